@@ -1,0 +1,124 @@
+# make            build/cprof/core.so, to be used with lua/ as it stands
+# make demo       profile a real program (installs what is missing)
+# make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make bench      what recording costs
+# make install    into PREFIX (and DESTDIR)
+# make lint, sanitize, memcheck
+
+LUA		= lua5.4
+LUA_VERSION	= 5.4
+LUA_INCDIR	= /usr/include/lua5.4
+PREFIX		= /usr/local
+DESTDIR		=
+CC		= gcc
+CFLAGS		= -O2 -g
+WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+SPEC		= spec
+
+B		= build
+FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
+		  -fno-plt -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
+OBJECTS		= $(patsubst src/%.c,$(B)/%.o,$(wildcard src/*.c))
+SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so
+
+# luacheck is packaged for Lua 5.1 only, but runs on 5.4
+SHARE		= /usr/share/lua
+PATHS		= LUA_PATH="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$\
+$(CURDIR)/spec/support/?.lua;$(CURDIR)/spec/bench/?.lua;$\
+$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;$\
+$(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
+		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
+BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
+
+.PHONY: all demo test bench install lint sanitize memcheck clean \
+	deps-build deps-test deps-lint deps-memcheck
+
+all: $(B)/cprof/core.so
+
+$(B)/cprof/core.so: $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS)
+
+$(B)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -c -o $@ $<
+
+$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
+
+$(B)/spec_host.so: spec/support/host.c $(OBJECTS)
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread
+
+-include $(wildcard $(B)/*.d)
+
+clean:
+	rm -rf $(B)
+
+
+# What is missing is installed, on Debian, and said.
+
+SUDO	= $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+define need
+	@missing=; for p in $(1); do \
+	  dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  if ! command -v apt-get >/dev/null; then \
+	    echo "cprof needs$$missing (names of Debian packages)"; exit 1; fi; \
+	  echo "installing$$missing"; \
+	  $(SUDO) apt-get update -qq && $(SUDO) env \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	    --no-install-recommends $$missing >/dev/null; fi
+endef
+
+deps-build:
+	$(call need,lua5.4 liblua5.4-dev)
+
+deps-test: deps-build
+	$(call need,lua-busted lua-check lua-penlight luarocks)
+
+deps-lint: deps-build
+	$(call need,lua-check cppcheck)
+
+deps-memcheck: deps-test
+	$(call need,valgrind)
+
+
+demo: deps-test
+	@$(MAKE) --no-print-directory -s all
+	@$(PATHS) $(LUA) spec/demo.lua
+
+test: deps-test
+	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
+
+bench: deps-test
+	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof
+	install $(B)/cprof/core.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof
+	cd lua && find . -name '*.lua' -exec install -D -m 644 {} \
+	  $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/{} \;
+
+lint: deps-lint
+	$(PATHS) $(LUA) $$(command -v luacheck) lua spec
+	cppcheck --std=c99 --enable=warning,performance,portability \
+	  --inline-suppr --error-exitcode=1 --quiet -I$(LUA_INCDIR) \
+	  --suppress=missingInclude --suppress=missingIncludeSystem src
+
+# The machine itself is not instrumented, so the library is preloaded.
+# busted leaves its state open at the end: leaks are for memcheck.
+sanitize: deps-test
+	@$(MAKE) --no-print-directory test B=build/sanitize CC=$(CC) \
+	  CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+	  EXTRA="-fsanitize=address,undefined -fno-sanitize-recover" \
+	  LUA="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so):$$($(CC) \
+	  -print-file-name=libubsan.so) ASAN_OPTIONS=detect_leaks=0 \
+	  CPROF_SANITIZE=1 lua5.4"
+
+memcheck: deps-memcheck
+	@$(MAKE) --no-print-directory test \
+	  LUA="env CPROF_MEMCHECK=1 valgrind -q --error-exitcode=9 \
+	  --leak-check=full --show-leak-kinds=definite lua5.4"

@@ -1,0 +1,167 @@
+-- cprof: the profiler for Lua 5.4.
+
+local core = require "cprof.core"
+local name = require "cprof.name"
+local options = require "cprof.options"
+local profile = require "cprof.profile"
+local text = require "cprof.text"
+
+local cprof = { _VERSION = core.version }
+
+---@class cprof.StartOptions
+---@field include? string[]     Lua patterns on source or title: only these
+---@field exclude? string[]     not these; what is left out is its caller's
+---@field c_functions? boolean  false: C functions are their callers'
+---@field callsites? boolean    true: calls are told apart by their lines
+---@field clock? "wall"|"cpu"
+---@field recursion? "full"|"fold"  fold: a function on the path re-enters
+---@field max_nodes? integer    most stack states
+local start_options = {
+  include = { type = "patterns" },
+  exclude = { type = "patterns" },
+  c_functions = { type = "boolean", default = true },
+  callsites = { type = "boolean", default = false },
+  clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
+  recursion = { type = "string", values = { "full", "fold" },
+                default = "full" },
+  max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
+                default = 1000000 },
+}
+
+-- this file's functions are charged to their callers
+local hidden = debug.getinfo(1, "S").source
+
+local function matches(patterns, source, title)
+  for _, pattern in ipairs(patterns) do
+    if source:find(pattern) or title:find(pattern) then return true end
+  end
+  return false
+end
+
+-- called once for each function, at its first call
+local function filter(include, exclude)
+  if not include and not exclude then return nil end
+  local paths = name.paths()
+  return function(raw, f)
+    local source = name.place(raw.source)
+    local title = name.title(raw, name.of(raw, paths[f]))
+    if exclude and matches(exclude, source, title) then return false end
+    return not include or matches(include, source, title)
+  end
+end
+
+local program -- what ran, for reports
+
+local function program_name()
+  local arg = rawget(_G, "arg")
+  if type(arg) ~= "table" or type(arg[0]) ~= "string" then return nil end
+  local words = {}
+  for i = 0, #arg do words[#words + 1] = tostring(arg[i]) end
+  return table.concat(words, " ")
+end
+
+---Begins a new profile. Raises an error when one is being recorded, or
+---when an option is wrong.
+---@param opts? cprof.StartOptions
+function cprof.start(opts)
+  local o = options.check("start", start_options, opts, 2)
+  if core.state() ~= "stopped" then
+    error("start: already running; call stop first", 2)
+  end
+  text.forget()
+  program = program_name()
+  local ok, why = core.start {
+    hidden = hidden,
+    filter = filter(o.include, o.exclude),
+    cpu = o.clock == "cpu",
+    callsites = o.callsites,
+    fold = o.recursion == "fold",
+    foldc = not o.c_functions,
+    max_nodes = o.max_nodes,
+  }
+  if not ok then error("start: " .. why, 2) end
+end
+
+-- What follows acts on the function that calls it, or must not stand on
+-- the stack itself: so these are the core's own functions.
+
+---Ends recording; what was recorded stays. False when nothing was being
+---recorded.
+---@type fun(): boolean
+cprof.stop = core.stop
+
+---Interrupts recording: until `resume`, it costs nothing. False when
+---nothing was being recorded.
+---@type fun(): boolean
+cprof.pause = core.pause
+
+---Goes on after `pause`. False when recording does not pause.
+---@type fun(): boolean
+cprof.resume = core.resume
+
+---Forgets what was recorded; recording goes on, if it was on. False when
+---there was nothing to forget.
+---@type fun(): boolean
+cprof.reset = core.reset
+
+---Opens a zone in the calling function: it is measured like a function of
+---its own, until `leave`, or until the function ends. All that is given
+---beside the name becomes part of it.
+---@type fun(name: string, ...: any)
+cprof.enter = core.enter
+
+---Closes the zone that the calling function entered last. Raises an error
+---when there is none, or when it has another name.
+---@type fun(name: string, ...: any)
+cprof.leave = core.leave
+
+---Opens a zone that ends with the block: `local z <close> = zone "name"`.
+---@type fun(name: string, ...: any): any
+cprof.zone = core.zone
+
+---Is a profile being recorded, and not paused?
+---@return boolean
+function cprof.running() return core.state() == "running" end
+
+---A function that does what `f` does, within a zone.
+---@param zone string
+---@param f function
+---@return function
+function cprof.wrap(zone, f)
+  if type(zone) ~= "string" then
+    error("wrap: the name must be a string, got a " .. type(zone), 2)
+  elseif type(f) ~= "function" then
+    error("wrap: a function must follow the name, got a " .. type(f), 2)
+  end
+  return function(...)
+    local _ <close> = core.zone(zone)
+    return f(...)
+  end
+end
+
+-- Views are made while recording pauses, so that they do not show up in
+-- what they show.
+local resume = setmetatable({}, { __close = core.resume })
+
+---The profile of what was recorded so far. It does not change any more.
+---@return cprof.Profile
+function cprof.snapshot()
+  local _ <close> = core.pause() and resume or nil
+  local p = profile.snapshot { program = program, lua_version = _VERSION }
+  if not p then
+    error("snapshot: nothing was recorded; call start first", 2)
+  end
+  return p
+end
+
+---The report of what was recorded so far, as text.
+---@param opts? cprof.ReportOptions
+---@return string
+function cprof.report(opts)
+  local _ <close> = core.pause() and resume or nil
+  local p = profile.snapshot { program = program, lua_version = _VERSION }
+  if not p then error("report: nothing was recorded; call start first", 2) end
+  return p:report(opts)
+end
+
+return cprof

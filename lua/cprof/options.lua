@@ -1,0 +1,124 @@
+-- Options: what there is, what is given, and what to say about it.
+
+local options = {}
+
+---@class cprof.OptionSpec
+---@field type string          "boolean", "integer", "number", "string", "patterns" or "any"
+---@field values? string[]     the only ones, for a string
+---@field min? number
+---@field max? number
+---@field default? any
+
+local function quoted(list)
+  local out = {}
+  for i, v in ipairs(list) do out[i] = ('"%s"'):format(v) end
+  return table.concat(out, ", ")
+end
+
+local function shown(value)
+  if type(value) == "string" then return ("%q"):format(value) end
+  return ("%s (a %s)"):format(tostring(value), type(value))
+end
+
+local function names(specs)
+  local out = {}
+  for name in pairs(specs) do out[#out + 1] = name end
+  table.sort(out)
+  return table.concat(out, ", ")
+end
+
+local function isinteger(value)
+  return math.type(value) == "integer"
+end
+
+-- each gives what a value must be, or nothing when it is that
+local checks = {}
+
+function checks.boolean(value)
+  if type(value) ~= "boolean" then return "true or false" end
+end
+
+function checks.string(value, spec)
+  local must = spec.values and "one of " .. quoted(spec.values) or "a string"
+  if type(value) ~= "string" then return must end
+  if not spec.values then return end
+  for _, v in ipairs(spec.values) do
+    if v == value then return end
+  end
+  return must
+end
+
+local function range(what, spec)
+  local min = spec.min and (" from %d"):format(spec.min) or ""
+  local max = spec.max and (" to %d"):format(spec.max) or ""
+  return what .. min .. max
+end
+
+local function outside(value, spec)
+  return spec.min and value < spec.min or spec.max and value > spec.max
+end
+
+function checks.integer(value, spec)
+  if not isinteger(value) or outside(value, spec) then
+    return range("an integer", spec)
+  end
+end
+
+function checks.number(value, spec)
+  if type(value) ~= "number" or value ~= value or outside(value, spec) then
+    return range("a number", spec)
+  end
+end
+
+function checks.patterns(value)
+  local must = "a list of Lua patterns"
+  if type(value) ~= "table" then return must end
+  for key, pattern in pairs(value) do
+    if not isinteger(key) or type(pattern) ~= "string" then return must end
+    local ok, why = pcall(string.find, "", pattern)
+    if not ok then
+      return ("%s; %q is none: %s"):format(must, pattern,
+        why:gsub("^.-:%d+: ", ""))
+    end
+  end
+end
+
+function checks.pattern(value)
+  local must = "a Lua pattern"
+  if type(value) ~= "string" then return must end
+  if not pcall(string.find, "", value) then return must end
+end
+
+---The values of all options, given or default. Raises an error that names
+---the option and says what is valid.
+---@param who string                    the function that was called
+---@param specs table<string, cprof.OptionSpec>
+---@param given table?
+---@param level integer                 of the error, as of error()
+---@return table<string, any>
+function options.check(who, specs, given, level)
+  if given ~= nil and type(given) ~= "table" then
+    error(("%s: options must be a table, got %s"):format(who, shown(given)),
+      level + 1)
+  end
+  local out = {}
+  for name, value in pairs(given or {}) do
+    local spec = specs[name]
+    if not spec then
+      error(("%s: unknown option %s; valid options: %s"):format(who,
+        shown(name), names(specs)), level + 1)
+    end
+    local must = checks[spec.type](value, spec)
+    if must then
+      error(("%s: option '%s' must be %s, got %s"):format(who, name, must,
+        shown(value)), level + 1)
+    end
+    out[name] = value
+  end
+  for name, spec in pairs(specs) do
+    if out[name] == nil then out[name] = spec.default end
+  end
+  return out
+end
+
+return options

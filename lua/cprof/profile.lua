@@ -1,0 +1,146 @@
+-- The profile: the one data model that every view reads.
+
+local core = require "cprof.core"
+local name = require "cprof.name"
+local report = require "cprof.report"
+
+---@class cprof.Meta
+---@field mode string          "call"
+---@field clock string         "tsc", "monotonic" or "cpu"
+---@field wall_ns integer      from start to stop, with pauses
+---@field paused_ns integer
+---@field started_at integer   seconds since 1970
+---@field events integer?      calls and returns that were seen
+---@field unmatched integer    events that could not be placed
+---@field truncated integer    calls that found no stack state of their own
+---@field clock_backwards integer?
+---@field hook_lost boolean    did the program put its own hook in our place?
+---@field ended string?        why recording ended by itself
+---@field program string?      what ran
+---@field lua_version string
+---@field cprof_version string
+
+---@class cprof.Function
+---@field id integer
+---@field name string
+---@field source string
+---@field line integer
+---@field last_line integer
+---@field kind "Lua"|"C"|"main"|"zone"|"root"
+---@field title string         reports tell functions apart by it
+---@field calls integer
+---@field self_ns integer      time without callees
+---@field total_ns integer     time with callees; recursion counted once
+---@field max_depth integer    most frames of it on one stack
+
+---@class cprof.Node
+---@field id integer
+---@field parent integer       0 for the root; always lower than id
+---@field func integer         id of a function
+---@field call_line integer    line of the call, 0 when not recorded
+---@field calls integer
+---@field self_ns integer
+---@field total_ns integer
+
+---@class cprof.Row            a group of functions, as one
+---@field title string
+---@field func cprof.Function  the first of the group
+---@field calls integer
+---@field self_ns integer
+---@field total_ns integer
+---@field max_depth integer
+
+---@class cprof.Edge           the calls from one row to another
+---@field caller cprof.Row
+---@field callee cprof.Row
+---@field calls integer
+---@field self_ns integer      of the callee, called by this caller
+---@field total_in_ns integer  of the callee; adds up over its callers
+---@field total_out_ns integer for the caller; adds up over its callees
+
+---@class cprof.Profile
+---@field meta cprof.Meta
+---@field functions cprof.Function[]
+---@field nodes cprof.Node[]   made when asked for; # and ipairs work
+local Profile = {}
+Profile.__index = Profile
+
+local profile = {}
+
+local function paths_by_key()
+  local paths = {}
+  for f, path in pairs(name.paths()) do
+    local key = core.key(f)
+    if key and (not paths[key] or #path < #paths[key] or
+       #path == #paths[key] and path < paths[key]) then
+      paths[key] = path
+    end
+  end
+  return paths
+end
+
+local function describe(raw, row, path)
+  local given = name.of(raw, path)
+  if raw.kind == "C" and given == name.nameless then
+    -- what was there before recording began is the host's
+    given = row.calls == 0 and "(host)" or ("(C function %d)"):format(raw.id)
+  end
+  return {
+    id = raw.id, name = given, title = name.title(raw, given),
+    kind = raw.kind, source = raw.source,
+    line = raw.line, last_line = raw.last_line,
+    calls = row.calls, self_ns = row.self_ns, total_ns = row.total_ns,
+    max_depth = row.max_depth + raw.folded_depth,
+  }
+end
+
+---What was recorded so far.
+---@param meta table   what the caller knows of the program
+---@return cprof.Profile?
+function profile.snapshot(meta)
+  local nodes, raw, known = core.snapshot()
+  if not nodes then return nil end
+  for key, value in pairs(meta) do known[key] = value end
+  local each = {}
+  for i = 1, #raw do each[i] = i end
+  local rows = core.sum(nodes, each, #raw)
+  local paths = paths_by_key()
+  local functions = {}
+  for i, f in ipairs(raw) do
+    functions[i] = describe(f, rows[i], paths[f.key])
+  end
+  return setmetatable({ meta = known, functions = functions, nodes = nodes },
+    Profile)
+end
+
+---Sums over groups of functions; recursion within a group counts once.
+---@param group fun(f: cprof.Function): string  the title of f's group
+---@return cprof.Row[], cprof.Edge[]
+function Profile:sums(group)
+  local ids, groups, first = {}, {}, {}
+  for i, f in ipairs(self.functions) do
+    local title = group(f)
+    if not ids[title] then
+      first[#first + 1] = { title = title, func = f }
+      ids[title] = #first
+    end
+    groups[i] = ids[title]
+  end
+  local rows, edges = core.sum(self.nodes, groups, #first)
+  for i, row in ipairs(rows) do
+    row.title, row.func = first[i].title, first[i].func
+  end
+  for _, edge in ipairs(edges) do
+    edge.caller, edge.callee = rows[edge.caller], rows[edge.callee]
+  end
+  return rows, edges
+end
+
+---A report, as text.
+---@param options? cprof.ReportOptions
+---@return string
+function Profile:report(options)
+  return report.make(self, options, 3)
+end
+
+return profile

@@ -1,0 +1,121 @@
+-- Reports: a header, then what the mode shows. One file and one row here
+-- make a mode.
+
+local core = require "cprof.core"
+local format = require "cprof.format"
+local options = require "cprof.options"
+
+local report = {}
+
+local modes = {
+  self = require "cprof.report.flat",
+  total = require "cprof.report.flat",
+  callgraph = require "cprof.report.callgraph",
+  tree = require "cprof.report.tree",
+  file = require "cprof.report.file",
+}
+
+---@class cprof.ReportOptions
+---@field mode? "self"|"total"|"callgraph"|"tree"|"file"
+---@field limit? integer        most functions (tree: lines)
+---@field min_percent? number   of the time, in the mode's own figure
+---@field sort? "self"|"total"|"calls"|"name"
+---@field filter? string        Lua pattern on title or source
+---@field width? integer        columns
+---@field color? "auto"|"always"|"never"
+local report_options = {
+  mode = { type = "string", default = "total",
+           values = { "self", "total", "callgraph", "tree", "file" } },
+  limit = { type = "integer", min = 1, default = 30 },
+  min_percent = { type = "number", min = 0, max = 100, default = 1 },
+  sort = { type = "string", values = { "self", "total", "calls", "name" } },
+  filter = { type = "pattern" },
+  width = { type = "integer", min = 40 },
+  color = { type = "string", values = { "auto", "always", "never" },
+            default = "auto" },
+}
+
+local function wants_color(choice)
+  if choice ~= "auto" then return choice == "always" end
+  local no = os.getenv "NO_COLOR"
+  return core.columns() ~= nil and (no == nil or no == "")
+end
+
+---@class cprof.View            what a mode gets to work with
+---@field profile cprof.Profile
+---@field options cprof.ReportOptions
+---@field paint cprof.Paint
+---@field width integer
+---@field whole integer         the time that is 100 %, in ns
+
+local function plural(n, one, many)
+  return ("%s %s"):format(format.count(n), n == 1 and one or many)
+end
+
+local function calls(profile)
+  local n = 0
+  for _, f in ipairs(profile.functions) do n = n + f.calls end
+  return n
+end
+
+-- what the reader must know before believing the figures
+local function notes(meta, out)
+  local function note(...) out[#out + 1] = "note: " .. string.format(...) end
+  if meta.ended then
+    note("recording ended early: %s", meta.ended)
+  end
+  if meta.hook_lost then
+    note("the program set a debug hook of its own in place of cprof's; " ..
+      "what ran under it is missing")
+  end
+  if meta.truncated > 0 then
+    note("max_nodes was reached: %s share the state of an ancestor, or " ..
+      "stand under (truncated)", plural(meta.truncated, "call", "calls"))
+  end
+  if meta.unmatched > 0 then
+    note("%s found no frame", plural(meta.unmatched, "event", "events"))
+  end
+  if (meta.clock_backwards or 0) > 0 then
+    note("the clock ran backwards %s",
+      plural(meta.clock_backwards, "time", "times"))
+  end
+end
+
+local function header(view)
+  local profile, meta = view.profile, view.profile.meta
+  local facts = {
+    format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
+    plural(calls(profile), "call", "calls"),
+    plural(#profile.functions - 1, "function", "functions"),
+    ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
+  }
+  if meta.paused_ns > 0 then
+    table.insert(facts, 2, format.time(meta.paused_ns) .. " of it paused")
+  end
+  local program = format.plain(meta.program or "(embedded)")
+  local out = {
+    view.paint("bold", format.cut("cprof: " .. program, view.width)),
+    table.concat(facts, ", "),
+  }
+  notes(meta, out)
+  return out
+end
+
+---@param profile cprof.Profile
+---@param given cprof.ReportOptions?
+---@param level integer  of errors in the options, as of error()
+---@return string
+function report.make(profile, given, level)
+  local o = options.check("report", report_options, given, level)
+  local view = {
+    profile = profile, options = o, paint = format.paint(wants_color(o.color)),
+    width = o.width or core.columns() or 100,
+    whole = profile.nodes[1].total_ns,
+  }
+  local lines = header(view)
+  lines[#lines + 1] = ""
+  for _, line in ipairs(modes[o.mode](view)) do lines[#lines + 1] = line end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return report

@@ -1,0 +1,42 @@
+-- The text of sources: the lines that a definition stands in.
+
+local text = {}
+
+-- by source; false when there is no text
+local known = {}
+
+local function split(s)
+  local lines = {}
+  for line in (s .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end
+  return lines
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return false end
+  local s = file:read "a"
+  file:close()
+  return s and split(s) or false
+end
+
+---The lines of a source, as `debug.getinfo` names it.
+---@param source string  "@file", "=name", or the code itself
+---@return string[]|false
+function text.lines(source)
+  local lines = known[source]
+  if lines == nil then
+    local first = source:sub(1, 1)
+    if first == "@" then lines = read(source:sub(2))
+    elseif first == "=" then lines = false
+    else lines = split(source) end
+    known[source] = lines
+  end
+  return lines
+end
+
+---Forgets what was read: the files may have changed.
+function text.forget()
+  known = {}
+end
+
+return text

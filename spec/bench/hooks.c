@@ -1,0 +1,48 @@
+/*
+** The hooks that cprof is measured against: one that does nothing, and
+** the floor, which only reads the clock that cprof reads.
+*/
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "../../src/platform.h"
+
+
+static PLATFORM_THREAD volatile uint64_t last;
+
+
+static void hook_empty (lua_State *L, lua_Debug *ar) {
+  (void)L; (void)ar;
+}
+
+
+static void hook_floor (lua_State *L, lua_Debug *ar) {
+  (void)L; (void)ar;
+  last = platform_ticks();
+}
+
+
+static int bench_set (lua_State *L) {
+  static const char *const names[] = {"bare", "empty", "floor", NULL};
+  static const lua_Hook hooks[] = {NULL, hook_empty, hook_floor};
+  int i = luaL_checkoption(L, 1, "bare", names);
+  lua_sethook(L, hooks[i], i ? LUA_MASKCALL | LUA_MASKRET : 0, 0);
+  return 0;
+}
+
+
+static int bench_now (lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)platform_monotonic());
+  return 1;
+}
+
+
+int luaopen_bench_hooks (lua_State *L);
+int luaopen_bench_hooks (lua_State *L) {
+  static const luaL_Reg functions[] = {
+    {"set", bench_set}, {"now", bench_now}, {NULL, NULL}
+  };
+  luaL_newlib(L, functions);
+  return 1;
+}

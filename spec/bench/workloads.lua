@@ -1,0 +1,136 @@
+-- What the recorder is measured on. Each workload is a function without
+-- arguments that does the same work whenever it is called.
+
+local workloads = {}
+
+local function add(name, target, run, options)
+  workloads[#workloads + 1] =
+    { name = name, target = target, run = run, options = options }
+end
+
+local function fib(n)
+  if n < 2 then return n end
+  return fib(n - 1) + fib(n - 2)
+end
+
+add("recursion", 1.5, function() fib(23) end)
+
+local function one() end
+local function two() end
+local function three() end
+
+add("flat calls", 1.5, function()
+  for _ = 1, 30000 do one() two() three() end
+end)
+
+local Account = {}
+Account.__index = Account
+function Account:deposit(v) self.balance = self.balance + v end
+function Account:get() return self.balance end
+local account = setmetatable({ balance = 0 }, Account)
+
+add("methods", 1.5, function()
+  for i = 1, 40000 do account:deposit(i) account:get() end
+end)
+
+add("C string functions", 1.5, function()
+  local text = "the quick brown fox"
+  for i = 1, 15000 do
+    text:sub(1, 5) text:byte(i % 19 + 1) text:upper() text:find("fox", 1, true)
+    text:rep(2)
+  end
+end)
+
+add("closures", 2, function()
+  for i = 1, 60000 do
+    local f = function() return i end
+    f()
+  end
+end)
+
+add("coroutine switches", 2, function()
+  local co = coroutine.wrap(function()
+    for i = 1, 40000 do coroutine.yield(i) end
+  end)
+  for _ = 1, 40000 do co() end
+end)
+
+local function bad() error("bad", 0) end
+
+add("errors in pcall", 2, function()
+  for _ = 1, 20000 do pcall(bad) end
+end)
+
+local function deep(n)
+  if n > 0 then return 1 + deep(n - 1) end
+  return 0
+end
+
+add("deep recursion", 2, function()
+  for _ = 1, 10 do deep(15000) end
+end)
+
+-- A recursive descent over a text without end: which rule follows which
+-- is drawn from a generator of its own, so that it is the same each time.
+local function descent()
+  local seed, left = 42, 2400000
+  local function draw(n)
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff
+    return (seed >> 16) % n
+  end
+  local expression, term, factor, unary, call, index, list, primary, block
+  local function go(depth)
+    left = left - 1
+    return left > 0 and depth < 22
+  end
+  function expression(d)
+    if not go(d) then return end
+    term(d + 1)
+    if draw(2) == 0 then term(d + 1) end
+  end
+  function term(d)
+    if not go(d) then return end
+    factor(d + 1)
+    if draw(3) == 0 then factor(d + 1) end
+  end
+  function factor(d)
+    if not go(d) then return end
+    if draw(3) == 0 then unary(d + 1) else primary(d + 1) end
+  end
+  function unary(d)
+    if not go(d) then return end
+    if draw(2) == 0 then factor(d + 1) else call(d + 1) end
+  end
+  function call(d)
+    if not go(d) then return end
+    primary(d + 1)
+    list(d + 1)
+  end
+  function index(d)
+    if not go(d) then return end
+    primary(d + 1)
+    expression(d + 1)
+  end
+  function list(d)
+    if not go(d) then return end
+    for _ = 1, draw(3) do expression(d + 1) end
+  end
+  function primary(d)
+    if not go(d) then return end
+    local which = draw(6)
+    if which == 0 then expression(d + 1)
+    elseif which == 1 then call(d + 1)
+    elseif which == 2 then index(d + 1)
+    elseif which == 3 then block(d + 1) end
+  end
+  function block(d)
+    if not go(d) then return end
+    for _ = 1, draw(4) do expression(d + 1) end
+  end
+  while left > 0 do block(0) end
+end
+
+add("400,000 states", 3.5, descent)
+add("400,000 states, folded", 2, descent, { recursion = "fold" })
+
+return workloads

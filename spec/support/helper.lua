@@ -1,0 +1,153 @@
+-- What the specs share: recording a function, and looking at the part of
+-- the tree that stands under it.
+
+local profiler = require "cprof"
+
+local helper = {}
+
+---An environment without metamethods that are functions: that of busted
+---has some, which would show up in every profile.
+function helper.env(env)
+  local out = setmetatable({}, { __index = _G })
+  for _, name in ipairs { "describe", "it", "pending", "assert", "setup",
+    "teardown", "before_each", "after_each", "finally" } do
+    out[name] = env[name]
+  end
+  return out
+end
+
+---The profile of a call of `f`.
+function helper.record(f, options)
+  profiler.start(options)
+  local result = table.pack(pcall(f))
+  profiler.stop()
+  if not result[1] then error(result[2], 0) end
+  return profiler.snapshot(), table.unpack(result, 2, result.n)
+end
+
+local function children(p)
+  local of = {}
+  for _, node in ipairs(p.nodes) do
+    of[node.parent] = of[node.parent] or {}
+    table.insert(of[node.parent], node)
+  end
+  return of
+end
+
+local function functions_of(p, f)
+  local info = debug.getinfo(f, "S")
+  for _, fn in ipairs(p.functions) do
+    if fn.source == info.source and fn.line == info.linedefined and
+       fn.last_line == info.lastlinedefined then
+      return fn
+    end
+  end
+end
+
+---The record of a Lua function in a profile.
+helper.find = functions_of
+
+---All records with this name.
+function helper.named(p, name)
+  local out = {}
+  for _, fn in ipairs(p.functions) do
+    if fn.name == name then out[#out + 1] = fn end
+  end
+  return table.unpack(out)
+end
+
+local function describe(p, of, node, indent, out)
+  local fn = p.functions[node.func]
+  local line = node.call_line > 0 and ("@%d"):format(node.call_line) or ""
+  out[#out + 1] = ("%s%s%s %d"):format(indent, fn.name, line, node.calls)
+  for _, child in ipairs(of[node.id] or {}) do
+    describe(p, of, child, indent .. "  ", out)
+  end
+end
+
+---The tree under the first state of `f`, without f itself: a line per
+---state with its name and calls, in the order in which states were met.
+function helper.tree(p, f)
+  local fn = assert(functions_of(p, f), "the function is not in the profile")
+  local of, out = children(p), {}
+  for _, node in ipairs(p.nodes) do
+    if node.func == fn.id then
+      for _, child in ipairs(of[node.id] or {}) do
+        describe(p, of, child, "", out)
+      end
+      break
+    end
+  end
+  return table.concat(out, "\n")
+end
+
+---The text of a tree as a spec writes it, without its indentation.
+function helper.dedent(s)
+  local indent = s:match "^\n?( *)"
+  s = s:gsub("^\n", ""):gsub("\n *$", "")
+  return (("\n" .. s):gsub("\n" .. indent, "\n"):sub(2))
+end
+
+---The tree that recording `f` gives, and the profile.
+function helper.shape(f, options)
+  local p = helper.record(f, options)
+  return helper.tree(p, f), p
+end
+
+---Sums that must agree in every profile.
+function helper.check(p)
+  local self_ns, root = 0, p.nodes[1]
+  local totals = {}
+  for id = #p.nodes, 1, -1 do
+    local node = p.nodes[id]
+    assert(math.type(node.self_ns) == "integer" and node.self_ns >= 0)
+    assert(math.type(node.calls) == "integer" and node.calls >= 0)
+    assert(node.parent < id)
+    self_ns = self_ns + node.self_ns
+    totals[id] = (totals[id] or 0) + node.self_ns
+    assert(totals[id] == node.total_ns, "total of a node")
+    totals[node.parent] = (totals[node.parent] or 0) + node.total_ns
+  end
+  assert(self_ns == root.total_ns, "self times and the root's total")
+  assert(root.total_ns == p.meta.wall_ns - p.meta.paused_ns, "wall time")
+  local calls = 0
+  for _, node in ipairs(p.nodes) do calls = calls + node.calls end
+  for _, fn in ipairs(p.functions) do
+    calls = calls - fn.calls
+    self_ns = self_ns - fn.self_ns
+    assert(fn.self_ns <= fn.total_ns and fn.total_ns <= root.total_ns)
+  end
+  assert(calls == 0, "calls of functions and of nodes")
+  assert(self_ns == 0, "self times of functions and of nodes")
+  assert(p.meta.unmatched == 0, "unmatched events")
+  return true
+end
+
+---Specs that take long are made shorter under valgrind.
+helper.slow = os.getenv "CPROF_MEMCHECK" ~= nil
+
+---@param n integer
+---@return integer
+function helper.many(n)
+  return helper.slow and n // 100 or n
+end
+
+---Runs a Lua program in a process of its own; gives its output (with
+---standard error), and how it ended.
+function helper.run(code, ...)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(code)
+  file:close()
+  local words = { arg[-1] or "lua5.4", path, ... }
+  -- under valgrind or env, the interpreter is what comes last before busted
+  words[1] = "lua5.4"
+  for i, w in ipairs(words) do words[i] = "'" .. w .. "'" end
+  local pipe = io.popen(table.concat(words, " ") .. " 2>&1")
+  local output = pipe:read "a"
+  local ok, how, status = pipe:close()
+  os.remove(path)
+  return output, ok, how, status
+end
+
+return helper

@@ -1,0 +1,309 @@
+/*
+** What the specs need from a host that Lua cannot do itself: loops of
+** lua_pcall, states and threads of their own, memory that runs out.
+*/
+
+#define _DEFAULT_SOURCE		/* strdup */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "../../src/cprof.h"
+
+
+/* n, f, g: calls f and g in turn, n times, whatever they raise */
+static int host_loop (lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1), i;
+  for (i = 0; i < n; i++) {
+    int which;
+    for (which = 2; which <= 3; which++) {
+      lua_pushvalue(L, which);
+      if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+    }
+  }
+  return 0;
+}
+
+
+/* n, f: a loop of lua_pcall with a collection after each */
+static int host_collect (lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1), i;
+  for (i = 0; i < n; i++) {
+    lua_pushvalue(L, 2);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+    lua_gc(L, LUA_GCCOLLECT, 0);
+  }
+  return 0;
+}
+
+
+/* f: f() */
+static int host_call (lua_State *L) {
+  lua_settop(L, 1);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+
+/* thread, ...: resumes it from C, without coroutine.resume; how it ended */
+static int host_resume (lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  int results, status;
+  status = lua_resume(co, L, lua_gettop(co) - (lua_status(co) == LUA_OK),
+                      &results);
+  if (status == LUA_OK || status == LUA_YIELD) lua_pop(co, results);
+  lua_pushinteger(L, status);
+  return 1;
+}
+
+
+/* { thread, ... }, n: resumes them in turn, n times, from one C function */
+static int host_schedule (lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 2), i, k;
+  lua_Integer threads = (lua_Integer)lua_rawlen(L, 1);
+  for (i = 0; i < n; i++) {
+    for (k = 1; k <= threads; k++) {
+      int results;
+      lua_State *co;
+      lua_rawgeti(L, 1, k);
+      co = lua_tothread(L, -1);
+      lua_pop(L, 1);
+      if (lua_status(co) == LUA_OK && lua_gettop(co) == 0) continue;
+      if (lua_resume(co, L, 0, &results) <= LUA_YIELD)
+        lua_pop(co, results);
+    }
+  }
+  return 0;
+}
+
+
+/* {======================================================
+** Memory that runs out
+** ======================================================= */
+
+typedef struct Memory {
+  long left;		/* requests to be granted; negative: all */
+  long asked;
+  size_t used;
+} Memory;
+
+
+static void *host_alloc (void *ud, void *p, size_t from, size_t to) {
+  Memory *m = ud;
+  void *new;
+  if (p == NULL) from = 0;
+  if (to == 0) {
+    free(p);
+    m->used -= from;
+    return NULL;
+  }
+  if (to > from) {
+    m->asked++;
+    if (m->left == 0) return NULL;
+    if (m->left > 0) m->left--;
+  }
+  new = realloc(p, to);
+  if (new != NULL) m->used += to - from;
+  return new;
+}
+
+
+static int host_run (lua_State *L) {
+  const char *code = lua_touserdata(L, 1);
+  luaL_openlibs(L);
+  luaL_requiref(L, "cprof.core", luaopen_cprof_core, 0);
+  lua_pop(L, 1);
+  if (luaL_loadstring(L, code) != LUA_OK) return lua_error(L);
+  lua_call(L, 0, 1);
+  return 1;
+}
+
+
+/* LUA_PATH of this process is in the environment, so new states have it */
+static int host_protected (lua_State *L, const char *code) {
+  lua_pushcfunction(L, host_run);
+  lua_pushlightuserdata(L, (void *)code);
+  return lua_pcall(L, 1, 1, 0);
+}
+
+
+/*
+** code, which, n: runs code in a new state, where the memory of the
+** recorder ("cprof") or of the state ("lua") fails at request n and from
+** then on (n < 0: never); the code calls 'arm' when it begins to count.
+** Gives what the code gave or raised, how it ended, requests asked for,
+** and bytes that were not given back after the state was closed.
+*/
+static Memory *host_armed;	/* specs run in one thread */
+static long host_failat;
+
+
+static int host_arm (lua_State *L) {
+  (void)L;
+  host_armed->asked = 0;
+  host_armed->left = host_failat;
+  return 0;
+}
+
+
+static int host_disarm (lua_State *L) {
+  (void)L;
+  host_armed->left = -1;
+  return 0;
+}
+
+
+static int host_memory (lua_State *L) {
+  const char *code = luaL_checkstring(L, 1);
+  int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
+  Memory own = {-1, 0, 0}, state = {-1, 0, 0};
+  lua_State *S = lua_newstate(host_alloc, &state);
+  int status;
+  host_failat = (long)luaL_checkinteger(L, 3);
+  host_armed = lua ? &state : &own;
+  lua_register(S, "arm", host_arm);
+  lua_register(S, "disarm", host_disarm);
+  cprof_setalloc(S, host_alloc, &own);
+  status = host_protected(S, code);
+  state.left = own.left = -1;
+  lua_pushstring(L, luaL_tolstring(S, -1, NULL));
+  lua_pushinteger(L, status);
+  lua_pushinteger(L, lua ? state.asked : own.asked);
+  lua_close(S);
+  lua_pushinteger(L, (lua_Integer)(own.used + state.used));
+  return 4;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** States and threads
+** ======================================================= */
+
+typedef struct Job {
+  pthread_t thread;
+  const char *code;
+  char *result;
+} Job;
+
+
+static void *host_job (void *ud) {
+  Job *job = ud;
+  lua_State *S = luaL_newstate();
+  host_protected(S, job->code);
+  job->result = strdup(luaL_tolstring(S, -1, NULL));
+  lua_close(S);
+  return NULL;
+}
+
+
+/* code, n: runs code in n states of n threads at once; their results */
+static int host_threads (lua_State *L) {
+  const char *code = luaL_checkstring(L, 1);
+  int n = (int)luaL_checkinteger(L, 2), i;
+  Job *jobs = lua_newuserdatauv(L, (size_t)n * sizeof *jobs, 0);
+  for (i = 0; i < n; i++) {
+    jobs[i].code = code;
+    pthread_create(&jobs[i].thread, NULL, host_job, &jobs[i]);
+  }
+  lua_createtable(L, n, 0);
+  for (i = 0; i < n; i++) {
+    pthread_join(jobs[i].thread, NULL);
+    lua_pushstring(L, jobs[i].result);
+    lua_rawseti(L, -2, i + 1);
+    free(jobs[i].result);
+  }
+  return 1;
+}
+
+
+static int state_gc (lua_State *L) {
+  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  if (*box) lua_close(*box);
+  *box = NULL;
+  return 0;
+}
+
+
+/* code: runs it in the state; what it gives */
+static int state_run (lua_State *L) {
+  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State *S = *box;
+  if (luaL_loadstring(S, luaL_checkstring(L, 2)) == LUA_OK)
+    lua_pcall(S, 0, 1, 0);
+  lua_pushstring(L, luaL_tolstring(S, -1, NULL));
+  lua_settop(S, 0);
+  return 1;
+}
+
+
+typedef struct Run {
+  lua_State *S;
+  const char *code;
+} Run;
+
+
+static void *state_thread (void *ud) {
+  Run *run = ud;
+  if (run->code == NULL) lua_close(run->S);
+  else if (luaL_dostring(run->S, run->code) != LUA_OK) return run->S;
+  return NULL;
+}
+
+
+/* code: runs it in the state, or without code closes it, in a thread of
+** its own; true when nothing was raised */
+static int state_elsewhere (lua_State *L) {
+  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  pthread_t thread;
+  Run run;
+  void *failed;
+  run.S = *box;
+  run.code = luaL_optstring(L, 2, NULL);
+  pthread_create(&thread, NULL, state_thread, &run);
+  pthread_join(thread, &failed);
+  if (run.code == NULL) *box = NULL;
+  lua_pushboolean(L, failed == NULL);
+  return 1;
+}
+
+
+/* a new state with cprof in it */
+static int host_state (lua_State *L) {
+  lua_State **box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = luaL_newstate();
+  luaL_setmetatable(L, "host.state");
+  luaL_openlibs(*box);
+  luaL_requiref(*box, "cprof.core", luaopen_cprof_core, 0);
+  lua_settop(*box, 0);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+int luaopen_spec_host (lua_State *L);
+int luaopen_spec_host (lua_State *L) {
+  static const luaL_Reg state[] = {
+    {"run", state_run}, {"elsewhere", state_elsewhere},
+    {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
+  };
+  static const luaL_Reg host[] = {
+    {"loop", host_loop}, {"collect", host_collect}, {"call", host_call},
+    {"resume", host_resume}, {"schedule", host_schedule},
+    {"memory", host_memory}, {"threads", host_threads},
+    {"state", host_state}, {NULL, NULL}
+  };
+  luaL_newmetatable(L, "host.state");
+  luaL_setfuncs(L, state, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  luaL_newlib(L, host);
+  return 1;
+}

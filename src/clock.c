@@ -1,0 +1,70 @@
+/*
+** See clock.h
+*/
+
+#include "clock.h"
+
+
+/* readings to choose the closest pair from */
+#define CLOCK_TRIES	16
+
+
+/*
+** Reads both clocks at as nearly the same moment as can be had: of
+** several tries the one in which the least time passed between them.
+*/
+static Moment moment (void) {
+  Moment best = {0, 0};
+  uint64_t least = UINT64_MAX;
+  int i;
+  for (i = 0; i < CLOCK_TRIES; i++) {
+    uint64_t before = platform_ticks();
+    uint64_t ns = platform_monotonic();
+    uint64_t gap = platform_ticks() - before;
+    if (gap < least) {
+      least = gap;
+      best.ticks = before + gap / 2;
+      best.ns = ns;
+    }
+  }
+  return best;
+}
+
+
+void clock_start (Clock *c, int cpu) {
+  c->kind = cpu ? CLOCK_CPU : platform_steady() ? CLOCK_TICKS : CLOCK_MONO;
+  c->origin = moment();
+}
+
+
+Scale clock_scale (const Clock *c) {
+  Scale one = {1u << 31, 31};  /* the clocks that count nanoseconds */
+  Scale s = {0, 32};
+  Moment now;
+  double rate;
+  if (c->kind != CLOCK_TICKS) return one;
+  do {  /* too short a time has no rate */
+    now = moment();
+  } while (now.ticks <= c->origin.ticks || now.ns <= c->origin.ns);
+  rate = (double)(now.ns - c->origin.ns)
+       / (double)(now.ticks - c->origin.ticks);
+  while (rate * (double)(1ull << s.shift) >= 4294967295.0) s.shift--;
+  s.factor = (uint64_t)(rate * (double)(1ull << s.shift) + 0.5);
+  return s;
+}
+
+
+uint64_t clock_ns (Scale s, uint64_t ticks) {
+  uint64_t high = ticks >> s.shift;
+  uint64_t low = ticks & ((1ull << s.shift) - 1);
+  return high * s.factor + ((low * s.factor) >> s.shift);
+}
+
+
+const char *clock_name (const Clock *c) {
+  switch (c->kind) {
+    case CLOCK_TICKS: return "tsc";
+    case CLOCK_MONO: return "monotonic";
+    default: return "cpu";
+  }
+}

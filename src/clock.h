@@ -1,0 +1,52 @@
+/*
+** Time: ticks while recording, nanoseconds in a profile.
+*/
+
+#ifndef clock_h
+#define clock_h
+
+#include <stdint.h>
+
+#include "platform.h"
+
+
+typedef enum ClockKind { CLOCK_TICKS, CLOCK_MONO, CLOCK_CPU } ClockKind;
+
+/* one moment on two clocks */
+typedef struct Moment {
+  uint64_t ticks;
+  uint64_t ns;
+} Moment;
+
+typedef struct Clock {
+  ClockKind kind;
+  Moment origin;	/* when recording began */
+} Clock;
+
+/* ns = ticks * factor / 2^shift, rounded down, without overflow */
+typedef struct Scale {
+  uint64_t factor;	/* below 2^32 */
+  unsigned shift;	/* at most 32 */
+} Scale;
+
+
+static inline uint64_t clock_read (ClockKind kind) {
+  if (likely(kind == CLOCK_TICKS)) return platform_ticks();
+  return kind == CLOCK_MONO ? platform_monotonic() : platform_cpu();
+}
+
+/*
+** Starts the clock. 'cpu' asks for processor time; else it is the time
+** stamp counter where that is steady, else the monotonic clock.
+*/
+void clock_start (Clock *c, int cpu);
+
+/* the rate since 'clock_start', measured against the monotonic clock */
+Scale clock_scale (const Clock *c);
+
+uint64_t clock_ns (Scale s, uint64_t ticks);
+
+/* "tsc", "monotonic" or "cpu" */
+const char *clock_name (const Clock *c);
+
+#endif

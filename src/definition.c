@@ -1,0 +1,265 @@
+/*
+** See definition.h. The form of a dump is that of Lua 5.4 (ldump.c):
+** sizes and integers are groups of seven bits, highest first, the last
+** one marked by its eighth bit.
+*/
+
+#include "definition.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "text.h"
+
+
+#define DUMP_VERSION	0x54
+#define DUMP_FORMAT	0
+#define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
+
+
+/* {======================================================
+** Writing: 'lua_dump' hands over blocks, which are kept with where
+** they came from
+** ======================================================= */
+
+typedef struct Block {
+  uint32_t at;
+  const void *from;
+} Block;
+
+typedef struct Dump {
+  const Memory *memory;
+  char *bytes;
+  uint32_t count, capacity;
+  Block *block;		/* those that can be code */
+  uint32_t blocks, blockcapacity;
+} Dump;
+
+
+static int dump_room (Dump *d, size_t size) {
+  uint32_t wanted = d->capacity ? d->capacity : 1024;
+  char *p;
+  if (size > INT_MAX - d->count) return 0;
+  if (d->count + size <= d->capacity) return 1;
+  while (wanted < d->count + size) wanted *= 2;
+  p = memory_resize(d->memory, d->bytes, d->capacity, wanted);
+  if (p == NULL) return 0;
+  d->bytes = p;
+  d->capacity = wanted;
+  return 1;
+}
+
+
+static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
+  Dump *d = ud;
+  (void)L;
+  if (!dump_room(d, size)) return 1;
+  if (size >= 4) {
+    void *array = d->block;
+    if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
+                     sizeof *d->block))
+      return 1;
+    d->block = array;
+    d->block[d->blocks].at = d->count;
+    d->block[d->blocks++].from = p;
+  }
+  memcpy(d->bytes + d->count, p, size);
+  d->count += (uint32_t)size;
+  return 0;
+}
+
+
+static const void *dump_origin (const Dump *d, uint32_t at) {
+  uint32_t low = 0, high = d->blocks;
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    if (d->block[mid].at < at) low = mid + 1;
+    else high = mid;
+  }
+  return low < d->blocks && d->block[low].at == at ? d->block[low].from
+                                                   : NULL;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Reading
+** ======================================================= */
+
+typedef struct Reader {
+  const Dump *dump;
+  Definitions *out;
+  uint32_t at;
+  uint32_t instruction, integer, number;	/* sizes */
+  int depth;
+  enum { READ_WELL, READ_NOTHING, READ_NOMEMORY } status;
+} Reader;
+
+
+static uint32_t read_left (const Reader *r) {
+  return r->dump->count - r->at;
+}
+
+
+static void read_skip (Reader *r, uint32_t n, uint32_t size) {
+  if (size != 0 && n > read_left(r) / size) {
+    r->status = READ_NOTHING;
+    r->at = r->dump->count;
+  }
+  else
+    r->at += n * size;
+}
+
+
+static unsigned read_byte (Reader *r) {
+  uint32_t at = r->at;
+  read_skip(r, 1, 1);
+  return r->status == READ_WELL ? (unsigned char)r->dump->bytes[at] : 0;
+}
+
+
+static uint32_t read_number (Reader *r) {
+  uint32_t n = 0;
+  unsigned b;
+  do {
+    b = read_byte(r);
+    if (n >> 25) r->status = READ_NOTHING;
+    n = n << 7 | (b & 0x7F);
+  } while (!(b & 0x80) && r->status == READ_WELL);
+  return n;
+}
+
+
+static void read_string (Reader *r) {
+  uint32_t size = read_number(r);  /* one more than the length; 0: none */
+  if (size > 1) read_skip(r, size - 1, 1);
+}
+
+
+static void read_constants (Reader *r) {
+  uint32_t n = read_number(r);
+  while (n-- > 0 && r->status == READ_WELL) {
+    switch (read_byte(r)) {
+      case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
+      case LUA_TNUMBER | 0x10: read_skip(r, 1, r->number); break;
+      case LUA_TSTRING: case LUA_TSTRING | 0x10: read_string(r); break;
+      default: break;  /* nil, false, true */
+    }
+  }
+}
+
+
+static void read_debug (Reader *r) {
+  uint32_t n = read_number(r);  /* line of each instruction */
+  read_skip(r, n, 1);
+  n = read_number(r);  /* absolute lines */
+  while (n-- > 0 && r->status == READ_WELL) { read_number(r); read_number(r); }
+  n = read_number(r);  /* local variables */
+  while (n-- > 0 && r->status == READ_WELL) {
+    read_string(r); read_number(r); read_number(r);
+  }
+  n = read_number(r);  /* names of upvalues */
+  while (n-- > 0 && r->status == READ_WELL) read_string(r);
+}
+
+
+static Definition *read_add (Reader *r, const Memory *m) {
+  Definitions *d = r->out;
+  void *array = d->list;
+  if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
+    r->status = READ_NOMEMORY;
+    return NULL;
+  }
+  d->list = array;
+  return &d->list[d->count++];
+}
+
+
+/* the print leaves out the source, which a nested function has or not */
+static void read_function (Reader *r) {
+  uint32_t index = r->out->count, start, n;
+  Definition *d = read_add(r, r->dump->memory);
+  if (d == NULL) return;
+  if (++r->depth > DUMP_MAXDEPTH) r->status = READ_NOTHING;
+  read_string(r);
+  start = r->at;
+  d->line = (int)read_number(r);
+  d->last = (int)read_number(r);
+  read_skip(r, 3, 1);  /* parameters, vararg, stack size */
+  n = read_number(r);
+  d->code = dump_origin(r->dump, r->at);
+  read_skip(r, n, r->instruction);
+  read_constants(r);
+  n = read_number(r);
+  read_skip(r, n, 3);  /* upvalues */
+  n = read_number(r);
+  while (n-- > 0 && r->status == READ_WELL) read_function(r);
+  read_debug(r);
+  if (r->status == READ_WELL)  /* the list may have moved */
+    r->out->list[index].print = text_hash(r->dump->bytes + start,
+                                          r->at - start);
+  r->depth--;
+}
+
+
+static void read_header (Reader *r) {
+  static const char data[] = "\x19\x93\r\n\x1a\n";
+  const char *s = r->dump->bytes;
+  uint32_t size = sizeof LUA_SIGNATURE - 1;
+  read_skip(r, size + 2 + sizeof data - 1, 1);
+  if (r->status != READ_WELL || memcmp(s, LUA_SIGNATURE, size) != 0 ||
+      s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
+      memcmp(s + size + 2, data, sizeof data - 1) != 0) {
+    r->status = READ_NOTHING;
+    return;
+  }
+  r->instruction = read_byte(r);
+  r->integer = read_byte(r);
+  r->number = read_byte(r);
+  read_skip(r, 1, r->integer);
+  read_skip(r, 1, r->number);
+  read_byte(r);  /* number of upvalues */
+}
+
+
+/* what is left to say of a dump of another form */
+static int read_unknown (Definitions *d, const Dump *dump) {
+  if (d->count == 0) return 0;
+  d->count = 1;
+  d->list[0].line = d->list[0].last = -1;
+  d->list[0].print = text_hash(dump->bytes, dump->count);
+  d->list[0].code = NULL;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+int definitions_read (Definitions *d, const Memory *m, lua_State *L) {
+  Dump dump = {0};
+  Reader r = {0};
+  int ok;
+  dump.memory = m;
+  r.dump = &dump;
+  r.out = d;
+  d->count = 0;
+  ok = lua_dump(L, dump_write, &dump, 0) == 0;
+  if (ok) {
+    read_header(&r);
+    if (r.status == READ_WELL) read_function(&r);
+    else (void)read_add(&r, m);
+    if (r.status == READ_NOMEMORY) ok = 0;
+    else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
+  }
+  memory_free(m, dump.bytes, dump.capacity);
+  memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
+  return ok;
+}
+
+
+void definitions_free (Definitions *d, const Memory *m) {
+  memory_free(m, d->list, d->capacity * sizeof *d->list);
+  d->list = NULL;
+  d->count = d->capacity = 0;
+}

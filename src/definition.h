@@ -1,0 +1,35 @@
+/*
+** Definitions: the functions that a chunk of Lua code defines, nested
+** ones too, as 'lua_dump' tells of them. Two definitions are the same
+** when their prints are; where even those agree (two empty functions on
+** one line), the addresses of their code tell them apart for as long as
+** the chunk lives.
+*/
+
+#ifndef definition_h
+#define definition_h
+
+#include "chunk.h"
+
+
+typedef struct Definition {
+  int line, last;
+  uint64_t print;	/* hash of all that was compiled */
+  const void *code;	/* only to be compared */
+} Definition;
+
+typedef struct Definitions {
+  Definition *list;	/* the dumped function first, in order of text */
+  uint32_t count;
+  uint32_t capacity;
+} Definitions;
+
+/*
+** Reads the Lua function on top of the stack of L; leaves the stack as
+** it is. Where the dump is of a form not known here, there is one
+** definition, with lines -1 and a print of the whole. 0: out of memory.
+*/
+int definitions_read (Definitions *d, const Memory *m, lua_State *L);
+void definitions_free (Definitions *d, const Memory *m);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+** What differs from one platform to the next: three clocks, and a page
+** that a fork wipes. Nothing else in cprof asks where it runs.
+*/
+
+#ifndef platform_h
+#define platform_h
+
+#include <stddef.h>
+#include <stdint.h>
+
+
+/*
+** The processor's own counter. Where there is none, it counts the
+** nanoseconds of the monotonic clock.
+*/
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+
+#include <x86intrin.h>
+#define PLATFORM_TSC	1
+static inline uint64_t platform_ticks (void) { return __rdtsc(); }
+
+#elif defined(__GNUC__) && defined(__aarch64__)
+
+#define PLATFORM_TSC	1
+static inline uint64_t platform_ticks (void) {
+  uint64_t t;
+  __asm__ volatile ("mrs %0, cntvct_el0" : "=r"(t));
+  return t;
+}
+
+#else
+
+#define PLATFORM_TSC	0
+#define platform_ticks	platform_monotonic
+
+#endif
+
+
+/* does 'platform_ticks' run at one rate on all processors? */
+int platform_steady (void);
+
+/* nanoseconds, from any fixed point in time */
+uint64_t platform_monotonic (void);
+
+/* nanoseconds of processor time that this thread has used */
+uint64_t platform_cpu (void);
+
+/*
+** At least 'size' bytes of zeros that read as zeros again in the child
+** of a fork, where the platform can do that. NULL when out of memory.
+*/
+void *platform_newpage (size_t size);
+void platform_freepage (void *page, size_t size);
+
+/* the columns of the terminal that is standard output; 0: it is none */
+int platform_columns (void);
+
+
+/* a variable of each thread; 'initial-exec' saves a call per access */
+#if defined(__GLIBC__)
+#define PLATFORM_THREAD	\
+	__thread __attribute__((tls_model("initial-exec")))
+#elif defined(_MSC_VER)
+#define PLATFORM_THREAD	__declspec(thread)
+#else
+#define PLATFORM_THREAD	__thread
+#endif
+
+#if defined(__GNUC__)
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define rare		__attribute__((noinline, cold))
+#else
+#define likely(x)	(x)
+#define unlikely(x)	(x)
+#define rare
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+/*
+** See profile.h
+*/
+
+#include "profile.h"
+
+#include <string.h>
+
+#include "index.h"
+
+
+#define NONE	UINT32_MAX
+
+
+void nodes_total (ProfileNode *list, uint32_t count) {
+  uint32_t i;
+  for (i = 0; i < count; i++) list[i].total = list[i].self;
+  for (i = count; i-- > 1; ) list[list[i].parent].total += list[i].total;
+}
+
+
+/* {======================================================
+** Edges
+** ======================================================= */
+
+static uint32_t edge_hash (uint32_t caller, uint32_t callee) {
+  return index_mix((uint64_t)caller << 32 | callee);
+}
+
+
+static int edges_rehash (Sums *s, const Memory *m) {
+  uint32_t wanted = s->buckets ? s->buckets * 2 : 256, i;
+  uint32_t *bucket = memory_resize(m, s->bucket,
+    s->buckets * sizeof *bucket, wanted * sizeof *bucket);
+  if (bucket == NULL) return 0;
+  memset(bucket, 0, wanted * sizeof *bucket);
+  s->bucket = bucket;
+  s->buckets = wanted;
+  for (i = 0; i < s->count; i++) {
+    uint32_t b = edge_hash(s->edges[i].caller, s->edges[i].callee);
+    while (bucket[b & (wanted - 1)] != 0) b++;
+    bucket[b & (wanted - 1)] = i + 1;
+  }
+  return 1;
+}
+
+
+/* the edge, made if need be; NULL: out of memory */
+static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
+                           uint32_t callee) {
+  uint32_t b = edge_hash(caller, callee);
+  void *array = s->edges;
+  SumEdge *e;
+  if (s->count * 2 >= s->buckets && !edges_rehash(s, m)) return NULL;
+  for (;; b++) {
+    uint32_t i = s->bucket[b & (s->buckets - 1)];
+    if (i == 0) break;
+    e = &s->edges[i - 1];
+    if (e->caller == caller && e->callee == callee) return e;
+  }
+  if (!memory_grow(m, &array, &s->capacity, s->count, sizeof *e))
+    return NULL;
+  s->edges = array;
+  e = &s->edges[s->count++];
+  memset(e, 0, sizeof *e);
+  e->caller = caller;
+  e->callee = callee;
+  s->bucket[b & (s->buckets - 1)] = s->count;
+  return e;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Walking the tree in depth, callers before callees
+** ======================================================= */
+
+typedef struct Step {
+  uint32_t child, sibling;	/* first and next; 0: none */
+} Step;
+
+typedef struct Place {	/* on the path from the root */
+  uint32_t node;
+  uint32_t outer;	/* place of the next node above of the same group */
+} Place;
+
+typedef struct Walk {
+  Sums *sums;
+  const Memory *memory;
+  const Nodes *nodes;
+  const uint32_t *group;
+  Step *step;
+  Place *path;
+  uint32_t *inner;	/* of each group: its lowest place, or NONE */
+  uint32_t *depth;	/* of each group: its places */
+} Walk;
+
+
+static uint32_t walk_group (const Walk *w, uint32_t node) {
+  return w->group[w->nodes->list[node].func];
+}
+
+
+/* the edge that leads into 'place'; NULL: out of memory */
+static SumEdge *walk_edge (const Walk *w, uint32_t place) {
+  return sums_edge(w->sums, w->memory,
+                   walk_group(w, w->path[place - 1].node),
+                   walk_group(w, w->path[place].node));
+}
+
+
+static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
+  const ProfileNode *n = &w->nodes->list[w->path[place].node];
+  SumEdge *e = walk_edge(w, place);
+  if (e == NULL) return 0;
+  e->calls += n->calls;
+  e->self += n->self;
+  if (outer == NONE) e->total_in += n->total;
+  if (e->caller != e->callee) e->total_out += n->total;
+  if (outer != NONE && outer != place - 1) {
+    /* what the outer one called is not charged with the inner one */
+    e = walk_edge(w, outer + 1);
+    if (e == NULL) return 0;
+    e->total_out -= n->total;
+  }
+  return 1;
+}
+
+
+static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
+  const ProfileNode *n = &w->nodes->list[node];
+  uint32_t g = w->group[n->func], outer = w->inner[g];
+  SumRow *row = &w->sums->rows[g];
+  w->path[place].node = node;
+  w->path[place].outer = outer;
+  w->inner[g] = place;
+  if (++w->depth[g] > row->depth) row->depth = w->depth[g];
+  row->calls += n->calls;
+  row->self += n->self;
+  if (outer == NONE) row->total += n->total;
+  return place == 0 || walk_edges(w, place, outer);
+}
+
+
+static void walk_leave (Walk *w, uint32_t place) {
+  uint32_t g = walk_group(w, w->path[place].node);
+  w->inner[g] = w->path[place].outer;
+  w->depth[g]--;
+}
+
+
+static int walk_tree (Walk *w) {
+  uint32_t place = 0, node = 0;
+  for (;;) {
+    if (!walk_enter(w, place, node)) return 0;
+    if (w->step[node].child != 0) {
+      node = w->step[node].child;
+      place++;
+      continue;
+    }
+    walk_leave(w, place);
+    while (w->step[node].sibling == 0) {
+      if (place == 0) return 1;
+      node = w->path[--place].node;
+      walk_leave(w, place);
+    }
+    node = w->step[node].sibling;
+  }
+}
+
+
+static void walk_steps (Walk *w) {
+  uint32_t i;
+  memset(w->step, 0, w->nodes->count * sizeof *w->step);
+  for (i = w->nodes->count; i-- > 1; ) {
+    Step *parent = &w->step[w->nodes->list[i].parent];
+    w->step[i].sibling = parent->child;
+    parent->child = i;
+  }
+}
+
+/* }====================================================== */
+
+
+void sums_free (Sums *s, const Memory *m) {
+  memory_free(m, s->rows, s->groups * sizeof *s->rows);
+  memory_free(m, s->edges, s->capacity * sizeof *s->edges);
+  memory_free(m, s->bucket, s->buckets * sizeof *s->bucket);
+  memset(s, 0, sizeof *s);
+}
+
+
+int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
+               const uint32_t *group, uint32_t groups) {
+  Walk w;
+  size_t n = nodes->count;
+  int ok = 0;
+  memset(s, 0, sizeof *s);
+  memset(&w, 0, sizeof w);
+  w.sums = s;
+  w.memory = m;
+  w.nodes = nodes;
+  w.group = group;
+  s->groups = groups;
+  s->rows = memory_resize(m, NULL, 0, groups * sizeof *s->rows);
+  w.step = memory_resize(m, NULL, 0, n * sizeof *w.step);
+  w.path = memory_resize(m, NULL, 0, n * sizeof *w.path);
+  w.inner = memory_resize(m, NULL, 0, groups * sizeof *w.inner);
+  w.depth = memory_resize(m, NULL, 0, groups * sizeof *w.depth);
+  if (s->rows && w.step && w.path && w.inner && w.depth) {
+    memset(s->rows, 0, groups * sizeof *s->rows);
+    memset(w.inner, 0xFF, groups * sizeof *w.inner);
+    memset(w.depth, 0, groups * sizeof *w.depth);
+    walk_steps(&w);
+    ok = walk_tree(&w);
+  }
+  memory_free(m, w.step, n * sizeof *w.step);
+  memory_free(m, w.path, n * sizeof *w.path);
+  memory_free(m, w.inner, groups * sizeof *w.inner);
+  memory_free(m, w.depth, groups * sizeof *w.depth);
+  if (!ok) sums_free(s, m);
+  return ok;
+}

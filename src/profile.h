@@ -1,0 +1,67 @@
+/*
+** A profile: what was recorded, in nanoseconds and with totals, and sums
+** over it. It knows nothing of hooks; a file can hold the same.
+*/
+
+#ifndef profile_h
+#define profile_h
+
+#include <stdint.h>
+
+#include "chunk.h"
+
+
+typedef struct ProfileNode {
+  uint32_t parent;	/* index, always lower; of the root: 0 */
+  uint32_t func;
+  uint32_t call_line;
+  int64_t calls;
+  int64_t self;		/* ns */
+  int64_t total;	/* ns: of this node and all below */
+} ProfileNode;
+
+typedef struct Nodes {
+  const ProfileNode *list;	/* the root first */
+  uint32_t count;
+} Nodes;
+
+
+/* sums of a group of functions; recursion within it is counted once */
+typedef struct SumRow {
+  int64_t calls, self, total;
+  uint32_t depth;	/* most frames of the group on one path */
+} SumRow;
+
+/*
+** Sums of the calls from one group to another. For a callee, the
+** 'total_in' of its callers add up to its total: time belongs to the
+** caller of the outermost call. For a caller, its self time and the
+** 'total_out' of its callees add up to its total: time belongs to what
+** its innermost call has called.
+*/
+typedef struct SumEdge {
+  uint32_t caller, callee;
+  int64_t calls, self, total_in, total_out;
+} SumEdge;
+
+typedef struct Sums {
+  SumRow *rows;
+  SumEdge *edges;
+  uint32_t groups, count;	/* rows and edges */
+  uint32_t capacity;		/* of edges */
+  uint32_t *bucket;		/* edges by what they join, plus one */
+  uint32_t buckets;
+} Sums;
+
+/*
+** Sums 'nodes', where 'group[func]' (below 'groups') tells the group of a
+** function. 0: out of memory, and nothing is left to free.
+*/
+int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
+               const uint32_t *group, uint32_t groups);
+void sums_free (Sums *s, const Memory *m);
+
+/* sums up 'total' from 'self' */
+void nodes_total (ProfileNode *list, uint32_t count);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+** See recorder.h
+*/
+
+#include "recorder.h"
+
+#include "hook.h"
+
+
+/* for those that visit all stacks */
+typedef struct Visit {
+  Recording *recording;
+  lua_State *running;
+} Visit;
+
+
+/* {======================================================
+** Beginning in the middle of a program
+** ======================================================= */
+
+/*
+** The coroutine that 'at' has resumed and waits for: the argument of
+** coroutine.resume, or what coroutine.wrap put beside its function.
+** NULL where a host did it.
+*/
+static lua_State *recorder_resumed (const Recording *r, lua_State *at) {
+  lua_Debug ar;
+  lua_State *co = NULL;
+  lua_CFunction f;
+  if (!lua_checkstack(at, 2) || !lua_getstack(at, 0, &ar)) return NULL;
+  lua_getinfo(at, "f", &ar);
+  f = lua_tocfunction(at, -1);
+  if (f != NULL && f == r->functions.resume) {
+    if (lua_getlocal(at, &ar, 1) != NULL) {
+      co = lua_tothread(at, -1);
+      lua_pop(at, 1);
+    }
+  }
+  else if (f != NULL && f == r->functions.wrap) {
+    if (lua_getupvalue(at, -1, 1) != NULL) {
+      co = lua_tothread(at, -1);
+      lua_pop(at, 1);
+    }
+  }
+  lua_pop(at, 1);
+  return co;
+}
+
+
+static int recorder_visited (const Stack *s, const lua_State *L) {
+  while (s != NULL && s->L != L) s = s->resumer;
+  return s != NULL;
+}
+
+
+/* coroutines that wait elsewhere are known from before a pause */
+static void recorder_attachone (void *ud, Stack *s) {
+  Visit *v = ud;
+  if (recording_alive(v->recording, v->running, s)) hook_install(s);
+}
+
+
+/*
+** Finds out who runs now, from the main thread to L, and what runs
+** there, and takes the hooks. 0: out of memory.
+*/
+static int recorder_attach (Recording *r, lua_State *L) {
+  lua_State *at = r->main;
+  Stack *below = NULL, *s;
+  Visit v;
+  for (;;) {
+    s = recording_stack(r, L, at);
+    if (s == NULL) return 0;
+    s->resumer = below;
+    if (!hook_sync(r, L, s, 0, below ? below->top->node : r->tree.root))
+      return 0;
+    if (at == L) break;
+    below = s;
+    at = recorder_resumed(r, at);
+    if (at == NULL || recorder_visited(s, at)) at = L;
+  }
+  v.recording = r;
+  v.running = L;
+  stacks_each(&r->stacks, recorder_attachone, &v);
+  recording_enter(r->hot);
+  hook_current(r, s);
+  r->hot->last = clock_read(r->hot->clock);
+  r->state = STATE_RUNNING;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Leaving
+** ======================================================= */
+
+static void recorder_detachone (void *ud, Stack *s) {
+  Visit *v = ud;
+  if (!recording_alive(v->recording, v->running, s)) {
+    stacks_remove(&v->recording->stacks, s);
+    return;
+  }
+  if (!hook_installed(s->L)) v->recording->lost = 1;
+  hook_remove(v->recording, s->L);
+  s->stale = 1;
+}
+
+
+/* gives all hooks back */
+static void recorder_detach (Recording *r, lua_State *L) {
+  Visit v;
+  v.recording = r;
+  v.running = L;
+  r->current->top = r->hot->top;
+  r->hot->L = NULL;
+  r->current = stacks_find(&r->stacks, r->main);
+  stacks_each(&r->stacks, recorder_detachone, &v);
+}
+
+/* }====================================================== */
+
+
+int recorder_start (Recording *r, lua_State *L, const Options *o) {
+  if (recording_begin(r, L, o) && recorder_attach(r, L)) return 1;
+  recording_end(r, "out of memory");
+  return 0;
+}
+
+
+void recorder_settle (Recording *r, lua_State *L) {
+  Hot *h = r->hot;
+  uint64_t now;
+  if (recording_forked(r) || r->state == STATE_STOPPED) return;
+  now = clock_read(h->clock);
+  if (r->state == STATE_PAUSED) {
+    r->paused += now - r->paused_at;
+    r->paused_at = now;
+  }
+  else {
+    if (!hook_installed(L)) r->lost = 1;
+    recording_charge(h, now);
+  }
+}
+
+
+int recorder_stop (Recording *r, lua_State *L) {
+  recorder_settle(r, L);
+  if (r->state == STATE_STOPPED) return 0;
+  if (r->state == STATE_RUNNING) recorder_detach(r, L);
+  r->state = STATE_STOPPED;
+  return 1;
+}
+
+
+int recorder_pause (Recording *r, lua_State *L) {
+  recorder_settle(r, L);
+  if (r->state != STATE_RUNNING) return 0;
+  recorder_detach(r, L);
+  r->paused_at = r->hot->last;
+  r->state = STATE_PAUSED;
+  return 1;
+}
+
+
+int recorder_resume (Recording *r, lua_State *L) {
+  if (recording_forked(r) || r->state != STATE_PAUSED) return 0;
+  if (!recorder_attach(r, L)) {
+    recording_end(r, "out of memory");
+    return 0;
+  }
+  r->paused += r->hot->last - r->paused_at;
+  return 1;
+}
+
+
+/* {======================================================
+** Reset
+** ======================================================= */
+
+/* its frames stand in nodes that will be gone */
+static void recorder_unroot (void *ud, Stack *s) {
+  Frame *f;
+  (void)ud;
+  for (f = s->base; f <= s->top; f++) {
+    if (f->node != NULL) f->line = f->node->call_line;
+    f->node = NULL;
+  }
+}
+
+
+static int recorder_reroot (Recording *r, Stack *s) {
+  Stack *below = s->resumer;
+  if (below != NULL && !recorder_reroot(r, below)) return 0;
+  return hook_rebase(r, s, below ? below->top->node : r->tree.root);
+}
+
+
+int recorder_reset (Recording *r) {
+  Hot *h = r->hot;
+  if (recording_forked(r) || !r->started) return 0;
+  if (r->state == STATE_RUNNING) r->current->top = h->top;
+  stacks_each(&r->stacks, recorder_unroot, NULL);
+  if (!recording_clear(r) ||
+      (r->state == STATE_RUNNING && !recorder_reroot(r, r->current))) {
+    recording_end(r, "out of memory");
+    return 0;
+  }
+  h->last = r->paused_at = clock_read(h->clock);
+  return 1;
+}
+
+/* }====================================================== */

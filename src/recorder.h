@@ -1,0 +1,24 @@
+/*
+** Start and stop, pause and resume, reset. Each is called from a C
+** function that Lua has called in the coroutine L.
+*/
+
+#ifndef recorder_h
+#define recorder_h
+
+#include "recording.h"
+
+
+/* 0: out of memory. Nothing may be recorded in L's state at present. */
+int recorder_start (Recording *r, lua_State *L, const Options *o);
+
+/* all of these give 0 when they find nothing to do */
+int recorder_stop (Recording *r, lua_State *L);
+int recorder_pause (Recording *r, lua_State *L);
+int recorder_resume (Recording *r, lua_State *L);
+int recorder_reset (Recording *r);
+
+/* brings all figures up to this moment */
+void recorder_settle (Recording *r, lua_State *L);
+
+#endif

@@ -1,0 +1,269 @@
+/*
+** See recording.h
+*/
+
+#include "recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <lauxlib.h>
+
+
+/* addresses: in the registry, the recording, and L -> its thread (weak) */
+static const char RECORDING = 0;
+static const char THREADS = 0;
+
+
+/* what an event finds in a thread where nothing was recorded yet */
+static const Hot nobody;
+PLATFORM_THREAD Hot *recording_hot = (Hot *)&nobody;
+
+
+static void *recording_alloc (void *ud, void *p, size_t from, size_t to) {
+  (void)ud; (void)from;
+  if (to != 0) return realloc(p, to);
+  free(p);
+  return NULL;
+}
+
+
+static void recording_free (Recording *r) {
+  stacks_free(&r->stacks);
+  tree_free(&r->tree);
+  functions_free(&r->functions);
+  memory_free(&r->memory, r->cache, sizeof *r->cache);
+  r->cache = NULL;
+  r->current = NULL;
+  r->started = 0;
+}
+
+
+Recording *recording_get (lua_State *L) {
+  Recording *r = NULL;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDING) == LUA_TUSERDATA)
+    r = *(Recording **)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return r;
+}
+
+
+/*
+** No thread may be left with the address of a page that is gone: one
+** that another thread may still know stays, empty.
+*/
+static void recording_freehot (Hot *h) {
+  int mine = recording_hot == h;
+  int known = h->shared || (h->thread != NULL && h->thread != &recording_hot);
+  memset(h, 0, sizeof *h);
+  if (known) return;
+  if (mine) recording_hot = (Hot *)&nobody;
+  platform_freepage(h, sizeof *h);
+}
+
+
+/* the state is being closed */
+static int recording_gc (lua_State *L) {
+  Recording **box = lua_touserdata(L, 1);
+  Recording *r = *box;
+  if (r != NULL) {
+    *box = NULL;
+    recording_free(r);
+    if (r->hot != NULL) recording_freehot(r->hot);
+    free(r);
+  }
+  return 0;
+}
+
+
+static void recording_open (lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &THREADS);
+}
+
+
+Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f)) {
+  Recording *r = recording_get(L), **box;
+  if (r != NULL) return r;
+  recording_open(L);
+  box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, recording_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  *box = r = calloc(1, sizeof *r);
+  if (r == NULL) luaL_error(L, "cprof: out of memory");
+  r->memory.alloc = recording_alloc;
+  r->own = own;
+  r->hot = platform_newpage(sizeof *r->hot);
+  if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
+  r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  r->main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &RECORDING);
+  return r;
+}
+
+
+void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud) {
+  recording_free(r);
+  r->memory.alloc = alloc;
+  r->memory.ud = ud;
+}
+
+
+int recording_begin (Recording *r, lua_State *L, const Options *o) {
+  Hot *h = r->hot;
+  recording_free(r);
+  r->options = *o;
+  r->options.hidden = NULL;
+  r->ended = NULL;
+  r->lost = 0;
+  h->L = NULL;
+  h->recording = r;
+  h->callsites = o->callsites;
+  tree_init(&r->tree, &r->memory);
+  stacks_init(&r->stacks, &r->memory);
+  if (!functions_init(&r->functions, &r->memory, L)) return 0;
+  if (!functions_hide(&r->functions, o->hidden)) return 0;
+  r->functions.own = r->own;
+  r->functions.wanted = o->wanted;
+  r->functions.ud = &r->functions;
+  r->functions.foldc = o->foldc;
+  r->functions.limit = o->max_nodes;
+  r->tree.limit = o->max_nodes;
+  r->tree.fold = o->fold;
+  r->cache = memory_resize(&r->memory, NULL, 0, sizeof *r->cache);
+  if (r->cache == NULL) return 0;
+  h->cache = r->cache;
+  h->tree = &r->tree;
+  clock_start(&r->clock, o->cpu);
+  h->clock = r->clock.kind;
+  r->started = recording_clear(r);
+  return r->started;
+}
+
+
+int recording_clear (Recording *r) {
+  uint32_t i;
+  r->started_at = (int64_t)time(NULL);
+  r->paused = r->unmatched = r->truncated = 0;
+  r->hot->events = r->hot->backwards = 0;
+  for (i = 0; i < r->functions.list.count; i++)
+    functions_at(&r->functions, i)->depth = 0;
+  recording_forget(r);
+  return tree_reset(&r->tree);
+}
+
+
+void recording_end (Recording *r, const char *why) {
+  r->state = STATE_STOPPED;
+  r->ended = why;
+  r->hot->L = NULL;
+}
+
+
+int recording_forked (Recording *r) {
+  if (r->state == STATE_STOPPED || r->hot->recording != NULL) return 0;
+  recording_end(r, "the process forked");
+  return 1;
+}
+
+
+void recording_forget (Recording *r) {
+  memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+void recording_owntime (Recording *r) {
+  Hot *h = r->hot;
+  uint64_t now = clock_read(h->clock);
+  if (now <= h->last) return;
+  r->tree.cprof->self += now - h->last;
+  h->last = now;
+}
+
+
+/* {======================================================
+** Coroutines
+** ======================================================= */
+
+int recording_alive (Recording *r, lua_State *running, const Stack *s) {
+  int alive = s->L == r->main;
+  if (alive) return 1;
+  lua_rawgetp(running, LUA_REGISTRYINDEX, &THREADS);
+  alive = lua_rawgetp(running, -1, s->L) == LUA_TTHREAD;
+  lua_pop(running, 2);
+  return alive;
+}
+
+
+static int threads_store (lua_State *L) {
+  lua_State *thread = lua_tothread(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &THREADS);
+  lua_pushvalue(L, 1);
+  lua_rawsetp(L, -2, thread);
+  return 0;
+}
+
+
+/* 0: out of memory */
+static int threads_add (lua_State *running, lua_State *L) {
+  int ok;
+  if (L != running && !lua_checkstack(L, 1)) return 0;
+  lua_pushcfunction(running, threads_store);
+  lua_pushthread(L);
+  if (L != running) lua_xmove(L, running, 1);
+  ok = lua_pcall(running, 1, 0, 0) == LUA_OK;
+  if (!ok) lua_pop(running, 1);
+  return ok;
+}
+
+
+typedef struct Sweep {
+  Recording *recording;
+  lua_State *running;
+} Sweep;
+
+
+static int recording_waits (const Recording *r, const Stack *s) {
+  const Stack *x = r->current;
+  while (x != NULL && x != s) x = x->resumer;
+  return x != NULL;
+}
+
+
+static void sweep_one (void *ud, Stack *s) {
+  Sweep *w = ud;
+  if (!recording_waits(w->recording, s) &&
+      !recording_alive(w->recording, w->running, s))
+    stacks_remove(&w->recording->stacks, s);
+}
+
+
+static void recording_sweep (Recording *r, lua_State *running) {
+  Sweep w;
+  w.recording = r;
+  w.running = running;
+  stacks_each(&r->stacks, sweep_one, &w);
+  if (r->stacks.sweepat < r->stacks.count * 2)
+    r->stacks.sweepat = r->stacks.count * 2;
+}
+
+
+Stack *recording_stack (Recording *r, lua_State *running, lua_State *L) {
+  Stack *s = stacks_find(&r->stacks, L);
+  if (s != NULL) return s;
+  if (r->stacks.count >= r->stacks.sweepat) recording_sweep(r, running);
+  if (!threads_add(running, L)) return NULL;
+  return stacks_add(&r->stacks, L);
+}
+
+/* }====================================================== */

@@ -1,0 +1,170 @@
+/*
+** A recording: all that is kept of one lua_State and its coroutines, and
+** how an event finds it.
+*/
+
+#ifndef recording_h
+#define recording_h
+
+#include <lua.h>
+
+#include "chunk.h"
+#include "clock.h"
+#include "function.h"
+#include "node.h"
+#include "stack.h"
+
+
+/* what the hook sees of a callee, and the function that it then is */
+typedef struct Known {
+  uintptr_t callee;	/* C function, or source of a Lua function */
+  uint64_t lines;	/* where it is defined; LINES_C: a C function */
+  FrameIs is;		/* what its frames are */
+} Known;
+
+/* a state beyond those that its caller knows by heart */
+typedef struct Slot {
+  const Node *parent;
+  Node *node;
+  uint32_t func;
+  uint32_t line;	/* of the call */
+  uint32_t flags;	/* how it was found */
+} Slot;
+
+#define LINES_C		UINT64_MAX
+#define KNOWN_BITS	9
+#define SLOT_BITS	9
+
+/* the caches of a recording; no address in them outlives what it tells */
+typedef struct Cache {
+  Known known[1 << KNOWN_BITS];
+  Slot slot[1 << SLOT_BITS];
+  Known unsure;		/* for what may not be kept */
+} Cache;
+
+/*
+** What every event needs. It lies in a page of its own, which a fork
+** wipes: in the child 'L' is no coroutine's address, and the next event
+** takes the slow way and finds out.
+*/
+typedef struct Hot {
+  lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
+  uint64_t last;	/* ticks at the last event */
+  Frame *top;		/* of the current stack */
+  Frame *limit;
+  Cache *cache;
+  const Tree *tree;
+  uint64_t events;
+  uint64_t backwards;	/* times that the clock ran backwards */
+  ClockKind clock;
+  int callsites;	/* are calls told apart by their lines? */
+  int shared;		/* did several threads keep its address? */
+  void *thread;		/* the one that keeps it */
+  struct Recording *recording;
+} Hot;
+
+/*
+** What this thread recorded last. It is only compared with what an event
+** says, never trusted: another state may run next.
+*/
+extern PLATFORM_THREAD Hot *recording_hot;
+
+/* this thread records 'h' from now on */
+static inline void recording_enter (Hot *h) {
+  recording_hot = h;
+  if (h->thread != &recording_hot) {
+    h->shared = h->thread != NULL;
+    h->thread = &recording_hot;
+  }
+}
+
+typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
+
+typedef struct Options {
+  int cpu;		/* processor time instead of wall time */
+  int callsites;
+  int fold;		/* recursion */
+  int foldc;		/* C functions */
+  uint32_t max_nodes;
+  const char *hidden;	/* source of functions to be folded */
+  int (*wanted) (void *functions, lua_State *L, const Function *f);
+} Options;
+
+typedef struct Recording {
+  Hot *hot;
+  Cache *cache;
+  Memory memory;
+  int (*own) (lua_CFunction f);
+  lua_State *main;
+  const void *registry;	/* tells the coroutines of this state from others */
+  State state;
+  int started;		/* is there anything to report? */
+  const char *ended;	/* why it stopped by itself, or NULL */
+  Options options;	/* 'hidden' is not kept */
+  Clock clock;
+  int64_t started_at;	/* seconds since 1970 */
+  Functions functions;
+  Tree tree;
+  Stacks stacks;
+  Stack *current;	/* whose top is in 'hot' */
+  lua_State *resuming;	/* the coroutine that was about to run ... */
+  uint64_t resuming_at;	/* ... at this event */
+  uint64_t paused;	/* ticks */
+  uint64_t paused_at;
+  uint64_t unmatched;	/* events that found no frame */
+  uint64_t truncated;	/* calls that found no state of their own */
+  uint32_t serial;	/* of the zone that was opened last */
+  int lost;		/* did the program put its own hook over ours? */
+} Recording;
+
+
+/* the recording of L's state, or NULL; it is there while L's state is */
+Recording *recording_get (lua_State *L);
+
+/*
+** The same, made if need be; raises an error when out of memory. 'own'
+** tells the C functions that are to be folded.
+*/
+Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f));
+
+/* memory comes from 'alloc' from now on; what was recorded is forgotten */
+void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud);
+
+/* begins anew with these options: 0 when out of memory */
+int recording_begin (Recording *r, lua_State *L, const Options *o);
+
+/* forgets all that was counted: 0 when out of memory */
+int recording_clear (Recording *r);
+
+/* stops for a reason of its own; keeps what there is */
+void recording_end (Recording *r, const char *why);
+
+/* is this another process than the one that began? then it ends */
+int recording_forked (Recording *r);
+
+/*
+** The stack of coroutine L, made if need be; 'sweeps' away those of
+** coroutines that were collected now and then. NULL: out of memory.
+*/
+Stack *recording_stack (Recording *r, lua_State *running, lua_State *L);
+
+/* is the coroutine of this stack still there? */
+int recording_alive (Recording *r, lua_State *running, const Stack *s);
+
+/* the caches are void */
+void recording_forget (Recording *r);
+
+/* time up to 'now' goes to the frame on top */
+static inline void recording_charge (Hot *h, uint64_t now) {
+  if (unlikely(now < h->last)) {  /* clocks of processors that differ */
+    h->backwards++;
+    now = h->last;
+  }
+  h->top->node->self += now - h->last;
+  h->last = now;
+}
+
+/* time since the last event was the profiler's own */
+void recording_owntime (Recording *r);
+
+#endif

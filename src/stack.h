@@ -1,0 +1,79 @@
+/*
+** Shadow stacks, one per coroutine: what runs there, as far as the
+** events told. A frame is known by the address of its CallInfo, which
+** does not move while the frame is active; a stale address proves
+** nothing, so it is only ever compared with one that is active now.
+*/
+
+#ifndef stack_h
+#define stack_h
+
+#include <lua.h>
+
+#include "node.h"
+
+
+typedef const struct CallInfo *CallAddress;
+
+#define FRAME_FOLDED	1u	/* charged to the frame below, not counted */
+#define FRAME_ZONE	2u	/* opened by the function frame below */
+#define FRAME_SPECIAL	4u	/* its function wants a closer look */
+#define FRAME_REENTERED	8u	/* its node is that of a frame below */
+#define FRAME_TRUNCATED	16u	/* its state is not its own */
+#define FRAME_SERIAL	8	/* bits from here tell zones apart */
+
+typedef struct FrameIs {
+  uint32_t func;
+  uint32_t flags;
+} FrameIs;
+
+typedef struct Frame {
+  CallAddress ci;	/* of a zone: of the function that opened it */
+  Node *node;
+  FrameIs is;
+  uint32_t depth;	/* of the function, where FRAME_REENTERED */
+  uint32_t line;	/* of the call, while the node is none */
+} Frame;
+
+typedef struct Stack {
+  lua_State *L;
+  struct Stack *resumer;	/* while it runs, and not the main thread */
+  struct Stack *next;		/* in the bucket, or among the free */
+  Frame *base;		/* ci is NULL, the node is the resumer's */
+  Frame *top;		/* the frame that runs; not kept up to date while
+			   the stack is the current one */
+  Frame *limit;		/* the last there is room for */
+  int stale;		/* did anything happen there that was not seen? */
+  lua_Hook hook;	/* the program's own, and what it asked for */
+  int mask, count;
+} Stack;
+
+typedef struct Stacks {
+  const Memory *memory;
+  Stack **bucket;
+  uint32_t buckets;	/* a power of two */
+  uint32_t count;
+  uint32_t sweepat;	/* when to look for dead coroutines */
+  Stack *free;
+} Stacks;
+
+
+void stacks_init (Stacks *s, const Memory *m);
+void stacks_free (Stacks *s);
+
+Stack *stacks_find (const Stacks *s, const lua_State *L);
+
+/* an empty stack for L, which has none; NULL: out of memory */
+Stack *stacks_add (Stacks *s, lua_State *L);
+void stacks_remove (Stacks *s, Stack *stack);
+
+/* calls 'f' for each stack; 'f' may remove the stack it is given */
+void stacks_each (Stacks *s, void (*f) (void *ud, Stack *stack), void *ud);
+
+/* doubles the room; frames move. 0: out of memory */
+int stack_grow (Stack *s, const Memory *m);
+
+/* the topmost frame of the function at 'ci', or the base */
+Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);
+
+#endif

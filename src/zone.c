@@ -1,0 +1,134 @@
+/*
+** See zone.h
+*/
+
+#include "zone.h"
+
+#include <string.h>
+
+#include "hook.h"
+
+
+/*
+** The stack of L, with the frame of the C function that runs on top.
+** While recording pauses, nobody tells what runs, so one looks.
+*/
+static Stack *zone_stack (Recording *r, lua_State *L) {
+  Hot *h = r->hot;
+  lua_Debug ar;
+  Stack *s = r->current;
+  int followed = r->state == STATE_RUNNING && h->L == L;
+  if (followed) {
+    recording_charge(h, clock_read(h->clock));
+    s->top = h->top;
+    if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
+  }
+  else
+    s = recording_stack(r, L, L);
+  if (s == NULL || !hook_sync(r, L, s, 0, s->base->node ? s->base->node
+                                                        : r->tree.root))
+    return NULL;
+  return s;
+}
+
+
+static void zone_finish (Recording *r, lua_State *L, Stack *s) {
+  if (r->state == STATE_RUNNING && r->hot->L == L) hook_current(r, s);
+}
+
+
+static ZoneResult zone_nomemory (Recording *r) {
+  recording_end(r, "out of memory");
+  return ZONE_NOMEMORY;
+}
+
+
+static int zone_idle (Recording *r) {
+  return r == NULL || recording_forked(r) || r->state == STATE_STOPPED;
+}
+
+
+/* takes frames away from below the one on top, down to 'f' */
+static void zone_cut (Stack *s, Frame *f) {
+  *f = *s->top;
+  f->node = f[-1].node;
+  s->top = f;
+}
+
+
+ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
+                       size_t length, size_t tag, uint32_t *serial) {
+  Function *fn;
+  Stack *s;
+  Frame *f;
+  Node *n;
+  Entered how;
+  if (zone_idle(r)) return ZONE_IDLE;
+  s = zone_stack(r, L);
+  fn = functions_zone(&r->functions, name, length, tag);
+  if (s == NULL || fn == NULL) return zone_nomemory(r);
+  if (s->top == s->limit && !stack_grow(s, &r->memory))
+    return zone_nomemory(r);
+  f = s->top;
+  n = tree_enter(&r->tree, f[-1].node, fn->id, 0, &how);
+  if (n == NULL) return zone_nomemory(r);
+  f[1] = f[0];
+  f[1].node = n;
+  memset(f, 0, sizeof *f);
+  f->ci = f[-1].ci;
+  f->node = n;
+  f->is.func = fn->id;
+  *serial = ++r->serial;
+  f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
+  if (how != ENTERED_CHILD) f->is.flags |= FRAME_REENTERED;
+  if (r->state == STATE_RUNNING) n->calls++;
+  s->top = f + 1;
+  zone_finish(r, L, s);
+  return ZONE_DONE;
+}
+
+
+static int zone_named (const Recording *r, const Frame *f, const char *name,
+                       size_t length) {
+  const Function *fn = functions_at(&r->functions, f->is.func);
+  uint32_t text = text_find(&r->functions.text, name, length);
+  return text != TEXT_FAILED && (text == fn->name || text == fn->tag);
+}
+
+
+ZoneResult zone_leave (Recording *r, lua_State *L, const char *name,
+                       size_t length, uint32_t *open) {
+  Stack *s;
+  Frame *f;
+  if (zone_idle(r)) return ZONE_IDLE;
+  s = zone_stack(r, L);
+  if (s == NULL) return zone_nomemory(r);
+  f = s->top - 1;
+  if (!(f->is.flags & FRAME_ZONE)) return ZONE_NONE;
+  if (!zone_named(r, f, name, length)) {
+    *open = functions_at(&r->functions, f->is.func)->name;
+    return ZONE_OTHER;
+  }
+  zone_cut(s, f);
+  zone_finish(r, L, s);
+  return ZONE_DONE;
+}
+
+
+void zone_close (Recording *r, lua_State *L, uint32_t serial) {
+  Stack *s;
+  Frame *f;
+  if (zone_idle(r)) return;
+  s = zone_stack(r, L);
+  if (s == NULL) {
+    zone_nomemory(r);
+    return;
+  }
+  for (f = s->top - 1; f->is.flags & FRAME_ZONE; f--) {
+    if (f->is.flags >> FRAME_SERIAL == (serial & (UINT32_MAX >> FRAME_SERIAL))) {
+      zone_cut(s, f);
+      break;
+    }
+  }
+  zone_finish(r, L, s);
+}
