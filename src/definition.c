@@ -189,6 +189,8 @@ static void read_function (Reader *r) {
   read_skip(r, 3, 1);  /* parameters, vararg, stack size */
   n = read_number(r);
   d->code = dump_origin(r->dump, r->at);
+  d->size = n * r->instruction;
+  d->func = 0;
   read_skip(r, n, r->instruction);
   read_constants(r);
   n = read_number(r);
@@ -256,6 +258,43 @@ int definitions_read (Definitions *d, const Memory *m, lua_State *L) {
   memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
   return ok;
 }
+
+
+/* {======================================================
+** Matching: the address of the code is all that is waited for
+** ======================================================= */
+
+typedef struct Match {
+  const Definition *list, *found;
+  uint32_t n;
+} Match;
+
+
+static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
+  Match *m = ud;
+  uint32_t i;
+  (void)L;
+  for (i = 0; i < m->n; i++) {
+    if (m->list[i].code == p && m->list[i].size == size) {
+      m->found = &m->list[i];
+      return 1;
+    }
+  }
+  return 0;
+}
+
+
+const Definition *definition_match (lua_State *L, const Definition *list,
+                                    uint32_t n) {
+  Match m;
+  m.list = list;
+  m.n = n;
+  m.found = NULL;
+  lua_dump(L, match_write, &m, 0);
+  return m.found;
+}
+
+/* }====================================================== */
 
 
 void definitions_free (Definitions *d, const Memory *m) {

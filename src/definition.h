@@ -15,7 +15,9 @@
 typedef struct Definition {
   int line, last;
   uint64_t print;	/* hash of all that was compiled */
-  const void *code;	/* only to be compared */
+  const void *code;	/* where its code lies, or NULL: only to be compared */
+  uint32_t size;	/* of its code, in bytes */
+  uint32_t func;	/* a function that was met, or 0: for the user */
 } Definition;
 
 typedef struct Definitions {
@@ -30,6 +32,15 @@ typedef struct Definitions {
 ** definition, with lines -1 and a print of the whole. 0: out of memory.
 */
 int definitions_read (Definitions *d, const Memory *m, lua_State *L);
+
+/*
+** The one of 'n' definitions whose code is that of the Lua function on
+** top of the stack of L; NULL when there is none. Much faster than to
+** read it.
+*/
+const Definition *definition_match (lua_State *L, const Definition *list,
+                                    uint32_t n);
+
 void definitions_free (Definitions *d, const Memory *m);
 
 #endif

@@ -42,14 +42,12 @@ static int closure_store (lua_State *L) {
 }
 
 
-/* 0: out of memory */
-static int closure_set (lua_State *L, const Function *f) {
+/* where that fails (memory, C stack) it will be asked for again */
+static void closure_set (lua_State *L, const Function *f) {
   lua_pushcfunction(L, closure_store);
   lua_pushvalue(L, -2);
   lua_pushinteger(L, f->id);
-  if (lua_pcall(L, 2, 0, 0) == LUA_OK) return 1;
-  lua_pop(L, 1);
-  return 0;
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
 
@@ -345,12 +343,15 @@ static uint32_t function_ordinal (const Functions *fs, Function *like) {
 }
 
 
-/* 'fs->read' tells of the function that is on top of L */
+/*
+** 'd' defines the function that is on top of L. Equals are told apart by
+** what the chunk is known to define; where nothing is known, by where
+** their code lies.
+*/
 static Function *function_define (Functions *fs, lua_State *L,
                                   lua_State *at, lua_Debug *ar,
-                                  uint32_t index) {
-  const Source *source = source_at(fs, index);
-  const Definition *d = &fs->read.list[0];
+                                  const Source *source,
+                                  const Definition *d) {
   Function like = {0};
   like.kind = *ar->what == 'm' ? FUNCTION_MAIN : FUNCTION_LUA;
   like.print = d->print;
@@ -359,10 +360,9 @@ static Function *function_define (Functions *fs, lua_State *L,
   like.line = ar->linedefined;
   like.last = ar->lastlinedefined;
   like.marks = source->hidden ? FUNCTION_FOLDED : 0;
-  if (like.kind == FUNCTION_MAIN) like.ordinal = 0;
-  else if (source->state == SOURCE_UNSEEN)
+  if (source->defines.count > 0) like.ordinal = source_ordinal(source, d);
+  else if (like.kind != FUNCTION_MAIN)
     like.ordinal = function_ordinal(fs, &like);
-  else like.ordinal = source_ordinal(source, d);
   return function_get(fs, &like, L, at, ar);
 }
 
@@ -370,26 +370,26 @@ static Function *function_define (Functions *fs, lua_State *L,
 /* the closure on top of L is met for the first time, or told by lines */
 static Function *function_meet (Functions *fs, lua_State *L,
                                 lua_State *at, lua_Debug *ar,
-                                int *sure) {
-  int main = *ar->what == 'm', doubt = 1;
-  uint32_t index = source_locate(fs, ar, main);
+                                uint32_t index, int *sure) {
+  Source *source = source_at(fs, index);
+  SourceState before = source->state;
+  Definition d, *own = NULL;
+  Telling telling = TELLING_CLOSURE;
   Function *f;
-  if (index == 0 || !definitions_read(&fs->read, fs->memory, L))
-    return NULL;
-  if (main) {
-    int other = source_main(source_at(fs, index), fs->memory, &fs->read);
-    if (other < 0) return NULL;
-    if (other) keys_forgetsource(fs, index);
-  }
-  else
-    doubt = source_doubtful(source_at(fs, index), fs->memory, ar);
-  if (doubt < 0) return NULL;
-  f = function_define(fs, L, at, ar, index);
+  if (!definitions_read(&fs->read, fs->memory, L)) return NULL;
+  d = fs->read.list[0];
+  if (*ar->what == 'm') source_main(source, &fs->read);
+  else telling = source_telling(source, fs->memory, ar, &d, &own);
+  if (telling == TELLING_NOMEMORY) return NULL;
+  f = function_define(fs, L, at, ar, source, &d);
   if (f == NULL) return NULL;
-  *sure = !doubt;
-  if (doubt) return closure_set(L, f) ? f : NULL;
-  source_at(fs, index)->used = 1;
-  return key_add(fs, ar, f->id) ? f : NULL;
+  if (own != NULL) own->func = f->id;
+  if (before != source->state && source->state == SOURCE_MIXED)
+    keys_forgetsource(fs, index);
+  *sure = telling == TELLING_LINES;
+  if (*sure) return key_add(fs, ar, f->id) ? f : NULL;
+  if (telling == TELLING_CLOSURE) closure_set(L, f);
+  return f;
 }
 
 /* }====================================================== */
@@ -470,16 +470,20 @@ static void function_push (lua_State *L, lua_State *at, lua_Debug *ar) {
 
 Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
                          lua_Debug *ar, int *sure) {
-  Function *f;
-  if (*ar->what != 'm') {
-    const Key *k = key_find(fs, ar);
-    *sure = 1;
-    if (k != NULL) return functions_at(fs, k->func);
-  }
-  *sure = 0;
+  int main = *ar->what == 'm';
+  const Key *k = main ? NULL : key_find(fs, ar);
+  Function *f = NULL;
+  uint32_t index, id = 0;
+  *sure = k != NULL;
+  if (k != NULL) return functions_at(fs, k->func);
+  index = source_locate(fs, ar, 0);
   function_push(L, at, ar);
-  f = closure_get(fs, L);
-  if (f == NULL) f = function_meet(fs, L, at, ar, sure);
+  if (index != 0 && !main)
+    id = source_match(source_at(fs, index), L, ar);
+  f = id != 0 ? functions_at(fs, id) : closure_get(fs, L);
+  if (f == NULL && main) index = source_locate(fs, ar, 1);
+  if (f == NULL && index != 0)
+    f = function_meet(fs, L, at, ar, index, sure);
   lua_pop(L, 1);
   return f;
 }
@@ -533,8 +537,10 @@ Function *functions_zone (Functions *fs, const char *name, size_t length,
 Function *functions_met (Functions *fs, lua_State *L) {
   lua_CFunction f = lua_tocfunction(L, -1);
   Function *known = closure_get(fs, L);
-  lua_Debug ar;
+  const Address *where;
   const Key *k;
+  lua_Debug ar;
+  uint32_t id;
   if (known != NULL) return known;
   if (f != NULL) {
     Function like = {0};
@@ -545,7 +551,11 @@ Function *functions_met (Functions *fs, lua_State *L) {
   lua_pushvalue(L, -1);
   lua_getinfo(L, ">S", &ar);
   k = key_find(fs, &ar);
-  return k != NULL ? functions_at(fs, k->func) : NULL;
+  if (k != NULL) return functions_at(fs, k->func);
+  where = address_find(fs, ar.source);
+  if (where == NULL) return NULL;
+  id = source_match(source_at(fs, where->index), L, &ar);
+  return id != 0 ? functions_at(fs, id) : NULL;
 }
 
 /* }====================================================== */

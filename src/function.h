@@ -4,9 +4,10 @@
 ** them is an identity alone. What is:
 **   - of a C function, its address;
 **   - of a Lua function, its source and lines, as long as the source
-**     (source.h) is sure that they name one definition; else the
-**     definition's print (definition.h), which is asked for once per
-**     closure and kept beside it in a weak table;
+**     (source.h) is sure that they name one definition; else the address
+**     of its code, where the source knows it; else the definition's
+**     print (definition.h), which is asked for once per closure and kept
+**     beside it in a weak table;
 **   - of a zone, its name.
 ** Nothing here keeps a closure alive.
 */

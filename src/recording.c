@@ -214,16 +214,16 @@ static int threads_store (lua_State *L) {
 }
 
 
-/* 0: out of memory */
-static int threads_add (lua_State *running, lua_State *L) {
-  int ok;
-  if (L != running && !lua_checkstack(L, 1)) return 0;
+/*
+** Where that fails (memory, C stack) the coroutine counts as dead as soon
+** as it is left, and what runs in it is found out anew when it returns.
+*/
+static void threads_add (lua_State *running, lua_State *L) {
+  if (L != running && !lua_checkstack(L, 1)) return;
   lua_pushcfunction(running, threads_store);
   lua_pushthread(L);
   if (L != running) lua_xmove(L, running, 1);
-  ok = lua_pcall(running, 1, 0, 0) == LUA_OK;
-  if (!ok) lua_pop(running, 1);
-  return ok;
+  if (lua_pcall(running, 1, 0, 0) != LUA_OK) lua_pop(running, 1);
 }
 
 
@@ -262,7 +262,7 @@ Stack *recording_stack (Recording *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) return s;
   if (r->stacks.count >= r->stacks.sweepat) recording_sweep(r, running);
-  if (!threads_add(running, L)) return NULL;
+  threads_add(running, L);
   return stacks_add(&r->stacks, L);
 }
 

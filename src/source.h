@@ -1,12 +1,13 @@
 /*
 ** Sources: what is known of the chunks that functions come from, to
-** answer one question: do a source and two lines name one definition, or
-** may there be two?
+** answer one question: what tells a function of this chunk from all
+** others?
 **
 ** The main function of a chunk is called before all others of it, so
-** when it is seen, its dump tells what the chunk defines. Functions of
-** chunks that ran before recording began are told by the text instead,
-** where it can be had.
+** when it is seen, its dump tells what the chunk defines. For chunks that
+** ran before recording began the text is compiled once more, in a state
+** of its own; it is believed as long as the functions that are met are
+** found in it.
 */
 
 #ifndef source_h
@@ -16,9 +17,10 @@
 
 
 typedef enum SourceState {
-  SOURCE_UNSEEN,	/* told by the text, if there is one */
-  SOURCE_SEEN,		/* one chunk has this name, and its dump was read */
-  SOURCE_MIXED		/* several chunks have this name */
+  SOURCE_NEW,		/* nothing is known yet */
+  SOURCE_READ,		/* what it defines was read from the text */
+  SOURCE_SEEN,		/* the same, from its main function */
+  SOURCE_MIXED		/* several chunks have this name, or no text */
 } SourceState;
 
 typedef struct Source {
@@ -26,27 +28,44 @@ typedef struct Source {
   uint32_t next;	/* in the bucket of its index */
   SourceState state;
   int hidden;		/* its functions are the profiler's own */
-  int used;		/* functions were told by their lines */
-  int scanned;		/* was the text looked at? */
-  uint64_t print;	/* of the main function */
-  uint8_t *starts;	/* definitions that start on each line */
-  uint32_t lines;	/* bytes in 'starts' */
-  Definitions twins;	/* those that share both lines with another */
+  int mains;		/* was a main function seen? */
+  Definitions defines;	/* in order of text, so that lines ascend; if
+			   mixed, what the last main function defines */
 } Source;
 
+/* what tells a function from the others of its source */
+typedef enum Telling {
+  TELLING_LINES,
+  TELLING_CODE,		/* the address of its code */
+  TELLING_CLOSURE,	/* only a look at the closure */
+  TELLING_NOMEMORY
+} Telling;
+
+/* a source that is met for the first time */
 void source_init (Source *s, uint32_t text, const char *source);
 void source_free (Source *s, const Memory *m);
 
 /*
-** A main function of this source was seen, that defines 'd'. True if
-** what was told by lines so far is in doubt now. -1: out of memory.
+** A main function of this source was seen. Takes what it defines, 'd',
+** and leaves other room there.
 */
-int source_main (Source *s, const Memory *m, const Definitions *d);
+void source_main (Source *s, Definitions *d);
 
-/* may several definitions have these two lines? -1: out of memory */
-int source_doubtful (Source *s, const Memory *m, const lua_Debug *ar);
+/*
+** What tells the function of 'ar', defined by 'd', from others. If that
+** is the closure, it is for the whole source from then on. The definition
+** of 'd' among those of the source is '*own', or NULL.
+*/
+Telling source_telling (Source *s, const Memory *m, const lua_Debug *ar,
+                        const Definition *d, Definition **own);
 
-/* a seen definition's number among its equals */
+/*
+** The function that was met with the definition whose code is that of
+** the Lua function on top of L, which is the one of 'ar'; 0: none.
+*/
+uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar);
+
+/* the number of a definition among its equals, after 'source_telling' */
 uint32_t source_ordinal (const Source *s, const Definition *d);
 
 #endif
