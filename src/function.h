@@ -45,7 +45,6 @@ typedef struct Function {
   uint32_t how;		/* text: what kind of name that is */
   uint32_t tag;		/* text: a zone's name without what was added */
   uint32_t ordinal;	/* among definitions with the same print */
-  uint32_t depth;	/* deepest recursion that folding hid */
   int line, last;
   uint8_t kind;
   uint8_t marks;

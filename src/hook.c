@@ -80,15 +80,6 @@ int hook_room (Hot *h) {
 }
 
 
-static uint32_t frame_flags (Entered how) {
-  switch (how) {
-    case ENTERED_FOLDED: return FRAME_REENTERED;
-    case ENTERED_TRUNCATED: return FRAME_REENTERED | FRAME_TRUNCATED;
-    default: return 0;
-  }
-}
-
-
 int hook_rebase (Recording *r, Stack *s, Node *root) {
   Node *n = root;
   Frame *f;
@@ -96,12 +87,9 @@ int hook_rebase (Recording *r, Stack *s, Node *root) {
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_FOLDED)) {
       uint32_t line = f->node ? f->node->call_line : f->line;
-      Entered how;
-      n = tree_enter(&r->tree, n, f->is.func, line, &how);
+      int truncated;
+      n = tree_enter(&r->tree, n, f->is.func, line, &truncated);
       if (n == NULL) return 0;
-      f->is.flags &= ~(FRAME_REENTERED | FRAME_TRUNCATED);
-      f->is.flags |= frame_flags(how);
-      f->depth = 0;
     }
     f->node = n;
   }
@@ -120,7 +108,7 @@ static uint32_t frame_line (lua_State *at, lua_Debug *ar) {
 static int frame_adopt (Recording *r, lua_State *running, Stack *s,
                         lua_Debug *ar, uint32_t line) {
   const Function *fn = functions_running(&r->functions, running, s->L, ar);
-  Entered how = ENTERED_CHILD;
+  int truncated;
   Frame *f;
   if (fn == NULL) return 0;
   if (s->top == s->limit && !stack_grow(s, &r->memory)) return 0;
@@ -130,9 +118,8 @@ static int frame_adopt (Recording *r, lua_State *running, Stack *s,
   f->is.func = fn->id;
   f->node = s->top->node;
   if (fn->marks & FUNCTION_FOLDED) f->is.flags = FRAME_FOLDED;
-  else f->node = tree_enter(&r->tree, f->node, fn->id, line, &how);
+  else f->node = tree_enter(&r->tree, f->node, fn->id, line, &truncated);
   if (f->node == NULL) return 0;
-  f->is.flags |= frame_flags(how);
   s->top = f;
   return 1;
 }
@@ -189,7 +176,9 @@ static int stack_match (Recording *r, lua_State *running, Stack *s,
 
 int hook_sync (Recording *r, lua_State *running, Stack *s, int level,
                Node *root) {
-  int i = stack_match(r, running, s, level);
+  int i;
+  stack_uncount(s);
+  i = stack_match(r, running, s, level);
   s->stale = 0;
   if (s->base->node != root && !hook_rebase(r, s, root)) return 0;
   for (; i >= level; i--) {
@@ -200,6 +189,7 @@ int hook_sync (Recording *r, lua_State *running, Stack *s, int level,
     lua_getstack(s->L, i, &ar);
     if (!frame_adopt(r, running, s, &ar, line)) return 0;
   }
+  if (r->options.fold) stack_count(s);
   return 1;
 }
 
@@ -209,6 +199,8 @@ static Frame *hook_lost (Hot *h, lua_State *L, int level) {
   Recording *r = h->recording;
   Stack *s = r->current;
   r->unmatched++;
+  s->top = h->top;
+  stack_uncount(s);
   s->top = s->base;
   if (!hook_sync(r, L, s, level, s->base->node)) {
     hook_nomemory(r);
@@ -228,6 +220,7 @@ static Frame *hook_caller (Hot *h, lua_State *L, CallAddress ci) {
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
   if (f->ci != ci) return hook_lost(h, L, 1);
+  if (h->fold) stack_leaveframes(f, h->top);
   return h->top = f;
 }
 
@@ -237,7 +230,9 @@ static void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recording->current;
   Frame *f = stack_function(s, h->top, ci);
   if (f == s->base) f = hook_lost(h, L, 0);
-  if (f != NULL && f > h->recording->current->base) h->top = f - 1;
+  if (f == NULL || f == h->recording->current->base) return;
+  if (h->fold) stack_leaveframes(f - 1, h->top);
+  h->top = f - 1;
 }
 
 /* }====================================================== */
@@ -261,6 +256,7 @@ static int stack_waits (Recording *r, lua_State *running, const Stack *s) {
 static Stack *stack_leave (Recording *r, Stack *s) {
   Stack *resumer = s->resumer;
   s->resumer = NULL;
+  stack_uncount(s);
   if (s->top == s->base && s->L != r->main && resumer != NULL)
     stacks_remove(&r->stacks, s);
   return resumer;
@@ -310,6 +306,7 @@ static int hook_switch (Recording *r, lua_State *L, lua_Debug *ar,
     s = stack_resume(r, L, ar, s);
     if (s == NULL) return 0;
   }
+  if (h->fold) stack_count(s);
   hook_current(r, s);
   return 1;
 }
@@ -364,34 +361,12 @@ static Recording *hook_recording (lua_State *L) {
 }
 
 
-/* how deep the function of 'f', which has re-entered its node, is */
-static void hook_depth (Recording *r, Frame *f) {
-  const Stack *s = r->current;
-  const Frame *below = f - 1;
-  Function *fn = functions_at(&r->functions, f->is.func);
-  f->depth = 1;
-  for (;;) {
-    for (; below > s->base; below--) {
-      if (below->node != f->node || below->is.flags & FRAME_FOLDED) continue;
-      if (below->is.flags & FRAME_REENTERED) f->depth = below->depth + 1;
-      goto found;
-    }
-    s = s->resumer;
-    if (s == NULL) break;
-    below = s->top;
-  }
- found:
-  if (fn->depth < f->depth) fn->depth = f->depth;
-}
-
-
 /* frames that want a closer look */
 static void hook_special (Hot *h, lua_State *L) {
   Recording *r = h->recording;
   Frame *f = h->top;
   unsigned marks;
   if (f->is.flags & FRAME_TRUNCATED) r->truncated++;
-  if (f->is.flags & FRAME_REENTERED) hook_depth(r, f);
   if (!(f->is.flags & FRAME_SPECIAL)) return;
   marks = functions_at(&r->functions, f->is.func)->marks;
   if (marks & FUNCTION_RESUME) {
@@ -496,8 +471,8 @@ static Node *hook_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
   uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
   Slot *s = &h->cache->slot[(x * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
   if (s->parent != parent || s->func != func || s->line != line) {
-    Entered how;
-    Node *n = tree_enter(&r->tree, parent, func, line, &how);
+    int truncated;
+    Node *n = tree_enter(&r->tree, parent, func, line, &truncated);
     if (n == NULL) {
       hook_nomemory(r);
       return NULL;
@@ -506,7 +481,7 @@ static Node *hook_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
     s->node = n;
     s->func = func;
     s->line = line;
-    s->flags = frame_flags(how);
+    s->flags = truncated ? FRAME_TRUNCATED : 0;
   }
   *flags |= s->flags;
   return s->node;
@@ -518,9 +493,9 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
                                 uint32_t line, uint32_t *flags) {
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
-    if (parent->callee[i].func == func) {
-      Node *n = tree_node(h->tree, parent->callee[i].node);
-      if (likely(n->call_line == line)) return n;
+    if (parent->tag[i] == node_tag(func)) {
+      Node *n = tree_node(h->tree, parent->callee[i]);
+      if (likely(n->func == func && n->call_line == line)) return n;
     }
   }
   return hook_find(h, parent, func, line, flags);
@@ -528,7 +503,8 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
 
 
 /* a function is called, or takes its caller's place (a tail call) */
-static void hook_call (Hot *h, lua_State *L, lua_Debug *ar) {
+static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
+                              int fold) {
   lua_Debug caller;
   CallAddress ci = lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
   Frame *f = h->top;
@@ -545,6 +521,7 @@ static void hook_call (Hot *h, lua_State *L, lua_Debug *ar) {
     n = hook_enter(h, n, k->is.func, line, &flags);
     if (unlikely(n == NULL)) return;
     n->calls++;
+    if (fold) node_activate(n);
   }
   if (unlikely(f == h->limit)) {
     if (!hook_room(h)) {
@@ -564,15 +541,17 @@ static void hook_call (Hot *h, lua_State *L, lua_Debug *ar) {
 
 
 static inline void hook_record (Hot *h, lua_State *L, lua_Debug *ar,
-                                uint64_t now) {
+                                uint64_t now, int fold) {
   Frame *f;
   recording_charge(h, now);
   h->events++;
   f = h->top;
   if (ar->event != LUA_HOOKRET)
-    hook_call(h, L, ar);
-  else if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE)))
+    hook_call(h, L, ar, fold);
+  else if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
+    if (fold) stack_leaveframes(f - 1, f);
     h->top = f - 1;
+  }
   else
     hook_return(h, L, ar->i_ci);
 }
@@ -601,14 +580,16 @@ static void hook_slow (lua_State *L, lua_Debug *ar) {
       return;
     }
   }
-  hook_record(h, L, ar, now);
+  hook_record(h, L, ar, now, h->fold);
 }
 
 
 static void hook_event (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
-  if (likely(h->L == L && h->clock == CLOCK_TICKS))
-    hook_record(h, L, ar, platform_ticks());
+  if (likely(h->L == L && h->plain))
+    hook_record(h, L, ar, platform_ticks(), 0);
+  else if (h->L == L && h->clock == CLOCK_TICKS)
+    hook_record(h, L, ar, platform_ticks(), 1);
   else
     hook_slow(L, ar);
 }

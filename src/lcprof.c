@@ -369,7 +369,6 @@ static void core_pushfunctions (lua_State *L, const Recording *r,
     core_pushfunction(L, fs, f);
     core_setinteger(L, "id", s->func[i]);
     core_setinteger(L, "key", f->id);
-    core_setinteger(L, "folded_depth", f->depth);
     lua_rawseti(L, -2, s->func[i]);
   }
 }

@@ -97,9 +97,9 @@ void tree_free (Tree *t) {
 static void tree_link (Tree *t, Node *parent, Node *n) {
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
-    if (parent->callee[i].node == 0) {
-      parent->callee[i].func = n->func;
-      parent->callee[i].node = n->id;
+    if (parent->callee[i] == 0) {
+      parent->callee[i] = n->id;
+      parent->tag[i] = node_tag(n->func);
       return;
     }
   }
@@ -161,26 +161,23 @@ static Node *tree_callee (const Tree *t, const Node *parent, uint32_t func,
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
     Node *n;
-    if (parent->callee[i].node == 0) return NULL;
-    if (parent->callee[i].func != func) continue;
-    n = tree_node(t, parent->callee[i].node);
-    if (n->call_line == line) return n;
+    if (parent->callee[i] == 0) return NULL;
+    if (parent->tag[i] != node_tag(func)) continue;
+    n = tree_node(t, parent->callee[i]);
+    if (n->func == func && n->call_line == line) return n;
   }
   return tree_find(t, parent->id, func, line);
 }
 
 
 Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
-                  Entered *how) {
+                  int *truncated) {
   Node *n = tree_callee(t, parent, func, line);
-  *how = ENTERED_CHILD;
+  *truncated = 0;
+  if (n == NULL && t->fold) n = tree_onpath(t, parent, func);
   if (n != NULL) return n;
-  if (t->fold && (n = tree_onpath(t, parent, func)) != NULL) {
-    *how = ENTERED_FOLDED;
-    return n;
-  }
   if (t->nodes.count >= t->limit) {
-    *how = ENTERED_TRUNCATED;
+    *truncated = 1;
     return tree_truncate(t, parent, func);
   }
   return tree_add(t, parent, func, line);

@@ -28,12 +28,14 @@ typedef struct Node {
   uint32_t func;
   uint32_t call_line;	/* of the caller; 0: not told apart */
   uint32_t next;	/* in the bucket of the hash */
-  uint32_t callees_c;	/* 0..3: how likely the next callee is in C */
-  struct {
-    uint32_t func;
-    uint32_t node;	/* 0: none yet */
-  } callee[NODE_CALLEES];
+  uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
+  uint16_t tag[NODE_CALLEES];	/* of their functions, as 'node_tag' */
+  uint16_t callees_c;	/* 0..3: how likely the next callee is in C */
+  uint32_t active;	/* where recursion folds: frames in this state ... */
+  uint32_t depth;	/* ... and the most there were */
 } Node;
+
+#define node_tag(func)	((uint16_t)(func))
 
 typedef struct Tree {
   Chunks nodes;
@@ -48,23 +50,23 @@ typedef struct Tree {
   Node *truncated;	/* what found no place under the limit; or NULL */
 } Tree;
 
-/* how a callee's state was found */
-typedef enum Entered {
-  ENTERED_CHILD,
-  ENTERED_FOLDED,	/* the node of the same function on the path */
-  ENTERED_TRUNCATED	/* the limit was reached: the same, or nowhere */
-} Entered;
-
-
 void tree_init (Tree *t, const Memory *m);
 void tree_free (Tree *t);
 
 /* forgets all nodes and makes the first two; 0: out of memory */
 int tree_reset (Tree *t);
 
-/* the state in which 'parent' calls 'func'; NULL: out of memory */
+/*
+** The state in which 'parent' calls 'func'; NULL: out of memory. Under
+** the limit there may be none: then it is the nearest one of the same
+** function on the path, or 'truncated', and '*truncated' is set.
+*/
 Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
-                  Entered *how);
+                  int *truncated);
+
+static inline void node_activate (Node *n) {
+  if (++n->active > n->depth) n->depth = n->active;
+}
 
 /* 'chunks_at' for nodes, as fast as can be */
 static inline Node *tree_node (const Tree *t, uint32_t id) {

@@ -135,7 +135,8 @@ static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
   w->path[place].node = node;
   w->path[place].outer = outer;
   w->inner[g] = place;
-  if (++w->depth[g] > row->depth) row->depth = w->depth[g];
+  if (w->depth[g]++ + n->depth > row->depth)
+    row->depth = w->depth[g] - 1 + n->depth;
   row->calls += n->calls;
   row->self += n->self;
   if (outer == NONE) row->total += n->total;

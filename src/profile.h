@@ -15,6 +15,7 @@ typedef struct ProfileNode {
   uint32_t parent;	/* index, always lower; of the root: 0 */
   uint32_t func;
   uint32_t call_line;
+  uint32_t depth;	/* most frames in this state at once */
   int64_t calls;
   int64_t self;		/* ns */
   int64_t total;	/* ns: of this node and all below */

@@ -98,6 +98,7 @@ static int recorder_attach (Recording *r, lua_State *L) {
 
 static void recorder_detachone (void *ud, Stack *s) {
   Visit *v = ud;
+  stack_uncount(s);
   if (!recording_alive(v->recording, v->running, s)) {
     stacks_remove(&v->recording->stacks, s);
     return;
@@ -183,6 +184,7 @@ int recorder_resume (Recording *r, lua_State *L) {
 static void recorder_unroot (void *ud, Stack *s) {
   Frame *f;
   (void)ud;
+  s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
     if (f->node != NULL) f->line = f->node->call_line;
     f->node = NULL;
@@ -193,7 +195,9 @@ static void recorder_unroot (void *ud, Stack *s) {
 static int recorder_reroot (Recording *r, Stack *s) {
   Stack *below = s->resumer;
   if (below != NULL && !recorder_reroot(r, below)) return 0;
-  return hook_rebase(r, s, below ? below->top->node : r->tree.root);
+  if (!hook_rebase(r, s, below ? below->top->node : r->tree.root)) return 0;
+  if (r->options.fold) stack_count(s);
+  return 1;
 }
 
 

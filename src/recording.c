@@ -129,6 +129,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->L = NULL;
   h->recording = r;
   h->callsites = o->callsites;
+  h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
   stacks_init(&r->stacks, &r->memory);
   if (!functions_init(&r->functions, &r->memory, L)) return 0;
@@ -146,18 +147,16 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->tree = &r->tree;
   clock_start(&r->clock, o->cpu);
   h->clock = r->clock.kind;
+  h->plain = h->clock == CLOCK_TICKS && !o->fold;
   r->started = recording_clear(r);
   return r->started;
 }
 
 
 int recording_clear (Recording *r) {
-  uint32_t i;
   r->started_at = (int64_t)time(NULL);
   r->paused = r->unmatched = r->truncated = 0;
   r->hot->events = r->hot->backwards = 0;
-  for (i = 0; i < r->functions.list.count; i++)
-    functions_at(&r->functions, i)->depth = 0;
   recording_forget(r);
   return tree_reset(&r->tree);
 }

@@ -28,7 +28,7 @@ typedef struct Slot {
   Node *node;
   uint32_t func;
   uint32_t line;	/* of the call */
-  uint32_t flags;	/* how it was found */
+  uint32_t flags;	/* FRAME_TRUNCATED, or none */
 } Slot;
 
 #define LINES_C		UINT64_MAX
@@ -57,7 +57,9 @@ typedef struct Hot {
   uint64_t events;
   uint64_t backwards;	/* times that the clock ran backwards */
   ClockKind clock;
+  int plain;		/* ticks, and nothing special to be done */
   int callsites;	/* are calls told apart by their lines? */
+  int fold;		/* are active frames counted in their nodes? */
   int shared;		/* did several threads keep its address? */
   void *thread;		/* the one that keeps it */
   struct Recording *recording;

@@ -42,6 +42,7 @@ void snapshot_fill (const Recording *r, Snapshot *s) {
     p->parent = n->parent - (skips && n->parent > own);
     p->func = snapshot_func(s, n->func);
     p->call_line = n->call_line;
+    p->depth = n->depth > 1 ? n->depth : 1;
     p->calls = (int64_t)n->calls;
     p->self = (int64_t)(sum - ns);
     ns = sum;

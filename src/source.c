@@ -25,9 +25,15 @@ void source_free (Source *s, const Memory *m) {
 ** Reading the text
 ** ======================================================= */
 
-static int source_load (lua_State *L, const lua_Debug *ar) {
-  if (*ar->source == '@') return luaL_loadfile(L, ar->source + 1);
-  return luaL_loadbuffer(L, ar->source, ar->srclen, ar->source);
+/* ar -> the main function, or nil */
+static int source_load (lua_State *L) {
+  const lua_Debug *ar = lua_touserdata(L, 1);
+  int status = *ar->source == '@'
+    ? luaL_loadfile(L, ar->source + 1)
+    : luaL_loadbuffer(L, ar->source, ar->srclen, ar->source);
+  if (status == LUA_ERRMEM) return lua_error(L);
+  if (status != LUA_OK) lua_pushnil(L);
+  return 1;
 }
 
 
@@ -35,18 +41,17 @@ static int source_load (lua_State *L, const lua_Debug *ar) {
 static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
   lua_State *L;
   uint32_t i;
-  int ok = 1;
+  int ok;
   s->state = SOURCE_MIXED;
   if (*ar->source == '=') return 1;
   L = lua_newstate(m->alloc, m->ud);
   if (L == NULL) return 0;
-  switch (source_load(L, ar)) {
-    case LUA_OK:
-      ok = definitions_read(&s->defines, m, L);
-      if (ok && s->defines.list[0].line >= 0) s->state = SOURCE_READ;
-      break;
-    case LUA_ERRMEM: ok = 0; break;
-    default: break;
+  lua_pushcfunction(L, source_load);
+  lua_pushlightuserdata(L, (void *)ar);
+  ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  if (ok && lua_isfunction(L, -1)) {
+    ok = definitions_read(&s->defines, m, L);
+    if (ok && s->defines.list[0].line >= 0) s->state = SOURCE_READ;
   }
   lua_close(L);
   for (i = 0; i < s->defines.count; i++) s->defines.list[i].code = NULL;

@@ -160,6 +160,27 @@ int stack_grow (Stack *s, const Memory *m) {
 }
 
 
+void stack_leaveframes (Frame *from, Frame *top) {
+  for (; top > from; top--)
+    if (!(top->is.flags & FRAME_FOLDED)) top->node->active--;
+}
+
+
+void stack_count (Stack *s) {
+  Frame *f;
+  if (s->counted) return;
+  s->counted = 1;
+  for (f = s->base + 1; f <= s->top; f++)
+    if (!(f->is.flags & FRAME_FOLDED)) node_activate(f->node);
+}
+
+
+void stack_uncount (Stack *s) {
+  if (s->counted) stack_leaveframes(s->base, s->top);
+  s->counted = 0;
+}
+
+
 Frame *stack_function (const Stack *s, Frame *from, CallAddress ci) {
   while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))
     from--;

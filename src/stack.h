@@ -18,8 +18,7 @@ typedef const struct CallInfo *CallAddress;
 #define FRAME_FOLDED	1u	/* charged to the frame below, not counted */
 #define FRAME_ZONE	2u	/* opened by the function frame below */
 #define FRAME_SPECIAL	4u	/* its function wants a closer look */
-#define FRAME_REENTERED	8u	/* its node is that of a frame below */
-#define FRAME_TRUNCATED	16u	/* its state is not its own */
+#define FRAME_TRUNCATED	8u	/* its state is not its own */
 #define FRAME_SERIAL	8	/* bits from here tell zones apart */
 
 typedef struct FrameIs {
@@ -31,7 +30,6 @@ typedef struct Frame {
   CallAddress ci;	/* of a zone: of the function that opened it */
   Node *node;
   FrameIs is;
-  uint32_t depth;	/* of the function, where FRAME_REENTERED */
   uint32_t line;	/* of the call, while the node is none */
 } Frame;
 
@@ -44,6 +42,7 @@ typedef struct Stack {
 			   the stack is the current one */
   Frame *limit;		/* the last there is room for */
   int stale;		/* did anything happen there that was not seen? */
+  int counted;		/* are its frames active in their nodes? */
   lua_Hook hook;	/* the program's own, and what it asked for */
   int mask, count;
 } Stack;
@@ -72,6 +71,14 @@ void stacks_each (Stacks *s, void (*f) (void *ud, Stack *stack), void *ud);
 
 /* doubles the room; frames move. 0: out of memory */
 int stack_grow (Stack *s, const Memory *m);
+
+/*
+** Frames above 'from' are left, or begin to run, in their nodes; only
+** where recursion folds.
+*/
+void stack_leaveframes (Frame *from, Frame *top);
+void stack_count (Stack *s);
+void stack_uncount (Stack *s);
 
 /* the topmost frame of the function at 'ci', or the base */
 Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);

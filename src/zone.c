@@ -50,6 +50,7 @@ static int zone_idle (Recording *r) {
 
 /* takes frames away from below the one on top, down to 'f' */
 static void zone_cut (Stack *s, Frame *f) {
+  if (s->counted) stack_leaveframes(f - 1, s->top - 1);
   *f = *s->top;
   f->node = f[-1].node;
   s->top = f;
@@ -62,7 +63,7 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   Stack *s;
   Frame *f;
   Node *n;
-  Entered how;
+  int truncated;
   if (zone_idle(r)) return ZONE_IDLE;
   s = zone_stack(r, L);
   fn = functions_zone(&r->functions, name, length, tag);
@@ -70,7 +71,7 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   if (s->top == s->limit && !stack_grow(s, &r->memory))
     return zone_nomemory(r);
   f = s->top;
-  n = tree_enter(&r->tree, f[-1].node, fn->id, 0, &how);
+  n = tree_enter(&r->tree, f[-1].node, fn->id, 0, &truncated);
   if (n == NULL) return zone_nomemory(r);
   f[1] = f[0];
   f[1].node = n;
@@ -80,8 +81,11 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   f->is.func = fn->id;
   *serial = ++r->serial;
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
-  if (how != ENTERED_CHILD) f->is.flags |= FRAME_REENTERED;
-  if (r->state == STATE_RUNNING) n->calls++;
+  if (r->state == STATE_RUNNING) {
+    n->calls++;
+    r->truncated += (uint64_t)truncated;
+  }
+  if (s->counted) node_activate(n);
   s->top = f + 1;
   zone_finish(r, L, s);
   return ZONE_DONE;
@@ -92,6 +96,7 @@ static int zone_named (const Recording *r, const Frame *f, const char *name,
                        size_t length) {
   const Function *fn = functions_at(&r->functions, f->is.func);
   uint32_t text = text_find(&r->functions.text, name, length);
+  if (fn->id == FUNC_TRUNCATED) return 1;  /* its name was one too many */
   return text != TEXT_FAILED && (text == fn->name || text == fn->tag);
 }
 

@@ -90,7 +90,7 @@ local function describe(raw, row, path)
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
     calls = row.calls, self_ns = row.self_ns, total_ns = row.total_ns,
-    max_depth = row.max_depth + raw.folded_depth,
+    max_depth = row.max_depth,
   }
 end
 

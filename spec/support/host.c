@@ -3,11 +3,14 @@
 ** lua_pcall, states and threads of their own, memory that runs out.
 */
 
-#define _DEFAULT_SOURCE		/* strdup */
+#define _DEFAULT_SOURCE		/* strdup, fork */
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -288,6 +291,22 @@ static int host_state (lua_State *L) {
 /* }====================================================== */
 
 
+/* true in the child */
+static int host_fork (lua_State *L) {
+  fflush(NULL);
+  lua_pushboolean(L, fork() == 0);
+  return 1;
+}
+
+
+static int host_wait (lua_State *L) {
+  int status;
+  (void)wait(&status);
+  lua_pushinteger(L, status);
+  return 1;
+}
+
+
 int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
@@ -298,7 +317,8 @@ int luaopen_spec_host (lua_State *L) {
     {"loop", host_loop}, {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
-    {"state", host_state}, {NULL, NULL}
+    {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
+    {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");
   luaL_setfuncs(L, state, 0);

@@ -1,0 +1,176 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+
+local function leaf() end
+
+describe("other hooks", function()
+  after_each(function()
+    profiler.stop()
+    debug.sethook()
+  end)
+
+  it("set before the start are called for their events", function()
+    local seen = {}
+    local function hook(event) seen[event] = (seen[event] or 0) + 1 end
+    local function work() leaf() return leaf() end
+    debug.sethook(hook, "cr")
+    work()
+    debug.sethook()
+    local bare = seen
+    seen = {}
+    debug.sethook(hook, "cr")
+    profiler.start()
+    seen = {}
+    work()
+    profiler.stop()
+    debug.sethook()
+    -- with stop's and sethook's own calls where sethook's was
+    assert.equal(bare["tail call"], seen["tail call"])
+    assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 1)
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.equal(2, helper.find(p, leaf).calls)
+    assert.equal("leaf 1", helper.tree(p, work))
+  end)
+
+  it("are called for lines and counts, too", function()
+    local lines, counts = 0, 0
+    debug.sethook(function(event, line)
+      if event == "line" then lines = lines + 1 assert(line > 0)
+      elseif event == "count" then counts = counts + 1
+      else error "not asked for" end
+    end, "l", 100)
+    profiler.start()
+    lines, counts = 0, 0
+    for _ = 1, 1000 do
+      leaf()
+    end
+    profiler.stop()
+    -- the loop, its body, and the end of leaf
+    assert.is_true(lines >= 3000 and lines < 3050, lines)
+    assert.is_true(counts > 10)
+    helper.check(profiler.snapshot())
+  end)
+
+  it("are back after the stop", function()
+    local function hook() end
+    debug.sethook(hook, "crl", 7)
+    profiler.start()
+    leaf()
+    profiler.stop()
+    local f, mask, count = debug.gethook()
+    assert.equal(hook, f)
+    assert.equal("crl", mask)
+    assert.equal(7, count)
+  end)
+
+  it("are back after a pause, and called again after it", function()
+    local calls = 0
+    local function hook() calls = calls + 1 end
+    debug.sethook(hook, "c")
+    profiler.start()
+    profiler.pause()
+    assert.equal(hook, (debug.gethook()))
+    profiler.resume()
+    calls = 0
+    leaf()
+    assert.is_true(calls > 0)
+    profiler.stop()
+    assert.equal(hook, (debug.gethook()))
+  end)
+
+  it("may raise errors", function()
+    debug.sethook(function() error("from the hook", 0) end, "", 1000)
+    profiler.start()
+    local ok, message = pcall(function() while true do leaf() end end)
+    profiler.stop()
+    debug.sethook()
+    assert.is_false(ok)
+    assert.equal("from the hook", message)
+    helper.check(profiler.snapshot())
+  end)
+
+  it("are those of each coroutine", function()
+    local mine, its = 0, 0
+    local co = coroutine.create(function()
+      while true do leaf() coroutine.yield() end
+    end)
+    debug.sethook(co, function() its = its + 1 end, "c")
+    debug.sethook(function() mine = mine + 1 end, "c")
+    profiler.start()
+    coroutine.resume(co)
+    local before = mine
+    assert.is_true(its > 0 and mine > 0)
+    its = 0
+    coroutine.resume(co)
+    assert.is_true(its >= 2, its)
+    assert.is_true(mine > before)
+    profiler.stop()
+    debug.sethook()
+    assert.equal("function", type((debug.gethook(co))))
+    assert.is_nil(debug.gethook())
+    helper.check(profiler.snapshot())
+  end)
+
+  it("are inherited by coroutines as without cprof", function()
+    local calls = 0
+    debug.sethook(function() calls = calls + 1 end, "c")
+    local function body() leaf() leaf() end
+    profiler.start()
+    local co = coroutine.create(body)
+    -- debug.sethook's own table knows the hooks of threads by name only
+    coroutine.resume(co)
+    profiler.stop()
+    debug.sethook()
+    helper.check(profiler.snapshot())
+    assert.equal(1, helper.find(profiler.snapshot(), body).calls)
+  end)
+
+  it("that the program sets while recording are noticed", function()
+    profiler.start()
+    leaf()
+    local calls = 0
+    debug.sethook(function() calls = calls + 1 end, "c")
+    for _ = 1, 10 do leaf() end
+    assert.is_true(calls >= 10)
+    assert.is_true(profiler.stop())
+    assert.is_truthy(debug.gethook())
+    debug.sethook()
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.is_true(p.meta.hook_lost)
+    assert.is_truthy(p:report():find(
+      "note: the program set a debug hook of its own", 1, true))
+  end)
+
+  it("that the program clears while recording are noticed", function()
+    profiler.start()
+    debug.sethook()
+    leaf()
+    local p = profiler.snapshot()
+    assert.is_true(p.meta.hook_lost)
+    profiler.stop()
+    helper.check(p)
+  end)
+
+  it("are not said to be lost when none was", function()
+    local p = helper.record(leaf)
+    assert.is_false(p.meta.hook_lost)
+    assert.is_nil(p:report():find("note:", 1, true))
+  end)
+
+  it("left by a recording take themselves off coroutines", function()
+    profiler.start()
+    local co = coroutine.create(function() leaf() coroutine.yield() leaf() end)
+    profiler.stop()
+    assert.is_truthy(debug.gethook(co))
+    coroutine.resume(co)
+    assert.is_nil(debug.gethook(co))
+    profiler.start()
+    coroutine.resume(co)
+    profiler.stop()
+    helper.check(profiler.snapshot())
+  end)
+end)

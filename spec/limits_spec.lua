@@ -1,0 +1,149 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+
+local function leaf() end
+
+describe("max_nodes", function()
+  it("bounds the stack states, and says what was folded", function()
+    local function deep(n) if n > 0 then deep(n - 1) end leaf() end
+    local function work() deep(200) end
+    local p = helper.record(work, { max_nodes = 100 })
+    helper.check(p)
+    assert.is_true(#p.nodes <= 102)
+    local f = helper.find(p, deep)
+    assert.equal(201, f.calls)
+    assert.is_true(f.max_depth > 20)
+    assert.is_true(helper.named(p, "(truncated)").calls >= 201)
+    assert.is_true(p.meta.truncated > 0)
+    assert.is_truthy(p:report():find(
+      "note: max_nodes was reached: %d+ calls share"))
+  end)
+
+  it("charges what has no ancestor to (truncated)", function()
+    local fs = {}
+    for i = 1, 100 do
+      fs[i] = load(("local function f() return %d end return f"):format(i))()
+    end
+    local p = helper.record(function() for i = 1, 100 do fs[i]() end end,
+      { max_nodes = 60 })
+    helper.check(p)
+    local rest = helper.named(p, "(truncated)")
+    assert.equal("zone", rest.kind)
+    assert.equal(rest.calls, p.meta.truncated)
+    assert.is_true(rest.calls > 40)
+  end)
+
+  it("is not said to be reached when it was not", function()
+    local p = helper.record(leaf, { max_nodes = 1000 })
+    assert.equal(0, p.meta.truncated)
+    assert.is_nil(helper.named(p, "(truncated)"))
+  end)
+
+  it("frees its nodes on reset", function()
+    local profiler = require "cprof"
+    local function deep(n) if n > 0 then deep(n - 1) end end
+    local p = helper.record(function()
+      deep(200)
+      profiler.reset()
+      leaf()
+    end, { max_nodes = 100 })
+    helper.check(p)
+    assert.equal(0, p.meta.truncated)
+    assert.equal(1, helper.find(p, leaf).calls)
+  end)
+
+  it("bounds zones without number", function()
+    local profiler = require "cprof"
+    local n = helper.many(20000)
+    local p = helper.record(function()
+      for i = 1, n do
+        profiler.enter("request", i)
+        profiler.leave "request"
+      end
+    end, { max_nodes = 100 })
+    helper.check(p)
+    assert.is_true(#p.nodes <= 102)
+    assert.is_true(#p.functions <= 102)
+  end)
+end)
+
+describe("folded recursion", function()
+  local function fib(n) if n < 2 then return n end
+    return fib(n - 1) + fib(n - 2) end
+
+  it("makes one node of all levels", function()
+    local function work() fib(10) leaf() end
+    local tree, p = helper.shape(work, { recursion = "fold" })
+    helper.check(p)
+    assert.equal("fib 177\nleaf 1", tree)
+    local f = helper.find(p, fib)
+    assert.equal(10, f.max_depth)
+    assert.equal(f.total_ns, f.self_ns)
+    assert.is_true(f.total_ns <= helper.find(p, work).total_ns)
+  end)
+
+  it("folds mutual recursion, too", function()
+    local a, b, c
+    function a(n) if n > 0 then b(n - 1) end leaf() end
+    function b(n) if n > 0 then c(n - 1) a(n - 1) end end
+    function c(n) if n > 0 then a(n - 1) end end
+    local function work() a(7) end
+    local full = helper.record(work)
+    local tree, p = helper.shape(work, { recursion = "fold" })
+    helper.check(p)
+    assert.equal(helper.dedent(([[
+      a %d
+        b %d
+          c %d
+        leaf %d]]):format(helper.find(full, a).calls,
+          helper.find(full, b).calls, helper.find(full, c).calls,
+          helper.find(full, leaf).calls)), tree)
+    for _, f in ipairs { a, b, c, leaf } do
+      assert.equal(helper.find(full, f).max_depth,
+        helper.find(p, f).max_depth)
+    end
+  end)
+
+  it("keeps apart what is no recursion", function()
+    local function x() leaf() end
+    local function y() leaf() x() end
+    local function work() x() y() end
+    assert.equal((helper.shape(work)),
+      (helper.shape(work, { recursion = "fold" })))
+  end)
+
+  it("survives errors, tail calls and coroutines", function()
+    local function down(n)
+      if n == 0 then error "x" end
+      down(n - 1)
+    end
+    local function hop(n) if n > 0 then return hop(n - 1) end end
+    local function body(n)
+      if n > 0 then body(n - 1) else coroutine.yield() end
+    end
+    local function work()
+      -- not pcall, which is on the path already
+      for _ = 1, 3 do coroutine.resume(coroutine.create(down), 5) end
+      hop(10)
+      local co = coroutine.wrap(body)
+      co(4) leaf() co()
+    end
+    local tree, p = helper.shape(work, { recursion = "fold" })
+    helper.check(p)
+    assert.equal(helper.dedent [[
+      coroutine.create 3
+      coroutine.resume 3
+        down 18
+          error 3
+      hop 11
+      coroutine.wrap 1
+      coroutine.wrap function 2
+        body 5
+          coroutine.yield 1
+      leaf 1]], tree)
+    assert.equal(6, helper.find(p, down).max_depth)
+    assert.equal(5, helper.find(p, body).max_depth)
+    assert.equal(1, helper.find(p, hop).max_depth)
+  end)
+end)

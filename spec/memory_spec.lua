@@ -1,0 +1,101 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+
+-- A program that does a bit of everything; what it prints must be the same
+-- whenever memory runs out.
+local code = [[
+  local profiler = require "cprof"
+  local out = {}
+  local function work()
+    local function deep(n) if n > 0 then return 1 + deep(n - 1) end return 0 end
+    out[#out + 1] = deep(40)
+    for i = 1, 30 do
+      local co = coroutine.wrap(function(x)
+        profiler.enter("zone", i)
+        local y = coroutine.yield(x + 1)
+        profiler.leave "zone"
+        return y
+      end)
+      out[#out + 1] = co(i)
+      if i % 2 == 0 then out[#out + 1] = co(i) end
+    end
+    for i = 1, 40 do
+      local f = load("local function f() return " .. i .. " end return f()",
+        i % 2 == 0 and "=chunk" or nil)
+      out[#out + 1] = f()
+    end
+    local a, b = function() return 1 end, function() return 1 end
+    a() b()
+    out[#out + 1] = tostring(pcall(error, "x"))
+  end
+  arm()
+  local started, why = pcall(profiler.start)
+  work()
+  profiler.reset()
+  work()
+  profiler.pause()
+  profiler.resume()
+  work()
+  local running = profiler.running()
+  profiler.stop()
+  disarm()
+  local state = "not started"
+  if started then
+    local p = profiler.snapshot()
+    local self_ns = 0
+    for _, node in ipairs(p.nodes) do self_ns = self_ns + node.self_ns end
+    assert(self_ns == p.nodes[1].total_ns, "sums")
+    assert(running == (p.meta.ended == nil), "running")
+    if p.meta.ended then
+      assert(p.meta.ended == "out of memory", p.meta.ended)
+      assert(p:report():find("note: recording ended early: out of memory",
+        1, true))
+    end
+    state = p.meta.ended or "complete"
+  else
+    assert(why:find "out of memory" or why:find "not enough memory", why)
+  end
+  assert(debug.gethook() == nil, "hook")
+  return table.concat(out, " ") .. ": " .. state
+]]
+
+local function run(which, n)
+  local result, status, asked, left = host.memory(code, which, n)
+  return result, status, asked, left
+end
+
+describe("when memory runs out", function()
+  local expected, _, requests = run("cprof", -1)
+
+  it("is a program to see that with", function()
+    assert.is_truthy(expected:find ": complete$", expected)
+    assert.is_true(requests > 30)
+  end)
+
+  it("the program goes on, and what was recorded is kept", function()
+    local seen = {}
+    local step = helper.slow and 7 or 1
+    for n = 0, requests, step do
+      local result, status, _, left = run("cprof", n)
+      assert.equal(0, status, n .. ": " .. result)
+      assert.equal(expected:match "^(.-):", (result:match "^(.-):"), n)
+      assert.equal(0, left, "not given back after request " .. n)
+      seen[result:match ": (.-)$"] = true
+    end
+    assert.same({ ["not started"] = true, ["out of memory"] = true,
+      complete = true }, seen)
+  end)
+
+  it("in the program itself, nothing is raised but its own", function()
+    local _, _, asked = run("lua", -1)
+    local step = math.max(1, asked // (helper.slow and 20 or 300))
+    for n = 0, asked, step do
+      local result, status, _, left = run("lua", n)
+      assert.is_true(status == 0 or result:find "not enough memory" ~= nil,
+        result)
+      assert.equal(0, left)
+    end
+  end)
+end)

@@ -1,0 +1,141 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local host = require "spec_host"
+
+-- what runs in a state of its own: its tree, with a name of its own
+local code = [[
+  local profiler = require "cprof"
+  local helper = require "helper"
+  local function fib(n) if n < 2 then return n end
+    return fib(n - 1) + fib(n - 2) end
+  local function work()
+    fib(15)
+    local co = coroutine.wrap(function()
+      for i = 1, 100 do coroutine.yield(i) end
+    end)
+    for _ = 1, 100 do co() end
+    for _ = 1, 100 do pcall(error, "x") end
+  end
+  local tree, p = helper.shape(work)
+  helper.check(p)
+  return tree
+]]
+
+describe("several states", function()
+  it("are recorded independently in one thread", function()
+    local function leaf() end
+    local other = host.state()
+    local tree, p
+    local function work()
+      leaf()
+      other:run [[
+        profiler = require "cprof"
+        profiler.start()
+        function global() end
+        global()]]
+      leaf()
+      other:run "global() global()"
+      leaf()
+      tree = other:run [[
+        profiler.stop()
+        for _, f in ipairs(profiler.snapshot().functions) do
+          if f.name == "global" then return f.calls end
+        end]]
+    end
+    p = helper.record(work)
+    helper.check(p)
+    assert.equal("3", tree)
+    assert.equal(3, helper.find(p, leaf).calls)
+    assert.is_nil(helper.named(p, "global"))
+    other:close()
+  end)
+
+  it("are recorded independently in several threads", function()
+    local alone = host.threads(code, 1)[1]
+    assert.is_truthy(alone:find "fib", alone)
+    for _ = 1, 3 do
+      for _, result in ipairs(host.threads(code, 4)) do
+        assert.equal(alone, result)
+      end
+    end
+  end)
+
+  it("can be closed while they are recorded", function()
+    for _ = 1, 10 do
+      local other = host.state()
+      assert.equal("true", other:run [[
+        local profiler = require "cprof"
+        profiler.start()
+        kept = setmetatable({}, { __gc = function() profiler.stop() end })
+        co = coroutine.wrap(function() coroutine.yield() end)
+        co()
+        return true]])
+      other:close()
+    end
+  end)
+
+  it("can move between threads, and be closed in another", function()
+    for _ = 1, 20 do
+      local other = host.state()
+      assert.is_true(other:elsewhere [[
+        profiler = require "cprof"
+        function global() end
+        profiler.start()
+        global()]])
+      assert.equal("nil", other:run "global()")
+      assert.is_true(other:elsewhere "global()")
+      assert.equal("3", other:run [[
+        profiler.stop()
+        for _, f in ipairs(profiler.snapshot().functions) do
+          if f.name == "global" then return f.calls end
+        end]])
+      assert.equal("nil", other:run "profiler.start() global()")
+      other:elsewhere()
+    end
+    -- what this thread recorded last is gone; the next state is not
+    local p = helper.record(function() end)
+    helper.check(p)
+  end)
+end)
+
+describe("a fork", function()
+  it("ends recording in the child and nowhere else", function()
+    local output = helper.run [[
+      local profiler = require "cprof"
+      local host = require "spec_host"
+      local function leaf() end
+      local function report(who)
+        local p = profiler.snapshot()
+        local calls = 0
+        for _, f in ipairs(p.functions) do
+          if f.name == "leaf" then calls = f.calls end
+        end
+        local text = p:report():match "note: ([^\n]*)" or "no note"
+        io.write(who, " ", calls, " ", tostring(profiler.running()), " ",
+          text, "\n")
+      end
+      profiler.start()
+      leaf()
+      if host.fork() then
+        for _ = 1, 10 do leaf() end
+        report "child"
+        assert(profiler.stop() == false)
+        assert(debug.gethook() == nil)
+        profiler.start()
+        leaf() leaf()
+        profiler.stop()
+        report "again"
+        os.exit(0, true)
+      end
+      host.wait()
+      leaf()
+      report "parent"
+      profiler.stop()]]
+    assert.equal(helper.dedent [[
+      child 1 false recording ended early: the process forked
+      again 2 false no note
+      parent 2 true no note]] .. "\n", output)
+  end)
+end)
