@@ -26,4 +26,6 @@ profiler.stop()
 
 print(("luacheck: %d warnings in %d files of Penlight\n"):format(
   result.warnings, #files))
-io.write(profiler.report { limit = 20, width = tonumber(arg[1]) })
+io.write(profiler.report { limit = 16, width = tonumber(arg[1]) })
+io.write("\n", (profiler.report { mode = "self", limit = 8,
+  width = tonumber(arg[1]) }:gsub("^.-\n\n", "")))

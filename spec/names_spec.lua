@@ -20,14 +20,15 @@ describe("the name of a function", function()
     function Account.sub.deep() end
     Account.field = function() end
     Account["quoted"] = function() end
+    Account["function"] = function() end
     local t = { key = function() end }
     local function plain() end
     local assigned = function() end
     assert.same({ "Account:deposit", "Account.open", "Account.sub.deep",
-      "Account.field", "quoted", "key", "plain", "assigned" },
+      "Account.field", "quoted", "function", "key", "plain", "assigned" },
       names(function()
         Account:deposit() Account.open() Account.sub.deep() Account.field()
-        Account.quoted() t.key() plain() assigned()
+        Account.quoted() Account["function"]() t.key() plain() assigned()
       end))
   end)
 

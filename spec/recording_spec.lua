@@ -24,7 +24,11 @@ describe("recording", function()
   end)
 
   it("counts calls and self and total time per function", function()
-    local function spin(n) local x = 0 for i = 1, n do x = x + i end return x end
+    local function spin(n)
+      local x = 0
+      for i = 1, n do x = x + i end
+      return x
+    end
     local function work() spin(20000) spin(20000) end
     local p = helper.record(work)
     local f, w = helper.find(p, spin), helper.find(p, work)
@@ -63,7 +67,9 @@ describe("recording", function()
       for i = 1, 50 do t[i] = (i * 7919) % 101 end
       table.sort(t, function(a, b) return a < b end)
       pcall(error, "x")
-      local co = coroutine.wrap(function() for i = 1, 5 do coroutine.yield(i) end end)
+      local co = coroutine.wrap(function()
+        for i = 1, 5 do coroutine.yield(i) end
+      end)
       for _ = 1, 5 do co() end
     end
     local first = helper.shape(work)

@@ -1,6 +1,5 @@
 local _ENV = require("helper").env(_ENV)
 
-local profiler = require "cprof"
 local helper = require "helper"
 local host = require "spec_host"
 

@@ -197,16 +197,14 @@ describe("zones", function()
     profiler.start()
     profiler.enter("outer", 1)
     profiler.enter("inner", 2)
-    local ok, message = pcall(function() profiler.leave "outer" end)
-    assert.is_false(ok)
-    ok, message = pcall(profiler.leave, "outer")
-    assert.is_false(ok)
+    assert.has_error(function() profiler.leave "outer" end)
+    assert.is_false((pcall(profiler.leave, "outer")))
     local function work()
       profiler.enter "a"
       profiler.enter("b", 2)
       profiler.leave "a"
     end
-    ok, message = pcall(work)
+    local ok, message = pcall(work)
     assert.is_false(ok)
     assert.is_truthy(message:find(
       "leave 'a': the zone entered last is 'b(2)'", 1, true), message)

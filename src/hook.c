@@ -495,7 +495,7 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
   for (i = 0; i < NODE_CALLEES; i++) {
     if (parent->tag[i] == node_tag(func)) {
       Node *n = tree_node(h->tree, parent->callee[i]);
-      if (likely(n->func == func && n->call_line == line)) return n;
+      if (likely(node_is(n, func, line))) return n;
     }
   }
   return hook_find(h, parent, func, line, flags);
@@ -540,14 +540,30 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 }
 
 
+/*
+** The common calls are functions of their own, so that the event of a
+** return, the other half of all, need not save what they need.
+*/
+static apart void hook_plaincall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, 0);
+}
+
+
+static apart void hook_foldcall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, 1);
+}
+
+
 static inline void hook_record (Hot *h, lua_State *L, lua_Debug *ar,
                                 uint64_t now, int fold) {
   Frame *f;
   recording_charge(h, now);
   h->events++;
   f = h->top;
-  if (ar->event != LUA_HOOKRET)
-    hook_call(h, L, ar, fold);
+  if (ar->event != LUA_HOOKRET) {
+    if (fold) hook_foldcall(h, L, ar);
+    else hook_plaincall(h, L, ar);
+  }
   else if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
     if (fold) stack_leaveframes(f - 1, f);
     h->top = f - 1;
@@ -558,7 +574,7 @@ static inline void hook_record (Hot *h, lua_State *L, lua_Debug *ar,
 
 
 /* the way of an event that is not what 'hook_event' expects */
-static void hook_slow (lua_State *L, lua_Debug *ar) {
+static apart void hook_slow (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
   uint64_t now;
   if (h->L != L) {
@@ -586,12 +602,10 @@ static void hook_slow (lua_State *L, lua_Debug *ar) {
 
 static void hook_event (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
-  if (likely(h->L == L && h->plain))
-    hook_record(h, L, ar, platform_ticks(), 0);
-  else if (h->L == L && h->clock == CLOCK_TICKS)
-    hook_record(h, L, ar, platform_ticks(), 1);
-  else
+  if (unlikely(h->L != L || !h->plain))
     hook_slow(L, ar);
+  else
+    hook_record(h, L, ar, platform_ticks(), 0);
 }
 
 

@@ -400,6 +400,15 @@ static int core_snapshot (lua_State *L) {
 }
 
 
+/* function -> where its C function lies; nil: it is none */
+static int core_address (lua_State *L) {
+  lua_CFunction f = lua_tocfunction(L, 1);
+  if (f == NULL) return 0;
+  lua_pushinteger(L, (lua_Integer)(uintptr_t)f);
+  return 1;
+}
+
+
 /* function -> the key that it has in a snapshot's functions, or nil */
 static int core_key (lua_State *L) {
   Recording *r = core_recording(L);
@@ -508,6 +517,7 @@ static const luaL_Reg core[] = {
   {"zone", core_zone},
   {"snapshot", core_snapshot},
   {"key", core_key},
+  {"address", core_address},
   {"sum", core_sum},
   {"columns", core_columns},
   {NULL, NULL}

@@ -64,6 +64,11 @@ int tree_reset (Tree *t);
 Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
                   int *truncated);
 
+/* is it the state that 'func' called in 'line' leads to? */
+static inline int node_is (const Node *n, uint32_t func, uint32_t line) {
+  return ((n->func ^ func) | (n->call_line ^ line)) == 0;
+}
+
 static inline void node_activate (Node *n) {
   if (++n->active > n->depth) n->depth = n->active;
 }

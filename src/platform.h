@@ -71,10 +71,12 @@ int platform_columns (void);
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define rare		__attribute__((noinline, cold))
+#define apart		__attribute__((noinline))
 #else
 #define likely(x)	(x)
 #define unlikely(x)	(x)
 #define rare
+#define apart
 #endif
 
 #endif

@@ -129,8 +129,9 @@ void zone_close (Recording *r, lua_State *L, uint32_t serial) {
     zone_nomemory(r);
     return;
   }
+  serial &= UINT32_MAX >> FRAME_SERIAL;
   for (f = s->top - 1; f->is.flags & FRAME_ZONE; f--) {
-    if (f->is.flags >> FRAME_SERIAL == (serial & (UINT32_MAX >> FRAME_SERIAL))) {
+    if (f->is.flags >> FRAME_SERIAL == serial) {
       zone_cut(s, f);
       break;
     }

@@ -84,6 +84,26 @@ function format.cut(s, width)
     table.concat(all, "", #all - tail + 1, #all)
 end
 
+---The same for paths, if need be between folders: /usr/…/ai/path.lua:12.
+---@param s string
+---@param width integer
+---@return string
+function format.cutpath(s, width)
+  if format.width(s) <= width then return s end
+  local head, rest = s:match "^(/?[^/]*/)(.*)$"
+  while rest do
+    rest = rest:match "^[^/]*/(.*)$"
+    if not rest then break end
+    local shorter = head .. "…/" .. rest
+    if format.width(shorter) <= width then return shorter end
+    shorter = "…/" .. rest
+    if not rest:find("/", 1, true) and format.width(shorter) <= width then
+      return shorter
+    end
+  end
+  return format.cut(s, width)
+end
+
 ---Control characters would spoil the lines of a report.
 ---@param s string
 ---@return string
@@ -118,6 +138,7 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
+---@field path? boolean   and is cut as a path
 
 ---Lines of a table, all columns aligned. A cell is a string, or a table
 ---{ text, style }.
@@ -152,7 +173,7 @@ function format.table(columns, rows, width, paint)
     for i, column in ipairs(columns) do
       local cell, style = cells[i], head and "bold" or nil
       if type(cell) == "table" then cell, style = cell[1], cell[2] end
-      cell = format.cut(cell, widths[i])
+      cell = (column.path and format.cutpath or format.cut)(cell, widths[i])
       local pad = column.left and format.left or format.right
       out[i] = paint(style, pad(cell, widths[i]))
     end

@@ -41,10 +41,15 @@ end
 -- called once for each function, at its first call
 local function filter(include, exclude)
   if not include and not exclude then return nil end
-  local paths = name.paths()
+  local paths, of_c = name.paths(), {}
+  for f, path in pairs(paths) do
+    local address = core.address(f)
+    if address then of_c[address] = path end
+  end
   return function(raw, f)
     local source = name.place(raw.source)
-    local title = name.title(raw, name.of(raw, paths[f]))
+    local path = paths[f] or of_c[core.address(f)]
+    local title = name.title(raw, name.of(raw, path))
     if exclude and matches(exclude, source, title) then return false end
     return not include or matches(include, source, title)
   end

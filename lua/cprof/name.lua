@@ -48,7 +48,7 @@ local before = {
 local function defined(line)
   local at, count = nil, 0
   for start in line:gmatch "()%f[%w_]function%f[^%w_]" do
-    at, count = start, count + 1
+    if not line:find("^[\"']", start - 1) then at, count = start, count + 1 end
   end
   if count ~= 1 then return nil end
   local given = line:match("^function%s+([%a_][%w_%.:]*)", at)

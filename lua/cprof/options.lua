@@ -3,7 +3,7 @@
 local options = {}
 
 ---@class cprof.OptionSpec
----@field type string          "boolean", "integer", "number", "string", "patterns" or "any"
+---@field type string          one that `checks` below knows
 ---@field values? string[]     the only ones, for a string
 ---@field min? number
 ---@field max? number

@@ -1,6 +1,7 @@
 /*
-** The hooks that cprof is measured against: one that does nothing, and
-** the floor, which only reads the clock that cprof reads.
+** The hooks that cprof is measured against: one that does nothing; the
+** floor, which only reads the clock that cprof reads; and one that also
+** asks who is called, as any profiler must.
 */
 
 #include <lauxlib.h>
@@ -23,9 +24,21 @@ static void hook_floor (lua_State *L, lua_Debug *ar) {
 }
 
 
+static void hook_asking (lua_State *L, lua_Debug *ar) {
+  last = platform_ticks();
+  if (ar->event == LUA_HOOKRET) return;
+  lua_getinfo(L, "S", ar);
+  if (*ar->what == 'C') lua_getinfo(L, "f", ar);
+}
+
+
 static int bench_set (lua_State *L) {
-  static const char *const names[] = {"bare", "empty", "floor", NULL};
-  static const lua_Hook hooks[] = {NULL, hook_empty, hook_floor};
+  static const char *const names[] = {
+    "bare", "empty", "floor", "asking", NULL
+  };
+  static const lua_Hook hooks[] = {
+    NULL, hook_empty, hook_floor, hook_asking
+  };
   int i = luaL_checkoption(L, 1, "bare", names);
   lua_sethook(L, hooks[i], i ? LUA_MASKCALL | LUA_MASKRET : 0, 0);
   return 0;

@@ -161,6 +161,13 @@ static int host_disarm (lua_State *L) {
 }
 
 
+/* bytes that the armed one has in use */
+static int host_used (lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)host_armed->used);
+  return 1;
+}
+
+
 static int host_memory (lua_State *L) {
   const char *code = luaL_checkstring(L, 1);
   int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
@@ -171,6 +178,7 @@ static int host_memory (lua_State *L) {
   host_armed = lua ? &state : &own;
   lua_register(S, "arm", host_arm);
   lua_register(S, "disarm", host_disarm);
+  lua_register(S, "used", host_used);
   cprof_setalloc(S, host_alloc, &own);
   status = host_protected(S, code);
   state.left = own.left = -1;

@@ -9,8 +9,8 @@ local select = require "cprof.report.select"
 local columns = {
   { title = "total" }, { title = "%" }, { title = "self" },
   { title = "calls" },
-  { title = "function", left = true, least = 24 },
-  { title = "defined", left = true, least = 26 },
+  { title = "function", left = true, least = 20 },
+  { title = "defined", left = true, least = 18, path = true },
 }
 
 local function cell(view, figures, label, func, style)

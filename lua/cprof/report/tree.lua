@@ -7,27 +7,39 @@ local select = require "cprof.report.select"
 local columns = {
   { title = "total" }, { title = "%" }, { title = "self" },
   { title = "calls" },
-  { title = "function", left = true, least = 24 },
-  { title = "defined", left = true, least = 26 },
+  { title = "function", left = true, least = 20 },
+  { title = "defined", left = true, least = 18, path = true },
 }
 
 local deepest = 24 -- levels of indentation
 
--- children of each node that is worth a line, by id
+-- children of each node that is worth a line, by id, and how many it has
 local function children(view)
   local least = view.options.min_percent * view.whole / 100
-  local of = {}
+  local of, count = {}, {}
   for _, node in ipairs(view.profile.nodes) do
-    if node.total_ns >= least and node.parent ~= 0 then
-      local list = of[node.parent]
+    local parent = node.parent
+    count[parent] = (count[parent] or 0) + 1
+    if node.total_ns >= least and parent ~= 0 then
+      local list = of[parent]
       if not list then
         list = {}
-        of[node.parent] = list
+        of[parent] = list
       end
       list[#list + 1] = node
     end
   end
-  return of
+  return of, count
+end
+
+-- where the tree begins to be one: what ran before the start and only led
+-- there is of no interest
+local function trunk(of, count)
+  local id = 1
+  while count[id] == 1 and of[id] and of[id][1].calls == 0 do
+    id = of[id][1].id
+  end
+  return id
 end
 
 local orders = {
@@ -71,8 +83,8 @@ end
 ---@param view cprof.View
 ---@return string[]
 return function(view)
-  local of = children(view)
-  local cells, self_ns = {}, view.profile.nodes[1].self_ns
+  local of, count = children(view)
+  local cells, self_ns = {}, 0
   local functions = view.profile.functions
   -- a stack of its own: a tree can be deeper than Lua's
   local todo = {}
@@ -82,7 +94,7 @@ return function(view)
     sorted(view, list)
     for i = #list, 1, -1 do todo[#todo + 1] = { list[i], depth } end
   end
-  push(1, 0)
+  push(trunk(of, count), 0)
   while #todo > 0 and #cells < view.options.limit do
     local node, depth = table.unpack(table.remove(todo))
     local row = { title = functions[node.func].title,

@@ -1,0 +1,7 @@
+std = "lua54"
+max_line_length = 80
+files["spec"] = {
+  std = "lua54+busted",
+  -- busted's environment is replaced by one without metamethods
+  ignore = { "_ENV", "212/self" },
+}

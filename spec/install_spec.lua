@@ -1,0 +1,84 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+
+-- a copy of what is committed, in a folder of its own
+local function checkout()
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(os.execute(("mkdir -p '%s' && cp -r Makefile src lua rockspec '%s'")
+    :format(dir, dir)))
+  return dir
+end
+
+local function shell(command)
+  local pipe = io.popen(command .. " 2>&1")
+  local output = pipe:read "a"
+  local ok = pipe:close()
+  return ok, output
+end
+
+local program = [[
+  package.path = arg[1] .. "/share/lua/5.4/?.lua;" ..
+    arg[1] .. "/share/lua/5.4/?/init.lua"
+  package.cpath = arg[1] .. "/lib/lua/5.4/?.so"
+  local profiler = require "cprof"
+  profiler.start()
+  for i = 1, 10 do string.rep("x", i) end
+  profiler.stop()
+  assert(package.searchpath("cprof", package.path):find(arg[1], 1, true))
+  for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
+    assert(profiler.report { mode = mode }:find "string.rep", mode)
+  end
+  print "works"]]
+
+describe("an installed cprof", function()
+  it("is what luarocks makes of the checkout, without the Makefile",
+    function()
+      local dir = checkout()
+      os.remove(dir .. "/Makefile")
+      local ok, output = shell(("cd '%s' && luarocks --lua-version=5.4 make " ..
+        "--deps-mode=none --tree='%s/tree'"):format(dir, dir))
+      assert.is_true(ok, output)
+      assert.equal("works\n", (helper.run(program, dir .. "/tree")))
+      os.execute(("rm -r '%s'"):format(dir))
+    end)
+
+  it("is what make install puts there", function()
+    local dir = checkout()
+    local ok, output = shell(("make -C '%s' install DESTDIR='%s/root' " ..
+      "PREFIX=/opt"):format(dir, dir))
+    assert.is_true(ok, output)
+    assert.equal("works\n", (helper.run(program, dir .. "/root/opt")))
+    os.execute(("rm -r '%s'"):format(dir))
+  end)
+
+  it("has every module that there is", function()
+    local rockspec = {}
+    assert(loadfile("rockspec/cprof-dev-1.rockspec", "t", rockspec))()
+    local listed = {}
+    for _, path in pairs(rockspec.build.modules) do
+      if type(path) == "string" then listed[path] = true
+      else for _, source in ipairs(path.sources) do listed[source] = true end
+      end
+    end
+    local pipe = io.popen "find src lua -name '*.c' -o -name '*.lua'"
+    for path in pipe:lines() do
+      assert.is_true(listed[path], path .. " is not in the rockspec")
+      listed[path] = nil
+    end
+    pipe:close()
+    assert.is_nil(next(listed))
+  end)
+
+  it("works in C and in C++ hosts", function()
+    for _, compiler in ipairs { "gcc -std=c99", "g++ -std=c++11 -x c++" } do
+      local ok, output = shell(("printf '#include <cprof.h>\\nint f " ..
+        "(lua_State *L) { return luaopen_cprof_core(L); }' | %s -Wall " ..
+        "-Wextra -Wpedantic -Werror -Isrc -I/usr/include/lua5.4 " ..
+        "-fsyntax-only %s -"):format(compiler:gsub(" %-x.*", ""),
+        compiler:find "c%+%+" and "-x c++" or "-x c"))
+      assert.is_true(ok, output)
+    end
+  end)
+end)

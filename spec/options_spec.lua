@@ -1,0 +1,123 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+
+local function leaf() end
+local function other() leaf() end
+
+describe("the options of start", function()
+  after_each(function() profiler.stop() end)
+
+  -- what is given, and what the error must say
+  local wrong = {
+    { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
+      "c_functions, callsites, clock, exclude, include, max_nodes, recursion" },
+    { { 1 }, "start: unknown option 1 (a number); valid options: " },
+    { { clock = "sundial" },
+      'start: option \'clock\' must be one of "wall", "cpu", got "sundial"' },
+    { { clock = 1 },
+      'start: option \'clock\' must be one of "wall", "cpu", ' ..
+      "got 1 (a number)" },
+    { { recursion = "none" },
+      "start: option 'recursion' must be one of \"full\", \"fold\"" },
+    { { callsites = 1 },
+      "start: option 'callsites' must be true or false, got 1 (a number)" },
+    { { c_functions = "no" },
+      "start: option 'c_functions' must be true or false, got \"no\"" },
+    { { max_nodes = 1.5 }, "start: option 'max_nodes' must be an integer" },
+    { { max_nodes = 1 },
+      "start: option 'max_nodes' must be an integer from 16" },
+    { { include = "x" },
+      "start: option 'include' must be a list of Lua patterns, got \"x\"" },
+    { { include = { 1 } },
+      "start: option 'include' must be a list of Lua patterns" },
+    { { exclude = { "(" } },
+      "start: option 'exclude' must be a list of Lua patterns; " ..
+      '"(" is none: unfinished capture' },
+  }
+
+  it("are checked, and errors say what is valid", function()
+    for _, case in ipairs(wrong) do
+      local ok, message = pcall(profiler.start, case[1])
+      assert.is_false(ok)
+      assert.is_truthy(message:find(case[2], 1, true), message)
+      assert.is_false(profiler.running())
+    end
+    local ok, message = pcall(profiler.start, "fast")
+    assert.is_false(ok)
+    assert.equal('start: options must be a table, got "fast"', message)
+  end)
+
+  it("are blamed on the caller", function()
+    local ok, message = pcall(function()
+      profiler.start { nonsense = 1 }
+    end)
+    assert.is_false(ok)
+    assert.is_truthy(message:find("^spec/options_spec.lua:%d+: start: "),
+      message)
+  end)
+
+  it("exclude functions, whose time is their callers'", function()
+    local function work() other() leaf() end
+    local tree, p = helper.shape(work, { exclude = { "^other " } })
+    helper.check(p)
+    assert.equal("leaf 2", tree)
+    assert.is_nil(helper.find(p, other))
+  end)
+
+  it("exclude sources", function()
+    local chunk = load("local f = ... f()", "@lib/chunk.lua")
+    local function work() chunk(leaf) other() end
+    local tree, p = helper.shape(work, { exclude = { "^lib/" } })
+    helper.check(p)
+    assert.equal("leaf 1\nother 1\n  leaf 1", tree)
+  end)
+
+  it("include some functions only", function()
+    local function work() other() string.rep("x", 2) leaf() end
+    local p = helper.record(work, { include = { "^leaf ", "^work " } })
+    helper.check(p)
+    assert.equal("leaf 2", helper.tree(p, work))
+    for _, f in ipairs(p.functions) do
+      assert.is_true(f.name == "leaf" or f.name == "work" or
+        f.kind == "root" or f.kind == "zone", f.title)
+    end
+  end)
+
+  it("exclude from what is included", function()
+    local function work() other() end
+    local p = helper.record(work,
+      { include = { "options_spec" }, exclude = { "^other " } })
+    helper.check(p)
+    assert.equal("leaf 1", helper.tree(p, work))
+  end)
+
+  it("exclude C functions by their path", function()
+    local function work() string.rep("x", 2) string.upper "x" end
+    local p = helper.record(work, { exclude = { "^string%.rep" } })
+    assert.equal("string.upper 1", helper.tree(p, work))
+  end)
+
+  it("leave errors, coroutines and tail calls exact", function()
+    local function bad() error "x" end
+    local function hop() return other() end
+    local function body() coroutine.yield() other() end
+    local function work()
+      pcall(bad)
+      hop()
+      local co = coroutine.wrap(body)
+      co() co()
+    end
+    local p = helper.record(work,
+      { exclude = { "^pcall", "^hop ", "^body ", "^coroutine" } })
+    helper.check(p)
+    assert.equal("bad 1\n  error 1\nother 2\n  leaf 2", helper.tree(p, work))
+  end)
+
+  it("say what clock there is", function()
+    local p = helper.record(leaf)
+    assert.is_true(p.meta.clock == "tsc" or p.meta.clock == "monotonic")
+    assert.equal("cpu", helper.record(leaf, { clock = "cpu" }).meta.clock)
+  end)
+end)

@@ -1,0 +1,301 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local format = require "cprof.format"
+
+local function spin(n) local x = 0 for i = 1, n do x = x + i end return x end
+local function ai() spin(20000) spin(20000) end
+local function physics() spin(60000) end
+local function frame() ai() physics() end
+local function game() for _ = 1, 3 do frame() end end
+
+local p = helper.record(game)
+
+local function lines(s)
+  local out = {}
+  for line in s:gmatch "[^\n]*" do out[#out + 1] = line end
+  return out
+end
+
+-- the cells of the rows whose function has this name
+local function rows(s, name)
+  local out = {}
+  for _, line in ipairs(lines(s)) do
+    local cells = {}
+    for cell in line:gmatch "%S+" do cells[#cells + 1] = cell end
+    for i, cell in ipairs(cells) do
+      if cell == name then
+        cells.line = line
+        cells.name = i
+        out[#out + 1] = cells
+      end
+    end
+  end
+  return out
+end
+
+local quiet = { color = "never", min_percent = 0, limit = 1000 }
+
+local function report(mode, more)
+  local o = { mode = mode }
+  for k, v in pairs(quiet) do o[k] = v end
+  for k, v in pairs(more or {}) do o[k] = v end
+  return p:report(o)
+end
+
+describe("a report", function()
+  it("begins with what ran, wall time, calls, mode and clock", function()
+    local head = lines(report "total")
+    assert.is_truthy(head[1]:find "^cprof: %S")
+    local wall, calls, functions, clock = head[2]:match(
+      "^(%S+) wall, (%S+) calls, (%d+) functions, mode call, clock (%w+)$")
+    assert.is_truthy(wall, head[2])
+    assert.equal(format.time(p.meta.wall_ns), wall)
+    local sum = 0
+    for _, f in ipairs(p.functions) do sum = sum + f.calls end
+    assert.equal(format.count(sum), calls)
+    assert.equal(#p.functions - 1, tonumber(functions))
+    assert.equal(p.meta.clock, clock)
+    assert.equal("", head[3])
+  end)
+
+  it("is what profiler.report gives", function()
+    profiler.start()
+    game()
+    profiler.stop()
+    assert.equal(profiler.snapshot():report(quiet), profiler.report(quiet))
+  end)
+
+  it("has the figures of the profile", function()
+    local f = helper.find(p, spin)
+    local row = rows(report "total", "spin")[1]
+    assert.equal(format.time(f.total_ns), row[1])
+    assert.equal(format.percent(f.total_ns, p.nodes[1].total_ns), row[2])
+    assert.equal(format.time(f.self_ns), row[3])
+    assert.equal(format.percent(f.self_ns, p.nodes[1].total_ns), row[4])
+    assert.equal("9", row[5])
+    assert.equal(("spec/report_spec.lua:%d"):format(f.line), row[7])
+  end)
+
+  it("is sorted by total or by self time", function()
+    local function column(mode, n, more)
+      local out = {}
+      for i, line in ipairs(lines(report(mode, more))) do
+        local cell = i > 4 and line:match("^%s*" .. ("%S+%s+"):rep(n - 1)
+          .. "(%S+)")
+        if cell then out[#out + 1] = cell end
+      end
+      return out
+    end
+    local function sorted(percents)
+      for i = 2, #percents do
+        assert.is_true(tonumber(percents[i]) <= tonumber(percents[i - 1]))
+      end
+      assert.is_true(#percents > 5)
+    end
+    sorted(column("total", 2))
+    sorted(column("self", 4))
+    sorted(column("total", 4, { sort = "self" }))
+    local calls = column("total", 5, { sort = "calls" })
+    for i, n in ipairs(calls) do calls[i] = n:gsub(",", "") end
+    sorted(calls)
+  end)
+
+  it("merges functions with the same title", function()
+    local q = helper.record(function()
+      for i = 1, 4 do load("return " .. i, "=same")() end
+    end)
+    assert.equal(1, #rows(q:report(quiet), "same"))
+    assert.equal("4", rows(q:report(quiet), "same")[1][5])
+  end)
+
+  it("says what it cuts, and how much of the time that is", function()
+    local s = p:report { limit = 2, min_percent = 0, color = "never" }
+    local count, share = s:match "\n… (%d+) more functions, (%S+) %% self\n$"
+    assert.is_truthy(count, s)
+    assert.equal(#p.functions - 1, tonumber(count) + 2)
+    assert.is_true(tonumber(share) > 90 and tonumber(share) <= 100)
+    s = p:report { min_percent = 1, limit = 1000, color = "never" }
+    for _, name in ipairs { "spin", "ai", "physics", "frame", "game" } do
+      assert.equal(1, #rows(s, name), name)
+    end
+    assert.equal(0, #rows(s, "table.pack"))
+    assert.is_truthy(s:find "\n… %d+ more functions?, %d+%.%d %% self\n$")
+    assert.is_nil(report("total"):find("more function", 1, true))
+  end)
+
+  it("can be filtered by a pattern", function()
+    local s = report("total", { filter = "^ai " })
+    assert.equal(1, #rows(s, "ai"))
+    assert.equal(0, #rows(s, "spin"))
+    s = report("self", { filter = "report_spec" })
+    assert.equal(1, #rows(s, "spin"))
+    assert.equal(0, #rows(s, "pcall"))
+  end)
+
+  it("fits the width", function()
+    for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
+      for _, width in ipairs { 80, 100, 140 } do
+        for _, line in ipairs(lines(report(mode, { width = width }))) do
+          assert.is_true(format.width(line) <= width, line)
+        end
+      end
+    end
+  end)
+
+  it("has colours only when they are wanted", function()
+    assert.is_nil(p:report { color = "never" }:find "\27")
+    assert.is_nil(p:report():find "\27") -- this is no terminal
+    local s = p:report { color = "always" }
+    assert.is_truthy(s:find "\27%[31m *%d%d%.%d")
+    assert.equal(p:report { color = "never" },
+      (s:gsub("\27%[%d*m", ""):gsub(" +\n", "\n")))
+  end)
+
+  it("shows pauses", function()
+    profiler.start()
+    profiler.pause()
+    profiler.resume()
+    profiler.stop()
+    assert.is_truthy(profiler.report():find(
+      "wall, %S+ of it paused, "), profiler.report())
+  end)
+
+  it("checks its options", function()
+    for _, case in ipairs {
+      { { mode = "pie" }, "report: option 'mode' must be one of \"self\", " ..
+        "\"total\", \"callgraph\", \"tree\", \"file\", got \"pie\"" },
+      { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
+      { { min_percent = 101 },
+        "report: option 'min_percent' must be a number" },
+      { { filter = "[" }, "report: option 'filter' must be a Lua pattern" },
+      { { color = true }, "report: option 'color' must be one of" },
+      { { width = 10 }, "report: option 'width' must be an integer from 40" },
+      { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
+        "options: " .. "color, filter, limit, min_percent, mode, sort, width" },
+    } do
+      local ok, message = pcall(p.report, p, case[1])
+      assert.is_false(ok)
+      assert.is_truthy(message:find(case[2], 1, true), message)
+    end
+    local ok, message = pcall(function() return (profiler.report { x = 1 }) end)
+    assert.is_false(ok)
+    assert.is_truthy(message:find "^spec/report_spec.lua:%d+: report: unknown",
+      message)
+  end)
+end)
+
+describe("mode callgraph", function()
+  -- blocks of lines, as { label, total, self, calls }, indented or not
+  local function blocks(s)
+    local out, block = {}, {}
+    for i, line in ipairs(lines(s)) do
+      if i > 4 then
+        local total, _, own, calls, indent, label = line:match(
+          "^%s*(%S+)%s+(%S+)%s+(%S+)%s+(%S+)  (%s*)(%S+)")
+        if total then
+          block[#block + 1] = { label = label, total = total, own = own,
+            calls = calls, below = #indent > 0 }
+        elseif #block > 0 then
+          out[#out + 1] = block
+          block = {}
+        end
+      end
+    end
+    return out
+  end
+
+  it("has callers above and callees below each function", function()
+    local found
+    for _, block in ipairs(blocks(report "callgraph")) do
+      for i, row in ipairs(block) do
+        if row.label == "spin" and not row.below then
+          found = true
+          assert.equal(3, i)
+          assert.equal(3, #block)
+          local names = { block[1].label, block[2].label }
+          table.sort(names)
+          assert.same({ "ai", "physics" }, names)
+          for _, caller in ipairs { block[1], block[2] } do
+            assert.equal(caller.label == "ai" and "6" or "3", caller.calls)
+          end
+        elseif row.label == "frame" and not row.below then
+          assert.equal(2, i)
+          assert.equal("game", block[1].label)
+          assert.equal(4, #block)
+        end
+      end
+    end
+    assert.is_true(found)
+  end)
+
+  it("shows exact attribution, not gprof's guess", function()
+    local function ray(n) spin(n) end
+    local function short() ray(100) end
+    local function long() ray(200000) end
+    local q = helper.record(function() for _ = 1, 5 do short() long() end end)
+    local _, edges = q:sums(function(f) return f.name end)
+    local by = {}
+    for _, e in ipairs(edges) do
+      if e.callee.title == "ray" then by[e.caller.title] = e end
+    end
+    assert.equal(by.short.calls, by.long.calls)
+    assert.is_true(by.long.total_in_ns > 20 * by.short.total_in_ns)
+    assert.equal(helper.find(q, ray).total_ns,
+      by.long.total_in_ns + by.short.total_in_ns)
+  end)
+end)
+
+describe("mode tree", function()
+  it("has the stack states, indented", function()
+    local s = report "tree"
+    local indent = {}
+    for _, line in ipairs(lines(s)) do
+      local at, name = line:match "()(%w+) +spec/report_spec"
+      if at then indent[name] = at end
+    end
+    assert.equal(indent.game + 2, indent.frame)
+    assert.equal(indent.frame + 2, indent.ai)
+    assert.equal(indent.ai, indent.physics)
+    assert.equal(2, #rows(s, "spin"))
+    assert.is_nil(s:find("more stack state", 1, true))
+  end)
+
+  it("says what it cuts", function()
+    local s = report("tree", { limit = 3 })
+    local count = s:match "\n… (%S+) more stack states, %d+%.%d %% self\n$"
+    assert.equal(format.count(#p.nodes - 1 - 3), count)
+  end)
+
+  it("can show the lines of calls", function()
+    local q = helper.record(function() ai() end, { callsites = true })
+    assert.is_truthy(q:report { mode = "tree", color = "never", limit = 100,
+      width = 200 }:find "spin +spec/report_spec.lua:%d+ called in line %d+")
+  end)
+
+  it("copes with trees deeper than its indentation", function()
+    local function deep(n) if n > 0 then return 1 + deep(n - 1) end
+      return spin(1000) end
+    local q = helper.record(function() deep(5000) end)
+    local s = q:report { mode = "tree", limit = 100, min_percent = 0 }
+    assert.is_truthy(s:find "%[90%] ")
+  end)
+end)
+
+describe("mode file", function()
+  it("groups by source file, with subtotals and a total", function()
+    local s = report "file"
+    local own, share = s:match "(%S+) +(%S+) +%S+ +%S+  spec/report_spec.lua\n"
+    local sum = 0
+    for _, f in ipairs(p.functions) do
+      if f.source == "@spec/report_spec.lua" then sum = sum + f.self_ns end
+    end
+    assert.equal(format.time(sum), own)
+    assert.equal(format.percent(sum, p.nodes[1].total_ns), share)
+    local total = s:match "([^\n]+)\n$"
+    assert.is_truthy(total:find "^ *%S+ +100%.0 +%S+ +%S+  total$", total)
+    assert.is_truthy(s:find "  %[C%]\n")
+    assert.is_true(s:find "spec/report_spec.lua\n" < s:find "  spin")
+  end)
+end)
