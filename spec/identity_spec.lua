@@ -275,7 +275,11 @@ describe("the identity of functions", function()
     local p = helper.record(fresh)
     helper.check(p)
     assert.equal(1, helper.find(p, fresh).calls)
-    assert.equal(n, helper.named(p, "(anonymous)").calls)
+    local calls = 0
+    for _, fn in ipairs { helper.named(p, "(anonymous)") } do
+      if fn.source == "@spec/identity_spec.lua" then calls = fn.calls end
+    end
+    assert.equal(n, calls)
   end)
 
   it("is in doubt where a file changed since it was loaded", function()

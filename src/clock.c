@@ -34,15 +34,14 @@ static Moment moment (void) {
 void clock_start (Clock *c, int cpu) {
   c->kind = cpu ? CLOCK_CPU : platform_steady() ? CLOCK_TICKS : CLOCK_MONO;
   c->origin = moment();
+  c->scale.factor = 0;
 }
 
 
-Scale clock_scale (const Clock *c) {
-  Scale one = {1u << 31, 31};  /* the clocks that count nanoseconds */
+static Scale clock_measure (const Clock *c) {
   Scale s = {0, 32};
   Moment now;
   double rate;
-  if (c->kind != CLOCK_TICKS) return one;
   do {  /* too short a time has no rate */
     now = moment();
   } while (now.ticks <= c->origin.ticks || now.ns <= c->origin.ns);
@@ -50,6 +49,17 @@ Scale clock_scale (const Clock *c) {
        / (double)(now.ticks - c->origin.ticks);
   while (rate * (double)(1ull << s.shift) >= 4294967295.0) s.shift--;
   s.factor = (uint64_t)(rate * (double)(1ull << s.shift) + 0.5);
+  return s;
+}
+
+
+Scale clock_scale (Clock *c, int stopped) {
+  Scale one = {1u << 31, 31};  /* the clocks that count nanoseconds */
+  Scale s;
+  if (c->kind != CLOCK_TICKS) return one;
+  if (stopped && c->scale.factor != 0) return c->scale;
+  s = clock_measure(c);
+  if (stopped) c->scale = s;
   return s;
 }
 

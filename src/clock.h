@@ -18,16 +18,17 @@ typedef struct Moment {
   uint64_t ns;
 } Moment;
 
-typedef struct Clock {
-  ClockKind kind;
-  Moment origin;	/* when recording began */
-} Clock;
-
 /* ns = ticks * factor / 2^shift, rounded down, without overflow */
 typedef struct Scale {
   uint64_t factor;	/* below 2^32 */
   unsigned shift;	/* at most 32 */
 } Scale;
+
+typedef struct Clock {
+  ClockKind kind;
+  Moment origin;	/* when recording began */
+  Scale scale;		/* kept since it stopped; factor 0: not yet */
+} Clock;
 
 
 static inline uint64_t clock_read (ClockKind kind) {
@@ -41,8 +42,11 @@ static inline uint64_t clock_read (ClockKind kind) {
 */
 void clock_start (Clock *c, int cpu);
 
-/* the rate since 'clock_start', measured against the monotonic clock */
-Scale clock_scale (const Clock *c);
+/*
+** The rate since 'clock_start', measured against the monotonic clock. A
+** clock that 'stopped' keeps the first one that it is asked for.
+*/
+Scale clock_scale (Clock *c, int stopped);
 
 uint64_t clock_ns (Scale s, uint64_t ticks);
 

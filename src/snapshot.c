@@ -25,8 +25,8 @@ static uint32_t snapshot_func (Snapshot *s, uint32_t func) {
 }
 
 
-void snapshot_fill (const Recording *r, Snapshot *s) {
-  Scale scale = clock_scale(&r->clock);
+void snapshot_fill (Recording *r, Snapshot *s) {
+  Scale scale = clock_scale(&r->clock, r->state == STATE_STOPPED);
   int skips = snapshot_skips(r);
   uint32_t i, out = 0, own = r->tree.cprof->id;
   uint64_t ticks = 0, ns = 0;

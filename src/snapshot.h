@@ -24,6 +24,6 @@ typedef struct Snapshot {
 ** Fills in 's'. Ticks become ns by rounding their running sum, so that
 ** nodes add up to the whole without a remainder.
 */
-void snapshot_fill (const Recording *r, Snapshot *s);
+void snapshot_fill (Recording *r, Snapshot *s);
 
 #endif

@@ -137,8 +137,8 @@ Telling source_telling (Source *s, const Memory *m, const lua_Debug *ar,
   r = source_range(s, d->line);
   for (i = 0; i < r.n; i++) {
     lines += r.list[i].last == d->last;
-    if (*own == NULL && source_fits(&r.list[i], d)) *own = &r.list[i];
-    if (r.list[i].code == d->code) *own = &r.list[i];
+    if (*own == NULL && source_fits(&r.list[i], d)) *own = r.list + i;
+    if (r.list[i].code == d->code) *own = r.list + i;
   }
   if (*own == NULL) {  /* another chunk, or the text has changed */
     for (i = 0; i < r.n; i++)
