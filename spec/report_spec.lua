@@ -253,7 +253,7 @@ describe("mode tree", function()
     local indent = {}
     for _, line in ipairs(lines(s)) do
       local at, name = line:match "()(%w+) +spec/report_spec"
-      if at then indent[name] = at end
+      if at then indent[name] = format.width(line:sub(1, at)) end
     end
     assert.equal(indent.game + 2, indent.frame)
     assert.equal(indent.frame + 2, indent.ai)
