@@ -14,6 +14,8 @@
 
 #define DUMP_VERSION	0x54
 #define DUMP_FORMAT	0
+#define LINE_MAX	(1 << 28)	/* no text is longer */
+#define ABSOLUTE	(-0x80)	/* mark of an absolute line */
 #define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
 
 
@@ -150,12 +152,57 @@ static void read_constants (Reader *r) {
 }
 
 
-static void read_debug (Reader *r) {
-  uint32_t n = read_number(r);  /* line of each instruction */
+/* a line as one with code; 0: out of memory */
+static int mark_line (Definitions *d, const Memory *m, uint32_t line) {
+  void *array = d->active;
+  while (d->lines <= line) {
+    if (!memory_grow(m, &array, &d->actives, d->lines, 1)) return 0;
+    d->active = array;
+    d->active[d->lines++] = 0;
+  }
+  d->active[line] = 1;
+  return 1;
+}
+
+
+static void read_active (Reader *r, int line) {
+  if (!r->out->marking || line < 1 || line > LINE_MAX) return;
+  if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
+    r->status = READ_NOMEMORY;
+}
+
+
+/*
+** The line of each instruction: a byte says how far it is from the one
+** before, or that an absolute one follows. The last instruction is the
+** return that ends every function, on the line of its 'end'; that of a
+** vararg function's first is not seen by hooks.
+*/
+static void read_lines (Reader *r, Definition *d, int vararg) {
+  uint32_t n = read_number(r), i, at = r->at, absolute;
+  int line = d->line;
   read_skip(r, n, 1);
-  n = read_number(r);  /* absolute lines */
-  while (n-- > 0 && r->status == READ_WELL) { read_number(r); read_number(r); }
-  n = read_number(r);  /* local variables */
+  absolute = read_number(r);  /* as many as there are marks of them */
+  for (i = 0; i < n && r->status == READ_WELL; i++) {
+    int delta = (signed char)r->dump->bytes[at + i];
+    if (delta == ABSOLUTE) {
+      if (absolute-- == 0) r->status = READ_NOTHING;
+      (void)read_number(r);  /* of which instruction */
+      line = (int)read_number(r);
+    }
+    else line += delta;
+    if (vararg && i == 0) continue;
+    if (d->entry < 0) d->entry = d->first = d->final = line;
+    if (line < d->first) d->first = line;
+    if (line > d->final) d->final = line;
+    if (i + 1 < n) read_active(r, line);
+  }
+  if (absolute != 0) r->status = READ_NOTHING;
+}
+
+
+static void read_debug (Reader *r) {
+  uint32_t n = read_number(r);  /* local variables */
   while (n-- > 0 && r->status == READ_WELL) {
     read_string(r); read_number(r); read_number(r);
   }
@@ -179,6 +226,7 @@ static Definition *read_add (Reader *r, const Memory *m) {
 /* the print leaves out the source, which a nested function has or not */
 static void read_function (Reader *r) {
   uint32_t index = r->out->count, start, n;
+  int vararg;
   Definition *d = read_add(r, r->dump->memory);
   if (d == NULL) return;
   if (++r->depth > DUMP_MAXDEPTH) r->status = READ_NOTHING;
@@ -186,7 +234,10 @@ static void read_function (Reader *r) {
   start = r->at;
   d->line = (int)read_number(r);
   d->last = (int)read_number(r);
-  read_skip(r, 3, 1);  /* parameters, vararg, stack size */
+  d->first = d->final = d->entry = -1;
+  read_skip(r, 1, 1);  /* parameters */
+  vararg = (int)read_byte(r);
+  read_skip(r, 1, 1);  /* stack size */
   n = read_number(r);
   d->code = dump_origin(r->dump, r->at);
   d->size = n * r->instruction;
@@ -197,8 +248,10 @@ static void read_function (Reader *r) {
   read_skip(r, n, 3);  /* upvalues */
   n = read_number(r);
   while (n-- > 0 && r->status == READ_WELL) read_function(r);
-  read_debug(r);
   if (r->status == READ_WELL)  /* the list may have moved */
+    read_lines(r, &r->out->list[index], vararg);
+  read_debug(r);
+  if (r->status == READ_WELL)
     r->out->list[index].print = text_hash(r->dump->bytes + start,
                                           r->at - start);
   r->depth--;
@@ -232,6 +285,7 @@ static int read_unknown (Definitions *d, const Dump *dump) {
   d->list[0].line = d->list[0].last = -1;
   d->list[0].print = text_hash(dump->bytes, dump->count);
   d->list[0].code = NULL;
+  d->list[0].first = d->list[0].final = d->list[0].entry = -1;
   return 1;
 }
 
@@ -245,7 +299,7 @@ int definitions_read (Definitions *d, const Memory *m, lua_State *L) {
   dump.memory = m;
   r.dump = &dump;
   r.out = d;
-  d->count = 0;
+  d->count = d->lines = 0;
   ok = lua_dump(L, dump_write, &dump, 0) == 0;
   if (ok) {
     read_header(&r);
@@ -297,8 +351,19 @@ const Definition *definition_match (lua_State *L, const Definition *list,
 /* }====================================================== */
 
 
+int definitions_mark (Definitions *to, const Memory *m,
+                      const Definitions *from) {
+  uint32_t i;
+  for (i = from->lines; i-- > 0; )
+    if (from->active[i] && !mark_line(to, m, i)) return 0;
+  return 1;
+}
+
+
 void definitions_free (Definitions *d, const Memory *m) {
   memory_free(m, d->list, d->capacity * sizeof *d->list);
+  memory_free(m, d->active, d->actives);
   d->list = NULL;
-  d->count = d->capacity = 0;
+  d->active = NULL;
+  d->count = d->capacity = d->lines = d->actives = 0;
 }

@@ -17,6 +17,8 @@ typedef struct Definition {
   uint64_t print;	/* hash of all that was compiled */
   const void *code;	/* where its code lies, or NULL: only to be compared */
   uint32_t size;	/* of its code, in bytes */
+  int first, final;	/* lines that its code is on; -1: not known */
+  int entry;		/* the one that runs first */
   uint32_t func;	/* a function that was met, or 0: for the user */
 } Definition;
 
@@ -24,6 +26,10 @@ typedef struct Definitions {
   Definition *list;	/* the dumped function first, in order of text */
   uint32_t count;
   uint32_t capacity;
+  int marking;		/* is this to be filled in, too? */
+  uint8_t *active;	/* by line: is there code that can run? */
+  uint32_t lines;	/* of these, which are 'actives' at most */
+  uint32_t actives;
 } Definitions;
 
 /*
@@ -32,6 +38,10 @@ typedef struct Definitions {
 ** definition, with lines -1 and a print of the whole. 0: out of memory.
 */
 int definitions_read (Definitions *d, const Memory *m, lua_State *L);
+
+/* marks in 'to' the lines that are marked in 'from'; 0: out of memory */
+int definitions_mark (Definitions *to, const Memory *m,
+                      const Definitions *from);
 
 /*
 ** The one of 'n' definitions whose code is that of the Lua function on

@@ -155,19 +155,14 @@ static uint32_t function_hashof (const void *item) {
 ** Sources and where they lie
 ** ======================================================= */
 
-static Source *source_at (const Functions *fs, uint32_t index) {
-  return chunks_at(&fs->sources, index);
-}
-
-
 /* the index of the source with this text, made if need be; 0: no memory */
 static uint32_t source_get (Functions *fs, const char *s, size_t length) {
   uint32_t text = text_add(&fs->text, s, length);
   uint32_t i = index_first(&fs->bysource, index_mix(text));
   Source *source;
   if (text == TEXT_FAILED) return 0;
-  for (; i != 0; i = source_at(fs, i)->next)
-    if (source_at(fs, i)->text == text) return i;
+  for (; i != 0; i = functions_source(fs, i)->next)
+    if (functions_source(fs, i)->text == text) return i;
   source = chunks_add(&fs->sources);
   if (source == NULL) return 0;
   source_init(source, text, s);
@@ -255,7 +250,7 @@ static uint32_t source_locate (Functions *fs, const lua_Debug *ar, int full) {
   const char *s = ar->source;
   Address *a = address_find(fs, s);
   uint32_t index;
-  if (a && !full && text_like(&fs->text, source_at(fs, a->index)->text,
+  if (a && !full && text_like(&fs->text, functions_source(fs, a->index)->text,
                               s, ar->srclen))
     return a->index;
   index = source_get(fs, s, ar->srclen);
@@ -367,22 +362,48 @@ static Function *function_define (Functions *fs, lua_State *L,
 }
 
 
+/*
+** Are lines counted for this source? The first time, the user is asked,
+** and if so the text is kept. -1: out of memory.
+*/
+static int function_haslines (Functions *fs, lua_State *L, Source *s,
+                              const lua_Debug *ar) {
+  if (!fs->lines || s->hidden) return 0;
+  if (s->lines < 0) {
+    s->lines = fs->wantlines == NULL || fs->wantlines(L, ar->source);
+    if (s->lines && !source_keep(s, fs->memory, ar)) return -1;
+  }
+  return s->lines;
+}
+
+
 /* the closure on top of L is met for the first time, or told by lines */
 static Function *function_meet (Functions *fs, lua_State *L,
                                 lua_State *at, lua_Debug *ar,
                                 uint32_t index, int *sure) {
-  Source *source = source_at(fs, index);
+  Source *source = functions_source(fs, index);
   SourceState before = source->state;
   Definition d, *own = NULL;
   Telling telling = TELLING_CLOSURE;
+  int lines = function_haslines(fs, L, source, ar), ok = 1;
   Function *f;
+  if (lines < 0) return NULL;
+  fs->read.marking = lines;
   if (!definitions_read(&fs->read, fs->memory, L)) return NULL;
   d = fs->read.list[0];
-  if (*ar->what == 'm') source_main(source, &fs->read);
-  else telling = source_telling(source, fs->memory, ar, &d, &own);
-  if (telling == TELLING_NOMEMORY) return NULL;
+  if (*ar->what == 'm') ok = source_main(source, fs->memory, &fs->read);
+  else {
+    telling = source_telling(source, fs->memory, ar, &d, &own);
+    if (lines)
+      ok = definitions_mark(&source->defines, fs->memory, &fs->read);
+  }
+  if (!ok || telling == TELLING_NOMEMORY) return NULL;
   f = function_define(fs, L, at, ar, source, &d);
   if (f == NULL) return NULL;
+  if (lines && f->lines.list == NULL && f->kind != FUNCTION_OWN &&
+      !(f->marks & FUNCTION_FOLDED) &&
+      !lines_init(&f->lines, fs->memory, &d))
+    return NULL;
   if (own != NULL) own->func = f->id;
   if (before != source->state && source->state == SOURCE_MIXED)
     keys_forgetsource(fs, index);
@@ -436,10 +457,19 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L) {
 }
 
 
+void functions_clear (Functions *fs) {
+  uint32_t i;
+  for (i = 0; i < fs->list.count; i++)
+    lines_clear(&functions_at(fs, i)->lines);
+}
+
+
 void functions_free (Functions *fs) {
   uint32_t i;
+  for (i = 0; i < fs->list.count; i++)
+    lines_free(&functions_at(fs, i)->lines, fs->memory);
   for (i = 1; i < fs->sources.count; i++)
-    source_free(source_at(fs, i), fs->memory);
+    source_free(functions_source(fs, i), fs->memory);
   index_free(&fs->byidentity);
   index_free(&fs->bysource);
   index_free(&fs->bykey);
@@ -456,7 +486,7 @@ void functions_free (Functions *fs) {
 int functions_hide (Functions *fs, const char *source) {
   uint32_t index = source_get(fs, source, strlen(source));
   if (index == 0) return 0;
-  source_at(fs, index)->hidden = 1;
+  functions_source(fs, index)->hidden = 1;
   return 1;
 }
 
@@ -479,7 +509,7 @@ Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
   index = source_locate(fs, ar, 0);
   function_push(L, at, ar);
   if (index != 0 && !main)
-    id = source_match(source_at(fs, index), L, ar);
+    id = source_match(functions_source(fs, index), L, ar);
   f = id != 0 ? functions_at(fs, id) : closure_get(fs, L);
   if (f == NULL && main) index = source_locate(fs, ar, 1);
   if (f == NULL && index != 0)
@@ -554,7 +584,7 @@ Function *functions_met (Functions *fs, lua_State *L) {
   if (k != NULL) return functions_at(fs, k->func);
   where = address_find(fs, ar.source);
   if (where == NULL) return NULL;
-  id = source_match(source_at(fs, where->index), L, &ar);
+  id = source_match(functions_source(fs, where->index), L, &ar);
   return id != 0 ? functions_at(fs, id) : NULL;
 }
 

@@ -17,6 +17,7 @@
 
 #include "chunk.h"
 #include "index.h"
+#include "line.h"
 #include "source.h"
 #include "text.h"
 
@@ -45,6 +46,7 @@ typedef struct Function {
   uint32_t how;		/* text: what kind of name that is */
   uint32_t tag;		/* text: a zone's name without what was added */
   uint32_t ordinal;	/* among definitions with the same print */
+  Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;
   uint8_t marks;
@@ -79,10 +81,13 @@ typedef struct Functions {
   /* functions with marks of their own */
   lua_CFunction resume, wrap, box;
   int foldc;		/* is every C function charged to its caller? */
+  int lines;		/* are lines counted? */
   /* is it one of the profiler's, which are folded? */
   int (*own) (lua_CFunction f);
   /* does the user want it? called with the function on top of L */
   int (*wanted) (void *ud, lua_State *L, const Function *f);
+  /* does the user want the lines of this source? NULL: of all */
+  int (*wantlines) (lua_State *L, const char *source);
   void *ud;
 } Functions;
 
@@ -122,6 +127,14 @@ Function *functions_zone (Functions *fs, const char *name, size_t length,
 
 /* the function on top of the stack, if it was met; does not make one */
 Function *functions_met (Functions *fs, lua_State *L);
+
+/* forgets what was counted for lines */
+void functions_clear (Functions *fs);
+
+static inline Source *functions_source (const Functions *fs,
+                                        uint32_t index) {
+  return chunks_at(&fs->sources, index);
+}
 
 static inline Function *functions_at (const Functions *fs, uint32_t id) {
   return chunks_at(&fs->list, id);

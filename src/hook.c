@@ -8,12 +8,12 @@
 
 #include "hook.h"
 
-#include <string.h>
+#include "adopt.h"
 
 
 static void hook_event (lua_State *L, lua_Debug *ar);
+static void hook_lines (lua_State *L, lua_Debug *ar);
 static void hook_chained (lua_State *L, lua_Debug *ar);
-static uint32_t frame_line (lua_State *at, lua_Debug *ar);
 
 #define HOOK_MASK	(LUA_MASKCALL | LUA_MASKRET)
 
@@ -29,18 +29,32 @@ static void hook_nomemory (Recording *r) {
 
 int hook_installed (lua_State *L) {
   lua_Hook f = lua_gethook(L);
-  return f == hook_event || f == hook_chained;
+  return f == hook_event || f == hook_lines || f == hook_chained;
 }
 
 
-void hook_install (Stack *s) {
+/* does the function that runs on 's' want to see its lines? */
+static int hook_wantslines (const Hot *h, const Stack *s) {
+  return h->lines && (!h->tiers || s->top->line != &h->nowhere);
+}
+
+
+static void hook_set (const Hot *h, Stack *s, int lines) {
+  int mask = HOOK_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
+  s->lines = lines;
+  lua_sethook(s->L, s->hook ? hook_chained : h->lines ? hook_lines
+                                                      : hook_event,
+              mask, s->count);
+}
+
+
+void hook_install (Recording *r, Stack *s) {
   if (!hook_installed(s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
     s->count = lua_gethookcount(s->L);
   }
-  lua_sethook(s->L, s->hook ? hook_chained : hook_event,
-              HOOK_MASK | s->mask, s->count);
+  hook_set(r->hot, s, hook_wantslines(r->hot, s));
 }
 
 
@@ -56,143 +70,8 @@ void hook_remove (Recording *r, lua_State *L) {
 
 
 /* {======================================================
-** Frames
+** Frames that were left unseen
 ** ======================================================= */
-
-void hook_current (Recording *r, Stack *s) {
-  Hot *h = r->hot;
-  r->current = s;
-  h->L = s->L;
-  h->top = s->top;
-  h->limit = s->limit;
-}
-
-
-int hook_room (Hot *h) {
-  Recording *r = h->recording;
-  Stack *s = r->current;
-  if (h->top < h->limit) return 1;
-  s->top = h->top;
-  if (!stack_grow(s, &r->memory)) return 0;
-  h->top = s->top;
-  h->limit = s->limit;
-  return 1;
-}
-
-
-int hook_rebase (Recording *r, Stack *s, Node *root) {
-  Node *n = root;
-  Frame *f;
-  s->base->node = root;
-  for (f = s->base + 1; f <= s->top; f++) {
-    if (!(f->is.flags & FRAME_FOLDED)) {
-      uint32_t line = f->node ? f->node->call_line : f->line;
-      int truncated;
-      n = tree_enter(&r->tree, n, f->is.func, line, &truncated);
-      if (n == NULL) return 0;
-    }
-    f->node = n;
-  }
-  return 1;
-}
-
-
-/* the line that the function of 'ar' is at; 0: not to be told */
-static uint32_t frame_line (lua_State *at, lua_Debug *ar) {
-  lua_getinfo(at, "l", ar);
-  return ar->currentline > 0 ? (uint32_t)ar->currentline : 0;
-}
-
-
-/* one frame more on 's', of a function that was called unseen */
-static int frame_adopt (Recording *r, lua_State *running, Stack *s,
-                        lua_Debug *ar, uint32_t line) {
-  const Function *fn = functions_running(&r->functions, running, s->L, ar);
-  int truncated;
-  Frame *f;
-  if (fn == NULL) return 0;
-  if (s->top == s->limit && !stack_grow(s, &r->memory)) return 0;
-  f = s->top + 1;
-  memset(f, 0, sizeof *f);
-  f->ci = ar->i_ci;
-  f->is.func = fn->id;
-  f->node = s->top->node;
-  if (fn->marks & FUNCTION_FOLDED) f->is.flags = FRAME_FOLDED;
-  else f->node = tree_enter(&r->tree, f->node, fn->id, line, &truncated);
-  if (f->node == NULL) return 0;
-  s->top = f;
-  return 1;
-}
-
-
-/* the number of functions that run in L */
-static int stack_depth (lua_State *L) {
-  lua_Debug ar;
-  int low = 0, high = 1;
-  while (lua_getstack(L, high - 1, &ar)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {  /* 'low' of them there are, 'high' not */
-    int mid = low + (high - low) / 2;
-    if (lua_getstack(L, mid - 1, &ar)) low = mid;
-    else high = mid;
-  }
-  return low;
-}
-
-
-/* does the frame above 'f' stand for what runs in 'ar'? */
-static int frame_stands (Recording *r, lua_State *running, const Stack *s,
-                         const Frame *f, lua_Debug *ar) {
-  const Function *fn;
-  if (f >= s->top || f[1].ci != ar->i_ci) return 0;
-  fn = functions_running(&r->functions, running, s->L, ar);
-  return fn != NULL && fn->id == f[1].is.func;
-}
-
-
-/*
-** Cuts 's' to the frames that stand for what runs there, with the zones
-** that these have opened, and gives the level that comes next.
-*/
-static int stack_match (Recording *r, lua_State *running, Stack *s,
-                        int level) {
-  Frame *f = s->base;
-  int i = stack_depth(s->L) - 1;
-  for (;;) {
-    lua_Debug ar;
-    while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
-    if (i < level || !lua_getstack(s->L, i, &ar) ||
-        !frame_stands(r, running, s, f, &ar))
-      break;
-    f++;
-    i--;
-  }
-  s->top = f;
-  return i;
-}
-
-
-int hook_sync (Recording *r, lua_State *running, Stack *s, int level,
-               Node *root) {
-  int i;
-  stack_uncount(s);
-  i = stack_match(r, running, s, level);
-  s->stale = 0;
-  if (s->base->node != root && !hook_rebase(r, s, root)) return 0;
-  for (; i >= level; i--) {
-    lua_Debug ar;
-    uint32_t line = 0;
-    if (r->options.callsites && lua_getstack(s->L, i + 1, &ar))
-      line = frame_line(s->L, &ar);
-    lua_getstack(s->L, i, &ar);
-    if (!frame_adopt(r, running, s, &ar, line)) return 0;
-  }
-  if (r->options.fold) stack_count(s);
-  return 1;
-}
-
 
 /* what runs is not what the frames say: an event must have been missed */
 static Frame *hook_lost (Hot *h, lua_State *L, int level) {
@@ -202,11 +81,11 @@ static Frame *hook_lost (Hot *h, lua_State *L, int level) {
   s->top = h->top;
   stack_uncount(s);
   s->top = s->base;
-  if (!hook_sync(r, L, s, level, s->base->node)) {
+  if (!adopt_sync(r, L, s, level, s->resumer ? s->resumer->top : NULL)) {
     hook_nomemory(r);
     return NULL;
   }
-  hook_current(r, s);
+  adopt_current(r, s);
   return h->top;
 }
 
@@ -267,8 +146,8 @@ static Stack *stack_leave (Recording *r, Stack *s) {
 static Stack *stack_resume (Recording *r, lua_State *L, lua_Debug *ar,
                             Stack *resumer) {
   Stack *s = stacks_find(&r->stacks, L);
-  Node *root = resumer->top->node;
-  int call = ar->event != LUA_HOOKRET;
+  int begins, level = ar->event == LUA_HOOKCALL ||
+                      ar->event == LUA_HOOKTAILCALL;
   lua_Debug caller;
   if (s == NULL) {
     s = recording_stack(r, L, L);
@@ -276,18 +155,17 @@ static Stack *stack_resume (Recording *r, lua_State *L, lua_Debug *ar,
     s->hook = resumer->hook;
     s->mask = resumer->mask;
     s->count = resumer->count;
+    s->lines = (lua_gethookmask(L) & LUA_MASKLINE) != 0;
     s->stale = 1;
   }
   s->resumer = resumer;
-  if (call && !lua_getstack(L, 1, &caller)) {  /* it begins */
+  begins = level == 1 && !lua_getstack(L, 1, &caller);
+  if (begins) {
     s->top = s->base;
-    s->base->node = root;
     s->stale = 0;
-    return s;
   }
-  if (s->stale) return hook_sync(r, L, s, call, root) ? s : NULL;
-  if (s->base->node == root || hook_rebase(r, s, root)) return s;
-  return NULL;
+  if (s->stale) return adopt_sync(r, L, s, level, resumer->top) ? s : NULL;
+  return adopt_rebase(r, s, resumer->top) ? s : NULL;
 }
 
 
@@ -307,7 +185,7 @@ static int hook_switch (Recording *r, lua_State *L, lua_Debug *ar,
     if (s == NULL) return 0;
   }
   if (h->fold) stack_count(s);
-  hook_current(r, s);
+  adopt_current(r, s);
   return 1;
 }
 
@@ -321,7 +199,7 @@ static void hook_follow (Recording *r, lua_State *L, lua_State *co) {
       return;
     }
     s->stale = 1;
-    hook_install(s);
+    hook_install(r, s);
   }
   r->resuming = co;
   r->resuming_at = r->hot->last;
@@ -408,12 +286,13 @@ static rare const Known *hook_meet (Hot *h, lua_State *L, lua_Debug *ar,
   k->is.func = f->id;
   k->is.flags = f->marks & FUNCTION_FOLDED ? FRAME_FOLDED : 0;
   if (f->marks & ~FUNCTION_FOLDED) k->is.flags |= FRAME_SPECIAL;
+  k->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return k;
 }
 
 
 /* lines of a definition, as the cache compares them */
-static inline uint64_t hook_lines (const lua_Debug *ar) {
+static inline uint64_t hook_defined (const lua_Debug *ar) {
   return (uint64_t)(uint32_t)ar->linedefined << 32
                  | (uint32_t)ar->lastlinedefined;
 }
@@ -448,7 +327,7 @@ static inline const Known *hook_callee (Hot *h, lua_State *L, lua_Debug *ar,
   if (likely(*ar->what != 'C')) {
     if (unlikely(caller->callees_c == 1)) caller->callees_c = 0;
     key.callee = (uintptr_t)ar->source;
-    key.lines = hook_lines(ar);
+    key.lines = hook_defined(ar);
   }
   else {
     lua_getinfo(L, "f", ar);
@@ -502,12 +381,34 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
 }
 
 
+/* what an event function is made for: bits that the compiler knows */
+#define HOW_FOLD	1
+#define HOW_LINES	2
+#define HOW_CALLSITES	4
+
+static int hook_how (const Hot *h) {
+  return (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
+         (h->callsites ? HOW_CALLSITES : 0);
+}
+
+
+/* the line of the call, where calls are told apart by their lines */
+static inline uint32_t hook_callline (lua_State *L, const Frame *f,
+                                      lua_Debug *caller, int how) {
+  uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
+  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
+    line = adopt_line(L, caller);
+  return line;
+}
+
+
 /* a function is called, or takes its caller's place (a tail call) */
 static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
-                              int fold) {
+                              int how) {
   lua_Debug caller;
   CallAddress ci = lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
   Frame *f = h->top;
+  Line *entry = NULL;
   const Known *k;
   Node *n;
   uint32_t flags = 0;
@@ -515,16 +416,17 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   n = f->node;
   k = hook_callee(h, L, ar, n);
   if (unlikely(k == NULL)) return;
+  if (how & HOW_LINES) entry = f->line;
   if (likely(!(k->is.flags & FRAME_FOLDED))) {
-    uint32_t line = 0;
-    if (unlikely(h->callsites) && ci != NULL) line = frame_line(L, &caller);
+    uint32_t line = hook_callline(L, f, &caller, how);
     n = hook_enter(h, n, k->is.func, line, &flags);
     if (unlikely(n == NULL)) return;
     n->calls++;
-    if (fold) node_activate(n);
+    if (how & HOW_FOLD) node_activate(n);
+    entry = k->entry;
   }
   if (unlikely(f == h->limit)) {
-    if (!hook_room(h)) {
+    if (!adopt_room(h)) {
       hook_nomemory(h->recording);
       return;
     }
@@ -534,9 +436,9 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->ci = ar->i_ci;
   f->node = n;
   f->is = k->is;
+  if (how & HOW_LINES) f->line = entry;
   h->top = f;
-  if (unlikely((f->is.flags |= flags) & ~FRAME_FOLDED))
-    hook_special(h, L);
+  if (unlikely((f->is.flags |= flags) & ~FRAME_FOLDED)) hook_special(h, L);
 }
 
 
@@ -549,31 +451,109 @@ static apart void hook_plaincall (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-static apart void hook_foldcall (Hot *h, lua_State *L, lua_Debug *ar) {
-  hook_call(h, L, ar, 1);
+static apart void hook_linescall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, HOW_LINES);
 }
 
 
-static inline void hook_record (Hot *h, lua_State *L, lua_Debug *ar,
-                                uint64_t now, int fold) {
-  Frame *f;
-  recording_charge(h, now);
-  h->events++;
-  f = h->top;
-  if (ar->event != LUA_HOOKRET) {
-    if (fold) hook_foldcall(h, L, ar);
-    else hook_plaincall(h, L, ar);
-  }
-  else if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
-    if (fold) stack_leaveframes(f - 1, f);
+static apart void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, hook_how(h));
+}
+
+
+/* the function on top returns */
+static inline void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
+  Frame *f = h->top;
+  if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
+    if (how & HOW_FOLD) stack_leaveframes(f - 1, f);
     h->top = f - 1;
   }
   else
     hook_return(h, L, ar->i_ci);
 }
 
+/* }====================================================== */
 
-/* the way of an event that is not what 'hook_event' expects */
+
+/* {======================================================
+** Lines
+** ======================================================= */
+
+/*
+** Where lines are counted of some sources only, events of lines are asked
+** for as soon as a function of these runs, and no longer asked for when
+** one comes from another function: many of these return before that.
+*/
+static void hook_tier (Hot *h) {
+  Stack *s = h->recording->current;
+  if (s->lines) return;
+  s->top = h->top;
+  if (hook_wantslines(h, s)) hook_set(h, s, 1);
+}
+
+
+/* a line that is not one of the same function on top */
+static apart void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+  Recording *r = h->recording;
+  Frame *f = h->top;
+  Line *line;
+  while (f > r->current->base && f->ci != ar->i_ci) f--;
+  if (f->ci != ar->i_ci) f = hook_lost(h, L, 0);
+  if (f == NULL) return;
+  if (h->fold && f != h->top) stack_leaveframes(f, h->top);
+  h->top = f;
+  line = f->is.flags & FRAME_FOLDED ? NULL : line_go(f->line, ar->currentline);
+  if (line != NULL) {
+    line->hits++;
+    f->line = line;
+  }
+  else if (h->tiers && f->line == &h->nowhere) {
+    r->current->top = f;
+    hook_set(h, r->current, 0);
+  }
+}
+
+
+static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar,
+                              uint64_t now) {
+  Frame *f = h->top;
+  Line *line = f->line;
+  now = recording_time(h, now);
+  line->self += now - h->last;
+  h->last = now;
+  line = line_go(line, ar->currentline);
+  if (likely(f->ci == ar->i_ci && line != NULL &&
+             !(f->is.flags & FRAME_FOLDED))) {
+    line->hits++;
+    f->line = line;
+  }
+  else
+    hook_otherline(h, L, ar);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The hooks
+** ======================================================= */
+
+/* any event, in any mode */
+static apart void hook_any (Hot *h, lua_State *L, lua_Debug *ar,
+                            uint64_t now) {
+  h->events++;
+  if (ar->event == LUA_HOOKLINE) {
+    hook_line(h, L, ar, now);
+    return;
+  }
+  recording_charge(h, now);
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, hook_how(h));
+  else hook_anycall(h, L, ar);
+  if (h->tiers && h->L != NULL) hook_tier(h);
+}
+
+
+/* the way of an event that is not what its hook expects */
 static apart void hook_slow (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
   uint64_t now;
@@ -596,16 +576,42 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
       return;
     }
   }
-  hook_record(h, L, ar, now, h->fold);
+  hook_any(h, L, ar, now);
 }
 
 
 static void hook_event (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
-  if (unlikely(h->L != L || !h->plain))
+  uint64_t now;
+  if (unlikely(h->L != L || !h->plain)) {
     hook_slow(L, ar);
-  else
-    hook_record(h, L, ar, platform_ticks(), 0);
+    return;
+  }
+  now = recording_time(h, platform_ticks());
+  h->top->node->self += now - h->last;
+  h->last = h->since = now;
+  h->events++;
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, 0);
+  else hook_plaincall(h, L, ar);
+}
+
+
+static void hook_lines (lua_State *L, lua_Debug *ar) {
+  Hot *h = recording_hot;
+  uint64_t now;
+  if (unlikely(h->L != L || !h->plainlines)) {
+    hook_slow(L, ar);
+    return;
+  }
+  now = platform_ticks();
+  h->events++;
+  if (ar->event == LUA_HOOKLINE) {
+    hook_line(h, L, ar, now);
+    return;
+  }
+  recording_charge(h, now);
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_LINES);
+  else hook_linescall(h, L, ar);
 }
 
 
@@ -613,14 +619,14 @@ static void hook_event (lua_State *L, lua_Debug *ar) {
 static void hook_chained (lua_State *L, lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
-  Recording *r;
+  Recording *r = recording_get(L);
   const Stack *s;
-  if (HOOK_MASK & (1 << event)) hook_event(L, ar);
-  r = recording_get(L);
-  if (r == NULL || r->state != STATE_RUNNING) {
+  if (r == NULL || recording_forked(r) || r->state != STATE_RUNNING) {
     hook_leave(r, L, ar);
     return;
   }
+  if ((HOOK_MASK | (r->options.lines ? LUA_MASKLINE : 0)) & (1 << event))
+    hook_slow(L, ar);
   lua_settop(L, top);
   s = r->current->L == L ? r->current : stacks_find(&r->stacks, L);
   if (s != NULL && s->mask & (1 << event)) s->hook(L, ar);

@@ -97,16 +97,11 @@ typedef struct Walk {
 } Walk;
 
 
-static uint32_t walk_group (const Walk *w, uint32_t node) {
-  return w->group[w->nodes->list[node].func];
-}
-
-
 /* the edge that leads into 'place'; NULL: out of memory */
 static SumEdge *walk_edge (const Walk *w, uint32_t place) {
   return sums_edge(w->sums, w->memory,
-                   walk_group(w, w->path[place - 1].node),
-                   walk_group(w, w->path[place].node));
+                   w->group[w->path[place - 1].node],
+                   w->group[w->path[place].node]);
 }
 
 
@@ -130,7 +125,7 @@ static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
 
 static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
   const ProfileNode *n = &w->nodes->list[node];
-  uint32_t g = w->group[n->func], outer = w->inner[g];
+  uint32_t g = w->group[node], outer = w->inner[g];
   SumRow *row = &w->sums->rows[g];
   w->path[place].node = node;
   w->path[place].outer = outer;
@@ -145,7 +140,7 @@ static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
 
 
 static void walk_leave (Walk *w, uint32_t place) {
-  uint32_t g = walk_group(w, w->path[place].node);
+  uint32_t g = w->group[w->path[place].node];
   w->inner[g] = w->path[place].outer;
   w->depth[g]--;
 }
@@ -221,5 +216,54 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
   memory_free(m, w.inner, groups * sizeof *w.inner);
   memory_free(m, w.depth, groups * sizeof *w.depth);
   if (!ok) sums_free(s, m);
+  return ok;
+}
+
+
+uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
+                      uint32_t node) {
+  while (node != 0 && zone[list[node].func]) node = list[node].parent;
+  return node;
+}
+
+
+/* which site each node was called from; 0: none. NULL: out of memory */
+static uint32_t *sites_groups (Sums *sites, const Memory *m,
+                               const Nodes *nodes, const uint8_t *zone) {
+  uint32_t *group = memory_resize(m, NULL, 0, nodes->count * sizeof *group);
+  uint32_t i;
+  for (i = 0; group != NULL && i < nodes->count; i++) {
+    const ProfileNode *n = &nodes->list[i];
+    const SumEdge *e;
+    group[i] = 0;
+    if (n->call_line == 0) continue;
+    e = sums_edge(sites, m, nodes->list[nodes_owner(nodes->list, zone,
+                                                    n->parent)].func,
+                  n->call_line);
+    if (e != NULL) group[i] = (uint32_t)(e - sites->edges) + 1;
+    else {
+      memory_free(m, group, nodes->count * sizeof *group);
+      group = NULL;
+    }
+  }
+  return group;
+}
+
+
+int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
+                const uint8_t *zone) {
+  Sums sites = {0}, sums;
+  uint32_t *group = sites_groups(&sites, m, nodes, zone);
+  int ok = group != NULL &&
+           sums_make(&sums, m, nodes, group, sites.count + 1);
+  memory_free(m, group, nodes->count * sizeof *group);
+  if (ok) {  /* the rows of the one with the edges of the other */
+    sites.rows = sums.rows;
+    sites.groups = sums.groups;
+    sums.rows = NULL;
+    sums_free(&sums, m);
+    *s = sites;
+  }
+  else sums_free(&sites, m);
   return ok;
 }

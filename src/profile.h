@@ -27,7 +27,16 @@ typedef struct Nodes {
 } Nodes;
 
 
-/* sums of a group of functions; recursion within it is counted once */
+/* what was counted for a line of a function */
+typedef struct ProfileLine {
+  uint32_t func;
+  uint32_t line;
+  int64_t hits;
+  int64_t self;		/* ns */
+} ProfileLine;
+
+
+/* sums of a group of nodes; recursion within it is counted once */
 typedef struct SumRow {
   int64_t calls, self, total;
   uint32_t depth;	/* most frames of the group on one path */
@@ -55,12 +64,26 @@ typedef struct Sums {
 } Sums;
 
 /*
-** Sums 'nodes', where 'group[func]' (below 'groups') tells the group of a
-** function. 0: out of memory, and nothing is left to free.
+** Sums 'nodes', where 'group' (below 'groups') tells the group of each.
+** 0: out of memory, and nothing is left to free.
 */
 int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
                const uint32_t *group, uint32_t groups);
 void sums_free (Sums *s, const Memory *m);
+
+/*
+** Sums over the nodes that one line of one function has called: 'edges'
+** names them by function and line, as 'caller' and 'callee', and 'rows'
+** has their sums, after one row for all nodes that no line called.
+** 'zone[func]' tells whether a function is a zone, which calls on behalf
+** of the function that has opened it. 0: out of memory.
+*/
+int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
+                const uint8_t *zone);
+
+/* the node of the function that has opened zone 'node', or 'node' itself */
+uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
+                      uint32_t node);
 
 /* sums up 'total' from 'self' */
 void nodes_total (ProfileNode *list, uint32_t count);

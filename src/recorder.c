@@ -4,6 +4,7 @@
 
 #include "recorder.h"
 
+#include "adopt.h"
 #include "hook.h"
 
 
@@ -56,7 +57,8 @@ static int recorder_visited (const Stack *s, const lua_State *L) {
 /* coroutines that wait elsewhere are known from before a pause */
 static void recorder_attachone (void *ud, Stack *s) {
   Visit *v = ud;
-  if (recording_alive(v->recording, v->running, s)) hook_install(s);
+  if (recording_alive(v->recording, v->running, s))
+    hook_install(v->recording, s);
 }
 
 
@@ -72,8 +74,7 @@ static int recorder_attach (Recording *r, lua_State *L) {
     s = recording_stack(r, L, at);
     if (s == NULL) return 0;
     s->resumer = below;
-    if (!hook_sync(r, L, s, 0, below ? below->top->node : r->tree.root))
-      return 0;
+    if (!adopt_sync(r, L, s, 0, below ? below->top : NULL)) return 0;
     if (at == L) break;
     below = s;
     at = recorder_resumed(r, at);
@@ -83,8 +84,8 @@ static int recorder_attach (Recording *r, lua_State *L) {
   v.running = L;
   stacks_each(&r->stacks, recorder_attachone, &v);
   recording_enter(r->hot);
-  hook_current(r, s);
-  r->hot->last = clock_read(r->hot->clock);
+  adopt_current(r, s);
+  recording_settime(r->hot, clock_read(r->hot->clock));
   r->state = STATE_RUNNING;
   return 1;
 }
@@ -186,7 +187,7 @@ static void recorder_unroot (void *ud, Stack *s) {
   (void)ud;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
-    if (f->node != NULL) f->line = f->node->call_line;
+    if (f->node != NULL) f->call_line = f->node->call_line;
     f->node = NULL;
   }
 }
@@ -195,7 +196,7 @@ static void recorder_unroot (void *ud, Stack *s) {
 static int recorder_reroot (Recording *r, Stack *s) {
   Stack *below = s->resumer;
   if (below != NULL && !recorder_reroot(r, below)) return 0;
-  if (!hook_rebase(r, s, below ? below->top->node : r->tree.root)) return 0;
+  if (!adopt_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->options.fold) stack_count(s);
   return 1;
 }
@@ -211,7 +212,8 @@ int recorder_reset (Recording *r) {
     recording_end(r, "out of memory");
     return 0;
   }
-  h->last = r->paused_at = clock_read(h->clock);
+  recording_settime(h, clock_read(h->clock));
+  r->paused_at = h->last;
   return 1;
 }
 

@@ -129,6 +129,9 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->L = NULL;
   h->recording = r;
   h->callsites = o->callsites;
+  h->lines = o->lines;
+  h->tiers = o->wantlines != NULL;
+  line_nowhere(&h->nowhere);
   h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
   stacks_init(&r->stacks, &r->memory);
@@ -138,6 +141,8 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   r->functions.wanted = o->wanted;
   r->functions.ud = &r->functions;
   r->functions.foldc = o->foldc;
+  r->functions.lines = o->lines;
+  r->functions.wantlines = o->wantlines;
   r->functions.limit = o->max_nodes;
   r->tree.limit = o->max_nodes;
   r->tree.fold = o->fold;
@@ -147,7 +152,9 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->tree = &r->tree;
   clock_start(&r->clock, o->cpu);
   h->clock = r->clock.kind;
-  h->plain = h->clock == CLOCK_TICKS && !o->fold;
+  h->plain = h->clock == CLOCK_TICKS && !o->fold && !o->callsites;
+  h->plainlines = h->plain && o->lines && !h->tiers;
+  h->plain = h->plain && !o->lines;
   r->started = recording_clear(r);
   return r->started;
 }
@@ -158,6 +165,8 @@ int recording_clear (Recording *r) {
   r->paused = r->unmatched = r->truncated = 0;
   r->hot->events = r->hot->backwards = 0;
   recording_forget(r);
+  functions_clear(&r->functions);
+  line_nowhere(&r->hot->nowhere);
   return tree_reset(&r->tree);
 }
 
@@ -186,7 +195,7 @@ void recording_owntime (Recording *r) {
   uint64_t now = clock_read(h->clock);
   if (now <= h->last) return;
   r->tree.cprof->self += now - h->last;
-  h->last = now;
+  recording_settime(h, now);
 }
 
 

@@ -20,6 +20,7 @@ typedef struct Known {
   uintptr_t callee;	/* C function, or source of a Lua function */
   uint64_t lines;	/* where it is defined; LINES_C: a C function */
   FrameIs is;		/* what its frames are */
+  Line *entry;		/* its first line, where lines are counted */
 } Known;
 
 /* a state beyond those that its caller knows by heart */
@@ -50,6 +51,7 @@ typedef struct Cache {
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
   uint64_t last;	/* ticks at the last event */
+  uint64_t since;	/* the same, but for events of lines */
   Frame *top;		/* of the current stack */
   Frame *limit;
   Cache *cache;
@@ -58,8 +60,12 @@ typedef struct Hot {
   uint64_t backwards;	/* times that the clock ran backwards */
   ClockKind clock;
   int plain;		/* ticks, and nothing special to be done */
+  int plainlines;	/* the same, but that lines are counted of all */
   int callsites;	/* are calls told apart by their lines? */
   int fold;		/* are active frames counted in their nodes? */
+  int lines;		/* are lines counted? */
+  int tiers;		/* of some sources only? */
+  Line nowhere;		/* stands for all other lines */
   int shared;		/* did several threads keep its address? */
   void *thread;		/* the one that keeps it */
   struct Recording *recording;
@@ -88,8 +94,10 @@ typedef struct Options {
   int fold;		/* recursion */
   int foldc;		/* C functions */
   uint32_t max_nodes;
+  int lines;
   const char *hidden;	/* source of functions to be folded */
   int (*wanted) (void *functions, lua_State *L, const Function *f);
+  int (*wantlines) (lua_State *L, const char *source);
 } Options;
 
 typedef struct Recording {
@@ -156,14 +164,26 @@ int recording_alive (Recording *r, lua_State *running, const Stack *s);
 /* the caches are void */
 void recording_forget (Recording *r);
 
-/* time up to 'now' goes to the frame on top */
-static inline void recording_charge (Hot *h, uint64_t now) {
-  if (unlikely(now < h->last)) {  /* clocks of processors that differ */
+/* 'now', or the last time, where clocks of processors differ */
+static inline uint64_t recording_time (Hot *h, uint64_t now) {
+  if (unlikely(now < h->last)) {
     h->backwards++;
-    now = h->last;
+    return h->last;
   }
-  h->top->node->self += now - h->last;
-  h->last = now;
+  return now;
+}
+
+/* time up to 'now' goes to the frame on top, and to the line it is at */
+static inline void recording_charge (Hot *h, uint64_t now) {
+  now = recording_time(h, now);
+  if (h->lines) h->top->line->self += now - h->last;
+  h->top->node->self += now - h->since;
+  h->last = h->since = now;
+}
+
+/* makes 'now' the time of the last event */
+static inline void recording_settime (Hot *h, uint64_t now) {
+  h->last = h->since = now;
 }
 
 /* time since the last event was the profiler's own */

@@ -18,6 +18,62 @@ uint32_t snapshot_count (const Recording *r) {
 }
 
 
+static int line_counted (const Line *l) {
+  return l->hits != 0 || l->self != 0;
+}
+
+
+uint32_t snapshot_lines (const Recording *r) {
+  uint32_t count = 0, i, k;
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Lines *l = &functions_at(&r->functions, i)->lines;
+    for (k = 0; l->list != NULL && k < l->count; k++)
+      count += (uint32_t)line_counted(&l->list[k]);
+  }
+  return count;
+}
+
+
+/*
+** The lines of one function: a line's share of the ticks is its share of
+** the ns. The running sum is rounded, here too.
+*/
+static ProfileLine *snapshot_function (const Lines *l, uint32_t func,
+                                       int64_t own, ProfileLine *out) {
+  uint64_t all = 0, ticks = 0;
+  int64_t ns = 0, sum;
+  uint32_t k;
+  for (k = 0; k < l->count; k++) all += l->list[k].self;
+  for (k = 0; k < l->count; k++) {
+    if (!line_counted(&l->list[k])) continue;
+    ticks += l->list[k].self;
+    sum = ticks == all ? own
+        : (int64_t)((double)own * ((double)ticks / (double)all));
+    out->func = func;
+    out->line = (uint32_t)l->list[k].line;
+    out->hits = (int64_t)l->list[k].hits;
+    out->self = sum - ns;
+    ns = sum;
+    out++;
+  }
+  return out;
+}
+
+
+/* what functions took, with the zones that they have opened */
+static void snapshot_own (const Recording *r, Snapshot *s, uint32_t nodes) {
+  uint32_t count = r->functions.list.count, i;
+  for (i = 0; i < count; i++) {
+    uint32_t func = s->func[i];
+    if (func == 0) continue;
+    s->zone[func - 1] = functions_at(&r->functions, i)->kind == FUNCTION_ZONE;
+    s->own[func - 1] = 0;
+  }
+  for (i = 0; i < nodes; i++)
+    s->own[s->list[nodes_owner(s->list, s->zone, i)].func] += s->list[i].self;
+}
+
+
 /* functions are numbered in the order in which nodes name them */
 static uint32_t snapshot_func (Snapshot *s, uint32_t func) {
   if (s->func[func] == 0) s->func[func] = ++s->functions;
@@ -30,6 +86,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   int skips = snapshot_skips(r);
   uint32_t i, out = 0, own = r->tree.cprof->id;
   uint64_t ticks = 0, ns = 0;
+  ProfileLine *line = s->line;
   memset(s->func, 0, r->functions.list.count * sizeof *s->func);
   s->functions = 0;
   for (i = 0; i < r->tree.nodes.count; i++) {
@@ -49,6 +106,14 @@ void snapshot_fill (Recording *r, Snapshot *s) {
     out++;
   }
   nodes_total(s->list, out);
+  snapshot_own(r, s, out);
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Lines *l = &functions_at(&r->functions, i)->lines;
+    if (l->list != NULL && s->func[i] != 0)
+      line = snapshot_function(l, s->func[i] - 1, s->own[s->func[i] - 1],
+                               line);
+  }
+  s->lines = (uint32_t)(line - s->line);
   s->wall = (int64_t)clock_ns(scale, ticks + r->paused);
   s->paused = s->wall - (int64_t)ns;
 }

@@ -12,9 +12,16 @@
 /* how many nodes a snapshot of 'r' has */
 uint32_t snapshot_count (const Recording *r);
 
+/* how many lines there are for which something was counted */
+uint32_t snapshot_lines (const Recording *r);
+
 typedef struct Snapshot {
   ProfileNode *list;	/* room for 'snapshot_count' */
   uint32_t *func;	/* room for all functions: in the profile, plus one */
+  ProfileLine *line;	/* room for 'snapshot_lines' */
+  uint8_t *zone;	/* room for all functions: is it a zone? */
+  int64_t *own;		/* room for all functions: ns, with its zones' */
+  uint32_t lines;	/* that were filled in */
   uint32_t functions;	/* those that have nodes; only these are numbered */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
@@ -22,7 +29,8 @@ typedef struct Snapshot {
 
 /*
 ** Fills in 's'. Ticks become ns by rounding their running sum, so that
-** nodes add up to the whole without a remainder.
+** nodes add up to the whole without a remainder, and the lines of a
+** function to its self time and that of its zones.
 */
 void snapshot_fill (Recording *r, Snapshot *s);
 

@@ -4,6 +4,7 @@
 
 #include "source.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -11,6 +12,7 @@
 
 void source_init (Source *s, uint32_t text, const char *source) {
   s->text = text;
+  s->lines = -1;
   /* all stripped chunks have the same name */
   if (strcmp(source, "=?") == 0) s->state = SOURCE_MIXED;
 }
@@ -18,6 +20,9 @@ void source_init (Source *s, uint32_t text, const char *source) {
 
 void source_free (Source *s, const Memory *m) {
   definitions_free(&s->defines, m);
+  memory_free(m, s->content, s->size);
+  s->content = NULL;
+  s->size = 0;
 }
 
 
@@ -25,12 +30,43 @@ void source_free (Source *s, const Memory *m) {
 ** Reading the text
 ** ======================================================= */
 
-/* ar -> the main function, or nil */
+typedef struct Reading {
+  const Source *source;
+  const lua_Debug *ar;
+} Reading;
+
+
+/* what 'luaL_loadfile' skips: a mark of the encoding, a first line with # */
+static const char *source_code (const char *s, size_t *size) {
+  if (*size >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0) {
+    s += 3;
+    *size -= 3;
+  }
+  if (*size > 0 && *s == '#')
+    while (*size > 0 && *s != '\n') {
+      s++;
+      --*size;
+    }
+  return s;
+}
+
+
+static int source_compile (lua_State *L, const Reading *r) {
+  const Source *s = r->source;
+  const lua_Debug *ar = r->ar;
+  size_t size = s->size;
+  if (s->content != NULL && *ar->source == '@') {
+    const char *code = source_code(s->content, &size);
+    return luaL_loadbuffer(L, code, size, ar->source);
+  }
+  if (*ar->source == '@') return luaL_loadfile(L, ar->source + 1);
+  return luaL_loadbuffer(L, ar->source, ar->srclen, ar->source);
+}
+
+
+/* Reading -> the main function, or nil */
 static int source_load (lua_State *L) {
-  const lua_Debug *ar = lua_touserdata(L, 1);
-  int status = *ar->source == '@'
-    ? luaL_loadfile(L, ar->source + 1)
-    : luaL_loadbuffer(L, ar->source, ar->srclen, ar->source);
+  int status = source_compile(L, lua_touserdata(L, 1));
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status != LUA_OK) lua_pushnil(L);
   return 1;
@@ -39,17 +75,21 @@ static int source_load (lua_State *L) {
 
 /* 0: out of memory. That there is no text is not an error. */
 static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
+  Reading reading;
   lua_State *L;
   uint32_t i;
   int ok;
   s->state = SOURCE_MIXED;
   if (*ar->source == '=') return 1;
+  reading.source = s;
+  reading.ar = ar;
   L = lua_newstate(m->alloc, m->ud);
   if (L == NULL) return 0;
   lua_pushcfunction(L, source_load);
-  lua_pushlightuserdata(L, (void *)ar);
+  lua_pushlightuserdata(L, &reading);
   ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (ok && lua_isfunction(L, -1)) {
+    s->defines.marking = s->lines > 0;
     ok = definitions_read(&s->defines, m, L);
     if (ok && s->defines.list[0].line >= 0) s->state = SOURCE_READ;
   }
@@ -58,23 +98,92 @@ static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
   return ok;
 }
 
+
+/* reads all of 'f'; 0: out of memory */
+static int source_slurp (Source *s, const Memory *m, FILE *f) {
+  size_t capacity = 0;
+  for (;;) {
+    size_t wanted = capacity ? capacity * 2 : 8192, n;
+    char *p = memory_resize(m, s->content, capacity, wanted);
+    if (p == NULL) {
+      memory_free(m, s->content, capacity);
+      s->content = NULL;
+      return 0;
+    }
+    s->content = p;
+    n = fread(p + capacity, 1, wanted - capacity, f);
+    s->size = capacity + n;
+    if (n < wanted - capacity) {  /* give back what is left over */
+      size_t size = s->size ? s->size : 1;
+      p = memory_resize(m, s->content, wanted, size);
+      if (p != NULL) s->content = p;
+      else memory_free(m, s->content, wanted);
+      s->content = p;
+      s->size = size;
+      return p != NULL;
+    }
+    capacity = wanted;
+  }
+}
+
+
+int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
+  int ok = 1;
+  if (*ar->source == '@') {
+    FILE *f = fopen(ar->source + 1, "rb");
+    if (f != NULL) {
+      ok = source_slurp(s, m, f);
+      fclose(f);
+    }
+  }
+  else if (*ar->source != '=') {
+    s->content = memory_resize(m, NULL, 0, ar->srclen);
+    s->size = s->content ? ar->srclen : 0;
+    if (s->content) memcpy(s->content, ar->source, ar->srclen);
+    ok = s->content != NULL || ar->srclen == 0;
+  }
+  if (ok && s->content != NULL && s->state == SOURCE_NEW) {
+    ok = source_read(s, m, ar);
+    /* that it can not be compiled is no reason not to believe others */
+    if (s->state == SOURCE_MIXED) {
+      s->state = SOURCE_NEW;
+      s->changed = 1;
+    }
+  }
+  return ok;
+}
+
 /* }====================================================== */
 
 
-void source_main (Source *s, Definitions *d) {
+/*
+** Is the main function's definition that of the text? A text that nobody
+** was told by yet gives way to the function.
+*/
+static int source_agrees (Source *s, const Definition *main) {
+  if (s->defines.count == 0 || s->state == SOURCE_NEW) return 1;
+  if (s->defines.list[0].print == main->print) return 1;
+  s->changed = 1;
+  return !s->used && !s->mains;
+}
+
+
+int source_main (Source *s, const Memory *m, Definitions *d) {
   Definitions old = s->defines;
-  int known = s->state == SOURCE_READ || s->state == SOURCE_SEEN;
-  int same = known && old.list[0].print == d->list[0].print;
+  int agrees = source_agrees(s, &d->list[0]);
   uint32_t i;
-  if (same)
-    for (i = 0; i < old.count; i++) d->list[i].func = old.list[i].func;
-  if (s->state == SOURCE_MIXED || d->list[0].line < 0 || (known && !same))
+  if (s->state == SOURCE_MIXED || d->list[0].line < 0 || !agrees)
     s->state = SOURCE_MIXED;
-  else
+  else {
+    if (old.count == d->count)
+      for (i = 0; i < old.count; i++) d->list[i].func = old.list[i].func;
     s->state = SOURCE_SEEN;
+  }
+  if (s->mains && !definitions_mark(d, m, &old)) return 0;
   s->mains = 1;
   s->defines = *d;
   *d = old;
+  return 1;
 }
 
 
@@ -142,11 +251,15 @@ Telling source_telling (Source *s, const Memory *m, const lua_Debug *ar,
   }
   if (*own == NULL) {  /* another chunk, or the text has changed */
     for (i = 0; i < r.n; i++)
-      if (r.list[i].print == d->print)  /* another one of the same text */
+      if (r.list[i].print == d->print) {  /* another one of this text */
+        s->used = 1;
         return lines == 1 ? TELLING_LINES : TELLING_CLOSURE;
+      }
     s->state = SOURCE_MIXED;
+    s->changed = s->content != NULL;
     return TELLING_CLOSURE;
   }
+  s->used = 1;
   (*own)->code = d->code;
   return lines == 1 ? TELLING_LINES : TELLING_CODE;
 }

@@ -29,6 +29,11 @@ typedef struct Source {
   SourceState state;
   int hidden;		/* its functions are the profiler's own */
   int mains;		/* was a main function seen? */
+  int used;		/* were functions told by their lines? */
+  int lines;		/* are lines counted? -1: not asked yet */
+  char *content;	/* its text, if lines are; NULL: there is none */
+  size_t size;		/* of that */
+  int changed;		/* is that not the text that runs? */
   Definitions defines;	/* in order of text, so that lines ascend; if
 			   mixed, what the last main function defines */
 } Source;
@@ -46,10 +51,16 @@ void source_init (Source *s, uint32_t text, const char *source);
 void source_free (Source *s, const Memory *m);
 
 /*
-** A main function of this source was seen. Takes what it defines, 'd',
-** and leaves other room there.
+** Lines are counted for this source: its text is kept, and compiled to
+** see whether it is what runs. 0: out of memory.
 */
-void source_main (Source *s, Definitions *d);
+int source_keep (Source *s, const Memory *m, const lua_Debug *ar);
+
+/*
+** A main function of this source was seen. Takes what it defines, 'd',
+** and leaves other room there. 0: out of memory.
+*/
+int source_main (Source *s, const Memory *m, Definitions *d);
 
 /*
 ** What tells the function of 'ar', defined by 'd', from others. If that

@@ -10,6 +10,7 @@
 
 #include <lua.h>
 
+#include "line.h"
 #include "node.h"
 
 
@@ -30,7 +31,8 @@ typedef struct Frame {
   CallAddress ci;	/* of a zone: of the function that opened it */
   Node *node;
   FrameIs is;
-  uint32_t line;	/* of the call, while the node is none */
+  Line *line;		/* that runs; where lines are counted */
+  uint32_t call_line;	/* while the node is none */
 } Frame;
 
 typedef struct Stack {
@@ -43,6 +45,7 @@ typedef struct Stack {
   Frame *limit;		/* the last there is room for */
   int stale;		/* did anything happen there that was not seen? */
   int counted;		/* are its frames active in their nodes? */
+  int lines;		/* does its hook see lines? */
   lua_Hook hook;	/* the program's own, and what it asked for */
   int mask, count;
 } Stack;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "hook.h"
+#include "adopt.h"
 
 
 /*
@@ -17,6 +17,7 @@ static Stack *zone_stack (Recording *r, lua_State *L) {
   Hot *h = r->hot;
   lua_Debug ar;
   Stack *s = r->current;
+  Frame under;
   int followed = r->state == STATE_RUNNING && h->L == L;
   if (followed) {
     recording_charge(h, clock_read(h->clock));
@@ -25,15 +26,16 @@ static Stack *zone_stack (Recording *r, lua_State *L) {
   }
   else
     s = recording_stack(r, L, L);
-  if (s == NULL || !hook_sync(r, L, s, 0, s->base->node ? s->base->node
-                                                        : r->tree.root))
-    return NULL;
-  return s;
+  if (s == NULL) return NULL;
+  under = *s->base;
+  if (under.node == NULL) under.node = r->tree.root;
+  under.line = &h->nowhere;
+  return adopt_sync(r, L, s, 0, &under) ? s : NULL;
 }
 
 
 static void zone_finish (Recording *r, lua_State *L, Stack *s) {
-  if (r->state == STATE_RUNNING && r->hot->L == L) hook_current(r, s);
+  if (r->state == STATE_RUNNING && r->hot->L == L) adopt_current(r, s);
 }
 
 
@@ -51,6 +53,7 @@ static int zone_idle (Recording *r) {
 /* takes frames away from below the one on top, down to 'f' */
 static void zone_cut (Stack *s, Frame *f) {
   if (s->counted) stack_leaveframes(f - 1, s->top - 1);
+  f[-1].line = s->top[-1].line;  /* where the zones have come to */
   *f = *s->top;
   f->node = f[-1].node;
   s->top = f;
@@ -79,6 +82,7 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   f->ci = f[-1].ci;
   f->node = n;
   f->is.func = fn->id;
+  f->line = f[-1].line;
   *serial = ++r->serial;
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) {

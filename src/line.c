@@ -1,0 +1,49 @@
+/*
+** See line.h
+*/
+
+#include "line.h"
+
+#include <string.h>
+
+
+/* a function with more lines than this has none */
+#define LINES_MAX	(1 << 24)
+
+
+int lines_init (Lines *l, const Memory *m, const Definition *d) {
+  uint32_t i;
+  l->list = NULL;
+  l->count = l->entry = 0;
+  if (d->first < 1 || d->final - d->first >= LINES_MAX) return 1;
+  l->count = (uint32_t)(d->final - d->first) + 1;
+  l->entry = (uint32_t)(d->entry - d->first);
+  l->list = memory_resize(m, NULL, 0, l->count * sizeof *l->list);
+  if (l->list == NULL) return 0;
+  memset(l->list, 0, l->count * sizeof *l->list);
+  for (i = 0; i < l->count; i++) {
+    l->list[i].line = d->first + (int)i;
+    l->list[i].before = i;
+    l->list[i].span = l->count - 1;
+  }
+  return 1;
+}
+
+
+void lines_free (Lines *l, const Memory *m) {
+  memory_free(m, l->list, l->count * sizeof *l->list);
+  l->list = NULL;
+  l->count = 0;
+}
+
+
+void lines_clear (Lines *l) {
+  uint32_t i;
+  for (i = 0; l->list != NULL && i < l->count; i++)
+    l->list[i].hits = l->list[i].self = 0;
+}
+
+
+void line_nowhere (Line *l) {
+  memset(l, 0, sizeof *l);
+}

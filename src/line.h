@@ -1,0 +1,43 @@
+/*
+** Lines: what is counted for each line of a function. The counters of a
+** function lie together, so that from one line the next is found by its
+** number alone.
+*/
+
+#ifndef line_h
+#define line_h
+
+#include "definition.h"
+
+
+typedef struct Line {
+  uint64_t hits;	/* times that the machine came to this line */
+  uint64_t self;	/* ticks there, without callees */
+  int32_t line;		/* its number; 0 where no lines are counted */
+  uint32_t before;	/* counters of the function before this one */
+  uint32_t span;	/* counters of the function, less one */
+  uint32_t unused;
+} Line;
+
+typedef struct Lines {
+  Line *list;		/* NULL: none are counted */
+  uint32_t count;
+  uint32_t entry;	/* the one that runs first */
+} Lines;
+
+/* counters for a function; none where lines are not known. 0: no memory */
+int lines_init (Lines *l, const Memory *m, const Definition *d);
+void lines_free (Lines *l, const Memory *m);
+void lines_clear (Lines *l);
+
+/* what counts where nothing is to be counted */
+void line_nowhere (Line *l);
+
+/* the counter of 'line' in the same function; NULL: it has none */
+static inline Line *line_go (Line *from, int line) {
+  uint32_t at = from->before + (uint32_t)line - (uint32_t)from->line;
+  return at <= from->span ? from + ((int32_t)at - (int32_t)from->before)
+                          : NULL;
+}
+
+#endif

@@ -1,0 +1,439 @@
+/*
+** See lprofile.h
+*/
+
+#include "lprofile.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "cprof.h"
+#include "recorder.h"
+#include "snapshot.h"
+
+
+#define NODES	"cprof.nodes"
+#define SUMS	"cprof.sums"
+
+
+void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
+  size_t length;
+  const char *s = text_get(t, id, &length);
+  lua_pushlstring(L, s, length);
+}
+
+
+static const char *profile_kind (const Function *f) {
+  switch (f->kind) {
+    case FUNCTION_ROOT: return "root";
+    case FUNCTION_MAIN: return "main";
+    case FUNCTION_LUA: return "Lua";
+    case FUNCTION_C: return "C";
+    default: return "zone";
+  }
+}
+
+
+void lprofile_pushfunction (lua_State *L, const Functions *fs,
+                            const Function *f) {
+  lua_createtable(L, 0, 16);
+  lua_pushstring(L, profile_kind(f));
+  lua_setfield(L, -2, "kind");
+  if (f->kind == FUNCTION_C)
+    lua_pushliteral(L, "=[C]");
+  else
+    lprofile_pushtext(L, &fs->text, f->source);
+  lua_setfield(L, -2, "source");
+  lua_pushinteger(L, f->line);
+  lua_setfield(L, -2, "line");
+  lua_pushinteger(L, f->last);
+  lua_setfield(L, -2, "last_line");
+  lprofile_pushtext(L, &fs->text, f->name);
+  lua_setfield(L, -2, "called");
+  lprofile_pushtext(L, &fs->text, f->how);
+  lua_setfield(L, -2, "how");
+}
+
+
+static void profile_setinteger (lua_State *L, const char *name,
+                                lua_Integer n) {
+  lua_pushinteger(L, n);
+  lua_setfield(L, -2, name);
+}
+
+
+/* {======================================================
+** Nodes
+** ======================================================= */
+
+static Nodes *profile_checknodes (lua_State *L, int arg) {
+  return luaL_checkudata(L, arg, NODES);
+}
+
+
+/* pushes room for 'count' nodes, to be filled in */
+static ProfileNode *profile_newnodes (lua_State *L, uint32_t count) {
+  size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
+  Nodes *nodes = lua_newuserdatauv(L, bytes, 0);
+  ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
+  nodes->list = list;
+  nodes->count = count;
+  luaL_setmetatable(L, NODES);
+  return list;
+}
+
+
+static int nodes_len (lua_State *L) {
+  lua_pushinteger(L, profile_checknodes(L, 1)->count);
+  return 1;
+}
+
+
+/*
+** nodes[id], a table made for this occasion. Functions are those of the
+** recording, that start from 0; the Lua part has ids that start from 1.
+*/
+static int nodes_index (lua_State *L) {
+  const Nodes *nodes = profile_checknodes(L, 1);
+  const ProfileNode *n;
+  int isint;
+  lua_Integer id = lua_tointegerx(L, 2, &isint);
+  if (!isint || id < 1 || id > nodes->count) return 0;
+  n = &nodes->list[id - 1];
+  lua_createtable(L, 0, 8);
+  lua_pushinteger(L, id);
+  lua_setfield(L, -2, "id");
+  lua_pushinteger(L, id == 1 ? 0 : n->parent + 1);
+  lua_setfield(L, -2, "parent");
+  lua_pushinteger(L, n->func + 1);
+  lua_setfield(L, -2, "func");
+  lua_pushinteger(L, n->call_line);
+  lua_setfield(L, -2, "call_line");
+  lua_pushinteger(L, n->calls);
+  lua_setfield(L, -2, "calls");
+  lua_pushinteger(L, n->self);
+  lua_setfield(L, -2, "self_ns");
+  lua_pushinteger(L, n->total);
+  lua_setfield(L, -2, "total_ns");
+  return 1;
+}
+
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Snapshots
+** ======================================================= */
+
+static void snapshot_pushmeta (lua_State *L, const Recording *r,
+                               const Snapshot *s) {
+  lua_createtable(L, 0, 16);
+  lua_pushstring(L, r->options.lines ? "line" : "call");
+  lua_setfield(L, -2, "mode");
+  lua_pushstring(L, clock_name(&r->clock));
+  lua_setfield(L, -2, "clock");
+  profile_setinteger(L, "wall_ns", s->wall);
+  profile_setinteger(L, "paused_ns", s->paused);
+  profile_setinteger(L, "started_at", r->started_at);
+  if (r->hot->recording != NULL) {  /* a fork wipes it */
+    profile_setinteger(L, "events", (lua_Integer)r->hot->events);
+    profile_setinteger(L, "clock_backwards", (lua_Integer)r->hot->backwards);
+  }
+  profile_setinteger(L, "unmatched", (lua_Integer)r->unmatched);
+  profile_setinteger(L, "truncated", (lua_Integer)r->truncated);
+  lua_pushliteral(L, CPROF_VERSION);
+  lua_setfield(L, -2, "cprof_version");
+  lua_pushboolean(L, r->lost);
+  lua_setfield(L, -2, "hook_lost");
+  lua_pushstring(L, r->ended);
+  lua_setfield(L, -2, "ended");
+}
+
+
+static void snapshot_pushfunctions (lua_State *L, const Recording *r,
+                                    const Snapshot *s) {
+  const Functions *fs = &r->functions;
+  uint32_t i;
+  lua_createtable(L, (int)s->functions, 0);
+  for (i = 0; i < fs->list.count; i++) {
+    const Function *f = functions_at(fs, i);
+    if (s->func[i] == 0) continue;
+    lprofile_pushfunction(L, fs, f);
+    profile_setinteger(L, "id", s->func[i]);
+    profile_setinteger(L, "key", f->id);
+    lua_rawseti(L, -2, s->func[i]);
+  }
+}
+
+
+/* { function, line, hits, ns, ... } */
+static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
+  uint32_t i;
+  lua_createtable(L, (int)s->lines * 4, 0);
+  for (i = 0; i < s->lines; i++) {
+    const ProfileLine *l = &s->line[i];
+    lua_Integer at = (lua_Integer)i * 4;
+    lua_pushinteger(L, (lua_Integer)l->func + 1);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, l->line);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, l->hits);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, l->self);
+    lua_rawseti(L, -2, at + 4);
+  }
+}
+
+
+/*
+** { { source, active, text, changed, mixed }, ... }: of each source whose
+** lines are counted; 'active' has a byte for each line that is 1 where
+** there is code.
+*/
+static void snapshot_pushsources (lua_State *L, const Recording *r) {
+  const Functions *fs = &r->functions;
+  uint32_t i;
+  lua_newtable(L);
+  for (i = 1; i < fs->sources.count; i++) {
+    const Source *s = functions_source(fs, i);
+    const Definitions *d = &s->defines;
+    if (s->lines <= 0) continue;
+    lua_createtable(L, 0, 5);
+    lprofile_pushtext(L, &fs->text, s->text);
+    lua_setfield(L, -2, "source");
+    lua_pushlstring(L, d->lines > 0 ? (const char *)d->active + 1 : "",
+                    d->lines > 0 ? d->lines - 1 : 0);
+    lua_setfield(L, -2, "active");
+    if (s->content != NULL) {
+      lua_pushlstring(L, s->content, s->size);
+      lua_setfield(L, -2, "text");
+    }
+    lua_pushboolean(L, s->changed);
+    lua_setfield(L, -2, "changed");
+    lua_pushboolean(L, s->state == SOURCE_MIXED);
+    lua_setfield(L, -2, "mixed");
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+  }
+}
+
+
+/* pushes room that goes with the state's garbage */
+static void *profile_room (lua_State *L, size_t items, size_t size) {
+  return lua_newuserdatauv(L, items * size + 1, 0);
+}
+
+
+/* -> nodes, functions, meta, lines, sources; or nothing, if it never was */
+static int profile_snapshot (lua_State *L) {
+  Recording *r = recording_get(L);
+  uint32_t functions = r->functions.list.count;
+  Snapshot s;
+  recorder_settle(r, L);
+  if (!r->started) return 0;
+  lua_settop(L, 0);
+  s.list = profile_newnodes(L, snapshot_count(r));
+  s.func = profile_room(L, functions, sizeof *s.func);
+  s.zone = profile_room(L, functions, sizeof *s.zone);
+  s.own = profile_room(L, functions, sizeof *s.own);
+  s.line = profile_room(L, snapshot_lines(r), sizeof *s.line);
+  snapshot_fill(r, &s);
+  lua_pushvalue(L, 1);
+  snapshot_pushfunctions(L, r, &s);
+  snapshot_pushmeta(L, r, &s);
+  snapshot_pushlines(L, &s);
+  snapshot_pushsources(L, r);
+  if (r->state == STATE_RUNNING) recording_owntime(r);
+  return 5;
+}
+
+
+/* function -> where its C function lies; nil: it is none */
+static int profile_address (lua_State *L) {
+  lua_CFunction f = lua_tocfunction(L, 1);
+  if (f == NULL) return 0;
+  lua_pushinteger(L, (lua_Integer)(uintptr_t)f);
+  return 1;
+}
+
+
+/* function -> the key that it has in a snapshot's functions, or nil */
+static int profile_key (lua_State *L) {
+  Recording *r = recording_get(L);
+  const Function *f;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  f = r->started ? functions_met(&r->functions, L) : NULL;
+  if (f == NULL) return 0;
+  lua_pushinteger(L, f->id);
+  return 1;
+}
+
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Sums
+** ======================================================= */
+
+static void profile_pushrow (lua_State *L, const SumRow *row) {
+  lua_createtable(L, 0, 4);
+  profile_setinteger(L, "calls", row->calls);
+  profile_setinteger(L, "self_ns", row->self);
+  profile_setinteger(L, "total_ns", row->total);
+  profile_setinteger(L, "max_depth", row->depth);
+}
+
+
+static void profile_pushedge (lua_State *L, const SumEdge *e) {
+  lua_createtable(L, 0, 6);
+  profile_setinteger(L, "caller", e->caller + 1);
+  profile_setinteger(L, "callee", e->callee + 1);
+  profile_setinteger(L, "calls", e->calls);
+  profile_setinteger(L, "self_ns", e->self);
+  profile_setinteger(L, "total_in_ns", e->total_in);
+  profile_setinteger(L, "total_out_ns", e->total_out);
+}
+
+
+/* sums that are freed also when an error is raised half-way */
+typedef struct Box {
+  Sums sums;
+  Memory memory;
+} Box;
+
+
+static int box_gc (lua_State *L) {
+  Box *box = luaL_checkudata(L, 1, SUMS);
+  sums_free(&box->sums, &box->memory);
+  return 0;
+}
+
+
+static Box *box_new (lua_State *L) {
+  Box *box = lua_newuserdatauv(L, sizeof *box, 0);
+  memset(box, 0, sizeof *box);
+  box->memory = recording_get(L)->memory;
+  luaL_setmetatable(L, SUMS);
+  return box;
+}
+
+
+/* { function -> group } at 2 as the group of each node, which is pushed */
+static uint32_t *profile_groups (lua_State *L, const Nodes *nodes,
+                                 uint32_t groups) {
+  uint32_t *group = profile_room(L, nodes->count, sizeof *group);
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    lua_Integer g;
+    lua_rawgeti(L, 2, (lua_Integer)nodes->list[i].func + 1);
+    g = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    luaL_argcheck(L, g >= 1 && g <= groups, 2, "no such group");
+    group[i] = (uint32_t)g - 1;
+  }
+  return group;
+}
+
+
+/* nodes, { function -> group }, number of groups -> rows, edges */
+static int profile_sum (lua_State *L) {
+  const Nodes *nodes = profile_checknodes(L, 1);
+  uint32_t groups = (uint32_t)luaL_checkinteger(L, 3), i;
+  const uint32_t *group = profile_groups(L, nodes, groups);
+  Box *box = box_new(L);
+  Sums *s = &box->sums;
+  if (!sums_make(s, &box->memory, nodes, group, groups))
+    return luaL_error(L, "cprof: out of memory");
+  lua_createtable(L, (int)s->groups, 0);
+  for (i = 0; i < s->groups; i++) {
+    profile_pushrow(L, &s->rows[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_createtable(L, (int)s->count, 0);
+  for (i = 0; i < s->count; i++) {
+    profile_pushedge(L, &s->edges[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  sums_free(s, &box->memory);
+  return 2;
+}
+
+
+/*
+** nodes, { function -> is it a zone? } -> { function, line, calls, ns,
+** ... }: the calls that lines have made
+*/
+static int profile_sites (lua_State *L) {
+  const Nodes *nodes = profile_checknodes(L, 1);
+  uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
+  uint8_t *zone = profile_room(L, functions, sizeof *zone);
+  Box *box = box_new(L);
+  Sums *s = &box->sums;
+  for (i = 0; i < functions; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    zone[i] = (uint8_t)lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  for (i = 0; i < nodes->count; i++)
+    luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
+  if (!sums_sites(s, &box->memory, nodes, zone))
+    return luaL_error(L, "cprof: out of memory");
+  lua_createtable(L, (int)s->count * 4, 0);
+  for (i = 0; i < s->count; i++) {
+    lua_Integer at = (lua_Integer)i * 4;
+    lua_pushinteger(L, (lua_Integer)s->edges[i].caller + 1);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, s->edges[i].callee);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, s->rows[i + 1].calls);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, s->rows[i + 1].total);
+    lua_rawseti(L, -2, at + 4);
+  }
+  sums_free(s, &box->memory);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg nodes_methods[] = {
+  {"__len", nodes_len},
+  {"__index", nodes_index},
+  {NULL, NULL}
+};
+
+static const luaL_Reg sums_methods[] = {
+  {"__gc", box_gc},
+  {NULL, NULL}
+};
+
+static const luaL_Reg functions[] = {
+  {"snapshot", profile_snapshot},
+  {"key", profile_key},
+  {"address", profile_address},
+  {"sum", profile_sum},
+  {"sites", profile_sites},
+  {NULL, NULL}
+};
+
+
+void lprofile_open (lua_State *L) {
+  luaL_newmetatable(L, NODES);
+  luaL_setfuncs(L, nodes_methods, 0);
+  luaL_newmetatable(L, SUMS);
+  luaL_setfuncs(L, sums_methods, 0);
+  lua_pop(L, 2);
+  luaL_setfuncs(L, functions, 0);
+}
+
+
+int lprofile_own (lua_CFunction f) {
+  const luaL_Reg *l;
+  for (l = functions; l->name != NULL; l++)
+    if (l->func == f) return 1;
+  return 0;
+}

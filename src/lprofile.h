@@ -1,0 +1,24 @@
+/*
+** What Lua sees of profiles: snapshots, and sums over them.
+*/
+
+#ifndef lprofile_h
+#define lprofile_h
+
+#include "function.h"
+
+
+/* adds its functions to the table on top of L */
+void lprofile_open (lua_State *L);
+
+/* is it one of these? */
+int lprofile_own (lua_CFunction f);
+
+/* pushes a string */
+void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
+
+/* pushes what is known of a function but its figures */
+void lprofile_pushfunction (lua_State *L, const Functions *fs,
+                            const Function *f);
+
+#endif
