@@ -1,7 +1,10 @@
 -- make demo: a real program, luacheck over the sources of Penlight, both
--- as Debian has them.
+-- as Debian has them. First where the time goes; then, in line mode, the
+-- lines of the function that takes most of it.
 
 local profiler = require "cprof"
+
+local width = tonumber(arg[1]) or 100
 
 local function penlight()
   local files = {}
@@ -26,6 +29,19 @@ profiler.stop()
 
 print(("luacheck: %d warnings in %d files of Penlight\n"):format(
   result.warnings, #files))
-io.write(profiler.report { limit = 16, width = tonumber(arg[1]) })
-io.write("\n", (profiler.report { mode = "self", limit = 8,
-  width = tonumber(arg[1]) }:gsub("^.-\n\n", "")))
+io.write(profiler.report { limit = 16, width = width })
+io.write("\n", (profiler.report { mode = "self", limit = 8, width = width }
+  :gsub("^.-\n\n", "")))
+
+local hottest = { self_ns = 0 }
+for _, f in ipairs(profiler.snapshot().functions) do
+  if f.kind == "Lua" and f.self_ns > hottest.self_ns then hottest = f end
+end
+local file = hottest.source:match "[^/]*$":gsub("%p", "%%%0")
+
+profiler.start { mode = "line", lines = { file .. "$" } }
+lint(files)
+profiler.stop()
+
+io.write("\n", profiler.annotate(hottest.source, { focus = hottest.title,
+  context = 2, min_percent = 0.1, width = tonumber(arg[1]) }))

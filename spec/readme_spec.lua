@@ -38,7 +38,8 @@ describe("the README", function()
     profiler.start()
     profiler.stop()
     for heading, f in pairs { start = profiler.start,
-      report = profiler.report } do
+      report = profiler.report,
+      annotate = function(o) return profiler.annotate(nil, o) end } do
       local told = documented(heading)
       for name in pairs(valid(f)) do
         assert.is_truthy(told[name], heading .. " " .. name)
@@ -64,11 +65,12 @@ describe("the README", function()
   end)
 
   it("has the fields of the profile", function()
-    profiler.start()
+    profiler.start { mode = "line" }
     profiler.stop()
     local p = profiler.snapshot()
+    local lines = p.lines[next(p.sources)]
     for what, record in pairs { meta = p.meta, functions = p.functions[1],
-      nodes = p.nodes[1] } do
+      nodes = p.nodes[1], lines = lines[1] } do
       local text = readme:match("\n`profile%." .. what .. "[^\n]*")
       for name in pairs(record) do
         assert.is_truthy(name == "clock_backwards" or
@@ -106,6 +108,20 @@ describe("the README", function()
       return table.concat(out, "\n")
     end
     assert.equal(shape(shown), shape((output:gsub("^.-\ncprof:", "cprof:"))))
+    -- the annotated function: its text and its hits
+    local function annotated(s)
+      local out = {}
+      for line in s:match "\n *hits .*":gmatch "[^\n]+" do
+        local number, text = line:match "^.- (%d+)  (%D.*)$"
+        if number then
+          out[#out + 1] = (line:match "^ *([%d,]+)  " or "") .. " " ..
+            number .. text
+        end
+      end
+      return out
+    end
+    assert.is_true(#annotated(shown) > 15)
+    assert.same(annotated(shown), annotated(output))
     local calls = {}
     for line in output:gmatch "[^\n]+" do
       local n, name = line:match

@@ -12,6 +12,7 @@
 
 
 static void hook_event (lua_State *L, lua_Debug *ar);
+static void hook_folded (lua_State *L, lua_Debug *ar);
 static void hook_lines (lua_State *L, lua_Debug *ar);
 static void hook_chained (lua_State *L, lua_Debug *ar);
 
@@ -29,7 +30,8 @@ static void hook_nomemory (Recording *r) {
 
 int hook_installed (lua_State *L) {
   lua_Hook f = lua_gethook(L);
-  return f == hook_event || f == hook_lines || f == hook_chained;
+  return f == hook_event || f == hook_folded || f == hook_lines ||
+         f == hook_chained;
 }
 
 
@@ -39,12 +41,17 @@ static int hook_wantslines (const Hot *h, const Stack *s) {
 }
 
 
+static lua_Hook hook_choose (const Hot *h, const Stack *s) {
+  if (s->hook != NULL) return hook_chained;
+  if (h->lines) return hook_lines;
+  return h->fold ? hook_folded : hook_event;
+}
+
+
 static void hook_set (const Hot *h, Stack *s, int lines) {
   int mask = HOOK_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
   s->lines = lines;
-  lua_sethook(s->L, s->hook ? hook_chained : h->lines ? hook_lines
-                                                      : hook_event,
-              mask, s->count);
+  lua_sethook(s->L, hook_choose(h, s), mask, s->count);
 }
 
 
@@ -451,6 +458,11 @@ static apart void hook_plaincall (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
+static apart void hook_foldcall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, HOW_FOLD);
+}
+
+
 static apart void hook_linescall (Hot *h, lua_State *L, lua_Debug *ar) {
   hook_call(h, L, ar, HOW_LINES);
 }
@@ -580,26 +592,39 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
 }
 
 
-static void hook_event (lua_State *L, lua_Debug *ar) {
+/* calls and returns, where 'how' is known */
+static inline void hook_calls (lua_State *L, lua_Debug *ar, Fast fast,
+                               int how) {
   Hot *h = recording_hot;
   uint64_t now;
-  if (unlikely(h->L != L || !h->plain)) {
+  if (unlikely(h->L != L || h->fast != fast)) {
     hook_slow(L, ar);
     return;
   }
   now = recording_time(h, platform_ticks());
   h->top->node->self += now - h->last;
-  h->last = h->since = now;
+  recording_settime(h, now);
   h->events++;
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, 0);
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, how);
+  else if (how & HOW_FOLD) hook_foldcall(h, L, ar);
   else hook_plaincall(h, L, ar);
+}
+
+
+static void hook_event (lua_State *L, lua_Debug *ar) {
+  hook_calls(L, ar, FAST_CALLS, 0);
+}
+
+
+static void hook_folded (lua_State *L, lua_Debug *ar) {
+  hook_calls(L, ar, FAST_FOLDED, HOW_FOLD);
 }
 
 
 static void hook_lines (lua_State *L, lua_Debug *ar) {
   Hot *h = recording_hot;
   uint64_t now;
-  if (unlikely(h->L != L || !h->plainlines)) {
+  if (unlikely(h->L != L || h->fast != FAST_LINES)) {
     hook_slow(L, ar);
     return;
   }

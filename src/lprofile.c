@@ -229,7 +229,7 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
 static int profile_snapshot (lua_State *L) {
   Recording *r = recording_get(L);
   uint32_t functions = r->functions.list.count;
-  Snapshot s;
+  Snapshot s = {0};
   recorder_settle(r, L);
   if (!r->started) return 0;
   lua_settop(L, 0);
@@ -363,28 +363,31 @@ static int profile_sum (lua_State *L) {
 
 
 /*
-** nodes, { function -> is it a zone? } -> { function, line, calls, ns,
-** ... }: the calls that lines have made
+** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
+** { key, line, calls, ns, ... }: the calls that lines have made
 */
 static int profile_sites (lua_State *L) {
   const Nodes *nodes = profile_checknodes(L, 1);
   uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
   uint8_t *zone = profile_room(L, functions, sizeof *zone);
+  uint32_t *key = profile_room(L, functions, sizeof *key);
   Box *box = box_new(L);
   Sums *s = &box->sums;
   for (i = 0; i < functions; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
     zone[i] = (uint8_t)lua_toboolean(L, -1);
-    lua_pop(L, 1);
+    lua_rawgeti(L, 3, (lua_Integer)i + 1);
+    key[i] = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 2);
   }
   for (i = 0; i < nodes->count; i++)
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
-  if (!sums_sites(s, &box->memory, nodes, zone))
+  if (!sums_sites(s, &box->memory, nodes, zone, key))
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->count * 4, 0);
   for (i = 0; i < s->count; i++) {
     lua_Integer at = (lua_Integer)i * 4;
-    lua_pushinteger(L, (lua_Integer)s->edges[i].caller + 1);
+    lua_pushinteger(L, s->edges[i].caller);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, s->edges[i].callee);
     lua_rawseti(L, -2, at + 2);

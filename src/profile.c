@@ -229,17 +229,18 @@ uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
 
 /* which site each node was called from; 0: none. NULL: out of memory */
 static uint32_t *sites_groups (Sums *sites, const Memory *m,
-                               const Nodes *nodes, const uint8_t *zone) {
+                               const Nodes *nodes, const uint8_t *zone,
+                               const uint32_t *key) {
   uint32_t *group = memory_resize(m, NULL, 0, nodes->count * sizeof *group);
   uint32_t i;
   for (i = 0; group != NULL && i < nodes->count; i++) {
     const ProfileNode *n = &nodes->list[i];
+    uint32_t owner = nodes_owner(nodes->list, zone, n->parent);
+    uint32_t caller = key[nodes->list[owner].func];
     const SumEdge *e;
     group[i] = 0;
-    if (n->call_line == 0) continue;
-    e = sums_edge(sites, m, nodes->list[nodes_owner(nodes->list, zone,
-                                                    n->parent)].func,
-                  n->call_line);
+    if (n->call_line == 0 || caller == 0) continue;
+    e = sums_edge(sites, m, caller, n->call_line);
     if (e != NULL) group[i] = (uint32_t)(e - sites->edges) + 1;
     else {
       memory_free(m, group, nodes->count * sizeof *group);
@@ -251,9 +252,9 @@ static uint32_t *sites_groups (Sums *sites, const Memory *m,
 
 
 int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
-                const uint8_t *zone) {
+                const uint8_t *zone, const uint32_t *key) {
   Sums sites = {0}, sums;
-  uint32_t *group = sites_groups(&sites, m, nodes, zone);
+  uint32_t *group = sites_groups(&sites, m, nodes, zone, key);
   int ok = group != NULL &&
            sums_make(&sums, m, nodes, group, sites.count + 1);
   memory_free(m, group, nodes->count * sizeof *group);

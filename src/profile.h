@@ -72,14 +72,15 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
 void sums_free (Sums *s, const Memory *m);
 
 /*
-** Sums over the nodes that one line of one function has called: 'edges'
-** names them by function and line, as 'caller' and 'callee', and 'rows'
-** has their sums, after one row for all nodes that no line called.
+** Sums over the nodes that one line has called: 'edges' names them by
+** 'key[func]' of the calling function and by line, as 'caller' and
+** 'callee', and 'rows' has their sums, after one row for all nodes that
+** no line called. What functions with key 0 have called is left out.
 ** 'zone[func]' tells whether a function is a zone, which calls on behalf
 ** of the function that has opened it. 0: out of memory.
 */
 int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
-                const uint8_t *zone);
+                const uint8_t *zone, const uint32_t *key);
 
 /* the node of the function that has opened zone 'node', or 'node' itself */
 uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,

@@ -119,6 +119,13 @@ void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud) {
 }
 
 
+static Fast recording_fast (const Hot *h) {
+  if (h->clock != CLOCK_TICKS || h->callsites || h->tiers) return FAST_NONE;
+  if (h->lines) return h->fold ? FAST_NONE : FAST_LINES;
+  return h->fold ? FAST_FOLDED : FAST_CALLS;
+}
+
+
 int recording_begin (Recording *r, lua_State *L, const Options *o) {
   Hot *h = r->hot;
   recording_free(r);
@@ -152,9 +159,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->tree = &r->tree;
   clock_start(&r->clock, o->cpu);
   h->clock = r->clock.kind;
-  h->plain = h->clock == CLOCK_TICKS && !o->fold && !o->callsites;
-  h->plainlines = h->plain && o->lines && !h->tiers;
-  h->plain = h->plain && !o->lines;
+  h->fast = recording_fast(h);
   r->started = recording_clear(r);
   return r->started;
 }

@@ -43,6 +43,14 @@ typedef struct Cache {
   Known unsure;		/* for what may not be kept */
 } Cache;
 
+/* what can be recorded with ticks, without asking further */
+typedef enum Fast {
+  FAST_NONE,
+  FAST_CALLS,
+  FAST_FOLDED,		/* calls, where recursion folds */
+  FAST_LINES		/* calls and all lines */
+} Fast;
+
 /*
 ** What every event needs. It lies in a page of its own, which a fork
 ** wipes: in the child 'L' is no coroutine's address, and the next event
@@ -59,8 +67,7 @@ typedef struct Hot {
   uint64_t events;
   uint64_t backwards;	/* times that the clock ran backwards */
   ClockKind clock;
-  int plain;		/* ticks, and nothing special to be done */
-  int plainlines;	/* the same, but that lines are counted of all */
+  Fast fast;
   int callsites;	/* are calls told apart by their lines? */
   int fold;		/* are active frames counted in their nodes? */
   int lines;		/* are lines counted? */

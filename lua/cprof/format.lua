@@ -1,5 +1,7 @@
 -- Figures for people: units, columns, colours.
 
+local core = require "cprof.core"
+
 local format = {}
 
 local units = {
@@ -84,7 +86,17 @@ function format.cut(s, width)
     table.concat(all, "", #all - tail + 1, #all)
 end
 
----The same for paths, if need be between folders: /usr/…/ai/path.lua:12.
+---Cuts what is too long at the end.
+---@param s string
+---@param width integer
+---@return string
+function format.cutend(s, width)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  return table.concat(characters(s), "", 1, width - 1) .. "…"
+end
+
+---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -124,6 +136,21 @@ function format.paint(on)
   end
 end
 
+---Are colours wanted? `auto`: on a terminal, unless NO_COLOR says no.
+---@param choice "auto"|"always"|"never"
+---@return boolean
+function format.wants_color(choice)
+  if choice ~= "auto" then return choice == "always" end
+  local no = os.getenv "NO_COLOR"
+  return core.columns() ~= nil and (no == nil or no == "")
+end
+
+---The columns of the terminal, or what is fine without one.
+---@return integer
+function format.columns()
+  return core.columns() or 100
+end
+
 ---The style of a share: what is hot stands out.
 ---@param part number
 ---@param whole number
@@ -138,13 +165,13 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
----@field path? boolean   and is cut as a path
+---@field cut? fun(s: string, width: integer): string  how; in the middle
 
 ---Lines of a table, all columns aligned. A cell is a string, or a table
 ---{ text, style }.
 ---@param columns cprof.Column[]
 ---@param rows table[]
----@param width integer
+---@param width integer  math.huge: no limit
 ---@param paint cprof.Paint
 ---@return string[]
 function format.table(columns, rows, width, paint)
@@ -173,7 +200,7 @@ function format.table(columns, rows, width, paint)
     for i, column in ipairs(columns) do
       local cell, style = cells[i], head and "bold" or nil
       if type(cell) == "table" then cell, style = cell[1], cell[2] end
-      cell = (column.path and format.cutpath or format.cut)(cell, widths[i])
+      cell = (column.cut or format.cut)(cell, widths[i])
       local pad = column.left and format.left or format.right
       out[i] = paint(style, pad(cell, widths[i]))
     end

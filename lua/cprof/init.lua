@@ -9,6 +9,8 @@ local text = require "cprof.text"
 local cprof = { _VERSION = core.version }
 
 ---@class cprof.StartOptions
+---@field mode? "call"|"line"   line: hits and time of each line, too
+---@field lines? string[]       Lua patterns on source: only lines of these
 ---@field include? string[]     Lua patterns on source or title: only these
 ---@field exclude? string[]     not these; what is left out is its caller's
 ---@field c_functions? boolean  false: C functions are their callers'
@@ -17,6 +19,8 @@ local cprof = { _VERSION = core.version }
 ---@field recursion? "full"|"fold"  fold: a function on the path re-enters
 ---@field max_nodes? integer    most stack states
 local start_options = {
+  mode = { type = "string", values = { "call", "line" }, default = "call" },
+  lines = { type = "patterns" },
   include = { type = "patterns" },
   exclude = { type = "patterns" },
   c_functions = { type = "boolean", default = true },
@@ -33,9 +37,17 @@ local hidden = debug.getinfo(1, "S").source
 
 local function matches(patterns, source, title)
   for _, pattern in ipairs(patterns) do
-    if source:find(pattern) or title:find(pattern) then return true end
+    if source:find(pattern) or title and title:find(pattern) then
+      return true
+    end
   end
   return false
+end
+
+-- called once for each source
+local function lines_filter(lines)
+  if not lines then return nil end
+  return function(source) return matches(lines, name.place(source)) end
 end
 
 -- called once for each function, at its first call
@@ -70,6 +82,9 @@ end
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
   local o = options.check("start", start_options, opts, 2)
+  if o.lines and o.mode ~= "line" then
+    error('start: option \'lines\' needs mode = "line"', 2)
+  end
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 2)
   end
@@ -78,6 +93,8 @@ function cprof.start(opts)
   local ok, why = core.start {
     hidden = hidden,
     filter = filter(o.include, o.exclude),
+    lines = o.mode == "line",
+    lines_of = lines_filter(o.lines),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
     fold = o.recursion == "fold",
@@ -148,14 +165,19 @@ end
 -- what they show.
 local resume = setmetatable({}, { __close = core.resume })
 
+local function snapshot(who)
+  local p = profile.snapshot { program = program, lua_version = _VERSION }
+  if not p then
+    error(who .. ": nothing was recorded; call start first", 3)
+  end
+  return p
+end
+
 ---The profile of what was recorded so far. It does not change any more.
 ---@return cprof.Profile
 function cprof.snapshot()
   local _ <close> = core.pause() and resume or nil
-  local p = profile.snapshot { program = program, lua_version = _VERSION }
-  if not p then
-    error("snapshot: nothing was recorded; call start first", 2)
-  end
+  local p = snapshot "snapshot"
   return p
 end
 
@@ -164,9 +186,17 @@ end
 ---@return string
 function cprof.report(opts)
   local _ <close> = core.pause() and resume or nil
-  local p = profile.snapshot { program = program, lua_version = _VERSION }
-  if not p then error("report: nothing was recorded; call start first", 2) end
-  return p:report(opts)
+  return snapshot "report":report(opts)
+end
+
+---The source with figures beside each line, as text: of one source, or of
+---the hottest ones.
+---@param source? string
+---@param opts? cprof.AnnotateOptions
+---@return string
+function cprof.annotate(source, opts)
+  local _ <close> = core.pause() and resume or nil
+  return snapshot "annotate":annotate(source, opts)
 end
 
 return cprof

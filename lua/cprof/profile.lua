@@ -1,11 +1,13 @@
 -- The profile: the one data model that every view reads.
 
+local annotate = require "cprof.annotate"
 local core = require "cprof.core"
+local lines = require "cprof.lines"
 local name = require "cprof.name"
 local report = require "cprof.report"
 
 ---@class cprof.Meta
----@field mode string          "call"
+---@field mode string          "call" or "line"
 ---@field clock string         "tsc", "monotonic" or "cpu"
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
@@ -62,6 +64,9 @@ local report = require "cprof.report"
 ---@field meta cprof.Meta
 ---@field functions cprof.Function[]
 ---@field nodes cprof.Node[]   made when asked for; # and ipairs work
+---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
+---@field sources table<string, cprof.Source>  those whose lines are counted
+---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 local Profile = {}
 Profile.__index = Profile
 
@@ -98,7 +103,7 @@ end
 ---@param meta table   what the caller knows of the program
 ---@return cprof.Profile?
 function profile.snapshot(meta)
-  local nodes, raw, known = core.snapshot()
+  local nodes, raw, known, counted, sources = core.snapshot()
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
   local each = {}
@@ -109,8 +114,9 @@ function profile.snapshot(meta)
   for i, f in ipairs(raw) do
     functions[i] = describe(f, rows[i], paths[f.key])
   end
-  return setmetatable({ meta = known, functions = functions, nodes = nodes },
-    Profile)
+  local p = { meta = known, functions = functions, nodes = nodes }
+  lines.attach(p, counted, sources)
+  return setmetatable(p, Profile)
 end
 
 ---Sums over groups of functions; recursion within a group counts once.
@@ -141,6 +147,14 @@ end
 ---@return string
 function Profile:report(options)
   return report.make(self, options, 3)
+end
+
+---The source with figures beside each line.
+---@param source? string  as in `functions`, or as reports show it
+---@param options? cprof.AnnotateOptions
+---@return string
+function Profile:annotate(source, options)
+  return annotate.make(self, source, options, 3)
 end
 
 return profile

@@ -39,4 +39,14 @@ function text.forget()
   known = {}
 end
 
+---The lines of a text. A line that ends in CR LF is one without the CR.
+---@param s string
+---@return string[]
+function text.split(s)
+  local lines = split((s:gsub("^\xEF\xBB\xBF", "")))
+  -- what follows the last end of a line is no line
+  if s:sub(-1) == "\n" or s == "" then lines[#lines] = nil end
+  return lines
+end
+
 return text

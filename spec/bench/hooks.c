@@ -34,13 +34,15 @@ static void hook_asking (lua_State *L, lua_Debug *ar) {
 
 static int bench_set (lua_State *L) {
   static const char *const names[] = {
-    "bare", "empty", "floor", "asking", NULL
+    "bare", "empty", "floor", "asking", "line floor", NULL
   };
   static const lua_Hook hooks[] = {
-    NULL, hook_empty, hook_floor, hook_asking
+    NULL, hook_empty, hook_floor, hook_asking, hook_floor
   };
+  const int calls = LUA_MASKCALL | LUA_MASKRET;
+  const int masks[] = {0, calls, calls, calls, calls | LUA_MASKLINE};
   int i = luaL_checkoption(L, 1, "bare", names);
-  lua_sethook(L, hooks[i], i ? LUA_MASKCALL | LUA_MASKRET : 0, 0);
+  lua_sethook(L, hooks[i], masks[i], 0);
   return 0;
 }
 

@@ -10,7 +10,7 @@ local columns = {
   { title = "total" }, { title = "%" }, { title = "self" },
   { title = "calls" },
   { title = "function", left = true, least = 20 },
-  { title = "defined", left = true, least = 18, path = true },
+  { title = "defined", left = true, least = 18, cut = format.cutpath },
 }
 
 local function cell(view, figures, label, func, style)

@@ -8,7 +8,7 @@ local columns = {
   { title = "total" }, { title = "%" }, { title = "self" }, { title = "%" },
   { title = "calls" },
   { title = "function", left = true, least = 20 },
-  { title = "defined", left = true, least = 18, path = true },
+  { title = "defined", left = true, least = 18, cut = format.cutpath },
 }
 
 ---@param view cprof.View

@@ -1,7 +1,6 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
-local core = require "cprof.core"
 local format = require "cprof.format"
 local options = require "cprof.options"
 
@@ -34,12 +33,6 @@ local report_options = {
   color = { type = "string", values = { "auto", "always", "never" },
             default = "auto" },
 }
-
-local function wants_color(choice)
-  if choice ~= "auto" then return choice == "always" end
-  local no = os.getenv "NO_COLOR"
-  return core.columns() ~= nil and (no == nil or no == "")
-end
 
 ---@class cprof.View            what a mode gets to work with
 ---@field profile cprof.Profile
@@ -108,8 +101,9 @@ end
 function report.make(profile, given, level)
   local o = options.check("report", report_options, given, level)
   local view = {
-    profile = profile, options = o, paint = format.paint(wants_color(o.color)),
-    width = o.width or core.columns() or 100,
+    profile = profile, options = o,
+    paint = format.paint(format.wants_color(o.color)),
+    width = o.width or format.columns(),
     whole = profile.nodes[1].total_ns,
   }
   local lines = header(view)

@@ -1,0 +1,345 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local format = require "cprof.format"
+
+-- a program in two files, and its profile
+local function write(path, s)
+  local file = assert(io.open(path, "wb"))
+  file:write(s)
+  file:close()
+end
+
+local dir = os.tmpname()
+os.remove(dir)
+os.execute("mkdir " .. dir)
+
+local ai, util = dir .. "/ai.lua", dir .. "/util.lua"
+write(util, [[
+local util = {}
+function util.spin(n)
+  local s = 0
+  for i = 1, n do s = s + i end
+  return s
+end
+return util
+]])
+write(ai, [[
+local util = ...
+local ai = {}
+
+-- finds a path
+local function path(goal)
+  local found = util.spin(goal)
+  return found
+end
+
+function ai.step(n)
+  for i = 1, n do
+    local p = path(i * 1000)
+    if not p then
+      return nil
+    end
+  end
+end
+
+function ai.unused()
+  return 1
+end
+
+return ai
+]])
+
+local p = helper.record(function()
+  local step = assert(loadfile(ai))(dofile(util)).step
+  step(20)
+end, { mode = "line", lines = { "ai%.lua$", "util%.lua$" } })
+
+teardown(function() os.execute("rm -r " .. dir) end)
+
+local function annotate(source, more)
+  local o = { color = "never" }
+  for key, value in pairs(more or {}) do o[key] = value end
+  return p:annotate(source, o)
+end
+
+-- the cells of the line with this number
+local function cells(s, number)
+  for line in s:gmatch "[^\n]+" do
+    local figures = ("%S+ +"):rep(6)
+    local left, content = line:match("^( *" .. figures .. number ..
+      ")  (.*)$")
+    if not left then
+      local blank = (" "):rep(25)
+      left, content = line:match("^(" .. blank .. " +" .. number ..
+        ")  (.*)$")
+    end
+    if left then
+      local out = { content = content }
+      for cell in left:gmatch "%S+" do out[#out + 1] = cell end
+      return out
+    end
+  end
+end
+
+-- are all numbers of lines in one column, and how many are there?
+local function aligned(s)
+  local column, number = nil, 0
+  for line in s:gsub("^[^\n]*\n[^\n]*\n", ""):gmatch "[^\n]+" do
+    local left = line:match("^(.* " .. number + 1 .. ")  ") or
+      line:match("^(.* " .. number + 1 .. ")$")
+    if left then
+      number = number + 1
+      column = column or format.width(left)
+      if format.width(left) ~= column then return false, line end
+    end
+  end
+  return true, number
+end
+
+describe("annotated source", function()
+  it("has the figures of the profile beside each line", function()
+    local s = annotate(ai)
+    local lines = p.lines["@" .. ai]
+    local line = lines[12]
+    assert.same({ "20", format.time(line.self_ns),
+      format.percent(line.self_ns, p.nodes[1].total_ns), "20",
+      format.time(line.total_ns), format.time(line.total_ns // 20), "12",
+      content = "    local p = path(i * 1000)" }, cells(s, 12))
+    assert.equal("21", cells(s, 11)[1])
+    assert.equal("-", cells(s, 7)[4])
+  end)
+
+  it("begins with the file, its share of the time and its coverage",
+    function()
+      local head = annotate(ai):match "^[^\n]*"
+      local self_ns = 0
+      for _, line in ipairs(p.lines["@" .. ai]) do
+        self_ns = self_ns + line.self_ns
+      end
+      assert.equal(ai, head:match "^%S+")
+      assert.equal(("%s %% of %s, 10 of 12 lines ran"):format(
+        format.percent(self_ns, p.nodes[1].total_ns),
+        format.time(p.nodes[1].total_ns)), head:match "  (%S.*)$")
+    end)
+
+  it("shows every line, in columns that are aligned", function()
+    local s = annotate(ai, { width = 200 })
+    assert.same({ true, 23 }, { aligned(s) })
+    assert.is_nil(cells(s, 4)[2])
+    assert.equal("-- finds a path", cells(s, 4).content)
+  end)
+
+  it("marks what never ran, and counts it on request", function()
+    local s = annotate(ai)
+    assert.is_truthy(cells(s, 14).content:find "return nil +← never ran")
+    assert.is_truthy(cells(s, 20).content:find "return 1 +← never ran")
+    assert.is_nil(cells(s, 12).content:find "never ran")
+    assert.is_nil(s:find("lines never ran", 1, true))
+    assert.is_truthy(annotate(ai, { coverage = true }):find(
+      "\n2 of 12 lines never ran\n", 1, true))
+  end)
+
+  it("folds cold stretches on request", function()
+    local s = annotate(util, { context = 0, min_percent = 20 })
+    assert.is_truthy(cells(s, 4))
+    assert.is_nil(cells(s, 3))
+    assert.is_truthy(s:find "\n +… 3 lines, %d+%.%d %%\n")
+    assert.is_truthy(annotate(util, { context = 1, min_percent = 20 }):find(
+      "… 2 lines", 1, true))
+    local covered = annotate(ai, { context = 0, min_percent = 100,
+      coverage = true })
+    assert.is_truthy(cells(covered, 14))
+    assert.is_nil(cells(covered, 12))
+  end)
+
+  it("is of the hottest files without a source", function()
+    local s = annotate()
+    assert.is_true(s:find(util, 1, true) < (s:find(ai, 1, true) or math.huge))
+    assert.is_truthy(s:find("spin", 1, true))
+    s = annotate(nil, { limit = 1 })
+    assert.is_nil(s:find(ai, 1, true))
+    assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n$")
+  end)
+
+  it("can be a list of the hottest lines of all files", function()
+    local s = annotate(nil, { sort = "self", limit = 3 })
+    local first = s:match "\n([^\n]+)"
+    assert.is_truthy(first:find(util .. ":4", 1, true), s)
+    assert.is_truthy(first:find("for i = 1, n do s = s + i end", 1, true))
+    assert.is_truthy(s:find "\n… %d+ more lines, %d+%.%d %%\n$")
+    local hits = {}
+    for line in annotate(nil, { sort = "hits", limit = 100 })
+      :gmatch "[^\n]+" do
+      hits[#hits + 1] = tonumber((line:match "^ *([%d,]+) " or "")
+        :gsub(",", ""), 10)
+    end
+    assert.is_true(#hits > 10)
+    for i = 2, #hits do assert.is_true(hits[i] <= hits[i - 1]) end
+    assert.equal(210000, hits[1])
+  end)
+
+  it("shades by time, hits or total, of the file or the project", function()
+    local function style(s, number)
+      for line in s:gmatch "[^\n]+" do
+        local left = line:match("^(.*)\27%[2m *" .. number .. "\27")
+        if left then return left:match "^\27%[(%d+)m" or "" end
+      end
+    end
+    local function shade(source, number, more)
+      local o = { color = "always" }
+      for key, value in pairs(more or {}) do o[key] = value end
+      return style(p:annotate(source, o), number)
+    end
+    assert.equal("31", shade(util, 4))
+    assert.equal("", shade(util, 3))
+    assert.equal("31", shade(ai, 12, { heat = "total" }))
+    assert.equal("31", shade(ai, 11, { heat = "hits" }))
+    -- its hottest line is nothing beside that of the other file
+    assert.equal("", shade(ai, 12, { relative = "project" }))
+  end)
+
+  it("can focus on a function, or ignore one", function()
+    local s = annotate(ai, { focus = "path" })
+    assert.same({ "12", content = "    local p = path(i * 1000)" },
+      cells(s, 12))
+    assert.equal("20", cells(s, 6)[1])
+    -- figures are shares of what is left
+    local sum = 0
+    for number = 6, 7 do sum = sum + tonumber(cells(s, number)[3]) end
+    assert.is_true(math.abs(sum - 100) < 0.2, sum)
+    s = annotate(nil, { ignore = "util.spin", sort = "self" })
+    assert.is_nil(s:find(util .. ":4", 1, true))
+    assert.is_truthy(s:find(ai .. ":12", 1, true))
+    assert.equal(s, annotate(nil, { sort = "self",
+      ignore = ("util.spin (%s:2)"):format(util) }))
+  end)
+
+  it("has colours only on request, and never instead of figures", function()
+    local plain = annotate(ai)
+    assert.is_nil(plain:find "\27")
+    local coloured = p:annotate(ai, { color = "always" })
+    assert.is_truthy(coloured:find "\27%[31m")
+    assert.equal(plain, (coloured:gsub("\27%[%d*m", "")
+      :gsub(" +\n", "\n")))
+  end)
+
+  it("is what profiler.annotate gives, also while recording", function()
+    profiler.start { mode = "line" }
+    dofile(util).spin(10)
+    local s = profiler.annotate(util)
+    profiler.stop()
+    assert.equal("10", cells(s, 4)[1])
+    assert.is_truthy(profiler.annotate(util):find("for i = 1, n", 1, true))
+  end)
+
+  it("fits the width", function()
+    for _, width in ipairs { 80, 100, 120 } do
+      for _, source in ipairs { ai, util } do
+        for line in annotate(source, { width = width }):gmatch "[^\n]+" do
+          assert.is_true(format.width(line) <= width, line)
+        end
+      end
+    end
+  end)
+
+  it("checks what it is given", function()
+    for _, case in ipairs {
+      { 1, nil, "annotate: the source must be a string, got a number" },
+      { "nosuch.lua", nil, 'annotate: no lines of "nosuch.lua" were ' ..
+        "recorded; there are: " },
+      { ai, { heat = "x" }, "annotate: option 'heat' must be one of " ..
+        '"time", "hits", "total", got "x"' },
+      { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
+        "options: color, context, coverage, focus, heat, ignore, limit, " ..
+        "min_percent, relative, sort, width" },
+    } do
+      local ok, message = pcall(p.annotate, p, case[1], case[2])
+      assert.is_false(ok)
+      assert.is_truthy(message:find(case[3], 1, true), message)
+    end
+    local calls = helper.record(function() end)
+    local ok, message = pcall(calls.annotate, calls)
+    assert.is_false(ok)
+    assert.is_truthy(message:find('start with mode = "line"', 1, true))
+  end)
+end)
+
+describe("the text that is shown", function()
+  local function of(content, change, name)
+    local path = dir .. "/" .. (name or "text.lua")
+    write(path, content)
+    local q = helper.record(function() dofile(path) end, { mode = "line" })
+    if change then change(path) end
+    return q:annotate(path, { color = "never" }), q, path
+  end
+
+  it("is the text that ran, also when the file changes", function()
+    local s = of("local x = 'old'\nreturn x\n", function(path)
+      write(path, "local y = 'new'\nreturn y\n")
+    end)
+    assert.is_truthy(s:find("local x = 'old'", 1, true))
+    assert.is_truthy(s:find(
+      "note: the file has changed since; this is the text that ran", 1, true))
+    assert.is_nil((of "local x = 1\n"):find("note:", 1, true))
+  end)
+
+  it("is kept when the file is removed", function()
+    local s = of("local x = 'gone'\n", os.remove)
+    assert.is_truthy(s:find("local x = 'gone'", 1, true))
+    assert.is_nil(s:find("note:", 1, true))
+  end)
+
+  it("is said not to be what ran where it was changed before", function()
+    local path = dir .. "/before.lua"
+    write(path, "return function() return 1 end\n")
+    local f = dofile(path)
+    write(path, "\n\nreturn function() return 2 end\n")
+    local q = helper.record(function() f() end, { mode = "line" })
+    local s = q:annotate(path, { color = "never" })
+    assert.is_truthy(s:find "note: ", s)
+    assert.equal(1, q.lines["@" .. path][1].hits)
+  end)
+
+  it("is that of chunks from strings", function()
+    local chunk = load "local s = 0\nfor i = 1, 10 do\ns = s + i\nend\nreturn s"
+    local q = helper.record(function() chunk() end, { mode = "line" })
+    local s = q:annotate("local s = 0\nfor i = 1, 10 do\ns = s + i\nend\n" ..
+      "return s", { color = "never" })
+    assert.is_truthy(s:find("  s = s + i", 1, true))
+    assert.is_truthy(s:find "^%[string \"local s = 0\"%] ")
+  end)
+
+  it("is missing for chunks with a name only, and that is said", function()
+    local chunk = load("local x = 1\nreturn x", "=named")
+    local q = helper.record(function() chunk() end, { mode = "line" })
+    local s = q:annotate("named", { color = "never" })
+    assert.is_truthy(s:find(
+      "note: no text: the chunk has a name, but no file", 1, true))
+    assert.equal("1", cells(s:gsub("\n", "  \n"), 2)[1])
+  end)
+
+  it("is missing for files that cannot be read, and that is said", function()
+    local chunk = load("local x = 1\nreturn x", "@/nosuch/file.lua")
+    local q = helper.record(function() chunk() end, { mode = "line" })
+    assert.is_truthy(q:annotate("/nosuch/file.lua"):find(
+      "note: no text: /nosuch/file.lua: No such file or directory", 1, true))
+  end)
+
+  it("has its columns aligned with CR LF, tabs, UTF-8 and bytes", function()
+    local s = of("\xEF\xBB\xBFlocal a = 1\r\nif a then\r\n\ta = 'ä…'\tb = 2" ..
+      "\r\nend\r\nlocal c = '\xff\x1b[31m'\r\n")
+    assert.is_nil(s:find "\r")
+    assert.is_nil(s:find "\27")
+    assert.is_truthy(s:find("  3          a = 'ä…'        b = 2\n", 1, true), s)
+    assert.same({ true, 5 }, { aligned(s) })
+  end)
+
+  it("may begin with a line for the shell", function()
+    local s, q, path = of "#!/usr/bin/lua\nlocal x = 1\n"
+    assert.is_nil(s:find("note:", 1, true))
+    assert.equal(1, q.lines["@" .. path][2].hits)
+    assert.is_false(q.lines["@" .. path][1].active)
+  end)
+end)
