@@ -26,7 +26,7 @@ build = {
         "src/hook.c", "src/index.c", "src/lcprof.c", "src/node.c",
         "src/platform.c", "src/profile.c", "src/recorder.c",
         "src/recording.c", "src/snapshot.c", "src/source.c", "src/stack.c",
-        "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/lprofile.c",
+        "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c",
       },
     },
     ["cprof"] = "lua/cprof/init.lua",

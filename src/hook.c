@@ -9,6 +9,7 @@
 #include "hook.h"
 
 #include "adopt.h"
+#include "coroutine.h"
 
 
 static void hook_event (lua_State *L, lua_Debug *ar);
@@ -125,77 +126,8 @@ static void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 
 
 /* {======================================================
-** Switching between coroutines. No event tells of a yield; what tells is
-** that the next event comes from another coroutine.
+** Coroutines
 ** ======================================================= */
-
-/* is the coroutine of 's' waiting for one that it has resumed? */
-static int stack_waits (Recording *r, lua_State *running, const Stack *s) {
-  lua_Debug ar;
-  if (s->resumer == NULL) return 1;  /* there is nobody else */
-  if (!recording_alive(r, running, s)) return 0;
-  return lua_status(s->L) == LUA_OK && lua_getstack(s->L, 0, &ar);
-}
-
-
-/* leaves the current stack, for good if its function has returned */
-static Stack *stack_leave (Recording *r, Stack *s) {
-  Stack *resumer = s->resumer;
-  s->resumer = NULL;
-  stack_uncount(s);
-  if (s->top == s->base && s->L != r->main && resumer != NULL)
-    stacks_remove(&r->stacks, s);
-  return resumer;
-}
-
-
-/* the stack of L, which 'resumer' has just resumed */
-static Stack *stack_resume (Recording *r, lua_State *L, lua_Debug *ar,
-                            Stack *resumer) {
-  Stack *s = stacks_find(&r->stacks, L);
-  int begins, level = ar->event == LUA_HOOKCALL ||
-                      ar->event == LUA_HOOKTAILCALL;
-  lua_Debug caller;
-  if (s == NULL) {
-    s = recording_stack(r, L, L);
-    if (s == NULL) return NULL;
-    s->hook = resumer->hook;
-    s->mask = resumer->mask;
-    s->count = resumer->count;
-    s->lines = (lua_gethookmask(L) & LUA_MASKLINE) != 0;
-    s->stale = 1;
-  }
-  s->resumer = resumer;
-  begins = level == 1 && !lua_getstack(L, 1, &caller);
-  if (begins) {
-    s->top = s->base;
-    s->stale = 0;
-  }
-  if (s->stale) return adopt_sync(r, L, s, level, resumer->top) ? s : NULL;
-  return adopt_rebase(r, s, resumer->top) ? s : NULL;
-}
-
-
-/* 'told': the last event was that L is about to be resumed */
-static int hook_switch (Recording *r, lua_State *L, lua_Debug *ar,
-                        int told) {
-  Hot *h = r->hot;
-  Stack *s = r->current, *to = s;
-  s->top = h->top;
-  while (to != NULL && to->L != L) to = to->resumer;
-  if (to != NULL) {  /* back to one that waited */
-    while (s != to) s = stack_leave(r, s);
-  }
-  else {
-    while (!told && !stack_waits(r, L, s)) s = stack_leave(r, s);
-    s = stack_resume(r, L, ar, s);
-    if (s == NULL) return 0;
-  }
-  if (h->fold) stack_count(s);
-  adopt_current(r, s);
-  return 1;
-}
-
 
 /* the coroutine that is about to run is to be followed */
 static void hook_follow (Recording *r, lua_State *L, lua_State *co) {
@@ -583,7 +515,7 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
     Recording *r = h->recording;
     int told = r->resuming == L && r->resuming_at == h->last;
     recording_charge(h, now);
-    if (!hook_switch(r, L, ar, told)) {
+    if (!coroutine_switch(r, L, ar, told)) {
       hook_nomemory(r);
       return;
     }

@@ -1,0 +1,19 @@
+/*
+** Switching between coroutines. No event tells of a yield; what tells is
+** that the next event comes from another coroutine.
+*/
+
+#ifndef coroutine_h
+#define coroutine_h
+
+#include "recording.h"
+
+
+/*
+** Makes the stack of L, from which event 'ar' comes, the current one.
+** 'told': the last event was that L is about to be resumed. 0: out of
+** memory.
+*/
+int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told);
+
+#endif
