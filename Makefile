@@ -37,7 +37,7 @@ all: $(B)/cprof/core.so
 
 $(B)/cprof/core.so: $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS)
+	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) -lm
 
 $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -47,7 +47,7 @@ $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
 
 $(B)/spec_host.so: spec/support/host.c $(OBJECTS)
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread -lm
 
 -include $(wildcard $(B)/*.d)
 

@@ -21,17 +21,20 @@ build = {
   type = "builtin",
   modules = {
     ["cprof.core"] = {
+      libraries = { "m" },
       sources = {
         "src/chunk.c", "src/clock.c", "src/definition.c", "src/function.c",
         "src/hook.c", "src/index.c", "src/lcprof.c", "src/node.c",
         "src/platform.c", "src/profile.c", "src/recorder.c",
         "src/recording.c", "src/snapshot.c", "src/source.c", "src/stack.c",
-        "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c",
+        "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
+        "src/history.c",
       },
     },
     ["cprof"] = "lua/cprof/init.lua",
     ["cprof.annotate"] = "lua/cprof/annotate.lua",
     ["cprof.format"] = "lua/cprof/format.lua",
+    ["cprof.frames"] = "lua/cprof/frames.lua",
     ["cprof.lines"] = "lua/cprof/lines.lua",
     ["cprof.name"] = "lua/cprof/name.lua",
     ["cprof.options"] = "lua/cprof/options.lua",
@@ -43,5 +46,6 @@ build = {
     ["cprof.report.select"] = "lua/cprof/report/select.lua",
     ["cprof.report.tree"] = "lua/cprof/report/tree.lua",
     ["cprof.text"] = "lua/cprof/text.lua",
+    ["cprof.view"] = "lua/cprof/view.lua",
   },
 }

@@ -179,5 +179,6 @@ int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
   for (; i >= level; i--)
     if (!adopt_frame(r, running, s, i)) return 0;
   if (r->options.fold) stack_count(s);
-  return 1;
+  s->period = 0;
+  return recording_touch(r, s);
 }

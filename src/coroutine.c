@@ -69,5 +69,5 @@ int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told) {
   }
   if (h->fold) stack_count(s);
   adopt_current(r, s);
-  return 1;
+  return recording_touch(r, s);
 }

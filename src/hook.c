@@ -15,6 +15,7 @@
 static void hook_event (lua_State *L, lua_Debug *ar);
 static void hook_folded (lua_State *L, lua_Debug *ar);
 static void hook_lines (lua_State *L, lua_Debug *ar);
+static void hook_periods (lua_State *L, lua_Debug *ar);
 static void hook_chained (lua_State *L, lua_Debug *ar);
 
 #define HOOK_MASK	(LUA_MASKCALL | LUA_MASKRET)
@@ -31,8 +32,8 @@ static void hook_nomemory (Recording *r) {
 
 int hook_installed (lua_State *L) {
   lua_Hook f = lua_gethook(L);
-  return f == hook_event || f == hook_folded || f == hook_lines ||
-         f == hook_chained;
+  return f == hook_event || f == hook_folded || f == hook_periods ||
+         f == hook_lines || f == hook_chained;
 }
 
 
@@ -45,7 +46,8 @@ static int hook_wantslines (const Hot *h, const Stack *s) {
 static lua_Hook hook_choose (const Hot *h, const Stack *s) {
   if (s->hook != NULL) return hook_chained;
   if (h->lines) return hook_lines;
-  return h->fold ? hook_folded : hook_event;
+  if (h->fold) return hook_folded;
+  return h->history ? hook_periods : hook_event;
 }
 
 
@@ -324,10 +326,12 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
 #define HOW_FOLD	1
 #define HOW_LINES	2
 #define HOW_CALLSITES	4
+#define HOW_PERIODS	8
 
 static int hook_how (const Hot *h) {
   return (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
-         (h->callsites ? HOW_CALLSITES : 0);
+         (h->callsites ? HOW_CALLSITES : 0) |
+         (h->history ? HOW_PERIODS : 0);
 }
 
 
@@ -362,6 +366,10 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     if (unlikely(n == NULL)) return;
     n->calls++;
     if (how & HOW_FOLD) node_activate(n);
+    if (how & HOW_PERIODS && unlikely(!history_touch(h->history, n))) {
+      hook_nomemory(h->recording);
+      return;
+    }
     entry = k->entry;
   }
   if (unlikely(f == h->limit)) {
@@ -392,6 +400,11 @@ static apart void hook_plaincall (Hot *h, lua_State *L, lua_Debug *ar) {
 
 static apart void hook_foldcall (Hot *h, lua_State *L, lua_Debug *ar) {
   hook_call(h, L, ar, HOW_FOLD);
+}
+
+
+static apart void hook_periodscall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, HOW_PERIODS);
 }
 
 
@@ -539,6 +552,7 @@ static inline void hook_calls (lua_State *L, lua_Debug *ar, Fast fast,
   h->events++;
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, how);
   else if (how & HOW_FOLD) hook_foldcall(h, L, ar);
+  else if (how & HOW_PERIODS) hook_periodscall(h, L, ar);
   else hook_plaincall(h, L, ar);
 }
 
@@ -550,6 +564,11 @@ static void hook_event (lua_State *L, lua_Debug *ar) {
 
 static void hook_folded (lua_State *L, lua_Debug *ar) {
   hook_calls(L, ar, FAST_FOLDED, HOW_FOLD);
+}
+
+
+static void hook_periods (lua_State *L, lua_Debug *ar) {
+  hook_calls(L, ar, FAST_PERIODS, HOW_PERIODS);
 }
 
 

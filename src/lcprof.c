@@ -101,6 +101,13 @@ static int core_start (lua_State *L) {
   o.lines = core_flag(L, "lines");
   lua_getfield(L, 1, "max_nodes");
   o.max_nodes = (uint32_t)luaL_checkinteger(L, -1);
+  lua_getfield(L, 1, "history");
+  o.history = (uint32_t)luaL_checkinteger(L, -1);
+  o.full = core_flag(L, "full");
+  lua_getfield(L, 1, "budget_ms");
+  o.budget = luaL_checknumber(L, -1);
+  lua_getfield(L, 1, "keep");
+  o.slow = (uint32_t)luaL_checkinteger(L, -1);
   lua_getfield(L, 1, "hidden");
   o.hidden = luaL_checkstring(L, -1);
   lua_getfield(L, 1, "filter");
@@ -139,6 +146,14 @@ static int core_resume (lua_State *L) {
 
 static int core_reset (lua_State *L) {
   lua_pushboolean(L, recorder_reset(recording_get(L)));
+  return 1;
+}
+
+
+/* record -> true; false when nothing is being recorded */
+static int core_frame (lua_State *L) {
+  int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  lua_pushboolean(L, recorder_frame(recording_get(L), L, record));
   return 1;
 }
 
@@ -258,6 +273,7 @@ static const luaL_Reg core[] = {
   {"resume", core_resume},
   {"reset", core_reset},
   {"state", core_state},
+  {"frame", core_frame},
   {"enter", core_enter},
   {"leave", core_leave},
   {"zone", core_zone},

@@ -9,6 +9,7 @@
 #include <lauxlib.h>
 
 #include "cprof.h"
+#include "lhistory.h"
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -67,13 +68,12 @@ static void profile_setinteger (lua_State *L, const char *name,
 ** Nodes
 ** ======================================================= */
 
-static Nodes *profile_checknodes (lua_State *L, int arg) {
+Nodes *lprofile_checknodes (lua_State *L, int arg) {
   return luaL_checkudata(L, arg, NODES);
 }
 
 
-/* pushes room for 'count' nodes, to be filled in */
-static ProfileNode *profile_newnodes (lua_State *L, uint32_t count) {
+ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count) {
   size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
   Nodes *nodes = lua_newuserdatauv(L, bytes, 0);
   ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
@@ -85,7 +85,7 @@ static ProfileNode *profile_newnodes (lua_State *L, uint32_t count) {
 
 
 static int nodes_len (lua_State *L) {
-  lua_pushinteger(L, profile_checknodes(L, 1)->count);
+  lua_pushinteger(L, lprofile_checknodes(L, 1)->count);
   return 1;
 }
 
@@ -95,7 +95,7 @@ static int nodes_len (lua_State *L) {
 ** recording, that start from 0; the Lua part has ids that start from 1.
 */
 static int nodes_index (lua_State *L) {
-  const Nodes *nodes = profile_checknodes(L, 1);
+  const Nodes *nodes = lprofile_checknodes(L, 1);
   const ProfileNode *n;
   int isint;
   lua_Integer id = lua_tointegerx(L, 2, &isint);
@@ -225,7 +225,10 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
 }
 
 
-/* -> nodes, functions, meta, lines, sources; or nothing, if it never was */
+/*
+** -> nodes, functions, meta, lines, sources, history; or nothing, if there
+** never was anything
+*/
 static int profile_snapshot (lua_State *L) {
   Recording *r = recording_get(L);
   uint32_t functions = r->functions.list.count;
@@ -233,7 +236,7 @@ static int profile_snapshot (lua_State *L) {
   recorder_settle(r, L);
   if (!r->started) return 0;
   lua_settop(L, 0);
-  s.list = profile_newnodes(L, snapshot_count(r));
+  s.list = lprofile_newnodes(L, snapshot_count(r));
   s.func = profile_room(L, functions, sizeof *s.func);
   s.zone = profile_room(L, functions, sizeof *s.zone);
   s.own = profile_room(L, functions, sizeof *s.own);
@@ -244,8 +247,9 @@ static int profile_snapshot (lua_State *L) {
   snapshot_pushmeta(L, r, &s);
   snapshot_pushlines(L, &s);
   snapshot_pushsources(L, r);
+  lhistory_push(L, r, &s);
   if (r->state == STATE_RUNNING) recording_owntime(r);
-  return 5;
+  return 6;
 }
 
 
@@ -338,13 +342,55 @@ static uint32_t *profile_groups (lua_State *L, const Nodes *nodes,
 }
 
 
-/* nodes, { function -> group }, number of groups -> rows, edges */
+/*
+** Makes each level of recursion of a group a group of its own, and pushes
+** { group, level, ... } of these; gives how many there are.
+*/
+static uint32_t profile_spread (lua_State *L, const Nodes *nodes,
+                                uint32_t *group, uint32_t groups) {
+  const Memory *m = &recording_get(L)->memory;
+  uint32_t *level = profile_room(L, nodes->count, sizeof *level);
+  uint32_t count = 0, i;
+  if (!nodes_levels(nodes, m, group, groups, level))
+    luaL_error(L, "cprof: out of memory");
+  lua_newtable(L);  /* pairs of group and level -> new group */
+  lua_newtable(L);  /* the pairs, in turn */
+  for (i = 0; i < nodes->count; i++) {
+    lua_Integer key = (lua_Integer)group[i] << 32 | level[i];
+    if (lua_rawgeti(L, -2, key) == LUA_TNIL) {
+      lua_pushinteger(L, count);
+      lua_rawseti(L, -4, key);
+      lua_pushinteger(L, (lua_Integer)group[i] + 1);
+      lua_rawseti(L, -3, (lua_Integer)count * 2 + 1);
+      lua_pushinteger(L, (lua_Integer)level[i] + 1);
+      lua_rawseti(L, -3, (lua_Integer)count * 2 + 2);
+      group[i] = count++;
+    }
+    else
+      group[i] = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  return count;
+}
+
+
+/*
+** nodes, { function -> group }, number of groups, spread -> rows, edges,
+** and, where levels of recursion are spread, the group and level of rows
+*/
 static int profile_sum (lua_State *L) {
-  const Nodes *nodes = profile_checknodes(L, 1);
+  const Nodes *nodes = lprofile_checknodes(L, 1);
   uint32_t groups = (uint32_t)luaL_checkinteger(L, 3), i;
-  const uint32_t *group = profile_groups(L, nodes, groups);
-  Box *box = box_new(L);
-  Sums *s = &box->sums;
+  int spread = lua_toboolean(L, 4), levels = 0;
+  uint32_t *group = profile_groups(L, nodes, groups);
+  Box *box;
+  Sums *s;
+  if (spread) {
+    groups = profile_spread(L, nodes, group, groups);
+    levels = lua_gettop(L);
+  }
+  box = box_new(L);
+  s = &box->sums;
   if (!sums_make(s, &box->memory, nodes, group, groups))
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->groups, 0);
@@ -358,7 +404,45 @@ static int profile_sum (lua_State *L) {
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   sums_free(s, &box->memory);
-  return 2;
+  if (!spread) return 2;
+  lua_pushvalue(L, levels);
+  return 3;
+}
+
+
+/* { function -> boolean } at 'arg' as flags, which are pushed */
+static uint8_t *profile_flags (lua_State *L, int arg, uint32_t functions) {
+  uint8_t *flag = profile_room(L, functions, sizeof *flag);
+  uint32_t i;
+  for (i = 0; i < functions; i++) {
+    lua_rawgeti(L, arg, (lua_Integer)i + 1);
+    flag[i] = (uint8_t)lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  return flag;
+}
+
+
+static void profile_checkfuncs (lua_State *L, const Nodes *nodes,
+                                uint32_t functions) {
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++)
+    luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
+}
+
+
+/* nodes, { function -> is it? }, { function -> above? } -> sums */
+static int profile_attribute (lua_State *L) {
+  const Nodes *nodes = lprofile_checknodes(L, 1);
+  uint32_t functions = (uint32_t)lua_rawlen(L, 2);
+  const uint8_t *is = profile_flags(L, 2, functions);
+  const uint8_t *above = profile_flags(L, 3, functions);
+  uint8_t *room = profile_room(L, nodes->count, sizeof *room);
+  SumRow sum;
+  profile_checkfuncs(L, nodes, functions);
+  sum = nodes_attribute(nodes, is, above, room);
+  profile_pushrow(L, &sum);
+  return 1;
 }
 
 
@@ -367,21 +451,18 @@ static int profile_sum (lua_State *L) {
 ** { key, line, calls, ns, ... }: the calls that lines have made
 */
 static int profile_sites (lua_State *L) {
-  const Nodes *nodes = profile_checknodes(L, 1);
+  const Nodes *nodes = lprofile_checknodes(L, 1);
   uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
-  uint8_t *zone = profile_room(L, functions, sizeof *zone);
+  const uint8_t *zone = profile_flags(L, 2, functions);
   uint32_t *key = profile_room(L, functions, sizeof *key);
   Box *box = box_new(L);
   Sums *s = &box->sums;
   for (i = 0; i < functions; i++) {
-    lua_rawgeti(L, 2, (lua_Integer)i + 1);
-    zone[i] = (uint8_t)lua_toboolean(L, -1);
     lua_rawgeti(L, 3, (lua_Integer)i + 1);
     key[i] = (uint32_t)lua_tointeger(L, -1);
-    lua_pop(L, 2);
+    lua_pop(L, 1);
   }
-  for (i = 0; i < nodes->count; i++)
-    luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
+  profile_checkfuncs(L, nodes, functions);
   if (!sums_sites(s, &box->memory, nodes, zone, key))
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->count * 4, 0);
@@ -420,6 +501,7 @@ static const luaL_Reg functions[] = {
   {"address", profile_address},
   {"sum", profile_sum},
   {"sites", profile_sites},
+  {"attribute", profile_attribute},
   {NULL, NULL}
 };
 
@@ -430,6 +512,7 @@ void lprofile_open (lua_State *L) {
   luaL_newmetatable(L, SUMS);
   luaL_setfuncs(L, sums_methods, 0);
   lua_pop(L, 2);
+  lhistory_open(L);
   luaL_setfuncs(L, functions, 0);
 }
 
@@ -438,5 +521,5 @@ int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = functions; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return 0;
+  return lhistory_own(f);
 }

@@ -6,6 +6,7 @@
 #define lprofile_h
 
 #include "function.h"
+#include "profile.h"
 
 
 /* adds its functions to the table on top of L */
@@ -13,6 +14,12 @@ void lprofile_open (lua_State *L);
 
 /* is it one of these? */
 int lprofile_own (lua_CFunction f);
+
+/* the nodes at 'arg'; raises an error when there are none */
+Nodes *lprofile_checknodes (lua_State *L, int arg);
+
+/* pushes room for 'count' nodes, to be filled in */
+ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 
 /* pushes a string */
 void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);

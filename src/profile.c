@@ -268,3 +268,62 @@ int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
   else sums_free(&sites, m);
   return ok;
 }
+
+
+int nodes_levels (const Nodes *nodes, const Memory *m,
+                  const uint32_t *group, uint32_t groups, uint32_t *level) {
+  uint32_t *depth = memory_resize(m, NULL, 0, groups * sizeof *depth);
+  Step *step = memory_resize(m, NULL, 0, nodes->count * sizeof *step);
+  uint32_t node = 0;
+  Walk w;
+  if (depth == NULL || step == NULL) {
+    memory_free(m, depth, groups * sizeof *depth);
+    memory_free(m, step, nodes->count * sizeof *step);
+    return 0;
+  }
+  memset(depth, 0, groups * sizeof *depth);
+  memset(&w, 0, sizeof w);
+  w.nodes = nodes;
+  w.step = step;
+  walk_steps(&w);
+  for (;;) {
+    level[node] = depth[group[node]]++;
+    if (step[node].child != 0) {
+      node = step[node].child;
+      continue;
+    }
+    depth[group[node]]--;
+    while (node != 0 && step[node].sibling == 0) {
+      node = nodes->list[node].parent;
+      depth[group[node]]--;
+    }
+    if (node == 0) break;
+    node = step[node].sibling;
+  }
+  memory_free(m, depth, groups * sizeof *depth);
+  memory_free(m, step, nodes->count * sizeof *step);
+  return 1;
+}
+
+
+#define BELOW	1	/* a node that is 'above' was met on the way */
+#define WITHIN	2	/* ... and below that, one that 'is' */
+
+SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
+                        const uint8_t *above, uint8_t *room) {
+  SumRow sum = {0, 0, 0, 0};
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    const ProfileNode *n = &nodes->list[i];
+    unsigned seen = i == 0 ? 0 : room[n->parent];
+    if (seen & BELOW && is[n->func]) {
+      sum.calls += n->calls;
+      sum.self += n->self;
+      if (!(seen & WITHIN)) sum.total += n->total;
+      seen |= WITHIN;
+    }
+    if (above[n->func]) seen |= BELOW;
+    room[i] = (uint8_t)seen;
+  }
+  return sum;
+}

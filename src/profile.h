@@ -82,6 +82,21 @@ void sums_free (Sums *s, const Memory *m);
 int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
                 const uint8_t *zone, const uint32_t *key);
 
+/*
+** Sets 'level' of each node to how many nodes of the same group there are
+** above it. 0: out of memory.
+*/
+int nodes_levels (const Nodes *nodes, const Memory *m,
+                  const uint32_t *group, uint32_t groups, uint32_t *level);
+
+/*
+** What functions took on behalf of others, any number of calls above:
+** sums over nodes whose function 'is' that lie below nodes whose function
+** is 'above'. Recursion is counted once.
+*/
+SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
+                        const uint8_t *above, uint8_t *room);
+
 /* the node of the function that has opened zone 'node', or 'node' itself */
 uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
                       uint32_t node);

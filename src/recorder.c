@@ -125,7 +125,10 @@ static void recorder_detach (Recording *r, lua_State *L) {
 
 
 int recorder_start (Recording *r, lua_State *L, const Options *o) {
-  if (recording_begin(r, L, o) && recorder_attach(r, L)) return 1;
+  if (recording_begin(r, L, o) && recorder_attach(r, L)) {
+    r->begun = r->hot->last;
+    return 1;
+  }
   recording_end(r, "out of memory");
   return 0;
 }
@@ -178,6 +181,75 @@ int recorder_resume (Recording *r, lua_State *L) {
 
 
 /* {======================================================
+** Periods
+** ======================================================= */
+
+static int recorder_touch (Recording *r, Stack *s) {
+  for (; s != NULL; s = s->resumer)
+    if (!recording_touch(r, s)) return 0;
+  return history_touch(&r->history, r->tree.cprof);
+}
+
+
+/* the first period ends: its beginning was that of recording */
+static int recorder_begin (Recording *r, lua_State *L) {
+  Hot *h = r->hot;
+  const uint32_t many = 1u << 30;
+  double ns = (double)clock_ns(clock_scale(&r->clock, 0), many) / many;
+  Visit v;
+  if (!history_begin(&r->history, 0, ns * 1e-9,
+                     (uint64_t)(r->options.budget * 1e6 / ns)))
+    return 0;
+  h->history = &r->history;
+  h->fast = recording_fast(h);
+  v.recording = r;
+  v.running = L;
+  stacks_each(&r->stacks, recorder_attachone, &v);  /* another hook */
+  return 1;
+}
+
+
+/* the time that this took is in a zone of its own */
+static int recorder_ownzone (Recording *r, Frame *top) {
+  uint64_t now = clock_read(r->hot->clock);
+  int truncated;
+  Node *n = tree_enter(&r->tree, top->node, r->period_func, 0, &truncated);
+  if (n == NULL || !history_touch(&r->history, n)) return 0;
+  n->calls++;
+  if (now > r->hot->last) n->self += now - r->hot->last;
+  recording_settime(r->hot, now);
+  return 1;
+}
+
+
+/* the zone, for which no name is to be asked each time */
+static int recorder_zone (Recording *r) {
+  static const char name[] = "cprof.frame";
+  const Function *f;
+  if (r->period_func != 0) return 1;
+  f = functions_zone(&r->functions, name, sizeof name - 1, sizeof name - 1);
+  if (f != NULL) r->period_func = f->id;
+  return f != NULL;
+}
+
+
+int recorder_frame (Recording *r, lua_State *L, int record) {
+  Hot *h = r->hot;
+  recorder_settle(r, L);
+  if (r->state != STATE_RUNNING) return 0;
+  r->current->top = h->top;
+  if (recorder_zone(r) && (r->history.on || recorder_begin(r, L)) &&
+      history_end(&r->history, h->last - r->begun - r->paused, record) &&
+      recorder_touch(r, r->current) && recorder_ownzone(r, h->top))
+    return 1;
+  recording_end(r, "out of memory");
+  return 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** Reset
 ** ======================================================= */
 
@@ -213,7 +285,7 @@ int recorder_reset (Recording *r) {
     return 0;
   }
   recording_settime(h, clock_read(h->clock));
-  r->paused_at = h->last;
+  r->paused_at = r->begun = h->last;
   return 1;
 }
 

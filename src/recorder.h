@@ -18,6 +18,12 @@ int recorder_pause (Recording *r, lua_State *L);
 int recorder_resume (Recording *r, lua_State *L);
 int recorder_reset (Recording *r);
 
+/*
+** Ends a period, which goes to history and averages if 'record'. 0: none
+** could be ended, for nothing is being recorded.
+*/
+int recorder_frame (Recording *r, lua_State *L, int record);
+
 /* brings all figures up to this moment */
 void recorder_settle (Recording *r, lua_State *L);
 

@@ -31,6 +31,7 @@ static void *recording_alloc (void *ud, void *p, size_t from, size_t to) {
 
 static void recording_free (Recording *r) {
   stacks_free(&r->stacks);
+  if (r->history.memory != NULL) history_free(&r->history);
   tree_free(&r->tree);
   functions_free(&r->functions);
   memory_free(&r->memory, r->cache, sizeof *r->cache);
@@ -119,10 +120,23 @@ void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud) {
 }
 
 
-static Fast recording_fast (const Hot *h) {
-  if (h->clock != CLOCK_TICKS || h->callsites || h->tiers) return FAST_NONE;
-  if (h->lines) return h->fold ? FAST_NONE : FAST_LINES;
-  return h->fold ? FAST_FOLDED : FAST_CALLS;
+Fast recording_fast (const Hot *h) {
+  int modes = (h->lines != 0) + (h->fold != 0) + (h->history != NULL);
+  if (h->clock != CLOCK_TICKS || h->callsites || h->tiers || modes > 1)
+    return FAST_NONE;
+  if (h->lines) return FAST_LINES;
+  if (h->fold) return FAST_FOLDED;
+  return h->history ? FAST_PERIODS : FAST_CALLS;
+}
+
+
+int recording_touch (Recording *r, Stack *s) {
+  const Frame *f;
+  if (!r->history.on || s->period == r->history.number) return 1;
+  s->period = r->history.number;
+  for (f = s->base; f <= s->top; f++)
+    if (f->node != NULL && !history_touch(&r->history, f->node)) return 0;
+  return 1;
 }
 
 
@@ -134,6 +148,8 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   r->ended = NULL;
   r->lost = 0;
   h->L = NULL;
+  h->history = NULL;
+  r->period_func = 0;
   h->recording = r;
   h->callsites = o->callsites;
   h->lines = o->lines;
@@ -142,6 +158,8 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
   stacks_init(&r->stacks, &r->memory);
+  history_init(&r->history, &r->memory, &r->tree, o->history, o->full,
+               o->slow);
   if (!functions_init(&r->functions, &r->memory, L)) return 0;
   if (!functions_hide(&r->functions, o->hidden)) return 0;
   r->functions.own = r->own;
@@ -159,7 +177,6 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->tree = &r->tree;
   clock_start(&r->clock, o->cpu);
   h->clock = r->clock.kind;
-  h->fast = recording_fast(h);
   r->started = recording_clear(r);
   return r->started;
 }
@@ -169,6 +186,9 @@ int recording_clear (Recording *r) {
   r->started_at = (int64_t)time(NULL);
   r->paused = r->unmatched = r->truncated = 0;
   r->hot->events = r->hot->backwards = 0;
+  r->hot->history = NULL;
+  r->hot->fast = recording_fast(r->hot);
+  history_clear(&r->history);
   recording_forget(r);
   functions_clear(&r->functions);
   line_nowhere(&r->hot->nowhere);

@@ -11,6 +11,7 @@
 #include "chunk.h"
 #include "clock.h"
 #include "function.h"
+#include "history.h"
 #include "node.h"
 #include "stack.h"
 
@@ -48,6 +49,7 @@ typedef enum Fast {
   FAST_NONE,
   FAST_CALLS,
   FAST_FOLDED,		/* calls, where recursion folds */
+  FAST_PERIODS,		/* calls, period by period */
   FAST_LINES		/* calls and all lines */
 } Fast;
 
@@ -64,6 +66,7 @@ typedef struct Hot {
   Frame *limit;
   Cache *cache;
   const Tree *tree;
+  History *history;	/* NULL: there are no periods */
   uint64_t events;
   uint64_t backwards;	/* times that the clock ran backwards */
   ClockKind clock;
@@ -102,6 +105,10 @@ typedef struct Options {
   int foldc;		/* C functions */
   uint32_t max_nodes;
   int lines;
+  uint32_t history;	/* periods to keep */
+  int full;		/* with all their nodes? */
+  double budget;	/* ms, beyond which a period is slow; 0: none */
+  uint32_t slow;	/* slow periods to keep */
   const char *hidden;	/* source of functions to be folded */
   int (*wanted) (void *functions, lua_State *L, const Function *f);
   int (*wantlines) (lua_State *L, const char *source);
@@ -123,9 +130,12 @@ typedef struct Recording {
   Functions functions;
   Tree tree;
   Stacks stacks;
+  History history;
+  uint32_t period_func;	/* the zone of the work at the end of a period */
   Stack *current;	/* whose top is in 'hot' */
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
+  uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks */
   uint64_t paused_at;
   uint64_t unmatched;	/* events that found no frame */
@@ -167,6 +177,12 @@ Stack *recording_stack (Recording *r, lua_State *running, lua_State *L);
 
 /* is the coroutine of this stack still there? */
 int recording_alive (Recording *r, lua_State *running, const Stack *s);
+
+/* how this can be recorded fast; to be asked when something changed */
+Fast recording_fast (const Hot *h);
+
+/* the nodes of 's' are part of this period; 0: out of memory */
+int recording_touch (Recording *r, Stack *s);
 
 /* the caches are void */
 void recording_forget (Recording *r);

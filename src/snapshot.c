@@ -7,8 +7,7 @@
 #include <string.h>
 
 
-/* is the profiler's own node left out? it is when it took no time */
-static int snapshot_skips (const Recording *r) {
+int snapshot_skips (const Recording *r) {
   return r->tree.cprof->self == 0;
 }
 
@@ -87,6 +86,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   uint32_t i, out = 0, own = r->tree.cprof->id;
   uint64_t ticks = 0, ns = 0;
   ProfileLine *line = s->line;
+  s->scale = scale;
   memset(s->func, 0, r->functions.list.count * sizeof *s->func);
   s->functions = 0;
   for (i = 0; i < r->tree.nodes.count; i++) {

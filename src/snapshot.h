@@ -9,6 +9,9 @@
 #include "recording.h"
 
 
+/* is the profiler's own node left out? it is when it took no time */
+int snapshot_skips (const Recording *r);
+
 /* how many nodes a snapshot of 'r' has */
 uint32_t snapshot_count (const Recording *r);
 
@@ -23,6 +26,7 @@ typedef struct Snapshot {
   int64_t *own;		/* room for all functions: ns, with its zones' */
   uint32_t lines;	/* that were filled in */
   uint32_t functions;	/* those that have nodes; only these are numbered */
+  Scale scale;		/* ns in a tick */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
 } Snapshot;

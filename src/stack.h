@@ -46,6 +46,7 @@ typedef struct Stack {
   int stale;		/* did anything happen there that was not seen? */
   int counted;		/* are its frames active in their nodes? */
   int lines;		/* does its hook see lines? */
+  uint64_t period;	/* in which all its nodes were touched */
   lua_Hook hook;	/* the program's own, and what it asked for */
   int mask, count;
 } Stack;

@@ -83,6 +83,8 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   f->node = n;
   f->is.func = fn->id;
   f->line = f[-1].line;
+  if (r->history.on && !history_touch(&r->history, n))
+    return zone_nomemory(r);
   *serial = ++r->serial;
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) {

@@ -5,6 +5,7 @@ local name = require "cprof.name"
 local options = require "cprof.options"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
+local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
 
@@ -18,6 +19,8 @@ local cprof = { _VERSION = core.version }
 ---@field clock? "wall"|"cpu"
 ---@field recursion? "full"|"fold"  fold: a function on the path re-enters
 ---@field max_nodes? integer    most stack states
+---@field history? integer|"full"  frames to keep; "full": with all nodes
+---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
   mode = { type = "string", values = { "call", "line" }, default = "call" },
   lines = { type = "patterns" },
@@ -30,6 +33,8 @@ local start_options = {
                 default = "full" },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
+  history = { type = "history", default = 128 },
+  slow_frames = { type = "slow_frames" },
 }
 
 -- this file's functions are charged to their callers
@@ -90,7 +95,12 @@ function cprof.start(opts)
   end
   text.forget()
   program = program_name()
+  local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local ok, why = core.start {
+    history = o.history == "full" and 128 or o.history,
+    full = o.history == "full",
+    budget_ms = slow.budget_ms,
+    keep = slow.keep or 32,
     hidden = hidden,
     filter = filter(o.include, o.exclude),
     lines = o.mode == "line",
@@ -140,6 +150,11 @@ cprof.leave = core.leave
 ---Opens a zone that ends with the block: `local z <close> = zone "name"`.
 ---@type fun(name: string, ...: any): any
 cprof.zone = core.zone
+
+---Ends a frame: what was recorded since the last one goes to history and
+---averages, unless `record` is false. False when nothing is being recorded.
+---@type fun(record: boolean?): boolean
+cprof.frame = core.frame
 
 ---Is a profile being recorded, and not paused?
 ---@return boolean
@@ -197,6 +212,16 @@ end
 function cprof.annotate(source, opts)
   local _ <close> = core.pause() and resume or nil
   return snapshot "annotate":annotate(source, opts)
+end
+
+---A view of a profile, or of what is being recorded.
+---@param p? cprof.Profile
+---@return cprof.View
+function cprof.view(p)
+  if p ~= nil and (type(p) ~= "table" or not p.functions) then
+    error("view: a profile is needed, got a " .. type(p), 2)
+  end
+  return view.new(function() return p or cprof.snapshot() end, p == nil)
 end
 
 return cprof

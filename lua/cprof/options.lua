@@ -83,6 +83,28 @@ function checks.patterns(value)
   end
 end
 
+-- "full", or how many
+function checks.history(value)
+  if value ~= "full" and not (isinteger(value) and value >= 1 and
+     value <= 100000) then
+    return '"full" or an integer from 1 to 100000'
+  end
+end
+
+function checks.slow_frames(value)
+  local must = "a table { budget_ms = a positive number, " ..
+    "keep = an integer from 1 }"
+  if type(value) ~= "table" then return must end
+  for key in pairs(value) do
+    if key ~= "budget_ms" and key ~= "keep" then return must end
+  end
+  local keep = value.keep == nil and 1 or value.keep
+  if type(value.budget_ms) ~= "number" or not (value.budget_ms > 0) or
+     not isinteger(keep) or keep < 1 then
+    return must
+  end
+end
+
 function checks.pattern(value)
   local must = "a Lua pattern"
   if type(value) ~= "string" then return must end

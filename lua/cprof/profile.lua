@@ -2,6 +2,7 @@
 
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
+local frames = require "cprof.frames"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local report = require "cprof.report"
@@ -66,6 +67,7 @@ local report = require "cprof.report"
 ---@field nodes cprof.Node[]   made when asked for; # and ipairs work
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
+---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 local Profile = {}
 Profile.__index = Profile
@@ -103,7 +105,7 @@ end
 ---@param meta table   what the caller knows of the program
 ---@return cprof.Profile?
 function profile.snapshot(meta)
-  local nodes, raw, known, counted, sources = core.snapshot()
+  local nodes, raw, known, counted, sources, history = core.snapshot()
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
   local each = {}
@@ -116,6 +118,7 @@ function profile.snapshot(meta)
   end
   local p = { meta = known, functions = functions, nodes = nodes }
   lines.attach(p, counted, sources)
+  p.frames = frames.new(p, history)
   return setmetatable(p, Profile)
 end
 

@@ -1,0 +1,129 @@
+-- The frames of a profile: the periods between calls of `frame`, with
+-- averages, history and percentiles.
+
+local frames = {}
+
+---@class cprof.FrameRow   a function in one frame
+---@field func cprof.Function
+---@field calls number     a fraction in averages
+---@field self_ns integer
+---@field total_ns integer  recursion counted once
+---@field heat? number     0..1: how much it changes, in averages
+
+---@class cprof.Frame
+---@field number integer   from 1
+---@field start_ns integer since recording began, without pauses
+---@field ns integer
+---@field full boolean     are all its nodes kept?
+---@field rows cprof.FrameRow[]
+
+---@class cprof.Percentiles
+---@field p50 integer
+---@field p90 integer
+---@field p99 integer
+---@field max integer
+
+---@class cprof.Frames
+---@field ended integer     calls of `frame`
+---@field recorded integer  those that went to history
+---@field counted integer   those that count in averages
+---@field kept integer      frames that can be looked at
+---@field slow integer      frames that were over budget
+---@field slow_kept integer those of them that can be looked at
+local Frames = {}
+Frames.__index = Frames
+
+---The frames of a profile; nil when `frame` was never called.
+---@param p cprof.Profile
+---@param history userdata?
+---@return cprof.Frames?
+function frames.new(p, history)
+  if not history then return nil end
+  local self = history:info()
+  self.profile, self.history = p, history
+  return setmetatable(self, Frames)
+end
+
+local function rows_of(p, flat)
+  local rows = {}
+  for i = 1, #flat, 4 do
+    rows[#rows + 1] = { func = p.functions[flat[i]], calls = flat[i + 1],
+      self_ns = flat[i + 2], total_ns = flat[i + 3] }
+  end
+  return rows
+end
+
+---A frame of the history, or of the slow ones. nil: it is not kept.
+---@param back integer   0: the last one, 1: the one before it, ...
+---@param slow? boolean
+---@return cprof.Frame?
+function Frames:at(back, slow)
+  local f = self.history:period(back, slow)
+  if not f then return nil end
+  f.rows = rows_of(self.profile, f.rows)
+  if back == 0 and not slow then f.full = true end
+  return f
+end
+
+---Averages per frame of all functions: 0 of all frames, 1 and 2 moving,
+---with nine tenths of a change in 0.8 and 2.5 seconds. The first three
+---frames are in none.
+---@param average 0|1|2
+---@return cprof.FrameRow[]
+function Frames:averages(average)
+  local flat, rows = self.history:averages(average), {}
+  for i = 1, #flat, 6 do
+    rows[#rows + 1] = { func = self.profile.functions[flat[i]],
+      calls = flat[i + 1] / 1000, self_ns = flat[i + 2],
+      total_ns = flat[i + 3], heat = flat[i + 4], total_heat = flat[i + 5] }
+  end
+  return rows
+end
+
+---The stack states of a frame, as the nodes of a profile. nil: they are
+---not kept.
+---@param back integer
+---@param slow? boolean
+function Frames:nodes(back, slow)
+  if back == 0 and not slow then back = -1 end
+  return self.history:nodes(back, slow or false, self.profile.nodes)
+end
+
+---Average stack states; their calls are in thousandths.
+---@param average 0|1|2
+function Frames:average_nodes(average)
+  return self.history:average_nodes(average, self.profile.nodes)
+end
+
+local function percentiles(values)
+  table.sort(values)
+  local n = #values
+  local function at(share)
+    return n == 0 and 0 or values[math.max(1, math.ceil(n * share))]
+  end
+  return { p50 = at(0.5), p90 = at(0.9), p99 = at(0.99), max = at(1) }
+end
+
+---Percentiles over the frames that are kept: of the frames' own time, or
+---of the time of a function.
+---@param func? cprof.Function
+---@param field? "self_ns"|"total_ns"
+---@return cprof.Percentiles
+function Frames:percentiles(func, field)
+  local values = {}
+  for back = 0, self.kept - 1 do
+    local f = self.history:period(back, false)
+    if not func then
+      values[#values + 1] = f.ns
+    else
+      local value, offset = 0, field == "total_ns" and 3 or 2
+      for i = 1, #f.rows, 4 do
+        if f.rows[i] == func.id then value = f.rows[i + offset] end
+      end
+      values[#values + 1] = value
+    end
+  end
+  return percentiles(values)
+end
+
+return frames
