@@ -31,8 +31,11 @@ static Moment moment (void) {
 }
 
 
-void clock_start (Clock *c, int cpu) {
-  c->kind = cpu ? CLOCK_CPU : platform_steady() ? CLOCK_TICKS : CLOCK_MONO;
+void clock_start (Clock *c, int cpu, int nanoseconds) {
+  if (cpu) c->kind = CLOCK_CPU;
+  else if (c->host != NULL) c->kind = CLOCK_HOST;
+  else if (platform_steady() && !nanoseconds) c->kind = CLOCK_TICKS;
+  else c->kind = CLOCK_MONO;
   c->origin = moment();
   c->scale.factor = 0;
 }
@@ -75,6 +78,7 @@ const char *clock_name (const Clock *c) {
   switch (c->kind) {
     case CLOCK_TICKS: return "tsc";
     case CLOCK_MONO: return "monotonic";
-    default: return "cpu";
+    case CLOCK_CPU: return "cpu";
+    default: return "host";
   }
 }

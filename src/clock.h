@@ -10,7 +10,14 @@
 #include "platform.h"
 
 
-typedef enum ClockKind { CLOCK_TICKS, CLOCK_MONO, CLOCK_CPU } ClockKind;
+typedef enum ClockKind {
+  CLOCK_TICKS,
+  CLOCK_MONO,
+  CLOCK_CPU,
+  CLOCK_HOST		/* what the host said: nanoseconds */
+} ClockKind;
+
+typedef uint64_t (*ClockNow) (void *ud);
 
 /* one moment on two clocks */
 typedef struct Moment {
@@ -26,21 +33,28 @@ typedef struct Scale {
 
 typedef struct Clock {
   ClockKind kind;
+  ClockNow host;	/* NULL: there is no clock of the host */
+  void *ud;
   Moment origin;	/* when recording began */
   Scale scale;		/* kept since it stopped; factor 0: not yet */
 } Clock;
 
 
-static inline uint64_t clock_read (ClockKind kind) {
-  if (likely(kind == CLOCK_TICKS)) return platform_ticks();
-  return kind == CLOCK_MONO ? platform_monotonic() : platform_cpu();
+static inline uint64_t clock_read (const Clock *c) {
+  switch (c->kind) {
+    case CLOCK_TICKS: return platform_ticks();
+    case CLOCK_MONO: return platform_monotonic();
+    case CLOCK_CPU: return platform_cpu();
+    default: return c->host(c->ud);
+  }
 }
 
 /*
-** Starts the clock. 'cpu' asks for processor time; else it is the time
-** stamp counter where that is steady, else the monotonic clock.
+** Starts the clock. 'cpu' asks for processor time; else it is the host's
+** clock, if there is one. Else it is the time stamp counter where that is
+** steady, unless it must count nanoseconds, else the monotonic clock.
 */
-void clock_start (Clock *c, int cpu);
+void clock_start (Clock *c, int cpu, int nanoseconds);
 
 /*
 ** The rate since 'clock_start', measured against the monotonic clock. A
@@ -50,7 +64,7 @@ Scale clock_scale (Clock *c, int stopped);
 
 uint64_t clock_ns (Scale s, uint64_t ticks);
 
-/* "tsc", "monotonic" or "cpu" */
+/* "tsc", "monotonic", "cpu" or "host" */
 const char *clock_name (const Clock *c);
 
 #endif

@@ -523,7 +523,7 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
     h = r->hot;
     recording_enter(h);
   }
-  now = clock_read(h->clock);
+  now = recording_now(h);
   if (h->L != L) {
     Recording *r = h->recording;
     int told = r->resuming == L && r->resuming_at == h->last;

@@ -85,7 +85,7 @@ static int recorder_attach (Recording *r, lua_State *L) {
   stacks_each(&r->stacks, recorder_attachone, &v);
   recording_enter(r->hot);
   adopt_current(r, s);
-  recording_settime(r->hot, clock_read(r->hot->clock));
+  recording_settime(r->hot, recording_now(r->hot));
   r->state = STATE_RUNNING;
   return 1;
 }
@@ -138,7 +138,7 @@ void recorder_settle (Recording *r, lua_State *L) {
   Hot *h = r->hot;
   uint64_t now;
   if (recording_forked(r) || r->state == STATE_STOPPED) return;
-  now = clock_read(h->clock);
+  now = recording_now(h);
   if (r->state == STATE_PAUSED) {
     r->paused += now - r->paused_at;
     r->paused_at = now;
@@ -211,7 +211,7 @@ static int recorder_begin (Recording *r, lua_State *L) {
 
 /* the time that this took is in a zone of its own */
 static int recorder_ownzone (Recording *r, Frame *top) {
-  uint64_t now = clock_read(r->hot->clock);
+  uint64_t now = recording_now(r->hot);
   int truncated;
   Node *n = tree_enter(&r->tree, top->node, r->period_func, 0, &truncated);
   if (n == NULL || !history_touch(&r->history, n)) return 0;
@@ -284,7 +284,7 @@ int recorder_reset (Recording *r) {
     recording_end(r, "out of memory");
     return 0;
   }
-  recording_settime(h, clock_read(h->clock));
+  recording_settime(h, recording_now(h));
   r->paused_at = r->begun = h->last;
   return 1;
 }

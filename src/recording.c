@@ -175,7 +175,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   if (r->cache == NULL) return 0;
   h->cache = r->cache;
   h->tree = &r->tree;
-  clock_start(&r->clock, o->cpu);
+  clock_start(&r->clock, o->cpu, 0);
   h->clock = r->clock.kind;
   r->started = recording_clear(r);
   return r->started;
@@ -217,7 +217,7 @@ void recording_forget (Recording *r) {
 
 void recording_owntime (Recording *r) {
   Hot *h = r->hot;
-  uint64_t now = clock_read(h->clock);
+  uint64_t now = recording_now(h);
   if (now <= h->last) return;
   r->tree.cprof->self += now - h->last;
   recording_settime(h, now);

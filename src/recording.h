@@ -187,6 +187,12 @@ int recording_touch (Recording *r, Stack *s);
 /* the caches are void */
 void recording_forget (Recording *r);
 
+/* the time, for what is not worth a path of its own */
+static inline uint64_t recording_now (const Hot *h) {
+  if (likely(h->clock == CLOCK_TICKS)) return platform_ticks();
+  return clock_read(&h->recording->clock);
+}
+
 /* 'now', or the last time, where clocks of processors differ */
 static inline uint64_t recording_time (Hot *h, uint64_t now) {
   if (unlikely(now < h->last)) {

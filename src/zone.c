@@ -20,7 +20,7 @@ static Stack *zone_stack (Recording *r, lua_State *L) {
   Frame under;
   int followed = r->state == STATE_RUNNING && h->L == L;
   if (followed) {
-    recording_charge(h, clock_read(h->clock));
+    recording_charge(h, recording_now(h));
     s->top = h->top;
     if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
   }
