@@ -68,8 +68,8 @@ static int addchunk (Chunks *c) {
   if (!memory_grow(c->memory, &array, &c->capacity, c->chunks,
                    sizeof *c->chunk))
     return 0;
-  c->chunk = array;
-  block = memory_resize(c->memory, NULL, 0, chunkbytes(c));
+  c->chunk = cast(char **, array);
+  block = cast(char *, memory_resize(c->memory, NULL, 0, chunkbytes(c)));
   if (block == NULL) return 0;
   chunk = block + (CACHELINE - (uintptr_t)block % CACHELINE);
   memcpy(chunk - sizeof block, &block, sizeof block);

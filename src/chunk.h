@@ -29,6 +29,17 @@ void memory_free (const Memory *m, void *p, size_t size);
 int memory_grow (const Memory *m, void **array, uint32_t *capacity,
                  uint32_t count, size_t size);
 
+/* C++, as which all of this can be compiled, wants to be told types */
+#define cast(t, p)		((t)(p))
+#define memory_new(m, t, n)	\
+	cast(t *, memory_resize(m, NULL, 0, (n) * sizeof(t)))
+
+#ifdef __cplusplus
+#define ZEROS	{}
+#else
+#define ZEROS	{0}
+#endif
+
 
 typedef struct Chunks {
   const Memory *memory;

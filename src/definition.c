@@ -14,7 +14,7 @@
 
 #define DUMP_VERSION	0x54
 #define DUMP_FORMAT	0
-#define LINE_MAX	(1 << 28)	/* no text is longer */
+#define DUMP_MAXLINE	(1 << 28)	/* no text is longer */
 #define ABSOLUTE	(-0x80)	/* mark of an absolute line */
 #define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
 
@@ -44,7 +44,7 @@ static int dump_room (Dump *d, size_t size) {
   if (size > INT_MAX - d->count) return 0;
   if (d->count + size <= d->capacity) return 1;
   while (wanted < d->count + size) wanted *= 2;
-  p = memory_resize(d->memory, d->bytes, d->capacity, wanted);
+  p = cast(char *, memory_resize(d->memory, d->bytes, d->capacity, wanted));
   if (p == NULL) return 0;
   d->bytes = p;
   d->capacity = wanted;
@@ -53,7 +53,7 @@ static int dump_room (Dump *d, size_t size) {
 
 
 static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
-  Dump *d = ud;
+  Dump *d = cast(Dump *, ud);
   (void)L;
   if (!dump_room(d, size)) return 1;
   if (size >= 4) {
@@ -61,7 +61,7 @@ static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
     if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
                      sizeof *d->block))
       return 1;
-    d->block = array;
+    d->block = cast(Block *, array);
     d->block[d->blocks].at = d->count;
     d->block[d->blocks++].from = p;
   }
@@ -89,13 +89,17 @@ static const void *dump_origin (const Dump *d, uint32_t at) {
 ** Reading
 ** ======================================================= */
 
+typedef enum ReadStatus {
+  READ_WELL, READ_NOTHING, READ_NOMEMORY
+} ReadStatus;
+
 typedef struct Reader {
   const Dump *dump;
   Definitions *out;
   uint32_t at;
   uint32_t instruction, integer, number;	/* sizes */
   int depth;
-  enum { READ_WELL, READ_NOTHING, READ_NOMEMORY } status;
+  ReadStatus status;
 } Reader;
 
 
@@ -157,7 +161,7 @@ static int mark_line (Definitions *d, const Memory *m, uint32_t line) {
   void *array = d->active;
   while (d->lines <= line) {
     if (!memory_grow(m, &array, &d->actives, d->lines, 1)) return 0;
-    d->active = array;
+    d->active = cast(uint8_t *, array);
     d->active[d->lines++] = 0;
   }
   d->active[line] = 1;
@@ -166,7 +170,7 @@ static int mark_line (Definitions *d, const Memory *m, uint32_t line) {
 
 
 static void read_active (Reader *r, int line) {
-  if (!r->out->marking || line < 1 || line > LINE_MAX) return;
+  if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
   if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
     r->status = READ_NOMEMORY;
 }
@@ -218,7 +222,7 @@ static Definition *read_add (Reader *r, const Memory *m) {
     r->status = READ_NOMEMORY;
     return NULL;
   }
-  d->list = array;
+  d->list = cast(Definition *, array);
   return &d->list[d->count++];
 }
 
@@ -293,8 +297,8 @@ static int read_unknown (Definitions *d, const Dump *dump) {
 
 
 int definitions_read (Definitions *d, const Memory *m, lua_State *L) {
-  Dump dump = {0};
-  Reader r = {0};
+  Dump dump = ZEROS;
+  Reader r = ZEROS;
   int ok;
   dump.memory = m;
   r.dump = &dump;
@@ -325,7 +329,7 @@ typedef struct Match {
 
 
 static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
-  Match *m = ud;
+  Match *m = cast(Match *, ud);
   uint32_t i;
   (void)L;
   for (i = 0; i < m->n; i++) {

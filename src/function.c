@@ -118,7 +118,7 @@ static uint32_t key_hash (const char *source, int line, int last) {
 
 
 static uint32_t key_hashof (const void *item) {
-  const Key *k = item;
+  const Key *k = cast(const Key *, item);
   return key_hash(k->source, k->line, k->last);
 }
 
@@ -139,7 +139,7 @@ static uint32_t address_hashof (const void *item) {
 
 
 static uint32_t function_hashof (const void *item) {
-  const Function *f = item;
+  const Function *f = cast(const Function *, item);
   switch (f->kind) {
     case FUNCTION_C: return index_mix(f->key);
     case FUNCTION_ZONE: return index_mix(f->name);
@@ -163,7 +163,7 @@ static uint32_t source_get (Functions *fs, const char *s, size_t length) {
   if (text == TEXT_FAILED) return 0;
   for (; i != 0; i = functions_source(fs, i)->next)
     if (functions_source(fs, i)->text == text) return i;
-  source = chunks_add(&fs->sources);
+  source = cast(Source *, chunks_add(&fs->sources));
   if (source == NULL) return 0;
   source_init(source, text, s);
   return index_last(&fs->bysource) ? fs->sources.count - 1 : 0;
@@ -171,7 +171,7 @@ static uint32_t source_get (Functions *fs, const char *s, size_t length) {
 
 
 static Key *key_at (const Functions *fs, uint32_t i) {
-  return chunks_at(&fs->keys, i);
+  return cast(Key *, chunks_at(&fs->keys, i));
 }
 
 
@@ -188,7 +188,7 @@ static Key *key_find (const Functions *fs, const lua_Debug *ar) {
 
 
 static int key_add (Functions *fs, const lua_Debug *ar, uint32_t func) {
-  Key *k = chunks_add(&fs->keys);
+  Key *k = cast(Key *, chunks_add(&fs->keys));
   if (k == NULL) return 0;
   k->source = ar->source;
   k->line = ar->linedefined;
@@ -211,7 +211,7 @@ static void keys_forget (Functions *fs, const char *s) {
 
 
 static Address *address_at (const Functions *fs, uint32_t i) {
-  return chunks_at(&fs->addresses, i);
+  return cast(Address *, chunks_at(&fs->addresses, i));
 }
 
 
@@ -232,7 +232,7 @@ static Address *address_find (const Functions *fs, const char *s) {
 
 
 static int address_add (Functions *fs, const char *s, uint32_t index) {
-  Address *a = chunks_add(&fs->addresses);
+  Address *a = cast(Address *, chunks_add(&fs->addresses));
   if (a == NULL) return 0;
   a->source = s;
   a->index = index;
@@ -309,17 +309,17 @@ static Function *function_get (Functions *fs, const Function *like,
                                lua_State *L, lua_State *at,
                                lua_Debug *ar) {
   Function *f = function_find(fs, like);
-  Function new = *like;
+  Function named = *like;
   if (f != NULL) return f;
   if (fs->list.count >= fs->limit) return functions_at(fs, FUNC_TRUNCATED);
   if (ar != NULL) {
-    if (!function_label(fs, &new, at, ar)) return NULL;
-    if (fs->wanted && !fs->wanted(fs->ud, L, &new))
-      new.marks |= FUNCTION_FOLDED;
+    if (!function_label(fs, &named, at, ar)) return NULL;
+    if (fs->wanted && !fs->wanted(fs->ud, L, &named))
+      named.marks |= FUNCTION_FOLDED;
   }
-  f = chunks_add(&fs->list);
+  f = cast(Function *, chunks_add(&fs->list));
   if (f == NULL) return NULL;
-  *f = new;
+  *f = named;
   f->id = fs->list.count - 1;
   return index_last(&fs->byidentity) ? f : NULL;
 }
@@ -347,7 +347,7 @@ static Function *function_define (Functions *fs, lua_State *L,
                                   lua_State *at, lua_Debug *ar,
                                   const Source *source,
                                   const Definition *d) {
-  Function like = {0};
+  Function like = ZEROS;
   like.kind = *ar->what == 'm' ? FUNCTION_MAIN : FUNCTION_LUA;
   like.print = d->print;
   like.key = (uintptr_t)d->code;
@@ -422,7 +422,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
 
 static int function_first (Functions *fs, FunctionKind kind,
                            const char *name) {
-  Function *f = chunks_add(&fs->list);
+  Function *f = cast(Function *, chunks_add(&fs->list));
   if (f == NULL) return 0;
   f->kind = (uint8_t)kind;
   f->id = fs->list.count - 1;
@@ -521,7 +521,7 @@ Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
 
 Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
                        lua_Debug *ar, lua_CFunction f) {
-  Function like = {0};
+  Function like = ZEROS;
   Function *found;
   like.kind = FUNCTION_C;
   like.key = (uintptr_t)f;
@@ -552,7 +552,7 @@ Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
 
 Function *functions_zone (Functions *fs, const char *name, size_t length,
                           size_t tag) {
-  Function like = {0};
+  Function like = ZEROS;
   if (fs->list.count >= fs->limit &&  /* names may be without number */
       text_find(&fs->text, name, length) == TEXT_FAILED)
     return functions_at(fs, FUNC_TRUNCATED);
@@ -573,7 +573,7 @@ Function *functions_met (Functions *fs, lua_State *L) {
   uint32_t id;
   if (known != NULL) return known;
   if (f != NULL) {
-    Function like = {0};
+    Function like = ZEROS;
     like.kind = FUNCTION_C;
     like.key = (uintptr_t)f;
     return function_find(fs, &like);

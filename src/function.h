@@ -133,11 +133,11 @@ void functions_clear (Functions *fs);
 
 static inline Source *functions_source (const Functions *fs,
                                         uint32_t index) {
-  return chunks_at(&fs->sources, index);
+  return cast(Source *, chunks_at(&fs->sources, index));
 }
 
 static inline Function *functions_at (const Functions *fs, uint32_t id) {
-  return chunks_at(&fs->list, id);
+  return cast(Function *, chunks_at(&fs->list, id));
 }
 
 #endif

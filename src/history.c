@@ -61,7 +61,7 @@ void history_clear (History *h) {
 ** ======================================================= */
 
 static NodeHistory *history_node (const History *h, uint32_t id) {
-  return chunks_at(&h->nodes, id);
+  return cast(NodeHistory *, chunks_at(&h->nodes, id));
 }
 
 
@@ -72,7 +72,7 @@ int history_touchnew (History *h, const Node *n) {
   if (!memory_grow(h->memory, &array, &h->capacity, h->count,
                    sizeof *h->touched))
     return 0;
-  h->touched = array;
+  h->touched = cast(uint32_t *, array);
   h->touched[h->count++] = n->id;
   history_node(h, n->id)->touched = (uint32_t)h->number;
   return 1;
@@ -80,7 +80,7 @@ int history_touchnew (History *h, const Node *n) {
 
 
 static Period *periods_new (const Memory *m, uint32_t n) {
-  Period *list = memory_resize(m, NULL, 0, n * sizeof *list);
+  Period *list = memory_new(m, Period, n);
   if (list != NULL) memset(list, 0, n * sizeof *list);
   return list;
 }
@@ -115,7 +115,7 @@ int history_begin (History *h, uint64_t start, double seconds,
 static FuncHistory *history_func (History *h, uint32_t func) {
   while (h->funcs.count <= func)
     if (chunks_add(&h->funcs) == NULL) return NULL;
-  return chunks_at(&h->funcs, func);
+  return cast(FuncHistory *, chunks_at(&h->funcs, func));
 }
 
 
@@ -131,7 +131,7 @@ static int period_nodes (History *h) {
     if (!memory_grow(h->memory, &array, &p->nodecapacity, p->nodes,
                      sizeof *p->node))
       return 0;
-    p->node = array;
+    p->node = cast(PeriodNode *, array);
     p->node[p->nodes].node = n->id;
     p->node[p->nodes].calls = n->calls - x->calls;
     p->node[p->nodes].self = n->self - x->self;
@@ -168,7 +168,7 @@ static int period_enter (History *h, uint32_t id, uint64_t calls,
     if (!memory_grow(h->memory, &array, &p->rowcapacity, p->rows,
                      sizeof *p->row))
       return 0;
-    p->row = array;
+    p->row = cast(PeriodRow *, array);
     memset(&p->row[p->rows], 0, sizeof *p->row);
     p->row[p->rows].func = func;
     f->row = ++p->rows;
@@ -236,8 +236,8 @@ static void decay_missed (const History *h, Decay *d, uint64_t at) {
 }
 
 
-static double decay_mix (const Decay *d, int i, double old, double new) {
-  return d->now[i] * d->old[i] * old + (1 - d->now[i]) * new;
+static double decay_mix (const Decay *d, int i, double old, double now) {
+  return d->now[i] * d->old[i] * old + (1 - d->now[i]) * now;
 }
 
 
@@ -318,8 +318,8 @@ static int period_copy (const Memory *m, Period *to, const Period *from,
   int ok = period_room(m, &row, &to->rowcapacity, from->rows,
                        sizeof *to->row) &&
            period_room(m, &node, &to->nodecapacity, nodes, sizeof *to->node);
-  to->row = row;
-  to->node = node;
+  to->row = cast(PeriodRow *, row);
+  to->node = cast(PeriodNode *, node);
   if (!ok) return 0;
   memcpy(to->row, from->row, from->rows * sizeof *to->row);
   if (nodes > 0) memcpy(to->node, from->node, nodes * sizeof *to->node);

@@ -123,7 +123,8 @@ int history_touchnew (History *h, const Node *n);
 
 static inline int history_touch (History *h, const Node *n) {
   if (n->id < h->nodes.count) {
-    const NodeHistory *x = chunks_at(&h->nodes, n->id);
+    const NodeHistory *x = cast(const NodeHistory *,
+      chunks_at(&h->nodes, n->id));
     if (x->touched == (uint32_t)h->number) return 1;
   }
   return history_touchnew(h, n);

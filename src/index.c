@@ -29,7 +29,7 @@ void index_free (Index *x) {
 
 
 static void index_link (Index *x, uint32_t id) {
-  char *item = chunks_at(x->items, id);
+  char *item = cast(char *, chunks_at(x->items, id));
   uint32_t *first = &x->bucket[x->hash(item) & (x->buckets - 1)];
   memcpy(item + x->next, first, sizeof id);
   *first = id;
@@ -45,8 +45,8 @@ void index_all (Index *x) {
 
 static int index_grow (Index *x) {
   uint32_t wanted = x->buckets ? x->buckets * 2 : INDEX_FIRST;
-  uint32_t *bucket = memory_resize(x->items->memory, x->bucket,
-    x->buckets * sizeof *bucket, wanted * sizeof *bucket);
+  uint32_t *bucket = cast(uint32_t *, memory_resize(x->items->memory, x->bucket,
+    x->buckets * sizeof *bucket, wanted * sizeof *bucket));
   if (bucket == NULL) return 0;
   x->bucket = bucket;
   x->buckets = wanted;

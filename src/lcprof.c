@@ -30,7 +30,7 @@ typedef struct Wanted {
 
 /* function, Wanted -> is it wanted? */
 static int core_ask (lua_State *L) {
-  Wanted *w = lua_touserdata(L, 2);
+  Wanted *w = cast(Wanted *, lua_touserdata(L, 2));
   lua_rawgetp(L, LUA_REGISTRYINDEX, &FILTER);
   lprofile_pushfunction(L, w->functions, w->function);
   lua_pushvalue(L, 1);
@@ -43,7 +43,7 @@ static int core_ask (lua_State *L) {
 static int core_wanted (void *ud, lua_State *L, const Function *f) {
   Wanted w;
   int wanted;
-  w.functions = ud;
+  w.functions = cast(const Functions *, ud);
   w.function = f;
   lua_pushcfunction(L, core_ask);
   lua_pushvalue(L, -2);
@@ -57,7 +57,7 @@ static int core_wanted (void *ud, lua_State *L, const Function *f) {
 /* source -> are its lines wanted? */
 static int core_asklines (lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &LINES);
-  lua_pushstring(L, lua_touserdata(L, 1));
+  lua_pushstring(L, cast(const char *, lua_touserdata(L, 1)));
   lua_call(L, 1, 1);
   return 1;
 }
@@ -86,7 +86,7 @@ static int core_flag (lua_State *L, const char *name) {
 /* options -> true, or nil and a message */
 static int core_start (lua_State *L) {
   Recording *r = recording_get(L);
-  Options o = {0};
+  Options o = ZEROS;
   luaL_checktype(L, 1, LUA_TTABLE);
   recording_forked(r);
   if (r->state != STATE_STOPPED) {
@@ -241,7 +241,7 @@ static int core_leave (lua_State *L) {
 
 static int core_zone (lua_State *L) {
   uint32_t serial = core_enterzone(L);
-  uint32_t *z = lua_newuserdatauv(L, sizeof *z, 0);
+  uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
   *z = serial;
   luaL_setmetatable(L, ZONE);
   return 1;
@@ -249,7 +249,7 @@ static int core_zone (lua_State *L) {
 
 
 static int core_closezone (lua_State *L) {
-  const uint32_t *z = luaL_checkudata(L, 1, ZONE);
+  const uint32_t *z = cast(const uint32_t *, luaL_checkudata(L, 1, ZONE));
   zone_close(recording_get(L), L, *z);
   return 0;
 }

@@ -204,18 +204,18 @@ static HistoryCopy *copy_new (lua_State *L, const History *h) {
        + rows * sizeof *c->row + nodes * sizeof *c->node
        + h->funcs.count * sizeof *c->func
        + h->nodes.count * sizeof *c->average;
-  c = lua_newuserdatauv(L, size, 0);
+  c = cast(HistoryCopy *, lua_newuserdatauv(L, size, 0));
   memset(c, 0, size);
   p = (char *)(c + 1);
-  c->period = (void *)p;
+  c->period = cast(PeriodCopy *, (void *)p);
   p += (periods + slows) * sizeof *c->period;
-  c->row = (void *)p;
+  c->row = cast(RowCopy *, (void *)p);
   p += rows * sizeof *c->row;
-  c->node = (void *)p;
+  c->node = cast(NodeCopy *, (void *)p);
   p += nodes * sizeof *c->node;
-  c->func = (void *)p;
+  c->func = cast(FuncCopy *, (void *)p);
   p += h->funcs.count * sizeof *c->func;
-  c->average = (void *)p;
+  c->average = cast(AverageCopy *, (void *)p);
   luaL_setmetatable(L, HISTORY);
   return c;
 }
@@ -251,10 +251,12 @@ void lhistory_push (lua_State *L, const Recording *r, const Snapshot *s) {
   }
   for (i = 0; i < h->funcs.count; i++)
     if (s->func[i] != 0)
-      copy_averages(&c, chunks_at(&h->funcs, i), copy_func(&c, i));
+      copy_averages(&c, cast(const FuncHistory *, chunks_at(&h->funcs, i)),
+                    copy_func(&c, i));
   for (i = 0; i < h->nodes.count; i++)
     if (copy_node(&c, i) != UINT32_MAX)
-      copy_nodeaverages(&c, chunks_at(&h->nodes, i), copy_node(&c, i));
+      copy_nodeaverages(&c, cast(const NodeHistory *,
+                                 chunks_at(&h->nodes, i)), copy_node(&c, i));
 }
 
 /* }====================================================== */
@@ -265,7 +267,7 @@ void lhistory_push (lua_State *L, const Recording *r, const Snapshot *s) {
 ** ======================================================= */
 
 static HistoryCopy *history_check (lua_State *L) {
-  return luaL_checkudata(L, 1, HISTORY);
+  return cast(HistoryCopy *, luaL_checkudata(L, 1, HISTORY));
 }
 
 

@@ -18,7 +18,7 @@ int lines_init (Lines *l, const Memory *m, const Definition *d) {
   if (d->first < 1 || d->final - d->first >= LINES_MAX) return 1;
   l->count = (uint32_t)(d->final - d->first) + 1;
   l->entry = (uint32_t)(d->entry - d->first);
-  l->list = memory_resize(m, NULL, 0, l->count * sizeof *l->list);
+  l->list = memory_new(m, Line, l->count);
   if (l->list == NULL) return 0;
   memset(l->list, 0, l->count * sizeof *l->list);
   for (i = 0; i < l->count; i++) {

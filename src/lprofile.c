@@ -69,13 +69,13 @@ static void profile_setinteger (lua_State *L, const char *name,
 ** ======================================================= */
 
 Nodes *lprofile_checknodes (lua_State *L, int arg) {
-  return luaL_checkudata(L, arg, NODES);
+  return cast(Nodes *, luaL_checkudata(L, arg, NODES));
 }
 
 
 ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count) {
   size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
-  Nodes *nodes = lua_newuserdatauv(L, bytes, 0);
+  Nodes *nodes = cast(Nodes *, lua_newuserdatauv(L, bytes, 0));
   ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
   nodes->list = list;
   nodes->count = count;
@@ -224,6 +224,9 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
   return lua_newuserdatauv(L, items * size + 1, 0);
 }
 
+#define profile_array(L, t, n)	\
+	cast(t *, profile_room(L, n, sizeof(t)))
+
 
 /*
 ** -> nodes, functions, meta, lines, sources, history; or nothing, if there
@@ -232,15 +235,15 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
 static int profile_snapshot (lua_State *L) {
   Recording *r = recording_get(L);
   uint32_t functions = r->functions.list.count;
-  Snapshot s = {0};
+  Snapshot s = ZEROS;
   recorder_settle(r, L);
   if (!r->started) return 0;
   lua_settop(L, 0);
   s.list = lprofile_newnodes(L, snapshot_count(r));
-  s.func = profile_room(L, functions, sizeof *s.func);
-  s.zone = profile_room(L, functions, sizeof *s.zone);
-  s.own = profile_room(L, functions, sizeof *s.own);
-  s.line = profile_room(L, snapshot_lines(r), sizeof *s.line);
+  s.func = profile_array(L, uint32_t, functions);
+  s.zone = profile_array(L, uint8_t, functions);
+  s.own = profile_array(L, int64_t, functions);
+  s.line = profile_array(L, ProfileLine, snapshot_lines(r));
   snapshot_fill(r, &s);
   lua_pushvalue(L, 1);
   snapshot_pushfunctions(L, r, &s);
@@ -310,14 +313,14 @@ typedef struct Box {
 
 
 static int box_gc (lua_State *L) {
-  Box *box = luaL_checkudata(L, 1, SUMS);
+  Box *box = cast(Box *, luaL_checkudata(L, 1, SUMS));
   sums_free(&box->sums, &box->memory);
   return 0;
 }
 
 
 static Box *box_new (lua_State *L) {
-  Box *box = lua_newuserdatauv(L, sizeof *box, 0);
+  Box *box = cast(Box *, lua_newuserdatauv(L, sizeof *box, 0));
   memset(box, 0, sizeof *box);
   box->memory = recording_get(L)->memory;
   luaL_setmetatable(L, SUMS);
@@ -328,7 +331,7 @@ static Box *box_new (lua_State *L) {
 /* { function -> group } at 2 as the group of each node, which is pushed */
 static uint32_t *profile_groups (lua_State *L, const Nodes *nodes,
                                  uint32_t groups) {
-  uint32_t *group = profile_room(L, nodes->count, sizeof *group);
+  uint32_t *group = profile_array(L, uint32_t, nodes->count);
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     lua_Integer g;
@@ -349,7 +352,7 @@ static uint32_t *profile_groups (lua_State *L, const Nodes *nodes,
 static uint32_t profile_spread (lua_State *L, const Nodes *nodes,
                                 uint32_t *group, uint32_t groups) {
   const Memory *m = &recording_get(L)->memory;
-  uint32_t *level = profile_room(L, nodes->count, sizeof *level);
+  uint32_t *level = profile_array(L, uint32_t, nodes->count);
   uint32_t count = 0, i;
   if (!nodes_levels(nodes, m, group, groups, level))
     luaL_error(L, "cprof: out of memory");
@@ -412,7 +415,7 @@ static int profile_sum (lua_State *L) {
 
 /* { function -> boolean } at 'arg' as flags, which are pushed */
 static uint8_t *profile_flags (lua_State *L, int arg, uint32_t functions) {
-  uint8_t *flag = profile_room(L, functions, sizeof *flag);
+  uint8_t *flag = profile_array(L, uint8_t, functions);
   uint32_t i;
   for (i = 0; i < functions; i++) {
     lua_rawgeti(L, arg, (lua_Integer)i + 1);
@@ -437,7 +440,7 @@ static int profile_attribute (lua_State *L) {
   uint32_t functions = (uint32_t)lua_rawlen(L, 2);
   const uint8_t *is = profile_flags(L, 2, functions);
   const uint8_t *above = profile_flags(L, 3, functions);
-  uint8_t *room = profile_room(L, nodes->count, sizeof *room);
+  uint8_t *room = profile_array(L, uint8_t, nodes->count);
   SumRow sum;
   profile_checkfuncs(L, nodes, functions);
   sum = nodes_attribute(nodes, is, above, room);
@@ -454,7 +457,7 @@ static int profile_sites (lua_State *L) {
   const Nodes *nodes = lprofile_checknodes(L, 1);
   uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
   const uint8_t *zone = profile_flags(L, 2, functions);
-  uint32_t *key = profile_room(L, functions, sizeof *key);
+  uint32_t *key = profile_array(L, uint32_t, functions);
   Box *box = box_new(L);
   Sums *s = &box->sums;
   for (i = 0; i < functions; i++) {

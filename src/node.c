@@ -33,7 +33,7 @@ static uint32_t *tree_bucket (const Tree *t, uint32_t hash) {
   uint32_t mask = (1u << t->level) - 1;
   uint32_t b = hash & mask;
   if (b < t->split) b = hash & (mask * 2 + 1);
-  return chunks_at(&t->buckets, b);
+  return cast(uint32_t *, chunks_at(&t->buckets, b));
 }
 
 
@@ -108,7 +108,7 @@ static void tree_link (Tree *t, Node *parent, Node *n) {
 
 
 static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
-  Node *n = chunks_add(&t->nodes);
+  Node *n = cast(Node *, chunks_add(&t->nodes));
   if (n == NULL) return NULL;
   n->id = t->nodes.count - 1;
   n->func = func;

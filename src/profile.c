@@ -30,8 +30,8 @@ static uint32_t edge_hash (uint32_t caller, uint32_t callee) {
 
 static int edges_rehash (Sums *s, const Memory *m) {
   uint32_t wanted = s->buckets ? s->buckets * 2 : 256, i;
-  uint32_t *bucket = memory_resize(m, s->bucket,
-    s->buckets * sizeof *bucket, wanted * sizeof *bucket);
+  uint32_t *bucket = cast(uint32_t *, memory_resize(m, s->bucket,
+    s->buckets * sizeof *bucket, wanted * sizeof *bucket));
   if (bucket == NULL) return 0;
   memset(bucket, 0, wanted * sizeof *bucket);
   s->bucket = bucket;
@@ -60,7 +60,7 @@ static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
   }
   if (!memory_grow(m, &array, &s->capacity, s->count, sizeof *e))
     return NULL;
-  s->edges = array;
+  s->edges = cast(SumEdge *, array);
   e = &s->edges[s->count++];
   memset(e, 0, sizeof *e);
   e->caller = caller;
@@ -199,11 +199,11 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
   w.nodes = nodes;
   w.group = group;
   s->groups = groups;
-  s->rows = memory_resize(m, NULL, 0, groups * sizeof *s->rows);
-  w.step = memory_resize(m, NULL, 0, n * sizeof *w.step);
-  w.path = memory_resize(m, NULL, 0, n * sizeof *w.path);
-  w.inner = memory_resize(m, NULL, 0, groups * sizeof *w.inner);
-  w.depth = memory_resize(m, NULL, 0, groups * sizeof *w.depth);
+  s->rows = memory_new(m, SumRow, groups);
+  w.step = memory_new(m, Step, n);
+  w.path = memory_new(m, Place, n);
+  w.inner = memory_new(m, uint32_t, groups);
+  w.depth = memory_new(m, uint32_t, groups);
   if (s->rows && w.step && w.path && w.inner && w.depth) {
     memset(s->rows, 0, groups * sizeof *s->rows);
     memset(w.inner, 0xFF, groups * sizeof *w.inner);
@@ -231,7 +231,7 @@ uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
 static uint32_t *sites_groups (Sums *sites, const Memory *m,
                                const Nodes *nodes, const uint8_t *zone,
                                const uint32_t *key) {
-  uint32_t *group = memory_resize(m, NULL, 0, nodes->count * sizeof *group);
+  uint32_t *group = memory_new(m, uint32_t, nodes->count);
   uint32_t i;
   for (i = 0; group != NULL && i < nodes->count; i++) {
     const ProfileNode *n = &nodes->list[i];
@@ -253,7 +253,7 @@ static uint32_t *sites_groups (Sums *sites, const Memory *m,
 
 int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
                 const uint8_t *zone, const uint32_t *key) {
-  Sums sites = {0}, sums;
+  Sums sites = ZEROS, sums;
   uint32_t *group = sites_groups(&sites, m, nodes, zone, key);
   int ok = group != NULL &&
            sums_make(&sums, m, nodes, group, sites.count + 1);
@@ -272,8 +272,8 @@ int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
 
 int nodes_levels (const Nodes *nodes, const Memory *m,
                   const uint32_t *group, uint32_t groups, uint32_t *level) {
-  uint32_t *depth = memory_resize(m, NULL, 0, groups * sizeof *depth);
-  Step *step = memory_resize(m, NULL, 0, nodes->count * sizeof *step);
+  uint32_t *depth = memory_new(m, uint32_t, groups);
+  Step *step = memory_new(m, Step, nodes->count);
   uint32_t node = 0;
   Walk w;
   if (depth == NULL || step == NULL) {

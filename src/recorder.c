@@ -56,7 +56,7 @@ static int recorder_visited (const Stack *s, const lua_State *L) {
 
 /* coroutines that wait elsewhere are known from before a pause */
 static void recorder_attachone (void *ud, Stack *s) {
-  Visit *v = ud;
+  Visit *v = cast(Visit *, ud);
   if (recording_alive(v->recording, v->running, s))
     hook_install(v->recording, s);
 }
@@ -98,7 +98,7 @@ static int recorder_attach (Recording *r, lua_State *L) {
 ** ======================================================= */
 
 static void recorder_detachone (void *ud, Stack *s) {
-  Visit *v = ud;
+  Visit *v = cast(Visit *, ud);
   stack_uncount(s);
   if (!recording_alive(v->recording, v->running, s)) {
     stacks_remove(&v->recording->stacks, s);

@@ -17,7 +17,7 @@ static const char THREADS = 0;
 
 
 /* what an event finds in a thread where nothing was recorded yet */
-static const Hot nobody;
+static const Hot nobody = ZEROS;
 PLATFORM_THREAD Hot *recording_hot = (Hot *)&nobody;
 
 
@@ -66,7 +66,7 @@ static void recording_freehot (Hot *h) {
 
 /* the state is being closed */
 static int recording_gc (lua_State *L) {
-  Recording **box = lua_touserdata(L, 1);
+  Recording **box = cast(Recording **, lua_touserdata(L, 1));
   Recording *r = *box;
   if (r != NULL) {
     *box = NULL;
@@ -92,17 +92,17 @@ Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f)) {
   Recording *r = recording_get(L), **box;
   if (r != NULL) return r;
   recording_open(L);
-  box = lua_newuserdatauv(L, sizeof *box, 0);
+  box = cast(Recording **, lua_newuserdatauv(L, sizeof *box, 0));
   *box = NULL;
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, recording_gc);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
-  *box = r = calloc(1, sizeof *r);
+  *box = r = cast(Recording *, calloc(1, sizeof *r));
   if (r == NULL) luaL_error(L, "cprof: out of memory");
   r->memory.alloc = recording_alloc;
   r->own = own;
-  r->hot = platform_newpage(sizeof *r->hot);
+  r->hot = cast(Hot *, platform_newpage(sizeof *r->hot));
   if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
   r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
@@ -171,7 +171,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   r->functions.limit = o->max_nodes;
   r->tree.limit = o->max_nodes;
   r->tree.fold = o->fold;
-  r->cache = memory_resize(&r->memory, NULL, 0, sizeof *r->cache);
+  r->cache = memory_new(&r->memory, Cache, 1);
   if (r->cache == NULL) return 0;
   h->cache = r->cache;
   h->tree = &r->tree;
@@ -274,7 +274,7 @@ static int recording_waits (const Recording *r, const Stack *s) {
 
 
 static void sweep_one (void *ud, Stack *s) {
-  Sweep *w = ud;
+  Sweep *w = cast(Sweep *, ud);
   if (!recording_waits(w->recording, s) &&
       !recording_alive(w->recording, w->running, s))
     stacks_remove(&w->recording->stacks, s);

@@ -66,7 +66,7 @@ static int source_compile (lua_State *L, const Reading *r) {
 
 /* Reading -> the main function, or nil */
 static int source_load (lua_State *L) {
-  int status = source_compile(L, lua_touserdata(L, 1));
+  int status = source_compile(L, cast(const Reading *, lua_touserdata(L, 1)));
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status != LUA_OK) lua_pushnil(L);
   return 1;
@@ -104,7 +104,7 @@ static int source_slurp (Source *s, const Memory *m, FILE *f) {
   size_t capacity = 0;
   for (;;) {
     size_t wanted = capacity ? capacity * 2 : 8192, n;
-    char *p = memory_resize(m, s->content, capacity, wanted);
+    char *p = cast(char *, memory_resize(m, s->content, capacity, wanted));
     if (p == NULL) {
       memory_free(m, s->content, capacity);
       s->content = NULL;
@@ -115,7 +115,7 @@ static int source_slurp (Source *s, const Memory *m, FILE *f) {
     s->size = capacity + n;
     if (n < wanted - capacity) {  /* give back what is left over */
       size_t size = s->size ? s->size : 1;
-      p = memory_resize(m, s->content, wanted, size);
+      p = cast(char *, memory_resize(m, s->content, wanted, size));
       if (p != NULL) s->content = p;
       else memory_free(m, s->content, wanted);
       s->content = p;
@@ -137,7 +137,7 @@ int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
     }
   }
   else if (*ar->source != '=') {
-    s->content = memory_resize(m, NULL, 0, ar->srclen);
+    s->content = cast(char *, memory_resize(m, NULL, 0, ar->srclen));
     s->size = s->content ? ar->srclen : 0;
     if (s->content) memcpy(s->content, ar->source, ar->srclen);
     ok = s->content != NULL || ar->srclen == 0;

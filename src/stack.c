@@ -63,7 +63,7 @@ static int stacks_rehash (Stacks *s) {
   uint32_t old = s->buckets, i;
   uint32_t wanted = old ? old * 2 : BUCKETS_FIRST;
   Stack **from = s->bucket;
-  Stack **to = memory_resize(s->memory, NULL, 0, wanted * sizeof *to);
+  Stack **to = memory_new(s->memory, Stack *, wanted);
   if (to == NULL) return 0;
   memset(to, 0, wanted * sizeof *to);
   s->bucket = to;
@@ -92,11 +92,10 @@ static Stack *stack_new (Stacks *s) {
     stack->limit = limit;
     return stack;
   }
-  stack = memory_resize(s->memory, NULL, 0, sizeof *stack);
+  stack = memory_new(s->memory, Stack, 1);
   if (stack == NULL) return NULL;
   memset(stack, 0, sizeof *stack);
-  stack->base = memory_resize(s->memory, NULL, 0,
-                              FRAMES_FIRST * sizeof(Frame));
+  stack->base = memory_new(s->memory, Frame, FRAMES_FIRST);
   if (stack->base == NULL) {
     memory_free(s->memory, stack, sizeof *stack);
     return NULL;
@@ -151,7 +150,7 @@ void stacks_each (Stacks *s, void (*f) (void *ud, Stack *stack), void *ud) {
 
 int stack_grow (Stack *s, const Memory *m) {
   size_t size = stack_bytes(s), top = (size_t)(s->top - s->base);
-  Frame *base = memory_resize(m, s->base, size, size * 2);
+  Frame *base = cast(Frame *, memory_resize(m, s->base, size, size * 2));
   if (base == NULL) return 0;
   s->base = base;
   s->top = base + top;

@@ -56,7 +56,7 @@ void text_free (Text *t) {
 
 
 static String *text_string (const Text *t, uint32_t id) {
-  return chunks_at(&t->strings, id);
+  return cast(String *, chunks_at(&t->strings, id));
 }
 
 
@@ -85,7 +85,7 @@ static uint32_t text_insert (Text *t, const char *s, size_t n, uint64_t h) {
   uint32_t at = text_reserve(t, text_kept(n));
   String *x;
   if (at == UINT32_MAX) return TEXT_FAILED;
-  x = chunks_add(&t->strings);
+  x = cast(String *, chunks_add(&t->strings));
   if (x == NULL) return TEXT_FAILED;
   memcpy(chunks_at(&t->bytes, at), s, text_kept(n));
   x->hash = h;
@@ -126,7 +126,7 @@ const char *text_get (const Text *t, uint32_t id, size_t *length) {
   if (id == 0 || id >= t->strings.count) return "";
   s = text_string(t, id);
   *length = text_kept(s->length);
-  return chunks_at(&t->bytes, s->at);
+  return cast(const char *, chunks_at(&t->bytes, s->at));
 }
 
 
