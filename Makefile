@@ -46,7 +46,7 @@ $(B)/%.o: src/%.c
 $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
 
-$(B)/spec_host.so: spec/support/host.c $(OBJECTS)
+$(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread -lm
 
 -include $(wildcard $(B)/*.d)

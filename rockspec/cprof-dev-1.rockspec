@@ -25,9 +25,9 @@ build = {
       sources = {
         "src/chunk.c", "src/clock.c", "src/definition.c", "src/function.c",
         "src/hook.c", "src/index.c", "src/lcprof.c", "src/node.c",
-        "src/platform.c", "src/profile.c", "src/recorder.c",
+        "src/platform.c", "src/profile.c", "src/recorder.c", "src/region.c",
         "src/recording.c", "src/snapshot.c", "src/source.c", "src/stack.c",
-        "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
+        "src/text.c", "src/zone.c", "src/adopt.c", "src/api.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
         "src/history.c",
       },
     },

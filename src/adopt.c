@@ -182,3 +182,28 @@ int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
   s->period = 0;
   return recording_touch(r, s);
 }
+
+
+/* what runs is not what the frames say */
+static Frame *adopt_anew (Hot *h, lua_State *L, int level) {
+  Recording *r = h->recording;
+  Stack *s = r->current;
+  r->unmatched++;
+  s->top = h->top;
+  stack_uncount(s);
+  s->top = s->base;
+  if (!adopt_sync(r, L, s, level, s->resumer ? s->resumer->top : NULL))
+    return NULL;
+  adopt_current(r, s);
+  return h->top;
+}
+
+
+Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
+  const Stack *s = h->recording->current;
+  Frame *f = h->top;
+  while (f > s->base && f->ci != ci) f--;
+  if (f->ci != ci) return adopt_anew(h, L, level);
+  if (h->fold) stack_leaveframes(f, h->top);
+  return h->top = f;
+}

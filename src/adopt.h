@@ -29,6 +29,14 @@ int adopt_rebase (Recording *r, Stack *s, const Frame *under);
 int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
                 const Frame *under);
 
+/*
+** The current stack's frame of the function at 'ci', which L runs at
+** 'level' and which is on top then: frames above it were left by an error,
+** which no event tells of. If it has none, an event must have been missed,
+** and what runs is found out anew. NULL: out of memory.
+*/
+Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level);
+
 /* the line that the function of 'ar' is at; 0: not to be told */
 uint32_t adopt_line (lua_State *at, lua_Debug *ar);
 

@@ -71,3 +71,17 @@ int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told) {
   adopt_current(r, s);
   return recording_touch(r, s);
 }
+
+
+int coroutine_here (Recording *r, lua_State *L) {
+  Hot *h = r->hot;
+  CallAddress ci;
+  lua_Debug ar;
+  if (h->L != L) {
+    recording_charge(h, recording_now(h));
+    ar.event = LUA_HOOKRET;  /* what runs is at level 0 */
+    if (!coroutine_switch(r, L, &ar, 0)) return 0;
+  }
+  ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
+  return h->top->ci == ci || adopt_unwind(h, L, ci, 0) != NULL;
+}

@@ -16,4 +16,10 @@
 */
 int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told);
 
+/*
+** The same where no event tells, for C code that runs in L: the function
+** that runs there, or none, is on top then. 0: out of memory.
+*/
+int coroutine_here (Recording *r, lua_State *L);
+
 #endif

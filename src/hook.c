@@ -83,34 +83,11 @@ void hook_remove (Recording *r, lua_State *L) {
 ** Frames that were left unseen
 ** ======================================================= */
 
-/* what runs is not what the frames say: an event must have been missed */
-static Frame *hook_lost (Hot *h, lua_State *L, int level) {
-  Recording *r = h->recording;
-  Stack *s = r->current;
-  r->unmatched++;
-  s->top = h->top;
-  stack_uncount(s);
-  s->top = s->base;
-  if (!adopt_sync(r, L, s, level, s->resumer ? s->resumer->top : NULL)) {
-    hook_nomemory(r);
-    return NULL;
-  }
-  adopt_current(r, s);
-  return h->top;
-}
-
-
-/*
-** The frame of the caller at 'ci'. Frames above it were left by an error,
-** which no event tells of.
-*/
-static Frame *hook_caller (Hot *h, lua_State *L, CallAddress ci) {
-  const Stack *s = h->recording->current;
-  Frame *f = h->top;
-  while (f > s->base && f->ci != ci) f--;
-  if (f->ci != ci) return hook_lost(h, L, 1);
-  if (h->fold) stack_leaveframes(f, h->top);
-  return h->top = f;
+/* the frame of the caller at 'ci', or the one at 'level' found anew */
+static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
+  Frame *f = adopt_unwind(h, L, ci, level);
+  if (f == NULL) hook_nomemory(h->recording);
+  return f;
 }
 
 
@@ -118,7 +95,7 @@ static Frame *hook_caller (Hot *h, lua_State *L, CallAddress ci) {
 static void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recording->current;
   Frame *f = stack_function(s, h->top, ci);
-  if (f == s->base) f = hook_lost(h, L, 0);
+  if (f == s->base) f = hook_unwind(h, L, ci, 0);
   if (f == NULL || f == h->recording->current->base) return;
   if (h->fold) stack_leaveframes(f - 1, h->top);
   h->top = f - 1;
@@ -131,17 +108,39 @@ static void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 ** Coroutines
 ** ======================================================= */
 
+/* takes the hook of a coroutine that was made before the start */
+static int hook_take (Recording *r, lua_State *running, lua_State *co) {
+  Stack *s;
+  if (hook_installed(co)) return 1;
+  s = recording_stack(r, running, co);
+  if (s == NULL) {
+    hook_nomemory(r);
+    return 0;
+  }
+  s->stale = 1;
+  hook_install(r, s);
+  return 1;
+}
+
+
+/*
+** Who runs is not known, and 'co' may be unable to; but the main thread is
+** always there.
+*/
+int hook_attach (Recording *r, lua_State *co) {
+  lua_Hook f = lua_gethook(r->main);
+  int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
+  int done;
+  lua_sethook(r->main, NULL, 0, 0);
+  done = hook_take(r, r->main, co);
+  lua_sethook(r->main, f, mask, count);
+  return done;
+}
+
+
 /* the coroutine that is about to run is to be followed */
 static void hook_follow (Recording *r, lua_State *L, lua_State *co) {
-  if (!hook_installed(co)) {  /* made before the start */
-    Stack *s = recording_stack(r, L, co);
-    if (s == NULL) {
-      hook_nomemory(r);
-      return;
-    }
-    s->stale = 1;
-    hook_install(r, s);
-  }
+  if (!hook_take(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = r->hot->last;
 }
@@ -166,11 +165,7 @@ static void hook_leave (Recording *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/*
-** The recording of an event that comes from a coroutine that did not run
-** at the last one, or from another state; NULL when there is none.
-*/
-static Recording *hook_recording (lua_State *L) {
+Recording *hook_recording (lua_State *L) {
   Recording *r = recording_hot->recording;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recording_get(L);
@@ -355,7 +350,7 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   const Known *k;
   Node *n;
   uint32_t flags = 0;
-  if (unlikely(f->ci != ci) && (f = hook_caller(h, L, ci)) == NULL) return;
+  if (unlikely(f->ci != ci) && (f = hook_unwind(h, L, ci, 1)) == NULL) return;
   n = f->node;
   k = hook_callee(h, L, ar, n);
   if (unlikely(k == NULL)) return;
@@ -452,13 +447,9 @@ static void hook_tier (Hot *h) {
 /* a line that is not one of the same function on top */
 static apart void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
   Recording *r = h->recording;
-  Frame *f = h->top;
+  Frame *f = hook_unwind(h, L, ar->i_ci, 0);
   Line *line;
-  while (f > r->current->base && f->ci != ar->i_ci) f--;
-  if (f->ci != ar->i_ci) f = hook_lost(h, L, 0);
   if (f == NULL) return;
-  if (h->fold && f != h->top) stack_leaveframes(f, h->top);
-  h->top = f;
   line = f->is.flags & FRAME_FOLDED ? NULL : line_go(f->line, ar->currentline);
   if (line != NULL) {
     line->hits++;

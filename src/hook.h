@@ -18,4 +18,10 @@ void hook_remove (Recording *r, lua_State *L);
 /* is the hook of L ours? */
 int hook_installed (lua_State *L);
 
+/* a coroutine that somebody may resume unseen; 0: out of memory */
+int hook_attach (Recording *r, lua_State *co);
+
+/* the recording that goes on in L's state, or NULL */
+Recording *hook_recording (lua_State *L);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <lauxlib.h>
 
+#include "lcprof.h"
 #include "lprofile.h"
 #include "recorder.h"
 #include "zone.h"
@@ -286,7 +287,7 @@ static const luaL_Reg zone_methods[] = {
   {NULL, NULL}
 };
 
-static int core_own (lua_CFunction f) {
+int lcprof_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
@@ -295,7 +296,7 @@ static int core_own (lua_CFunction f) {
 
 
 int luaopen_cprof_core (lua_State *L) {
-  recording_make(L, core_own);
+  recording_make(L, lcprof_own);
   luaL_newmetatable(L, ZONE);
   luaL_setfuncs(L, zone_methods, 0);
   lua_pop(L, 1);
@@ -303,14 +304,5 @@ int luaopen_cprof_core (lua_State *L) {
   lprofile_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
-  return 1;
-}
-
-
-int cprof_setalloc (lua_State *L, lua_Alloc alloc, void *ud) {
-  Recording *r = recording_make(L, core_own);
-  recording_forked(r);
-  if (r->state != STATE_STOPPED) return 0;
-  recording_setalloc(r, alloc, ud);
   return 1;
 }

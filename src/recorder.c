@@ -5,6 +5,7 @@
 #include "recorder.h"
 
 #include "adopt.h"
+#include "coroutine.h"
 #include "hook.h"
 
 
@@ -233,17 +234,23 @@ static int recorder_zone (Recording *r) {
 }
 
 
-int recorder_frame (Recording *r, lua_State *L, int record) {
+static int recorder_period (Recording *r, lua_State *L, int record) {
   Hot *h = r->hot;
+  r->current->top = h->top;
+  return recorder_zone(r) && (r->history.on || recorder_begin(r, L)) &&
+         history_end(&r->history, h->last - r->begun - r->paused, record) &&
+         recorder_touch(r, r->current) && recorder_ownzone(r, h->top);
+}
+
+
+int recorder_frame (Recording *r, lua_State *L, int record) {
   recorder_settle(r, L);
   if (r->state != STATE_RUNNING) return 0;
-  r->current->top = h->top;
-  if (recorder_zone(r) && (r->history.on || recorder_begin(r, L)) &&
-      history_end(&r->history, h->last - r->begun - r->paused, record) &&
-      recorder_touch(r, r->current) && recorder_ownzone(r, h->top))
-    return 1;
-  recording_end(r, "out of memory");
-  return 0;
+  if (!coroutine_here(r, L) || !recorder_period(r, L, record)) {
+    recording_end(r, "out of memory");
+    return 0;
+  }
+  return 1;
 }
 
 /* }====================================================== */

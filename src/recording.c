@@ -182,10 +182,22 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
 }
 
 
+/*
+** Zones in C are kept by thread and remember nodes by address. Together
+** with such an address, which no two recordings have at a time, the
+** moment is enough to tell what the address means.
+*/
+static uint64_t recording_epoch (uint64_t last) {
+  uint64_t now = platform_ticks();
+  return now > last ? now : last + 1;
+}
+
+
 int recording_clear (Recording *r) {
   r->started_at = (int64_t)time(NULL);
   r->paused = r->unmatched = r->truncated = 0;
   r->hot->events = r->hot->backwards = 0;
+  r->hot->epoch = recording_epoch(r->hot->epoch);
   r->hot->history = NULL;
   r->hot->fast = recording_fast(r->hot);
   history_clear(&r->history);
@@ -212,6 +224,12 @@ int recording_forked (Recording *r) {
 
 void recording_forget (Recording *r) {
   memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+uint32_t recording_serial (Recording *r) {
+  r->serial = (r->serial + 1) & (UINT32_MAX >> FRAME_SERIAL);
+  return r->serial += r->serial == 0;
 }
 
 

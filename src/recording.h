@@ -69,6 +69,7 @@ typedef struct Hot {
   History *history;	/* NULL: there are no periods */
   uint64_t events;
   uint64_t backwards;	/* times that the clock ran backwards */
+  uint64_t epoch;	/* tells what was recorded from what was before */
   ClockKind clock;
   Fast fast;
   int callsites;	/* are calls told apart by their lines? */
@@ -140,7 +141,7 @@ typedef struct Recording {
   uint64_t paused_at;
   uint64_t unmatched;	/* events that found no frame */
   uint64_t truncated;	/* calls that found no state of their own */
-  uint32_t serial;	/* of the zone that was opened last */
+  uint32_t serial;	/* of the zone that was opened last; never 0 */
   int lost;		/* did the program put its own hook over ours? */
 } Recording;
 
@@ -214,6 +215,9 @@ static inline void recording_charge (Hot *h, uint64_t now) {
 static inline void recording_settime (Hot *h, uint64_t now) {
   h->last = h->since = now;
 }
+
+/* the serial of the next zone */
+uint32_t recording_serial (Recording *r);
 
 /* time since the last event was the profiler's own */
 void recording_owntime (Recording *r);

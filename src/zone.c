@@ -85,7 +85,7 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   f->line = f[-1].line;
   if (r->history.on && !history_touch(&r->history, n))
     return zone_nomemory(r);
-  *serial = ++r->serial;
+  *serial = recording_serial(r);
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) {
     n->calls++;
@@ -135,7 +135,6 @@ void zone_close (Recording *r, lua_State *L, uint32_t serial) {
     zone_nomemory(r);
     return;
   }
-  serial &= UINT32_MAX >> FRAME_SERIAL;
   for (f = s->top - 1; f->is.flags & FRAME_ZONE; f--) {
     if (f->is.flags >> FRAME_SERIAL == serial) {
       zone_cut(s, f);

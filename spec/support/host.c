@@ -17,6 +17,7 @@
 #include <lualib.h>
 
 #include "../../src/cprof.h"
+#include "zones.h"
 
 
 /* n, f, g: calls f and g in turn, n times, whatever they raise */
@@ -285,6 +286,37 @@ static int state_elsewhere (lua_State *L) {
 }
 
 
+static lua_State *state_check (lua_State *L) {
+  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  return *box;
+}
+
+
+static int state_start (lua_State *L) {
+  return zones_start(L, state_check(L));
+}
+
+
+static int state_control (lua_State *L) {
+  return zones_control(L, state_check(L));
+}
+
+
+static int state_report (lua_State *L) {
+  return zones_report(L, state_check(L));
+}
+
+
+static int state_host (lua_State *L) {
+  return zones_host(L, state_check(L));
+}
+
+
+static int state_view (lua_State *L) {
+  return zones_view(L, state_check(L));
+}
+
+
 /* a new state with cprof in it */
 static int host_state (lua_State *L) {
   lua_State **box = lua_newuserdatauv(L, sizeof *box, 0);
@@ -292,6 +324,7 @@ static int host_state (lua_State *L) {
   luaL_setmetatable(L, "host.state");
   luaL_openlibs(*box);
   luaL_requiref(*box, "cprof.core", luaopen_cprof_core, 0);
+  luaL_requiref(*box, "spec_zones", luaopen_spec_zones, 0);
   lua_settop(*box, 0);
   return 1;
 }
@@ -319,6 +352,8 @@ int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
     {"run", state_run}, {"elsewhere", state_elsewhere},
+    {"start", state_start}, {"control", state_control},
+    {"report", state_report}, {"host", state_host}, {"view", state_view},
     {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
   };
   static const luaL_Reg host[] = {

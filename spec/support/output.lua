@@ -8,6 +8,7 @@ return function()
   local handler = require "busted.outputHandlers.base"()
 
   local function show(what, t)
+    t = t or { name = "a file of specs", message = "does not load" }
     local message = t.message or "nil"
     if type(message) ~= "string" then message = pretty.write(message) end
     local trace = t.trace or {}
