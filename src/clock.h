@@ -40,17 +40,17 @@ static inline uint64_t clock_read (ClockKind kind) {
 ** Starts the clock. 'cpu' asks for processor time; else it is the time
 ** stamp counter where that is steady, else the monotonic clock.
 */
-void clock_start (Clock *c, int cpu);
+CPROF_I void clock_start (Clock *c, int cpu);
 
 /*
 ** The rate since 'clock_start', measured against the monotonic clock. A
 ** clock that 'stopped' keeps the first one that it is asked for.
 */
-Scale clock_scale (Clock *c, int stopped);
+CPROF_I Scale clock_scale (Clock *c, int stopped);
 
-uint64_t clock_ns (Scale s, uint64_t ticks);
+CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
 
 /* "tsc", "monotonic" or "cpu" */
-const char *clock_name (const Clock *c);
+CPROF_I const char *clock_name (const Clock *c);
 
 #endif

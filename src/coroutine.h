@@ -14,6 +14,7 @@
 ** 'told': the last event was that L is about to be resumed. 0: out of
 ** memory.
 */
-int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told);
+CPROF_I int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar,
+                              int told);
 
 #endif
