@@ -15,7 +15,18 @@
 #ifndef cprof_h
 #define cprof_h
 
+/*
+** Lua's own headers leave it to C++ to say that Lua is compiled as C. If
+** yours is compiled as C++, so that its functions have C++ names, define
+** CPROF_LUA_CPP, also for cprof.c.
+*/
+#if defined(__cplusplus) && !defined(CPROF_LUA_CPP)
+extern "C" {
 #include <lua.h>
+}
+#else
+#include <lua.h>
+#endif
 
 
 #define CPROF_VERSION	"0.1.0"
@@ -31,6 +42,19 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+** Opens all of cprof: pushes the module that require "cprof" gives. The
+** Lua part is inside, so no files are needed. The host needs Lua's
+** library 'package' to be open, and then calls
+**
+**   luaL_requiref(L, "cprof", luaopen_cprof, 0);
+**   lua_pop(L, 1);
+**
+** Only in hosts that compile cprof.c, or src/host/embed.c. Raises an
+** error when out of memory, or when 'package' is not open.
+*/
+CPROF_API int luaopen_cprof (lua_State *L);
 
 /*
 ** Opens the core: pushes its table of functions, which the Lua part of
