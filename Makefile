@@ -1,4 +1,5 @@
 # make            build/cprof/core.so, to be used with lua/ as it stands
+# make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make bench      what recording costs
@@ -30,7 +31,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all demo test bench install lint sanitize memcheck clean \
+.PHONY: all amalgamation demo test bench install lint sanitize memcheck clean \
 	deps-build deps-test deps-lint deps-memcheck
 
 all: $(B)/cprof/core.so
@@ -49,7 +50,23 @@ $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread -lm
 
--include $(wildcard $(B)/*.d)
+# For hosts, which have the Lua part inside.
+
+MODULES		= $(shell find lua)
+
+$(B)/embedded.h: src/host/embed.lua $(MODULES)
+	@mkdir -p $(@D)
+	$(LUA) src/host/embed.lua $@
+
+$(B)/host/embed.o: $(B)/embedded.h
+$(B)/host/%.o: FLAGS += -Isrc -I$(B)
+
+amalgamation: deps-build
+	@$(MAKE) --no-print-directory $(B)/embedded.h
+	$(LUA) src/host/amalgamate.lua $(B) $(sort $(wildcard src/*.c)) \
+	  src/host/embed.c
+
+-include $(wildcard $(B)/*.d $(B)/host/*.d)
 
 clean:
 	rm -rf $(B)
@@ -75,7 +92,7 @@ deps-build:
 	$(call need,lua5.4 liblua5.4-dev)
 
 deps-test: deps-build
-	$(call need,lua-busted lua-check lua-penlight luarocks g++)
+	$(call need,lua-busted lua-check lua-penlight luarocks g++ clang)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
@@ -103,7 +120,7 @@ install: all
 	  $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/{} \;
 
 lint: deps-lint
-	$(PATHS) $(LUA) $$(command -v luacheck) lua spec
+	$(PATHS) $(LUA) $$(command -v luacheck) lua spec src
 	cppcheck --std=c99 --enable=warning,performance,portability \
 	  --inline-suppr --error-exitcode=1 --quiet -I$(LUA_INCDIR) \
 	  --suppress=missingInclude --suppress=missingIncludeSystem src

@@ -10,24 +10,24 @@
 
 
 /* 's' is the stack that runs from now on */
-void adopt_current (Recording *r, Stack *s);
+CPROF_I void adopt_current (Recording *r, Stack *s);
 
 /* room for one more frame on the current stack; 0: out of memory */
-int adopt_room (Hot *h);
+CPROF_I int adopt_room (Hot *h);
 
 /*
 ** Puts the frames of 's' on top of the frame 'under', or of the root if
 ** that is NULL, in states of their own. 0: out of memory.
 */
-int adopt_rebase (Recording *r, Stack *s, const Frame *under);
+CPROF_I int adopt_rebase (Recording *r, Stack *s, const Frame *under);
 
 /*
 ** The same, and makes the frames of 's' those that are really there, down
 ** to 'level', where 0 is the function that runs. Frames that were known
 ** stay, with their zones; others are adopted. 0: out of memory.
 */
-int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
-                const Frame *under);
+CPROF_I int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
+                        const Frame *under);
 
 /*
 ** The current stack's frame of the function at 'ci', which L runs at
@@ -35,9 +35,9 @@ int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
 ** which no event tells of. If it has none, an event must have been missed,
 ** and what runs is found out anew. NULL: out of memory.
 */
-Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level);
+CPROF_I Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level);
 
 /* the line that the function of 'ar' is at; 0: not to be told */
-uint32_t adopt_line (lua_State *at, lua_Debug *ar);
+CPROF_I uint32_t adopt_line (lua_State *at, lua_Debug *ar);
 
 #endif

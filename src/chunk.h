@@ -12,6 +12,8 @@
 
 #include <lua.h>
 
+#include "platform.h"
+
 
 typedef struct Memory {
   lua_Alloc alloc;
@@ -19,26 +21,18 @@ typedef struct Memory {
 } Memory;
 
 /* all give NULL when out of memory; 'memory_resize' then keeps 'p' */
-void *memory_resize (const Memory *m, void *p, size_t from, size_t to);
-void memory_free (const Memory *m, void *p, size_t size);
+CPROF_I void *memory_resize (const Memory *m, void *p, size_t from, size_t to);
+CPROF_I void memory_free (const Memory *m, void *p, size_t size);
 
 /*
 ** Makes room for a 'count + 1'st element in an array of '*capacity', by
 ** doubling. 0 when out of memory.
 */
-int memory_grow (const Memory *m, void **array, uint32_t *capacity,
-                 uint32_t count, size_t size);
+CPROF_I int memory_grow (const Memory *m, void **array, uint32_t *capacity,
+                         uint32_t count, size_t size);
 
-/* C++, as which all of this can be compiled, wants to be told types */
-#define cast(t, p)		((t)(p))
 #define memory_new(m, t, n)	\
 	cast(t *, memory_resize(m, NULL, 0, (n) * sizeof(t)))
-
-#ifdef __cplusplus
-#define ZEROS	{}
-#else
-#define ZEROS	{0}
-#endif
 
 
 typedef struct Chunks {
@@ -51,14 +45,15 @@ typedef struct Chunks {
   uint32_t capacity;	/* chunks that 'chunk' has room for */
 } Chunks;
 
-void chunks_init (Chunks *c, const Memory *m, size_t size, unsigned shift);
+CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,
+                          unsigned shift);
 
 /* a new item of zeros, its id is 'count' before; NULL: out of memory */
-void *chunks_add (Chunks *c);
+CPROF_I void *chunks_add (Chunks *c);
 
 /* forgets the items but keeps the chunks */
-void chunks_clear (Chunks *c);
-void chunks_free (Chunks *c);
+CPROF_I void chunks_clear (Chunks *c);
+CPROF_I void chunks_free (Chunks *c);
 
 static inline void *chunks_at (const Chunks *c, uint32_t id) {
   uint32_t within = id & ((1u << c->shift) - 1);

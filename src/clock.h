@@ -54,17 +54,17 @@ static inline uint64_t clock_read (const Clock *c) {
 ** clock, if there is one. Else it is the time stamp counter where that is
 ** steady, unless it must count nanoseconds, else the monotonic clock.
 */
-void clock_start (Clock *c, int cpu, int nanoseconds);
+CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
 
 /*
 ** The rate since 'clock_start', measured against the monotonic clock. A
 ** clock that 'stopped' keeps the first one that it is asked for.
 */
-Scale clock_scale (Clock *c, int stopped);
+CPROF_I Scale clock_scale (Clock *c, int stopped);
 
-uint64_t clock_ns (Scale s, uint64_t ticks);
+CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
 
 /* "tsc", "monotonic", "cpu" or "host" */
-const char *clock_name (const Clock *c);
+CPROF_I const char *clock_name (const Clock *c);
 
 #endif

@@ -14,12 +14,13 @@
 ** 'told': the last event was that L is about to be resumed. 0: out of
 ** memory.
 */
-int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told);
+CPROF_I int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar,
+                              int told);
 
 /*
 ** The same where no event tells, for C code that runs in L: the function
 ** that runs there, or none, is on top then. 0: out of memory.
 */
-int coroutine_here (Recording *r, lua_State *L);
+CPROF_I int coroutine_here (Recording *r, lua_State *L);
 
 #endif

@@ -32,7 +32,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+** Lua's own headers leave it to C++ to say that Lua is compiled as C. If
+** yours is compiled as C++, so that its functions have C++ names, define
+** CPROF_LUA_CPP, also for cprof.c.
+*/
+#if defined(__cplusplus) && !defined(CPROF_LUA_CPP)
+extern "C" {
 #include <lua.h>
+}
+#else
+#include <lua.h>
+#endif
 
 
 #define CPROF_VERSION	"0.1.0"
@@ -134,21 +145,27 @@ extern "C" {
 ** ======================================================= */
 
 /*
+** Opens all of cprof: pushes the module that require "cprof" gives. The
+** Lua part is inside, so no files are needed. The host needs Lua's
+** library 'package' to be open, and then calls
+**
+**   luaL_requiref(L, "cprof", luaopen_cprof, 0);
+**   lua_pop(L, 1);
+**
+** Only in hosts that compile cprof.c, or src/host/embed.c. Raises an
+** error when out of memory, or when 'package' is not open.
+*/
+CPROF_API int luaopen_cprof (lua_State *L);
+
+/*
 ** Opens the core: pushes its table of functions, which the Lua part of
 ** cprof builds on. Raises an error when out of memory.
 */
 CPROF_API int luaopen_cprof_core (lua_State *L);
 
 /*
-** Opens all of cprof, without files: pushes what require "cprof" gives.
-** The package library must be open. Only in hosts that link the Lua part
-** (cprof.c of 'make amalgamation'). Raises errors, as all such functions.
-*/
-CPROF_API int luaopen_cprof (lua_State *L);
-
-/*
-** The same, and require "cprof" gives it. LUA_OK, or another status of
-** Lua's with the message on the stack.
+** The same without errors: LUA_OK, or another status of Lua's with the
+** message on the stack. From then on require "cprof" gives the module.
 */
 CPROF_API int cprof_open (lua_State *L);
 

@@ -37,20 +37,20 @@ typedef struct Definitions {
 ** it is. Where the dump is of a form not known here, there is one
 ** definition, with lines -1 and a print of the whole. 0: out of memory.
 */
-int definitions_read (Definitions *d, const Memory *m, lua_State *L);
+CPROF_I int definitions_read (Definitions *d, const Memory *m, lua_State *L);
 
 /* marks in 'to' the lines that are marked in 'from'; 0: out of memory */
-int definitions_mark (Definitions *to, const Memory *m,
-                      const Definitions *from);
+CPROF_I int definitions_mark (Definitions *to, const Memory *m,
+                              const Definitions *from);
 
 /*
 ** The one of 'n' definitions whose code is that of the Lua function on
 ** top of the stack of L; NULL when there is none. Much faster than to
 ** read it.
 */
-const Definition *definition_match (lua_State *L, const Definition *list,
-                                    uint32_t n);
+CPROF_I const Definition *definition_match (lua_State *L,
+                                            const Definition *list, uint32_t n);
 
-void definitions_free (Definitions *d, const Memory *m);
+CPROF_I void definitions_free (Definitions *d, const Memory *m);
 
 #endif

@@ -93,11 +93,11 @@ typedef struct Functions {
 
 
 /* 0: out of memory. L is used to look at the standard library. */
-int functions_init (Functions *fs, const Memory *m, lua_State *L);
-void functions_free (Functions *fs);
+CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L);
+CPROF_I void functions_free (Functions *fs);
 
 /* the functions of this source are the profiler's own */
-int functions_hide (Functions *fs, const char *source);
+CPROF_I int functions_hide (Functions *fs, const char *source);
 
 /*
 ** All that follow give NULL when out of memory, and the function
@@ -110,26 +110,26 @@ int functions_hide (Functions *fs, const char *source);
 ** The Lua function of 'ar', in which "S" is filled in. '*sure' tells
 ** whether its source and lines will always mean this function.
 */
-Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
-                         lua_Debug *ar, int *sure);
+CPROF_I Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
+                                 lua_Debug *ar, int *sure);
 
 /* the C function 'f', which runs in 'ar' */
-Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
-                       lua_Debug *ar, lua_CFunction f);
+CPROF_I Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
+                               lua_Debug *ar, lua_CFunction f);
 
 /* the function that runs in 'ar', whatever it is */
-Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
-                             lua_Debug *ar);
+CPROF_I Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
+                                     lua_Debug *ar);
 
 /* a zone; 'tag' is the part of its name that 'leave' gives */
-Function *functions_zone (Functions *fs, const char *name, size_t length,
-                          size_t tag);
+CPROF_I Function *functions_zone (Functions *fs, const char *name,
+                                  size_t length, size_t tag);
 
 /* the function on top of the stack, if it was met; does not make one */
-Function *functions_met (Functions *fs, lua_State *L);
+CPROF_I Function *functions_met (Functions *fs, lua_State *L);
 
 /* forgets what was counted for lines */
-void functions_clear (Functions *fs);
+CPROF_I void functions_clear (Functions *fs);
 
 static inline Source *functions_source (const Functions *fs,
                                         uint32_t index) {

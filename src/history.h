@@ -100,26 +100,26 @@ typedef struct History {
 } History;
 
 
-void history_init (History *h, const Memory *m, const Tree *tree,
-                   uint32_t size, int full, uint32_t slowsize);
-void history_free (History *h);
+CPROF_I void history_init (History *h, const Memory *m, const Tree *tree,
+                           uint32_t size, int full, uint32_t slowsize);
+CPROF_I void history_free (History *h);
 
 /* forgets all periods */
-void history_clear (History *h);
+CPROF_I void history_clear (History *h);
 
 /*
 ** The first period ends now: from now on touched nodes are told. 'start'
 ** is when recording began, 'seconds' are in a tick, 'budget' is in ticks.
 ** 0: out of memory.
 */
-int history_begin (History *h, uint64_t start, double seconds,
-                   uint64_t budget);
+CPROF_I int history_begin (History *h, uint64_t start, double seconds,
+                           uint64_t budget);
 
 /* ends a period at 'now'; it goes to history and averages if 'record' */
-int history_end (History *h, uint64_t now, int record);
+CPROF_I int history_end (History *h, uint64_t now, int record);
 
 /* a node is entered; 0: out of memory */
-int history_touchnew (History *h, const Node *n);
+CPROF_I int history_touchnew (History *h, const Node *n);
 
 static inline int history_touch (History *h, const Node *n) {
   if (n->id < h->nodes.count) {
@@ -131,9 +131,9 @@ static inline int history_touch (History *h, const Node *n) {
 }
 
 /* 0.1^(ticks / T): what is left of a moving average after that time */
-double history_decay (const History *h, uint64_t ticks, int average);
+CPROF_I double history_decay (const History *h, uint64_t ticks, int average);
 
 /* the period 'back' periods ago (0: the last one recorded); or NULL */
-const Period *history_period (const History *h, uint64_t back);
+CPROF_I const Period *history_period (const History *h, uint64_t back);
 
 #endif

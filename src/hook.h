@@ -12,16 +12,16 @@
 ** Takes the hook of the coroutine of 's', whose own is called from then
 ** on after ours, and gives it back.
 */
-void hook_install (Recording *r, Stack *s);
-void hook_remove (Recording *r, lua_State *L);
+CPROF_I void hook_install (Recording *r, Stack *s);
+CPROF_I void hook_remove (Recording *r, lua_State *L);
 
 /* is the hook of L ours? */
-int hook_installed (lua_State *L);
+CPROF_I int hook_installed (lua_State *L);
 
 /* a coroutine that somebody may resume unseen; 0: out of memory */
-int hook_attach (Recording *r, lua_State *co);
+CPROF_I int hook_attach (Recording *r, lua_State *co);
 
 /* the recording that goes on in L's state, or NULL */
-Recording *hook_recording (lua_State *L);
+CPROF_I Recording *hook_recording (lua_State *L);
 
 #endif

@@ -17,18 +17,18 @@ typedef struct Index {
   uint32_t buckets;	/* a power of two */
 } Index;
 
-void index_init (Index *x, Chunks *items, size_t next,
-                 uint32_t (*hash) (const void *item));
-void index_free (Index *x);
+CPROF_I void index_init (Index *x, Chunks *items, size_t next,
+                         uint32_t (*hash) (const void *item));
+CPROF_I void index_free (Index *x);
 
 /*
 ** Enters the item that was added last. 0: out of memory, and the item is
 ** taken away again.
 */
-int index_last (Index *x);
+CPROF_I int index_last (Index *x);
 
 /* enters all items anew, after some were changed or taken away */
-void index_all (Index *x);
+CPROF_I void index_all (Index *x);
 
 /* the first item that may have this hash; follow 'next' from there */
 static inline uint32_t index_first (const Index *x, uint32_t hash) {

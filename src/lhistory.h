@@ -11,12 +11,13 @@
 
 
 /* makes the metatable */
-void lhistory_open (lua_State *L);
+CPROF_I void lhistory_open (lua_State *L);
 
 /* is it one of the functions here? */
-int lhistory_own (lua_CFunction f);
+CPROF_I int lhistory_own (lua_CFunction f);
 
 /* pushes a copy that goes with snapshot 's', or nil when there is none */
-void lhistory_push (lua_State *L, const Recording *r, const Snapshot *s);
+CPROF_I void lhistory_push (lua_State *L, const Recording *r,
+                            const Snapshot *s);
 
 #endif

@@ -26,12 +26,12 @@ typedef struct Lines {
 } Lines;
 
 /* counters for a function; none where lines are not known. 0: no memory */
-int lines_init (Lines *l, const Memory *m, const Definition *d);
-void lines_free (Lines *l, const Memory *m);
-void lines_clear (Lines *l);
+CPROF_I int lines_init (Lines *l, const Memory *m, const Definition *d);
+CPROF_I void lines_free (Lines *l, const Memory *m);
+CPROF_I void lines_clear (Lines *l);
 
 /* what counts where nothing is to be counted */
-void line_nowhere (Line *l);
+CPROF_I void line_nowhere (Line *l);
 
 /* the counter of 'line' in the same function; NULL: it has none */
 static inline Line *line_go (Line *from, int line) {

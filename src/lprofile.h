@@ -10,22 +10,22 @@
 
 
 /* adds its functions to the table on top of L */
-void lprofile_open (lua_State *L);
+CPROF_I void lprofile_open (lua_State *L);
 
 /* is it one of these? */
-int lprofile_own (lua_CFunction f);
+CPROF_I int lprofile_own (lua_CFunction f);
 
 /* the nodes at 'arg'; raises an error when there are none */
-Nodes *lprofile_checknodes (lua_State *L, int arg);
+CPROF_I Nodes *lprofile_checknodes (lua_State *L, int arg);
 
 /* pushes room for 'count' nodes, to be filled in */
-ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
+CPROF_I ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 
 /* pushes a string */
-void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
+CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 
 /* pushes what is known of a function but its figures */
-void lprofile_pushfunction (lua_State *L, const Functions *fs,
-                            const Function *f);
+CPROF_I void lprofile_pushfunction (lua_State *L, const Functions *fs,
+                                    const Function *f);
 
 #endif

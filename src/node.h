@@ -50,19 +50,19 @@ typedef struct Tree {
   Node *truncated;	/* what found no place under the limit; or NULL */
 } Tree;
 
-void tree_init (Tree *t, const Memory *m);
-void tree_free (Tree *t);
+CPROF_I void tree_init (Tree *t, const Memory *m);
+CPROF_I void tree_free (Tree *t);
 
 /* forgets all nodes and makes the first two; 0: out of memory */
-int tree_reset (Tree *t);
+CPROF_I int tree_reset (Tree *t);
 
 /*
 ** The state in which 'parent' calls 'func'; NULL: out of memory. Under
 ** the limit there may be none: then it is the nearest one of the same
 ** function on the path, or 'truncated', and '*truncated' is set.
 */
-Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
-                  int *truncated);
+CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
+                          int *truncated);
 
 /* is it the state that 'func' called in 'line' leads to? */
 static inline int node_is (const Node *n, uint32_t func, uint32_t line) {

@@ -10,6 +10,16 @@
 #include <stdint.h>
 
 
+/* what no one outside the library calls; when all is one file, no one can */
+#if defined(CPROF_AMALGAMATION)
+#define CPROF_I	static
+#elif defined(__GNUC__)
+#define CPROF_I	__attribute__((visibility("hidden"))) extern
+#else
+#define CPROF_I	extern
+#endif
+
+
 /*
 ** The processor's own counter. Where there is none, it counts the
 ** nanoseconds of the monotonic clock.
@@ -38,23 +48,23 @@ static inline uint64_t platform_ticks (void) {
 
 
 /* does 'platform_ticks' run at one rate on all processors? */
-int platform_steady (void);
+CPROF_I int platform_steady (void);
 
 /* nanoseconds, from any fixed point in time */
-uint64_t platform_monotonic (void);
+CPROF_I uint64_t platform_monotonic (void);
 
 /* nanoseconds of processor time that this thread has used */
-uint64_t platform_cpu (void);
+CPROF_I uint64_t platform_cpu (void);
 
 /*
 ** At least 'size' bytes of zeros that read as zeros again in the child
 ** of a fork, where the platform can do that. NULL when out of memory.
 */
-void *platform_newpage (size_t size);
-void platform_freepage (void *page, size_t size);
+CPROF_I void *platform_newpage (size_t size);
+CPROF_I void platform_freepage (void *page, size_t size);
 
 /* the columns of the terminal that is standard output; 0: it is none */
-int platform_columns (void);
+CPROF_I int platform_columns (void);
 
 
 /* a variable of each thread; 'initial-exec' saves a call per access */
@@ -65,6 +75,15 @@ int platform_columns (void);
 #define PLATFORM_THREAD	__declspec(thread)
 #else
 #define PLATFORM_THREAD	__thread
+#endif
+
+/* C++, as which all of cprof can be compiled, wants to be told types */
+#define cast(t, p)	((t)(p))
+
+#ifdef __cplusplus
+#define ZEROS	{}
+#else
+#define ZEROS	{0}
 #endif
 
 #if defined(__GNUC__)

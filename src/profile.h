@@ -67,9 +67,9 @@ typedef struct Sums {
 ** Sums 'nodes', where 'group' (below 'groups') tells the group of each.
 ** 0: out of memory, and nothing is left to free.
 */
-int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
-               const uint32_t *group, uint32_t groups);
-void sums_free (Sums *s, const Memory *m);
+CPROF_I int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
+                       const uint32_t *group, uint32_t groups);
+CPROF_I void sums_free (Sums *s, const Memory *m);
 
 /*
 ** Sums over the nodes that one line has called: 'edges' names them by
@@ -79,29 +79,30 @@ void sums_free (Sums *s, const Memory *m);
 ** 'zone[func]' tells whether a function is a zone, which calls on behalf
 ** of the function that has opened it. 0: out of memory.
 */
-int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
-                const uint8_t *zone, const uint32_t *key);
+CPROF_I int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
+                        const uint8_t *zone, const uint32_t *key);
 
 /*
 ** Sets 'level' of each node to how many nodes of the same group there are
 ** above it. 0: out of memory.
 */
-int nodes_levels (const Nodes *nodes, const Memory *m,
-                  const uint32_t *group, uint32_t groups, uint32_t *level);
+CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,
+                          const uint32_t *group, uint32_t groups,
+                          uint32_t *level);
 
 /*
 ** What functions took on behalf of others, any number of calls above:
 ** sums over nodes whose function 'is' that lie below nodes whose function
 ** is 'above'. Recursion is counted once.
 */
-SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
-                        const uint8_t *above, uint8_t *room);
+CPROF_I SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
+                                const uint8_t *above, uint8_t *room);
 
 /* the node of the function that has opened zone 'node', or 'node' itself */
-uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
-                      uint32_t node);
+CPROF_I uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
+                              uint32_t node);
 
 /* sums up 'total' from 'self' */
-void nodes_total (ProfileNode *list, uint32_t count);
+CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 
 #endif

@@ -10,21 +10,21 @@
 
 
 /* 0: out of memory. Nothing may be recorded in L's state at present. */
-int recorder_start (Recording *r, lua_State *L, const Options *o);
+CPROF_I int recorder_start (Recording *r, lua_State *L, const Options *o);
 
 /* all of these give 0 when they find nothing to do */
-int recorder_stop (Recording *r, lua_State *L);
-int recorder_pause (Recording *r, lua_State *L);
-int recorder_resume (Recording *r, lua_State *L);
-int recorder_reset (Recording *r);
+CPROF_I int recorder_stop (Recording *r, lua_State *L);
+CPROF_I int recorder_pause (Recording *r, lua_State *L);
+CPROF_I int recorder_resume (Recording *r, lua_State *L);
+CPROF_I int recorder_reset (Recording *r);
 
 /*
 ** Ends a period, which goes to history and averages if 'record'. 0: none
 ** could be ended, for nothing is being recorded.
 */
-int recorder_frame (Recording *r, lua_State *L, int record);
+CPROF_I int recorder_frame (Recording *r, lua_State *L, int record);
 
 /* brings all figures up to this moment */
-void recorder_settle (Recording *r, lua_State *L);
+CPROF_I void recorder_settle (Recording *r, lua_State *L);
 
 #endif

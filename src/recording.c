@@ -16,9 +16,10 @@ static const char RECORDING = 0;
 static const char THREADS = 0;
 
 
-/* what an event finds in a thread where nothing was recorded yet */
-static const Hot nobody = ZEROS;
-PLATFORM_THREAD Hot *recording_hot = (Hot *)&nobody;
+#if !defined(CPROF_AMALGAMATION)
+const Hot recording_nobody = ZEROS;
+PLATFORM_THREAD Hot *recording_hot = (Hot *)&recording_nobody;
+#endif
 
 
 static void *recording_alloc (void *ud, void *p, size_t from, size_t to) {
@@ -59,7 +60,7 @@ static void recording_freehot (Hot *h) {
   int known = h->shared || (h->thread != NULL && h->thread != &recording_hot);
   memset(h, 0, sizeof *h);
   if (known) return;
-  if (mine) recording_hot = (Hot *)&nobody;
+  if (mine) recording_hot = (Hot *)&recording_nobody;
   platform_freepage(h, sizeof *h);
 }
 

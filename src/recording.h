@@ -84,9 +84,16 @@ typedef struct Hot {
 
 /*
 ** What this thread recorded last. It is only compared with what an event
-** says, never trusted: another state may run next.
+** says, never trusted: another state may run next. Where nothing was
+** recorded yet, it is 'recording_nobody'.
 */
-extern PLATFORM_THREAD Hot *recording_hot;
+#if defined(CPROF_AMALGAMATION)  /* C++ cannot declare it and define it later */
+static const Hot recording_nobody = ZEROS;
+static PLATFORM_THREAD Hot *recording_hot = (Hot *)&recording_nobody;
+#else
+CPROF_I const Hot recording_nobody;
+CPROF_I PLATFORM_THREAD Hot *recording_hot;
+#endif
 
 /* this thread records 'h' from now on */
 static inline void recording_enter (Hot *h) {
@@ -147,46 +154,46 @@ typedef struct Recording {
 
 
 /* the recording of L's state, or NULL; it is there while L's state is */
-Recording *recording_get (lua_State *L);
+CPROF_I Recording *recording_get (lua_State *L);
 
 /*
 ** The same, made if need be; raises an error when out of memory. 'own'
 ** tells the C functions that are to be folded.
 */
-Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f));
+CPROF_I Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f));
 
 /* memory comes from 'alloc' from now on; what was recorded is forgotten */
-void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud);
+CPROF_I void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud);
 
 /* begins anew with these options: 0 when out of memory */
-int recording_begin (Recording *r, lua_State *L, const Options *o);
+CPROF_I int recording_begin (Recording *r, lua_State *L, const Options *o);
 
 /* forgets all that was counted: 0 when out of memory */
-int recording_clear (Recording *r);
+CPROF_I int recording_clear (Recording *r);
 
 /* stops for a reason of its own; keeps what there is */
-void recording_end (Recording *r, const char *why);
+CPROF_I void recording_end (Recording *r, const char *why);
 
 /* is this another process than the one that began? then it ends */
-int recording_forked (Recording *r);
+CPROF_I int recording_forked (Recording *r);
 
 /*
 ** The stack of coroutine L, made if need be; 'sweeps' away those of
 ** coroutines that were collected now and then. NULL: out of memory.
 */
-Stack *recording_stack (Recording *r, lua_State *running, lua_State *L);
+CPROF_I Stack *recording_stack (Recording *r, lua_State *running, lua_State *L);
 
 /* is the coroutine of this stack still there? */
-int recording_alive (Recording *r, lua_State *running, const Stack *s);
+CPROF_I int recording_alive (Recording *r, lua_State *running, const Stack *s);
 
 /* how this can be recorded fast; to be asked when something changed */
-Fast recording_fast (const Hot *h);
+CPROF_I Fast recording_fast (const Hot *h);
 
 /* the nodes of 's' are part of this period; 0: out of memory */
-int recording_touch (Recording *r, Stack *s);
+CPROF_I int recording_touch (Recording *r, Stack *s);
 
 /* the caches are void */
-void recording_forget (Recording *r);
+CPROF_I void recording_forget (Recording *r);
 
 /* the time, for what is not worth a path of its own */
 static inline uint64_t recording_now (const Hot *h) {
@@ -217,9 +224,9 @@ static inline void recording_settime (Hot *h, uint64_t now) {
 }
 
 /* the serial of the next zone */
-uint32_t recording_serial (Recording *r);
+CPROF_I uint32_t recording_serial (Recording *r);
 
 /* time since the last event was the profiler's own */
-void recording_owntime (Recording *r);
+CPROF_I void recording_owntime (Recording *r);
 
 #endif

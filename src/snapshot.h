@@ -10,13 +10,13 @@
 
 
 /* is the profiler's own node left out? it is when it took no time */
-int snapshot_skips (const Recording *r);
+CPROF_I int snapshot_skips (const Recording *r);
 
 /* how many nodes a snapshot of 'r' has */
-uint32_t snapshot_count (const Recording *r);
+CPROF_I uint32_t snapshot_count (const Recording *r);
 
 /* how many lines there are for which something was counted */
-uint32_t snapshot_lines (const Recording *r);
+CPROF_I uint32_t snapshot_lines (const Recording *r);
 
 typedef struct Snapshot {
   ProfileNode *list;	/* room for 'snapshot_count' */
@@ -36,6 +36,6 @@ typedef struct Snapshot {
 ** nodes add up to the whole without a remainder, and the lines of a
 ** function to its self time and that of its zones.
 */
-void snapshot_fill (Recording *r, Snapshot *s);
+CPROF_I void snapshot_fill (Recording *r, Snapshot *s);
 
 #endif

@@ -47,36 +47,37 @@ typedef enum Telling {
 } Telling;
 
 /* a source that is met for the first time */
-void source_init (Source *s, uint32_t text, const char *source);
-void source_free (Source *s, const Memory *m);
+CPROF_I void source_init (Source *s, uint32_t text, const char *source);
+CPROF_I void source_free (Source *s, const Memory *m);
 
 /*
 ** Lines are counted for this source: its text is kept, and compiled to
 ** see whether it is what runs. 0: out of memory.
 */
-int source_keep (Source *s, const Memory *m, const lua_Debug *ar);
+CPROF_I int source_keep (Source *s, const Memory *m, const lua_Debug *ar);
 
 /*
 ** A main function of this source was seen. Takes what it defines, 'd',
 ** and leaves other room there. 0: out of memory.
 */
-int source_main (Source *s, const Memory *m, Definitions *d);
+CPROF_I int source_main (Source *s, const Memory *m, Definitions *d);
 
 /*
 ** What tells the function of 'ar', defined by 'd', from others. If that
 ** is the closure, it is for the whole source from then on. The definition
 ** of 'd' among those of the source is '*own', or NULL.
 */
-Telling source_telling (Source *s, const Memory *m, const lua_Debug *ar,
-                        const Definition *d, Definition **own);
+CPROF_I Telling source_telling (Source *s, const Memory *m, const lua_Debug *ar,
+                                const Definition *d, Definition **own);
 
 /*
 ** The function that was met with the definition whose code is that of
 ** the Lua function on top of L, which is the one of 'ar'; 0: none.
 */
-uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar);
+CPROF_I uint32_t source_match (const Source *s, lua_State *L,
+                               const lua_Debug *ar);
 
 /* the number of a definition among its equals, after 'source_telling' */
-uint32_t source_ordinal (const Source *s, const Definition *d);
+CPROF_I uint32_t source_ordinal (const Source *s, const Definition *d);
 
 #endif

@@ -61,30 +61,31 @@ typedef struct Stacks {
 } Stacks;
 
 
-void stacks_init (Stacks *s, const Memory *m);
-void stacks_free (Stacks *s);
+CPROF_I void stacks_init (Stacks *s, const Memory *m);
+CPROF_I void stacks_free (Stacks *s);
 
-Stack *stacks_find (const Stacks *s, const lua_State *L);
+CPROF_I Stack *stacks_find (const Stacks *s, const lua_State *L);
 
 /* an empty stack for L, which has none; NULL: out of memory */
-Stack *stacks_add (Stacks *s, lua_State *L);
-void stacks_remove (Stacks *s, Stack *stack);
+CPROF_I Stack *stacks_add (Stacks *s, lua_State *L);
+CPROF_I void stacks_remove (Stacks *s, Stack *stack);
 
 /* calls 'f' for each stack; 'f' may remove the stack it is given */
-void stacks_each (Stacks *s, void (*f) (void *ud, Stack *stack), void *ud);
+CPROF_I void stacks_each (Stacks *s, void (*f) (void *ud, Stack *stack),
+                          void *ud);
 
 /* doubles the room; frames move. 0: out of memory */
-int stack_grow (Stack *s, const Memory *m);
+CPROF_I int stack_grow (Stack *s, const Memory *m);
 
 /*
 ** Frames above 'from' are left, or begin to run, in their nodes; only
 ** where recursion folds.
 */
-void stack_leaveframes (Frame *from, Frame *top);
-void stack_count (Stack *s);
-void stack_uncount (Stack *s);
+CPROF_I void stack_leaveframes (Frame *from, Frame *top);
+CPROF_I void stack_count (Stack *s);
+CPROF_I void stack_uncount (Stack *s);
 
 /* the topmost frame of the function at 'ci', or the base */
-Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);
+CPROF_I Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);
 
 #endif

@@ -20,22 +20,23 @@ typedef struct Text {
 } Text;
 
 /* 0: out of memory */
-int text_init (Text *t, const Memory *m);
-void text_free (Text *t);
+CPROF_I int text_init (Text *t, const Memory *m);
+CPROF_I void text_free (Text *t);
 
 /* the id of a string; UINT32_MAX when out of memory */
-uint32_t text_add (Text *t, const char *s, size_t length);
+CPROF_I uint32_t text_add (Text *t, const char *s, size_t length);
 #define TEXT_FAILED	UINT32_MAX
 
 /* the id of a string that was added before; UINT32_MAX when it was not */
-uint32_t text_find (const Text *t, const char *s, size_t length);
+CPROF_I uint32_t text_find (const Text *t, const char *s, size_t length);
 
 /* what is kept of a string, not ended by a zero */
-const char *text_get (const Text *t, uint32_t id, size_t *length);
+CPROF_I const char *text_get (const Text *t, uint32_t id, size_t *length);
 
 /* is it, as far as its length and beginning tell? */
-int text_like (const Text *t, uint32_t id, const char *s, size_t length);
+CPROF_I int text_like (const Text *t, uint32_t id, const char *s,
+                       size_t length);
 
-uint64_t text_hash (const char *s, size_t length);
+CPROF_I uint64_t text_hash (const char *s, size_t length);
 
 #endif

@@ -25,20 +25,20 @@ typedef enum ZoneResult {
 ** Opens a zone. The first 'tag' bytes of its name are what it is closed
 ** by; '*serial' can be used for that, too.
 */
-ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
-                       size_t length, size_t tag, uint32_t *serial);
+CPROF_I ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
+                               size_t length, size_t tag, uint32_t *serial);
 
 /*
 ** Closes the innermost zone, if it has this name, with or without what
 ** was added to it. '*open' is the text of the name that it has.
 */
-ZoneResult zone_leave (Recording *r, lua_State *L, const char *name,
-                       size_t length, uint32_t *open);
+CPROF_I ZoneResult zone_leave (Recording *r, lua_State *L, const char *name,
+                               size_t length, uint32_t *open);
 
 /*
 ** Closes the zone with this serial and those opened in it, if the call
 ** that opened it has not ended.
 */
-void zone_close (Recording *r, lua_State *L, uint32_t serial);
+CPROF_I void zone_close (Recording *r, lua_State *L, uint32_t serial);
 
 #endif

@@ -1,0 +1,280 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+
+local sanitize = os.getenv "CPROF_SANITIZE" ~= nil
+
+-- what follows must not run with the libraries that 'make sanitize' loads
+-- into Lua: hosts are instrumented themselves
+local function shell(command, ...)
+  local pipe = io.popen("unset LD_PRELOAD; { " .. command:format(...) ..
+    "; } 2>&1")
+  local output = pipe:read "a"
+  local ok = pipe:close()
+  return output, ok
+end
+
+local function must(command, ...)
+  local output, ok = shell(command, ...)
+  if not ok then error(output, 2) end
+  return output
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+-- valgrind cannot read all that clang writes of later forms of DWARF
+local flags = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror " ..
+  "-O1 -gdwarf-4 "
+if sanitize then
+  flags = flags .. "-fsanitize=address,undefined -fno-sanitize-recover "
+end
+
+-- Debian's clang comes without the libraries of the sanitizers
+local compilers = {
+  c = "gcc -std=c99",
+  cpp = "g++ -std=c++17 -x c++",
+  clang_c = not sanitize and "clang -std=c99" or nil,
+  clang_cpp = not sanitize and "clang++ -std=c++17 -x c++" or nil,
+}
+
+local dir -- holds the two files, an empty folder, and what is built of them
+local expected -- what the script prints when all of cprof is on disk
+
+local function compile(how, from, to)
+  return must("%s %s -I/usr/include/lua5.4 -I%s -c -o %s/%s.o %s",
+    compilers[how], flags, dir, dir, to, from)
+end
+
+---Links objects with a library of Lua; gives the program.
+local function link(to, library, objects)
+  for i, o in ipairs(objects) do objects[i] = ("%s/%s.o"):format(dir, o) end
+  must("g++ %s -o %s/%s %s -l%s -lm", flags, dir, to,
+    table.concat(objects, " "), library)
+  return to
+end
+
+---Runs a program where there are no files; gives what it says.
+local function run(program, ...)
+  local machine = not helper.slow and "" or
+    "valgrind -q --error-exitcode=9 --leak-check=full " ..
+    "--show-leak-kinds=definite"
+  return shell("cd %s/empty && LUA_PATH= LUA_CPATH= %s ../%s %s", dir,
+    machine, program, table.concat({ ... }, " "))
+end
+
+-- what a script does, with its part of the tree at the end
+local script = [[
+  local profiler = require "cprof"
+  local function leaf(n) if n > 0 then return leaf(n - 1) end end
+  local function fib(n) if n < 2 then return n end
+    return fib(n - 1) + fib(n - 2) end
+  local function work()
+    fib(10)
+    leaf(3)
+    for _ = 1, 5 do pcall(error, "x") end
+    local co = coroutine.wrap(function()
+      profiler.enter "part"
+      for i = 1, 3 do coroutine.yield(i) end
+      error "thrown"
+    end)
+    for _ = 1, 3 do co() end
+    pcall(co)
+    profiler.wrap("wrapped", leaf)(1)
+    local _ <close> = profiler.zone "rest"
+    for i = 1, 7 do string.rep("x", i) end
+  end
+  if not profiler.running() then profiler.start() end
+  work()
+  profiler.pause()
+  local p = profiler.snapshot()
+  local depth = {}
+  for id, node in ipairs(p.nodes) do
+    local name = p.functions[node.func].name
+    if depth[node.parent] then depth[id] = depth[node.parent] + 1
+    elseif name == "work" then depth[id] = 0 end
+    if depth[id] then
+      print(("%s%s %d"):format((" "):rep(depth[id]), name, node.calls))
+    end
+  end
+  profiler.resume()
+]]
+
+describe("the amalgamation", function()
+  setup(function()
+    dir = os.tmpname()
+    os.remove(dir)
+    must("mkdir -p %s/empty", dir)
+    must("make -s amalgamation LUA=lua5.4 B=%s", dir)
+    write(dir .. "/script.lua", script)
+    expected = helper.run(script)
+    for how in pairs(compilers) do
+      compile(how, dir .. "/cprof.c", "cprof_" .. how)
+      compile(how, "spec/support/amalgam_host.c", "host_" .. how)
+    end
+  end)
+
+  teardown(function() os.execute(("rm -r '%s'"):format(dir)) end)
+
+  it("is all that a host needs, in C and C++, of gcc and clang", function()
+    assert.is_truthy(expected:find "^work 1\n fib 1\n  fib 2\n", expected)
+    for how in pairs(compilers) do
+      local output, ok = run(link(how, "lua5.4",
+        { "cprof_" .. how, "host_" .. how }), "../script.lua")
+      assert.is_true(ok, output)
+      assert.equal(expected, output:sub(1, #expected))
+      local report = output:sub(#expected + 1)
+      assert.is_truthy(report:find "\n[^\n]* 177  fib +../script.lua:3\n",
+        report)
+    end
+  end)
+
+  it("is used by a C++ host as C, too", function()
+    local output, ok = run(link("mixed", "lua5.4", { "cprof_c", "host_cpp" }),
+      "../script.lua")
+    assert.is_true(ok, output)
+    assert.is_truthy(output:find "177  fib", output)
+  end)
+
+  it("works with a Lua that throws exceptions", function()
+    for _, how in ipairs { "c", "cpp" } do
+      local output, ok = run(link("throws_" .. how, "lua5.4-c++",
+        { "cprof_" .. how, "host_cpp" }), "../script.lua")
+      assert.is_true(ok, output)
+      assert.equal(expected, output:sub(1, #expected))
+      assert.is_truthy(output:find "177  fib", output)
+    end
+  end)
+
+  it("gives names to the linker that begin with its own", function()
+    for how in pairs(compilers) do
+      local names = {}
+      for kind, name in must("nm -g --defined-only %s/cprof_%s.o", dir, how)
+        :gmatch "%x+ (%a) ([^\n]+)" do
+        -- what the sanitizers add is weak
+        if kind:find "%u" then names[#names + 1] = name end
+        assert.is_truthy(name:find "^cprof_" or name:find "^luaopen_cprof" or
+          sanitize and not kind:find "%u", name)
+      end
+      assert.is_truthy((" " .. table.concat(names, " ") .. " ")
+        :find " luaopen_cprof ")
+    end
+  end)
+
+  it("has the modules that there are, and loads them when needed", function()
+    local list = [[
+      require "cprof"
+      local loaded, preload = {}, {}
+      for name in pairs(package.loaded) do
+        if name:find "^cprof" then loaded[#loaded + 1] = name end
+      end
+      for name in pairs(package.preload) do
+        if name:find "^cprof" then preload[#preload + 1] = name end
+      end
+      table.sort(loaded)
+      table.sort(preload)
+      print(table.concat(loaded, " "))
+      print(table.concat(preload, " "))
+      for _, name in ipairs(preload) do
+        if not name:find "%f[%w]auto$" then require(name) end
+      end]]
+    write(dir .. "/list.lua", list)
+    local program = link("list", "lua5.4", { "cprof_c", "host_c" })
+    local output = run(program, "../list.lua")
+    local loaded, preload = output:match "^([^\n]+)\n([^\n]+)\n"
+    assert.equal(helper.run(list):match "^([^\n]+)", loaded)
+    local modules = { "cprof.core" }
+    for path in must "cd lua && find * -name '*.lua'":gmatch "[^\n]+" do
+      local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
+      if name ~= "cprof" then modules[#modules + 1] = name end
+    end
+    table.sort(modules)
+    assert.equal(table.concat(modules, " "), preload)
+  end)
+
+  it("says where in its Lua part an error is", function()
+    write(dir .. "/wrong.lua", [[
+      local profiler = require "cprof"
+      print(debug.getinfo(profiler.start, "S").source)
+      print(pcall(require("cprof.text").lines))]])
+    local output = run(link("wrong", "lua5.4", { "cprof_c", "host_c" }),
+      "../wrong.lua")
+    assert.is_truthy(output:find "^@cprof/init.lua\n", output)
+    assert.is_truthy(output:find "\nfalse\tcprof/text.lua:%d+:", output)
+  end)
+
+  it("asks for the package library where it is not open", function()
+    local output, ok = run(link("bare", "lua5.4", { "cprof_c", "host_c" }),
+      "../script.lua", "bare")
+    assert.is_nil(ok)
+    assert.equal("cprof needs Lua's library 'package': open it " ..
+      "(luaopen_package or luaL_openlibs) before cprof\n", output)
+  end)
+
+  -- Debian's headers say extern "C" themselves; those of lua.org do not
+  it("calls Lua as C, or as C++ if told", function()
+    must("cp -r /usr/include/lua5.4 %s/lua && " ..
+      "sed -i 's/extern \"C\"/extern/' %s/lua/luaconf.h", dir, dir)
+    for option, name in pairs { [""] = "lua_gettop",
+      ["-DCPROF_LUA_CPP"] = "_Z10lua_gettopP9lua_State" } do
+      must("g++ -std=c++17 -O0 -I%s/lua %s -c -o %s/names.o %s/cprof.c", dir,
+        option, dir, dir)
+      local names = must("nm -u %s/names.o", dir)
+      assert.is_truthy(names:find(" " .. name .. "\n", 1, true), names)
+      assert.is_truthy(must("nm -g --defined-only %s/names.o", dir)
+        :find " T luaopen_cprof\n")
+    end
+  end)
+end)
+
+describe("embedded text", function()
+  local from = [[
+    #include <stdio.h>
+    #include "embed.h"
+    #include "embedded.h"
+    int main (void) {
+      const char *const *p = embedded[0].piece;
+      while (*p != NULL) fputs(*p++, stdout);
+      return 0;
+    }]]
+
+  local function embed(text)
+    must("mkdir -p %s/lua/cprof", dir)
+    write(dir .. "/lua/cprof/init.lua", text)
+    return shell("script=$PWD/src/host/embed.lua; cd %s && " ..
+      "lua5.4 $script embedded.h", dir)
+  end
+
+  setup(function()
+    dir = os.tmpname()
+    os.remove(dir)
+    must("mkdir %s", dir)
+    write(dir .. "/text.c", from)
+  end)
+
+  teardown(function() os.execute(("rm -r '%s'"):format(dir)) end)
+
+  it("is what the file holds, within the limits of C99", function()
+    local bytes = {}
+    for i = 1, 255 do bytes[i] = string.char(i, 0x30) end
+    local long = ("\\\"?" .. ("x"):rep(97)):rep(200)
+    for _, text in ipairs { "return 1\n", "return 1", "", "\n\n",
+      "??=??/\n\r\n", table.concat(bytes), long,
+      ("line\n"):rep(3000) .. long } do
+      local output, ok = embed(text)
+      assert.is_true(ok, output)
+      must("gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -I%s -Isrc/host " ..
+        "-o %s/text %s/text.c", dir, dir, dir)
+      assert.equal(text, must("%s/text", dir))
+    end
+  end)
+
+  it("has no zero bytes", function()
+    local output, ok = embed "return '\0'"
+    assert.is_nil(ok)
+    assert.equal("embed: lua/cprof/init.lua holds a zero byte\n", output)
+  end)
+end)
