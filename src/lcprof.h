@@ -7,8 +7,10 @@
 
 #include <lua.h>
 
+#include "platform.h"
+
 
 /* is it one of them? */
-int lcprof_own (lua_CFunction f);
+CPROF_I int lcprof_own (lua_CFunction f);
 
 #endif
