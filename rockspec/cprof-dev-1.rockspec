@@ -46,6 +46,7 @@ build = {
     ["cprof.export.speedscope"] = "lua/cprof/export/speedscope.lua",
     ["cprof.format"] = "lua/cprof/format.lua",
     ["cprof.frames"] = "lua/cprof/frames.lua",
+    ["cprof.json"] = "lua/cprof/json.lua",
     ["cprof.lines"] = "lua/cprof/lines.lua",
     ["cprof.name"] = "lua/cprof/name.lua",
     ["cprof.options"] = "lua/cprof/options.lua",
