@@ -2,6 +2,7 @@
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make install    into PREFIX (and DESTDIR)
 # make lint, sanitize, memcheck
@@ -31,8 +32,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation demo test bench install lint sanitize memcheck clean \
-	deps-build deps-test deps-lint deps-memcheck
+.PHONY: all amalgamation demo test test-consumers bench install lint \
+	sanitize memcheck clean deps-build deps-test deps-consumers deps-lint \
+	deps-memcheck
 
 all: $(B)/cprof/core.so
 
@@ -100,6 +102,17 @@ deps-lint: deps-build
 deps-memcheck: deps-test
 	$(call need,valgrind)
 
+# npm may be there without being a package of its own
+NPM	= $(B)/npm/node_modules
+
+deps-consumers: deps-test
+	$(call need,valgrind lcov golang-go protobuf-compiler python3 \
+	  $$(command -v npm >/dev/null || echo nodejs npm))
+	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ]; then \
+	  echo "installing speedscope and ajv in $(B)/npm"; \
+	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
+	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
+
 
 demo: deps-test
 	@$(MAKE) --no-print-directory -s all
@@ -108,6 +121,11 @@ demo: deps-test
 test: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
+
+test-consumers: deps-consumers
+	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
+	  spec/consumers
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
