@@ -12,6 +12,8 @@
 
 #include <lua.h>
 
+#include "platform.h"
+
 
 typedef struct Memory {
   lua_Alloc alloc;
@@ -30,8 +32,20 @@ int memory_grow (const Memory *m, void **array, uint32_t *capacity,
                  uint32_t count, size_t size);
 
 
+/*
+** Where else chunks can come from: pages that are never given back one by
+** one, lie at a line of the cache, hold zeros, and belong to 'owner'.
+*/
+typedef struct Pages {
+  void *(*get) (void *ud, uint32_t owner, size_t size);	/* NULL: none */
+  void *ud;
+  uint32_t *shown;	/* items that are complete; NULL: nobody looks */
+} Pages;
+
+
 typedef struct Chunks {
   const Memory *memory;
+  const Pages *pages;	/* of the chunks; NULL: memory like all else */
   char **chunk;
   size_t size;		/* of an item */
   unsigned shift;	/* items in a chunk, as a power of two */
@@ -44,6 +58,12 @@ void chunks_init (Chunks *c, const Memory *m, size_t size, unsigned shift);
 
 /* a new item of zeros, its id is 'count' before; NULL: out of memory */
 void *chunks_add (Chunks *c);
+
+/* all items that there are can be looked at */
+static inline void chunks_show (const Chunks *c) {
+  if (c->pages && c->pages->shown)
+    platform_publish(c->pages->shown, c->count);
+}
 
 /* forgets the items but keeps the chunks */
 void chunks_clear (Chunks *c);

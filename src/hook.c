@@ -87,7 +87,7 @@ void hook_remove (Recording *r, lua_State *L) {
 static Frame *hook_lost (Hot *h, lua_State *L, int level) {
   Recording *r = h->recording;
   Stack *s = r->current;
-  r->unmatched++;
+  r->figures->unmatched++;
   s->top = h->top;
   stack_uncount(s);
   s->top = s->base;
@@ -185,7 +185,7 @@ static void hook_special (Hot *h, lua_State *L) {
   Recording *r = h->recording;
   Frame *f = h->top;
   unsigned marks;
-  if (f->is.flags & FRAME_TRUNCATED) r->truncated++;
+  if (f->is.flags & FRAME_TRUNCATED) r->figures->truncated++;
   if (!(f->is.flags & FRAME_SPECIAL)) return;
   marks = functions_at(&r->functions, f->is.func)->marks;
   if (marks & FUNCTION_RESUME) {

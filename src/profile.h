@@ -97,9 +97,12 @@ int nodes_levels (const Nodes *nodes, const Memory *m,
 SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
                         const uint8_t *above, uint8_t *room);
 
-/* the node of the function that has opened zone 'node', or 'node' itself */
+/*
+** The node of the function that has opened zone 'node', or 'node' itself;
+** 'owner' has that of all nodes before.
+*/
 uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
-                      uint32_t node);
+                      const uint32_t *owner, uint32_t node);
 
 /* sums up 'total' from 'self' */
 void nodes_total (ProfileNode *list, uint32_t count);
