@@ -7,6 +7,7 @@
 
 #include "function.h"
 #include "profile.h"
+#include "recording.h"
 
 
 /* adds its functions to the table on top of L */
@@ -20,6 +21,12 @@ CPROF_I Nodes *lprofile_checknodes (lua_State *L, int arg);
 
 /* pushes room for 'count' nodes, to be filled in */
 CPROF_I ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
+
+/*
+** Pushes a recording that does not change meanwhile: nodes, functions,
+** meta, lines, sources, history.
+*/
+void lprofile_push (lua_State *L, Recording *r);
 
 /* pushes a string */
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
