@@ -1,6 +1,7 @@
 -- cprof: the profiler for Lua 5.4.
 
 local core = require "cprof.core"
+local hidden = require "cprof.hidden"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local profile = require "cprof.profile"
@@ -39,8 +40,7 @@ local start_options = {
   file = { type = "string" },
 }
 
--- this file's functions are charged to their callers
-local hidden = debug.getinfo(1, "S").source
+hidden.add()
 
 local function matches(patterns, source, title)
   for _, pattern in ipairs(patterns) do
@@ -103,7 +103,7 @@ function cprof.start(opts)
     full = o.history == "full",
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
-    hidden = hidden,
+    hidden = hidden.list(),
     filter = filter(o.include, o.exclude),
     lines = o.mode == "line",
     lines_of = lines_filter(o.lines),
