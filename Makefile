@@ -76,7 +76,7 @@ deps-build:
 	$(call need,lua5.4 liblua5.4-dev)
 
 deps-test: deps-build
-	$(call need,lua-busted lua-check lua-penlight luarocks g++)
+	$(call need,lua-busted lua-check lua-penlight lua-dkjson luarocks g++)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
