@@ -4,6 +4,8 @@
 
 #include "lwalk.h"
 
+#include <string.h>
+
 #include <lauxlib.h>
 
 #include "definition.h"
@@ -92,27 +94,50 @@ static int lwalk_node (lua_State *L) {
 /* }====================================================== */
 
 
+/* {======================================================
+** Definitions of a chunk
+** ======================================================= */
+
+#define DEFINED	"cprof.defined"
+
+/* definitions that are freed also when an error is raised half-way */
+typedef struct Defined {
+  Definitions list;
+  Memory memory;
+} Defined;
+
+
+static int lwalk_gc (lua_State *L) {
+  Defined *d = (Defined *)luaL_checkudata(L, 1, DEFINED);
+  definitions_free(&d->list, &d->memory);
+  return 0;
+}
+
+
 /* a chunk -> { line, last line, ... } of the functions that it defines */
 static int lwalk_defined (lua_State *L) {
-  Definitions d = ZEROS;
-  const Memory *m = &recording_get(L)->memory;
+  Defined *d;
   uint32_t i;
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  if (!definitions_read(&d, m, L)) {
-    definitions_free(&d, m);
+  d = (Defined *)lua_newuserdatauv(L, sizeof *d, 0);
+  memset(d, 0, sizeof *d);
+  d->memory = recording_get(L)->memory;
+  luaL_setmetatable(L, DEFINED);
+  lua_pushvalue(L, 1);
+  if (!definitions_read(&d->list, &d->memory, L))
     return luaL_error(L, "cprof: out of memory");
-  }
-  lua_createtable(L, (int)d.count * 2, 0);
-  for (i = 0; i < d.count; i++) {
-    lua_pushinteger(L, d.list[i].line);
+  lua_createtable(L, (int)d->list.count * 2, 0);
+  for (i = 0; i < d->list.count; i++) {
+    lua_pushinteger(L, d->list.list[i].line);
     lua_rawseti(L, -2, (lua_Integer)i * 2 + 1);
-    lua_pushinteger(L, d.list[i].last);
+    lua_pushinteger(L, d->list.list[i].last);
     lua_rawseti(L, -2, (lua_Integer)i * 2 + 2);
   }
-  definitions_free(&d, m);
+  definitions_free(&d->list, &d->memory);
   return 1;
 }
+
+/* }====================================================== */
 
 
 static const luaL_Reg lwalk_functions[] = {
@@ -124,6 +149,10 @@ static const luaL_Reg lwalk_functions[] = {
 
 
 void lwalk_open (lua_State *L) {
+  luaL_newmetatable(L, DEFINED);
+  lua_pushcfunction(L, lwalk_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
   luaL_setfuncs(L, lwalk_functions, 0);
 }
 

@@ -277,7 +277,7 @@ end
 ---@return true? ok
 ---@return string? message
 function Profile:export(format, target)
-  return export.write(self, format, target, 3)
+  return export.write(self, format, target, 2)
 end
 
 return profile

@@ -3,7 +3,6 @@
 -- begins. Recursion counts once: the calls of a function add up to its
 -- total, and those that it makes of itself, at any depth, cost nothing.
 
-local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local name = require "cprof.name"
 

@@ -51,7 +51,7 @@ function export.format(wanted, level)
     if row.name == wanted then return row end
   end
   error(("export: unknown format %s; valid formats: %s"):format(
-    shown(wanted), names()), level + 1)
+    shown(wanted), names()), level)
 end
 
 ---Writes a profile. What is wrong with the call raises an error; what goes
@@ -66,16 +66,16 @@ function export.write(profile, wanted, target, level)
   local row = export.format(wanted, level + 1)
   if not output.valid(target) then
     error(("export: the target must be a path, a function or something " ..
-      "with a method 'write', got %s"):format(shown(target)), level + 1)
+      "with a method 'write', got %s"):format(shown(target)), level)
   end
   if row.mode and profile.meta.mode ~= row.mode then
     error(('export: format %s needs a profile of mode "%s", this one has ' ..
       'mode "%s"; record with start { mode = "%s" }'):format(row.name,
-      row.mode, profile.meta.mode, row.mode), level + 1)
+      row.mode, profile.meta.mode, row.mode), level)
   end
   local found, module = pcall(require, row.module)
   if not found then
-    error(("export: format %s: %s"):format(row.name, module), level + 1)
+    error(("export: format %s: %s"):format(row.name, module), level)
   end
   return output.send(target, function(out) module.write(profile, out) end)
 end

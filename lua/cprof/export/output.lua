@@ -16,7 +16,7 @@ function output.valid(target)
   local kind = type(target)
   if kind == "string" or kind == "function" then return true end
   local ok, write = pcall(function() return target.write end)
-  return ok and write ~= nil and kind ~= "number"
+  return ok and write ~= nil
 end
 
 -- Calls produce(out). What 'put' does not take ends it: nil and the reason.
