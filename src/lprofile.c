@@ -130,7 +130,8 @@ static int nodes_index (lua_State *L) {
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s) {
   lua_createtable(L, 0, 16);
-  lua_pushstring(L, r->options.lines ? "line" : "call");
+  lua_pushstring(L, r->options.trace ? "trace"
+                                    : r->options.lines ? "line" : "call");
   lua_setfield(L, -2, "mode");
   lua_pushstring(L, clock_name(&r->clock));
   lua_setfield(L, -2, "clock");

@@ -130,7 +130,7 @@ int recorder_start (Recording *r, lua_State *L, const Options *o) {
     r->begun = r->hot->last;
     return 1;
   }
-  recording_end(r, "out of memory");
+  recording_end(r, r->ended ? r->ended : "out of memory");
   return 0;
 }
 
@@ -156,6 +156,7 @@ int recorder_stop (Recording *r, lua_State *L) {
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) recorder_detach(r, L);
   r->state = STATE_STOPPED;
+  trace_close(&r->trace);
   return 1;
 }
 
@@ -266,7 +267,7 @@ static void recorder_unroot (void *ud, Stack *s) {
   (void)ud;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
-    if (f->node != NULL) f->call_line = f->node->call_line;
+    if (f->node != NULL) f->told.call_line = f->node->call_line;
     f->node = NULL;
   }
 }
@@ -274,9 +275,14 @@ static void recorder_unroot (void *ud, Stack *s) {
 
 static int recorder_reroot (Recording *r, Stack *s) {
   Stack *below = s->resumer;
+  Frame *f;
   if (below != NULL && !recorder_reroot(r, below)) return 0;
   if (!adopt_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->options.fold) stack_count(s);
+  if (r->hot->trace) {
+    for (f = s->base; f <= s->top; f++) f->told.entered = 0;
+    stack_follow(s);
+  }
   return 1;
 }
 

@@ -105,6 +105,13 @@ function checks.slow_frames(value)
   end
 end
 
+-- a file, or what is to be called
+function checks.trace(value)
+  if type(value) ~= "string" and type(value) ~= "function" then
+    return "a path or a function"
+  end
+end
+
 function checks.pattern(value)
   local must = "a Lua pattern"
   if type(value) ~= "string" then return must end
