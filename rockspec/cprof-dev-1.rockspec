@@ -28,7 +28,7 @@ build = {
         "src/platform.c", "src/profile.c", "src/recorder.c",
         "src/recording.c", "src/snapshot.c", "src/source.c", "src/stack.c",
         "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
-        "src/history.c",
+        "src/history.c", "src/periods.c",
       },
     },
     ["cprof"] = "lua/cprof/init.lua",
