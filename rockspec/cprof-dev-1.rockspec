@@ -28,7 +28,7 @@ build = {
         "src/platform.c", "src/profile.c", "src/recorder.c",
         "src/recording.c", "src/snapshot.c", "src/source.c", "src/stack.c",
         "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
-        "src/history.c", "src/periods.c",
+        "src/history.c", "src/periods.c", "src/lstates.c",
       },
     },
     ["cprof"] = "lua/cprof/init.lua",
@@ -46,6 +46,8 @@ build = {
     ["cprof.report.select"] = "lua/cprof/report/select.lua",
     ["cprof.report.tree"] = "lua/cprof/report/tree.lua",
     ["cprof.text"] = "lua/cprof/text.lua",
-    ["cprof.view"] = "lua/cprof/view.lua",
+    ["cprof.view"] = "lua/cprof/view/init.lua",
+    ["cprof.view.figures"] = "lua/cprof/view/figures.lua",
+    ["cprof.view.lists"] = "lua/cprof/view/lists.lua",
   },
 }

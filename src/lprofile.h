@@ -21,6 +21,9 @@ Nodes *lprofile_checknodes (lua_State *L, int arg);
 /* pushes room for 'count' nodes, to be filled in */
 ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 
+/* pushes a table of what is summed up */
+void lprofile_pushrow (lua_State *L, const SumRow *row);
+
 /* pushes a string */
 void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 

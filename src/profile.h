@@ -90,9 +90,9 @@ int nodes_levels (const Nodes *nodes, const Memory *m,
                   const uint32_t *group, uint32_t groups, uint32_t *level);
 
 /*
-** What functions took on behalf of others, any number of calls above:
-** sums over nodes whose function 'is' that lie below nodes whose function
-** is 'above'. Recursion is counted once.
+** What nodes took on behalf of others, any number of calls above: sums
+** over those that 'is' marks that lie below those that 'above' marks.
+** Recursion is counted once.
 */
 SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
                         const uint8_t *above, uint8_t *room);
