@@ -10,6 +10,7 @@
 
 #include "cprof.h"
 #include "lhistory.h"
+#include "lstates.h"
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -286,7 +287,7 @@ static int profile_key (lua_State *L) {
 ** Sums
 ** ======================================================= */
 
-static void profile_pushrow (lua_State *L, const SumRow *row) {
+void lprofile_pushrow (lua_State *L, const SumRow *row) {
   lua_createtable(L, 0, 4);
   profile_setinteger(L, "calls", row->calls);
   profile_setinteger(L, "self_ns", row->self);
@@ -399,7 +400,7 @@ static int profile_sum (lua_State *L) {
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->groups, 0);
   for (i = 0; i < s->groups; i++) {
-    profile_pushrow(L, &s->rows[i]);
+    lprofile_pushrow(L, &s->rows[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_createtable(L, (int)s->count, 0);
@@ -432,21 +433,6 @@ static void profile_checkfuncs (lua_State *L, const Nodes *nodes,
   uint32_t i;
   for (i = 0; i < nodes->count; i++)
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
-}
-
-
-/* nodes, { function -> is it? }, { function -> above? } -> sums */
-static int profile_attribute (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
-  uint32_t functions = (uint32_t)lua_rawlen(L, 2);
-  const uint8_t *is = profile_flags(L, 2, functions);
-  const uint8_t *above = profile_flags(L, 3, functions);
-  uint8_t *room = profile_array(L, uint8_t, nodes->count);
-  SumRow sum;
-  profile_checkfuncs(L, nodes, functions);
-  sum = nodes_attribute(nodes, is, above, room);
-  profile_pushrow(L, &sum);
-  return 1;
 }
 
 
@@ -505,7 +491,6 @@ static const luaL_Reg functions[] = {
   {"address", profile_address},
   {"sum", profile_sum},
   {"sites", profile_sites},
-  {"attribute", profile_attribute},
   {NULL, NULL}
 };
 
@@ -518,6 +503,7 @@ void lprofile_open (lua_State *L) {
   lua_pop(L, 2);
   lhistory_open(L);
   luaL_setfuncs(L, functions, 0);
+  lstates_open(L);
 }
 
 
@@ -525,5 +511,5 @@ int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = functions; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return lhistory_own(f);
+  return lhistory_own(f) || lstates_own(f);
 }

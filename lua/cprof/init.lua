@@ -205,12 +205,25 @@ end
 -- what they show.
 local resume = setmetatable({}, { __close = core.resume })
 
+local function taken()
+  return profile.snapshot { program = program or program_name(), lua_version = _VERSION }
+end
+
 local function snapshot(who)
-  local p = profile.snapshot { program = program, lua_version = _VERSION }
+  local p = taken()
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
   return p
+end
+
+for method, f in pairs(view.methods) do
+  if type(f) == "function" then
+    view.methods[method] = function(...)
+      local _ <close> = core.pause() and resume or nil
+      return f(...)
+    end
+  end
 end
 
 ---The profile of what was recorded so far. It does not change any more.
@@ -246,7 +259,8 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  return view.new(function() return p or cprof.snapshot() end, p == nil)
+  local _ <close> = core.pause() and resume or nil
+  return view.new(function() return p or taken() end, p == nil)
 end
 
 return cprof
