@@ -3,6 +3,7 @@
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make install    into PREFIX (and DESTDIR)
 # make lint, sanitize, memcheck
@@ -32,8 +33,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation host demo test bench install lint sanitize memcheck clean \
-	deps-build deps-test deps-lint deps-memcheck
+.PHONY: all amalgamation host demo test test-consumers bench install \
+	lint sanitize memcheck clean deps-build deps-test deps-consumers \
+	deps-lint deps-memcheck
 
 all: $(B)/cprof/core.so
 
@@ -100,13 +102,24 @@ deps-build:
 	$(call need,lua5.4 liblua5.4-dev)
 
 deps-test: deps-build
-	$(call need,lua-busted lua-check lua-penlight luarocks g++ clang)
+	$(call need,lua-busted lua-check lua-penlight lua-dkjson luarocks g++ clang)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
 
 deps-memcheck: deps-test
 	$(call need,valgrind)
+
+# npm may be there without being a package of its own
+NPM	= $(B)/npm/node_modules
+
+deps-consumers: deps-test
+	$(call need,valgrind lcov golang-go protobuf-compiler python3 \
+	  $$(command -v npm >/dev/null || echo nodejs npm))
+	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ]; then \
+	  echo "installing speedscope and ajv in $(B)/npm"; \
+	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
+	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
 
 
 demo: deps-test
@@ -116,6 +129,11 @@ demo: deps-test
 test: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
+
+test-consumers: deps-consumers
+	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
+	  spec/consumers
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)

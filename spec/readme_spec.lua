@@ -79,6 +79,17 @@ describe("the README", function()
     end
   end)
 
+  it("has all formats of exports, and no others", function()
+    local section = readme:match "\n### Export\n(.-)\n## "
+    local told = {}
+    for name in section:gmatch "\n| `(%l+)` |" do told[#told + 1] = name end
+    local names = {}
+    for i, row in ipairs(require "cprof.export".formats) do
+      names[i] = row.name
+    end
+    assert.same(names, told)
+  end)
+
   it("names make's own targets", function()
     local makefile = read "Makefile"
     local count = 0

@@ -333,6 +333,13 @@ static int core_columns (lua_State *L) {
 }
 
 
+/* path -> is it something that a rename must not replace? */
+static int core_special (lua_State *L) {
+  lua_pushboolean(L, platform_special(luaL_checkstring(L, 1)));
+  return 1;
+}
+
+
 static const luaL_Reg core[] = {
   {"start", core_start},
   {"stop", core_stop},
@@ -345,6 +352,7 @@ static const luaL_Reg core[] = {
   {"leave", core_leave},
   {"zone", core_zone},
   {"columns", core_columns},
+  {"special", core_special},
   {NULL, NULL}
 };
 

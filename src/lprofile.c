@@ -11,6 +11,7 @@
 #include "cprof.h"
 #include "lhistory.h"
 #include "lstates.h"
+#include "lwalk.h"
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -297,13 +298,15 @@ void lprofile_pushrow (lua_State *L, const SumRow *row) {
 
 
 static void profile_pushedge (lua_State *L, const SumEdge *e) {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 8);
   profile_setinteger(L, "caller", e->caller + 1);
   profile_setinteger(L, "callee", e->callee + 1);
   profile_setinteger(L, "calls", e->calls);
   profile_setinteger(L, "self_ns", e->self);
   profile_setinteger(L, "total_in_ns", e->total_in);
   profile_setinteger(L, "total_out_ns", e->total_out);
+  profile_setinteger(L, "line", e->line);
+  profile_setinteger(L, "calls_in", e->calls_in);
 }
 
 
@@ -380,13 +383,15 @@ static uint32_t profile_spread (lua_State *L, const Nodes *nodes,
 
 
 /*
-** nodes, { function -> group }, number of groups, spread -> rows, edges,
-** and, where levels of recursion are spread, the group and level of rows
+** nodes, { function -> group }, number of groups, spread, by line ->
+** rows, edges, and, where levels of recursion are spread, the group and
+** level of rows. By line, an edge has the calls of one line only.
 */
 static int profile_sum (lua_State *L) {
   const Nodes *nodes = lprofile_checknodes(L, 1);
   uint32_t groups = (uint32_t)luaL_checkinteger(L, 3), i;
-  int spread = lua_toboolean(L, 4), levels = 0;
+  int spread = lua_toboolean(L, 4), levels = 0, ok;
+  int byline = lua_toboolean(L, 5);
   uint32_t *group = profile_groups(L, nodes, groups);
   Box *box;
   Sums *s;
@@ -396,7 +401,9 @@ static int profile_sum (lua_State *L) {
   }
   box = box_new(L);
   s = &box->sums;
-  if (!sums_make(s, &box->memory, nodes, group, groups))
+  ok = byline ? sums_calls(s, &box->memory, nodes, group, groups)
+              : sums_make(s, &box->memory, nodes, group, groups);
+  if (!ok)
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->groups, 0);
   for (i = 0; i < s->groups; i++) {
@@ -502,6 +509,7 @@ void lprofile_open (lua_State *L) {
   luaL_setfuncs(L, sums_methods, 0);
   lua_pop(L, 2);
   lhistory_open(L);
+  lwalk_open(L);
   luaL_setfuncs(L, functions, 0);
   lstates_open(L);
 }
@@ -511,5 +519,5 @@ int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = functions; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return lhistory_own(f) || lstates_own(f);
+  return lhistory_own(f) || lstates_own(f) || lwalk_own(f);
 }

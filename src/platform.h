@@ -1,6 +1,6 @@
 /*
-** What differs from one platform to the next: three clocks, and a page
-** that a fork wipes. Nothing else in cprof asks where it runs.
+** What differs from one platform to the next: three clocks, a page
+** that a fork wipes, terminals and files. Nothing else in cprof asks where it runs.
 */
 
 #ifndef platform_h
@@ -65,6 +65,9 @@ CPROF_I void platform_freepage (void *page, size_t size);
 
 /* the columns of the terminal that is standard output; 0: it is none */
 CPROF_I int platform_columns (void);
+
+/* is there a file of this name that is none on a disk: a device, a pipe? */
+CPROF_I int platform_special (const char *path);
 
 
 /* a variable of each thread; 'initial-exec' saves a call per access */

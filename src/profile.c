@@ -23,8 +23,9 @@ void nodes_total (ProfileNode *list, uint32_t count) {
 ** Edges
 ** ======================================================= */
 
-static uint32_t edge_hash (uint32_t caller, uint32_t callee) {
-  return index_mix((uint64_t)caller << 32 | callee);
+static uint32_t edge_hash (uint32_t caller, uint32_t callee,
+                           uint32_t line) {
+  return index_mix((uint64_t)caller << 32 | callee) ^ line * 0x9E3779B1u;
 }
 
 
@@ -37,7 +38,8 @@ static int edges_rehash (Sums *s, const Memory *m) {
   s->bucket = bucket;
   s->buckets = wanted;
   for (i = 0; i < s->count; i++) {
-    uint32_t b = edge_hash(s->edges[i].caller, s->edges[i].callee);
+    uint32_t b = edge_hash(s->edges[i].caller, s->edges[i].callee,
+                           s->edges[i].line);
     while (bucket[b & (wanted - 1)] != 0) b++;
     bucket[b & (wanted - 1)] = i + 1;
   }
@@ -47,8 +49,8 @@ static int edges_rehash (Sums *s, const Memory *m) {
 
 /* the edge, made if need be; NULL: out of memory */
 static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
-                           uint32_t callee) {
-  uint32_t b = edge_hash(caller, callee);
+                           uint32_t callee, uint32_t line) {
+  uint32_t b = edge_hash(caller, callee, line);
   void *array = s->edges;
   SumEdge *e;
   if (s->count * 2 >= s->buckets && !edges_rehash(s, m)) return NULL;
@@ -56,7 +58,8 @@ static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
     uint32_t i = s->bucket[b & (s->buckets - 1)];
     if (i == 0) break;
     e = &s->edges[i - 1];
-    if (e->caller == caller && e->callee == callee) return e;
+    if (e->caller == caller && e->callee == callee && e->line == line)
+      return e;
   }
   if (!memory_grow(m, &array, &s->capacity, s->count, sizeof *e))
     return NULL;
@@ -65,6 +68,7 @@ static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
   memset(e, 0, sizeof *e);
   e->caller = caller;
   e->callee = callee;
+  e->line = line;
   s->bucket[b & (s->buckets - 1)] = s->count;
   return e;
 }
@@ -76,10 +80,6 @@ static SumEdge *sums_edge (Sums *s, const Memory *m, uint32_t caller,
 ** Walking the tree in depth, callers before callees
 ** ======================================================= */
 
-typedef struct Step {
-  uint32_t child, sibling;	/* first and next; 0: none */
-} Step;
-
 typedef struct Place {	/* on the path from the root */
   uint32_t node;
   uint32_t outer;	/* place of the next node above of the same group */
@@ -90,7 +90,8 @@ typedef struct Walk {
   const Memory *memory;
   const Nodes *nodes;
   const uint32_t *group;
-  Step *step;
+  const int64_t *reach;	/* calls of each node and below; NULL: no lines */
+  NodeStep *step;
   Place *path;
   uint32_t *inner;	/* of each group: its lowest place, or NONE */
   uint32_t *depth;	/* of each group: its places */
@@ -99,9 +100,10 @@ typedef struct Walk {
 
 /* the edge that leads into 'place'; NULL: out of memory */
 static SumEdge *walk_edge (const Walk *w, uint32_t place) {
+  uint32_t node = w->path[place].node;
   return sums_edge(w->sums, w->memory,
-                   w->group[w->path[place - 1].node],
-                   w->group[w->path[place].node]);
+                   w->group[w->path[place - 1].node], w->group[node],
+                   w->reach != NULL ? w->nodes->list[node].call_line : 0);
 }
 
 
@@ -112,6 +114,8 @@ static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
   e->calls += n->calls;
   e->self += n->self;
   if (outer == NONE) e->total_in += n->total;
+  if (outer == NONE && w->reach != NULL)
+    e->calls_in += w->reach[w->path[place].node];
   if (e->caller != e->callee) e->total_out += n->total;
   if (outer != NONE && outer != place - 1) {
     /* what the outer one called is not charged with the inner one */
@@ -166,12 +170,12 @@ static int walk_tree (Walk *w) {
 }
 
 
-static void walk_steps (Walk *w) {
+void nodes_steps (const Nodes *nodes, NodeStep *step) {
   uint32_t i;
-  memset(w->step, 0, w->nodes->count * sizeof *w->step);
-  for (i = w->nodes->count; i-- > 1; ) {
-    Step *parent = &w->step[w->nodes->list[i].parent];
-    w->step[i].sibling = parent->child;
+  memset(step, 0, nodes->count * sizeof *step);
+  for (i = nodes->count; i-- > 1; ) {
+    NodeStep *parent = &step[nodes->list[i].parent];
+    step[i].sibling = parent->child;
     parent->child = i;
   }
 }
@@ -187,8 +191,9 @@ void sums_free (Sums *s, const Memory *m) {
 }
 
 
-int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
-               const uint32_t *group, uint32_t groups) {
+static int sums_fill (Sums *s, const Memory *m, const Nodes *nodes,
+                      const uint32_t *group, uint32_t groups,
+                      const int64_t *reach) {
   Walk w;
   size_t n = nodes->count;
   int ok = 0;
@@ -198,9 +203,10 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
   w.memory = m;
   w.nodes = nodes;
   w.group = group;
+  w.reach = reach;
   s->groups = groups;
   s->rows = memory_new(m, SumRow, groups);
-  w.step = memory_new(m, Step, n);
+  w.step = memory_new(m, NodeStep, n);
   w.path = memory_new(m, Place, n);
   w.inner = memory_new(m, uint32_t, groups);
   w.depth = memory_new(m, uint32_t, groups);
@@ -208,7 +214,7 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
     memset(s->rows, 0, groups * sizeof *s->rows);
     memset(w.inner, 0xFF, groups * sizeof *w.inner);
     memset(w.depth, 0, groups * sizeof *w.depth);
-    walk_steps(&w);
+    nodes_steps(nodes, w.step);
     ok = walk_tree(&w);
   }
   memory_free(m, w.step, n * sizeof *w.step);
@@ -216,6 +222,28 @@ int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
   memory_free(m, w.inner, groups * sizeof *w.inner);
   memory_free(m, w.depth, groups * sizeof *w.depth);
   if (!ok) sums_free(s, m);
+  return ok;
+}
+
+
+int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
+               const uint32_t *group, uint32_t groups) {
+  return sums_fill(s, m, nodes, group, groups, NULL);
+}
+
+
+int sums_calls (Sums *s, const Memory *m, const Nodes *nodes,
+                const uint32_t *group, uint32_t groups) {
+  int64_t *reach = (int64_t *)memory_resize(m, NULL, 0,
+                                            nodes->count * sizeof *reach);
+  uint32_t i;
+  int ok;
+  if (reach == NULL) return 0;
+  for (i = 0; i < nodes->count; i++) reach[i] = nodes->list[i].calls;
+  for (i = nodes->count; i-- > 1; )
+    reach[nodes->list[i].parent] += reach[i];
+  ok = sums_fill(s, m, nodes, group, groups, reach);
+  memory_free(m, reach, nodes->count * sizeof *reach);
   return ok;
 }
 
@@ -240,7 +268,7 @@ static uint32_t *sites_groups (Sums *sites, const Memory *m,
     const SumEdge *e;
     group[i] = 0;
     if (n->call_line == 0 || caller == 0) continue;
-    e = sums_edge(sites, m, caller, n->call_line);
+    e = sums_edge(sites, m, caller, n->call_line, 0);
     if (e != NULL) group[i] = (uint32_t)(e - sites->edges) + 1;
     else {
       memory_free(m, group, nodes->count * sizeof *group);
@@ -273,19 +301,15 @@ int sums_sites (Sums *s, const Memory *m, const Nodes *nodes,
 int nodes_levels (const Nodes *nodes, const Memory *m,
                   const uint32_t *group, uint32_t groups, uint32_t *level) {
   uint32_t *depth = memory_new(m, uint32_t, groups);
-  Step *step = memory_new(m, Step, nodes->count);
+  NodeStep *step = memory_new(m, NodeStep, nodes->count);
   uint32_t node = 0;
-  Walk w;
   if (depth == NULL || step == NULL) {
     memory_free(m, depth, groups * sizeof *depth);
     memory_free(m, step, nodes->count * sizeof *step);
     return 0;
   }
   memset(depth, 0, groups * sizeof *depth);
-  memset(&w, 0, sizeof w);
-  w.nodes = nodes;
-  w.step = step;
-  walk_steps(&w);
+  nodes_steps(nodes, step);
   for (;;) {
     level[node] = depth[group[node]]++;
     if (step[node].child != 0) {

@@ -51,7 +51,9 @@ typedef struct SumRow {
 */
 typedef struct SumEdge {
   uint32_t caller, callee;
+  uint32_t line;	/* of the calls, or 0 */
   int64_t calls, self, total_in, total_out;
+  int64_t calls_in;	/* like 'total_in', of calls: only 'sums_calls' */
 } SumEdge;
 
 typedef struct Sums {
@@ -70,6 +72,10 @@ typedef struct Sums {
 CPROF_I int sums_make (Sums *s, const Memory *m, const Nodes *nodes,
                        const uint32_t *group, uint32_t groups);
 CPROF_I void sums_free (Sums *s, const Memory *m);
+
+/* the same, but calls from different lines are different edges */
+CPROF_I int sums_calls (Sums *s, const Memory *m, const Nodes *nodes,
+                        const uint32_t *group, uint32_t groups);
 
 /*
 ** Sums over the nodes that one line has called: 'edges' names them by
@@ -97,6 +103,14 @@ CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,
 */
 CPROF_I SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
                                 const uint8_t *above, uint8_t *room);
+
+/* the first node that a node calls, and the next of its caller's; 0: none */
+typedef struct NodeStep {
+  uint32_t child, sibling;
+} NodeStep;
+
+/* sets 'step' of each node */
+CPROF_I void nodes_steps (const Nodes *nodes, NodeStep *step);
 
 /* the node of the function that has opened zone 'node', or 'node' itself */
 CPROF_I uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,

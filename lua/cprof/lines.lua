@@ -94,7 +94,7 @@ end
 ---@param counted integer[]  function, line, hits, ns; and so on
 ---@param sources cprof.Source[]
 function lines.attach(p, counted, sources)
-  p.sources = {}
+  p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
   -- what it was before it was put together
   local all

@@ -2,6 +2,7 @@
 
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
+local export = require "cprof.export"
 local frames = require "cprof.frames"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
@@ -60,6 +61,8 @@ local report = require "cprof.report"
 ---@field self_ns integer      of the callee, called by this caller
 ---@field total_in_ns integer  of the callee; adds up over its callers
 ---@field total_out_ns integer for the caller; adds up over its callees
+---@field line integer         of the calls, when they are told apart by it
+---@field calls_in integer     like total_in_ns, of calls; only then
 
 ---@class cprof.Profile
 ---@field meta cprof.Meta
@@ -67,6 +70,7 @@ local report = require "cprof.report"
 ---@field nodes cprof.Node[]   made when asked for; # and ipairs work
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
+---@field counted integer[]    function, line, hits, ns; and so on
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 local Profile = {}
@@ -124,8 +128,9 @@ end
 
 ---Sums over groups of functions; recursion within a group counts once.
 ---@param group fun(f: cprof.Function): string  the title of f's group
+---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
-function Profile:sums(group)
+function Profile:sums(group, by_line)
   local ids, groups, first = {}, {}, {}
   for i, f in ipairs(self.functions) do
     local title = group(f)
@@ -135,7 +140,7 @@ function Profile:sums(group)
     end
     groups[i] = ids[title]
   end
-  local rows, edges = core.sum(self.nodes, groups, #first)
+  local rows, edges = core.sum(self.nodes, groups, #first, false, by_line)
   for i, row in ipairs(rows) do
     row.title, row.func = first[i].title, first[i].func
   end
@@ -158,6 +163,16 @@ end
 ---@return string
 function Profile:annotate(source, options)
   return annotate.make(self, source, options, 3)
+end
+
+---Writes the profile in another tool's format. Raises an error when it
+---cannot be meant; nil and a message when it cannot be written.
+---@param format string        one of `cprof.export`.formats
+---@param target cprof.Writer  path, function(string), or file
+---@return true? ok
+---@return string? message
+function Profile:export(format, target)
+  return export.write(self, format, target, 2)
 end
 
 return profile

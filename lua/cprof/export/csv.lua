@@ -1,0 +1,26 @@
+-- CSV as of RFC 4180: a row per function, with all its fields.
+
+local encode = require "cprof.export.encode"
+
+local csv = {}
+
+local fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "calls", "self_ns", "total_ns", "max_depth" }
+
+local function quoted(value)
+  if type(value) ~= "string" then return ("%d"):format(value) end
+  return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
+end
+
+---@param p cprof.Profile
+---@param out fun(s: string)
+function csv.write(p, out)
+  out(table.concat(fields, ",") .. "\r\n")
+  for _, f in ipairs(p.functions) do
+    local row = {}
+    for i, field in ipairs(fields) do row[i] = quoted(f[field]) end
+    out(table.concat(row, ",") .. "\r\n")
+  end
+end
+
+return csv

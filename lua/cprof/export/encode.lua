@@ -1,0 +1,60 @@
+-- Names in other people's formats. What a format cannot hold becomes what
+-- it is in a Lua string: a backslash and three digits.
+
+local format = require "cprof.format"
+local name = require "cprof.name"
+
+local encode = {}
+
+local function code(c) return ("\\%03d"):format(c:byte()) end
+
+---Valid UTF-8: bytes that are none of it become \ddd.
+---@param s string
+---@return string
+function encode.utf8(s)
+  if utf8.len(s) then return s end
+  local out, from = {}, 1
+  while from <= #s do
+    local n, bad = utf8.len(s, from)
+    if n then break end
+    out[#out + 1] = s:sub(from, bad - 1) .. code(s:sub(bad, bad))
+    from = bad + 1
+  end
+  return table.concat(out) .. s:sub(from)
+end
+
+---Something that stands on one line: control characters become \ddd, too.
+---It is never empty and never begins with a space.
+---@param s string
+---@param also? string  a pattern: other characters that have a meaning
+---@return string
+function encode.line(s, also)
+  if s == "" then return '""' end
+  s = encode.utf8(s):gsub("%c", code):gsub("^ ", code)
+  return also and (s:gsub(also, code)) or s
+end
+
+---The file that a function stands in, as it was given when it was loaded;
+---nil when it stands in none.
+---@param f cprof.Function
+---@return string?
+function encode.file(f)
+  if f.kind ~= "Lua" and f.kind ~= "main" then return nil end
+  return f.source:match "^@(.+)$" or name.place(f.source)
+end
+
+---The line that a function begins in; 0 when it has none.
+---@param f cprof.Function
+---@return integer
+function encode.first(f)
+  return f.kind == "main" and 1 or math.max(f.line, 0)
+end
+
+---The program that was profiled, on one line.
+---@param p cprof.Profile
+---@return string
+function encode.program(p)
+  return encode.utf8(format.plain(p.meta.program or "(embedded)"))
+end
+
+return encode

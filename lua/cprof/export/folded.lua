@@ -1,0 +1,26 @@
+-- Folded stacks: root;child;leaf and the self time of that state, in ns.
+-- The names are the titles of reports; a ";" in them becomes \059.
+
+local core = require "cprof.core"
+local encode = require "cprof.export.encode"
+
+local folded = {}
+
+---@param p cprof.Profile
+---@param out fun(s: string)
+function folded.write(p, out)
+  local titles, path = {}, {}
+  for i, f in ipairs(p.functions) do
+    titles[i] = encode.line(f.title, ";")
+  end
+  for _, depth, func, _, _, self_ns in core.walk(p.nodes) do
+    path[depth] = titles[func]
+    if self_ns > 0 then
+      -- the root only stands for itself
+      out(table.concat(path, ";", depth > 0 and 1 or 0, depth))
+      out(" " .. self_ns .. "\n")
+    end
+  end
+end
+
+return folded

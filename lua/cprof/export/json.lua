@@ -1,0 +1,89 @@
+-- The whole profile as JSON, version 1:
+--
+--   format      "cprof"
+--   version     1; changes when something is renamed, removed, or means
+--               something else. New keys may come without that.
+--   meta        as profile.meta
+--   functions   as profile.functions, in order of id, which is from 1
+--   node_fields names of what a node is a list of
+--   nodes       in order of id, which is from 1: [parent, func, call_line,
+--               calls, self_ns, total_ns]; the root's parent is 0
+--   line_fields names of what a line is a list of
+--   lines       by source, in mode "line": [line, hits, self_ns, calls,
+--               total_ns, active], only of lines that have any of these
+--
+-- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
+
+local core = require "cprof.core"
+local encode = require "cprof.export.encode"
+local json = require "cprof.json"
+
+local whole = {}
+
+local function_fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "calls", "self_ns", "total_ns", "max_depth" }
+local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
+  "total_ns" }
+local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
+  "active" }
+
+local function encoded(value)
+  return json.encode(type(value) == "string" and encode.utf8(value) or value)
+end
+
+local function record(t, fields)
+  local out = {}
+  for _, field in ipairs(fields) do
+    if t[field] ~= nil then
+      out[#out + 1] = ('"%s":%s'):format(field, encoded(t[field]))
+    end
+  end
+  return "{" .. table.concat(out, ",") .. "}"
+end
+
+local function sorted(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local function nodes(p, out)
+  for i = 1, #p.nodes do
+    out(("%s[%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n",
+      core.node(p.nodes, i)))
+  end
+end
+
+local function lines(list, out)
+  local separator = "\n"
+  for n, line in ipairs(list) do
+    if line.active or line.hits > 0 or line.calls > 0 then
+      out(("%s[%d,%d,%d,%d,%d,%s]"):format(separator, n, line.hits,
+        line.self_ns, line.calls, line.total_ns, line.active))
+      separator = ",\n"
+    end
+  end
+end
+
+---@param p cprof.Profile
+---@param out fun(s: string)
+function whole.write(p, out)
+  out '{"format":"cprof","version":1,\n"meta":'
+  out(record(p.meta, sorted(p.meta)))
+  out ',\n"functions":['
+  for i, f in ipairs(p.functions) do
+    out((i > 1 and ",\n" or "\n") .. record(f, function_fields))
+  end
+  out('\n],\n"node_fields":' .. json.encode(node_fields) .. ',\n"nodes":[')
+  nodes(p, out)
+  out('\n],\n"line_fields":' .. json.encode(line_fields) .. ',\n"lines":{')
+  for i, source in ipairs(sorted(p.lines)) do
+    out((i > 1 and ",\n" or "\n") .. encoded(source) .. ":[")
+    lines(p.lines[source], out)
+    out "\n]"
+  end
+  out "\n}}\n"
+end
+
+return whole

@@ -1,0 +1,108 @@
+-- lcov tracefiles: which lines and functions ran, of files alone: what was
+-- loaded from a string, or by a name that is no file's, is left out.
+-- Functions go by name:line. Those that never ran are found by compiling
+-- the text that was kept.
+
+local core = require "cprof.core"
+local encode = require "cprof.export.encode"
+local name = require "cprof.name"
+local text = require "cprof.text"
+
+local lcov = {}
+
+-- { line, last line, ... } of the functions that a text defines
+local function defined(source)
+  if not source.text or source.changed or source.mixed then return {} end
+  local code = source.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")
+  local chunk = load(code, source.source, "t")
+  return chunk and core.defined(chunk) or {}
+end
+
+-- those that ran and those that did not, by label: line and calls
+local function functions_of(p, source, count)
+  local found, met = {}, {}
+  local function add(f, given, calls)
+    local line = encode.first(f)
+    if line < 1 or line > count then return end
+    local label = encode.line(("%s:%d"):format(given, line), ",")
+    local old = found[label]
+    found[label] = { line = line, label = label,
+                     calls = calls + (old and old.calls or 0) }
+  end
+  for _, f in ipairs(p.functions) do
+    if f.source == source.source then
+      -- what ran when recording began was called, if not counted
+      add(f, f.kind == "main" and "main chunk" or f.name,
+        math.max(f.calls, 1))
+      met[f.line << 32 | f.last_line] = true
+    end
+  end
+  local lines = defined(source)
+  for i = 1, #lines, 2 do
+    local f = { kind = lines[i] == 0 and "main" or "Lua", called = "",
+                source = source.source, line = lines[i],
+                last_line = lines[i + 1], how = "" }
+    if f.line >= 0 and not met[f.line << 32 | f.last_line] then
+      add(f, f.kind == "main" and "main chunk" or name.of(f), 0)
+    end
+  end
+  return found
+end
+
+local function sorted(found)
+  local list = {}
+  for _, f in pairs(found) do list[#list + 1] = f end
+  table.sort(list, function(a, b)
+    if a.line ~= b.line then return a.line < b.line end
+    return a.label < b.label
+  end)
+  return list
+end
+
+local function write_functions(list, out)
+  local hit = 0
+  for _, f in ipairs(list) do out(("FN:%d,%s\n"):format(f.line, f.label)) end
+  for _, f in ipairs(list) do
+    out(("FNDA:%d,%s\n"):format(f.calls, f.label))
+    if f.calls > 0 then hit = hit + 1 end
+  end
+  out(("FNF:%d\nFNH:%d\n"):format(#list, hit))
+end
+
+local function write_lines(lines, count, out)
+  local found, hit = 0, 0
+  for n = 1, math.min(#lines, count) do
+    local line = lines[n]
+    if line.active then
+      out(("DA:%d,%d\n"):format(n, line.hits))
+      found = found + 1
+      if line.hits > 0 then hit = hit + 1 end
+    end
+  end
+  out(("LF:%d\nLH:%d\n"):format(found, hit))
+end
+
+local function files(p)
+  local list = {}
+  for key in pairs(p.sources) do
+    if key:sub(1, 1) == "@" then list[#list + 1] = key end
+  end
+  table.sort(list)
+  return list
+end
+
+---@param p cprof.Profile
+---@param out fun(s: string)
+function lcov.write(p, out)
+  out "TN:\n"
+  for _, key in ipairs(files(p)) do
+    local source = p.sources[key]
+    local count = source.text and #text.split(source.text) or math.huge
+    out(("SF:%s\n"):format(encode.line(key:sub(2))))
+    write_functions(sorted(functions_of(p, source, count)), out)
+    write_lines(p.lines[key], count, out)
+    out "end_of_record\n"
+  end
+end
+
+return lcov

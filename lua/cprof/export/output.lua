@@ -1,0 +1,114 @@
+-- Where an export goes: a path, a function, or what has a method 'write'.
+
+local core = require "cprof.core"
+
+local output = {}
+
+---@alias cprof.Writer string|fun(s: string): any|{ write: function }
+
+-- pieces are gathered before they are written
+local enough <const> = 65536
+
+---Can this be written to?
+---@param target any
+---@return boolean
+function output.valid(target)
+  local kind = type(target)
+  if kind == "string" or kind == "function" then return true end
+  local ok, write = pcall(function() return target.write end)
+  return ok and write ~= nil
+end
+
+-- Calls produce(out). What 'put' does not take ends it: nil and the reason.
+local function run(put, produce)
+  local buffer, n, size = {}, 0, 0
+  local failed = {}
+  local function flush()
+    local ok, why = put(table.concat(buffer, "", 1, n))
+    if ok == false or ok == nil and why ~= nil then
+      failed.why = tostring(why or "the writer gave false")
+      error(failed, 0)
+    end
+    n, size = 0, 0
+  end
+  local ok, why = pcall(function()
+    produce(function(s)
+      n, size = n + 1, size + #s
+      buffer[n] = s
+      if size >= enough then flush() end
+    end)
+    flush()
+  end)
+  if ok then return true end
+  if why == failed then return nil, failed.why end
+  error(why, 0)
+end
+
+-- the reason alone: io.open puts the path before it
+local function open(path, mode)
+  local file, why = io.open(path, mode)
+  if file then return file end
+  return nil, why:sub(1, #path + 2) == path .. ": " and why:sub(#path + 3)
+    or why
+end
+
+local function to_file(path, produce)
+  local file, why = open(path, "wb")
+  if not file then return nil, why end
+  local finished, ok, message = pcall(run, function(s)
+    return file:write(s)
+  end, produce)
+  local closed, reason = file:close()
+  if not finished then return nil, ok, true end
+  if not ok then return nil, message end
+  if not closed then return nil, reason end
+  return true
+end
+
+-- a name beside 'path' that nothing has
+local function aside(path)
+  local n = 0
+  while true do
+    local unique = ("%s.%x-%s-%d.tmp"):format(path, os.time(),
+      tostring({}):match "0x0*(%x+)" or "x", n)
+    local file = io.open(unique, "rb")
+    if not file then return unique end
+    file:close()
+    n = n + 1
+  end
+end
+
+-- written aside, then renamed, so that nothing half-written is left
+local function replace(path, produce)
+  local file, why = open(path, "r+b")
+  if file then file:close()
+  elseif not why:find "^No such file" then return nil, why end
+  local temporary = aside(path)
+  local ok, message, raised = to_file(temporary, produce)
+  if ok then
+    ok, message = os.rename(temporary, path)
+    if ok then return true end
+  end
+  os.remove(temporary)
+  return nil, message, raised
+end
+
+---Calls `produce(out)`, where out(s) writes s to the target.
+---@param target cprof.Writer
+---@param produce fun(out: fun(s: string))
+---@return true? ok  nil, and the reason, when it could not be written
+---@return string? why
+function output.send(target, produce)
+  if type(target) == "function" then return run(target, produce) end
+  if type(target) ~= "string" then
+    return run(function(s) return target:write(s) end, produce)
+  end
+  -- a device or a pipe must not be replaced by a file
+  local send = core.special(target) and to_file or replace
+  local ok, why, raised = send(target, produce)
+  if ok then return true end
+  if raised then error(why, 0) end
+  return nil, ("cannot write %s: %s"):format(target, why)
+end
+
+return output

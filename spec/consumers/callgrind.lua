@@ -1,0 +1,108 @@
+local _ENV = require("helper").env(_ENV)
+
+local consumers = require "consumers"
+local name = require "cprof.name"
+local text = require "cprof.text"
+
+-- { time, calls } by file:function, and the totals
+local function annotate(path, options)
+  local output = consumers.run("callgrind_annotate --auto=no " ..
+    "--threshold=100 %s '%s'", options, path)
+  assert.is_nil(output:find "WARNING", output:match "[^\n]*WARNING[^\n]*")
+  local rows, totals, count = {}, nil, 0
+  for line in output:gmatch "[^\n]+" do
+    local time, calls, what = line:match
+      "^ *([%d,]+) %([ %d.]+%%%) +([%d,]+) *%b()  (.+)$"
+    if not time then
+      time, calls, what = line:match
+        "^ *([%d,]+) %([ %d.]+%%%) +([%d,]+) +(.+)$"
+    end
+    if what == "PROGRAM TOTALS" then
+      totals = { consumers.integer(time), consumers.integer(calls) }
+    elseif what then
+      what = what:gsub(" %[%]$", "")
+      assert.is_nil(rows[what], what)
+      count = count + 1
+      rows[what] = { consumers.integer(time), consumers.integer(calls) }
+    end
+  end
+  return rows, totals, count
+end
+
+-- a row of the output, by name or by title
+local function find(rows, row)
+  local f = row.func
+  local file = (f.kind == "Lua" or f.kind == "main") and
+    name.place(f.source) or "???"
+  local label = consumers.written(f.name, "line")
+  return rows[file .. ":" .. row.title] or rows[file .. ":" .. label]
+end
+
+local function check(p)
+  local path = consumers.export(p, "callgrind", "callgrind.out")
+  local rows, totals, count = annotate(path, "--inclusive=no")
+  local calls, own = 0, 0
+  for title, row in pairs(consumers.rows(p)) do
+    calls = calls + row.calls
+    if row.self_ns > 0 then
+      own = own + 1
+      local found = find(rows, row)
+      assert.is_truthy(found, title)
+      assert.same({ row.self_ns, row.calls }, found, title)
+    end
+  end
+  assert.is_true(own > 200)
+  assert.equal(own, count)
+  assert.same({ p.nodes[1].total_ns, calls }, totals)
+  rows = annotate(path, "--inclusive=yes")
+  for title, row in pairs(consumers.rows(p)) do
+    if row.total_ns > 0 then
+      local found = find(rows, row)
+      assert.is_truthy(found, title)
+      assert.equal(row.total_ns, found[1], title)
+    end
+  end
+end
+
+describe("callgrind_annotate", function()
+  it("shows the figures of reports", function()
+    check(consumers.profile())
+  end)
+
+  it("shows them when calls are told apart by line", function()
+    check(consumers.profile { callsites = true })
+  end)
+
+  it("shows the lines of mode line", function()
+    local p = consumers.profile { mode = "line", lines = { "linearize" } }
+    check(p)
+    local path = consumers.export(p, "callgrind", "callgrind.out")
+    local source
+    for key in pairs(p.lines) do source = key end
+    local output = consumers.run("callgrind_annotate --threshold=100 " ..
+      "--show=Time_ns '%s' '%s'", path, source:sub(2))
+    local shown = {}
+    for line in output:gmatch "[^\n]+" do
+      local figure, code = line:match "^ *([%d,]+) %b()  (.*)$"
+      if figure then
+        shown[code] = shown[code] or {}
+        table.insert(shown[code], consumers.integer(figure))
+      end
+    end
+    local first, seen = {}, 0
+    for _, f in ipairs(p.functions) do
+      if f.source == source then first[f.line] = true end
+    end
+    local lines = text.split(p.sources[source].text)
+    for n, line in ipairs(p.lines[source]) do
+      -- what a function has on no line stands where it begins
+      if line.self_ns > 0 and not first[n] then
+        local figures = table.concat(shown[lines[n]] or {}, " ")
+        assert.is_truthy((" " .. figures .. " "):find(
+          " " .. line.self_ns .. " ", 1, true), n .. ": " .. figures)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 20, seen)
+  end)
+end)

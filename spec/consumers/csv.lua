@@ -1,0 +1,35 @@
+local _ENV = require("helper").env(_ENV)
+
+local consumers = require "consumers"
+local json = require "dkjson"
+
+-- RFC 4180, and nothing but UTF-8
+local program = [[
+import csv, json, sys
+with open(sys.argv[1], encoding="utf-8", newline="") as f:
+    for row in csv.DictReader(f, strict=True):
+        print(json.dumps(row))]]
+
+describe("CSV", function()
+  it("is what Python reads", function()
+    local p = consumers.profile()
+    local path = consumers.export(p, "csv", "cprof.csv")
+    local output = consumers.run("python3 -c '%s' '%s'", program, path)
+    local i = 0
+    for line in output:gmatch "[^\n]+" do
+      local row = assert(json.decode(line))
+      i = i + 1
+      local count = 0
+      for key, value in pairs(p.functions[i]) do
+        local expected = key == "title" and
+          consumers.written(value, "text") or key == "name" and
+          consumers.written(value, "text") or tostring(value)
+        assert.equal(expected, row[key], key)
+        row[key], count = nil, count + 1
+      end
+      assert.equal(11, count)
+      assert.is_nil(next(row))
+    end
+    assert.equal(#p.functions, i)
+  end)
+end)

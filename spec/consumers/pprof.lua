@@ -1,0 +1,136 @@
+local _ENV = require("helper").env(_ENV)
+
+local consumers = require "consumers"
+
+-- pprof asks for nothing and keeps nothing of its own
+local pprof = "go tool pprof -symbolize=none "
+
+-- { flat, cum } by name
+local function top(path, what)
+  local output = consumers.run(pprof .. "-top -unit=%s -sample_index=%s " ..
+    "-nodefraction=0 -edgefraction=0 -nodecount=1000000 '%s'",
+    what == "time" and "ns" or "count", what, path)
+  local rows = {}
+  for line in output:match "\n *flat  flat%%.-\n(.*)$":gmatch "[^\n]+" do
+    local flat, cum, name = line:match
+      "^ *(%d+)%l* +%S+%% +%S+%% +(%d+)%l* +%S+%%  (.*)$"
+    if name then
+      rows[name] = { math.tointeger(flat), math.tointeger(cum) }
+    end
+  end
+  return rows, output
+end
+
+-- what stands in the line where the figures are
+local function shown(title) return title:match "^[^\n]*" end
+
+describe("go tool pprof", function()
+  local p = consumers.profile { callsites = true }
+  local path = consumers.export(p, "pprof", "cprof.pb")
+  local rows = consumers.rows(p)
+
+  it("-top has the times of reports", function()
+    local found, output = top(path, "time")
+    local seen = 0
+    for title, row in pairs(rows) do
+      local name = consumers.written(title, "text")
+      if name == "" then name = '""' end
+      if row.func.kind ~= "root" and row.total_ns > 0 then
+        local got = found[shown(name)]
+        assert.is_truthy(got, name)
+        assert.same({ row.self_ns, row.total_ns }, got, name)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 200)
+    assert.is_truthy(output:find("Total samples = " ..
+      p.nodes[1].total_ns .. "ns", 1, true), output:sub(1, 500))
+    assert.is_truthy(output:find("Type: time", 1, true))
+  end)
+
+  it("-top has the calls of reports", function()
+    local found = top(path, "calls")
+    for title, row in pairs(rows) do
+      local name = consumers.written(title, "text")
+      if name == "" then name = '""' end
+      if row.calls > 0 then
+        local got = found[shown(name)]
+        assert.is_truthy(got, name)
+        assert.equal(row.calls, got[1], name)
+      end
+    end
+  end)
+
+  it("-raw has a sample for each stack state", function()
+    local output = consumers.run(pprof .. "-raw '%s'", path)
+    local states, samples = 0, 0
+    for _, node in ipairs(p.nodes) do
+      if node.calls > 0 or node.self_ns > 0 then states = states + 1 end
+    end
+    local calls, ns = 0, 0
+    local list = output:match "\nSamples:\n[^\n]*\n(.-)\nLocations\n"
+    for c, t in list:gmatch "%f[^\n\0] *(%d+) +(%d+): " do
+      samples = samples + 1
+      calls, ns = calls + math.tointeger(c), ns + math.tointeger(t)
+    end
+    assert.equal(states, samples)
+    assert.equal(p.nodes[1].total_ns, ns)
+    assert.is_truthy(output:find("calls/count time/nanoseconds[dflt]", 1,
+      true))
+    local sum = 0
+    for _, f in ipairs(p.functions) do sum = sum + f.calls end
+    assert.equal(sum, calls)
+  end)
+
+  it("-raw has the lines of calls", function()
+    local output = consumers.run(pprof .. "-raw '%s'", path)
+    local known = {}
+    for file, line in output:match "\nLocations\n(.*)$"
+      :gmatch " (/[^\n]-%.lua):(%d+)" do
+      known[file .. ":" .. line] = true
+    end
+    local seen = 0
+    for i = 1, #p.nodes, 97 do
+      local node = p.nodes[i]
+      local caller = node.parent > 0 and
+        p.functions[p.nodes[node.parent].func]
+      if node.call_line > 0 and caller.source:find "^@/" and
+         caller.kind == "Lua" then
+        local key = caller.source:sub(2) .. ":" .. node.call_line
+        assert.is_true(known[key], key)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 100)
+  end)
+end)
+
+describe("protoc", function()
+  it("decodes all that was written", function()
+    local p = consumers.profile()
+    local path = consumers.export(p, "pprof", "cprof.pb")
+    local output = consumers.run("protoc --proto_path=spec/support " ..
+      "--decode=perftools.profiles.Profile profile.proto < '%s'", path)
+    -- fields that are not known have numbers
+    assert.is_nil(output:match "%f[^\n\0] *%d+[: ]")
+    local _, functions = output:gsub("\nfunction {", "")
+    local used = {}
+    for _, node in ipairs(p.nodes) do used[node.func] = true end
+    local count = 0
+    for _ in pairs(used) do count = count + 1 end
+    assert.equal(count, functions)
+    assert.equal(p.meta.wall_ns, math.tointeger(output:match
+      "\nduration_nanos: (%d+)"))
+    assert.equal(p.meta.started_at * 1000000000, math.tointeger(
+      output:match "\ntime_nanos: (%d+)"))
+    for _, name in ipairs(consumers.odd) do
+      local text = name.text or name[1]
+      text = text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n"):gsub("\t", "\\t")
+        :gsub("[\x80-\xFF]", function(c)
+          return ("\\%03o"):format(c:byte())
+        end)
+      assert.is_truthy(output:find('string_table: "' .. text .. '"', 1,
+        true), text)
+    end
+  end)
+end)

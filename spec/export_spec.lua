@@ -1,0 +1,505 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local core = require "cprof.core"
+local export = require "cprof.export"
+local helper = require "helper"
+
+local odd = { "semi;colon", "two words", 'quo"ted', "new\nline", "",
+  "bytes\xFF\xC3", " leading", "com,ma", "h\xC3\xA4t", "(1) one", "-> 7" }
+
+local function leaf() return #("x"):rep(3) end
+local function down(n) if n > 0 then down(n - 1) end leaf() end
+local function never() return leaf() end
+
+local function work()
+  down(5)
+  for _, name in ipairs(odd) do
+    profiler.enter(name)
+    down(2)
+    profiler.leave(name)
+  end
+  leaf()
+  if not leaf then never() end
+  leaf()
+end
+
+-- a text that is longer than what is gathered before it is written
+local function long() work() for i = 1, 3000 do
+  profiler.enter("z", i)
+  profiler.leave "z"
+end end
+
+local function text(p, format)
+  local out = {}
+  assert(p:export(format, function(s) out[#out + 1] = s end))
+  return table.concat(out)
+end
+
+local function read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local s = file:read "a"
+  file:close()
+  return s
+end
+
+local function write(path, s)
+  local file = assert(io.open(path, "wb"))
+  file:write(s)
+  file:close()
+end
+
+local function folder()
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(os.execute(("mkdir '%s'"):format(dir)))
+  return dir
+end
+
+local function listing(dir)
+  local pipe = io.popen(("ls -A '%s'"):format(dir))
+  local s = pipe:read "a"
+  pipe:close()
+  return s
+end
+
+local function remove(dir) os.execute(("rm -r '%s'"):format(dir)) end
+
+local lined = helper.record(long, { mode = "line" })
+local called = helper.record(work)
+
+describe("an export", function()
+  it("writes the same to a path, a function and a file", function()
+    local dir = folder()
+    for _, format in ipairs(export.formats) do
+      local expected = text(lined, format.name)
+      local path = dir .. "/" .. format.name
+      assert.is_true(#expected > 100, format.name)
+      write(path, "what was there before")
+      assert.is_true(lined:export(format.name, path))
+      assert.equal(expected, read(path))
+      local file = assert(io.open(path .. ".file", "wb"))
+      assert.is_true(lined:export(format.name, file))
+      file:close()
+      assert.equal(expected, read(path .. ".file"))
+      local pieces = {}
+      assert.is_true(lined:export(format.name, {
+        write = function(_, s) pieces[#pieces + 1] = s end }))
+      assert.equal(expected, table.concat(pieces))
+    end
+    assert.is_nil(listing(dir):find("tmp", 1, true), listing(dir))
+    remove(dir)
+  end)
+
+  it("must be of a format that there is", function()
+    local names = "folded, speedscope, chrome, pprof, callgrind, lcov, " ..
+      "json, csv"
+    local here = debug.getinfo(1, "l").currentline + 1
+    local _, message = pcall(function() called:export("flame", print) end)
+    assert.equal(("spec/export_spec.lua:%d: export: unknown format " ..
+      '"flame"; valid formats: %s'):format(here, names), message)
+    _, message = pcall(called.export, called, nil, print)
+    assert.is_truthy(message:find("unknown format nil (a nil); valid",
+      1, true), message)
+  end)
+
+  it("must go to something that can be written to", function()
+    for _, target in ipairs { false, 7, {}, true } do
+      local ok, message = pcall(called.export, called, "csv", target)
+      assert.is_false(ok)
+      assert.is_truthy(message:find("export: the target must be a path, a " ..
+        "function or something with a method 'write', got " ..
+        tostring(target), 1, true), message)
+    end
+    assert.is_false(pcall(called.export, called, "csv"))
+  end)
+
+  it("as lcov needs mode line", function()
+    local dir = folder()
+    local ok, message = pcall(called.export, called, "lcov", dir .. "/x")
+    assert.is_false(ok)
+    assert.is_truthy(message:find('format lcov needs a profile of mode ' ..
+      '"line", this one has mode "call"', 1, true), message)
+    assert.equal("", listing(dir))
+    remove(dir)
+  end)
+
+  it("says why a path cannot be written, and leaves nothing", function()
+    local dir = folder()
+    local path = dir .. "/no/such/file"
+    local ok, message = called:export("csv", path)
+    assert.is_nil(ok)
+    assert.equal("cannot write " .. path .. ": No such file or directory",
+      message)
+    ok, message = called:export("csv", dir)
+    assert.is_nil(ok)
+    assert.equal("cannot write " .. dir .. ": Is a directory", message)
+    ok, message = called:export("csv", "/dev/full")
+    assert.is_nil(ok)
+    assert.equal("cannot write /dev/full: No space left on device", message)
+    assert.equal("", listing(dir))
+    remove(dir)
+  end)
+
+  it("keeps what was there when it fails half-way", function()
+    local dir = folder()
+    local path = dir .. "/x.csv"
+    write(path, "old")
+    local was = package.loaded["cprof.export.csv"]
+    package.loaded["cprof.export.csv"] = { write = function(_, out)
+      for _ = 1, 100000 do out "new" end
+      error("half-way", 0)
+    end }
+    local ok, message = pcall(called.export, called, "csv", path)
+    package.loaded["cprof.export.csv"] = was
+    assert.is_false(ok)
+    assert.equal("half-way", message)
+    assert.equal("old", read(path))
+    assert.equal("x.csv\n", listing(dir))
+    remove(dir)
+  end)
+
+  it("does not replace what is no file", function()
+    local dir = folder()
+    local path = dir .. "/null"
+    assert(os.execute(("ln -s /dev/null '%s'"):format(path)))
+    assert.is_true(core.special(path))
+    assert.is_true(called:export("csv", path))
+    assert.is_true(core.special(path))
+    assert.equal("", read(path))
+    remove(dir)
+  end)
+
+  it("ends when the writer says so", function()
+    local function refuse(...)
+      local result = table.pack(...)
+      local count = 0
+      return lined:export("chrome", function()
+        count = count + 1
+        if count == 2 then return table.unpack(result, 1, result.n) end
+      end), count
+    end
+    local function message(...)
+      local result = table.pack(...)
+      return select(2, lined:export("chrome", function()
+        return table.unpack(result, 1, result.n)
+      end))
+    end
+    assert.same({ nil, 2 }, { refuse(nil, "no more") })
+    assert.equal("no more", message(nil, "no more"))
+    assert.equal("the writer gave false", message(false))
+    local reason = {}
+    local ok, why = pcall(lined.export, lined, "chrome", function()
+      error(reason)
+    end)
+    assert.is_false(ok)
+    assert.equal(reason, why)
+  end)
+
+  it("may be written by a coroutine, piece by piece", function()
+    local pieces = {}
+    local co = coroutine.wrap(function()
+      lined:export("chrome", function(s) coroutine.yield(s) end)
+    end)
+    for piece in co do pieces[#pieces + 1] = piece end
+    assert.is_true(#pieces > 1)
+    assert.equal(text(lined, "chrome"), table.concat(pieces))
+  end)
+
+  it("needs a JSON library only where there is JSON", function()
+    local output = helper.run [[
+      package.path = package.path:match "^[^;]*;[^;]*"
+      local profiler = require "cprof"
+      profiler.start()
+      profiler.stop()
+      local p = profiler.snapshot()
+      for _, format in ipairs(require "cprof.export".formats) do
+        if not format.mode then
+          print(format.name, pcall(p.export, p, format.name, "/dev/null"))
+        end
+      end]]
+    local missing = "false\t.-export: format %w+: JSON needs the library " ..
+      "dkjson, which is missing: install Debian's lua%-dkjson or the rock " ..
+      "dkjson\n"
+    assert.is_truthy(output:find("^folded\ttrue\ttrue\n" ..
+      "speedscope\t" .. missing .. "chrome\t" .. missing ..
+      "pprof\ttrue\ttrue\ncallgrind\ttrue\ttrue\njson\t" .. missing ..
+      "csv\ttrue\ttrue\n$"), output)
+  end)
+end)
+
+describe("the nodes in depth", function()
+  it("are all of them, callers before callees", function()
+    local seen, path = {}, {}
+    for id, depth, func, line, calls, self_ns, total_ns in
+        core.walk(lined.nodes) do
+      local node = lined.nodes[id]
+      path[depth] = id
+      assert.is_nil(seen[id])
+      seen[id] = true
+      assert.equal(depth > 0 and path[depth - 1] or 0, node.parent)
+      assert.same({ node.func, node.call_line, node.calls, node.self_ns,
+        node.total_ns }, { func, line, calls, self_ns, total_ns })
+      assert.same({ node.parent, func, line, calls, self_ns, total_ns },
+        { core.node(lined.nodes, id) })
+    end
+    assert.equal(#lined.nodes, #seen)
+    assert.has_error(function() core.node(lined.nodes, #seen + 1) end)
+  end)
+end)
+
+describe("sums by line", function()
+  it("add up to those that are not", function()
+    local function title(f) return f.title end
+    local function add(edges)
+      local sums = {}
+      for _, e in ipairs(edges) do
+        local key = e.caller.title .. "\0" .. e.callee.title
+        local sum = sums[key] or { 0, 0, 0, 0 }
+        sum[1] = sum[1] + e.calls
+        sum[2] = sum[2] + e.self_ns
+        sum[3] = sum[3] + e.total_in_ns
+        sum[4] = sum[4] + e.total_out_ns
+        sums[key] = sum
+      end
+      return sums
+    end
+    local _, plain = lined:sums(title)
+    local rows, edges = lined:sums(title, true)
+    assert.same(add(plain), add(edges))
+    assert.is_true(#edges > #plain)
+    local calls, from_root = 0, 0
+    for _, row in ipairs(rows) do calls = calls + row.calls end
+    for _, e in ipairs(edges) do
+      if e.caller == rows[1] then from_root = from_root + e.calls_in end
+    end
+    assert.equal(calls, from_root)
+  end)
+end)
+
+-- as encode.lua says it
+local function coded(s, also)
+  if s == "" then return '""' end
+  local out = {}
+  for _, c in ipairs { s:byte(1, -1) } do
+    local char = string.char(c)
+    local bad = c < 32 or c >= 0xC3 and not utf8.len(s) or char == also or
+      c == 32 and #out == 0
+    out[#out + 1] = bad and ("\\%03d"):format(c) or char
+  end
+  return table.concat(out)
+end
+
+describe("folded stacks", function()
+  it("are a line for each state with time of its own", function()
+    local expected, whole = {}, 0
+    for _, node in ipairs(called.nodes) do
+      local path, above = {}, node
+      while above and above.parent > 0 do
+        table.insert(path, 1,
+          coded(called.functions[above.func].title, ";"))
+        above = called.nodes[above.parent]
+      end
+      if node.self_ns > 0 and node.parent > 0 then
+        expected[#expected + 1] = table.concat(path, ";") .. " " ..
+          node.self_ns
+      end
+    end
+    local got = {}
+    for line in text(called, "folded"):gmatch "([^\n]*)\n" do
+      got[#got + 1] = line
+      whole = whole + math.tointeger(line:match " (%d+)$")
+    end
+    assert.equal(called.nodes[1].total_ns, whole)
+    table.sort(expected)
+    table.sort(got)
+    assert.same(expected, got)
+  end)
+end)
+
+-- the cost of functions, and what was said of their calls
+local function parse(callgrind)
+  local own, calls, current, pending = {}, {}, nil, nil
+  local names = { fn = {}, fl = {} }
+  local function name(kind, s)
+    local id, rest = s:match "^(%(%d+%)) ?(.*)$"
+    if rest ~= "" then
+      assert.is_nil(names[kind][id], "defined once")
+      names[kind][id] = rest
+    end
+    return assert(names[kind][id], s)
+  end
+  for line in callgrind:match "\nsummary: [^\n]*\n(.*)$":gmatch "[^\n]+" do
+    local key, value = line:match "^(%l+)=(.*)$"
+    if key == "fn" then current = name("fn", value)
+    elseif key == "cfn" then pending = name("fn", value)
+    elseif key == "fl" or key == "cfl" then name("fl", value)
+    elseif key == "calls" then assert(pending)
+    else
+      local at, ns, n = line:match "^(%d+) (%d+) (%d+)$"
+      at, ns, n = tonumber(at), math.tointeger(ns), math.tointeger(n)
+      if pending then
+        table.insert(calls, { current, pending, at, ns, n })
+        pending = nil
+      else
+        own[current] = own[current] or { 0, 0, lines = {} }
+        own[current][1] = own[current][1] + ns
+        own[current][2] = own[current][2] + n
+        own[current].lines[at] = ns
+      end
+    end
+  end
+  return own, calls
+end
+
+describe("callgrind", function()
+  it("has each function's own time and calls, also with zones", function()
+    local own = parse(text(lined, "callgrind"))
+    local rows = lined:sums(function(f) return f.title end)
+    for _, row in ipairs(rows) do
+      local found = own[coded(row.func.name)] or own[coded(row.title)]
+      assert.is_truthy(found, row.title)
+      assert.equal(row.self_ns, found[1], row.title)
+      assert.equal(row.calls, found[2], row.title)
+    end
+  end)
+
+  it("has the time of each line, where no zone is open", function()
+    local own = parse(text(lined, "callgrind"))
+    local lines = lined.lines["@spec/export_spec.lua"]
+    local at = debug.getinfo(leaf, "S").linedefined
+    assert.equal(lines[at].self_ns, own.leaf.lines[at])
+    -- its zones have part of its time
+    at = debug.getinfo(work, "S").linedefined
+    local count = 0
+    for _ in pairs(own.work.lines) do count = count + 1 end
+    assert.equal(1, count)
+    assert.is_truthy(own.work.lines[at])
+  end)
+
+  it("has calls where they are made", function()
+    local _, calls = parse(text(lined, "callgrind"))
+    local at = debug.getinfo(down, "S").linedefined
+    local total = helper.find(lined, leaf).total_ns
+    local seen = {}
+    for _, call in ipairs(calls) do
+      if call[2] == "leaf" then
+        total = total - call[4]
+        if call[1] == "down" then seen[#seen + 1] = call end
+      end
+      -- recursion costs nothing more
+      if call[1] == "down" and call[2] == "down" then
+        assert.same({ "down", "down", at, 0, 0 }, call)
+      end
+    end
+    assert.equal(1, #seen)
+    assert.equal(at, seen[1][3])
+    -- each has called string.rep
+    assert.equal((helper.find(lined, leaf).calls - 2) * 2, seen[1][5])
+    assert.equal(0, total)
+  end)
+
+  it("tells functions of one name apart by their titles", function()
+    local a = load("local function twice() end return twice", "=one")()
+    local b = load("\nlocal function twice() end return twice", "=one")()
+    local own = parse(text(helper.record(function()
+      local twice = a
+      twice()
+      twice = b
+      twice() twice()
+    end), "callgrind"))
+    assert.equal(1, own["twice (one:1)"][2])
+    assert.equal(2, own["twice (one:2)"][2])
+  end)
+end)
+
+describe("lcov", function()
+  local function records(p)
+    local out = {}
+    for path, record in text(p, "lcov")
+      :gmatch "SF:([^\n]*)\n(.-)end_of_record\n" do
+      out[path] = record
+    end
+    return out
+  end
+
+  it("has what ran, and what never did", function()
+    local record = records(lined)["spec/export_spec.lua"]
+    local at = debug.getinfo(never, "S").linedefined
+    assert.is_truthy(record:find(("FN:%d,never:%d\n"):format(at, at)))
+    assert.is_truthy(record:find(("FNDA:0,never:%d\n"):format(at)))
+    at = debug.getinfo(leaf, "S").linedefined
+    assert.is_truthy(record:find(("FNDA:%d,leaf:%d\n"):format(
+      helper.find(lined, leaf).calls, at)))
+    local found, hit = 0, 0
+    for n, line in ipairs(lined.lines["@spec/export_spec.lua"]) do
+      local da = record:match(("DA:%d,(%%d+)\n"):format(n))
+      assert.equal(line.active and tostring(line.hits) or nil, da)
+      if line.active then
+        found = found + 1
+        if line.hits > 0 then hit = hit + 1 end
+      end
+    end
+    assert.equal(tostring(found), record:match "LF:(%d+)")
+    assert.equal(tostring(hit), record:match "LH:(%d+)")
+    assert.is_true(hit > 5 and hit < found)
+  end)
+
+  it("leaves out what is no file", function()
+    local p = helper.record(function()
+      load("return 1", "=name")()
+      load("return 2")()
+      leaf()
+    end, { mode = "line" })
+    assert.is_truthy(p.lines["=name"])
+    local names = {}
+    for path in pairs(records(p)) do names[#names + 1] = path end
+    for _, path in ipairs(names) do
+      assert.is_truthy(read(path), path)
+    end
+    assert.is_true(#names >= 1)
+  end)
+
+  it("has functions of one line and name as one", function()
+    local path = os.tmpname()
+    write(path, "#!/usr/bin/lua\n" ..
+      "local t = { function() end, function() end }\n" ..
+      "t[1]() t[2]() t[2]()\nreturn function() return 1 end")
+    local p = helper.record(function() dofile(path) end, { mode = "line" })
+    local record = records(p)[path]
+    os.remove(path)
+    -- both go by how the first of them was called
+    assert.equal("FN:1,main chunk:1\nFN:2,integer index:2\n" ..
+      "FN:4,(anonymous):4\nFNDA:1,main chunk:1\nFNDA:3,integer index:2\n" ..
+      "FNDA:0,(anonymous):4\nFNF:3\nFNH:2\n", record:match "^(.*\n)DA:2")
+  end)
+end)
+
+describe("a million nodes", function()
+  it("are exported in less than 300 MB, profile and all", function()
+    local n = helper.slow and 1000 or
+      os.getenv "CPROF_SANITIZE" and 10000 or 1000000
+    local output = helper.run(([[
+      local p = require "million"(%d, { mode = "line" })
+      assert(#p.nodes >= %d, #p.nodes)
+      for _, format in ipairs(require "cprof.export".formats) do
+        local size = 0
+        assert(p:export(format.name, function(s) size = size + #s end))
+        print(format.name, size)
+      end
+      for line in io.lines "/proc/self/status" do
+        local peak = line:match "^VmHWM:%%s*(%%d+) kB"
+        if peak then print("peak", peak) end
+      end]]):format(n, n))
+    for _, format in ipairs(export.formats) do
+      assert.is_truthy(output:find("\n" .. format.name .. "\t%d+\n") or
+        output:find("^" .. format.name .. "\t%d+\n"), output)
+    end
+    local size = tonumber(output:match "pprof\t(%d+)")
+    assert.is_true(size > n * 8, output)
+    local peak = tonumber(output:match "peak\t(%d+)")
+    -- a sanitizer's own memory is none of ours
+    if n == 1000000 then assert.is_true(peak < 300000, output) end
+  end)
+end)

@@ -1,0 +1,91 @@
+-- What the specs share that give exports to the programs that read them.
+
+local profiler = require "cprof"
+local helper = require "helper"
+
+local consumers = {}
+
+local build = os.getenv "CPROF_BUILD"
+
+---Names of zones that formats have trouble with, and what they are where
+---only valid UTF-8 can be written, and where a line can.
+consumers.odd = {
+  { "semi;colon" }, { "two words" }, { 'quo"ted' }, { "back\\slash" },
+  { "com,ma" }, { "a::b(c)<d>[e]" }, { "(1) one" }, { "per%cent" },
+  { "h\xC3\xA4t" }, { "<&amp;>" },
+  { "new\nline\ttab", line = "new\\010line\\009tab" },
+  { "bytes\xFF\xC3", text = "bytes\\255\\195", line = "bytes\\255\\195" },
+  { " leading", line = "\\032leading" },
+  { "", text = '', line = '""' },
+}
+
+-- the smallest first
+local function penlight()
+  local files = {}
+  local found = assert(package.searchpath("pl.utils", package.path))
+  local list = io.popen(("ls -Sr %s*.lua"):format(found:match "^(.*/)"))
+  for path in list:lines() do files[#files + 1] = path end
+  list:close()
+  return files
+end
+
+---The profile of a real program: luacheck over small sources of
+---Penlight, most of it within zones of odd names.
+function consumers.profile(options)
+  local luacheck = require "luacheck"
+  local files = penlight()
+  local p = helper.record(function()
+    for _, name in ipairs(consumers.odd) do
+      profiler.enter(name[1])
+      luacheck { files[2] }
+      profiler.leave(name[1])
+    end
+    luacheck { files[3] }
+  end, options)
+  helper.check(p)
+  return p
+end
+
+---Rows by title, as reports have them.
+function consumers.rows(p)
+  local by_title = {}
+  for _, row in ipairs((p:sums(function(f) return f.title end))) do
+    by_title[row.title] = row
+  end
+  return by_title
+end
+
+---A name as a format has it that holds 'what': "text" or "line".
+function consumers.written(title, what)
+  for _, name in ipairs(consumers.odd) do
+    if name[1] == title then return name[what] or title end
+  end
+  return title
+end
+
+---The path of what `p` is in a format.
+function consumers.export(p, format, file)
+  local dir = build .. "/consumers"
+  assert(os.execute(("mkdir -p '%s'"):format(dir)))
+  local path = dir .. "/" .. (file or format)
+  assert(p:export(format, path))
+  return path
+end
+
+---What a command prints; it must not fail.
+function consumers.run(command, ...)
+  command = command:format(...)
+  local pipe = io.popen(command .. " 2>&1")
+  local output = pipe:read "a"
+  if not pipe:close() then error(command .. "\n" .. output:sub(-2000), 2) end
+  return output
+end
+
+---An integer in which thousands are apart.
+function consumers.integer(s)
+  return math.tointeger(tonumber((s:gsub(",", ""))))
+end
+
+consumers.npm = build .. "/npm/node_modules"
+
+return consumers
