@@ -22,7 +22,7 @@ B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
 		  -fno-plt -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
 OBJECTS		= $(patsubst src/%.c,$(B)/%.o,$(wildcard src/*.c))
-SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so
+SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
 SHARE		= /usr/share/lua

@@ -70,18 +70,24 @@ static void profile_show (lua_State *L, const char *mode, int limit,
 }
 
 
+/* a source with figures; NULL: the hottest ones */
+static void profile_source (lua_State *L, const char *source, FILE *to) {
+  cprof_ReportOptions o;
+  memset(&o, 0, sizeof o);
+  if (to != stderr) o.color = "never";
+  profile_check(L, cprof_annotate(L, source, &o, profile_write, to));
+}
+
+
 static void profile_print (lua_State *L, const Arguments *a, FILE *to) {
   int all = a->log != NULL ? -1 : 0;
   profile_show(L, "total", all, to);
   profile_show(L, "tree", all, to);
   if (all) profile_show(L, "callgraph", all, to);
   if (a->frames >= 0) profile_show(L, "frames", all, to);
-  if (strcmp(a->mode, "line") == 0) {
-    cprof_ReportOptions o;
-    memset(&o, 0, sizeof o);
-    if (to != stderr) o.color = "never";
-    profile_check(L, cprof_annotate(L, NULL, &o, profile_write, to));
-  }
+  if (strcmp(a->mode, "line") != 0) return;
+  profile_source(L, a->script, to);
+  if (all) profile_source(L, NULL, to);
 }
 
 
@@ -214,8 +220,9 @@ static int run_call (lua_State *L, int n) {
 }
 
 
-static int run_script (lua_State *L, const Arguments *a) {
-  int n = 0, i, status;
+/* leaves the script's function on the stack */
+static int run_load (lua_State *L, const Arguments *a) {
+  int i, status;
   lua_newtable(L);
   for (i = 0; a->rest[i] != NULL; i++) {
     lua_pushstring(L, a->rest[i]);
@@ -225,10 +232,14 @@ static int run_script (lua_State *L, const Arguments *a) {
   CPROF_BEGIN(L, load) {
     status = luaL_loadfile(L, a->script);
   } CPROF_END(L)
-  if (status != LUA_OK) {
-    fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
-    return 0;
-  }
+  if (status == LUA_OK) return 1;
+  fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+  return 0;
+}
+
+
+static int run_script (lua_State *L, const Arguments *a) {
+  int n;
   for (n = 1; a->rest[n] != NULL; n++) lua_pushstring(L, a->rest[n]);
   return run_call(L, n - 1);
 }
@@ -275,6 +286,7 @@ static int run (lua_State *L, const Arguments *a) {
   if (a->profile) profile_catchexit(L, a);
   main_state = L;
   signal(SIGINT, on_signal);
+  if (!run_load(L, a)) return 0;
   ok = run_script(L, a) && (a->frames < 0 || run_frames(L, a->frames));
   signal(SIGINT, SIG_DFL);
   if (a->profile) profile_end(L, a);
