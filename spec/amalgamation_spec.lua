@@ -208,7 +208,8 @@ describe("the amalgamation", function()
             local output, ok = run(link("throwing", library,
               { "cprof_" .. how, "throwing_" .. how }))
             assert.is_true(ok, output)
-            assert.equal(shown .. "\n", (output:gsub("^[^\n]* 1\n", "main chunk 1\n")))
+            assert.equal(shown .. "\n",
+              (output:gsub("^[^\n]* 1\n", "main chunk 1\n")))
           end
         end
       end

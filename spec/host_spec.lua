@@ -63,11 +63,12 @@ describe("the reference host", function()
       assert.truthy(err:find "^cprof: game.lua a b c\n", err)
       assert.truthy(err:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
         "game.lua:5\n"), err)
-      assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in line 8\n", err)
+      assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in",
+        err)
       assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
         err)
       assert.truthy(err:find "\n[^\n]* 60  collect", err)
-      assert.truthy(err:find "\n61 frames: half within ", err)
+      assert.truthy(err:find "\n61 frames, 1 over budget\nhalf within ", err)
       assert.truthy(err:find "\n +41 [^\n]* spike %+", err)
       assert.truthy(err:find "\n200,001 [^\n]*  2    local function spike",
         err)
@@ -119,7 +120,7 @@ describe("the reference host", function()
       assert.equal("\n", out)
       assert.truthy(err:find "cprof%-host: stop.lua:10: out of bounds\nstack",
         err)
-      assert.truthy(err:find "\n11 frames: ", err)
+      assert.truthy(err:find "\n11 frames\nhalf within ", err)
       assert.truthy(err:find "\n[^\n]* 10  update *\n", err)
     end)
 
@@ -159,7 +160,7 @@ describe("the reference host", function()
     assert.is_nil(log:find "… [%d,]+ more fun")
     assert.is_nil(log:find "… [%d,]+ more stack")
     assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
-    assert.truthy(log:find("\n6 frames: ", 1, true))
+    assert.truthy(log:find("\n6 frames\nhalf within ", 1, true))
     assert.truthy(log:find("local function move()", 1, true))
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")

@@ -305,7 +305,7 @@ describe("a report of frames", function()
   local host = require "spec_host"
 
   -- frames of so many ms each; in the one that is named, 'rare' takes most
-  local function report(times, code)
+  local function slow(times, code)
     local S = host.state()
     local result = S:run(([[
       local profiler, zones = require "cprof", require "spec_zones"
@@ -336,13 +336,14 @@ describe("a report of frames", function()
       for i = 1, 98 do times[i] = 1 end
       times[50], times[70] = 21, 5
       assert.equal([[
-99 frames: half within 1.00ms, 90 % 1.00ms, 99 % 21.0ms, max 21.0ms
+99 frames
+half within 1.00ms, 90 % 1.00ms, 99 % 21.0ms, max 21.0ms
 
 frame      at    time  more than usual, self time
    51  49.0ms  21.0ms  rare +19.8ms
    71  89.0ms  5.00ms  rare +3.75ms
 … 97 faster
-]], report(times))
+]], slow(times))
     end)
 
   it("shows those over budget, also where they are no longer kept",
@@ -351,12 +352,13 @@ frame      at    time  more than usual, self time
       for i = 1, 60 do times[i] = 1 end
       times[3] = 31
       assert.equal([[
-the last 10 of 61 frames: half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms, 1 over budget
+61 frames, the last 10 kept, 1 over budget
+half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
 
 frame      at    time  more than usual, self time
     4  2.00ms  31.0ms  rare +29.5ms
 … 10 faster
-]], report(times, "history = 10, slow_frames = { budget_ms = 30 }"))
+]], slow(times, "history = 10, slow_frames = { budget_ms = 30 }"))
     end)
 
   it("says when there are none", function()

@@ -29,7 +29,8 @@ local cprof = { _VERSION = core.version }
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace" }, default = "call" },
+  mode = { type = "string", values = { "call", "line", "trace" },
+           default = "call" },
   trace = { type = "trace" },
   lines = { type = "patterns" },
   include = { type = "patterns" },
@@ -206,7 +207,8 @@ end
 local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
-  return profile.snapshot { program = program or program_name(), lua_version = _VERSION }
+  return profile.snapshot { program = program or program_name(),
+                            lua_version = _VERSION }
 end
 
 local function snapshot(who)

@@ -39,19 +39,19 @@ local function unusual(average, frame, filter)
   return table.concat(out, ", ")
 end
 
----The distribution of the frames' times, in one line.
+---How many there are, and the distribution of their times.
 ---@param frames cprof.Frames
----@return string
+---@return string, string
 local function summary(frames)
   local p = frames:percentiles()
-  local of = frames.kept < frames.recorded and
-    ("the last %s of "):format(format.count(frames.kept)) or ""
+  local kept = frames.kept < frames.recorded and
+    (", the last %s kept"):format(format.count(frames.kept)) or ""
   local slow = frames.slow > 0 and
     (", %s over budget"):format(format.count(frames.slow)) or ""
-  return ("%s%s frame%s: half within %s, 90 %% %s, 99 %% %s, max %s%s")
-    :format(of, format.count(frames.recorded),
-      frames.recorded == 1 and "" or "s", format.time(p.p50),
-      format.time(p.p90), format.time(p.p99), format.time(p.max), slow)
+  return ("%s frame%s%s%s"):format(format.count(frames.recorded),
+    frames.recorded == 1 and "" or "s", kept, slow),
+    ("half within %s, 90 %% %s, 99 %% %s, max %s"):format(format.time(p.p50),
+    format.time(p.p90), format.time(p.p99), format.time(p.max))
 end
 
 -- frames that took longer than nine of ten, and those over budget; and how
@@ -101,7 +101,8 @@ return function(view)
       unusual(average, frame, passes),
     }
   end
-  local lines = { summary(frames), "" }
+  local lines = { summary(frames) }
+  lines[#lines + 1] = ""
   for _, line in ipairs(format.table(columns, cells, view.width,
     view.paint)) do
     lines[#lines + 1] = line
