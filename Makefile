@@ -1,5 +1,6 @@
 # make            build/cprof/core.so, to be used with lua/ as it stands
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
+# make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-consumers  exports, as the programs see them that read them
@@ -21,7 +22,7 @@ B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
 		  -fno-plt -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
 OBJECTS		= $(patsubst src/%.c,$(B)/%.o,$(wildcard src/*.c))
-SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so
+SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
 SHARE		= /usr/share/lua
@@ -32,9 +33,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation demo test test-consumers bench install lint \
-	sanitize memcheck clean deps-build deps-test deps-consumers deps-lint \
-	deps-memcheck
+.PHONY: all amalgamation host demo test test-consumers bench install \
+	lint sanitize memcheck clean deps-build deps-test deps-consumers \
+	deps-lint deps-memcheck
 
 all: $(B)/cprof/core.so
 
@@ -62,6 +63,13 @@ $(B)/embedded.h: src/host/embed.lua $(MODULES)
 
 $(B)/host/embed.o: $(B)/embedded.h
 $(B)/host/%.o: FLAGS += -Isrc -I$(B)
+
+$(B)/host/main.o: src/host/main.c
+
+host: $(B)/cprof-host
+
+$(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
+	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) -lm
 
 amalgamation: deps-build
 	@$(MAKE) --no-print-directory $(B)/embedded.h

@@ -10,8 +10,8 @@ local function shell(command, ...)
   local pipe = io.popen("unset LD_PRELOAD; { " .. command:format(...) ..
     "; } 2>&1")
   local output = pipe:read "a"
-  local ok = pipe:close()
-  return output, ok
+  local ok, _, status = pipe:close()
+  return output, ok, status
 end
 
 local function must(command, ...)
@@ -66,6 +66,15 @@ local function run(program, ...)
     machine, program, table.concat({ ... }, " "))
 end
 
+---Runs the script under a host: its output, and the host's report.
+local function ran(program)
+  local output, ok = run(program, "--profile", "../script.lua")
+  assert.is_true(ok, output)
+  assert.is_truthy(output:find(expected, 1, true), output)
+  assert.is_truthy(output:find "\n[^\n]* 177  fib +../script.lua:3\n", output)
+  assert.is_truthy(output:find "\n[^\n]* 1  load *\n", output)
+end
+
 -- what a script does, with its part of the tree at the end
 local script = [[
   local profiler = require "cprof"
@@ -113,7 +122,12 @@ describe("the amalgamation", function()
     expected = helper.run(script)
     for how in pairs(compilers) do
       compile(how, dir .. "/cprof.c", "cprof_" .. how)
-      compile(how, "spec/support/amalgam_host.c", "host_" .. how)
+      compile(how, "spec/support/small_host.c", "host_" .. how)
+    end
+    for _, how in ipairs { "cpp", "clang_cpp" } do
+      if compilers[how] then
+        compile(how, "spec/support/throwing_host.cc", "throwing_" .. how)
+      end
     end
   end)
 
@@ -122,32 +136,84 @@ describe("the amalgamation", function()
   it("is all that a host needs, in C and C++, of gcc and clang", function()
     assert.is_truthy(expected:find "^work 1\n fib 1\n  fib 2\n", expected)
     for how in pairs(compilers) do
-      local output, ok = run(link(how, "lua5.4",
-        { "cprof_" .. how, "host_" .. how }), "../script.lua")
-      assert.is_true(ok, output)
-      assert.equal(expected, output:sub(1, #expected))
-      local report = output:sub(#expected + 1)
-      assert.is_truthy(report:find "\n[^\n]* 177  fib +../script.lua:3\n",
-        report)
+      ran(link(how, "lua5.4", { "cprof_" .. how, "host_" .. how }))
     end
   end)
 
+  it("costs nothing where the host does not ask for it", function()
+    local program = link("plain", "lua5.4", { "cprof_c", "host_c" })
+    write(dir .. "/plain.lua", [[
+      print(debug.gethook())
+      print(require "cprof".running())
+      os.exit(3)]])
+    local output, _, status = run(program, "../plain.lua")
+    assert.equal("nil\nfalse\n", output)
+    assert.equal(3, status)
+  end)
+
   it("is used by a C++ host as C, too", function()
-    local output, ok = run(link("mixed", "lua5.4", { "cprof_c", "host_cpp" }),
-      "../script.lua")
-    assert.is_true(ok, output)
-    assert.is_truthy(output:find "177  fib", output)
+    ran(link("mixed", "lua5.4", { "cprof_c", "host_cpp" }))
   end)
 
   it("works with a Lua that throws exceptions", function()
     for _, how in ipairs { "c", "cpp" } do
-      local output, ok = run(link("throws_" .. how, "lua5.4-c++",
-        { "cprof_" .. how, "host_cpp" }), "../script.lua")
-      assert.is_true(ok, output)
-      assert.equal(expected, output:sub(1, #expected))
-      assert.is_truthy(output:find "177  fib", output)
+      ran(link("throws_" .. how, "lua5.4-c++",
+        { "cprof_" .. how, "host_cpp" }))
     end
   end)
+
+  it("keeps zones in order under exceptions, whatever Lua does for errors",
+    function()
+      -- a region that was jumped out of ends with the one around it; a scope
+      -- ends at once
+      local shown = helper.dedent [[
+        main chunk 1
+         throws 2
+          outer 2
+           thrown 2
+            deeper 2
+             after 2
+         scopes 1
+          scope 1
+           scope 1
+            scope 1
+          after 1
+         pcall 2
+          fails 1
+           failing 1
+          pcall 1
+           fails 1
+            failing 1
+         coroutine.wrap 1
+         coroutine.wrap function 1
+          (anonymous) 1
+           throws 1
+            outer 1
+             thrown 1
+              deeper 1
+               after 1
+           pcall 1
+            fails 1
+             failing 1
+           scopes 1
+            scope 1
+             scope 1
+              scope 1
+            after 1
+        0
+      ]]
+      for _, how in ipairs { "cpp", "clang_cpp" } do
+        for _, library in ipairs { "lua5.4", "lua5.4-c++" } do
+          if compilers[how] then
+            local output, ok = run(link("throwing", library,
+              { "cprof_" .. how, "throwing_" .. how }))
+            assert.is_true(ok, output)
+            assert.equal(shown .. "\n",
+              (output:gsub("^[^\n]* 1\n", "main chunk 1\n")))
+          end
+        end
+      end
+    end)
 
   it("gives names to the linker that begin with its own", function()
     for how in pairs(compilers) do
@@ -207,8 +273,8 @@ describe("the amalgamation", function()
   end)
 
   it("asks for the package library where it is not open", function()
-    local output, ok = run(link("bare", "lua5.4", { "cprof_c", "host_c" }),
-      "../script.lua", "bare")
+    local output, ok = run(link("bare", "lua5.4",
+      { "cprof_cpp", "throwing_cpp" }), "bare")
     assert.is_nil(ok)
     assert.equal("cprof needs Lua's library 'package': open it " ..
       "(luaopen_package or luaL_openlibs) before cprof\n", output)

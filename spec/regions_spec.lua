@@ -269,7 +269,8 @@ describe("zones in C", function()
         profiler.stop()
         zones.nested(leaf, other)
         local p = profiler.snapshot()
-        return p.meta.unmatched .. " " .. tostring((helper.named(p, "outer")))]])
+        local zone = helper.named(p, "outer")
+        return p.meta.unmatched .. " " .. tostring(zone)]])
     end)
 
   it("keep no node of what was recorded before, or in another state",

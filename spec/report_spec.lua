@@ -165,7 +165,8 @@ describe("a report", function()
   it("checks its options", function()
     for _, case in ipairs {
       { { mode = "pie" }, "report: option 'mode' must be one of \"self\", " ..
-        "\"total\", \"callgraph\", \"tree\", \"file\", got \"pie\"" },
+        "\"total\", \"callgraph\", \"tree\", \"file\", \"frames\", " ..
+        'got "pie"' },
       { { limit = 0 }, "report: option 'limit' must be an integer from 1" },
       { { min_percent = 101 },
         "report: option 'min_percent' must be a number" },
@@ -297,5 +298,72 @@ describe("mode file", function()
     assert.is_truthy(total:find "^ *%S+ +100%.0 +%S+ +%S+  total$", total)
     assert.is_truthy(s:find "  %[C%]\n")
     assert.is_true(s:find "spec/report_spec.lua\n" < s:find "  spin")
+  end)
+end)
+
+describe("a report of frames", function()
+  local host = require "spec_host"
+
+  -- frames of so many ms each; in the one that is named, 'rare' takes most
+  local function slow(times, code)
+    local S = host.state()
+    local result = S:run(([[
+      local profiler, zones = require "cprof", require "spec_zones"
+      zones.clock(true)
+      local function usual(ms) zones.pass(ms * 1000000) end
+      local function rare(ms) usual(ms) end
+      profiler.start { exclude = { "%%.pass " }, %s }
+      profiler.frame()
+      for _, ms in ipairs { %s } do
+        usual(1)
+        if ms > 1 then
+          profiler.enter "rare"
+          zones.pass((ms - 1) * 1000000)
+          profiler.leave "rare"
+        end
+        profiler.frame()
+      end
+      profiler.stop()
+      return profiler.report { mode = "frames", color = "never", width = 80 }
+    ]]):format(code or "", table.concat(times, ", ")))
+    S:close()
+    return (result:gsub("^.-\n\n", ""))
+  end
+
+  it("shows how long they took and what the slow ones did more of",
+    function()
+      local times = {}
+      for i = 1, 98 do times[i] = 1 end
+      times[50], times[70] = 21, 5
+      assert.equal([[
+99 frames
+half within 1.00ms, 90 % 1.00ms, 99 % 21.0ms, max 21.0ms
+
+frame      at    time  more than usual, self time
+   51  49.0ms  21.0ms  rare +19.8ms
+   71  89.0ms  5.00ms  rare +3.75ms
+… 97 faster
+]], slow(times))
+    end)
+
+  it("shows those over budget, also where they are no longer kept",
+    function()
+      local times = {}
+      for i = 1, 60 do times[i] = 1 end
+      times[3] = 31
+      assert.equal([[
+61 frames, the last 10 kept, 1 over budget
+half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
+
+frame      at    time  more than usual, self time
+    4  2.00ms  31.0ms  rare +29.5ms
+… 10 faster
+]], slow(times, "history = 10, slow_frames = { budget_ms = 30 }"))
+    end)
+
+  it("says when there are none", function()
+    assert.equal("no frames: the program does not call cprof.frame\n",
+      (require "cprof".start() or require "cprof".stop() and
+      require "cprof".report { mode = "frames" }:gsub("^.-\n\n", "")))
   end)
 end)

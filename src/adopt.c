@@ -43,7 +43,7 @@ int adopt_rebase (Recording *r, Stack *s, const Frame *under) {
   s->base->node = n;
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_FOLDED)) {
-      uint32_t line = f->node ? f->node->call_line : f->call_line;
+      uint32_t line = f->node ? f->node->call_line : f->told.call_line;
       int truncated;
       n = tree_enter(&r->tree, n, f->is.func, line, &truncated);
       if (n == NULL) return 0;
@@ -179,6 +179,7 @@ int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
   for (; i >= level; i--)
     if (!adopt_frame(r, running, s, i)) return 0;
   if (r->options.fold) stack_count(s);
+  if (r->hot->trace) stack_follow(s);
   s->period = 0;
   return recording_touch(r, s);
 }

@@ -68,6 +68,8 @@ int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told) {
     if (s == NULL) return 0;
   }
   if (h->fold) stack_count(s);
+  if (h->trace && s->followed != (uint32_t)(s->top - s->base))
+    stack_follow(s);
   adopt_current(r, s);
   return recording_touch(r, s);
 }

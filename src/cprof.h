@@ -93,7 +93,7 @@ typedef struct cprof_Options {
 
 /* as profile:report has them; what is 0 or NULL has its default */
 typedef struct cprof_ReportOptions {
-  const char *mode;	/* "total", "self", "callgraph", "tree", "file" */
+  const char *mode;	/* "total", "self", "callgraph", "tree", ... */
   const char *sort;	/* "self", "total", "calls", "name" */
   const char *filter;	/* pattern on title or source */
   const char *color;	/* "auto", "always", "never" */

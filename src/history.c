@@ -86,12 +86,9 @@ static Period *periods_new (const Memory *m, uint32_t n) {
 }
 
 
-int history_begin (History *h, uint64_t start, double seconds,
-                   uint64_t budget) {
+int history_begin (History *h, uint64_t start) {
   uint32_t id;
   h->start = start;
-  h->seconds = seconds;
-  h->budget = budget;
   h->number = 1;
   h->ring = periods_new(h->memory, h->size);
   if (h->ring == NULL) return 0;
@@ -135,6 +132,7 @@ static int period_nodes (History *h) {
     p->node[p->nodes].node = n->id;
     p->node[p->nodes].calls = n->calls - x->calls;
     p->node[p->nodes].self = n->self - x->self;
+    p->node[p->nodes].from = x->self;
     x->calls = n->calls;
     x->self = n->self;
     x->total = p->node[p->nodes].self;
@@ -206,6 +204,17 @@ static int period_rows (History *h) {
     }
     id = history_node(h, id)->sibling;
   }
+}
+
+
+/* where the row stands among those of its function */
+static void period_place (History *h, PeriodRow *row) {
+  FuncHistory *f = history_func(h, row->func);
+  f->row = 0;
+  row->self_from = f->self;
+  row->below_from = f->below;
+  f->self += row->self;
+  f->below += row->total - row->self;
 }
 
 /* }====================================================== */
@@ -299,10 +308,11 @@ static void history_average (History *h) {
 ** Keeping periods
 ** ======================================================= */
 
+/* grows with the buffer that periods are copied from, which doubles */
 static int period_room (const Memory *m, void **array, uint32_t *capacity,
-                        uint32_t wanted, size_t size) {
+                        uint32_t count, uint32_t wanted, size_t size) {
   void *p;
-  if (wanted <= *capacity) return 1;
+  if (count <= *capacity) return 1;
   p = memory_resize(m, *array, *capacity * size, wanted * size);
   if (p == NULL) return 0;
   *array = p;
@@ -316,8 +326,9 @@ static int period_copy (const Memory *m, Period *to, const Period *from,
   void *row = to->row, *node = to->node;
   uint32_t nodes = full ? from->nodes : 0;
   int ok = period_room(m, &row, &to->rowcapacity, from->rows,
-                       sizeof *to->row) &&
-           period_room(m, &node, &to->nodecapacity, nodes, sizeof *to->node);
+                       from->rowcapacity, sizeof *to->row) &&
+           period_room(m, &node, &to->nodecapacity, nodes,
+                       from->nodecapacity, sizeof *to->node);
   to->row = cast(PeriodRow *, row);
   to->node = cast(PeriodNode *, node);
   if (!ok) return 0;
@@ -372,7 +383,7 @@ static int history_record (History *h, uint64_t now) {
   p->start = h->start;
   p->ticks = now - h->start;
   if (!period_nodes(h) || !period_rows(h)) return 0;
-  for (i = 0; i < p->rows; i++) history_func(h, p->row[i].func)->row = 0;
+  for (i = 0; i < p->rows; i++) period_place(h, &p->row[i]);
   history_average(h);
   return history_keep(h);
 }
@@ -380,7 +391,10 @@ static int history_record (History *h, uint64_t now) {
 
 int history_end (History *h, uint64_t now, int record) {
   if (!record) history_skip(h);
-  else if (!history_record(h, now)) return 0;
+  else if (!history_record(h, now)) {
+    h->last.rows = h->last.nodes = 0;  /* it is not complete */
+    return 0;
+  }
   h->number++;
   h->count = 0;
   h->start = now;

@@ -35,12 +35,15 @@ typedef struct NodeMoving {
 typedef struct PeriodRow {
   uint32_t func;
   uint64_t calls, self, total;	/* ticks; recursion counted once */
+  uint64_t self_from;		/* its ticks in earlier periods ... */
+  uint64_t below_from;		/* ... and those of its callees */
 } PeriodRow;
 
 /* a node in one period */
 typedef struct PeriodNode {
   uint32_t node;
   uint64_t calls, self;
+  uint64_t from;		/* its ticks before this period */
 } PeriodNode;
 
 typedef struct Period {
@@ -67,7 +70,8 @@ typedef struct NodeHistory {
 
 /* the same of a function */
 typedef struct FuncHistory {
-  uint64_t sum_calls, sum_self, sum_total;
+  uint64_t self, below;		/* ticks in all periods recorded */
+  uint64_t sum_calls, sum_self, sum_total;	/* of those that count */
   double sum_self2, sum_total2;	/* of the squares */
   uint64_t at;
   Moving moving[HISTORY_AVERAGES];
@@ -109,11 +113,16 @@ CPROF_I void history_clear (History *h);
 
 /*
 ** The first period ends now: from now on touched nodes are told. 'start'
-** is when recording began, 'seconds' are in a tick, 'budget' is in ticks.
-** 0: out of memory.
+** is when recording began. 0: out of memory.
 */
-CPROF_I int history_begin (History *h, uint64_t start, double seconds,
-                           uint64_t budget);
+CPROF_I int history_begin (History *h, uint64_t start);
+
+/* the rate of the clock, as far as it is known, and the budget in ticks */
+static inline void history_rate (History *h, double seconds,
+                                 uint64_t budget) {
+  h->seconds = seconds;
+  h->budget = budget;
+}
 
 /* ends a period at 'now'; it goes to history and averages if 'record' */
 CPROF_I int history_end (History *h, uint64_t now, int record);

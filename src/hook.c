@@ -10,6 +10,7 @@
 
 #include "adopt.h"
 #include "coroutine.h"
+#include "follow.h"
 
 
 static void hook_event (lua_State *L, lua_Debug *ar);
@@ -95,7 +96,8 @@ void hook_remove (Recording *r, lua_State *L) {
 static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
   Frame *f = adopt_unwind(h, L, ci, level);
   if (f == NULL) hook_nomemory(h->recording);
-  return f;
+  else if (h->trace) follow_leave(h->recording, L, f);
+  return h->L != NULL ? f : NULL;
 }
 
 
@@ -494,6 +496,13 @@ static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar,
 ** The hooks
 ** ======================================================= */
 
+/* the event has been taken: a trace tells of it */
+static apart void hook_tell (Hot *h, lua_State *L, const lua_Debug *ar) {
+  if (ar->event == LUA_HOOKRET) follow_leave(h->recording, L, h->top);
+  else follow_enter(h->recording, L, h->top);
+}
+
+
 /* any event, in any mode */
 static apart void hook_any (Hot *h, lua_State *L, lua_Debug *ar,
                             uint64_t now) {
@@ -505,6 +514,7 @@ static apart void hook_any (Hot *h, lua_State *L, lua_Debug *ar,
   recording_charge(h, now);
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, hook_how(h));
   else hook_anycall(h, L, ar);
+  if (h->trace && h->L != NULL) hook_tell(h, L, ar);
   if (h->tiers && h->L != NULL) hook_tier(h);
 }
 

@@ -18,9 +18,11 @@
 
 #define ZONE	"cprof.zone"
 
-/* address: in the registry, the function that says what is wanted */
+/* addresses: in the registry, functions that the options gave */
 static const char FILTER = 0;
 static const char LINES = 0;
+static const char TITLE = 0;
+static const char TRACE = 0;
 
 /* {======================================================
 ** Start and stop
@@ -78,12 +80,75 @@ static int core_wantlines (lua_State *L, const char *source) {
 }
 
 
+/* Wanted -> title; the function itself runs at level 1 */
+static int core_asktitle (lua_State *L) {
+  Wanted *w = cast(Wanted *, lua_touserdata(L, 1));
+  lua_Debug ar;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &TITLE);
+  lprofile_pushfunction(L, w->functions, w->function);
+  if (lua_getstack(L, 1, &ar)) lua_getinfo(L, "f", &ar);
+  else lua_pushnil(L);
+  lua_call(L, 2, 1);
+  luaL_checkstring(L, -1);
+  return 1;
+}
+
+
+/* leaves the title on the stack; NULL: it leaves something else there */
+static const char *core_title (void *ud, lua_State *L, const Function *f) {
+  Wanted w;
+  w.functions = cast(const Functions *, ud);
+  w.function = f;
+  lua_pushcfunction(L, core_asktitle);
+  lua_pushlightuserdata(L, &w);
+  return lua_pcall(L, 1, 1, 0) == LUA_OK ? lua_tostring(L, -1) : NULL;
+}
+
+
+/* TraceEvent */
+static int core_tell (lua_State *L) {
+  const TraceEvent *e = cast(const TraceEvent *, lua_touserdata(L, 1));
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &TRACE);
+  lua_pushstring(L, e->enters ? "enter" : "leave");
+  lua_pushinteger(L, e->depth);
+  lua_pushstring(L, e->title);
+  lua_pushinteger(L, (lua_Integer)e->since);
+  if (e->enters) lua_pushnil(L);
+  else lua_pushinteger(L, (lua_Integer)e->took);
+  lua_call(L, 5, 0);
+  return 0;
+}
+
+
+static const char *core_trace (lua_State *L, const TraceEvent *e) {
+  const char *why;
+  lua_pushcfunction(L, core_tell);
+  lua_pushlightuserdata(L, (void *)e);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return NULL;
+  why = lua_tostring(L, -1);
+  return why ? why : "it raised an error that is no string";
+}
+
+
 static int core_flag (lua_State *L, const char *name) {
   int yes;
   lua_getfield(L, 1, name);
   yes = lua_toboolean(L, -1);
   lua_pop(L, 1);
   return yes;
+}
+
+
+static void core_traceoptions (lua_State *L, Options *o) {
+  o->trace = core_flag(L, "trace");
+  o->title = core_title;
+  lua_getfield(L, 1, "title");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &TITLE);
+  lua_getfield(L, 1, "trace_call");
+  o->trace_call = lua_isnil(L, -1) ? NULL : core_trace;
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &TRACE);
+  lua_getfield(L, 1, "trace_path");
+  o->trace_path = luaL_optstring(L, -1, NULL);
 }
 
 
@@ -126,6 +191,7 @@ static int core_start (lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
+  core_traceoptions(L, &o);
   if (!recorder_start(r, L, &o)) {
     keep_abandon(r);
     lua_pushnil(L);

@@ -10,6 +10,7 @@
 
 #include "cprof.h"
 #include "lhistory.h"
+#include "lstates.h"
 #include "lwalk.h"
 #include "recorder.h"
 #include "snapshot.h"
@@ -131,7 +132,8 @@ static int nodes_index (lua_State *L) {
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s) {
   lua_createtable(L, 0, 16);
-  lua_pushstring(L, r->options.lines ? "line" : "call");
+  lua_pushstring(L, r->options.trace ? "trace"
+                                    : r->options.lines ? "line" : "call");
   lua_setfield(L, -2, "mode");
   lua_pushstring(L, clock_name(&r->clock));
   lua_setfield(L, -2, "clock");
@@ -321,7 +323,7 @@ static int profile_key (lua_State *L) {
 ** Sums
 ** ======================================================= */
 
-static void profile_pushrow (lua_State *L, const SumRow *row) {
+void lprofile_pushrow (lua_State *L, const SumRow *row) {
   lua_createtable(L, 0, 4);
   profile_setinteger(L, "calls", row->calls);
   profile_setinteger(L, "self_ns", row->self);
@@ -440,7 +442,7 @@ static int profile_sum (lua_State *L) {
     return luaL_error(L, "cprof: out of memory");
   lua_createtable(L, (int)s->groups, 0);
   for (i = 0; i < s->groups; i++) {
-    profile_pushrow(L, &s->rows[i]);
+    lprofile_pushrow(L, &s->rows[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   lua_createtable(L, (int)s->count, 0);
@@ -473,21 +475,6 @@ static void profile_checkfuncs (lua_State *L, const Nodes *nodes,
   uint32_t i;
   for (i = 0; i < nodes->count; i++)
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
-}
-
-
-/* nodes, { function -> is it? }, { function -> above? } -> sums */
-static int profile_attribute (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
-  uint32_t functions = (uint32_t)lua_rawlen(L, 2);
-  const uint8_t *is = profile_flags(L, 2, functions);
-  const uint8_t *above = profile_flags(L, 3, functions);
-  uint8_t *room = profile_array(L, uint8_t, nodes->count);
-  SumRow sum;
-  profile_checkfuncs(L, nodes, functions);
-  sum = nodes_attribute(nodes, is, above, room);
-  profile_pushrow(L, &sum);
-  return 1;
 }
 
 
@@ -547,7 +534,6 @@ static const luaL_Reg functions[] = {
   {"address", profile_address},
   {"sum", profile_sum},
   {"sites", profile_sites},
-  {"attribute", profile_attribute},
   {NULL, NULL}
 };
 
@@ -561,6 +547,7 @@ void lprofile_open (lua_State *L) {
   lhistory_open(L);
   lwalk_open(L);
   luaL_setfuncs(L, functions, 0);
+  lstates_open(L);
 }
 
 
@@ -568,5 +555,5 @@ int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = functions; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return lhistory_own(f) || lwalk_own(f);
+  return lhistory_own(f) || lstates_own(f) || lwalk_own(f);
 }

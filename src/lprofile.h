@@ -27,6 +27,8 @@ CPROF_I ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 ** meta, lines, sources, history.
 */
 void lprofile_push (lua_State *L, Recording *r);
+/* pushes a table of what is summed up */
+CPROF_I void lprofile_pushrow (lua_State *L, const SumRow *row);
 
 /* pushes a string */
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);

@@ -342,13 +342,13 @@ SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *n = &nodes->list[i];
     unsigned seen = i == 0 ? 0 : room[n->parent];
-    if (seen & BELOW && is[n->func]) {
+    if (seen & BELOW && is[i]) {
       sum.calls += n->calls;
       sum.self += n->self;
       if (!(seen & WITHIN)) sum.total += n->total;
       seen |= WITHIN;
     }
-    if (above[n->func]) seen |= BELOW;
+    if (above[i]) seen |= BELOW;
     room[i] = (uint8_t)seen;
   }
   return sum;

@@ -97,9 +97,9 @@ CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,
                           uint32_t *level);
 
 /*
-** What functions took on behalf of others, any number of calls above:
-** sums over nodes whose function 'is' that lie below nodes whose function
-** is 'above'. Recursion is counted once.
+** What nodes took on behalf of others, any number of calls above: sums
+** over those that 'is' marks that lie below those that 'above' marks.
+** Recursion is counted once.
 */
 CPROF_I SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
                                 const uint8_t *above, uint8_t *room);

@@ -131,7 +131,7 @@ int recorder_start (Recording *r, lua_State *L, const Options *o) {
     r->begun = r->hot->last;
     return 1;
   }
-  recording_end(r, "out of memory");
+  recording_end(r, r->ended ? r->ended : "out of memory");
   return 0;
 }
 
@@ -152,6 +152,7 @@ int recorder_stop (Recording *r, lua_State *L) {
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) recorder_detach(r, L);
   r->state = STATE_STOPPED;
+  trace_close(&r->trace);
   keep_finish(r, L);
   return 1;
 }
@@ -189,15 +190,26 @@ static int recorder_touch (Recording *r, Stack *s) {
 }
 
 
+/*
+** The rate is the better known the longer the clock runs: it is measured
+** at the ends of periods 1, 2, 4, 8 and so on.
+*/
+static void recorder_rate (Recording *r) {
+  const uint32_t many = 1u << 30;
+  uint64_t number = r->history.number;
+  double ns;
+  if ((number & (number - 1)) != 0) return;
+  ns = (double)clock_ns(clock_scale(&r->clock, 0), many) / many;
+  history_rate(&r->history, ns * 1e-9,
+               (uint64_t)(r->options.budget * 1e6 / ns));
+}
+
+
 /* the first period ends: its beginning was that of recording */
 static int recorder_begin (Recording *r, lua_State *L) {
   Hot *h = r->hot;
-  const uint32_t many = 1u << 30;
-  double ns = (double)clock_ns(clock_scale(&r->clock, 0), many) / many;
   Visit v;
-  if (!history_begin(&r->history, 0, ns * 1e-9,
-                     (uint64_t)(r->options.budget * 1e6 / ns)))
-    return 0;
+  if (!history_begin(&r->history, 0)) return 0;
   h->history = &r->history;
   h->fast = recording_fast(h);
   v.recording = r;
@@ -231,10 +243,19 @@ static int recorder_zone (Recording *r) {
 }
 
 
+/* all that the end of a period needs; 0: out of memory */
+static int recorder_periods (Recording *r, lua_State *L) {
+  if (!recorder_zone(r)) return 0;
+  if (!r->history.on && !recorder_begin(r, L)) return 0;
+  recorder_rate(r);
+  return 1;
+}
+
+
 static int recorder_period (Recording *r, lua_State *L, int record) {
   Hot *h = r->hot;
   r->current->top = h->top;
-  return recorder_zone(r) && (r->history.on || recorder_begin(r, L)) &&
+  return recorder_periods(r, L) &&
          history_end(&r->history, h->last - r->begun - r->figures->paused,
                      record) &&
          recorder_touch(r, r->current) && recorder_ownzone(r, h->top);
@@ -244,11 +265,9 @@ static int recorder_period (Recording *r, lua_State *L, int record) {
 int recorder_frame (Recording *r, lua_State *L, int record) {
   recorder_settle(r, L);
   if (r->state != STATE_RUNNING) return 0;
-  if (!coroutine_here(r, L) || !recorder_period(r, L, record)) {
-    recording_end(r, "out of memory");
-    return 0;
-  }
-  return 1;
+  if (coroutine_here(r, L) && recorder_period(r, L, record)) return 1;
+  recording_end(r, "out of memory");
+  return 0;
 }
 
 /* }====================================================== */
@@ -264,7 +283,7 @@ static void recorder_unroot (void *ud, Stack *s) {
   (void)ud;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
-    if (f->node != NULL) f->call_line = f->node->call_line;
+    if (f->node != NULL) f->told.call_line = f->node->call_line;
     f->node = NULL;
   }
 }
@@ -272,9 +291,14 @@ static void recorder_unroot (void *ud, Stack *s) {
 
 static int recorder_reroot (Recording *r, Stack *s) {
   Stack *below = s->resumer;
+  Frame *f;
   if (below != NULL && !recorder_reroot(r, below)) return 0;
   if (!adopt_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->options.fold) stack_count(s);
+  if (r->hot->trace) {
+    for (f = s->base; f <= s->top; f++) f->told.entered = 0;
+    stack_follow(s);
+  }
   return 1;
 }
 

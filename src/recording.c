@@ -41,6 +41,7 @@ void recording_free (Recording *r) {
   file_free(r->file);
   r->file = NULL;
   r->figures = &r->own_figures;
+  trace_close(&r->trace);
   memory_free(&r->memory, r->cache, sizeof *r->cache);
   r->cache = NULL;
   r->current = NULL;
@@ -150,7 +151,8 @@ void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud) {
 
 Fast recording_fast (const Hot *h) {
   int modes = (h->lines != 0) + (h->fold != 0) + (h->history != NULL);
-  if (h->clock != CLOCK_TICKS || h->callsites || h->tiers || modes > 1)
+  if (h->clock != CLOCK_TICKS || h->callsites || h->tiers || h->trace ||
+      modes > 1)
     return FAST_NONE;
   if (h->lines) return FAST_LINES;
   if (h->fold) return FAST_FOLDED;
@@ -172,7 +174,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   Hot *h = r->hot;
   recording_free(r);
   r->options = *o;
-  r->options.hidden = NULL;
+  r->options.hidden = r->options.trace_path = NULL;
   r->ended = NULL;
   r->file = o->file;
   r->named = 0;
@@ -184,6 +186,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->callsites = o->callsites;
   h->lines = o->lines;
   h->tiers = o->wantlines != NULL;
+  h->trace = o->trace;
   line_nowhere(&h->nowhere);
   h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
@@ -191,6 +194,11 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   stacks_init(&r->stacks, &r->memory);
   history_init(&r->history, &r->memory, &r->tree, o->history, o->full,
                o->slow);
+  if (h->trace &&
+      !trace_open(&r->trace, o->trace_path, o->trace_call, &r->memory)) {
+    r->ended = r->trace.why;
+    return 0;
+  }
   if (!functions_init(&r->functions, &r->memory, L)) return 0;
   if (!functions_hide(&r->functions, o->hidden)) return 0;
   r->functions.own = r->own;
@@ -206,7 +214,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   if (r->cache == NULL) return 0;
   h->cache = r->cache;
   h->tree = &r->tree;
-  clock_start(&r->clock, o->cpu, 0);
+  clock_start(&r->clock, o->cpu, h->trace);
   h->clock = r->clock.kind;
   r->started = recording_clear(r) && (r->file == NULL || keep_begin(r));
   return r->started;

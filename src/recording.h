@@ -16,6 +16,7 @@
 #include "journal.h"
 #include "node.h"
 #include "stack.h"
+#include "trace.h"
 
 
 /* what the hook sees of a callee, and the function that it then is */
@@ -78,6 +79,7 @@ typedef struct Hot {
   int fold;		/* are active frames counted in their nodes? */
   int lines;		/* are lines counted? */
   int tiers;		/* of some sources only? */
+  int trace;		/* is each enter and leave told? */
   Line nowhere;		/* stands for all other lines */
   int shared;		/* did several threads keep its address? */
   void *thread;		/* the one that keeps it */
@@ -123,6 +125,11 @@ typedef struct Options {
   int (*wanted) (void *functions, lua_State *L, const Function *f);
   int (*wantlines) (lua_State *L, const char *source);
   File *file;		/* to record into; or NULL */
+  int trace;		/* is each enter and leave told? */
+  const char *trace_path;
+  TraceCall trace_call;
+  /* leaves the title of what runs on the stack; NULL: there is none */
+  const char *(*title) (void *functions, lua_State *L, const Function *f);
 } Options;
 
 typedef struct Recording {
@@ -135,7 +142,7 @@ typedef struct Recording {
   State state;
   int started;		/* is there anything to report? */
   const char *ended;	/* why it stopped by itself, or NULL */
-  Options options;	/* 'hidden' is not kept */
+  Options options;	/* 'hidden' and 'trace_path' are not kept */
   File *file;		/* that nodes and more lie in; or NULL */
   Journal journal;
   /* tells a file the names of functions, before it is closed; or NULL */
@@ -149,6 +156,7 @@ typedef struct Recording {
   Tree tree;
   Stacks stacks;
   History history;
+  Trace trace;
   uint32_t period_func;	/* the zone of the work at the end of a period */
   Stack *current;	/* whose top is in 'hot' */
   lua_State *resuming;	/* the coroutine that was about to run ... */

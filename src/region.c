@@ -9,6 +9,7 @@
 
 #include "adopt.h"
 #include "coroutine.h"
+#include "follow.h"
 #include "hook.h"
 #include "recording.h"
 
@@ -52,6 +53,12 @@ static uint32_t region_nomemory (Hot *h) {
 }
 
 
+static rare void region_trace (Hot *h, lua_State *L, Frame *f) {
+  follow_leave(h->recording, L, f - 1);  /* what an error has left */
+  follow_enter(h->recording, L, f);
+}
+
+
 uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Hot *h = recording_hot;
   uint32_t mark;
@@ -86,6 +93,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->is.flags = FRAME_ZONE | mark << FRAME_SERIAL;
   f->line = f[-1].line;
   h->top = f;
+  if (h->trace) region_trace(h, L, f);
   return mark;
 }
 
@@ -117,6 +125,7 @@ static rare void region_cut (lua_State *L, uint32_t mark) {
   f = s ? region_frame(s, s->top, mark) : NULL;
   if (f == NULL) return;  /* an error has closed it */
   if (s->counted) stack_leaveframes(f - 1, s->top);
+  if (r->hot->trace) follow_leave(r, L, f - 1);
   s->top = f - 1;
   if (r->state == STATE_RUNNING) adopt_current(r, s);
 }
@@ -134,4 +143,5 @@ void cprof_leave (lua_State *L, uint32_t mark) {
   f = h->top;
   if (h->fold) stack_leaveframes(f - 1, f);
   h->top = f - 1;
+  if (h->trace) follow_leave(h->recording, L, f - 1);
 }

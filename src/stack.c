@@ -180,6 +180,15 @@ void stack_uncount (Stack *s) {
 }
 
 
+void stack_follow (Stack *s) {
+  const Frame *f;
+  s->depth = 0;
+  for (f = s->base + 1; f <= s->top; f++)
+    if (f->told.entered != 0) s->depth++;
+  s->followed = (uint32_t)(s->top - s->base);
+}
+
+
 Frame *stack_function (const Stack *s, Frame *from, CallAddress ci) {
   while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))
     from--;

@@ -32,7 +32,10 @@ typedef struct Frame {
   Node *node;
   FrameIs is;
   Line *line;		/* that runs; where lines are counted */
-  uint32_t call_line;	/* while the node is none */
+  union {
+    uint32_t call_line;	/* while the node is none */
+    uint64_t entered;	/* where calls are traced: ns, plus one; 0: unseen */
+  } told;
 } Frame;
 
 typedef struct Stack {
@@ -46,6 +49,8 @@ typedef struct Stack {
   int stale;		/* did anything happen there that was not seen? */
   int counted;		/* are its frames active in their nodes? */
   int lines;		/* does its hook see lines? */
+  uint32_t followed;	/* where calls are traced: its height, and ... */
+  uint32_t depth;	/* ... how many of these frames were told */
   uint64_t period;	/* in which all its nodes were touched */
   lua_Hook hook;	/* the program's own, and what it asked for */
   int mask, count;
@@ -84,6 +89,9 @@ CPROF_I int stack_grow (Stack *s, const Memory *m);
 CPROF_I void stack_leaveframes (Frame *from, Frame *top);
 CPROF_I void stack_count (Stack *s);
 CPROF_I void stack_uncount (Stack *s);
+
+/* frames were put there, or taken away, that were not told of */
+CPROF_I void stack_follow (Stack *s);
 
 /* the topmost frame of the function at 'ci', or the base */
 CPROF_I Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "adopt.h"
+#include "follow.h"
 
 
 /*
@@ -50,8 +51,18 @@ static int zone_idle (Recording *r) {
 }
 
 
+/* are what is entered and left there told? */
+static int zone_told (const Recording *r, const Stack *s) {
+  return r->hot->trace && r->state == STATE_RUNNING && s == r->current;
+}
+
+
 /* takes frames away from below the one on top, down to 'f' */
-static void zone_cut (Stack *s, Frame *f) {
+static void zone_cut (Recording *r, lua_State *L, Stack *s, Frame *f) {
+  if (zone_told(r, s)) {
+    follow_leave(r, L, f - 1);
+    s->followed++;  /* the one on top comes back */
+  }
   if (s->counted) stack_leaveframes(f - 1, s->top - 1);
   f[-1].line = s->top[-1].line;  /* where the zones have come to */
   *f = *s->top;
@@ -93,6 +104,10 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   }
   if (s->counted) node_activate(n);
   s->top = f + 1;
+  if (zone_told(r, s)) {
+    follow_enter(r, L, f);
+    s->followed++;
+  }
   zone_finish(r, L, s);
   return ZONE_DONE;
 }
@@ -120,7 +135,7 @@ ZoneResult zone_leave (Recording *r, lua_State *L, const char *name,
     *open = functions_at(&r->functions, f->is.func)->name;
     return ZONE_OTHER;
   }
-  zone_cut(s, f);
+  zone_cut(r, L, s, f);
   zone_finish(r, L, s);
   return ZONE_DONE;
 }
@@ -137,7 +152,7 @@ void zone_close (Recording *r, lua_State *L, uint32_t serial) {
   }
   for (f = s->top - 1; f->is.flags & FRAME_ZONE; f--) {
     if (f->is.flags >> FRAME_SERIAL == serial) {
-      zone_cut(s, f);
+      zone_cut(r, L, s, f);
       break;
     }
   }

@@ -8,7 +8,8 @@ local frames = {}
 ---@field calls number     a fraction in averages
 ---@field self_ns integer
 ---@field total_ns integer  recursion counted once
----@field heat? number     0..1: how much it changes, in averages
+---@field heat? number     0..1: how much self time changes, in averages
+---@field total_heat? number  the same of total time
 
 ---@class cprof.Frame
 ---@field number integer   from 1
@@ -53,11 +54,19 @@ local function rows_of(p, flat)
   return rows
 end
 
+local function check_back(who, back)
+  if math.type(back) ~= "integer" or back < 0 then
+    error(("frames:%s: must be an integer from 0, got %s"):format(who,
+      tostring(back)), 3)
+  end
+end
+
 ---A frame of the history, or of the slow ones. nil: it is not kept.
 ---@param back integer   0: the last one, 1: the one before it, ...
 ---@param slow? boolean
 ---@return cprof.Frame?
 function Frames:at(back, slow)
+  check_back("at", back)
   local f = self.history:period(back, slow)
   if not f then return nil end
   f.rows = rows_of(self.profile, f.rows)
@@ -65,13 +74,25 @@ function Frames:at(back, slow)
   return f
 end
 
----Averages per frame of all functions: 0 of all frames, 1 and 2 moving,
----with nine tenths of a change in 0.8 and 2.5 seconds. The first three
----frames are in none.
----@param average 0|1|2
+local figures = { all = 0, 1, 2 }
+
+local function check_average(who, average)
+  local figure = figures[average]
+  if not figure then
+    error(('frames:%s: must be "all", 1 or 2, got %s'):format(who,
+      tostring(average)), 3)
+  end
+  return figure
+end
+
+---Averages per frame of all functions: "all" of all frames, 1 and 2
+---moving, with nine tenths of a change in 0.8 and 2.5 seconds. The first
+---three frames are in none.
+---@param average "all"|1|2
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
-  local flat, rows = self.history:averages(average), {}
+  local flat = self.history:averages(check_average("averages", average))
+  local rows = {}
   for i = 1, #flat, 6 do
     rows[#rows + 1] = { func = self.profile.functions[flat[i]],
       calls = flat[i + 1] / 1000, self_ns = flat[i + 2],
@@ -84,15 +105,19 @@ end
 ---not kept.
 ---@param back integer
 ---@param slow? boolean
+---@return cprof.Node[]?
 function Frames:nodes(back, slow)
+  check_back("nodes", back)
   if back == 0 and not slow then back = -1 end
   return self.history:nodes(back, slow or false, self.profile.nodes)
 end
 
 ---Average stack states; their calls are in thousandths.
----@param average 0|1|2
+---@param average "all"|1|2
+---@return cprof.Node[]
 function Frames:average_nodes(average)
-  return self.history:average_nodes(average, self.profile.nodes)
+  return self.history:average_nodes(check_average("average_nodes", average),
+    self.profile.nodes)
 end
 
 local function percentiles(values)
@@ -104,19 +129,29 @@ local function percentiles(values)
   return { p50 = at(0.5), p90 = at(0.9), p99 = at(0.99), max = at(1) }
 end
 
+-- where a function's figures stand after its number
+local offsets = { self_ns = 2, total_ns = 3 }
+
 ---Percentiles over the frames that are kept: of the frames' own time, or
----of the time of a function.
+---of the time of a function, self time if not told otherwise.
 ---@param func? cprof.Function
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles
 function Frames:percentiles(func, field)
+  local offset = offsets[field or "self_ns"]
+  if func and self.profile.functions[func.id] ~= func then
+    error("frames:percentiles: must be a function of this profile", 2)
+  elseif not offset then
+    error(('frames:percentiles: must be "self_ns" or "total_ns", got %s')
+      :format(tostring(field)), 2)
+  end
   local values = {}
   for back = 0, self.kept - 1 do
     local f = self.history:period(back, false)
     if not func then
       values[#values + 1] = f.ns
     else
-      local value, offset = 0, field == "total_ns" and 3 or 2
+      local value = 0
       for i = 1, #f.rows, 4 do
         if f.rows[i] == func.id then value = f.rows[i + offset] end
       end

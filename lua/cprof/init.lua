@@ -10,8 +10,15 @@ local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
 
+---What is called in mode "trace". It runs within the debug hook, or in the
+---middle of C code: it must not yield, and what it raises ends recording.
+---@alias cprof.Trace fun(event: "enter"|"leave", depth: integer,
+---  title: string, since_ns: integer, duration_ns: integer?)
+
 ---@class cprof.StartOptions
----@field mode? "call"|"line"   line: hits and time of each line, too
+---@field mode? "call"|"line"|"trace"  line: hits and time of each line,
+---    too; trace: each enter and leave is told as it happens
+---@field trace? string|cprof.Trace  mode "trace": file, or a function
 ---@field lines? string[]       Lua patterns on source: only lines of these
 ---@field include? string[]     Lua patterns on source or title: only these
 ---@field exclude? string[]     not these; what is left out is its caller's
@@ -24,7 +31,9 @@ local cprof = { _VERSION = core.version }
 ---@field file? string          a file to record into; %p in its name: the process
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line" }, default = "call" },
+  mode = { type = "string", values = { "call", "line", "trace" },
+           default = "call" },
+  trace = { type = "trace" },
   lines = { type = "patterns" },
   include = { type = "patterns" },
   exclude = { type = "patterns" },
@@ -57,18 +66,26 @@ local function lines_filter(lines)
   return function(source) return matches(lines, name.place(source)) end
 end
 
--- called once for each function, at its first call
-local function filter(include, exclude)
-  if not include and not exclude then return nil end
+-- gives the title of a function as soon as it is known, by its record and
+-- the function itself
+local function titles()
   local paths, of_c = name.paths(), {}
   for f, path in pairs(paths) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
+    local path = f and (paths[f] or of_c[core.address(f)])
+    return name.title(raw, name.of(raw, path))
+  end
+end
+
+-- called once for each function, at its first call
+local function filter(include, exclude, title_of)
+  if not include and not exclude then return nil end
+  return function(raw, f)
     local source = name.place(raw.source)
-    local path = paths[f] or of_c[core.address(f)]
-    local title = name.title(raw, name.of(raw, path))
+    local title = title_of(raw, f)
     if exclude and matches(exclude, source, title) then return false end
     return not include or matches(include, source, title)
   end
@@ -95,16 +112,25 @@ function cprof.start(opts)
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 2)
   end
+  if o.trace and o.mode ~= "trace" then
+    error('start: option \'trace\' needs mode = "trace"', 2)
+  end
   text.forget()
   program = program_name()
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
+  local tell = type(o.trace) == "function" and o.trace or nil
+  local title_of = (o.include or o.exclude or o.mode == "trace") and titles()
   local ok, why = core.start {
+    trace = o.mode == "trace",
+    trace_path = not tell and o.trace or nil,
+    trace_call = tell,
+    title = title_of or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     hidden = hidden.list(),
-    filter = filter(o.include, o.exclude),
+    filter = filter(o.include, o.exclude, title_of),
     lines = o.mode == "line",
     lines_of = lines_filter(o.lines),
     cpu = o.clock == "cpu",
@@ -185,8 +211,13 @@ end
 -- what they show.
 local resume = setmetatable({}, { __close = core.resume })
 
+local function taken()
+  return profile.snapshot { program = program or program_name(),
+                            lua_version = _VERSION }
+end
+
 local function snapshot(who)
-  local p = profile.snapshot { program = program, lua_version = _VERSION }
+  local p = taken()
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
@@ -206,6 +237,15 @@ function cprof.load(path)
     error("load: the path must be a string, got a " .. type(path), 2)
   end
   return profile.load(path)
+end
+
+for method, f in pairs(view.methods) do
+  if type(f) == "function" then
+    view.methods[method] = function(...)
+      local _ <close> = core.pause() and resume or nil
+      return f(...)
+    end
+  end
 end
 
 ---The profile of what was recorded so far. It does not change any more.
@@ -241,7 +281,8 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  return view.new(function() return p or cprof.snapshot() end, p == nil)
+  local _ <close> = core.pause() and resume or nil
+  return view.new(function() return p or taken() end, p == nil)
 end
 
 return cprof

@@ -99,9 +99,17 @@ function checks.slow_frames(value)
     if key ~= "budget_ms" and key ~= "keep" then return must end
   end
   local keep = value.keep == nil and 1 or value.keep
-  if type(value.budget_ms) ~= "number" or not (value.budget_ms > 0) or
+  local budget = value.budget_ms
+  if type(budget) ~= "number" or budget ~= budget or budget <= 0 or
      not isinteger(keep) or keep < 1 then
     return must
+  end
+end
+
+-- a file, or what is to be called
+function checks.trace(value)
+  if type(value) ~= "string" and type(value) ~= "function" then
+    return "a path or a function"
   end
 end
 

@@ -121,6 +121,17 @@ if only == "" then
     :format(p.bytes / 1e6, p.snapshot, p.report))
 end
 
+if only == "" then
+  print(("\n%-23s %10s %11s %8s"):format("frame", "ns", "ns/touched",
+    "states"))
+  for _, f in ipairs(require "frames") do
+    print(("%-23s %10d %11.1f %8d"):format(f.name, f.ns, f.ns / f.touched,
+      f.states))
+    tsv[#tsv + 1] = ("frame\t%s\t\t\t\t\t%d\t%.1f\t\t%d")
+      :format(f.name, f.ns, f.ns / f.touched, f.states)
+  end
+end
+
 if arg[1] then
   local file = assert(io.open(arg[1], "w"))
   file:write(table.concat(tsv, "\n"), "\n")

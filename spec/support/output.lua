@@ -39,12 +39,18 @@ return function()
     return nil, true
   end
 
-  handler.error = function(element)
-    if element.descriptor ~= "it" then
-      show("ERROR", handler.errors[#handler.errors])
+  -- in what is done before and after specs, and in files
+  local function outside(list)
+    return function(element)
+      if element.descriptor ~= "it" then
+        show("ERROR", list[#list])
+      end
+      return nil, true
     end
-    return nil, true
   end
+
+  handler.error = outside(handler.errors)
+  handler.failure = outside(handler.failures)
 
   handler.suiteEnd = function()
     io.write(("%d passed, %d failed\n"):format(handler.successesCount,
@@ -58,7 +64,8 @@ return function()
     { predicate = handler.cancelOnPending })
   busted.subscribe({ "suite", "end" }, handler.suiteEnd)
   busted.subscribe({ "error", "file" }, handler.error)
-  busted.subscribe({ "failure", "file" }, handler.error)
+  busted.subscribe({ "failure", "file" }, handler.failure)
   busted.subscribe({ "error", "describe" }, handler.error)
+  busted.subscribe({ "failure", "describe" }, handler.failure)
   return handler
 end

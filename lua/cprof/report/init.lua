@@ -12,10 +12,11 @@ local modes = {
   callgraph = require "cprof.report.callgraph",
   tree = require "cprof.report.tree",
   file = require "cprof.report.file",
+  frames = require "cprof.report.frames",
 }
 
 ---@class cprof.ReportOptions
----@field mode? "self"|"total"|"callgraph"|"tree"|"file"
+---@field mode? "self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
 ---@field sort? "self"|"total"|"calls"|"name"
@@ -24,7 +25,8 @@ local modes = {
 ---@field color? "auto"|"always"|"never"
 local report_options = {
   mode = { type = "string", default = "total",
-           values = { "self", "total", "callgraph", "tree", "file" } },
+           values = { "self", "total", "callgraph", "tree", "file",
+                      "frames" } },
   limit = { type = "integer", min = 1, default = 30 },
   min_percent = { type = "number", min = 0, max = 100, default = 1 },
   sort = { type = "string", values = { "self", "total", "calls", "name" } },

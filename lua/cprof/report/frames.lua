@@ -1,0 +1,116 @@
+-- Mode "frames": how long frames took, and what the slowest ones did more
+-- of than others.
+
+local format = require "cprof.format"
+local select = require "cprof.report.select"
+
+local columns = {
+  { title = "frame" }, { title = "at" }, { title = "time" },
+  { title = "more than usual, self time", left = true, least = 30 },
+}
+
+-- functions of a frame that are told
+local told = 3
+
+---@param average table<cprof.Function, integer>
+---@param frame cprof.Frame
+---@param filter fun(row: table): boolean
+local function unusual(average, frame, filter)
+  local more = {}
+  for _, row in ipairs(frame.rows) do
+    local extra = row.self_ns - (average[row.func] or 0)
+    if extra > 0 and row.func.kind ~= "root" and
+       filter { title = row.func.title, func = row.func } then
+      more[#more + 1] = { func = row.func, extra = extra }
+    end
+  end
+  table.sort(more, function(a, b)
+    if a.extra ~= b.extra then return a.extra > b.extra end
+    return a.func.title < b.func.title
+  end)
+  local out = {}
+  for i = 1, math.min(#more, told) do
+    -- what is lost in the frame's own noise is no news
+    if more[i].extra * 20 >= frame.ns then
+      out[#out + 1] = ("%s +%s"):format(format.plain(more[i].func.name),
+        format.time(more[i].extra))
+    end
+  end
+  return table.concat(out, ", ")
+end
+
+---How many there are, and the distribution of their times.
+---@param frames cprof.Frames
+---@return string, string
+local function summary(frames)
+  local p = frames:percentiles()
+  local kept = frames.kept < frames.recorded and
+    (", the last %s kept"):format(format.count(frames.kept)) or ""
+  local slow = frames.slow > 0 and
+    (", %s over budget"):format(format.count(frames.slow)) or ""
+  return ("%s frame%s%s%s"):format(format.count(frames.recorded),
+    frames.recorded == 1 and "" or "s", kept, slow),
+    ("half within %s, 90 %% %s, 99 %% %s, max %s"):format(format.time(p.p50),
+    format.time(p.p90), format.time(p.p99), format.time(p.max))
+end
+
+-- frames that took longer than nine of ten, and those over budget; and how
+-- many others are kept
+local function slowest(frames)
+  local list, seen, others = {}, {}, 0
+  local usual = frames:percentiles().p90
+  for back = 0, frames.slow_kept - 1 do
+    local frame = frames:at(back, true)
+    list[#list + 1], seen[frame.number] = frame, true
+  end
+  for back = 0, frames.kept - 1 do
+    local frame = frames:at(back)
+    if not seen[frame.number] then
+      if frame.ns > usual then list[#list + 1] = frame
+      else others = others + 1 end
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.ns ~= b.ns then return a.ns > b.ns end
+    return a.number < b.number
+  end)
+  return list, others
+end
+
+---@param view cprof.View
+---@return string[]
+return function(view)
+  local frames = view.profile.frames
+  if not frames or frames.recorded == 0 then
+    return { "no frames: the program does not call cprof.frame" }
+  end
+  local average = {}
+  for _, row in ipairs(frames:averages "all") do
+    average[row.func] = row.self_ns
+  end
+  local list, others = slowest(frames)
+  local function passes(row)
+    return select.passes(row, view.options.filter)
+  end
+  local cells = {}
+  for i = 1, math.min(#list, view.options.limit) do
+    local frame = list[i]
+    cells[i] = {
+      format.count(frame.number), format.time(frame.start_ns),
+      { format.time(frame.ns), format.heat(frame.ns, list[1].ns) },
+      unusual(average, frame, passes),
+    }
+  end
+  local lines = { summary(frames) }
+  lines[#lines + 1] = ""
+  for _, line in ipairs(format.table(columns, cells, view.width,
+    view.paint)) do
+    lines[#lines + 1] = line
+  end
+  others = others + #list - #cells
+  if others > 0 then
+    lines[#lines + 1] = view.paint("dim",
+      ("… %s faster"):format(format.count(others)))
+  end
+  return lines
+end

@@ -1,0 +1,550 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local function spin(n)
+  local x = 0
+  for i = 1, n do x = x + i end
+  return x
+end
+
+local function leaf(n) spin(n * 20) end
+
+-- recursion, direct and mutual, of a depth that changes
+local odd
+local function even(n) leaf(1) if n > 0 then odd(n - 1) end end
+function odd(n) leaf(2) if n > 0 then even(n - 1) end end
+local function deep(n) leaf(n) if n > 0 then deep(n - 1) end end
+
+local function work(i)
+  profiler.enter "work"
+  deep(i % 7)
+  even(i % 5)
+  if i % 3 == 0 then leaf(5) end
+  profiler.leave "work"
+end
+
+-- `count` frames of work
+local function frames(count, options, between)
+  return helper.record(function()
+    for i = 1, count do
+      work(i)
+      if between then between(i) end
+      profiler.frame()
+    end
+  end, options)
+end
+
+local function row_of(frame, func)
+  for _, row in ipairs(frame.rows) do
+    if row.func == func then return row end
+  end
+end
+
+-- sums of rows by function, over all frames that are kept
+local function sums(p)
+  local of = {}
+  for back = 0, p.frames.kept - 1 do
+    for _, row in ipairs(p.frames:at(back).rows) do
+      local s = of[row.func] or { calls = 0, self_ns = 0, total_ns = 0 }
+      s.calls = s.calls + row.calls
+      s.self_ns = s.self_ns + row.self_ns
+      s.total_ns = s.total_ns + row.total_ns
+      of[row.func] = s
+    end
+  end
+  return of
+end
+
+local function inside(p)
+  return { helper.named(p, "work"), helper.find(p, leaf),
+    helper.find(p, deep), helper.find(p, even), helper.find(p, odd),
+    helper.find(p, spin) }
+end
+
+describe("the figures of frames", function()
+  for _, history in ipairs { 128, "full" } do
+    it("add up to the profile's, history = " .. history, function()
+      local p = frames(100, { history = history })
+      helper.check(p)
+      local of = sums(p)
+      local list = inside(p)
+      assert.equal(6, #list)
+      for _, f in ipairs(list) do
+        assert.equal(f.calls, of[f].calls, f.title)
+        assert.equal(f.self_ns, of[f].self_ns, f.title)
+        assert.equal(f.total_ns, of[f].total_ns, f.title)
+      end
+    end)
+
+    it("add up to each frame's time, history = " .. history, function()
+      local p = frames(60, { history = history })
+      local root = helper.named(p, "(root)")
+      local whole = 0
+      for back = 0, p.frames.kept - 1 do
+        local f, sum = p.frames:at(back), 0
+        for _, row in ipairs(f.rows) do
+          assert.is_true(row.self_ns >= 0 and row.total_ns >= row.self_ns)
+          sum = sum + row.self_ns
+        end
+        assert.equal(f.ns, sum)
+        assert.equal(f.ns, row_of(f, root).total_ns)
+        whole = whole + sum
+      end
+      assert.equal(whole, sums(p)[root].total_ns)
+      -- what is left came after the last frame
+      assert.is_true(whole <= p.nodes[1].total_ns)
+      assert.is_true(whole > p.nodes[1].total_ns // 2)
+    end)
+  end
+
+  it("add up for each stack state, where these are kept", function()
+    local p = frames(100, { history = "full" })
+    local calls, self_ns = {}, {}
+    for back = 0, p.frames.kept - 1 do
+      local nodes, f = p.frames:nodes(back), p.frames:at(back)
+      assert.equal(f.ns, nodes[1].total_ns)
+      local of = {}
+      for id, node in ipairs(nodes) do
+        calls[id] = (calls[id] or 0) + node.calls
+        self_ns[id] = (self_ns[id] or 0) + node.self_ns
+        of[node.func] = (of[node.func] or 0) + node.self_ns
+      end
+      for _, row in ipairs(f.rows) do
+        assert.equal(row.self_ns, of[row.func.id])
+      end
+    end
+    local zone, below, count = helper.named(p, "work"), {}, 0
+    for id, node in ipairs(p.nodes) do
+      below[id] = node.func == zone.id or below[node.parent]
+      if below[id] then
+        count = count + 1
+        assert.equal(node.calls, calls[id])
+        assert.equal(node.self_ns, self_ns[id])
+      end
+    end
+    assert.is_true(count > 20)
+  end)
+
+  it("hold whether nodes are kept or not", function()
+    local p = frames(10, {})
+    local nodes, f = p.frames:nodes(0), p.frames:at(0)
+    local of = {}
+    for _, node in ipairs(nodes) do
+      of[node.func] = (of[node.func] or 0) + node.self_ns
+    end
+    for _, row in ipairs(f.rows) do
+      assert.equal(row.self_ns, of[row.func.id])
+    end
+    assert.is_true(f.full)
+    assert.is_false(p.frames:at(1).full)
+    assert.is_nil(p.frames:nodes(1))
+    assert.is_nil(p.frames:at(10))
+  end)
+
+  it("are those of that frame alone", function()
+    local p = frames(9, {})
+    local f = helper.find(p, deep)
+    for back = 0, 8 do
+      assert.equal(9 - back, p.frames:at(back).number)
+      assert.equal((9 - back) % 7 + 1, row_of(p.frames:at(back), f).calls)
+    end
+  end)
+
+  it("do not have zones that an error has left, in the next frame",
+    function()
+      local p = helper.record(function()
+        for i = 1, 6 do
+          pcall(function()
+            profiler.enter "left"
+            leaf(1)
+            if i % 2 == 0 then error "x" end
+            if i == 5 then coroutine.wrap(error)() end
+            profiler.leave "left"
+          end)
+          profiler.frame()
+          leaf(1)
+          profiler.frame()
+        end
+        profiler.enter "open"
+        profiler.frame()
+        leaf(1)
+        profiler.frame()
+        profiler.leave "open"
+      end)
+      helper.check(p)
+      local left, open = helper.named(p, "left"), helper.named(p, "open")
+      assert.equal(14, p.frames.kept)
+      for back = 2, 13 do
+        local row = row_of(p.frames:at(back), left)
+        assert.equal(back % 2 == 1, row ~= nil, back)
+        if row then assert.equal(1, row.calls) end
+      end
+      -- one that is open is there, without a call
+      assert.equal(1, row_of(p.frames:at(1), open).calls)
+      assert.equal(0, row_of(p.frames:at(0), open).calls)
+      assert.is_true(row_of(p.frames:at(0), open).total_ns > 0)
+    end)
+
+  it("count the work at their end in a zone", function()
+    local p = frames(20, {})
+    local zone = helper.named(p, "cprof.frame")
+    assert.equal("zone", zone.kind)
+    assert.equal(20, zone.calls)
+    assert.is_true(zone.self_ns > 0)
+  end)
+end)
+
+describe("frame(false)", function()
+  it("loses history and averages, and nothing else", function()
+    local p = helper.record(function()
+      for i = 1, 20 do
+        leaf(1)
+        profiler.frame(i % 4 ~= 0)
+      end
+    end, { history = "full" })
+    helper.check(p)
+    local f = helper.find(p, leaf)
+    assert.equal(20, f.calls)
+    assert.equal(20, p.frames.ended)
+    assert.equal(15, p.frames.recorded)
+    assert.equal(12, p.frames.counted)  -- without the first three
+    assert.equal(15, p.frames.kept)
+    local back = 0
+    for i = 20, 1, -1 do
+      if i % 4 ~= 0 then
+        local frame = p.frames:at(back)
+        assert.equal(i, frame.number)
+        -- what was skipped is not in the next one
+        assert.equal(1, row_of(frame, f).calls)
+        back = back + 1
+      end
+    end
+    assert.equal(15, sums(p)[f].calls)
+    assert.is_true(sums(p)[f].self_ns < f.self_ns)
+    for _, row in ipairs(p.frames:averages "all") do
+      if row.func == f then assert.equal(1, row.calls) end
+    end
+  end)
+
+  it("is false when nothing is being recorded", function()
+    assert.is_false(profiler.frame())
+    profiler.start()
+    assert.is_true(profiler.frame(false))
+    profiler.stop()
+    assert.is_nil(profiler.snapshot().frames:at(0))
+  end)
+end)
+
+-- The averages as they are defined, over the frames of a profile: sums of
+-- what `value` gives, and of its square.
+local function average(p, seconds, value)
+  local mean, square, first = 0, 0, true
+  for back = p.frames.kept - 1, 0, -1 do
+    local f = p.frames:at(back)
+    if f.number > 3 then
+      local k = first and 0 or 0.1 ^ (f.ns / 1e9 / seconds)
+      local x = value(f)
+      mean = k * mean + (1 - k) * x
+      square = k * square + (1 - k) * x * x
+      first = false
+    end
+  end
+  return mean, square
+end
+
+local function mean_of_all(p, value)
+  local sum, square, n = 0, 0, 0
+  for back = 0, p.frames.kept - 1 do
+    local f = p.frames:at(back)
+    if f.number > 3 then
+      local x = value(f)
+      sum, square, n = sum + x, square + x * x, n + 1
+    end
+  end
+  return sum / n, square / n
+end
+
+local function heat(mean, square)
+  local variance = square - mean * mean
+  if mean <= 0 or variance <= 0 then return 0 end
+  return math.min(1, math.sqrt(variance) / mean / 0.5)
+end
+
+describe("averages", function()
+  -- frames of several milliseconds, so that decay is seen
+  local p
+  setup(function()
+    local now = os.clock
+    p = helper.record(function()
+      for i = 1, 60 do
+        local ends = now() + 0.002 + 0.003 * (i % 4)
+        repeat spin(100) until now() >= ends
+        if i > 10 and i % 5 == 0 then leaf(i) end
+        if i < 30 then deep(3) end
+        profiler.frame(i ~= 20)
+      end
+    end, { history = "full" })
+  end)
+
+  local ways = { function(value) return average(p, 0.8, value) end,
+    function(value) return average(p, 2.5, value) end,
+    all = function(value) return mean_of_all(p, value) end }
+
+  for which, way in pairs(ways) do
+    it("match the formula: " .. which, function()
+      local seen = 0
+      for _, row in ipairs(p.frames:averages(which)) do
+        local function of(field)
+          return function(f)
+            local r = row_of(f, row.func)
+            return r and r[field] or 0
+          end
+        end
+        local self, self2 = way(of "self_ns")
+        local total, total2 = way(of "total_ns")
+        assert.near(self, row.self_ns, 2 + self * 1e-3)
+        assert.near(total, row.total_ns, 2 + total * 1e-3)
+        assert.near((way(of "calls")), row.calls, 0.001 + row.calls * 1e-3)
+        if self > 1000 then
+          seen = seen + 1
+          assert.near(heat(self, self2), row.heat, 0.01)
+          assert.near(heat(total, total2), row.total_heat, 0.01)
+        end
+      end
+      assert.is_true(seen >= 4)
+    end)
+
+    it("match the formula for stack states: " .. which, function()
+      local kept = {}
+      for back = 0, p.frames.kept - 1 do
+        kept[p.frames:at(back).number] = p.frames:nodes(back)
+      end
+      local nodes = p.frames:average_nodes(which)
+      for id, node in ipairs(nodes) do
+        local self = way(function(f) return kept[f.number][id].self_ns end)
+        local calls = way(function(f) return kept[f.number][id].calls end)
+        assert.near(self, node.self_ns, 2 + self * 1e-3)
+        assert.near(calls, node.calls / 1000, 0.001 + calls * 1e-3)
+      end
+    end)
+  end
+
+  it("differ by how fast they follow", function()
+    local f = helper.find(p, deep)
+    local of = {}
+    for which in pairs(ways) do
+      for _, row in ipairs(p.frames:averages(which)) do
+        if row.func == f then of[which] = row.calls end
+      end
+    end
+    -- it was called in the first half only
+    assert.is_true(of[1] < of[2] and of[2] < 4)
+  end)
+
+  it("say which ones there are", function()
+    assert.has_error(function() p.frames:averages(3) end,
+      'frames:averages: must be "all", 1 or 2, got 3')
+    assert.has_error(function() p.frames:at(-1) end,
+      "frames:at: must be an integer from 0, got -1")
+  end)
+end)
+
+describe("percentiles", function()
+  local function naive(values, share)
+    table.sort(values)
+    local i = 1
+    while i / #values < share - 1e-12 do i = i + 1 end
+    return values[i]
+  end
+
+  it("are those of the frames that are kept", function()
+    local p = frames(150, {})
+    local ns, self_ns, total_ns = {}, {}, {}
+    local f = helper.find(p, deep)
+    assert.equal(128, p.frames.kept)
+    for back = 0, p.frames.kept - 1 do
+      local frame = p.frames:at(back)
+      ns[#ns + 1] = frame.ns
+      self_ns[#ns] = row_of(frame, f).self_ns
+      total_ns[#ns] = row_of(frame, f).total_ns
+    end
+    for _, case in ipairs { { p.frames:percentiles(), ns },
+      { p.frames:percentiles(f), self_ns },
+      { p.frames:percentiles(f, "total_ns"), total_ns } } do
+      local got, values = table.unpack(case)
+      assert.same({ p50 = naive(values, 0.5), p90 = naive(values, 0.9),
+        p99 = naive(values, 0.99), max = naive(values, 1) }, got)
+    end
+  end)
+
+  it("are of functions of the profile", function()
+    local p, other = frames(3, {}), frames(3, {})
+    assert.has_error(function()
+      p.frames:percentiles(other.functions[1])
+    end, "frames:percentiles: must be a function of this profile")
+    assert.has_error(function() p.frames:percentiles(nil, "calls") end,
+      'frames:percentiles: must be "self_ns" or "total_ns", got calls')
+  end)
+end)
+
+describe("slow_frames", function()
+  local function slow(keep)
+    local now = os.clock
+    return helper.record(function()
+      for i = 1, 60 do
+        local ends = now() + (i % 7 == 0 and 0.012 or i % 7 == 3 and 0.006
+          or 0)
+        repeat leaf(1) until now() >= ends
+        if i % 7 == 0 then deep(i % 3) end
+        profiler.frame(i ~= 21)
+      end
+    end, { history = 100, slow_frames = { budget_ms = 8, keep = keep } })
+  end
+
+  it("keep exactly the frames over budget, in full", function()
+    local p = slow(32)
+    local over = {}
+    for back = 0, p.frames.kept - 1 do
+      local f = p.frames:at(back)
+      if f.ns > 8000000 then over[#over + 1] = f end
+    end
+    assert.is_true(#over >= 7)
+    assert.equal(#over, p.frames.slow)
+    assert.equal(#over, p.frames.slow_kept)
+    for i, f in ipairs(over) do
+      local kept = p.frames:at(i - 1, true)
+      assert.equal(f.number, kept.number)
+      assert.equal(f.ns, kept.ns)
+      assert.same(f.rows, kept.rows)
+      assert.is_true(kept.full)
+      local nodes, of = p.frames:nodes(i - 1, true), {}
+      assert.equal(f.ns, nodes[1].total_ns)
+      for _, node in ipairs(nodes) do
+        of[node.func] = (of[node.func] or 0) + node.self_ns
+      end
+      for _, row in ipairs(kept.rows) do
+        assert.equal(row.self_ns, of[row.func.id])
+      end
+    end
+    assert.is_nil(p.frames:at(#over, true))
+  end)
+
+  it("keep the last ones", function()
+    local p = slow(3)
+    assert.is_true(p.frames.slow >= 7)
+    assert.equal(3, p.frames.slow_kept)
+    local last
+    for i = 2, 0, -1 do
+      local f = p.frames:at(i, true)
+      assert.is_true(not last or f.number > last)
+      last = f.number
+    end
+    assert.is_nil(p.frames:at(3, true))
+  end)
+end)
+
+describe("the end of a frame", function()
+  -- 10 callees each, 5 levels: 11,110 states
+  local code = [[
+    local profiler = require "cprof"
+    local function leaf() end
+    local fs = {}
+    local function walk(depth)
+      if depth == 0 then return end
+      for i = 1, 10 do fs[i](depth - 1) end
+    end
+    for i = 1, 10 do
+      fs[i] = load("local walk = ... return function(d) " ..
+        (";"):rep(i) .. " walk(d) end", "=f" .. i)(walk)
+    end
+    local function ten() for _ = 1, 10 do leaf() end end
+  ]]
+
+  it("asks for no memory once it is warm", function()
+    local result, status, asked, left = host.memory(code .. [[
+      profiler.start { history = "full",
+        slow_frames = { budget_ms = 0.001, keep = 4 } }
+      local function frame(i)
+        if i % 3 == 0 then walk(2) else ten() end
+        profiler.enter "zone" leaf() profiler.leave "zone"
+        profiler.frame(i % 5 ~= 0)
+      end
+      for i = 1, 500 do frame(i) end
+      arm()
+      for i = 1, 500 do frame(i) end
+      profiler.stop()
+      return "done"
+    ]], "cprof", -1)
+    assert.equal("done", result)
+    assert.equal(0, status)
+    assert.equal(0, asked)
+    assert.equal(0, left)
+  end)
+
+  it("asks for some when there is something new", function()
+    local result, _, asked = host.memory(code .. [[
+      profiler.start()
+      for i = 1, 200 do ten() profiler.frame() end
+      arm()
+      walk(3)
+      profiler.frame()
+      profiler.stop()
+      return "done"
+    ]], "cprof", -1)
+    assert.equal("done", result)
+    assert.is_true(asked > 0)
+  end)
+
+  it("does not grow memory in ten million frames", function()
+    local result, status = host.memory(code .. ([[
+      profiler.start { slow_frames = { budget_ms = 1e-5 } }
+      local frame = profiler.frame
+      for i = 1, 1000 do ten() frame() end
+      local before = used()
+      for i = 1, %d do frame() end
+      local grown = used() - before
+      profiler.stop()
+      return grown .. " " .. profiler.snapshot().frames.ended
+    ]]):format(helper.many(10000000)), "cprof", -1)
+    assert.equal(0, status)
+    assert.equal(("0 %d"):format(1000 + helper.many(10000000)), result)
+  end)
+
+  it("costs in proportion to the nodes that were touched", function()
+    local depth = helper.slow and 3 or 4
+    local result, status = host.memory(code .. ([[
+      profiler.start()
+      local function median(f)
+        for _ = 1, 31 do f() profiler.frame() end
+        profiler.pause()
+        local p = profiler.snapshot()
+        local zone
+        for _, fn in ipairs(p.functions) do
+          if fn.name == "cprof.frame" then zone = fn end
+        end
+        -- what the end of a frame took is in the next one
+        local list = {}
+        for back = 0, 28 do
+          for _, row in ipairs(p.frames:at(back).rows) do
+            if row.func == zone then list[#list + 1] = row.self_ns end
+          end
+        end
+        profiler.resume()
+        table.sort(list)
+        return list[15], #p.nodes
+      end
+      local few, before = median(ten)
+      local all, after = median(function() walk(%d) end)
+      local again = median(ten)
+      assert(after > before * 40)
+      return few .. " " .. all .. " " .. again
+    ]]):format(depth), "cprof", -1)
+    assert.equal(0, status, result)
+    local few, all, again = result:match "^(%d+) (%d+) (%d+)$"
+    assert.is_true(tonumber(all) > 15 * tonumber(few), result)
+    assert.is_true(tonumber(again) < tonumber(all) / 8, result)
+  end)
+end)

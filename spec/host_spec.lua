@@ -1,0 +1,196 @@
+local _ENV = require("helper").env(_ENV)
+
+local program = (os.getenv "CPROF_BUILD") .. "/cprof-host"
+
+local dir
+
+local function write(name, text)
+  local path = dir .. "/" .. name
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+-- standard output, standard error, exit status
+local function shell(command)
+  local err = dir .. "/stderr"
+  local pipe = io.popen(("cd '%s' && { %s; } 2>'%s'"):format(dir, command,
+    err))
+  local out = pipe:read "a"
+  local _, how, status = pipe:close()
+  return out, read(err), how == "exit" and status or how .. " " .. status
+end
+
+local function host(arguments)
+  return shell(("'%s' %s"):format(program, arguments))
+end
+
+local game = [[
+  local function move() for i = 1, 50 do string.rep("x", i) end end
+  local function spike() for i = 1, 200000 do move = move end end
+  local n = 0
+  print(...)
+  function update(dt)
+    n = n + 1
+    assert(dt == 1 / 60)
+    move()
+    if n == 40 then spike() end
+    if n == stop then error "out of bounds" end
+  end]]
+
+describe("the reference host", function()
+  setup(function()
+    dir = os.tmpname()
+    os.remove(dir)
+    os.execute("mkdir " .. dir)
+    write("game.lua", game)
+  end)
+  teardown(function() os.execute(("rm -r '%s'"):format(dir)) end)
+
+  it("shows frames, slow frames and zones of both languages in one tree",
+    function()
+      local out, err, status = host "--profile --frames=60 game.lua a 'b c'"
+      assert.equal(0, status, err)
+      assert.equal("a\tb c\n", out)
+      assert.truthy(err:find "^cprof: game.lua a b c\n", err)
+      assert.truthy(err:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
+        "game.lua:5\n"), err)
+      assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in",
+        err)
+      assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
+        err)
+      assert.truthy(err:find "\n[^\n]* 60  collect", err)
+      assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
+      assert.truthy(err:find "\n +41 [^\n]* spike %+", err)
+      assert.truthy(err:find "\n200,001 [^\n]*  2    local function spike",
+        err)
+    end)
+
+  it("leaves output, errors and exit status to the program", function()
+    local programs = {
+      ["print 'done'"] = 0,
+      ["io.write 'x' error 'wrong'"] = 1,
+      ["error(setmetatable({}, { __tostring = function() return 'o' end }))"]
+        = 1,
+      ["error {}"] = 1,
+      ["io.write 'x' os.exit(7)"] = 7,
+      ["io.write 'x' os.exit(true)"] = 0,
+      ["io.write 'x' os.exit(false, true)"] = 1,
+      ["coroutine.wrap(function() pcall(function() os.exit(5) end) end)()"]
+        = 5,
+      ["print(pcall(os.exit, 'no'))"] = 0,
+      ["print(debug.gethook() == nil, #arg, arg[0]) print(...)"] = 0,
+      ["local x <close> = setmetatable({}, { __close = print }) error 'e'"]
+        = 1,
+      ["if then"] = 1,
+    }
+    for code, expected in pairs(programs) do
+      write("program.lua", code)
+      local out, err, status = host "program.lua 1"
+      assert.equal(expected, status, code .. err)
+      for _, mode in ipairs { "call", "line", "trace" } do
+        local out2, err2, status2 = host("--profile=log --profile-mode=" ..
+          mode .. " program.lua 1")
+        if not code:find "gethook" then
+          assert.equal(out:gsub("0x%x+", "0x"), (out2:gsub("0x%x+", "0x")))
+        end
+        assert.equal(status, status2, code)
+        assert.equal(err, err2)
+        if code ~= "if then" then
+          assert.truthy(read(dir .. "/log"):find "program.lua +main chunk")
+        end
+      end
+    end
+  end)
+
+  it("reports after an error of a frame, with all that ran before it",
+    function()
+      write("stop.lua", "stop = 10 " .. game)
+      local out, err, status = host
+        "--profile --profile-mode=call --frames=60 stop.lua"
+      assert.equal(1, status)
+      assert.equal("\n", out)
+      assert.truthy(err:find "cprof%-host: stop.lua:10: out of bounds\nstack",
+        err)
+      assert.truthy(err:find "\n11 frames\nhalf within ", err)
+      assert.truthy(err:find "\n[^\n]* 10  update *\n", err)
+    end)
+
+  it("reports after Ctrl-C, and shows where the program was", function()
+    local stuck = "local function deep() io.stderr:write 'ready\\n' " ..
+      "while true do end end "
+    local log = "--profile=log --profile-mode=line"
+    for _, case in ipairs {
+      -- which coroutine runs is not known without the profiler
+      { stuck .. "deep()", "" }, { stuck .. "deep()", log },
+      { stuck .. "coroutine.wrap(function() deep() end)()", log },
+    } do
+      write("stuck.lua", case[1])
+      local _, err, status = shell(([[
+        '%s' %s stuck.lua & pid=$!
+        (sleep 60; kill -KILL $pid) >/dev/null 2>&1 & watch=$!
+        until grep -q ready stderr; do sleep 0.02; done
+        kill -INT $pid
+        wait $pid; status=$?
+        kill $watch; exit $status]]):format(program, case[2]))
+      assert.equal(1, status, err)
+      assert.truthy(err:find("cprof%-host: interrupted here\n" ..
+        "stack traceback:\n\t[^\n]*'deep'\n"), err)
+      assert.truthy(err:find("interrupted!", 1, true), err)
+      if case[2] ~= "" then
+        local text = read(dir .. "/log")
+        assert.truthy(text:find "\n[^\n]* 1  deep +stuck.lua:1\n", text)
+      end
+    end
+  end)
+
+  it("writes the whole log to a file, the trace first", function()
+    local _, err, status = host "--profile=log --frames=5 game.lua"
+    assert.equal(0, status)
+    assert.equal("", err)
+    local log = read(dir .. "/log")
+    assert.is_nil(log:find "… [%d,]+ more fun")
+    assert.is_nil(log:find "… [%d,]+ more stack")
+    assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
+    assert.truthy(log:find("\n6 frames\nhalf within ", 1, true))
+    assert.truthy(log:find("local function move()", 1, true))
+    host "--profile=log --profile-mode=trace --frames=2 game.lua"
+    log = read(dir .. "/log")
+    assert.truthy(log:find "^ *[%d.]+ms +> load\n", log)
+    assert.truthy(log:find "\n *[%d.]+ms +> update %(game.lua:5%)\n", log)
+    assert.truthy(log:find("mode trace", 1, true))
+  end)
+
+  it("says what is wrong with its arguments", function()
+    for arguments, message in pairs {
+      ["--profil game.lua"] = "cprof%-host: unknown option '%-%-profil'\nusage",
+      ["--frames=x game.lua"] =
+        "cprof%-host: %-%-frames needs a number from 0, got 'x'\nusage",
+      ["--profile-mode=fast game.lua"] =
+        "must be call, line or trace, not 'fast'\nusage",
+      [""] = "cprof%-host: no script\nusage",
+      ["nowhere.lua"] = "cprof%-host: cannot open nowhere.lua",
+      ["--profile=/nowhere/log game.lua"] =
+        "cannot write '/nowhere/log': No such file",
+      ["--profile=/nowhere/log --profile-mode=trace game.lua"] =
+        "cannot write '/nowhere/log': No such file",
+    } do
+      local _, err, status = host(arguments)
+      assert.truthy(err:find(message), err)
+      assert.equal(arguments == "--profile=/nowhere/log game.lua" and 0 or 1,
+        status)
+    end
+    write("nogame.lua", "update = 1")
+    local _, err, status = host "--frames=3 nogame.lua"
+    assert.equal(1, status)
+    assert.truthy(err:find("no global function 'update'", 1, true), err)
+  end)
+end)

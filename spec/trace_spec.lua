@@ -1,0 +1,260 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local function leaf() end
+local function tail() return leaf() end
+local function fails() leaf() error "no" end
+
+-- what a trace tells of `f`, a line per event, below f itself
+local function told(f, options)
+  local events, inside = {}, false
+  options = options or {}
+  options.mode = "trace"
+  local base
+  options.trace = function(event, depth, title, since, took)
+    local name = title:match "^(.-) %(" or title
+    assert(math.type(since) == "integer" and since >= 0)
+    assert((took == nil) == (event == "enter"))
+    assert(not took or math.type(took) == "integer" and took >= 0)
+    if name == "f" and event == "leave" and depth == base then
+      inside = false
+    end
+    if inside then
+      events[#events + 1] = ("%s%s %s"):format((" "):rep(depth - base - 1),
+        event == "enter" and ">" or "<", name)
+    end
+    if not base and name == "f" then inside, base = true, depth end
+  end
+  profiler.start(options)
+  f()
+  profiler.stop()
+  local p = profiler.snapshot()
+  helper.check(p)
+  return table.concat(events, "\n"), p
+end
+
+describe("a trace", function()
+  after_each(function() profiler.stop() end)
+
+  it("tells each enter and leave, in order and depth", function()
+    local function f() leaf() string.rep("x", 3) leaf() end
+    local text, p = told(f)
+    assert.equal("> leaf\n< leaf\n> string.rep\n< string.rep\n> leaf\n< leaf",
+      text)
+    assert.equal("trace", p.meta.mode)
+    assert.equal(2, helper.find(p, leaf).calls)
+  end)
+
+  it("leaves what a tail call replaces before it enters that", function()
+    local function f() tail() end
+    assert.equal("> tail\n< tail\n> leaf\n< leaf", (told(f)))
+  end)
+
+  it("leaves what an error left, at the next event", function()
+    local function f() pcall(fails) leaf() end
+    assert.equal(helper.dedent [[
+      > pcall
+       > fails
+        > leaf
+        < leaf
+        > error
+        < error
+       < fails
+      < pcall
+      > leaf
+      < leaf]], (told(f)))
+  end)
+
+  it("goes on in a coroutine where it was left", function()
+    local function body() leaf() coroutine.yield() leaf() end
+    local function f()
+      local co = coroutine.create(body)
+      coroutine.resume(co)
+      leaf()
+      coroutine.resume(co)
+    end
+    assert.equal(helper.dedent [[
+      > coroutine.create
+      < coroutine.create
+      > coroutine.resume
+       > body
+        > leaf
+        < leaf
+        > coroutine.yield
+      < coroutine.resume
+      > leaf
+      < leaf
+      > coroutine.resume
+        < coroutine.yield
+        > leaf
+        < leaf
+       < body
+      < coroutine.resume]], (told(f)))
+  end)
+
+  it("tells of zones, also of those that an error closes", function()
+    local function zoned()
+      profiler.enter("load", 1)
+      leaf()
+      profiler.leave "load"
+      profiler.enter "lost"
+      error "no"
+    end
+    local function f() pcall(zoned) end
+    assert.equal(helper.dedent [[
+      > pcall
+       > zoned
+        > load(1)
+         > leaf
+         < leaf
+        < load(1)
+        > lost
+         > error
+         < error
+        < lost
+       < zoned
+      < pcall]], (told(f)))
+  end)
+
+  it("passes the filters of start", function()
+    local function f() tail() string.rep("x", 2) end
+    assert.equal("> leaf\n< leaf", (told(f, { exclude = { "^tail ", "^string" },
+      c_functions = true })))
+    assert.equal("> tail\n< tail\n> leaf\n< leaf",
+      (told(f, { c_functions = false })))
+  end)
+
+  it("has the time since the start and the duration, without its own",
+    function()
+      local S = host.state()
+      S:run [[require "spec_zones".clock(true)]]
+      local result = S:run [[
+        local profiler, zones = require "cprof", require "spec_zones"
+        local out = {}
+        local function slow() zones.pass(1000) end
+        profiler.start { mode = "trace", exclude = { "%.pass " },
+          trace = function(event, depth, title, since, took)
+            out[#out + 1] = ("%s%d %s %d %s"):format(event:sub(1, 1), depth,
+              title:match "^[%w_.]+", since, took)
+            zones.pass(50)  -- what the trace costs
+          end }
+        slow()
+        zones.pass(7)
+        zones.within(slow)
+        profiler.stop()
+        local p = profiler.snapshot()
+        out[#out + 1] = p.nodes[1].total_ns
+        return table.concat(out, ", ")]]
+      S:close()
+      assert.equal("e0 slow 0 nil, l0 slow 1000 1000, " ..
+        "e0 spec_zones.within 1007 nil, e1 within 1007 nil, " ..
+        "e2 slow 1007 nil, l2 slow 2007 1000, l1 within 2007 1000, " ..
+        "l0 spec_zones.within 2007 1000, " .. 2007 + 8 * 50, result)
+    end)
+
+  it("goes to a file, line by line, so that a crash shows the last call",
+    function()
+      local path = os.tmpname()
+      local code = [[
+        local profiler = require "cprof"
+        profiler.start { mode = "trace", trace = arg[1] }
+        local function crash() string.rep("x", 3) os.exit(3, false) end
+        crash()]]
+      local _, _, _, status = helper.run(code, path)
+      assert.equal(3, status)
+      local lines = {}
+      for line in io.lines(path) do lines[#lines + 1] = line end
+      os.remove(path)
+      assert.truthy(lines[1]:find "^ *%d+%.%d+ms > crash %(.*:3%)$", lines[1])
+      assert.truthy(lines[2]:find "^ *%d+%.%d+ms   > string.rep", lines[2])
+      assert.truthy(lines[3]:find "^ *%d+%.%d+ms   < string.rep.*  %d+%.%d+ms$",
+        lines[3])
+      assert.truthy(lines[4]:find "^ *%d+%.%d+ms   > os.exit", lines[4])
+      assert.equal(4, #lines)
+    end)
+
+  it("goes to standard error by default", function()
+    local output = helper.run [[
+      local profiler = require "cprof"
+      profiler.start { mode = "trace" }
+      string.rep("x", 3)
+      profiler.stop()]]
+    assert.equal("> string.rep  < string.rep ", output:gsub("%d+%.%d+ms", "")
+      :gsub("%[C%]", ""):gsub("[%s()]+", " "):gsub("^ ", "")
+      :gsub(" < ", "  < "):gsub("  $", " "))
+  end)
+
+  it("that cannot be written is an error, or ends the recording", function()
+    local ok, message = pcall(profiler.start,
+      { mode = "trace", trace = "/nowhere/at/all" })
+    assert.is_false(ok)
+    assert.truthy(message:find("start: cannot write '/nowhere/at/all': No such",
+      1, true), message)
+    assert.is_false(profiler.running())
+    profiler.start { mode = "trace", trace = "/dev/full" }
+    leaf()
+    leaf()
+    assert.is_false(profiler.running())
+    assert.truthy(profiler.snapshot().meta.ended:find("No space left", 1, true))
+  end)
+
+  it("whose function raises an error ends, and the program goes on",
+    function()
+      local n = 0
+      profiler.start { mode = "trace", trace = function()
+        n = n + 1
+        if n == 3 then error("enough", 0) end
+      end }
+      leaf()
+      leaf()
+      leaf()
+      assert.is_false(profiler.running())
+      assert.equal(3, n)
+      assert.equal("the trace function failed: enough",
+        profiler.snapshot().meta.ended)
+    end)
+
+  it("does not record what its function does", function()
+    local function f() leaf() end
+    local inner = {}
+    local _, p = told(f)
+    assert.is_nil(helper.named(p, "string.format"))
+    profiler.start { mode = "trace", trace = function() leaf() tail() end }
+    f()
+    profiler.enter "zone"
+    profiler.leave "zone"
+    profiler.stop()
+    p = profiler.snapshot()
+    helper.check(p)
+    assert.equal(1, helper.find(p, leaf).calls)
+    assert.same({}, inner)
+  end)
+
+  it("outlives a reset, a pause and a forgotten coroutine", function()
+    local depths = {}
+    profiler.start { mode = "trace", trace = function(event, depth, title)
+      depths[#depths + 1] = event:sub(1, 1) .. depth ..
+        (title:match "^(.-) %(" or title)
+    end }
+    local function f()
+      leaf()
+      profiler.reset()
+      leaf()
+      profiler.pause()
+      leaf()
+      profiler.resume()
+      leaf()
+    end
+    f()
+    coroutine.wrap(function() coroutine.yield() end)()
+    leaf()
+    profiler.stop()
+    assert.equal("e0f e1leaf l1leaf e0leaf l0leaf e0leaf l0leaf " ..
+      "e0coroutine.wrap l0coroutine.wrap e0coroutine.wrap function " ..
+      "e1(anonymous) e2coroutine.yield l0coroutine.wrap function " ..
+      "e0leaf l0leaf", table.concat(depths, " "))
+  end)
+end)

@@ -1,0 +1,373 @@
+/*
+** cprof-host: a small program with Lua and cprof inside, as a guide for
+** those who embed both. It is no part of cprof.
+**
+**   cprof-host [--profile[=FILE]] [--profile-mode=call|line|trace]
+**              [--frames=N] script.lua [args...]
+**
+** It runs a script. With --frames=N it then calls the script's function
+** update(dt) N times, as a game would.
+*/
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "cprof.h"
+
+
+#define NAME	"cprof-host"
+
+#define USAGE	"usage: " NAME " [--profile[=FILE]] " \
+		"[--profile-mode=call|line|trace]\n" \
+		"                  [--frames=N] script.lua [args...]\n"
+
+
+typedef struct Arguments {
+  int profile;
+  const char *log;	/* file for the whole log; NULL: a report is shown */
+  const char *mode;
+  long frames;		/* -1: the script is no game */
+  const char *script;
+  char **rest;		/* the script's own, with its name */
+} Arguments;
+
+
+/* {======================================================
+** Profiling
+** ======================================================= */
+
+static int profile_write (lua_State *L, const void *text, size_t size,
+                          void *file) {
+  (void)L;
+  return fwrite(text, 1, size, (FILE *)file) != size;
+}
+
+
+/* what cannot be shown is no reason to fail: the program has run */
+static void profile_check (lua_State *L, int status) {
+  if (status == LUA_OK) return;
+  fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+  lua_pop(L, 1);
+}
+
+
+static void profile_show (lua_State *L, const char *mode, int limit,
+                          FILE *to) {
+  cprof_ReportOptions o;
+  memset(&o, 0, sizeof o);
+  o.mode = mode;
+  o.limit = limit;
+  if (to != stderr) o.color = "never";
+  profile_check(L, cprof_report(L, &o, profile_write, to));
+  fputc('\n', to);
+}
+
+
+/* a source with figures; NULL: the hottest ones */
+static void profile_source (lua_State *L, const char *source, FILE *to) {
+  cprof_ReportOptions o;
+  memset(&o, 0, sizeof o);
+  if (to != stderr) o.color = "never";
+  profile_check(L, cprof_annotate(L, source, &o, profile_write, to));
+}
+
+
+static void profile_print (lua_State *L, const Arguments *a, FILE *to) {
+  int all = a->log != NULL ? -1 : 0;
+  profile_show(L, "total", all, to);
+  profile_show(L, "tree", all, to);
+  if (all) profile_show(L, "callgraph", all, to);
+  if (a->frames >= 0) profile_show(L, "frames", all, to);
+  if (strcmp(a->mode, "line") != 0) return;
+  profile_source(L, a->script, to);
+  if (all) profile_source(L, NULL, to);
+}
+
+
+/* ends profiling, once; from wherever the program ends */
+static void profile_end (lua_State *L, const Arguments *a) {
+  FILE *to = stderr;
+  if (!cprof_stop(L)) return;
+  fflush(stdout);
+  if (a->log != NULL) {  /* after the trace, if it is there */
+    to = fopen(a->log, strcmp(a->mode, "trace") == 0 ? "a" : "w");
+    if (to == NULL) {
+      fprintf(stderr, NAME ": cannot write '%s': %s\n", a->log,
+              strerror(errno));
+      return;
+    }
+  }
+  profile_print(L, a, to);
+  if (to != stderr && fclose(to) != 0)
+    fprintf(stderr, NAME ": cannot write '%s': %s\n", a->log,
+            strerror(errno));
+}
+
+
+static int profile_begin (lua_State *L, const Arguments *a) {
+  cprof_Options o;
+  memset(&o, 0, sizeof o);
+  o.mode = a->mode;
+  if (strcmp(a->mode, "trace") == 0) o.trace = a->log;
+  if (a->frames >= 0) {
+    o.slow_ms = 1000.0 / 60;
+    o.slow_keep = 32;
+  }
+  return cprof_start(L, &o);
+}
+
+
+/* os.exit, which never comes back: upvalues are Arguments and os.exit */
+static int profile_exit (lua_State *L) {
+  const Arguments *a =
+    (const Arguments *)lua_touserdata(L, lua_upvalueindex(1));
+  int n = lua_gettop(L);
+  if (!lua_isboolean(L, 1)) luaL_optinteger(L, 1, EXIT_SUCCESS);
+  profile_end(L, a);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, n, 0);
+  return 0;
+}
+
+
+static void profile_catchexit (lua_State *L, const Arguments *a) {
+  lua_getglobal(L, "os");
+  lua_pushlightuserdata(L, (void *)a);
+  lua_getfield(L, -2, "exit");
+  lua_pushcclosure(L, profile_exit, 2);
+  lua_setfield(L, -2, "exit");
+  lua_pop(L, 1);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Ctrl-C: what runs is interrupted by an error, as in lua.c, but also when
+** that is a coroutine; and the hook that was there comes back
+** ======================================================= */
+
+typedef struct Interrupted {
+  lua_Hook hook;
+  int mask, count;
+} Interrupted;
+
+static lua_State *main_state;
+static Interrupted interrupted;
+static volatile sig_atomic_t was_interrupted;
+
+
+static void interrupt (lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  lua_sethook(L, interrupted.hook, interrupted.mask, interrupted.count);
+  was_interrupted = 1;
+  luaL_traceback(L, L, NAME ": interrupted here", 0);
+  fprintf(stderr, "%s\n", lua_tostring(L, -1));
+  luaL_error(L, "interrupted!");
+}
+
+
+static void on_signal (int number) {
+  int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
+  lua_State *L = cprof_current();
+  signal(number, SIG_DFL);  /* the second one kills */
+  if (L == NULL) L = main_state;
+  interrupted.hook = lua_gethook(L);
+  interrupted.mask = lua_gethookmask(L);
+  interrupted.count = lua_gethookcount(L);
+  lua_sethook(L, interrupt, all, 1);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Running the program
+** ======================================================= */
+
+static int run_traceback (lua_State *L) {
+  const char *message = lua_tostring(L, 1);
+  if (message == NULL) {
+    if (luaL_callmeta(L, 1, "__tostring") && lua_isstring(L, -1)) return 1;
+    message = lua_pushfstring(L, "(error object is a %s value)",
+                              luaL_typename(L, 1));
+  }
+  if (!was_interrupted) luaL_traceback(L, L, message, 1);
+  return 1;
+}
+
+
+/* calls what lies below its 'n' arguments; 0: it has failed, as is told */
+static int run_call (lua_State *L, int n) {
+  int base = lua_gettop(L) - n, status;
+  lua_pushcfunction(L, run_traceback);
+  lua_insert(L, base);
+  status = lua_pcall(L, n, 0, base);
+  lua_remove(L, base);
+  if (status == LUA_OK) return 1;
+  fflush(stdout);
+  fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+  lua_pop(L, 1);
+  return 0;
+}
+
+
+/* leaves the script's function on the stack */
+static int run_load (lua_State *L, const Arguments *a) {
+  int i, status;
+  lua_newtable(L);
+  for (i = 0; a->rest[i] != NULL; i++) {
+    lua_pushstring(L, a->rest[i]);
+    lua_rawseti(L, -2, i);
+  }
+  lua_setglobal(L, "arg");
+  CPROF_BEGIN(L, load) {
+    status = luaL_loadfile(L, a->script);
+  } CPROF_END(L)
+  if (status == LUA_OK) return 1;
+  fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+  return 0;
+}
+
+
+static int run_script (lua_State *L, const Arguments *a) {
+  int n;
+  for (n = 1; a->rest[n] != NULL; n++) lua_pushstring(L, a->rest[n]);
+  return run_call(L, n - 1);
+}
+
+
+static int run_frame (lua_State *L, double dt) {
+  int ok;
+  CPROF_BEGIN(L, update) {
+    lua_getglobal(L, "update");
+    lua_pushnumber(L, dt);
+    ok = run_call(L, 1);
+  } CPROF_END(L)
+  CPROF_BEGIN(L, collect) {
+    lua_gc(L, LUA_GCSTEP, 0);
+  } CPROF_END(L)
+  cprof_frame(L, 1);
+  return ok && !was_interrupted;
+}
+
+
+static int run_frames (lua_State *L, long frames) {
+  int found = lua_getglobal(L, "update") == LUA_TFUNCTION;
+  lua_pop(L, 1);
+  if (!found) {
+    fprintf(stderr, NAME ": the script has no global function 'update', "
+                    "which --frames needs\n");
+    return 0;
+  }
+  cprof_frame(L, 1);  /* all that went before */
+  while (frames-- > 0)
+    if (!run_frame(L, 1.0 / 60)) return 0;
+  return 1;
+}
+
+
+static int run (lua_State *L, const Arguments *a) {
+  int ok;
+  luaL_openlibs(L);
+  if (cprof_open(L) != LUA_OK ||
+      (a->profile && profile_begin(L, a) != LUA_OK)) {
+    fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+    return 0;
+  }
+  if (a->profile) profile_catchexit(L, a);
+  main_state = L;
+  signal(SIGINT, on_signal);
+  if (!run_load(L, a)) return 0;
+  ok = run_script(L, a) && (a->frames < 0 || run_frames(L, a->frames));
+  signal(SIGINT, SIG_DFL);
+  if (a->profile) profile_end(L, a);
+  return ok;
+}
+
+/* }====================================================== */
+
+
+static int arguments_wrong (const char *what, const char *value) {
+  fprintf(stderr, NAME ": %s '%s'\n" USAGE, what, value);
+  return 0;
+}
+
+
+/* the value of option 'name', or NULL if 'word' is another one */
+static const char *arguments_value (const char *word, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(word, name, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;
+}
+
+
+static int arguments_frames (Arguments *a, const char *value) {
+  char *end;
+  a->frames = strtol(value, &end, 10);
+  if (*value != '\0' && *end == '\0' && a->frames >= 0) return 1;
+  return arguments_wrong("--frames needs a number from 0, got", value);
+}
+
+
+static int arguments_mode (Arguments *a, const char *value) {
+  a->mode = value;
+  if (strcmp(value, "call") == 0 || strcmp(value, "line") == 0 ||
+      strcmp(value, "trace") == 0)
+    return 1;
+  return arguments_wrong("--profile-mode must be call, line or trace, not",
+                         value);
+}
+
+
+static int arguments_option (Arguments *a, const char *word) {
+  const char *value;
+  if (strcmp(word, "--profile") == 0) return a->profile = 1;
+  if ((value = arguments_value(word, "--profile")) != NULL) {
+    a->log = value;
+    return a->profile = 1;
+  }
+  if ((value = arguments_value(word, "--profile-mode")) != NULL)
+    return arguments_mode(a, value);
+  if ((value = arguments_value(word, "--frames")) != NULL)
+    return arguments_frames(a, value);
+  return arguments_wrong("unknown option", word);
+}
+
+
+static int arguments_read (Arguments *a, char **argv) {
+  memset(a, 0, sizeof *a);
+  a->mode = "line";
+  a->frames = -1;
+  for (argv++; *argv != NULL && (*argv)[0] == '-'; argv++)
+    if (!arguments_option(a, *argv)) return 0;
+  a->script = *argv;
+  a->rest = argv;
+  if (a->script != NULL) return 1;
+  fprintf(stderr, NAME ": no script\n" USAGE);
+  return 0;
+}
+
+
+int main (int argc, char **argv) {
+  Arguments a;
+  lua_State *L;
+  int ok;
+  (void)argc;
+  if (!arguments_read(&a, argv)) return EXIT_FAILURE;
+  L = luaL_newstate();
+  if (L == NULL) {
+    fprintf(stderr, NAME ": out of memory\n");
+    return EXIT_FAILURE;
+  }
+  ok = run(L, &a);
+  lua_close(L);
+  return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
