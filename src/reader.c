@@ -509,6 +509,7 @@ static void load_figures (Check *c) {
                 : h->clock == CLOCK_CPU ? CLOCK_CPU : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
+  l->live = l->live && h->state == FORMAT_LIVE;
   r->started_at = h->started_at;
   r->pid = h->pid;
   r->own_figures = h->figures;
@@ -584,6 +585,12 @@ static int open_fail (Loaded *l, const char *what) {
 }
 
 
+static char *open_none (Loaded *l, const char *what) {
+  open_fail(l, what);
+  return NULL;
+}
+
+
 /* 'size' bytes of the file; less: there are no more */
 static size_t open_read (int fd, char *to, size_t size) {
   size_t done = 0;
@@ -603,24 +610,21 @@ static size_t open_read (int fd, char *to, size_t size) {
 */
 static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   FormatHeader h;
+  struct stat s;
   uint64_t whole;
-  char *bytes;
-  if (open_read(fd, (char *)&h, sizeof h) < sizeof h) {
-    open_fail(l, "not a profile");
-    return NULL;
-  }
+  char *bytes = NULL;
+  if (open_read(fd, (char *)&h, sizeof h) < sizeof h)
+    return open_none(l, "not a profile");
   if (!header_check(&h, l->why, sizeof l->why)) return NULL;
   whole = header_size(&h);
-  bytes = whole > SIZE_MAX || whole < sizeof h ? NULL
-        : memory_resize(m, NULL, 0, (size_t)whole);
-  if (bytes == NULL) {
-    open_fail(l, "out of memory");
-    return NULL;
-  }
-  *size = open_read(fd, bytes, (size_t)whole);
-  if (*size == whole) {
-    memcpy(bytes, &h, sizeof h);
-    return bytes;
+  if (whole < FORMAT_BLOCKS) return open_none(l, "damaged: size");
+  if (fstat(fd, &s) != 0) return open_none(l, strerror(errno));
+  *size = s.st_size < 0 ? 0 : (size_t)s.st_size;
+  if (whole <= *size) {
+    bytes = memory_resize(m, NULL, 0, (size_t)whole);
+    if (bytes == NULL) return open_none(l, "out of memory");
+    *size = open_read(fd, bytes, (size_t)whole);
+    if (*size == whole) return memcpy(bytes, &h, sizeof h);
   }
   snprintf(l->why, sizeof l->why, "damaged: cut short, %llu of %llu bytes",
            (unsigned long long)*size, (unsigned long long)whole);
@@ -647,10 +651,11 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
   if (!S_ISREG(s.st_mode)) return open_fail(l, "not a regular file");
   for (i = 0; i < OPEN_TRIES; i++) {
     size_t size;
+    int live = platform_locked(fd);  /* it may begin or end right now */
     char *bytes = open_bytes(l, m, fd, &size);
     if (bytes == NULL) return 0;
     if (!open_again(fd, bytes)) {
-      l->live = platform_locked(fd);
+      l->live = platform_locked(fd) || live;
       return reader_load(l, m, bytes, size);
     }
     memory_free(m, bytes, size);

@@ -363,6 +363,15 @@ static int host_kill (lua_State *L) {
 /* }====================================================== */
 
 
+/* path, size: cuts a file */
+static int host_truncate (lua_State *L) {
+  int status = truncate(luaL_checkstring(L, 1),
+                        (off_t)luaL_checkinteger(L, 2));
+  lua_pushboolean(L, status == 0);
+  return 1;
+}
+
+
 /* true in the child */
 static int host_fork (lua_State *L) {
   fflush(NULL);
@@ -390,6 +399,7 @@ int luaopen_spec_host (lua_State *L) {
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},
+    {"truncate", host_truncate},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");
