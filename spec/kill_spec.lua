@@ -16,7 +16,7 @@ local function leaf(n) return n end
 local function work(i)
   leaf(i)
   pcall(error, i)
-  local z <close> = profiler.zone("zone", i % 50)
+  local _ <close> = profiler.zone("zone", i % 50)
   coroutine.wrap(function() leaf(i) coroutine.yield() end)()
   if i % 10 == 0 then
     local f = load("return function(g, i) return g(i) end", "=chunk" .. i)()

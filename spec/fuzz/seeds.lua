@@ -1,7 +1,7 @@
 -- Makes the inputs that make fuzz begins with, of files that the recorder
 -- has written: lua5.4 seeds.lua FOLDER NODES_SHIFT
 
-local name = require "cprof.name"
+local names = require "cprof.name"
 local profiler = require "cprof"
 
 local folder, shift = arg[1], tonumber(arg[2])
@@ -67,7 +67,7 @@ end
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 
 local function work()
-  local z <close> = profiler.zone("zone", 1)
+  local _ <close> = profiler.zone("zone", 1)
   fib(6)
   local text = "local function f(n) return n end\nreturn f(1)\n"
   assert(load(text, "=chunk"))()
@@ -77,7 +77,7 @@ local function work()
 end
 
 -- few of them, so that inputs are small
-name.paths = function()
+names.paths = function()
   return { [work] = "work", [pcall] = "pcall", [error] = "error" }
 end
 
