@@ -30,6 +30,7 @@ build = {
         "src/text.c", "src/zone.c", "src/adopt.c", "src/line.c", "src/coroutine.c", "src/lprofile.c", "src/lhistory.c",
         "src/history.c", "src/file.c", "src/guard.c", "src/journal.c",
         "src/keep.c", "src/lfile.c", "src/reader.c",
+        "src/restore.c", "src/lsave.c",
       },
     },
     ["cprof"] = "lua/cprof/init.lua",

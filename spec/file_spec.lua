@@ -486,7 +486,7 @@ describe("what is no profile", function()
     for _, mode in ipairs { "call", "line" } do
       record { mode = mode, callsites = true }
       local s = read(path)
-      for i = 1, math.max(helper.many(3000), 20) do
+      for i = 1, math.max(helper.many(600), 20) do
         -- where there is something, more often than where there is not
         local at = math.random(i % 2 == 0 and 300 or #s) - 1
         if i % 3 == 0 then at = s:find("[^%z]", math.random(#s)) or at end

@@ -40,10 +40,10 @@ static inline FormatHeader *file_header (const File *f) {
 }
 
 /* a new block with room for 'size' bytes of zeros; NULL: no room */
-Block *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
+FileBlock *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
 
 /* what a block holds */
-static inline void *block_data (Block *b) {
+static inline void *block_data (FileBlock *b) {
   return b + 1;
 }
 

@@ -10,6 +10,7 @@
 #include "keep.h"
 #include "lfile.h"
 #include "lprofile.h"
+#include "lsave.h"
 #include "recorder.h"
 #include "zone.h"
 
@@ -300,7 +301,8 @@ static int core_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return f == core_closezone || lprofile_own(f) || lfile_own(f);
+  return f == core_closezone || lprofile_own(f) ||
+         lfile_own(f) || lsave_own(f);
 }
 
 
@@ -312,6 +314,7 @@ int luaopen_cprof_core (lua_State *L) {
   luaL_newlib(L, core);
   lprofile_open(L);
   lfile_open(L);
+  lsave_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

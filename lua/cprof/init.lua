@@ -205,7 +205,9 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  return profile.load(path)
+  local _ <close> = core.pause() and resume or nil
+  local p, why = profile.load(path)
+  return p, why
 end
 
 ---The profile of what was recorded so far. It does not change any more.

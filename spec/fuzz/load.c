@@ -29,7 +29,7 @@ static void fuzz_header (FormatHeader *h, size_t size) {
   h->order = FORMAT_ORDER;
   h->version = FORMAT_VERSION;
   h->sizes[0] = (uint32_t)sizeof *h;
-  h->sizes[1] = (uint32_t)sizeof(Block);
+  h->sizes[1] = (uint32_t)sizeof(FileBlock);
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
   h->units = (uint32_t)(size / FORMAT_UNIT);
@@ -71,8 +71,8 @@ static void fuzz_sums (const Memory *m, const Nodes *nodes,
 /* what is done with a profile that was found to be good */
 static void fuzz_use (Loaded *l, const Memory *m) {
   Recording *r = &l->recording;
-  uint32_t functions = r->functions.list.count, kind;
-  const Record *record;
+  uint32_t functions = r->functions.list.count, kind, sum = 0;
+  const FileRecord *record;
   Snapshot s = {0};
   Nodes nodes;
   nodes.count = snapshot_count(r);
@@ -84,13 +84,17 @@ static void fuzz_use (Loaded *l, const Memory *m) {
   s.line = fuzz_room(snapshot_lines(r), sizeof *s.line);
   snapshot_fill(r, &s);
   fuzz_sums(m, &nodes, &s, functions);
-  for (kind = RECORD_TEXT; kind <= RECORD_META; kind++)
-    for (record = NULL;
-         (record = reader_next(l, record, kind)) != NULL; ) {
-      size_t length;
+  for (kind = RECORD_TEXT; kind <= RECORD_META; kind++) {
+    RecordCursor at = {NULL, NULL};
+    while ((record = reader_next(l, &at, kind)) != NULL) {
+      size_t length, i;
       const char *text = reader_text(l, record->size, &length);
-      if (length > 0 && text[length - 1] == 1) kind += 0;
+      for (i = 0; i < length; i++) sum += (unsigned char)text[i];
+      text = record_data(record);
+      for (i = 0; i < record->size; i++) sum += (unsigned char)text[i];
     }
+  }
+  if (sum == UINT32_MAX) abort();
   free(s.list);
   free(s.owner);
   free(s.func);
