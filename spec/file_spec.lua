@@ -277,6 +277,42 @@ describe("a file that is being written", function()
     assert.equal("something else", read(path))
   end)
 
+  it("has the names that were known last, when it is killed", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      profiler.start { file = arg[1] }
+      package.loaded.later = { f = function() end }
+      package.loaded.later.f()
+      profiler.snapshot()
+      require "spec_host".exit(0)]], path)
+    assert.equal("", output)
+    local p = assert(profiler.load(path))
+    assert.is_truthy(helper.named(p, "later.f"))
+  end)
+
+  it("is one of several, of states in threads of their own", function()
+    local results = host.threads(([[
+      local profiler = require "cprof"
+      local path = %q .. tostring({}):gsub("%%W", "")
+      local function leaf() end
+      for i = 1, 20 do
+        profiler.start { file = path, mode = i %% 2 == 0 and "line" or "call" }
+        for k = 1, 500 do load("local f = ... f()", "=" .. k)(leaf) end
+        assert(profiler.load(path).meta.live)
+        profiler.stop()
+        local p = assert(profiler.load(path))
+        assert(require "helper".check(p))
+        for _, f in ipairs(p.functions) do
+          if f.name == "leaf" or f.name == "f" then
+            assert(f.calls == 500, f.calls)
+          end
+        end
+      end
+      os.remove(path)
+      return "good"]]):format(path), 4)
+    assert.same({ "good", "good", "good", "good" }, results)
+  end)
+
   it("is not the child's, after a fork", function()
     local output = shell("", [[
       local profiler = require "cprof"
@@ -380,6 +416,53 @@ describe("a program lives when its file", function()
     assert.equal(once .. once, output)
   end)
 
+  it("is recorded while memory runs out", function()
+    local code = ([[
+      local profiler = require "cprof"
+      local function leaf() end
+      arm()
+      local ok, why = pcall(profiler.start, { file = %q, mode = "line" })
+      for i = 1, 40 do load("local f = ... f()", "=" .. i %% 30)(leaf) end
+      profiler.stop()
+      pcall(profiler.load, %q)
+      disarm()
+      local p = ok and profiler.snapshot()
+      if not ok then
+        assert(why:find "memory", why)
+      elseif not p.meta.ended then
+        return "complete"
+      else
+        assert(p.meta.ended == "out of memory", p.meta.ended)
+        local loaded = assert(profiler.load(%q))
+        assert(#loaded.nodes == #p.nodes)
+        assert(loaded.meta.ended == "out of memory")
+      end
+      return "incomplete"]]):format(path, path, path)
+    local _, _, requests = host.memory(code, "cprof", -1)
+    local incomplete = 0
+    for n = 0, requests, helper.slow and 5 or 1 do
+      os.remove(path)
+      local result, status, _, left = host.memory(code, "cprof", n)
+      assert.equal(0, status, result)
+      assert.equal(0, left)
+      if result == "incomplete" then incomplete = incomplete + 1 end
+    end
+    assert.is_true(incomplete > 10)
+    assert.equal("complete", (host.memory(code, "cprof", -1)))
+  end)
+
+  it("finds few addresses", function()
+    if os.getenv "CPROF_SANITIZE" then return end -- which needs them all
+    local output = shell("ulimit -v 400000;", [[
+      local profiler = require "cprof"
+      local function leaf() end
+      profiler.start { file = arg[1] }
+      for i = 1, 1000 do load("local f = ... f()", "=" .. i)(leaf) end
+      profiler.stop()
+      print(require "helper".check(assert(profiler.load(arg[1]))))]], path)
+    assert.equal("true\n", output)
+  end)
+
   it("may not become so large", function()
     local output = shell("ulimit -f 1200;", "local function harm() end " ..
       harmed, path)
@@ -404,8 +487,6 @@ describe("a program lives when its file", function()
       local during = caught()
       profiler.stop()
       assert(during and caught() == before)
-      profiler.start { file = arg[1] }
-      profiler.start = nil
       print "good"]], path)
     assert.equal("good\n", output)
   end)
@@ -513,6 +594,23 @@ describe("what is no profile", function()
     assert.is_false(ok)
     assert.is_truthy(why:find(path .. ": exists, and is no profile", 1, true))
     assert.equal("precious", read(path))
+    ok, why = helper.record(leaf):save(path)
+    assert.is_nil(ok)
+    assert.equal(path .. ": exists, and is no profile", why)
+    assert.equal("precious", read(path))
+  end)
+
+  it("is no place to save to, nor is one that is being written", function()
+    profiler.start { file = path }
+    local p = profiler.snapshot()
+    for where, what in pairs { [path] = "process %d+ writes to it",
+      ["/dev/null"] = "not a regular file" } do
+      local ok, why = p:save(where)
+      assert.is_nil(ok)
+      assert.is_truthy(why:find(what), why)
+    end
+    profiler.stop()
+    assert.is_true(p:save(path))
   end)
 end)
 

@@ -150,6 +150,16 @@ static int file_accept (int fd, const char *path, char *why) {
 }
 
 
+int file_yields (const char *path, char *why) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ok;
+  if (fd < 0)
+    return errno == ENOENT || file_refuse(why, path, strerror(errno));
+  ok = file_accept(fd, path, why);
+  close(fd);
+  return ok;
+}
+
+
 static void file_begin (File *f) {
   FormatHeader *h = file_header(f);
   memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);

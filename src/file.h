@@ -35,6 +35,12 @@ typedef struct File {
 File *file_create (const char *path, uint32_t nodes,
                    void (*tell) (void *ud), void *ud, char *why);
 
+/*
+** May another profile take the place of the file at 'path'? Not while it
+** is written, and not if it is no profile. 0: no, and 'why' says so.
+*/
+int file_yields (const char *path, char *why);
+
 static inline FormatHeader *file_header (const File *f) {
   return (FormatHeader *)(void *)f->base;
 }

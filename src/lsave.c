@@ -283,6 +283,7 @@ static int profile_save (lua_State *L) {
   luaL_setmetatable(L, SAVED);
   if (!recording_blank(r, &recording_get(L)->memory))
     return save_fail(L, "out of memory");
+  if (!file_yields(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
   r->file = file_create(aside, nodes->count, save_tell, NULL, why);
   if (r->file == NULL) return save_fail(L, why);

@@ -363,6 +363,13 @@ static int host_kill (lua_State *L) {
 /* }====================================================== */
 
 
+/* status: the process ends at once */
+static int host_exit (lua_State *L) {
+  _exit((int)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+
 /* path, size: cuts a file */
 static int host_truncate (lua_State *L) {
   int status = truncate(luaL_checkstring(L, 1),
@@ -399,7 +406,7 @@ int luaopen_spec_host (lua_State *L) {
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},
-    {"truncate", host_truncate},
+    {"truncate", host_truncate}, {"exit", host_exit},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");
