@@ -35,15 +35,21 @@ typedef struct File {
 File *file_create (const char *path, uint32_t nodes,
                    void (*tell) (void *ud), void *ud, char *why);
 
+/*
+** May another profile take the place of the file at 'path'? Not while it
+** is written, and not if it is no profile. 0: no, and 'why' says so.
+*/
+int file_yields (const char *path, char *why);
+
 static inline FormatHeader *file_header (const File *f) {
   return (FormatHeader *)(void *)f->base;
 }
 
 /* a new block with room for 'size' bytes of zeros; NULL: no room */
-Block *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
+FileBlock *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
 
 /* what a block holds */
-static inline void *block_data (Block *b) {
+static inline void *block_data (FileBlock *b) {
   return b + 1;
 }
 

@@ -12,6 +12,7 @@
 #include "lcprof.h"
 #include "lfile.h"
 #include "lprofile.h"
+#include "lsave.h"
 #include "recorder.h"
 #include "zone.h"
 
@@ -377,7 +378,7 @@ int lcprof_own (lua_CFunction f) {
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
   return f == core_closezone || lprofile_own(f) || lfile_own(f) ||
-         lcommand_own(f);
+         lsave_own(f) || lcommand_own(f);
 }
 
 
@@ -389,6 +390,7 @@ int luaopen_cprof_core (lua_State *L) {
   luaL_newlib(L, core);
   lprofile_open(L);
   lfile_open(L);
+  lsave_open(L);
   lcommand_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
