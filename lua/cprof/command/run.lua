@@ -45,7 +45,7 @@ function run.define(parser)
     :convert(input.pattern "--lines")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
-    "FILE."):argname "[=FILE]"
+    "FILE, or standard error."):argname "[=FILE]"
   parser:option("--include", "Only functions that match a Lua pattern, " ..
     "by source or title."):argname "PATTERN":count "*"
     :convert(input.pattern "--include")

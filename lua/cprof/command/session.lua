@@ -48,9 +48,7 @@ end
 ---@return true? ok
 ---@return string? why
 function session.begin(options, deliver)
-  local ok, why = pcall(cprof.start, options)
-  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
-  local state = {}
+  local state = { over = true }
   local function ending()
     local done, what = pcall(finish, state, deliver)
     if not done then
@@ -61,6 +59,9 @@ function session.begin(options, deliver)
   -- all that the program has made is gone
   local last = setmetatable({}, { __gc = ending })
   debug.getregistry()[last] = last
+  local ok, why = pcall(cprof.start, options)
+  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
+  state.over = false
   os.exit = core.exiting(ending)
   hand_over(state)
   core.interruptible()
