@@ -4,7 +4,6 @@
 
 #include "lcommand.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -26,28 +25,29 @@ static int lcommand_interruptible (lua_State *L) {
 
 
 /*
-** os.exit, as the library has it, but calls a function before. It must be
-** one in C: errors in its arguments are those of the line that calls it.
+** os.exit, but calls a function before. It must be one in C: errors in
+** its arguments are those of the line that calls it. The end itself is
+** the library's, for closing the state takes this code away.
 */
 static int lcommand_exit (lua_State *L) {
-  int status;
-  if (lua_isboolean(L, 1))
-    status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
-  else
-    status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+  if (!lua_isboolean(L, 1)) (void)luaL_optinteger(L, 1, 0);
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pcall(L, 0, 0, 0);
-  if (lua_toboolean(L, 2)) lua_close(L);
-  exit(status);
+  lua_settop(L, 2);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_insert(L, 1);
+  lua_call(L, 2, 0);
+  return 0;
 }
 
 
-/* function -> an os.exit that calls it first */
+/* function, os.exit -> an os.exit that calls the function first */
 static int lcommand_exiting (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
-  lua_settop(L, 1);
-  lua_pushcclosure(L, lcommand_exit, 1);
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_settop(L, 2);
+  lua_pushcclosure(L, lcommand_exit, 2);
   return 1;
 }
 

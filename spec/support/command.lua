@@ -2,7 +2,7 @@
 
 local command = {}
 
-local cprof = "lua5.4 lua/cprof/bin/cprof"
+local cprof = "timeout 60 lua5.4 lua/cprof/bin/cprof"
 
 -- without what the terminal of whoever runs the specs has set
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..

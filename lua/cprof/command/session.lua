@@ -62,7 +62,7 @@ function session.begin(options, deliver)
   local ok, why = pcall(cprof.start, options)
   if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
   state.over = false
-  os.exit = core.exiting(ending)
+  os.exit = core.exiting(ending, os.exit)
   hand_over(state)
   core.interruptible()
   core.reset()  -- of what led here
