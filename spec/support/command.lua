@@ -77,4 +77,9 @@ end
 
 function command.line(...) return line(cprof, ...) end
 
+---The same, from any folder, and without a shell or a limit around it.
+function command.here(...)
+  return line("lua5.4 " .. os.getenv "PWD" .. "/lua/cprof/bin/cprof", ...)
+end
+
 return command
