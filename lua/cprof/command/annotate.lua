@@ -9,10 +9,9 @@ local annotate = {
 }
 
 function annotate.define(parser)
-  parser:argument("file", "A profile that was recorded with --lines.")
-    :argname "FILE"
-  parser:argument("source", "A source as reports show it; without one, " ..
-    "the hottest."):argname "SOURCE":args "?"
+  parser:argument("FILE", "A profile that was recorded with --lines."):target "file"
+  parser:argument("SOURCE", "A source as reports show it; without one, " ..
+    "the hottest."):target "source":args "?"
   parser:option("--heat", "What shades a line.")
     :choices { "time", "hits", "total" }
   parser:option("--relative", "To the hottest line of what.")

@@ -17,7 +17,7 @@ local check = {
 }
 
 function check.define(parser)
-  parser:argument("file", "A profile."):argname "FILE"
+  parser:argument("FILE", "A profile."):target "file"
   parser:option("--budget", "The budget, as --update writes it.")
     :argname "JSON":count "1"
   parser:flag("--update", "Write the profile's figures as the budget: " ..

@@ -13,8 +13,8 @@ local diff = {
 local orders = { "self", "total", "calls", "name" }
 
 function diff.define(parser)
-  parser:argument("before", "A profile."):argname "BEFORE"
-  parser:argument("after", "Another one."):argname "AFTER"
+  parser:argument("BEFORE", "A profile."):target "before"
+  parser:argument("AFTER", "Another one."):target "after"
   parser:option("--sort", "By the change of what."):choices(orders)
     :default "self"
   parser:option("--limit", "Most functions."):argname "N"

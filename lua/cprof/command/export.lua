@@ -25,7 +25,7 @@ local names, description = formats()
 command.description = description
 
 function command.define(parser)
-  parser:argument("file", "A profile."):argname "FILE"
+  parser:argument("FILE", "A profile."):target "file"
   parser:option("--format", "One of those above."):argname "FORMAT"
     :choices(names):count "1"
   parser:option("-o", "Where to; standard output.")
@@ -56,8 +56,14 @@ function command.call(parsed, fail)
     fail "pprof is no text: name a file, with -o OUT"
   end
   local profile = input.load(parsed.file, fail)
+  if format.mode and profile.meta.mode ~= format.mode then
+    fail(("%s needs lines, %s has none: record it with cprof run --lines")
+      :format(format.name, parsed.file))
+  end
+  local found, module = pcall(require, format.module)
+  if not found then fail(module) end
   local ok, why = writer(target)(function(out)
-    return input.ask(fail, profile, "export", format.name, out)
+    module.write(profile, out)
   end)
   if ok and target == io.stdout then ok, why = io.stdout:flush() end
   if not ok then fail(why) end

@@ -11,8 +11,7 @@ local command = {
 }
 
 function command.define(parser)
-  parser:argument("files", "Profiles, of the same mode and clock.")
-    :argname "FILE":args "+"
+  parser:argument("FILE", "Profiles, of the same mode and clock."):target "files":args "+"
   parser:option("-o", "The file for the sum."):argname "OUT"
     :count "1":target "output":hidden_name "--output"
 end

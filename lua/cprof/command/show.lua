@@ -12,9 +12,8 @@ local show = {
 }
 
 function show.define(parser)
-  parser:argument("file", "A profile."):argname "FILE"
-  parser:argument("function", "Its name or title, as reports show it.")
-    :argname "FUNCTION"
+  parser:argument("FILE", "A profile."):target "file"
+  parser:argument("FUNCTION", "Its name or title, as reports show it."):target "function"
   input.looks(parser)
 end
 

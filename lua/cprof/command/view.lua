@@ -4,7 +4,7 @@ local input = require "cprof.command.input"
 
 ---@param parser table
 local function define(parser)
-  parser:argument("file", "A profile."):argname "FILE"
+  parser:argument("FILE", "A profile."):target "file"
   parser:option("--limit", "Most rows."):argname "N"
     :convert(input.integer("--limit", 1))
   parser:option("--min-percent", "Least share of the time of a row.")
