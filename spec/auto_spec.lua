@@ -70,7 +70,7 @@ describe("cprof.auto", function()
     assert.equal(0, status)
     assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: option 'mode' " ..
       "must be one of [^\n]*\n$"), err)
-    _, err = run("CPROF_OPTIONS=file=/nowhere/x", script, "x")
+    err = select(2, run("CPROF_OPTIONS=file=/nowhere/x", script, "x"))
     assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: /nowhere/x: " ..
       "[^\n]*\n$"), err)
   end)

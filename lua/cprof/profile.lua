@@ -140,8 +140,9 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
   local paths = paths_by_key()
-  local p = profile.new(function(f, calls) return name_of(f, calls, paths[f.key]) end,
-    nodes, raw, known, counted, sources)
+  local p = profile.new(function(f, calls)
+    return name_of(f, calls, paths[f.key])
+  end, nodes, raw, known, counted, sources)
   p.frames = frames.new(p, history)
   return p
 end

@@ -9,7 +9,8 @@ local annotate = {
 }
 
 function annotate.define(parser)
-  parser:argument("FILE", "A profile that was recorded with --lines."):target "file"
+  parser:argument("FILE", "A profile that was recorded with --lines.")
+    :target "file"
   parser:argument("SOURCE", "A source as reports show it; without one, " ..
     "the hottest."):target "source":args "?"
   parser:option("--heat", "What shades a line.")

@@ -4,7 +4,6 @@
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
-local terminal = require "cprof.command.terminal"
 
 local check = {
   name = "check",
@@ -170,8 +169,14 @@ local function encode(budget)
       limits(t))
   end
   table.sort(rows)
-  return ('{\n  "version": %d,\n  "limits": %s,\n  "functions": {\n%s\n  }\n}\n')
-    :format(version, limits(budget.limits), table.concat(rows, ",\n"))
+  return ([[{
+  "version": %d,
+  "limits": %s,
+  "functions": {
+%s
+  }
+}
+]]):format(version, limits(budget.limits), table.concat(rows, ",\n"))
 end
 
 local function update(parsed, profile, fail)

@@ -74,8 +74,8 @@ local function make_parser(names)
   -- called with the parser of the command
   function root.error(parser, message)
     local name = parser:_get_fullname()
-    fail_as(name)(("%s; see %s --help"):format((message:gsub("\n", "; "):gsub("%?$", "")),
-      name))
+    message = message:gsub("\n", "; "):gsub("%?$", "")
+    fail_as(name)(("%s; see %s --help"):format(message, name))
   end
   return root
 end

@@ -11,7 +11,8 @@ local command = {
 }
 
 function command.define(parser)
-  parser:argument("FILE", "Profiles, of the same mode and clock."):target "files":args "+"
+  parser:argument("FILE", "Profiles, of the same mode and clock.")
+    :target "files":args "+"
   parser:option("-o", "The file for the sum."):argname "OUT"
     :count "1":target "output":hidden_name "--output"
 end

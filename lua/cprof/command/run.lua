@@ -106,8 +106,8 @@ local function load_program(parsed, words, at, fail)
   end
   local file = words[at]
   -- as the interpreter: "-" is standard input, unless it follows "--"
-  local input = file == "-" and words[at - 1] ~= "--"
-  local chunk, why = loadfile(not input and file or nil)
+  local stdin = file == "-" and words[at - 1] ~= "--"
+  local chunk, why = loadfile(not stdin and file or nil)
   return chunk, why, file, at
 end
 

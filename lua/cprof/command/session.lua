@@ -10,7 +10,7 @@ hidden.add()
 
 local session = {}
 
-local stderr = io.stderr
+local stdout, stderr = io.stdout, io.stderr
 
 -- The program records itself: its recording comes in the place of ours,
 -- which ends there.
@@ -50,6 +50,8 @@ end
 function session.begin(options, deliver)
   local state = { over = true }
   local function ending()
+    -- what the program has written comes before what is said of it
+    if not state.over then pcall(stdout.flush, stdout) end
     local done, what = pcall(finish, state, deliver)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
@@ -62,7 +64,7 @@ function session.begin(options, deliver)
   local ok, why = pcall(cprof.start, options)
   if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
   state.over = false
-  os.exit = core.exiting(ending, os.exit)
+  rawset(os, "exit", core.exiting(ending, os.exit))
   hand_over(state)
   core.interruptible()
   core.reset()  -- of what led here

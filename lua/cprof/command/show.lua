@@ -13,7 +13,8 @@ local show = {
 
 function show.define(parser)
   parser:argument("FILE", "A profile."):target "file"
-  parser:argument("FUNCTION", "Its name or title, as reports show it."):target "function"
+  parser:argument("FUNCTION", "Its name or title, as reports show it.")
+    :target "function"
   input.looks(parser)
 end
 
