@@ -5,7 +5,7 @@ local helper = require "helper"
 local command = require "command"
 
 local program = [[
-  local function f() for _ = 1, 1000 do end end
+  local function f() for _ = 1, 1e5 do end end
   f() f()
   print(..., debug.gethook() ~= nil)
 ]]
