@@ -189,7 +189,7 @@ int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
 static Frame *adopt_anew (Hot *h, lua_State *L, int level) {
   Recording *r = h->recording;
   Stack *s = r->current;
-  r->unmatched++;
+  r->figures->unmatched++;
   s->top = h->top;
   stack_uncount(s);
   s->top = s->base;

@@ -62,17 +62,27 @@ static size_t chunkbytes (const Chunks *c) {
 ** The block's own address stands right before the chunk's, to free it.
 ** There is room: a block is aligned to a pointer at least.
 */
+static char *newchunk (Chunks *c) {
+  char *block, *chunk;
+  if (c->pages != NULL)
+    return c->pages->get(c->pages->ud, c->chunks, c->size << c->shift);
+  block = memory_resize(c->memory, NULL, 0, chunkbytes(c));
+  if (block == NULL) return NULL;
+  chunk = block + (CACHELINE - (uintptr_t)block % CACHELINE);
+  memcpy(chunk - sizeof block, &block, sizeof block);
+  return chunk;
+}
+
+
 static int addchunk (Chunks *c) {
   void *array = c->chunk;
-  char *block, *chunk;
+  char *chunk;
   if (!memory_grow(c->memory, &array, &c->capacity, c->chunks,
                    sizeof *c->chunk))
     return 0;
   c->chunk = cast(char **, array);
-  block = cast(char *, memory_resize(c->memory, NULL, 0, chunkbytes(c)));
-  if (block == NULL) return 0;
-  chunk = block + (CACHELINE - (uintptr_t)block % CACHELINE);
-  memcpy(chunk - sizeof block, &block, sizeof block);
+  chunk = newchunk(c);
+  if (chunk == NULL) return 0;
   c->chunk[c->chunks++] = chunk;
   return 1;
 }
@@ -80,6 +90,7 @@ static int addchunk (Chunks *c) {
 
 static void freechunk (Chunks *c, char *chunk) {
   char *block;
+  if (c->pages != NULL) return;
   memcpy(&block, chunk - sizeof block, sizeof block);
   memory_free(c->memory, block, chunkbytes(c));
 }
@@ -96,6 +107,7 @@ void *chunks_add (Chunks *c) {
 
 void chunks_clear (Chunks *c) {
   c->count = 0;
+  chunks_show(c);
 }
 
 

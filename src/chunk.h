@@ -35,8 +35,20 @@ CPROF_I int memory_grow (const Memory *m, void **array, uint32_t *capacity,
 	cast(t *, memory_resize(m, NULL, 0, (n) * sizeof(t)))
 
 
+/*
+** Where else chunks can come from: pages that are never given back one by
+** one, lie at a line of the cache, hold zeros, and belong to 'owner'.
+*/
+typedef struct Pages {
+  void *(*get) (void *ud, uint32_t owner, size_t size);	/* NULL: none */
+  void *ud;
+  uint32_t *shown;	/* items that are complete; NULL: nobody looks */
+} Pages;
+
+
 typedef struct Chunks {
   const Memory *memory;
+  const Pages *pages;	/* of the chunks; NULL: memory like all else */
   char **chunk;
   size_t size;		/* of an item */
   unsigned shift;	/* items in a chunk, as a power of two */
@@ -50,6 +62,12 @@ CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,
 
 /* a new item of zeros, its id is 'count' before; NULL: out of memory */
 CPROF_I void *chunks_add (Chunks *c);
+
+/* all items that there are can be looked at */
+static inline void chunks_show (const Chunks *c) {
+  if (c->pages && c->pages->shown)
+    platform_publish(c->pages->shown, c->count);
+}
 
 /* forgets the items but keeps the chunks */
 CPROF_I void chunks_clear (Chunks *c);

@@ -71,7 +71,7 @@ static void follow_write (Recording *r, lua_State *L, TraceEvent *e,
 
 /* ns since recording began, without the profiler's own */
 static uint64_t follow_now (const Recording *r) {
-  return r->hot->last - r->begun - r->paused - r->tree.cprof->self;
+  return r->hot->last - r->begun - r->figures->paused - r->tree.cprof->self;
 }
 
 

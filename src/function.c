@@ -292,6 +292,11 @@ static Function *function_find (const Functions *fs, const Function *like) {
 }
 
 
+static int functions_tell (Functions *fs, uint32_t source) {
+  return fs->told == NULL || fs->told(fs->listener, source);
+}
+
+
 static int function_label (Functions *fs, Function *f, lua_State *at,
                            lua_Debug *ar) {
   if (!lua_getinfo(at, "n", ar) || ar->name == NULL) return 1;
@@ -321,7 +326,7 @@ static Function *function_get (Functions *fs, const Function *like,
   if (f == NULL) return NULL;
   *f = named;
   f->id = fs->list.count - 1;
-  return index_last(&fs->byidentity) ? f : NULL;
+  return index_last(&fs->byidentity) && functions_tell(fs, 0) ? f : NULL;
 }
 
 
@@ -402,8 +407,9 @@ static Function *function_meet (Functions *fs, lua_State *L,
   if (f == NULL) return NULL;
   if (lines && f->lines.list == NULL && f->kind != FUNCTION_OWN &&
       !(f->marks & FUNCTION_FOLDED) &&
-      !lines_init(&f->lines, fs->memory, &d))
+      !lines_init(&f->lines, fs->memory, fs->pages, f->id, &d))
     return NULL;
+  if (lines && !functions_tell(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;
   if (before != source->state && source->state == SOURCE_MIXED)
     keys_forgetsource(fs, index);
@@ -431,12 +437,10 @@ static int function_first (Functions *fs, FunctionKind kind,
 }
 
 
-int functions_init (Functions *fs, const Memory *m, lua_State *L) {
+int functions_blank (Functions *fs, const Memory *m) {
   memset(fs, 0, sizeof *fs);
   fs->memory = m;
   fs->limit = UINT32_MAX;
-  special_init(fs, L);
-  closure_init(L);
   chunks_init(&fs->list, m, sizeof(Function), LIST_SHIFT);
   chunks_init(&fs->sources, m, sizeof(Source), LIST_SHIFT);
   chunks_init(&fs->keys, m, sizeof(Key), LIST_SHIFT);
@@ -448,9 +452,15 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L) {
   index_init(&fs->bykey, &fs->keys, offsetof(Key, next), key_hashof);
   index_init(&fs->byaddress, &fs->addresses, offsetof(Address, next),
              address_hashof);
-  return text_init(&fs->text, m) &&
-         chunks_add(&fs->sources) && chunks_add(&fs->keys) &&
-         chunks_add(&fs->addresses) &&
+  return text_init(&fs->text, m) && chunks_add(&fs->sources);
+}
+
+
+int functions_init (Functions *fs, const Memory *m, lua_State *L) {
+  int ok = functions_blank(fs, m);
+  special_init(fs, L);
+  closure_init(L);
+  return ok && chunks_add(&fs->keys) && chunks_add(&fs->addresses) &&
          function_first(fs, FUNCTION_ROOT, "(root)") &&
          function_first(fs, FUNCTION_OWN, "(cprof)") &&
          function_first(fs, FUNCTION_OWN, "(truncated)");
@@ -466,7 +476,7 @@ void functions_clear (Functions *fs) {
 
 void functions_free (Functions *fs) {
   uint32_t i;
-  for (i = 0; i < fs->list.count; i++)
+  for (i = 0; fs->pages == NULL && i < fs->list.count; i++)
     lines_free(&functions_at(fs, i)->lines, fs->memory);
   for (i = 1; i < fs->sources.count; i++)
     source_free(functions_source(fs, i), fs->memory);

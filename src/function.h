@@ -89,12 +89,22 @@ typedef struct Functions {
   /* does the user want the lines of this source? NULL: of all */
   int (*wantlines) (lua_State *L, const char *source);
   void *ud;
+  const Pages *pages;	/* where counters of lines come from; or NULL */
+  /*
+  ** is told of new functions, and that a source (by index; 0: none) is
+  ** known better, before anything else is; 0: out of memory; or NULL
+  */
+  int (*told) (void *ud, uint32_t source);
+  void *listener;
 } Functions;
 
 
 /* 0: out of memory. L is used to look at the standard library. */
 CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L);
 CPROF_I void functions_free (Functions *fs);
+
+/* the same without any function, for those that a file holds */
+CPROF_I int functions_blank (Functions *fs, const Memory *m);
 
 /* the functions of this source are the profiler's own */
 CPROF_I int functions_hide (Functions *fs, const char *source);

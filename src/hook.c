@@ -182,7 +182,7 @@ static void hook_special (Hot *h, lua_State *L) {
   Recording *r = h->recording;
   Frame *f = h->top;
   unsigned marks;
-  if (f->is.flags & FRAME_TRUNCATED) r->truncated++;
+  if (f->is.flags & FRAME_TRUNCATED) r->figures->truncated++;
   if (!(f->is.flags & FRAME_SPECIAL)) return;
   marks = functions_at(&r->functions, f->is.func)->marks;
   if (marks & FUNCTION_RESUME) {

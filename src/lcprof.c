@@ -7,7 +7,9 @@
 
 #include <lauxlib.h>
 
+#include "keep.h"
 #include "lcprof.h"
+#include "lfile.h"
 #include "lprofile.h"
 #include "recorder.h"
 #include "zone.h"
@@ -160,6 +162,7 @@ static int core_start (lua_State *L) {
     lua_pushliteral(L, "already running");
     return 2;
   }
+  lua_settop(L, 1);
   o.cpu = core_flag(L, "cpu");
   o.callsites = core_flag(L, "callsites");
   o.fold = core_flag(L, "fold");
@@ -183,11 +186,18 @@ static int core_start (lua_State *L) {
   o.wantlines = lua_isnil(L, -1) ? NULL : core_wantlines;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LINES);
   core_traceoptions(L, &o);
+  if (!lfile_create(L, 1, r, &o)) {  /* what was recorded is still there */
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+  }
   if (!recorder_start(r, L, &o)) {
+    keep_abandon(r);
     lua_pushnil(L);
     lua_pushstring(L, r->ended);
     return 2;
   }
+  lfile_begin(L, 1, r);
   lua_pushboolean(L, 1);
   return 1;
 }
@@ -365,7 +375,7 @@ int lcprof_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return f == core_closezone || lprofile_own(f);
+  return f == core_closezone || lprofile_own(f) || lfile_own(f);
 }
 
 
@@ -376,6 +386,7 @@ int luaopen_cprof_core (lua_State *L) {
   lua_pop(L, 1);
   luaL_newlib(L, core);
   lprofile_open(L);
+  lfile_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

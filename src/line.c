@@ -11,16 +11,20 @@
 #define LINES_MAX	(1 << 24)
 
 
-int lines_init (Lines *l, const Memory *m, const Definition *d) {
+int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
+                const Definition *d) {
+  size_t size;
   uint32_t i;
   l->list = NULL;
   l->count = l->entry = 0;
   if (d->first < 1 || d->final - d->first >= LINES_MAX) return 1;
   l->count = (uint32_t)(d->final - d->first) + 1;
   l->entry = (uint32_t)(d->entry - d->first);
-  l->list = memory_new(m, Line, l->count);
+  size = l->count * sizeof *l->list;
+  l->list = cast(Line *, p ? p->get(p->ud, func, size)
+                           : memory_resize(m, NULL, 0, size));
   if (l->list == NULL) return 0;
-  memset(l->list, 0, l->count * sizeof *l->list);
+  memset(l->list, 0, size);
   for (i = 0; i < l->count; i++) {
     l->list[i].line = d->first + (int)i;
     l->list[i].before = i;

@@ -140,15 +140,16 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   profile_setinteger(L, "wall_ns", s->wall);
   profile_setinteger(L, "paused_ns", s->paused);
   profile_setinteger(L, "started_at", r->started_at);
+  profile_setinteger(L, "pid", r->pid);
   if (r->hot->recording != NULL) {  /* a fork wipes it */
     profile_setinteger(L, "events", (lua_Integer)r->hot->events);
     profile_setinteger(L, "clock_backwards", (lua_Integer)r->hot->backwards);
   }
-  profile_setinteger(L, "unmatched", (lua_Integer)r->unmatched);
-  profile_setinteger(L, "truncated", (lua_Integer)r->truncated);
+  profile_setinteger(L, "unmatched", (lua_Integer)r->figures->unmatched);
+  profile_setinteger(L, "truncated", (lua_Integer)r->figures->truncated);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "cprof_version");
-  lua_pushboolean(L, r->lost);
+  lua_pushboolean(L, r->figures->lost != 0);
   lua_setfield(L, -2, "hook_lost");
   lua_pushstring(L, r->ended);
   lua_setfield(L, -2, "ended");
@@ -231,31 +232,65 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
 	cast(t *, profile_room(L, n, sizeof(t)))
 
 
+void lprofile_push (lua_State *L, Recording *r) {
+  uint32_t functions = r->functions.list.count;
+  int nodes = lua_gettop(L) + 1;
+  Snapshot s = {0};
+  s.list = lprofile_newnodes(L, snapshot_count(r));
+  s.owner = profile_room(L, snapshot_count(r), sizeof *s.owner);
+  s.func = profile_room(L, functions, sizeof *s.func);
+  s.zone = profile_room(L, functions, sizeof *s.zone);
+  s.own = profile_room(L, functions, sizeof *s.own);
+  s.line = profile_room(L, snapshot_lines(r), sizeof *s.line);
+  snapshot_fill(r, &s);
+  lua_pushvalue(L, nodes);
+  snapshot_pushfunctions(L, r, &s);
+  snapshot_pushmeta(L, r, &s);
+  snapshot_pushlines(L, &s);
+  snapshot_pushsources(L, r);
+  lhistory_push(L, r, &s);
+}
+
+
 /*
 ** -> nodes, functions, meta, lines, sources, history; or nothing, if there
 ** never was anything
 */
 static int profile_snapshot (lua_State *L) {
   Recording *r = recording_get(L);
-  uint32_t functions = r->functions.list.count;
-  Snapshot s = ZEROS;
   recorder_settle(r, L);
   if (!r->started) return 0;
   lua_settop(L, 0);
-  s.list = lprofile_newnodes(L, snapshot_count(r));
-  s.func = profile_array(L, uint32_t, functions);
-  s.zone = profile_array(L, uint8_t, functions);
-  s.own = profile_array(L, int64_t, functions);
-  s.line = profile_array(L, ProfileLine, snapshot_lines(r));
-  snapshot_fill(r, &s);
-  lua_pushvalue(L, 1);
-  snapshot_pushfunctions(L, r, &s);
-  snapshot_pushmeta(L, r, &s);
-  snapshot_pushlines(L, &s);
-  snapshot_pushsources(L, r);
-  lhistory_push(L, r, &s);
+  lprofile_push(L, r);
   if (r->state == STATE_RUNNING) recording_owntime(r);
   return 6;
+}
+
+
+/* -> functions, as 'snapshot' gives them, with their calls */
+static int profile_functions (lua_State *L) {
+  Recording *r = recording_get(L);
+  uint32_t functions = r->functions.list.count, i;
+  Snapshot s = {0};
+  lua_Integer *calls;
+  if (!r->started) return 0;
+  lua_settop(L, 0);
+  s.func = profile_room(L, functions, sizeof *s.func);
+  calls = profile_room(L, functions, sizeof *calls);
+  memset(calls, 0, functions * sizeof *calls);
+  snapshot_number(r, &s);
+  for (i = 0; i < r->tree.nodes.count; i++) {
+    const Node *n = tree_node(&r->tree, i);
+    calls[n->func] += (lua_Integer)n->calls;
+  }
+  snapshot_pushfunctions(L, r, &s);
+  for (i = 0; i < functions; i++) {
+    if (s.func[i] == 0) continue;
+    lua_rawgeti(L, -1, s.func[i]);
+    profile_setinteger(L, "calls", calls[i]);
+    lua_pop(L, 1);
+  }
+  return 1;
 }
 
 
@@ -494,6 +529,7 @@ static const luaL_Reg sums_methods[] = {
 
 static const luaL_Reg functions[] = {
   {"snapshot", profile_snapshot},
+  {"functions", profile_functions},
   {"key", profile_key},
   {"address", profile_address},
   {"sum", profile_sum},

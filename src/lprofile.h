@@ -7,6 +7,7 @@
 
 #include "function.h"
 #include "profile.h"
+#include "recording.h"
 
 
 /* adds its functions to the table on top of L */
@@ -23,6 +24,11 @@ CPROF_I ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 
 /* pushes a table of what is summed up */
 CPROF_I void lprofile_pushrow (lua_State *L, const SumRow *row);
+/*
+** Pushes a recording that does not change meanwhile: nodes, functions,
+** meta, lines, sources, history.
+*/
+CPROF_I void lprofile_push (lua_State *L, Recording *r);
 
 /* pushes a string */
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);

@@ -117,6 +117,7 @@ static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
     n->parent = parent->id;
     tree_link(t, parent, n);
   }
+  chunks_show(&t->nodes);
   return n;
 }
 

@@ -2,13 +2,18 @@
 ** See platform.h
 */
 
-#define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, madvise */
+#define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, madvise, flock */
+#define _FILE_OFFSET_BITS 64
 
 #include "platform.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,3 +78,113 @@ int platform_special (const char *path) {
   struct stat s;
   return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
+
+
+/* {======================================================
+** Files in memory
+** ======================================================= */
+
+#if !defined(MAP_NORESERVE)
+#define MAP_NORESERVE	0
+#endif
+
+void *platform_space (size_t size) {
+  void *p = mmap(NULL, size, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+
+int platform_map (void *at, size_t size, int fd, uint64_t offset) {
+  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+              (off_t)offset) != MAP_FAILED;
+}
+
+
+/* what cannot be read is left zero */
+static void platform_readall (char *to, size_t size, int fd) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = pread(fd, to + done, size - done, (off_t)done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += (size_t)n;
+  }
+}
+
+
+int platform_unmap (void *at, size_t size, int fd) {
+  if (mmap(at, size, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return 0;
+  platform_readall(at, size, fd);
+  return 1;
+}
+
+
+int platform_replace (void *at) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *start = (char *)at - (uintptr_t)at % page;
+  return mmap(start, page, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+
+/* zeros to all of it, where the room cannot be had otherwise */
+static int platform_fill (int fd, uint64_t from, uint64_t to) {
+  static const char zeros[4096];
+  while (from < to) {
+    size_t n = to - from < sizeof zeros ? (size_t)(to - from)
+                                        : sizeof zeros;
+    ssize_t done = pwrite(fd, zeros, n, (off_t)from);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return done < 0 ? errno : ENOSPC;
+    from += (uint64_t)done;
+  }
+  return 0;
+}
+
+
+int platform_extend (int fd, uint64_t from, uint64_t to) {
+  struct rlimit limit;
+  int status = EINVAL;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY && to > limit.rlim_cur)
+    return EFBIG;
+#if !defined(__APPLE__)
+  do {
+    status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+  } while (status == EINTR);
+#endif
+  if (status == EINVAL || status == EOPNOTSUPP)
+    status = platform_fill(fd, from, to);
+  return status;
+}
+
+
+/* who asks whether it is locked has it locked for a moment, too */
+#define LOCK_TRIES	5
+
+int platform_lock (int fd) {
+  const struct timespec moment = {0, 1000000};
+  int i;
+  for (i = 0; i < LOCK_TRIES; i++) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 1;
+    nanosleep(&moment, NULL);
+  }
+  return 0;
+}
+
+
+int platform_locked (int fd) {
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return 0;
+}
+
+
+long platform_process (void) {
+  return (long)getpid();
+}
+
+/* }====================================================== */

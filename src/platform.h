@@ -1,6 +1,7 @@
 /*
-** What differs from one platform to the next: three clocks, a page
-** that a fork wipes, terminals and files. Nothing else in cprof asks where it runs.
+** What differs from one platform to the next: three clocks, a page that
+** a fork wipes, terminals, files, also in memory. Nothing else in cprof
+** asks where it runs.
 */
 
 #ifndef platform_h
@@ -68,6 +69,53 @@ CPROF_I int platform_columns (void);
 
 /* is there a file of this name that is none on a disk: a device, a pipe? */
 CPROF_I int platform_special (const char *path);
+
+
+/*
+** Addresses alone, without memory behind them, to map a file at; to be
+** given back with 'platform_freepage'. NULL: there are not so many.
+*/
+CPROF_I void *platform_space (size_t size);
+
+/* maps 'size' bytes of an open file, shared, at a place in such a space */
+CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
+
+/*
+** Puts memory in the place of the file that is mapped at 'at', with what
+** the file holds from its beginning. 0: out of memory, it stays mapped.
+*/
+CPROF_I int platform_unmap (void *at, size_t size, int fd);
+
+/* puts an empty page in the place of the one that 'at' lies in */
+CPROF_I int platform_replace (void *at);
+
+/*
+** Makes a file longer, with room on the disk for all of it, so that no
+** later store can fail for lack of that. 0, or a number of errno. No
+** signal is raised where the process may not write so much.
+*/
+CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
+
+/* locks a file for as long as it is open; 0: another one has locked it */
+CPROF_I int platform_lock (int fd);
+
+/* does another one have it locked? */
+CPROF_I int platform_locked (int fd);
+
+/* the number of this process */
+CPROF_I long platform_process (void);
+
+/*
+** Stores 'value' where another thread, process, or whoever comes after
+** the end of this one sees it no earlier than what was stored before.
+*/
+static inline void platform_publish (uint32_t *at, uint32_t value) {
+#if defined(__GNUC__)
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#else
+  *(volatile uint32_t *)at = value;
+#endif
+}
 
 
 /* a variable of each thread; 'initial-exec' saves a call per access */

@@ -249,9 +249,9 @@ int sums_calls (Sums *s, const Memory *m, const Nodes *nodes,
 
 
 uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
-                      uint32_t node) {
-  while (node != 0 && zone[list[node].func]) node = list[node].parent;
-  return node;
+                      const uint32_t *owner, uint32_t node) {
+  return node != 0 && zone[list[node].func] ? owner[list[node].parent]
+                                            : node;
 }
 
 
@@ -261,9 +261,11 @@ static uint32_t *sites_groups (Sums *sites, const Memory *m,
                                const uint32_t *key) {
   uint32_t *group = memory_new(m, uint32_t, nodes->count);
   uint32_t i;
-  for (i = 0; group != NULL && i < nodes->count; i++) {
+  for (i = 0; group != NULL && i < nodes->count; i++)
+    group[i] = nodes_owner(nodes->list, zone, group, i);
+  for (i = nodes->count; group != NULL && i-- > 0; ) {
     const ProfileNode *n = &nodes->list[i];
-    uint32_t owner = nodes_owner(nodes->list, zone, n->parent);
+    uint32_t owner = group[n->parent];  /* not yet made a site */
     uint32_t caller = key[nodes->list[owner].func];
     const SumEdge *e;
     group[i] = 0;

@@ -112,9 +112,12 @@ typedef struct NodeStep {
 /* sets 'step' of each node */
 CPROF_I void nodes_steps (const Nodes *nodes, NodeStep *step);
 
-/* the node of the function that has opened zone 'node', or 'node' itself */
+/*
+** The node of the function that has opened zone 'node', or 'node' itself;
+** 'owner' has that of all nodes before.
+*/
 CPROF_I uint32_t nodes_owner (const ProfileNode *list, const uint8_t *zone,
-                              uint32_t node);
+                      const uint32_t *owner, uint32_t node);
 
 /* sums up 'total' from 'self' */
 CPROF_I void nodes_total (ProfileNode *list, uint32_t count);

@@ -7,6 +7,7 @@
 #include "adopt.h"
 #include "coroutine.h"
 #include "hook.h"
+#include "keep.h"
 
 
 /* for those that visit all stacks */
@@ -105,7 +106,7 @@ static void recorder_detachone (void *ud, Stack *s) {
     stacks_remove(&v->recording->stacks, s);
     return;
   }
-  if (!hook_installed(s->L)) v->recording->lost = 1;
+  if (!hook_installed(s->L)) v->recording->figures->lost = 1;
   hook_remove(v->recording, s->L);
   s->stale = 1;
 }
@@ -136,18 +137,13 @@ int recorder_start (Recording *r, lua_State *L, const Options *o) {
 
 
 void recorder_settle (Recording *r, lua_State *L) {
-  Hot *h = r->hot;
-  uint64_t now;
-  if (recording_forked(r) || r->state == STATE_STOPPED) return;
-  now = recording_now(h);
-  if (r->state == STATE_PAUSED) {
-    r->paused += now - r->paused_at;
-    r->paused_at = now;
+  recording_forked(r);
+  if (r->state == STATE_STOPPED) {
+    keep_finish(r, L);  /* it may have ended by itself */
+    return;
   }
-  else {
-    if (!hook_installed(L)) r->lost = 1;
-    recording_charge(h, now);
-  }
+  if (r->state == STATE_RUNNING && !hook_installed(L)) r->figures->lost = 1;
+  recording_settle(r);
 }
 
 
@@ -157,6 +153,7 @@ int recorder_stop (Recording *r, lua_State *L) {
   if (r->state == STATE_RUNNING) recorder_detach(r, L);
   r->state = STATE_STOPPED;
   trace_close(&r->trace);
+  keep_finish(r, L);
   return 1;
 }
 
@@ -177,7 +174,7 @@ int recorder_resume (Recording *r, lua_State *L) {
     recording_end(r, "out of memory");
     return 0;
   }
-  r->paused += r->hot->last - r->paused_at;
+  r->figures->paused += r->hot->last - r->paused_at;
   return 1;
 }
 
@@ -259,7 +256,8 @@ static int recorder_period (Recording *r, lua_State *L, int record) {
   Hot *h = r->hot;
   r->current->top = h->top;
   return recorder_periods(r, L) &&
-         history_end(&r->history, h->last - r->begun - r->paused, record) &&
+         history_end(&r->history, h->last - r->begun - r->figures->paused,
+                     record) &&
          recorder_touch(r, r->current) && recorder_ownzone(r, h->top);
 }
 

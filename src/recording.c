@@ -10,6 +10,8 @@
 
 #include <lauxlib.h>
 
+#include "keep.h"
+
 
 /* addresses: in the registry, the recording, and L -> its thread (weak) */
 static const char RECORDING = 0;
@@ -30,16 +32,30 @@ static void *recording_alloc (void *ud, void *p, size_t from, size_t to) {
 }
 
 
-static void recording_free (Recording *r) {
+void recording_free (Recording *r) {
   stacks_free(&r->stacks);
   if (r->history.memory != NULL) history_free(&r->history);
   tree_free(&r->tree);
   functions_free(&r->functions);
   trace_close(&r->trace);
+  journal_free(&r->journal);
+  file_free(r->file);
+  r->file = NULL;
+  r->figures = &r->own_figures;
   memory_free(&r->memory, r->cache, sizeof *r->cache);
   r->cache = NULL;
   r->current = NULL;
   r->started = 0;
+}
+
+
+int recording_blank (Recording *r, const Memory *m) {
+  r->memory = *m;
+  r->figures = &r->own_figures;
+  r->started = 1;
+  tree_init(&r->tree, &r->memory);
+  stacks_init(&r->stacks, &r->memory);
+  return functions_blank(&r->functions, &r->memory);
 }
 
 
@@ -66,11 +82,21 @@ static void recording_freehot (Hot *h) {
 }
 
 
+/* nobody stopped it; its file is to be whole */
+static void recording_close (Recording *r, lua_State *L) {
+  if (r->file == NULL || recording_forked(r)) return;
+  if (r->state != STATE_STOPPED) recording_settle(r);
+  r->state = STATE_STOPPED;
+  keep_finish(r, L);
+}
+
+
 /* the state is being closed */
 static int recording_gc (lua_State *L) {
   Recording **box = cast(Recording **, lua_touserdata(L, 1));
   Recording *r = *box;
   if (r != NULL) {
+    recording_close(r, L);
     *box = NULL;
     recording_free(r);
     if (r->hot != NULL) recording_freehot(r->hot);
@@ -103,6 +129,7 @@ Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f)) {
   *box = r = cast(Recording *, calloc(1, sizeof *r));
   if (r == NULL) luaL_error(L, "cprof: out of memory");
   r->memory.alloc = recording_alloc;
+  r->figures = &r->own_figures;
   r->own = own;
   r->hot = cast(Hot *, platform_newpage(sizeof *r->hot));
   if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
@@ -149,7 +176,9 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   r->options = *o;
   r->options.hidden = r->options.trace_path = NULL;
   r->ended = NULL;
-  r->lost = 0;
+  r->file = o->file;
+  r->named = 0;
+  r->pid = platform_process();
   h->L = NULL;
   h->history = NULL;
   r->period_func = 0;
@@ -161,6 +190,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   line_nowhere(&h->nowhere);
   h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
+  if (r->file != NULL) r->tree.nodes.pages = &r->file->nodes;
   stacks_init(&r->stacks, &r->memory);
   history_init(&r->history, &r->memory, &r->tree, o->history, o->full,
                o->slow);
@@ -186,7 +216,7 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   h->tree = &r->tree;
   clock_start(&r->clock, o->cpu, h->trace);
   h->clock = r->clock.kind;
-  r->started = recording_clear(r);
+  r->started = recording_clear(r) && (r->file == NULL || keep_begin(r));
   return r->started;
 }
 
@@ -204,7 +234,8 @@ static uint64_t recording_epoch (uint64_t last) {
 
 int recording_clear (Recording *r) {
   r->started_at = (int64_t)time(NULL);
-  r->paused = r->unmatched = r->truncated = 0;
+  keep_clear(r);
+  memset(r->figures, 0, sizeof *r->figures);
   r->hot->events = r->hot->backwards = 0;
   r->hot->epoch = recording_epoch(r->hot->epoch);
   r->hot->history = NULL;
@@ -219,15 +250,33 @@ int recording_clear (Recording *r) {
 
 void recording_end (Recording *r, const char *why) {
   r->state = STATE_STOPPED;
-  r->ended = why;
+  r->ended = keep_end(r, why);
   r->hot->L = NULL;
 }
 
 
 int recording_forked (Recording *r) {
-  if (r->state == STATE_STOPPED || r->hot->recording != NULL) return 0;
-  recording_end(r, "the process forked");
+  if (r->state == STATE_STOPPED) return 0;
+  if (r->hot->recording == NULL) {
+    keep_abandon(r);
+    recording_end(r, "the process forked");
+    return 1;
+  }
+  if (!keep_lost(r)) return 0;
+  recording_end(r, "out of memory");
   return 1;
+}
+
+
+void recording_settle (Recording *r) {
+  Hot *h = r->hot;
+  uint64_t now = recording_now(h);
+  if (r->state == STATE_PAUSED) {
+    r->figures->paused += now - r->paused_at;
+    r->paused_at = now;
+  }
+  else
+    recording_charge(h, now);
 }
 
 

@@ -10,8 +10,10 @@
 
 #include "chunk.h"
 #include "clock.h"
+#include "file.h"
 #include "function.h"
 #include "history.h"
+#include "journal.h"
 #include "node.h"
 #include "stack.h"
 #include "trace.h"
@@ -127,6 +129,7 @@ typedef struct Options {
   TraceCall trace_call;
   /* leaves the title of what runs on the stack; NULL: there is none */
   const char *(*title) (void *functions, lua_State *L, const Function *f);
+  File *file;		/* to record into; or NULL */
 } Options;
 
 typedef struct Recording {
@@ -140,8 +143,15 @@ typedef struct Recording {
   int started;		/* is there anything to report? */
   const char *ended;	/* why it stopped by itself, or NULL */
   Options options;	/* 'hidden' and 'trace_path' are not kept */
+  File *file;		/* that nodes and more lie in; or NULL */
+  Journal journal;
+  /* tells a file the names of functions, before it is closed; or NULL */
+  void (*naming) (struct Recording *r, lua_State *L);
+  uint32_t named;	/* functions there were when it was told them */
+  uint64_t rated;	/* ns, when the rate in the file was measured */
   Clock clock;
   int64_t started_at;	/* seconds since 1970 */
+  int64_t pid;		/* of the process that began it */
   Functions functions;
   Tree tree;
   Stacks stacks;
@@ -152,12 +162,10 @@ typedef struct Recording {
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
   uint64_t begun;	/* ticks, when recording began */
-  uint64_t paused;	/* ticks */
   uint64_t paused_at;
-  uint64_t unmatched;	/* events that found no frame */
-  uint64_t truncated;	/* calls that found no state of their own */
+  Figures *figures;	/* these, or those in the file */
+  Figures own_figures;
   uint32_t serial;	/* of the zone that was opened last; never 0 */
-  int lost;		/* did the program put its own hook over ours? */
 } Recording;
 
 
@@ -173,17 +181,35 @@ CPROF_I Recording *recording_make (lua_State *L, int (*own) (lua_CFunction f));
 /* memory comes from 'alloc' from now on; what was recorded is forgotten */
 CPROF_I void recording_setalloc (Recording *r, lua_Alloc alloc, void *ud);
 
-/* begins anew with these options: 0 when out of memory */
+/*
+** Begins anew with these options, and takes the file; 0 when out of
+** memory.
+*/
 CPROF_I int recording_begin (Recording *r, lua_State *L, const Options *o);
 
 /* forgets all that was counted: 0 when out of memory */
 CPROF_I int recording_clear (Recording *r);
 
+/*
+** Makes an empty recording of zeros, of which no state knows: for what a
+** file holds. 0: out of memory; it is to be freed all the same.
+*/
+CPROF_I int recording_blank (Recording *r, const Memory *m);
+
+/* gives back all that it holds */
+CPROF_I void recording_free (Recording *r);
+
 /* stops for a reason of its own; keeps what there is */
 CPROF_I void recording_end (Recording *r, const char *why);
 
-/* is this another process than the one that began? then it ends */
+/*
+** Has something come between: is this another process than the one that
+** began, or has someone else cut its file? Then it ends.
+*/
 CPROF_I int recording_forked (Recording *r);
+
+/* brings figures up to this moment, while it is recorded or pauses */
+CPROF_I void recording_settle (Recording *r);
 
 /*
 ** The stack of coroutine L, made if need be; 'sweeps' away those of

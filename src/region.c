@@ -40,7 +40,7 @@ static rare Node *region_node (Hot *h, Node *parent, cprof_Zone *z) {
     z->epoch = h->epoch;
   }
   n = tree_enter(&r->tree, parent, z->func, 0, &truncated);
-  if (truncated) r->truncated++;
+  if (truncated) r->figures->truncated++;
   z->parent = truncated ? NULL : parent;  /* each time it is to be counted */
   z->node = n;
   return n;

@@ -47,6 +47,7 @@ static ProfileLine *snapshot_function (const Lines *l, uint32_t func,
     if (!line_counted(&l->list[k])) continue;
     ticks += l->list[k].self;
     sum = ticks == all ? own
+        : all == (uint64_t)own ? (int64_t)ticks  /* they are ns */
         : (int64_t)((double)own * ((double)ticks / (double)all));
     out->func = func;
     out->line = (uint32_t)l->list[k].line;
@@ -68,8 +69,10 @@ static void snapshot_own (const Recording *r, Snapshot *s, uint32_t nodes) {
     s->zone[func - 1] = functions_at(&r->functions, i)->kind == FUNCTION_ZONE;
     s->own[func - 1] = 0;
   }
-  for (i = 0; i < nodes; i++)
-    s->own[s->list[nodes_owner(s->list, s->zone, i)].func] += s->list[i].self;
+  for (i = 0; i < nodes; i++) {
+    s->owner[i] = nodes_owner(s->list, s->zone, s->owner, i);
+    s->own[s->list[s->owner[i]].func] += s->list[i].self;
+  }
 }
 
 
@@ -80,6 +83,16 @@ static uint32_t snapshot_func (Snapshot *s, uint32_t func) {
 }
 
 
+void snapshot_number (const Recording *r, Snapshot *s) {
+  uint32_t i, own = r->tree.cprof->id;
+  int skips = snapshot_skips(r);
+  memset(s->func, 0, r->functions.list.count * sizeof *s->func);
+  s->functions = 0;
+  for (i = 0; i < r->tree.nodes.count; i++)
+    if (!skips || i != own) snapshot_func(s, tree_node(&r->tree, i)->func);
+}
+
+
 void snapshot_fill (Recording *r, Snapshot *s) {
   Scale scale = clock_scale(&r->clock, r->state == STATE_STOPPED);
   int skips = snapshot_skips(r);
@@ -87,8 +100,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   uint64_t ticks = 0, ns = 0;
   ProfileLine *line = s->line;
   s->scale = scale;
-  memset(s->func, 0, r->functions.list.count * sizeof *s->func);
-  s->functions = 0;
+  snapshot_number(r, s);
   for (i = 0; i < r->tree.nodes.count; i++) {
     const Node *n = tree_node(&r->tree, i);
     ProfileNode *p = &s->list[out];
@@ -97,7 +109,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
     ticks += n->self;
     sum = clock_ns(scale, ticks);
     p->parent = n->parent - (skips && n->parent > own);
-    p->func = snapshot_func(s, n->func);
+    p->func = s->func[n->func] - 1;
     p->call_line = n->call_line;
     p->depth = n->depth > 1 ? n->depth : 1;
     p->calls = (int64_t)n->calls;
@@ -114,6 +126,6 @@ void snapshot_fill (Recording *r, Snapshot *s) {
                                line);
   }
   s->lines = (uint32_t)(line - s->line);
-  s->wall = (int64_t)clock_ns(scale, ticks + r->paused);
+  s->wall = (int64_t)clock_ns(scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)ns;
 }

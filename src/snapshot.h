@@ -24,12 +24,18 @@ typedef struct Snapshot {
   ProfileLine *line;	/* room for 'snapshot_lines' */
   uint8_t *zone;	/* room for all functions: is it a zone? */
   int64_t *own;		/* room for all functions: ns, with its zones' */
+  uint32_t *owner;	/* room for 'snapshot_count': who opened the zone */
   uint32_t lines;	/* that were filled in */
   uint32_t functions;	/* those that have nodes; only these are numbered */
   Scale scale;		/* ns in a tick */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
 } Snapshot;
+
+/*
+** Numbers functions: fills in 'func', and the number 'functions'.
+*/
+CPROF_I void snapshot_number (const Recording *r, Snapshot *s);
 
 /*
 ** Fills in 's'. Ticks become ns by rounding their running sum, so that

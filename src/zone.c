@@ -100,7 +100,7 @@ ZoneResult zone_enter (Recording *r, lua_State *L, const char *name,
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
   if (r->state == STATE_RUNNING) {
     n->calls++;
-    r->truncated += (uint64_t)truncated;
+    r->figures->truncated += (uint64_t)truncated;
   }
   if (s->counted) node_activate(n);
   s->top = f + 1;

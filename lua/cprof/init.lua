@@ -27,6 +27,7 @@ local cprof = { _VERSION = core.version }
 ---@field recursion? "full"|"fold"  fold: a function on the path re-enters
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
+---@field file? string          a file to record into; %p in its name: the process
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
@@ -44,6 +45,7 @@ local start_options = {
                 default = 1000000 },
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
+  file = { type = "string" },
 }
 
 -- this file's functions are charged to their callers
@@ -136,6 +138,9 @@ function cprof.start(opts)
     fold = o.recursion == "fold",
     foldc = not o.c_functions,
     max_nodes = o.max_nodes,
+    file = o.file,
+    meta = { program = program, lua_version = _VERSION },
+    paths = o.file and profile.paths(),
   }
   if not ok then error("start: " .. why, 2) end
 end
@@ -216,6 +221,7 @@ local function snapshot(who)
   if not p then
     error(who .. ": nothing was recorded; call start first", 3)
   end
+  core.names()
   return p
 end
 
@@ -226,6 +232,20 @@ for method, f in pairs(view.methods) do
       return f(...)
     end
   end
+end
+
+core.naming(profile.names)
+
+---The profile that a file holds: of one that was recorded into it, even
+---while it is still being recorded, or saved. nil and a message when it
+---cannot be read.
+---@param path string
+---@return cprof.Profile?, string?
+function cprof.load(path)
+  if type(path) ~= "string" then
+    error("load: the path must be a string, got a " .. type(path), 2)
+  end
+  return profile.load(path)
 end
 
 ---The profile of what was recorded so far. It does not change any more.

@@ -7,6 +7,7 @@ local frames = require "cprof.frames"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local report = require "cprof.report"
+local text = require "cprof.text"
 
 ---@class cprof.Meta
 ---@field mode string          "call" or "line"
@@ -14,6 +15,8 @@ local report = require "cprof.report"
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
 ---@field started_at integer   seconds since 1970
+---@field pid integer          process that was recorded
+---@field live boolean?        loaded while it is still being recorded
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events that could not be placed
 ---@field truncated integer    calls that found no stack state of their own
@@ -78,6 +81,9 @@ Profile.__index = Profile
 
 local profile = {}
 
+-- what a profile was made of, to save it
+local parts = setmetatable({}, { __mode = "k" })
+
 local function paths_by_key()
   local paths = {}
   for f, path in pairs(name.paths()) do
@@ -90,19 +96,39 @@ local function paths_by_key()
   return paths
 end
 
-local function describe(raw, row, path)
+local function name_of(raw, calls, path)
   local given = name.of(raw, path)
   if raw.kind == "C" and given == name.nameless then
     -- what was there before recording began is the host's
-    given = row.calls == 0 and "(host)" or ("(C function %d)"):format(raw.id)
+    given = calls == 0 and "(host)" or ("(C function %d)"):format(raw.id)
   end
+  return given, name.title(raw, given)
+end
+
+local function describe(raw, row, given, title)
   return {
-    id = raw.id, name = given, title = name.title(raw, given),
+    id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
     calls = row.calls, self_ns = row.self_ns, total_ns = row.total_ns,
     max_depth = row.max_depth,
   }
+end
+
+-- 'named' gives a function's name and title from what the core knows of
+-- it and its calls
+local function new(named, nodes, raw, meta, counted, sources)
+  local each = {}
+  for i = 1, #raw do each[i] = i end
+  local rows = core.sum(nodes, each, #raw)
+  local functions = {}
+  for i, f in ipairs(raw) do
+    functions[i] = describe(f, rows[i], named(f, rows[i].calls))
+  end
+  local p = { meta = meta, functions = functions, nodes = nodes }
+  lines.attach(p, counted, sources)
+  parts[p] = { counted, sources }
+  return setmetatable(p, Profile)
 end
 
 ---What was recorded so far.
@@ -112,18 +138,94 @@ function profile.snapshot(meta)
   local nodes, raw, known, counted, sources, history = core.snapshot()
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
-  local each = {}
-  for i = 1, #raw do each[i] = i end
-  local rows = core.sum(nodes, each, #raw)
   local paths = paths_by_key()
-  local functions = {}
-  for i, f in ipairs(raw) do
-    functions[i] = describe(f, rows[i], paths[f.key])
-  end
-  local p = { meta = known, functions = functions, nodes = nodes }
-  lines.attach(p, counted, sources)
+  local p = new(function(f, calls) return name_of(f, calls, paths[f.key]) end,
+    nodes, raw, known, counted, sources)
   p.frames = frames.new(p, history)
-  return setmetatable(p, Profile)
+  return p
+end
+
+---The names of the functions that were recorded so far: key, name, title,
+---and so on, for a file.
+---@return any[]
+function profile.names()
+  local out, paths = {}, paths_by_key()
+  for _, f in ipairs(core.functions() or {}) do
+    out[#out + 1] = f.key
+    out[#out + 1], out[#out + 2] = name_of(f, f.calls, paths[f.key])
+  end
+  return out
+end
+
+local function place(source, line, last)
+  return ("%d:%d:%s"):format(line, last, source)
+end
+
+---The functions that tables hold at present, for a file: address of a C
+---function or 0, source, line, last line, path, and so on.
+---@return any[]
+function profile.paths()
+  local out = {}
+  for f, path in pairs(name.paths()) do
+    local info = debug.getinfo(f, "S")
+    local n = #out
+    out[n + 1] = core.address(f) or 0
+    out[n + 2] = out[n + 1] == 0 and info.source or ""
+    out[n + 3], out[n + 4] = info.linedefined, info.lastlinedefined
+    out[n + 5] = path
+  end
+  return out
+end
+
+-- names that were not told in the end, as well as they can be known
+local function derived(paths, sources)
+  local of = {}
+  for i = 1, #paths, 5 do
+    local key = paths[i] ~= 0 and paths[i] or
+      place(paths[i + 1], paths[i + 2], paths[i + 3])
+    local path = paths[i + 4]
+    if not of[key] or #path < #of[key] then of[key] = path end
+  end
+  text.forget()
+  for _, source in ipairs(sources) do
+    if source.text then text.know(source.source, source.text) end
+  end
+  return function(f, calls)
+    return name_of(f, calls,
+      of[f.address or place(f.source, f.line, f.last_line)])
+  end
+end
+
+---The profile that a file holds.
+---@param path string
+---@return cprof.Profile?, string?
+function profile.load(path)
+  local nodes, raw, meta, counted, sources, _, names, paths = core.load(path)
+  if not nodes then return nil, raw end
+  local derive = derived(paths, sources)
+  local p = new(function(f, calls)
+    local told = names[f.key]
+    if told then return told[1], told[2] end
+    return derive(f, calls)
+  end, nodes, raw, meta, counted, sources)
+  text.forget()
+  return p
+end
+
+---Writes the profile to a file, from which `load` gives it again.
+---@param path string
+---@return true?, string?
+function Profile:save(path)
+  if type(path) ~= "string" then
+    error("save: the path must be a string, got a " .. type(path), 2)
+  end
+  local strings = {}
+  for _, key in ipairs { "program", "lua_version", "cprof_version" } do
+    strings[key] = self.meta[key]
+  end
+  local counted, sources = table.unpack(parts[self])
+  return core.save(path, self.nodes, self.functions, self.meta, strings,
+    counted, sources)
 end
 
 ---Sums over groups of functions; recursion within a group counts once.

@@ -34,6 +34,13 @@ function text.lines(source)
   return lines
 end
 
+---The text of a source, where that is not to be read.
+---@param source string
+---@param s string
+function text.know(source, s)
+  known[source] = split(s)
+end
+
 ---Forgets what was read: the files may have changed.
 function text.forget()
   known = {}
