@@ -7,6 +7,7 @@
 # make bench      what recording costs
 # make install    into PREFIX (and DESTDIR)
 # make lint, sanitize, memcheck
+# make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
 
 LUA		= lua5.4
 LUA_VERSION	= 5.4
@@ -34,8 +35,8 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
 .PHONY: all amalgamation host demo test test-consumers bench install \
-	lint sanitize memcheck clean deps-build deps-test deps-consumers \
-	deps-lint deps-memcheck
+	lint sanitize memcheck fuzz clean deps-build deps-test \
+	deps-consumers deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
 
@@ -121,6 +122,9 @@ deps-consumers: deps-test
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
 
+deps-fuzz: deps-test
+	$(call need,clang libclang-rt-14-dev)
+
 
 demo: deps-test
 	@$(MAKE) --no-print-directory -s all
@@ -165,3 +169,19 @@ memcheck: deps-memcheck
 	@$(MAKE) --no-print-directory test \
 	  LUA="env CPROF_MEMCHECK=1 valgrind -q --error-exitcode=9 \
 	  --leak-check=full --show-leak-kinds=definite lua5.4"
+
+# Chunks of nodes are small, so that inputs are.
+FUZZ_RUNS	= 10000000
+FUZZ_SHIFT	= 3
+FUZZ		= $(B)/fuzz
+
+fuzz: deps-fuzz
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
+	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
+	  -o $(FUZZ)/load spec/fuzz/load.c src/*.c -l$(LUA) -lm
+	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
+	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
+	  -max_len=16384 -print_final_stats=1 -verbosity=0 \
+	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus $(FUZZ)/seeds

@@ -64,17 +64,17 @@ static int file_grow (File *f, size_t least) {
 }
 
 
-Block *file_block (File *f, uint32_t kind, uint32_t owner, size_t size) {
+FileBlock *file_block (File *f, uint32_t kind, uint32_t owner, size_t size) {
   FormatHeader *h = file_header(f);
   size_t from = (size_t)h->units * FORMAT_UNIT, to;
-  Block *b;
+  FileBlock *b;
   if (size > f->space) return NULL;
   to = from + sizeof *b + size + FORMAT_UNIT - 1;
   to -= to % FORMAT_UNIT;
   /* who cut it short may have wiped the header */
   if (from < FORMAT_BLOCKS || from > f->mapped) return NULL;
   if (to > f->mapped && !file_grow(f, to - f->mapped)) return NULL;
-  b = (Block *)(void *)(f->base + from);
+  b = (FileBlock *)(void *)(f->base + from);
   b->kind = kind;
   b->owner = owner;
   b->units = (uint32_t)((to - from) / FORMAT_UNIT);
@@ -84,13 +84,13 @@ Block *file_block (File *f, uint32_t kind, uint32_t owner, size_t size) {
 
 
 static void *file_getnodes (void *ud, uint32_t owner, size_t size) {
-  Block *b = file_block(ud, BLOCK_NODES, owner, size);
+  FileBlock *b = file_block(cast(File *, ud), BLOCK_NODES, owner, size);
   return b ? block_data(b) : NULL;
 }
 
 
 static void *file_getlines (void *ud, uint32_t owner, size_t size) {
-  Block *b = file_block(ud, BLOCK_LINES, owner, size);
+  FileBlock *b = file_block(cast(File *, ud), BLOCK_LINES, owner, size);
   if (b == NULL) return NULL;
   platform_publish(&b->used, (uint32_t)(size / sizeof(Line)));
   return block_data(b);
@@ -150,13 +150,23 @@ static int file_accept (int fd, const char *path, char *why) {
 }
 
 
+int file_yields (const char *path, char *why) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ok;
+  if (fd < 0)
+    return errno == ENOENT || file_refuse(why, path, strerror(errno));
+  ok = file_accept(fd, path, why);
+  close(fd);
+  return ok;
+}
+
+
 static void file_begin (File *f) {
   FormatHeader *h = file_header(f);
   memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
   h->order = FORMAT_ORDER;
   h->version = FORMAT_VERSION;
   h->sizes[0] = (uint32_t)sizeof *h;
-  h->sizes[1] = (uint32_t)sizeof(Block);
+  h->sizes[1] = (uint32_t)sizeof(FileBlock);
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
   h->pid = f->pid;
@@ -176,7 +186,7 @@ static int file_room (File *f, uint32_t nodes) {
   wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);
   for (; wanted >= SPACE_LEAST; wanted /= 2) {
     f->space = (size_t)wanted & ~(GROW_UNIT - 1);
-    f->base = platform_space(f->space);
+    f->base = cast(char *, platform_space(f->space));
     if (f->base != NULL) return 1;
   }
   f->error = ENOMEM;
@@ -199,7 +209,7 @@ static int file_map (File *f, uint32_t nodes, void (*tell) (void *ud),
 File *file_create (const char *path, uint32_t nodes,
                    void (*tell) (void *ud), void *ud, char *why) {
   int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  File *f = calloc(1, sizeof *f);
+  File *f = cast(File *, calloc(1, sizeof *f));
   if (f == NULL) {
     file_refuse(why, path, strerror(ENOMEM));
     return NULL;

@@ -35,15 +35,22 @@ typedef struct File {
 CPROF_I File *file_create (const char *path, uint32_t nodes,
                            void (*tell) (void *ud), void *ud, char *why);
 
+/*
+** May another profile take the place of the file at 'path'? Not while it
+** is written, and not if it is no profile. 0: no, and 'why' says so.
+*/
+CPROF_I int file_yields (const char *path, char *why);
+
 static inline FormatHeader *file_header (const File *f) {
   return (FormatHeader *)(void *)f->base;
 }
 
 /* a new block with room for 'size' bytes of zeros; NULL: no room */
-CPROF_I Block *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
+CPROF_I FileBlock *file_block (File *f, uint32_t kind, uint32_t owner,
+                               size_t size);
 
 /* what a block holds */
-static inline void *block_data (Block *b) {
+static inline void *block_data (FileBlock *b) {
   return b + 1;
 }
 

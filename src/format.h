@@ -24,7 +24,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	1
+#define FORMAT_VERSION	1u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -38,7 +38,7 @@ typedef enum FormatState {
 typedef struct FormatHeader {
   char magic[8];
   uint32_t order, version;
-  uint32_t sizes[4];	/* of this, Block, Node, Line */
+  uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
   uint32_t state;
   uint32_t lines;	/* are lines counted? */
   uint32_t clock;	/* a ClockKind */
@@ -58,13 +58,13 @@ typedef struct FormatHeader {
 
 enum { BLOCK_NODES = 1, BLOCK_LINES, BLOCK_JOURNAL };
 
-typedef struct Block {	/* with what it holds right behind it */
+typedef struct FileBlock {	/* with what it holds right behind it */
   uint32_t kind;
   uint32_t owner;	/* nodes: number of the chunk; lines: function */
   uint32_t units;	/* of all of it */
   uint32_t used;	/* journal: bytes; lines: how many */
   uint32_t unused[12];
-} Block;
+} FileBlock;
 
 
 /* all strings but TEXT's, CONTENT's and META's are texts, by number */
@@ -78,10 +78,10 @@ enum {
   RECORD_META		/* key and value */
 };
 
-typedef struct Record {
+typedef struct FileRecord {
   uint32_t kind;
   uint32_t size;	/* of what follows, padded to a multiple of 8 */
-} Record;
+} FileRecord;
 
 typedef struct FunctionRecord {
   uint64_t key;		/* address of a C function */

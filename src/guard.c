@@ -15,30 +15,31 @@
 
 
 /*
-** The handler reads places without a lock: 'base' is stored last and
-** taken away first, and who faults within a file keeps it guarded.
+** The handler reads guard_places without a lock: 'base' is stored last and
+** taken away first, and who faults within a file keeps it guard_count.
 */
-typedef struct Place {
+typedef struct Guarded {
   char *volatile base;	/* NULL: the place is free */
   size_t size;
   void (*tell) (void *ud);
   void *ud;
   volatile sig_atomic_t lost;
-} Place;
+} Guarded;
 
-static Place places[GUARD_MAX];
-static int guarded;		/* places that are taken */
-static int installed;
-static struct sigaction before;	/* what was there before our handler */
+static Guarded guard_places[GUARD_MAX];
+static int guard_count;		/* places that are taken */
+static int guard_installed;
+static struct sigaction guard_before;	/* what was there before ours */
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
 
 
-static Place *guard_place (const char *address) {
+static Guarded *guard_place (const char *address) {
   int i;
   for (i = 0; i < GUARD_MAX; i++) {
-    const char *base = places[i].base;
-    if (base != NULL && address >= base && address < base + places[i].size)
-      return &places[i];
+    Guarded *p = &guard_places[i];
+    const char *base = p->base;
+    if (base != NULL && address >= base && address < base + p->size)
+      return p;
   }
   return NULL;
 }
@@ -46,21 +47,24 @@ static Place *guard_place (const char *address) {
 
 /* not ours: what would have happened without us */
 static void guard_chain (int signal, siginfo_t *info, void *context) {
-  if (before.sa_flags & SA_SIGINFO) {
-    before.sa_sigaction(signal, info, context);
+  if (guard_before.sa_flags & SA_SIGINFO) {
+    guard_before.sa_sigaction(signal, info, context);
   }
-  else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
-    sigaction(signal, &before, NULL);  /* a fault comes again by itself */
+  else if (guard_before.sa_handler != SIG_DFL &&
+           guard_before.sa_handler != SIG_IGN) {
+    guard_before.sa_handler(signal);
+  }
+  else {  /* a fault comes again by itself */
+    sigaction(signal, &guard_before, NULL);
     if (info->si_code <= 0) raise(signal);
   }
-  else
-    before.sa_handler(signal);
 }
 
 
 static void guard_handle (int signal, siginfo_t *info, void *context) {
   int error = errno;
-  Place *p = info->si_code > 0 ? guard_place(info->si_addr) : NULL;
+  const char *at = cast(const char *, info->si_addr);
+  Guarded *p = info->si_code > 0 ? guard_place(at) : NULL;
   if (p != NULL && platform_replace(info->si_addr)) {
     p->lost = 1;
     p->tell(p->ud);
@@ -76,7 +80,7 @@ static void guard_install (void) {
   sigemptyset(&ours.sa_mask);
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   ours.sa_sigaction = guard_handle;
-  installed = sigaction(SIGBUS, &ours, &before) == 0;
+  guard_installed = sigaction(SIGBUS, &ours, &guard_before) == 0;
 }
 
 
@@ -86,22 +90,22 @@ static void guard_uninstall (void) {
   if (sigaction(SIGBUS, NULL, &now) != 0) return;
   if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != guard_handle)
     return;
-  sigaction(SIGBUS, &before, NULL);
-  installed = 0;
+  sigaction(SIGBUS, &guard_before, NULL);
+  guard_installed = 0;
 }
 
 
 int guard_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
   int i = 0;
   pthread_mutex_lock(&guard_lock);
-  while (i < GUARD_MAX && places[i].base != NULL) i++;
+  while (i < GUARD_MAX && guard_places[i].base != NULL) i++;
   if (i < GUARD_MAX) {
-    places[i].size = size;
-    places[i].tell = tell;
-    places[i].ud = ud;
-    places[i].lost = 0;
-    places[i].base = base;
-    if (guarded++ == 0 && !installed) guard_install();
+    guard_places[i].size = size;
+    guard_places[i].tell = tell;
+    guard_places[i].ud = ud;
+    guard_places[i].lost = 0;
+    guard_places[i].base = cast(char *, base);
+    if (guard_count++ == 0 && !guard_installed) guard_install();
   }
   pthread_mutex_unlock(&guard_lock);
   return i < GUARD_MAX ? i : GUARD_NONE;
@@ -111,12 +115,12 @@ int guard_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
 void guard_remove (int guard) {
   if (guard == GUARD_NONE) return;
   pthread_mutex_lock(&guard_lock);
-  places[guard].base = NULL;
-  if (--guarded == 0 && installed) guard_uninstall();
+  guard_places[guard].base = NULL;
+  if (--guard_count == 0 && guard_installed) guard_uninstall();
   pthread_mutex_unlock(&guard_lock);
 }
 
 
 int guard_lost (int guard) {
-  return guard != GUARD_NONE && places[guard].lost;
+  return guard != GUARD_NONE && guard_places[guard].lost;
 }

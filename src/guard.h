@@ -15,6 +15,8 @@
 
 #include <stddef.h>
 
+#include "platform.h"
+
 
 #define GUARD_NONE	(-1)
 

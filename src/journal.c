@@ -32,9 +32,9 @@ void journal_free (Journal *j) {
 
 /* room for a record, which 'journal_done' makes part of the file */
 static char *journal_open (Journal *j, uint32_t kind, size_t size) {
-  size_t whole = sizeof(Record) + record_padded(size), room;
-  Block *b = j->block;
-  Record *r;
+  size_t whole = sizeof(FileRecord) + record_padded(size), room;
+  FileBlock *b = j->block;
+  FileRecord *r;
   if (size > UINT32_MAX / 2) return NULL;
   room = b ? b->units * (size_t)FORMAT_UNIT - sizeof *b : 0;
   if (b == NULL || b->used > room || room - b->used < whole) {
@@ -43,7 +43,7 @@ static char *journal_open (Journal *j, uint32_t kind, size_t size) {
     if (b == NULL) return NULL;
     j->block = b;
   }
-  r = (Record *)(void *)((char *)block_data(b) + b->used);
+  r = (FileRecord *)(void *)((char *)block_data(b) + b->used);
   r->kind = kind;
   r->size = (uint32_t)size;
   return (char *)(r + 1);
@@ -51,7 +51,7 @@ static char *journal_open (Journal *j, uint32_t kind, size_t size) {
 
 
 static void journal_done (Journal *j, size_t size) {
-  uint32_t whole = (uint32_t)(sizeof(Record) + record_padded(size));
+  uint32_t whole = (uint32_t)(sizeof(FileRecord) + record_padded(size));
   platform_publish(&j->block->used, j->block->used + whole);
 }
 
@@ -82,7 +82,7 @@ static int journal_texts (Journal *j) {
 
 
 static int journal_function (Journal *j, const Function *f) {
-  FunctionRecord r = {0};
+  FunctionRecord r = ZEROS;
   r.key = f->kind == FUNCTION_C ? f->key : 0;
   r.source = f->source;
   r.name = f->name;
@@ -111,8 +111,8 @@ int journal_functions (Journal *j) {
 static SourceNote *journal_note (Journal *j, uint32_t index) {
   while (index >= j->notes) {
     uint32_t wanted = j->notes ? j->notes * 2 : JOURNAL_NOTES;
-    SourceNote *note = memory_resize(j->fs->memory, j->note,
-      j->notes * sizeof *note, wanted * sizeof *note);
+    SourceNote *note = cast(SourceNote *, memory_resize(j->fs->memory, j->note,
+      j->notes * sizeof *note, wanted * sizeof *note));
     if (note == NULL) return NULL;
     memset(note + j->notes, 0, (wanted - j->notes) * sizeof *note);
     j->note = note;

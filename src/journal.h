@@ -20,7 +20,7 @@ typedef struct SourceNote {
 typedef struct Journal {
   File *file;		/* NULL: there is none */
   Functions *fs;
-  Block *block;		/* that is being filled */
+  FileBlock *block;		/* that is being filled */
   uint32_t texts;	/* that were written */
   uint32_t functions;
   SourceNote *note;	/* by index of the source */

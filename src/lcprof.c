@@ -11,6 +11,7 @@
 #include "lcprof.h"
 #include "lfile.h"
 #include "lprofile.h"
+#include "lsave.h"
 #include "recorder.h"
 #include "zone.h"
 
@@ -375,7 +376,8 @@ int lcprof_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return f == core_closezone || lprofile_own(f) || lfile_own(f);
+  return f == core_closezone || lprofile_own(f) ||
+         lfile_own(f) || lsave_own(f);
 }
 
 
@@ -387,6 +389,7 @@ int luaopen_cprof_core (lua_State *L) {
   luaL_newlib(L, core);
   lprofile_open(L);
   lfile_open(L);
+  lsave_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

@@ -1,5 +1,5 @@
 /*
-** What Lua sees of files: recording into one, saving and loading.
+** What Lua sees of files: recording into one, and loading.
 */
 
 #ifndef lfile_h
@@ -22,5 +22,8 @@ CPROF_I int lfile_create (lua_State *L, int arg, Recording *r, Options *o);
 
 /* what the options at 'arg' tell of the program goes to the file */
 CPROF_I void lfile_begin (lua_State *L, int arg, Recording *r);
+
+/* writes the strings of the table on top; others are left out. 0: no room */
+CPROF_I int lfile_meta (lua_State *L, Journal *j);
 
 #endif

@@ -18,7 +18,9 @@
 */
 #define NODE_CALLEES	3
 
+#if !defined(NODES_SHIFT)
 #define NODES_SHIFT	10	/* a chunk of nodes: 64 KB */
+#endif
 
 typedef struct Node {
   uint64_t calls;

@@ -117,7 +117,7 @@ int platform_unmap (void *at, size_t size, int fd) {
   if (mmap(at, size, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
-  platform_readall(at, size, fd);
+  platform_readall(cast(char *, at), size, fd);
   return 1;
 }
 
@@ -132,7 +132,7 @@ int platform_replace (void *at) {
 
 /* zeros to all of it, where the room cannot be had otherwise */
 static int platform_fill (int fd, uint64_t from, uint64_t to) {
-  static const char zeros[4096];
+  static const char zeros[4096] = ZEROS;
   while (from < to) {
     size_t n = to - from < sizeof zeros ? (size_t)(to - from)
                                         : sizeof zeros;

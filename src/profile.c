@@ -107,21 +107,27 @@ static SumEdge *walk_edge (const Walk *w, uint32_t place) {
 }
 
 
+/* on the way, a sum can be more than it comes to in the end */
+static void walk_add (int64_t *sum, int64_t n) {
+  *sum = (int64_t)((uint64_t)*sum + (uint64_t)n);
+}
+
+
 static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
   const ProfileNode *n = &w->nodes->list[w->path[place].node];
   SumEdge *e = walk_edge(w, place);
   if (e == NULL) return 0;
   e->calls += n->calls;
   e->self += n->self;
-  if (outer == NONE) e->total_in += n->total;
+  if (outer == NONE) walk_add(&e->total_in, n->total);
   if (outer == NONE && w->reach != NULL)
     e->calls_in += w->reach[w->path[place].node];
-  if (e->caller != e->callee) e->total_out += n->total;
+  if (e->caller != e->callee) walk_add(&e->total_out, n->total);
   if (outer != NONE && outer != place - 1) {
     /* what the outer one called is not charged with the inner one */
     e = walk_edge(w, outer + 1);
     if (e == NULL) return 0;
-    e->total_out -= n->total;
+    walk_add(&e->total_out, -n->total);
   }
   return 1;
 }

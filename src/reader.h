@@ -32,15 +32,59 @@ CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
 
 CPROF_I void reader_free (Loaded *l);
 
+/* where one is among the records; zeros: before the first */
+typedef struct RecordCursor {
+  const FileBlock *block;
+  const FileRecord *record;	/* NULL: behind the last one of the block */
+} RecordCursor;
+
 /*
-** The next record of a kind after 'r' (NULL: the first one), in a file
-** that was found to be good; NULL: there is none.
+** The next record of a kind, in a file whose blocks were found to be
+** good; NULL: there is none.
 */
-CPROF_I const Record *reader_next (const Loaded *l, const Record *r,
-                                   uint32_t kind);
+CPROF_I const FileRecord *reader_next (const Loaded *l, RecordCursor *at,
+                                       uint32_t kind);
+
+/* the id of a text by its number; TEXT_FAILED: there is none */
+CPROF_I uint32_t reader_textid (const Loaded *l, uint32_t number);
 
 /* the text with this number; "" when there is none */
 CPROF_I const char *reader_text (const Loaded *l, uint32_t number,
                                  size_t *length);
+
+
+/* say what is wrong, and give 0 */
+CPROF_I int reader_fail (Loaded *l, const char *damage);
+CPROF_I int reader_nomemory (Loaded *l);
+
+
+static inline const FileBlock *block_first (const Loaded *l) {
+  return (const FileBlock *)(const void *)(l->bytes + FORMAT_BLOCKS);
+}
+
+
+static inline const FileBlock *block_after (const FileBlock *b) {
+  return b + b->units;  /* a unit is as large as this */
+}
+
+
+static inline const FileBlock *block_end (const Loaded *l) {
+  return (const FileBlock *)(const void *)(l->bytes + l->size);
+}
+
+
+static inline const char *block_bytes (const FileBlock *b) {
+  return (const char *)(b + 1);
+}
+
+
+static inline size_t block_room (const FileBlock *b) {
+  return (size_t)(b->units - 1) * FORMAT_UNIT;
+}
+
+
+static inline const char *record_data (const FileRecord *r) {
+  return (const char *)(r + 1);
+}
 
 #endif

@@ -27,7 +27,7 @@ local cprof = { _VERSION = core.version }
 ---@field recursion? "full"|"fold"  fold: a function on the path re-enters
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
----@field file? string          a file to record into; %p in its name: the process
+---@field file? string          to record into; %p in its name: the process
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
@@ -245,7 +245,9 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  return profile.load(path)
+  local _ <close> = core.pause() and resume or nil
+  local p, why = profile.load(path)
+  return p, why
 end
 
 ---The profile of what was recorded so far. It does not change any more.

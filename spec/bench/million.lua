@@ -28,14 +28,29 @@ local code = [[
   before = os.clock()
   p:report()
   local report = os.clock() - before
-  return #p.nodes .. " " .. bytes .. " " .. snapshot .. " " .. report
+  local path = os.tmpname()
+  assert(p:save(path))
+  before = os.clock()
+  p = assert(profiler.load(path))
+  local load = os.clock() - before
+  before = os.clock()
+  p:report()
+  local load_report = os.clock() - before
+  local file = io.open(path)
+  local size = file:seek "end"
+  file:close()
+  os.remove(path)
+  return table.concat({ #p.nodes, bytes, snapshot, report, size, load,
+    load_report }, " ")
 ]]
 
 local result = host.memory(code, "cprof", -1)
-local nodes, bytes, snapshot, report = result:match
-  "^(%d+) (%d+) (%S+) (%S+)$"
+local nodes, bytes, snapshot, report, file_bytes, load_, load_report =
+  result:match "^(%d+) (%d+) (%S+) (%S+) (%d+) (%S+) (%S+)$"
 assert(nodes, result)
 assert(tonumber(nodes) >= 1000000, nodes)
 assert(profiler)
 return { bytes = tonumber(bytes) * 1000000 // tonumber(nodes),
-  snapshot = tonumber(snapshot), report = tonumber(report) }
+  snapshot = tonumber(snapshot), report = tonumber(report),
+  file_bytes = tonumber(file_bytes) * 1000000 // tonumber(nodes),
+  load = tonumber(load_), load_report = tonumber(load_report) }

@@ -115,10 +115,29 @@ for _, w in ipairs(workloads) do
   end
 end
 
+-- a file instead of memory
+local path = os.tmpname()
+local into = { memory = recorded {}, file = recorded { file = path } }
+
+print(("\n%-23s %8s %7s %6s"):format("into a file", "memory", "file",
+  "ratio"))
+for _, w in ipairs(workloads) do
+  if wanted(w) then
+    local t = measure(w, into)
+    print(("%-23s %8.2f %7.2f %6.2f"):format(w.name, t.memory / 1e6,
+      t.file / 1e6, t.file / t.memory))
+    tsv[#tsv + 1] = ("file\t%s\t\t\t%d\t\t%d\t%.3f\t\t"):format(w.name,
+      t.memory, t.file, t.file / t.memory)
+  end
+end
+os.remove(path)
+
 if only == "" then
   local p = require "million"
   print(("\n1,000,000 states: %.1f MB, snapshot %.2f s, report %.2f s")
     :format(p.bytes / 1e6, p.snapshot, p.report))
+  print(("the same in a file: %.1f MB, load %.2f s, report %.2f s")
+    :format(p.file_bytes / 1e6, p.load, p.load_report))
 end
 
 if only == "" then

@@ -3,13 +3,15 @@
 ** lua_pcall, states and threads of their own, memory that runs out.
 */
 
-#define _DEFAULT_SOURCE		/* strdup, fork */
+#define _DEFAULT_SOURCE		/* strdup, fork, kill */
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
@@ -332,6 +334,84 @@ static int host_state (lua_State *L) {
 /* }====================================================== */
 
 
+/* {======================================================
+** A child that is killed
+** ======================================================= */
+
+/* n: tells the parent, before and after which it can be killed */
+static int host_announce (lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1);
+  int fd = (int)lua_tointeger(L, lua_upvalueindex(1));
+  if (write(fd, &n, sizeof n) != (ssize_t)sizeof n) _exit(1);
+  return 0;
+}
+
+
+static void host_doomed (lua_State *L, int fd) {
+  lua_settop(L, 1);
+  lua_pushinteger(L, fd);
+  lua_pushcclosure(L, host_announce, 1);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK)
+    fprintf(stderr, "%s\n", lua_tostring(L, -1));
+  fflush(NULL);
+  _exit(2);
+}
+
+
+/*
+** f, us: runs f(announce) in a child, which is killed 'us' microseconds
+** after its first announcement. The last two numbers that it announced,
+** and how it ended.
+*/
+static int host_kill (lua_State *L) {
+  lua_Integer us = luaL_checkinteger(L, 2), n, last = 0, before = 0;
+  struct timespec wait = {us / 1000000, us % 1000000 * 1000};
+  int fds[2], status = 0, first = 1;
+  pid_t pid;
+  if (pipe(fds) != 0) return luaL_error(L, "no pipe");
+  fflush(NULL);
+  pid = fork();
+  if (pid == 0) {
+    close(fds[0]);
+    host_doomed(L, fds[1]);
+  }
+  close(fds[1]);
+  while (read(fds[0], &n, sizeof n) == (ssize_t)sizeof n) {
+    if (first) {
+      nanosleep(&wait, NULL);
+      kill(pid, SIGKILL);
+      first = 0;
+    }
+    before = last;
+    last = n;
+  }
+  close(fds[0]);
+  waitpid(pid, &status, 0);
+  lua_pushinteger(L, before);
+  lua_pushinteger(L, last);
+  lua_pushinteger(L, status);
+  return 3;
+}
+
+/* }====================================================== */
+
+
+/* status: the process ends at once */
+static int host_exit (lua_State *L) {
+  _exit((int)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+
+/* path, size: cuts a file */
+static int host_truncate (lua_State *L) {
+  int status = truncate(luaL_checkstring(L, 1),
+                        (off_t)luaL_checkinteger(L, 2));
+  lua_pushboolean(L, status == 0);
+  return 1;
+}
+
+
 /* true in the child */
 static int host_fork (lua_State *L) {
   fflush(NULL);
@@ -360,7 +440,8 @@ int luaopen_spec_host (lua_State *L) {
     {"loop", host_loop}, {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
-    {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
+    {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},
+    {"truncate", host_truncate}, {"exit", host_exit},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

@@ -1,0 +1,663 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local path = os.tmpname()
+local other = os.tmpname()
+
+teardown(function()
+  os.remove(path)
+  os.remove(other)
+end)
+
+before_each(function()
+  os.remove(path)
+  os.remove(other)
+end)
+
+local function read(from)
+  local file = assert(io.open(from, "rb"))
+  local s = file:read "a"
+  file:close()
+  return s
+end
+
+local function write(to, s)
+  local file = assert(io.open(to, "wb"))
+  file:write(s)
+  file:close()
+end
+
+local function leaf(n) return n end
+
+local function work()
+  for i = 1, 20 do leaf(i) end
+  pcall(error, "x")
+  local s = ("x"):rep(3)
+  local _ <close> = profiler.zone("zone", s)
+  local co = coroutine.wrap(function(n) coroutine.yield(n) end)
+  co(1) co(2)
+  load "local function f(n) if n > 0 then return f(n - 1) end end f(9)" ()
+  load("return function() end", "=(a chunk)")()()
+  profiler.pause()
+  leaf(1)
+  profiler.resume()
+  table.sort({ 3, 2, 1 }, function(a, b) return a < b end)
+end
+
+-- all that a profile has, as plain data
+local function data(p)
+  local out = { meta = p.meta, functions = p.functions, nodes = {},
+                lines = {}, sources = p.sources }
+  for i, node in ipairs(p.nodes) do out.nodes[i] = node end
+  for source, lines in pairs(p.lines) do out.lines[source] = lines end
+  return out
+end
+
+local modes = {
+  calls = {}, lines = { mode = "line" }, folded = { recursion = "fold" },
+  sites = { callsites = true }, cpu = { clock = "cpu" },
+  ["no C"] = { c_functions = false }, cut = { max_nodes = 16 },
+  some = { mode = "line", lines = { "file_spec" }, recursion = "fold" },
+}
+
+local function record(options, f)
+  local all = { file = path }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return helper.record(f or work, all)
+end
+
+-- runs Lua code in a shell that first does something else
+local function shell(first, code, ...)
+  local script = os.tmpname()
+  write(script, code)
+  local pipe = io.popen(("%s lua5.4 '%s' '%s' 2>&1"):format(first, script,
+    table.concat({ ... }, "' '")))
+  local output = pipe:read "a"
+  local ok, _, status = pipe:close()
+  os.remove(script)
+  return output, ok, status
+end
+
+describe("a profile", function()
+  it("is the same when it was recorded into a file", function()
+    for name, options in pairs(modes) do
+      local p = record(options)
+      local loaded = assert(profiler.load(path))
+      assert.same(data(p), data(loaded), name)
+      assert.is_true(name == "cut" or helper.check(loaded))
+      for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
+        local o = { mode = mode, width = 100 }
+        assert.equal(p:report(o), loaded:report(o))
+      end
+      if p.meta.mode == "line" then
+        assert.equal(p:annotate(nil, { width = 100 }),
+          loaded:annotate(nil, { width = 100 }))
+      end
+      assert.same(profiler.view(p):lines(), profiler.view(loaded):lines())
+    end
+  end)
+
+  it("is the same when it was saved and loaded, any number of times",
+    function()
+      for name, options in pairs(modes) do
+        local p = helper.record(work, options)
+        for _ = 1, 3 do
+          assert.is_true(p:save(path))
+          local loaded = assert(profiler.load(path))
+          assert.same(data(p), data(loaded), name)
+          p = loaded
+        end
+      end
+    end)
+
+  it("has any bytes in its names", function()
+    local name = "a;b \"c\"\n\xFF\0d é"
+    local p = record({}, function()
+      local _ <close> = profiler.zone(name)
+      load("return 1", "=" .. name:gsub("%z", ""))()
+    end)
+    local loaded = assert(profiler.load(path))
+    assert.is_truthy(helper.named(loaded, name))
+    assert.same(data(p), data(loaded))
+  end)
+
+  it("is not kept in memory only, but also of an empty program", function()
+    local p = record({}, function() end)
+    assert.same(data(p), data(assert(profiler.load(path))))
+  end)
+
+  it("in a file forgets what reset forgets", function()
+    profiler.start { file = path, mode = "line" }
+    work()
+    profiler.reset()
+    leaf(1)
+    profiler.stop()
+    local p, loaded = profiler.snapshot(), assert(profiler.load(path))
+    assert.same(data(p), data(loaded))
+    assert.equal(1, helper.find(loaded, leaf).calls)
+  end)
+
+  it("in a file stays what it is after another one has begun", function()
+    local p = record()
+    local before = data(p)
+    helper.record(leaf)
+    assert.same(before, data(assert(profiler.load(path))))
+  end)
+
+  it("replaces the one that the file held", function()
+    record()
+    record({}, function() leaf(1) leaf(2) end)
+    assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
+  end)
+
+  it("is complete when the program ends without stop", function()
+    for _, ending in ipairs { "", "os.exit(0, true)", "os.exit(0)",
+      "error 'x'", "coroutine.wrap(function() os.exit(0, true) end)()" } do
+      local output = shell("", [[
+        require "cprof".start { file = arg[1], mode = "line" }
+        local function leaf() end
+        for _ = 1, 7 do leaf() end
+        string.rep("x", 3)
+        ]] .. ending, path)
+      assert.is_true(output == "" or ending:find "error" ~= nil, output)
+      local p = assert(profiler.load(path))
+      assert.is_true(helper.check(p))
+      assert.equal(7, helper.named(p, "leaf").calls)
+      assert.equal(1, helper.named(p, "string.rep").calls)
+      assert.equal(ending == "os.exit(0)" and
+        "the program ended without stopping it" or nil, p.meta.ended)
+    end
+  end)
+end)
+
+describe("a file that is being written", function()
+  it("is read by other processes, while it goes on", function()
+    profiler.start { file = path }
+    for round = 1, 5 do
+      leaf(round)
+      local output = shell("", [[
+        local profiler = require "cprof"
+        local p = assert(profiler.load(arg[1]))
+        assert(require "helper".check(p))
+        local f = require "helper".named(p, "leaf")
+        print(f.calls, p.meta.live, p.meta.ended, p.meta.pid)
+        p:report()]], path)
+      assert.is_truthy(output:find(("^%d\ttrue\tnil\t%%d+\n$"):format(round)),
+        output)
+    end
+    profiler.stop()
+    local p = assert(profiler.load(path))
+    assert.is_nil(p.meta.live)
+    assert.is_true(helper.check(p))
+  end)
+
+  it("is read at any instant", function()
+    local output = shell("", [[
+      local host = require "spec_host"
+      local profiler = require "cprof"
+      local helper = require "helper"
+      if host.fork() then
+        profiler.start { file = arg[1], mode = "line" }
+        local t = os.time() + 2
+        local i = 0
+        while os.time() < t do
+          i = i + 1
+          load("return " .. i % 300, "=" .. i % 300)()
+          if i % 1000 == 0 then profiler.reset() end
+        end
+        profiler.stop()
+        os.exit(0)
+      end
+      local loads, live = 0, 0
+      repeat
+        local p, why = profiler.load(arg[1])
+        if p then
+          assert(helper.check(p))
+          loads = loads + 1
+          if p.meta.live then live = live + 1 end
+        else
+          assert(why:find "not a profile" or why:find "nothing was" or
+            why:find "No such file" or why:find "too fast", why)
+        end
+      until p and not p.meta.live and not p.meta.ended
+      assert(loads > 5 and live > 5)
+      print "good"]], path)
+    assert.equal("good\n", output)
+  end)
+
+  it("is written by no one else, who is told by whom", function()
+    profiler.start { file = path }
+    leaf(1)
+    local output = shell("", [[
+      local profiler = require "cprof"
+      local ok, why = pcall(profiler.start, { file = arg[1] })
+      print(ok, why, profiler.running())]], path)
+    local pid = profiler.snapshot().meta.pid
+    assert.is_truthy(output:find(("false\t.*start: %s: process %d writes " ..
+      "to it\tfalse"):format(path:gsub("%p", "%%%0"), pid)), output)
+    leaf(2)
+    -- nor by another state of the same process
+    local state = host.state()
+    output = state:run(([[
+      local ok, why = pcall(require "cprof".start, { file = %q })
+      return tostring(ok) .. " " .. why]]):format(path))
+    assert.is_truthy(output:find(("^false .*process %d writes to it$")
+      :format(pid)), output)
+    state:close()
+    profiler.stop()
+    assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
+    -- who has stopped does not write any more
+    output = shell("", [[
+      require "cprof".start { file = arg[1] }
+      require "cprof".stop()
+      print "mine"]], path)
+    assert.equal("mine\n", output)
+  end)
+
+  it("has the number of the process in its name for %p", function()
+    profiler.start { file = path .. ".%p" }
+    profiler.stop()
+    local name = path .. "." .. profiler.snapshot().meta.pid
+    assert.is_truthy(profiler.load(name))
+    os.remove(name)
+  end)
+
+  it("can be removed, or another put in its place", function()
+    profiler.start { file = path }
+    os.remove(path)
+    write(path, "something else")
+    work()
+    profiler.stop()
+    local p = profiler.snapshot()
+    assert.is_nil(p.meta.ended)
+    assert.is_true(helper.check(p))
+    assert.equal("something else", read(path))
+  end)
+
+  it("has the names that were known last, when it is killed", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      profiler.start { file = arg[1] }
+      package.loaded.later = { f = function() end }
+      package.loaded.later.f()
+      profiler.snapshot()
+      require "spec_host".exit(0)]], path)
+    assert.equal("", output)
+    local p = assert(profiler.load(path))
+    assert.is_truthy(helper.named(p, "later.f"))
+  end)
+
+  it("is one of several, of states in threads of their own", function()
+    local results = host.threads(([[
+      local profiler = require "cprof"
+      local path = %q .. tostring({}):gsub("%%W", "")
+      local function leaf() end
+      for i = 1, 20 do
+        profiler.start { file = path, mode = i %% 2 == 0 and "line" or "call" }
+        for k = 1, 500 do load("local f = ... f()", "=" .. k)(leaf) end
+        assert(profiler.load(path).meta.live)
+        profiler.stop()
+        local p = assert(profiler.load(path))
+        assert(require "helper".check(p))
+        for _, f in ipairs(p.functions) do
+          if f.name == "leaf" or f.name == "f" then
+            assert(f.calls == 500, f.calls)
+          end
+        end
+      end
+      os.remove(path)
+      return "good"]]):format(path), 4)
+    assert.same({ "good", "good", "good", "good" }, results)
+  end)
+
+  it("is not the child's, after a fork", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      local host = require "spec_host"
+      local function leaf() end
+      profiler.start { file = arg[1] }
+      leaf()
+      if host.fork() then
+        for _ = 1, 10 do leaf() end
+        local p = profiler.snapshot()
+        print(p.meta.ended, require "helper".named(p, "leaf").calls)
+        profiler.reset()
+        profiler.stop()
+        profiler.start { file = arg[2] }
+        for _ = 1, 5 do leaf() end
+        profiler.stop()
+        os.exit(0, true)
+      end
+      host.wait()
+      leaf()
+      if host.fork() then os.exit(0, true) end -- which closes the state
+      host.wait()
+      leaf()
+      profiler.stop()
+      for i = 1, 2 do
+        local p = assert(profiler.load(arg[i]))
+        print(p.meta.ended, require "helper".named(p, "leaf").calls)
+      end]], path, other)
+    assert.equal("the process forked\t1\nnil\t3\nnil\t5\n", output)
+  end)
+end)
+
+-- a program that makes its file grow while someone harms it
+local harmed = [[
+  local profiler = require "cprof"
+  local function leaf() end
+  local function grow(n)
+    for i = 1, n do load("local f = ... f()", "=" .. i)(leaf) end
+  end
+  profiler.start { file = arg[1] }
+  grow(100)
+  harm()
+  grow(5000)
+  print "alive"
+  print(profiler.stop())
+  local p = profiler.snapshot()
+  print(p.meta.ended, require "helper".check(p))
+  assert(p:report():find("note: recording ended early: " .. p.meta.ended, 1,
+    true))
+  profiler.start()
+  leaf()
+  profiler.stop()
+  print(profiler.snapshot().meta.ended)
+  ]]
+
+describe("a program lives when its file", function()
+  it("is cut short by someone else", function()
+    for _, size in ipairs { 0, 1, 4096, 70000, 100000 } do
+      os.remove(path)
+      local output = shell("", ([[
+        local function harm()
+          assert(os.execute("truncate -s %d " .. arg[1]))
+        end]]):format(size) .. harmed, path)
+      assert.equal("alive\nfalse\nthe file was cut short by someone else\t" ..
+        "true\nnil\n", output)
+    end
+  end)
+
+  it("is cut short, and then looked at", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      local function leaf() end
+      profiler.start { file = arg[1] }
+      for i = 1, 10 do leaf() end
+      assert(os.execute("truncate -s 0 " .. arg[1]))
+      print(profiler.report() ~= nil)
+      print(profiler.snapshot().meta.ended)]], path)
+    assert.equal("true\nthe file was cut short by someone else\n", output)
+  end)
+
+  it("finds no room on the disk", function()
+    local dir = os.tmpname()
+    os.remove(dir)
+    local mount = ("mkdir %s && mount -t tmpfs -o size=600k tmpfs %s")
+      :format(dir, dir)
+    if not os.execute(("unshare -rm sh -c '%s' 2>/dev/null && rmdir %s")
+      :format(mount, dir)) then
+      os.execute("rmdir " .. dir)
+      pending "nothing can be mounted here"
+      return
+    end
+    local script = os.tmpname()
+    write(script, "local function harm() end " .. harmed)
+    local pipe = io.popen(("unshare -rm sh -c '%s && lua5.4 %s %s/file && " ..
+      "lua5.4 %s %s/file' 2>&1"):format(mount, script, dir, script, dir))
+    local output = pipe:read "a"
+    pipe:close()
+    os.execute("rmdir " .. dir)
+    os.remove(script)
+    local once = "alive\nfalse\nno space left for the file\ttrue\nnil\n"
+    assert.equal(once .. once, output)
+  end)
+
+  it("is recorded while memory runs out", function()
+    local code = ([[
+      local profiler = require "cprof"
+      local function leaf() end
+      arm()
+      local ok, why = pcall(profiler.start, { file = %q, mode = "line" })
+      for i = 1, 40 do load("local f = ... f()", "=" .. i %% 30)(leaf) end
+      profiler.stop()
+      pcall(profiler.load, %q)
+      disarm()
+      local p = ok and profiler.snapshot()
+      if not ok then
+        assert(why:find "memory", why)
+      elseif not p.meta.ended then
+        return "complete"
+      else
+        assert(p.meta.ended == "out of memory", p.meta.ended)
+        local loaded = assert(profiler.load(%q))
+        assert(#loaded.nodes == #p.nodes)
+        assert(loaded.meta.ended == "out of memory")
+      end
+      return "incomplete"]]):format(path, path, path)
+    local _, _, requests = host.memory(code, "cprof", -1)
+    local incomplete = 0
+    for n = 0, requests, helper.slow and 5 or 1 do
+      os.remove(path)
+      local result, status, _, left = host.memory(code, "cprof", n)
+      assert.equal(0, status, result)
+      assert.equal(0, left)
+      if result == "incomplete" then incomplete = incomplete + 1 end
+    end
+    assert.is_true(incomplete > 10)
+    assert.equal("complete", (host.memory(code, "cprof", -1)))
+  end)
+
+  it("finds few addresses", function()
+    if os.getenv "CPROF_SANITIZE" then return end -- which needs them all
+    local output = shell("ulimit -v 400000;", [[
+      local profiler = require "cprof"
+      local function leaf() end
+      profiler.start { file = arg[1] }
+      for i = 1, 1000 do load("local f = ... f()", "=" .. i)(leaf) end
+      profiler.stop()
+      print(require "helper".check(assert(profiler.load(arg[1]))))]], path)
+    assert.equal("true\n", output)
+  end)
+
+  it("may not become so large", function()
+    local output = shell("ulimit -f 1200;", "local function harm() end " ..
+      harmed, path)
+    assert.equal("alive\nfalse\nthe file has reached the size that it may " ..
+      "have\ttrue\nnil\n", output)
+    local p = assert(profiler.load(path))
+    assert.equal("the file has reached the size that it may have",
+      p.meta.ended)
+    assert.is_true(helper.check(p))
+  end)
+
+  it("was recorded: no handler is left", function()
+    local output = shell("", [[
+      local profiler = require "cprof"
+      local function caught()
+        local mask = io.open "/proc/self/status":read "a":match
+          "SigCgt:%s*(%x+)"
+        return tonumber(mask, 16) & 0x40 ~= 0
+      end
+      local before = caught()
+      profiler.start { file = arg[1] }
+      local during = caught()
+      profiler.stop()
+      assert(during and caught() == before)
+      print "good"]], path)
+    assert.equal("good\n", output)
+  end)
+
+  it("was meant for another signal", function()
+    local _, _, status = shell("", [[
+      require "cprof".start { file = arg[1] }
+      os.execute "kill -BUS $PPID"
+      os.exit(3)]], path)
+    assert.is_true(status ~= 3 and status ~= 0)
+  end)
+end)
+
+describe("what is no profile", function()
+  local function refused(s, why)
+    write(path, s)
+    local p, message = profiler.load(path)
+    assert.is_nil(p)
+    assert.is_truthy(message:find(path .. ": " .. why, 1, true), message)
+  end
+
+  local function good()
+    record()
+    return read(path)
+  end
+
+  local function with(s, at, bytes)
+    return s:sub(1, at) .. bytes .. s:sub(at + #bytes + 1)
+  end
+
+  it("is refused, and why is said", function()
+    local s = good()
+    refused("", "not a profile")
+    refused("local x = 1", "not a profile")
+    refused(("\0"):rep(8192), "not a profile")
+    refused(with(s, 8, s:sub(9, 12):reverse()),
+      "written on a machine with another byte order")
+    refused(with(s, 12, ("I4"):pack(2)),
+      "its format is version 2; this cprof reads version 1")
+    refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
+    refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
+    refused(with(s, 32, ("I4"):pack(9)), "damaged: state")
+    refused(with(s, 52, ("I4"):pack(0xffffffff)), "damaged: number of nodes")
+    refused(with(s, 56, ("I4"):pack(0xffffffff)), "damaged: cut short")
+    refused(with(s, 56, ("I4"):pack(1)), "damaged: size")
+    refused(with(s, 4096, ("I4"):pack(77)), "damaged: kind of a block")
+    refused(with(s, 4104, ("I4"):pack(0)), "damaged: size of a block")
+  end)
+
+  it("is nil and a message when there is none", function()
+    local p, message = profiler.load(path)
+    assert.is_nil(p)
+    assert.equal(path .. ": No such file or directory", message)
+    p, message = profiler.load "/"
+    assert.is_nil(p)
+    assert.equal("/: not a regular file", message)
+    p, message = profiler.load "/dev/zero"
+    assert.is_nil(p)
+    assert.equal("/dev/zero: not a regular file", message)
+  end)
+
+  it("is a file cut at any length", function()
+    local s = good()
+    local step = helper.slow and 997 or 17
+    local n = #s - 1
+    while n >= 0 do
+      host.truncate(path, n)
+      local p, message = profiler.load(path)
+      assert.is_nil(p, n)
+      assert.is_truthy(message:find("cut short", 1, true) or
+        message:find("not a profile", 1, true), message)
+      n = n - (n > 6000 and step or helper.slow and 53 or 1)
+    end
+  end)
+
+  it("is not all that has a wrong byte, but none does harm", function()
+    local loaded = 0
+    for _, mode in ipairs { "call", "line" } do
+      record { mode = mode, callsites = true }
+      local s = read(path)
+      for i = 1, math.max(helper.many(600), 20) do
+        -- where there is something, more often than where there is not
+        local at = math.random(i % 2 == 0 and 300 or #s) - 1
+        if i % 3 == 0 then at = s:find("[^%z]", math.random(#s)) or at end
+        write(path, with(s, at, string.char(math.random(0, 255))))
+        local p, message = profiler.load(path)
+        if p then
+          loaded = loaded + 1
+          p:report { width = 100 }
+          p:report { mode = "callgraph", width = 100 }
+          p:report { mode = "tree", width = 100 }
+          if p.meta.mode == "line" then p:annotate() end
+          if loaded % 50 == 0 then assert(p:save(other)) end
+        else
+          assert.equal("string", type(message))
+        end
+      end
+    end
+    assert.is_true(loaded > 0)
+  end)
+
+  it("is not overwritten", function()
+    write(path, "precious")
+    local ok, why = pcall(profiler.start, { file = path })
+    assert.is_false(ok)
+    assert.is_truthy(why:find(path .. ": exists, and is no profile", 1, true))
+    assert.equal("precious", read(path))
+    ok, why = helper.record(leaf):save(path)
+    assert.is_nil(ok)
+    assert.equal(path .. ": exists, and is no profile", why)
+    assert.equal("precious", read(path))
+  end)
+
+  it("is no place to save to, nor is one that is being written", function()
+    profiler.start { file = path }
+    local p = profiler.snapshot()
+    for where, what in pairs { [path] = "process %d+ writes to it",
+      ["/dev/null"] = "not a regular file" } do
+      local ok, why = p:save(where)
+      assert.is_nil(ok)
+      assert.is_truthy(why:find(what), why)
+    end
+    profiler.stop()
+    assert.is_true(p:save(path))
+  end)
+end)
+
+describe("a file that cannot be written", function()
+  it("is an error that loses nothing", function()
+    local p = helper.record(leaf)
+    for file, why in pairs {
+      ["/nonexistent/x"] = "No such file or directory",
+      ["/"] = "Is a directory",
+      ["/dev/full"] = "not a regular file",
+    } do
+      local ok, message = pcall(profiler.start, { file = file })
+      assert.is_false(ok)
+      assert.is_truthy(message:find("start: " .. file .. ": " .. why, 1,
+        true), message)
+      assert.is_false(profiler.running())
+      assert.same(data(p), data(profiler.snapshot()))
+    end
+  end)
+
+  it("is nil and a message of save, and nothing is half-written", function()
+    local p = helper.record(work)
+    local ok, why = p:save "/nonexistent/x"
+    assert.is_nil(ok)
+    assert.is_truthy(why:find("^/nonexistent/x.*No such file"), why)
+    assert.is_true(p:save(path))
+    local before = read(path)
+    local output = shell("ulimit -f 100;", [[
+      local p = assert(require "cprof".load(arg[1]))
+      print(p:save(arg[1]))]], path)
+    assert.is_truthy(output:find("^nil\t" .. path:gsub("%p", "%%%0")),
+      output)
+    assert.equal(before, read(path))
+    assert.is_nil(io.open(path .. ".tmp"))
+  end)
+
+  it("has a name that is a string", function()
+    local ok, why = pcall(profiler.start, { file = true })
+    assert.is_false(ok)
+    assert.is_truthy(why:find("option 'file' must be a string", 1, true))
+    ok, why = pcall(profiler.load, 12)
+    assert.is_false(ok)
+    assert.is_truthy(why:find("load: the path must be a string, got a " ..
+      "number", 1, true), why)
+    ok, why = pcall(function() helper.record(leaf):save() end)
+    assert.is_false(ok)
+    assert.is_truthy(why:find("save: the path must be a string, got a nil",
+      1, true), why)
+  end)
+end)

@@ -1,0 +1,89 @@
+-- Makes the inputs that make fuzz begins with, of files that the recorder
+-- has written: lua5.4 seeds.lua FOLDER NODES_SHIFT
+
+local names = require "cprof.name"
+local profiler = require "cprof"
+
+local folder, shift = arg[1], tonumber(arg[2])
+local header_size, blocks = 264, 4096
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local s = file:read "a"
+  file:close()
+  return s
+end
+
+-- as small as chunks are in the fuzzer
+local function recut(block, out, owner, nodes)
+  local size = 64 << shift
+  for at = 65, #block, size do
+    if owner << shift >= nodes then break end
+    out[#out + 1] = ("<I4I4I4I4"):pack(1, owner, 1 + size // 64, 0) ..
+      ("\0"):rep(48) .. block:sub(at, at + size - 1)
+    owner = owner + 1
+  end
+  return owner
+end
+
+local function convert(s)
+  local out, at, owner = { "\0" .. s:sub(1, header_size) }, blocks + 1, 0
+  local nodes, units = ("<I4I4"):unpack(s, 53)
+  while at <= units * 64 do
+    local kind, _, count, used = ("<I4I4I4I4"):unpack(s, at)
+    local block = s:sub(at, at + count * 64 - 1)
+    if kind == 1 then owner = recut(block, out, owner, nodes)
+    elseif kind == 3 then -- without the room behind the records
+      local kept = 1 + (used + 63) // 64
+      out[#out + 1] = ("<I4I4I4I4"):pack(kind, 0, kept, used) ..
+        block:sub(17, kept * 64)
+    else out[#out + 1] = block end
+    at = at + count * 64
+  end
+  return table.concat(out)
+end
+
+local function seed(name, path)
+  local file = assert(io.open(folder .. "/" .. name, "wb"))
+  file:write(convert(read(path)))
+  file:close()
+end
+
+local path = os.tmpname()
+os.remove(path)
+
+local function record(name, options, f)
+  options.file = path
+  profiler.start(options)
+  f()
+  seed(name .. "_live", path)
+  profiler.stop()
+  seed(name, path)
+  assert(profiler.snapshot():save(path))
+  seed(name .. "_saved", path)
+  os.remove(path)
+end
+
+local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
+
+local function work()
+  local _ <close> = profiler.zone("zone", 1)
+  fib(6)
+  local text = "local function f(n) return n end\nreturn f(1)\n"
+  assert(load(text, "=chunk"))()
+  assert(load(text))()
+  pcall(error, "x")
+  coroutine.wrap(function() fib(3) end)()
+end
+
+-- few of them, so that inputs are small
+names.paths = function()
+  return { [work] = "work", [pcall] = "pcall", [error] = "error" }
+end
+
+record("calls", {}, work)
+record("lines", { mode = "line", lines = { "string", "chunk" } }, work)
+record("folded", { recursion = "fold", callsites = true, clock = "cpu" },
+  work)
+record("cut", { max_nodes = 16 }, function() fib(25) end)
+record("empty", { c_functions = false }, function() end)

@@ -1,0 +1,104 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local path = os.tmpname()
+
+teardown(function() os.remove(path) end)
+
+local batch = 20
+
+local function leaf(n) return n end
+
+-- a bit of everything that makes the file grow
+local function work(i)
+  leaf(i)
+  pcall(error, i)
+  local _ <close> = profiler.zone("zone", i % 50)
+  coroutine.wrap(function() leaf(i) coroutine.yield() end)()
+  if i % 10 == 0 then
+    local f = load("return function(g, i) return g(i) end", "=chunk" .. i)()
+    f(leaf, i)
+  end
+end
+
+-- says what will have been done by the time that it says more
+local function doomed(options)
+  return function(announce)
+    options.file = path
+    profiler.start(options)
+    announce(0)
+    for i = 1, math.huge do
+      announce(i * batch)
+      for k = 1, batch do work(i * batch + k) end
+    end
+  end
+end
+
+local function killed(options, us)
+  local done, at_most, status = host.kill(doomed(options), us)
+  assert.equal(9, status)
+  local p = assert(profiler.load(path))
+  assert.is_true(helper.check(p))
+  local fn = helper.find(p, work)
+  local calls = fn and fn.calls or 0
+  assert.is_true(calls >= done and calls <= at_most,
+    ("%d calls, announced %d and %d"):format(calls, done, at_most))
+  return p, calls
+end
+
+describe("a program that is killed", function()
+  it("leaves a file with all that it did, whenever that is", function()
+    local most = 0
+    for i = 1, math.max(helper.many(500), 5) do
+      local options = ({ {}, { mode = "line" }, { recursion = "fold" },
+        { callsites = true, clock = "cpu" } })[i % 4 + 1]
+      local p, calls = killed(options, math.random(0, helper.slow and
+        200000 or 6000))
+      most = math.max(most, calls)
+      assert.equal("the program ended without stopping it", p.meta.ended)
+      assert.is_nil(p.meta.live)
+    end
+    assert.is_true(most > batch)
+  end)
+
+  it("leaves names of functions of both kinds", function()
+    local p = killed({}, helper.slow and 500000 or 5000)
+    assert.is_truthy(helper.named(p, "pcall"))
+    assert.is_truthy(helper.named(p, "coroutine.wrap"))
+    assert.is_truthy(helper.named(p, "zone(20)") or
+      helper.named(p, "zone(21)"))
+    assert.equal("work", helper.find(p, work).name)
+    assert.equal("leaf", helper.find(p, leaf).name)
+    assert.is_truthy(p:report():find("\nnote: recording ended early: the " ..
+      "program ended without stopping it\n", 1, true))
+  end)
+
+  it("leaves lines, and their text", function()
+    local p = killed({ mode = "line" }, helper.slow and 500000 or 5000)
+    local info = debug.getinfo(work, "S")
+    local hits = p.lines[info.source][info.linedefined + 1].hits
+    assert.is_true(math.abs(hits - helper.find(p, work).calls) <= 1)
+    assert.is_truthy(p:annotate(info.source):find("leaf(i)", 1, true))
+  end)
+
+  it("leaves a file that is good or said not to be, while it begins",
+    function()
+      for i = 1, math.max(helper.many(100), 3) do
+        os.remove(path)
+        host.kill(function(announce)
+          announce(0)
+          doomed {} (announce)
+        end, i * (helper.slow and 2000 or 40))
+        local p, why = profiler.load(path)
+        if p then helper.check(p)
+        else
+          assert.is_truthy(why:find("nothing was recorded in it yet", 1,
+            true) or why:find("No such file", 1, true) or
+            why:find("not a profile", 1, true), why)
+        end
+      end
+    end)
+end)
