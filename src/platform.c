@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -162,8 +163,38 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 }
 
 
+/* locks of an open file that one can ask about; libraries may hide them */
+#if defined(__linux__) && !defined(F_OFD_SETLK)
+#define F_OFD_GETLK	36
+#define F_OFD_SETLK	37
+#endif
+
+#if defined(F_OFD_SETLK)
+
+static int lock_call (int fd, int command, struct flock *l) {
+  memset(l, 0, sizeof *l);
+  l->l_type = F_WRLCK;
+  l->l_whence = SEEK_SET;
+  return fcntl(fd, command, l) == 0;
+}
+
+
+int platform_lock (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_SETLK, &l) ||
+         (errno != EAGAIN && errno != EACCES);
+}
+
+
+int platform_locked (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+}
+
+#else
+
 /* who asks whether it is locked has it locked for a moment, too */
-#define LOCK_TRIES	5
+#define LOCK_TRIES	100
 
 int platform_lock (int fd) {
   const struct timespec moment = {0, 1000000};
@@ -181,6 +212,8 @@ int platform_locked (int fd) {
   flock(fd, LOCK_UN);
   return 0;
 }
+
+#endif
 
 
 long platform_process (void) {
