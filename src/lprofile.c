@@ -527,7 +527,7 @@ static const luaL_Reg sums_methods[] = {
   {NULL, NULL}
 };
 
-static const luaL_Reg functions[] = {
+static const luaL_Reg core_profile[] = {
   {"snapshot", profile_snapshot},
   {"functions", profile_functions},
   {"key", profile_key},
@@ -546,14 +546,14 @@ void lprofile_open (lua_State *L) {
   lua_pop(L, 2);
   lhistory_open(L);
   lwalk_open(L);
-  luaL_setfuncs(L, functions, 0);
+  luaL_setfuncs(L, core_profile, 0);
   lstates_open(L);
 }
 
 
 int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
-  for (l = functions; l->name != NULL; l++)
+  for (l = core_profile; l->name != NULL; l++)
     if (l->func == f) return 1;
   return lhistory_own(f) || lstates_own(f) || lwalk_own(f);
 }
