@@ -155,7 +155,7 @@ install: all
 lint: deps-lint
 	$(PATHS) $(LUA) $$(command -v luacheck) lua spec src
 	cppcheck --std=c99 --enable=warning,performance,portability \
-	  --inline-suppr --error-exitcode=1 --quiet -I$(LUA_INCDIR) \
+	  --inline-suppr --error-exitcode=1 --quiet -I$(LUA_INCDIR) -Isrc \
 	  --suppress=missingInclude --suppress=missingIncludeSystem src
 
 # The machine itself is not instrumented, so the library is preloaded.

@@ -211,8 +211,9 @@ describe("a file that is being written", function()
         profiler.stop()
         os.exit(0)
       end
-      local loads, live = 0, 0
+      local loads, live, deadline = 0, 0, os.time() + 60
       repeat
+        assert(os.time() < deadline)
         local p, why = profiler.load(arg[1])
         if p then
           assert(helper.check(p))

@@ -65,8 +65,9 @@ static size_t chunkbytes (const Chunks *c) {
 static char *newchunk (Chunks *c) {
   char *block, *chunk;
   if (c->pages != NULL)
-    return c->pages->get(c->pages->ud, c->chunks, c->size << c->shift);
-  block = memory_resize(c->memory, NULL, 0, chunkbytes(c));
+    return cast(char *, c->pages->get(c->pages->ud, c->chunks,
+                                      c->size << c->shift));
+  block = cast(char *, memory_resize(c->memory, NULL, 0, chunkbytes(c)));
   if (block == NULL) return NULL;
   chunk = block + (CACHELINE - (uintptr_t)block % CACHELINE);
   memcpy(chunk - sizeof block, &block, sizeof block);

@@ -28,11 +28,10 @@ static Stack *stack_leave (Recording *r, Stack *s) {
 
 
 /* the stack of L, which 'resumer' has just resumed */
-static Stack *stack_resume (Recording *r, lua_State *L, lua_Debug *ar,
+static Stack *stack_resume (Recording *r, lua_State *L, int level,
                             Stack *resumer) {
   Stack *s = stacks_find(&r->stacks, L);
-  int begins, level = ar->event == LUA_HOOKCALL ||
-                      ar->event == LUA_HOOKTAILCALL;
+  int begins;
   lua_Debug caller;
   if (s == NULL) {
     s = recording_stack(r, L, L);
@@ -54,7 +53,7 @@ static Stack *stack_resume (Recording *r, lua_State *L, lua_Debug *ar,
 }
 
 
-int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told) {
+int coroutine_switch (Recording *r, lua_State *L, int level, int told) {
   Hot *h = r->hot;
   Stack *s = r->current, *to = s;
   s->top = h->top;
@@ -64,7 +63,7 @@ int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar, int told) {
   }
   else {
     while (!told && !stack_waits(r, L, s)) s = stack_leave(r, s);
-    s = stack_resume(r, L, ar, s);
+    s = stack_resume(r, L, level, s);
     if (s == NULL) return 0;
   }
   if (h->fold) stack_count(s);
@@ -81,8 +80,7 @@ int coroutine_here (Recording *r, lua_State *L) {
   lua_Debug ar;
   if (h->L != L) {
     recording_charge(h, recording_now(h));
-    ar.event = LUA_HOOKRET;  /* what runs is at level 0 */
-    if (!coroutine_switch(r, L, &ar, 0)) return 0;
+    if (!coroutine_switch(r, L, 0, 0)) return 0;
   }
   ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
   return h->top->ci == ci || adopt_unwind(h, L, ci, 0) != NULL;

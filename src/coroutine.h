@@ -10,11 +10,11 @@
 
 
 /*
-** Makes the stack of L, from which event 'ar' comes, the current one.
-** 'told': the last event was that L is about to be resumed. 0: out of
-** memory.
+** Makes the stack of L the current one; what runs there is known from
+** 'level' on. 'told': the last event was that L is about to be resumed.
+** 0: out of memory.
 */
-CPROF_I int coroutine_switch (Recording *r, lua_State *L, lua_Debug *ar,
+CPROF_I int coroutine_switch (Recording *r, lua_State *L, int level,
                               int told);
 
 /*

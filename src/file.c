@@ -84,13 +84,13 @@ FileBlock *file_block (File *f, uint32_t kind, uint32_t owner, size_t size) {
 
 
 static void *file_getnodes (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = file_block(ud, BLOCK_NODES, owner, size);
+  FileBlock *b = file_block(cast(File *, ud), BLOCK_NODES, owner, size);
   return b ? block_data(b) : NULL;
 }
 
 
 static void *file_getlines (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = file_block(ud, BLOCK_LINES, owner, size);
+  FileBlock *b = file_block(cast(File *, ud), BLOCK_LINES, owner, size);
   if (b == NULL) return NULL;
   platform_publish(&b->used, (uint32_t)(size / sizeof(Line)));
   return block_data(b);
@@ -134,14 +134,14 @@ static int file_taken (int fd, const char *path, char *why) {
 }
 
 
-/* may it be written to? what is no profile is left as it is */
-static int file_accept (int fd, const char *path, char *why) {
+/* may it be replaced? what is no profile is left as it is */
+static int file_accept (int fd, int locked, const char *path, char *why) {
   struct stat s;
   char magic[8];
   if (fstat(fd, &s) != 0) return file_refuse(why, path, strerror(errno));
   if (!S_ISREG(s.st_mode))
     return file_refuse(why, path, "not a regular file");
-  if (!platform_lock(fd)) return file_taken(fd, path, why);
+  if (locked) return file_taken(fd, path, why);
   if (fstat(fd, &s) == 0 && s.st_size > 0 &&
       (pread(fd, magic, sizeof magic, 0) != (ssize_t)sizeof magic ||
        memcmp(magic, FORMAT_MAGIC, sizeof magic) != 0))
@@ -154,7 +154,7 @@ int file_yields (const char *path, char *why) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ok;
   if (fd < 0)
     return errno == ENOENT || file_refuse(why, path, strerror(errno));
-  ok = file_accept(fd, path, why);
+  ok = file_accept(fd, platform_locked(fd), path, why);
   close(fd);
   return ok;
 }
@@ -186,7 +186,7 @@ static int file_room (File *f, uint32_t nodes) {
   wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);
   for (; wanted >= SPACE_LEAST; wanted /= 2) {
     f->space = (size_t)wanted & ~(GROW_UNIT - 1);
-    f->base = platform_space(f->space);
+    f->base = cast(char *, platform_space(f->space));
     if (f->base != NULL) return 1;
   }
   f->error = ENOMEM;
@@ -209,7 +209,7 @@ static int file_map (File *f, uint32_t nodes, void (*tell) (void *ud),
 File *file_create (const char *path, uint32_t nodes,
                    void (*tell) (void *ud), void *ud, char *why) {
   int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  File *f = calloc(1, sizeof *f);
+  File *f = cast(File *, calloc(1, sizeof *f));
   if (f == NULL) {
     file_refuse(why, path, strerror(ENOMEM));
     return NULL;
@@ -218,7 +218,7 @@ File *file_create (const char *path, uint32_t nodes,
   f->pid = platform_process();
   f->fd = open(path, flags, 0666);
   if (f->fd < 0) file_refuse(why, path, strerror(errno));
-  else if (file_accept(f->fd, path, why)) {
+  else if (file_accept(f->fd, !platform_lock(f->fd), path, why)) {
     if (file_map(f, nodes, tell, ud)) return f;
     file_refuse(why, path, strerror(f->error));
   }

@@ -32,21 +32,22 @@ typedef struct File {
 ** another program writes it, or as the system says; 'why' is filled in.
 ** 'tell' is as of 'guard_add'.
 */
-File *file_create (const char *path, uint32_t nodes,
-                   void (*tell) (void *ud), void *ud, char *why);
+CPROF_I File *file_create (const char *path, uint32_t nodes,
+                           void (*tell) (void *ud), void *ud, char *why);
 
 /*
 ** May another profile take the place of the file at 'path'? Not while it
 ** is written, and not if it is no profile. 0: no, and 'why' says so.
 */
-int file_yields (const char *path, char *why);
+CPROF_I int file_yields (const char *path, char *why);
 
 static inline FormatHeader *file_header (const File *f) {
   return (FormatHeader *)(void *)f->base;
 }
 
 /* a new block with room for 'size' bytes of zeros; NULL: no room */
-FileBlock *file_block (File *f, uint32_t kind, uint32_t owner, size_t size);
+CPROF_I FileBlock *file_block (File *f, uint32_t kind, uint32_t owner,
+                               size_t size);
 
 /* what a block holds */
 static inline void *block_data (FileBlock *b) {
@@ -54,18 +55,18 @@ static inline void *block_data (FileBlock *b) {
 }
 
 /* why it does not hold all that it should, or NULL */
-const char *file_failure (const File *f);
+CPROF_I const char *file_failure (const File *f);
 
 /* is this the process that writes it? it may be the child of a fork */
-int file_mine (const File *f);
+CPROF_I int file_mine (const File *f);
 
 /*
 ** Closes it; what it holds stays in memory. 'ended': nothing will be
 ** added any more. 0: out of memory, it stays open.
 */
-int file_close (File *f, int ended);
+CPROF_I int file_close (File *f, int ended);
 
 /* the same, but what it holds is gone from memory */
-void file_free (File *f);
+CPROF_I void file_free (File *f);
 
 #endif

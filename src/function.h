@@ -104,7 +104,7 @@ CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L);
 CPROF_I void functions_free (Functions *fs);
 
 /* the same without any function, for those that a file holds */
-int functions_blank (Functions *fs, const Memory *m);
+CPROF_I int functions_blank (Functions *fs, const Memory *m);
 
 /*
 ** The functions of these sources are the profiler's own: strings, one

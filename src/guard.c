@@ -63,7 +63,8 @@ static void guard_chain (int signal, siginfo_t *info, void *context) {
 
 static void guard_handle (int signal, siginfo_t *info, void *context) {
   int error = errno;
-  Guarded *p = info->si_code > 0 ? guard_place(info->si_addr) : NULL;
+  const char *at = cast(const char *, info->si_addr);
+  Guarded *p = info->si_code > 0 ? guard_place(at) : NULL;
   if (p != NULL && platform_replace(info->si_addr)) {
     p->lost = 1;
     p->tell(p->ud);
@@ -103,7 +104,7 @@ int guard_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
     guard_places[i].tell = tell;
     guard_places[i].ud = ud;
     guard_places[i].lost = 0;
-    guard_places[i].base = base;
+    guard_places[i].base = cast(char *, base);
     if (guard_count++ == 0 && !guard_installed) guard_install();
   }
   pthread_mutex_unlock(&guard_lock);

@@ -15,6 +15,8 @@
 
 #include <stddef.h>
 
+#include "platform.h"
+
 
 #define GUARD_NONE	(-1)
 
@@ -26,10 +28,11 @@
 ** handler when a page was lost; it may do what a handler may. GUARD_NONE
 ** when there is no place left.
 */
-int guard_add (void *base, size_t size, void (*tell) (void *ud), void *ud);
-void guard_remove (int guard);
+CPROF_I int guard_add (void *base, size_t size, void (*tell) (void *ud),
+                       void *ud);
+CPROF_I void guard_remove (int guard);
 
 /* was a page lost? */
-int guard_lost (int guard);
+CPROF_I int guard_lost (int guard);
 
 #endif

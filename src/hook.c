@@ -536,8 +536,9 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
   if (h->L != L) {
     Recording *r = h->recording;
     int told = r->resuming == L && r->resuming_at == h->last;
+    int level = ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
     recording_charge(h, now);
-    if (!coroutine_switch(r, L, ar, told)) {
+    if (!coroutine_switch(r, L, level, told)) {
       hook_nomemory(r);
       return;
     }

@@ -82,7 +82,7 @@ static int journal_texts (Journal *j) {
 
 
 static int journal_function (Journal *j, const Function *f) {
-  FunctionRecord r = {0};
+  FunctionRecord r = ZEROS;
   r.key = f->kind == FUNCTION_C ? f->key : 0;
   r.source = f->source;
   r.name = f->name;
@@ -111,8 +111,8 @@ int journal_functions (Journal *j) {
 static SourceNote *journal_note (Journal *j, uint32_t index) {
   while (index >= j->notes) {
     uint32_t wanted = j->notes ? j->notes * 2 : JOURNAL_NOTES;
-    SourceNote *note = memory_resize(j->fs->memory, j->note,
-      j->notes * sizeof *note, wanted * sizeof *note);
+    SourceNote *note = cast(SourceNote *, memory_resize(j->fs->memory, j->note,
+      j->notes * sizeof *note, wanted * sizeof *note));
     if (note == NULL) return NULL;
     memset(note + j->notes, 0, (wanted - j->notes) * sizeof *note);
     j->note = note;

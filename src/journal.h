@@ -27,26 +27,26 @@ typedef struct Journal {
   uint32_t notes;
 } Journal;
 
-void journal_init (Journal *j, File *f, Functions *fs);
-void journal_free (Journal *j);
+CPROF_I void journal_init (Journal *j, File *f, Functions *fs);
+CPROF_I void journal_free (Journal *j);
 
 /* all of these give 0 when there is no room for it */
 
 /* writes all texts and functions that are new */
-int journal_functions (Journal *j);
+CPROF_I int journal_functions (Journal *j);
 
 /* writes what is new of a source whose lines are counted, by index */
-int journal_source (Journal *j, uint32_t index);
+CPROF_I int journal_source (Journal *j, uint32_t index);
 
-int journal_meta (Journal *j, const char *key, const char *value,
-                  size_t length);
+CPROF_I int journal_meta (Journal *j, const char *key, const char *value,
+                          size_t length);
 
 /* a function is found as 'path'; with a 'key', it is one in C */
-int journal_path (Journal *j, uint64_t key, const char *source, int line,
-                  int last, const char *path);
+CPROF_I int journal_path (Journal *j, uint64_t key, const char *source,
+                          int line, int last, const char *path);
 
 /* what a function is called in the end */
-int journal_name (Journal *j, uint32_t func, const char *name,
-                  size_t length, const char *title, size_t titlelength);
+CPROF_I int journal_name (Journal *j, uint32_t func, const char *name,
+                          size_t length, const char *title, size_t titlelength);
 
 #endif

@@ -44,7 +44,7 @@ static void keep_firstrate (Recording *r) {
 
 
 static int keep_told (void *ud, uint32_t source) {
-  Recording *r = ud;
+  Recording *r = cast(Recording *, ud);
   keep_rate(r);
   return journal_functions(&r->journal) &&
          (source == 0 || journal_source(&r->journal, source));
@@ -136,6 +136,6 @@ int keep_lost (const Recording *r) {
 
 
 void keep_tell (void *hot) {
-  Hot *h = hot;
+  Hot *h = cast(Hot *, hot);
   *(lua_State *volatile *)&h->L = NULL;
 }

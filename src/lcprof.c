@@ -187,12 +187,12 @@ static int core_start (lua_State *L) {
   lua_getfield(L, 1, "lines_of");
   o.wantlines = lua_isnil(L, -1) ? NULL : core_wantlines;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LINES);
+  core_traceoptions(L, &o);
   if (!lfile_create(L, 1, r, &o)) {  /* what was recorded is still there */
     lua_pushnil(L);
     lua_insert(L, -2);
     return 2;
   }
-  core_traceoptions(L, &o);
   if (!recorder_start(r, L, &o)) {
     keep_abandon(r);
     lua_pushnil(L);

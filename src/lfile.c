@@ -99,7 +99,7 @@ void lfile_begin (lua_State *L, int arg, Recording *r) {
 
 /* Recording: asks for { key, name, title, ... } and writes them down */
 static int naming_ask (lua_State *L) {
-  Recording *r = lua_touserdata(L, 1);
+  Recording *r = cast(Recording *, lua_touserdata(L, 1));
   lua_Integer n, i;
   int ok = 1, k;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
@@ -156,7 +156,7 @@ static int file_names (lua_State *L) {
 ** ======================================================= */
 
 static int loaded_gc (lua_State *L) {
-  reader_free(luaL_checkudata(L, 1, LOADED));
+  reader_free(cast(Loaded *, luaL_checkudata(L, 1, LOADED)));
   return 0;
 }
 
@@ -262,7 +262,7 @@ static void load_keys (lua_State *L, const Loaded *l, int functions) {
 */
 static int file_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  Loaded *l = lua_newuserdatauv(L, sizeof *l, 0);
+  Loaded *l = cast(Loaded *, lua_newuserdatauv(L, sizeof *l, 0));
   int nodes;
   memset(l, 0, sizeof *l);
   luaL_setmetatable(L, LOADED);

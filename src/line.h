@@ -29,8 +29,8 @@ typedef struct Lines {
 ** Counters for the function 'func', from 'p' if it is not NULL; none where
 ** lines are not known. 0: no memory.
 */
-CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
-                const Definition *d);
+CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p,
+                        uint32_t func, const Definition *d);
 CPROF_I void lines_free (Lines *l, const Memory *m);
 CPROF_I void lines_clear (Lines *l);
 

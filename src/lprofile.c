@@ -235,13 +235,13 @@ static void *profile_room (lua_State *L, size_t items, size_t size) {
 void lprofile_push (lua_State *L, Recording *r) {
   uint32_t functions = r->functions.list.count;
   int nodes = lua_gettop(L) + 1;
-  Snapshot s = {0};
+  Snapshot s = ZEROS;
   s.list = lprofile_newnodes(L, snapshot_count(r));
-  s.owner = profile_room(L, snapshot_count(r), sizeof *s.owner);
-  s.func = profile_room(L, functions, sizeof *s.func);
-  s.zone = profile_room(L, functions, sizeof *s.zone);
-  s.own = profile_room(L, functions, sizeof *s.own);
-  s.line = profile_room(L, snapshot_lines(r), sizeof *s.line);
+  s.owner = profile_array(L, uint32_t, snapshot_count(r));
+  s.func = profile_array(L, uint32_t, functions);
+  s.zone = profile_array(L, uint8_t, functions);
+  s.own = profile_array(L, int64_t, functions);
+  s.line = profile_array(L, ProfileLine, snapshot_lines(r));
   snapshot_fill(r, &s);
   lua_pushvalue(L, nodes);
   snapshot_pushfunctions(L, r, &s);
@@ -271,12 +271,12 @@ static int profile_snapshot (lua_State *L) {
 static int profile_functions (lua_State *L) {
   Recording *r = recording_get(L);
   uint32_t functions = r->functions.list.count, i;
-  Snapshot s = {0};
+  Snapshot s = ZEROS;
   lua_Integer *calls;
   if (!r->started) return 0;
   lua_settop(L, 0);
-  s.func = profile_room(L, functions, sizeof *s.func);
-  calls = profile_room(L, functions, sizeof *calls);
+  s.func = profile_array(L, uint32_t, functions);
+  calls = profile_array(L, lua_Integer, functions);
   memset(calls, 0, functions * sizeof *calls);
   snapshot_number(r, &s);
   for (i = 0; i < r->tree.nodes.count; i++) {
@@ -527,7 +527,7 @@ static const luaL_Reg sums_methods[] = {
   {NULL, NULL}
 };
 
-static const luaL_Reg functions[] = {
+static const luaL_Reg core_profile[] = {
   {"snapshot", profile_snapshot},
   {"functions", profile_functions},
   {"key", profile_key},
@@ -546,14 +546,14 @@ void lprofile_open (lua_State *L) {
   lua_pop(L, 2);
   lhistory_open(L);
   lwalk_open(L);
-  luaL_setfuncs(L, functions, 0);
+  luaL_setfuncs(L, core_profile, 0);
   lstates_open(L);
 }
 
 
 int lprofile_own (lua_CFunction f) {
   const luaL_Reg *l;
-  for (l = functions; l->name != NULL; l++)
+  for (l = core_profile; l->name != NULL; l++)
     if (l->func == f) return 1;
   return lhistory_own(f) || lstates_own(f) || lwalk_own(f);
 }

@@ -22,13 +22,13 @@ CPROF_I Nodes *lprofile_checknodes (lua_State *L, int arg);
 /* pushes room for 'count' nodes, to be filled in */
 CPROF_I ProfileNode *lprofile_newnodes (lua_State *L, uint32_t count);
 
+/* pushes a table of what is summed up */
+CPROF_I void lprofile_pushrow (lua_State *L, const SumRow *row);
 /*
 ** Pushes a recording that does not change meanwhile: nodes, functions,
 ** meta, lines, sources, history.
 */
-void lprofile_push (lua_State *L, Recording *r);
-/* pushes a table of what is summed up */
-CPROF_I void lprofile_pushrow (lua_State *L, const SumRow *row);
+CPROF_I void lprofile_push (lua_State *L, Recording *r);
 
 /* pushes a string */
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);

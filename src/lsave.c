@@ -62,7 +62,7 @@ static uint32_t save_text (lua_State *L, int arg, const char *name,
 ** ======================================================= */
 
 static int saved_gc (lua_State *L) {
-  Recording *r = luaL_checkudata(L, 1, SAVED);
+  Recording *r = cast(Recording *, luaL_checkudata(L, 1, SAVED));
   if (r->memory.alloc != NULL) recording_free(r);
   return 0;
 }
@@ -94,7 +94,7 @@ static int save_functions (lua_State *L, int arg, Recording *r) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
   int ok = 1;
   for (i = 1; ok && i <= n; i++) {
-    Function *f = chunks_add(&fs->list);
+    Function *f = cast(Function *, chunks_add(&fs->list));
     if (f == NULL) return 0;
     lua_rawgeti(L, arg, i);
     f->id = (uint32_t)i - 1;
@@ -136,7 +136,7 @@ static int save_nodes (const Nodes *nodes, Recording *r) {
   to->pages = &r->file->nodes;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *p = &nodes->list[i];
-    Node *n = chunks_add(to);
+    Node *n = cast(Node *, chunks_add(to));
     if (n == NULL) return 0;
     n->calls = (uint64_t)p->calls;
     n->self = (uint64_t)p->self;
@@ -168,8 +168,8 @@ static int save_lines (lua_State *L, int arg, Recording *r) {
     lua_Integer func = save_at(L, arg, i), end = i;
     Line *list;
     while (end + 3 <= n && save_at(L, arg, end) == func) end += 4;
-    list = pages->get(pages->ud, (uint32_t)func - 1,
-                      (size_t)(end - i) / 4 * sizeof *list);
+    list = cast(Line *, pages->get(pages->ud, (uint32_t)func - 1,
+                      (size_t)(end - i) / 4 * sizeof *list));
     if (list == NULL) return 0;
     for (; i < end; i += 4, list++) {
       list->line = (int32_t)save_at(L, arg, i + 1);
@@ -184,7 +184,7 @@ static int save_lines (lua_State *L, int arg, Recording *r) {
 /* the source on top as one of a recording; 0: out of memory */
 static int save_source (lua_State *L, Recording *r) {
   const Memory *m = &r->memory;
-  Source *s = chunks_add(&r->functions.sources);
+  Source *s = cast(Source *, chunks_add(&r->functions.sources));
   const char *active, *content;
   size_t lines;
   if (s == NULL) return 0;
@@ -194,14 +194,14 @@ static int save_source (lua_State *L, Recording *r) {
   s->state = save_flag(L, -1, "mixed") ? SOURCE_MIXED : SOURCE_SEEN;
   lua_getfield(L, -1, "active");
   active = luaL_checklstring(L, -1, &lines);
-  s->defines.active = memory_resize(m, NULL, 0, lines + 1);
+  s->defines.active = cast(uint8_t *, memory_resize(m, NULL, 0, lines + 1));
   if (s->defines.active == NULL) return 0;
   s->defines.lines = s->defines.actives = (uint32_t)lines + 1;
   memcpy(s->defines.active + 1, active, lines);
   lua_getfield(L, -2, "text");
   content = lua_tolstring(L, -1, &s->size);
   if (content == NULL) s->size = 0;
-  if (s->size > 0) s->content = memory_resize(m, NULL, 0, s->size);
+  if (s->size > 0) s->content = memory_new(m, char, s->size);
   if (s->content != NULL) memcpy(s->content, content, s->size);
   lua_pop(L, 2);
   return s->text != TEXT_FAILED && (s->content != NULL || s->size == 0);
@@ -277,7 +277,7 @@ static int save_all (lua_State *L, Recording *r, const Nodes *nodes) {
 static int profile_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;
   const Nodes *nodes = lprofile_checknodes(L, 2);
-  Recording *r = lua_newuserdatauv(L, sizeof *r, 0);
+  Recording *r = cast(Recording *, lua_newuserdatauv(L, sizeof *r, 0));
   char why[FILE_MESSAGE];
   memset(r, 0, sizeof *r);
   luaL_setmetatable(L, SAVED);

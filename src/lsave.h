@@ -7,11 +7,13 @@
 
 #include <lua.h>
 
+#include "platform.h"
+
 
 /* adds its function to the table on top of L */
-void lsave_open (lua_State *L);
+CPROF_I void lsave_open (lua_State *L);
 
 /* is it that? */
-int lsave_own (lua_CFunction f);
+CPROF_I int lsave_own (lua_CFunction f);
 
 #endif

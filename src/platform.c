@@ -129,7 +129,7 @@ int platform_unmap (void *at, size_t size, int fd) {
   if (mmap(at, size, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
-  platform_readall(at, size, fd);
+  platform_readall(cast(char *, at), size, fd);
   return 1;
 }
 
@@ -144,7 +144,7 @@ int platform_replace (void *at) {
 
 /* zeros to all of it, where the room cannot be had otherwise */
 static int platform_fill (int fd, uint64_t from, uint64_t to) {
-  static const char zeros[4096];
+  static const char zeros[4096] = ZEROS;
   while (from < to) {
     size_t n = to - from < sizeof zeros ? (size_t)(to - from)
                                         : sizeof zeros;
@@ -174,8 +174,38 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 }
 
 
+/* locks of an open file that one can ask about; libraries may hide them */
+#if defined(__linux__) && !defined(F_OFD_SETLK)
+#define F_OFD_GETLK	36
+#define F_OFD_SETLK	37
+#endif
+
+#if defined(F_OFD_SETLK)
+
+static int lock_call (int fd, int command, struct flock *l) {
+  memset(l, 0, sizeof *l);
+  l->l_type = F_WRLCK;
+  l->l_whence = SEEK_SET;
+  return fcntl(fd, command, l) == 0;
+}
+
+
+int platform_lock (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_SETLK, &l) ||
+         (errno != EAGAIN && errno != EACCES);
+}
+
+
+int platform_locked (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+}
+
+#else
+
 /* who asks whether it is locked has it locked for a moment, too */
-#define LOCK_TRIES	5
+#define LOCK_TRIES	100
 
 int platform_lock (int fd) {
   const struct timespec moment = {0, 1000000};
@@ -193,6 +223,8 @@ int platform_locked (int fd) {
   flock(fd, LOCK_UN);
   return 0;
 }
+
+#endif
 
 
 long platform_process (void) {

@@ -78,35 +78,35 @@ CPROF_I int platform_special (const char *path);
 ** Addresses alone, without memory behind them, to map a file at; to be
 ** given back with 'platform_freepage'. NULL: there are not so many.
 */
-void *platform_space (size_t size);
+CPROF_I void *platform_space (size_t size);
 
 /* maps 'size' bytes of an open file, shared, at a place in such a space */
-int platform_map (void *at, size_t size, int fd, uint64_t offset);
+CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
 
 /*
 ** Puts memory in the place of the file that is mapped at 'at', with what
 ** the file holds from its beginning. 0: out of memory, it stays mapped.
 */
-int platform_unmap (void *at, size_t size, int fd);
+CPROF_I int platform_unmap (void *at, size_t size, int fd);
 
 /* puts an empty page in the place of the one that 'at' lies in */
-int platform_replace (void *at);
+CPROF_I int platform_replace (void *at);
 
 /*
 ** Makes a file longer, with room on the disk for all of it, so that no
 ** later store can fail for lack of that. 0, or a number of errno. No
 ** signal is raised where the process may not write so much.
 */
-int platform_extend (int fd, uint64_t from, uint64_t to);
+CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
 
 /* locks a file for as long as it is open; 0: another one has locked it */
-int platform_lock (int fd);
+CPROF_I int platform_lock (int fd);
 
 /* does another one have it locked? */
-int platform_locked (int fd);
+CPROF_I int platform_locked (int fd);
 
 /* the number of this process */
-long platform_process (void);
+CPROF_I long platform_process (void);
 
 /*
 ** Stores 'value' where another thread, process, or whoever comes after

@@ -88,7 +88,7 @@ static int reader_checkrecords (Loaded *l, const FileBlock *b) {
   if (b->used > block_room(b)) return reader_fail(l, "size of the journal");
   while (at < b->used) {
     const void *p = block_bytes(b) + at;
-    const FileRecord *r = p;
+    const FileRecord *r = cast(const FileRecord *, p);
     if (b->used - at < sizeof *r ||
         b->used - at - sizeof *r < record_padded(r->size))
       return reader_fail(l, "size of a record");
@@ -134,7 +134,7 @@ uint32_t reader_textid (const Loaded *l, uint32_t number) {
   const uint32_t *id;
   if (number == 0) return 0;
   if (number > l->texts.count) return TEXT_FAILED;
-  id = chunks_at(&l->texts, number - 1);
+  id = cast(const uint32_t *, chunks_at(&l->texts, number - 1));
   return *id;
 }
 
@@ -222,10 +222,10 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   if (fstat(fd, &s) != 0) return open_none(l, strerror(errno));
   *size = s.st_size < 0 ? 0 : (size_t)s.st_size;
   if (whole <= *size) {
-    bytes = memory_resize(m, NULL, 0, (size_t)whole);
+    bytes = cast(char *, memory_resize(m, NULL, 0, (size_t)whole));
     if (bytes == NULL) return open_none(l, "out of memory");
     *size = open_read(fd, bytes, (size_t)whole);
-    if (*size == whole) return memcpy(bytes, &h, sizeof h);
+    if (*size == whole) return cast(char *, memcpy(bytes, &h, sizeof h));
   }
   snprintf(l->why, sizeof l->why, "damaged: cut short, %llu of %llu bytes",
            (unsigned long long)*size, (unsigned long long)whole);

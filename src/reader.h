@@ -25,12 +25,12 @@ typedef struct Loaded {
 ** Reads the file at 'path'. 0: it cannot be read, or is no profile, and
 ** 'why' says so. There is something to be freed in both cases.
 */
-int reader_open (Loaded *l, const Memory *m, const char *path);
+CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);
 
 /* the same, of 'bytes', which belong to 'l' from now on */
-int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
+CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
 
-void reader_free (Loaded *l);
+CPROF_I void reader_free (Loaded *l);
 
 /* where one is among the records; zeros: before the first */
 typedef struct RecordCursor {
@@ -42,19 +42,20 @@ typedef struct RecordCursor {
 ** The next record of a kind, in a file whose blocks were found to be
 ** good; NULL: there is none.
 */
-const FileRecord *reader_next (const Loaded *l, RecordCursor *at,
-                               uint32_t kind);
+CPROF_I const FileRecord *reader_next (const Loaded *l, RecordCursor *at,
+                                       uint32_t kind);
 
 /* the id of a text by its number; TEXT_FAILED: there is none */
-uint32_t reader_textid (const Loaded *l, uint32_t number);
+CPROF_I uint32_t reader_textid (const Loaded *l, uint32_t number);
 
 /* the text with this number; "" when there is none */
-const char *reader_text (const Loaded *l, uint32_t number, size_t *length);
+CPROF_I const char *reader_text (const Loaded *l, uint32_t number,
+                                 size_t *length);
 
 
 /* say what is wrong, and give 0 */
-int reader_fail (Loaded *l, const char *damage);
-int reader_nomemory (Loaded *l);
+CPROF_I int reader_fail (Loaded *l, const char *damage);
+CPROF_I int reader_nomemory (Loaded *l);
 
 
 static inline const FileBlock *block_first (const Loaded *l) {

@@ -37,11 +37,11 @@ void recording_free (Recording *r) {
   if (r->history.memory != NULL) history_free(&r->history);
   tree_free(&r->tree);
   functions_free(&r->functions);
+  trace_close(&r->trace);
   journal_free(&r->journal);
   file_free(r->file);
   r->file = NULL;
   r->figures = &r->own_figures;
-  trace_close(&r->trace);
   memory_free(&r->memory, r->cache, sizeof *r->cache);
   r->cache = NULL;
   r->current = NULL;

@@ -124,12 +124,12 @@ typedef struct Options {
   const char *hidden;	/* sources of functions to be folded, then "" */
   int (*wanted) (void *functions, lua_State *L, const Function *f);
   int (*wantlines) (lua_State *L, const char *source);
-  File *file;		/* to record into; or NULL */
   int trace;		/* is each enter and leave told? */
   const char *trace_path;
   TraceCall trace_call;
   /* leaves the title of what runs on the stack; NULL: there is none */
   const char *(*title) (void *functions, lua_State *L, const Function *f);
+  File *file;		/* to record into; or NULL */
 } Options;
 
 typedef struct Recording {
@@ -194,10 +194,10 @@ CPROF_I int recording_clear (Recording *r);
 ** Makes an empty recording of zeros, of which no state knows: for what a
 ** file holds. 0: out of memory; it is to be freed all the same.
 */
-int recording_blank (Recording *r, const Memory *m);
+CPROF_I int recording_blank (Recording *r, const Memory *m);
 
 /* gives back all that it holds */
-void recording_free (Recording *r);
+CPROF_I void recording_free (Recording *r);
 
 /* stops for a reason of its own; keeps what there is */
 CPROF_I void recording_end (Recording *r, const char *why);
@@ -209,7 +209,7 @@ CPROF_I void recording_end (Recording *r, const char *why);
 CPROF_I int recording_forked (Recording *r);
 
 /* brings figures up to this moment, while it is recorded or pauses */
-void recording_settle (Recording *r);
+CPROF_I void recording_settle (Recording *r);
 
 /*
 ** The stack of coroutine L, made if need be; 'sweeps' away those of

@@ -34,7 +34,7 @@ static int restore_texts (Restoring *c) {
   RecordCursor at = {NULL, NULL};
   const FileRecord *r;
   while ((r = reader_next(c->l, &at, RECORD_TEXT)) != NULL) {
-    uint32_t *id = chunks_add(&c->l->texts);
+    uint32_t *id = cast(uint32_t *, chunks_add(&c->l->texts));
     if (id == NULL) return reader_nomemory(c->l);
     *id = text_add(&c->r->functions.text, record_data(r), r->size);
     if (*id == TEXT_FAILED) return reader_nomemory(c->l);
@@ -45,7 +45,7 @@ static int restore_texts (Restoring *c) {
 
 static int restore_function (Restoring *c, const FunctionRecord *r) {
   Functions *fs = &c->r->functions;
-  Function *f = chunks_add(&fs->list);
+  Function *f = cast(Function *, chunks_add(&fs->list));
   if (f == NULL) return reader_nomemory(c->l);
   f->id = fs->list.count - 1;
   f->key = (uintptr_t)r->key;
@@ -88,7 +88,7 @@ static Source *restore_getsource (Restoring *c, uint32_t number) {
     return NULL;
   }
   if (c->source[text] != 0) return functions_source(fs, c->source[text]);
-  s = chunks_add(&fs->sources);
+  s = cast(Source *, chunks_add(&fs->sources));
   if (s == NULL) {
     reader_nomemory(c->l);
     return NULL;
@@ -116,7 +116,7 @@ static int restore_marks (Restoring *c, Source *s, const char *marks,
   const Memory *m = c->r->functions.memory;
   uint32_t i;
   memory_free(m, d->active, d->actives);
-  d->active = memory_resize(m, NULL, 0, (size_t)size + 1);
+  d->active = cast(uint8_t *, memory_resize(m, NULL, 0, (size_t)size + 1));
   d->actives = d->lines = d->active ? size + 1 : 0;
   if (d->active == NULL) return reader_nomemory(c->l);
   d->active[0] = 0;
@@ -151,7 +151,7 @@ static int restore_content (Restoring *c, const FileRecord *r) {
   s->size = r->size - sizeof fixed;
   if (!restore_copy(c, &content, record_data(r) + sizeof fixed, s->size))
     return 0;
-  s->content = content;
+  s->content = cast(char *, content);
   return 1;
 }
 
@@ -161,7 +161,7 @@ static int restore_sources (Restoring *c) {
   uint32_t texts = c->r->functions.text.strings.count;
   RecordCursor at = {NULL, NULL}, contents = {NULL, NULL};
   const FileRecord *r;
-  c->source = memory_resize(m, NULL, 0, texts * sizeof *c->source);
+  c->source = memory_new(m, uint32_t, texts);
   if (c->source == NULL) return reader_nomemory(c->l);
   c->texts = texts;
   memset(c->source, 0, texts * sizeof *c->source);
@@ -221,7 +221,7 @@ static int restore_checkcalllines (Restoring *c) {
   const Tree *t = &c->r->tree;
   const Memory *m = c->r->functions.memory;
   uint32_t count = t->nodes.count, i, ok = 1;
-  uint32_t *text = memory_resize(m, NULL, 0, count * sizeof *text);
+  uint32_t *text = memory_new(m, uint32_t, count);
   if (text == NULL) return reader_nomemory(c->l);
   for (i = 0; i < count && ok; i++) {  /* texts of those that call */
     const Node *n = tree_node(t, i);
@@ -241,8 +241,8 @@ static int restore_lines (Restoring *c) {
   const Functions *fs = &c->r->functions;
   uint64_t lines = 0;
   uint32_t count = fs->sources.count, i;
-  c->highest = memory_resize(fs->memory, NULL, 0,
-                             count * sizeof *c->highest);
+  c->highest = cast(uint32_t *, memory_resize(fs->memory, NULL, 0,
+                             count * sizeof *c->highest));
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
   memset(c->highest, 0, count * sizeof *c->highest);
@@ -273,7 +273,7 @@ static int restore_chunks (Restoring *c) {
     if (!memory_grow(nodes->memory, &array, &nodes->capacity, nodes->chunks,
                      sizeof *nodes->chunk))
       return reader_nomemory(c->l);
-    nodes->chunk = array;
+    nodes->chunk = cast(char* *, array);
     nodes->chunk[nodes->chunks++] = c->l->bytes +
                                     (block_bytes(b) - c->l->bytes);
   }
@@ -365,7 +365,7 @@ static void restore_ended (Restoring *c) {
 static const Pages restore_pages = {NULL, NULL, NULL};
 
 int restore (Loaded *l) {
-  Restoring c = {0};
+  Restoring c = ZEROS;
   const Memory *m = &l->recording.memory;
   int ok;
   c.l = l;

@@ -10,6 +10,6 @@
 
 
 /* 0: it is damaged, or out of memory */
-int restore (Loaded *l);
+CPROF_I int restore (Loaded *l);
 
 #endif

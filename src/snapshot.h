@@ -35,7 +35,7 @@ typedef struct Snapshot {
 /*
 ** Numbers functions: fills in 'func', and the number 'functions'.
 */
-void snapshot_number (const Recording *r, Snapshot *s);
+CPROF_I void snapshot_number (const Recording *r, Snapshot *s);
 
 /*
 ** Fills in 's'. Ticks become ns by rounding their running sum, so that

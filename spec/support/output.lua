@@ -8,7 +8,6 @@ return function()
   local handler = require "busted.outputHandlers.base"()
 
   local function show(what, t)
-    t = t or { name = "a file of specs", message = "does not load" }
     local message = t.message or "nil"
     if type(message) ~= "string" then message = pretty.write(message) end
     local trace = t.trace or {}
@@ -39,18 +38,14 @@ return function()
     return nil, true
   end
 
-  -- in what is done before and after specs, and in files
-  local function outside(list)
-    return function(element)
-      if element.descriptor ~= "it" then
-        show("ERROR", list[#list])
-      end
-      return nil, true
+  -- in files, and in what is done before and after specs
+  handler.outside = function(element, _, message, trace)
+    if element.descriptor ~= "it" then
+      show("ERROR", { name = element.name or element.descriptor,
+        message = message, trace = trace })
     end
+    return nil, true
   end
-
-  handler.error = outside(handler.errors)
-  handler.failure = outside(handler.failures)
 
   handler.suiteEnd = function()
     io.write(("%d passed, %d failed\n"):format(handler.successesCount,
@@ -63,9 +58,7 @@ return function()
   busted.subscribe({ "test", "end" }, handler.testEnd,
     { predicate = handler.cancelOnPending })
   busted.subscribe({ "suite", "end" }, handler.suiteEnd)
-  busted.subscribe({ "error", "file" }, handler.error)
-  busted.subscribe({ "failure", "file" }, handler.failure)
-  busted.subscribe({ "error", "describe" }, handler.error)
-  busted.subscribe({ "failure", "describe" }, handler.failure)
+  busted.subscribe({ "error" }, handler.outside)
+  busted.subscribe({ "failure" }, handler.outside)
   return handler
 end
