@@ -537,6 +537,36 @@ describe("what is no profile", function()
     refused(with(s, 4104, ("I4"):pack(0)), "damaged: size of a block")
   end)
 
+  -- where a node is in a file: calls, self, id, parent, func
+  local function node_at(s, id)
+    local at = 4096
+    while ("I4"):unpack(s, at + 1) ~= 1 do
+      at = at + ("I4"):unpack(s, at + 9) * 64
+    end
+    return at + 64 + id * 64
+  end
+
+  it("is refused when ids and figures are not what they can be", function()
+    local s = good()
+    local third = node_at(s, 3)
+    assert.equal(3, (("I4"):unpack(s, third + 17)))
+    for _, id in ipairs { 3, 4, 0xffffffff } do
+      refused(with(s, third + 20, ("I4"):pack(id)),
+        "damaged: caller of a node")
+    end
+    refused(with(s, third + 20, ("I4"):pack(1)),
+      "damaged: a node under the profiler's own")
+    refused(with(s, third + 16, ("I4"):pack(2)), "damaged: caller of a node")
+    refused(with(s, third + 24, ("I4"):pack(100000)),
+      "damaged: function of a node")
+    for at = 0, 8, 8 do
+      refused(with(s, third + at, ("I8"):pack(-1)),
+        "damaged: figures of a node")
+    end
+    s = with(s, 80, ("I8"):pack(0xffffffff)) -- ns in a tick
+    refused(with(s, third + 8, ("I8"):pack(1 << 40)), "damaged: time")
+  end)
+
   it("is nil and a message when there is none", function()
     local p, message = profiler.load(path)
     assert.is_nil(p)
