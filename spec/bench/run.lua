@@ -151,6 +151,14 @@ if only == "" then
   end
 end
 
+if only == "" then
+  print(("\n%-23s %6s"):format("zone in C", "ns"))
+  for _, z in ipairs(require "zones") do
+    print(("%-23s %6.2f"):format(z.name, z.ns))
+    tsv[#tsv + 1] = ("zone\t%s\t\t\t\t\t%.2f\t\t\t"):format(z.name, z.ns)
+  end
+end
+
 if arg[1] then
   local file = assert(io.open(arg[1], "w"))
   file:write(table.concat(tsv, "\n"), "\n")

@@ -12,6 +12,7 @@
 #include <lualib.h>
 
 #include "../../src/cprof.h"
+#include "../../src/platform.h"
 #include "zones.h"
 
 
@@ -95,9 +96,44 @@ static int zones_longjmp (lua_State *L) {
 
 /* n: that many zones, one after the other */
 static int zones_many (lua_State *L) {
-  lua_Integer n = luaL_checkinteger(L, 1);
+  volatile lua_Integer n = luaL_checkinteger(L, 1);
   while (n-- > 0) {
     CPROF_REGION(L, outer) {
+    } CPROF_END(L)
+  }
+  return 0;
+}
+
+
+/* n: nothing, that many times */
+static int zones_empty (lua_State *L) {
+  volatile lua_Integer n = luaL_checkinteger(L, 1);
+  while (n-- > 0) { }
+  return 0;
+}
+
+
+static CPROF_THREAD volatile uint64_t zones_last;
+
+
+/* n: the clock is read twice, that many times */
+static int zones_clocks (lua_State *L) {
+  volatile lua_Integer n = luaL_checkinteger(L, 1);
+  while (n-- > 0) {
+    zones_last = platform_ticks();
+    zones_last = platform_ticks();
+  }
+  return 0;
+}
+
+
+/* n: that many zones, of which one is in another by turns */
+static int zones_changing (lua_State *L) {
+  volatile lua_Integer n = luaL_checkinteger(L, 1) / 2;
+  while (n-- > 0) {
+    CPROF_REGION(L, outer) {
+      CPROF_REGION(L, inner) {
+      } CPROF_END(L)
     } CPROF_END(L)
   }
   return 0;
@@ -385,6 +421,8 @@ int luaopen_spec_zones (lua_State *L) {
     {"within", zones_within}, {"nested", zones_nested},
     {"raise", zones_raise}, {"catch", zones_catch},
     {"longjmp", zones_longjmp}, {"many", zones_many},
+    {"empty", zones_empty}, {"clocks", zones_clocks},
+    {"changing", zones_changing},
     {"deep", zones_deep}, {"resume", zones_resume},
     {"attach", zones_attach}, {"pause", zones_pause},
     {"frame", zones_frame}, {"clock", zones_clock}, {"pass", zones_pass},
