@@ -197,6 +197,19 @@ describe("the cprof command", function()
     end
   end)
 
+  it("shows what is recorded at this moment, and says so", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    profiler.start { file = path }
+    work()
+    local out, err = command.cprof("report", "--min-percent=0", path)
+    profiler.stop()
+    assert.is_truthy(out:find("\nnote: it is still being recorded\n", 1,
+      true), out .. err)
+    assert.is_truthy(out:find(" 50  leaf ", 1, true))
+    assert.is_nil((command.cprof("report", path)):find("note:", 1, true))
+  end)
+
   it("says what is missing when there is no argparse", function()
     local _, err, status = command.cprof_with(
       "LUA_PATH=\"$PWD/lua/?.lua;$PWD/lua/?/init.lua\"", "", "report", "x")

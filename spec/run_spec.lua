@@ -235,6 +235,16 @@ describe("cprof run", function()
     assert.is_truthy(err:find("written to " .. file .. ", as csv", 1, true))
   end)
 
+  it("writes them where it was told to, wherever the program goes",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "local function f() end f() " ..
+        "require('lfs').chdir '/'")
+      local _, err = command.shell(("cd %s && %s"):format(dir.path,
+        command.here("run", "--format=csv", "-o", "x.csv", script)))
+      assert.is_truthy(command.read(dir:file "x.csv"):find '"f %(', err)
+    end)
+
   it("records into the file while the program runs", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua",
@@ -288,14 +298,18 @@ describe("cprof run", function()
   it("says nothing in the child of a fork", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[
-      local ok, unistd = pcall(require, "posix.unistd")
-      if not ok then print "child" print "parent" return end
-      if unistd.fork() == 0 then print "child" os.exit(0) end
-      require "posix.sys.wait".wait()
-      print "parent"]])
-    local out, err = command.cprof("run", script)
-    assert.equal("child\nparent\n", out)
-    local count = select(2, err:gsub("\ncprof: ", ""))
-    assert.equal(1, count)
+      local host = require "spec_host"
+      if host.fork() then
+        io.write "child\n"
+        if arg[1] == "exit" then os.exit(0) end
+        return
+      end
+      host.wait()
+      io.write "parent\n"]])
+    for _, how in ipairs { "exit", "return" } do
+      local out, err = command.cprof("run", script, how)
+      assert.equal("child\nparent\n", out, err)
+      assert.equal(1, select(2, err:gsub("\ncprof: ", "")))
+    end
   end)
 end)

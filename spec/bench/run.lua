@@ -159,6 +159,17 @@ if only == "" then
   end
 end
 
+if only == "" then
+  local ways = require "start"
+  print(("\n%-23s %6s %6s"):format("an empty script", "ms", "adds"))
+  for _, way in ipairs(ways) do
+    local more = way.ns - ways[1].ns
+    print(("%-23s %6.2f %6.2f"):format(way.name, way.ns / 1e6, more / 1e6))
+    tsv[#tsv + 1] = ("start\t%s\t%d\t\t\t\t%d\t\t\t"):format(way.name,
+      ways[1].ns, way.ns)
+  end
+end
+
 if arg[1] then
   local file = assert(io.open(arg[1], "w"))
   file:write(table.concat(tsv, "\n"), "\n")

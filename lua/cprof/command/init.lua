@@ -114,6 +114,7 @@ local function call(command, parsed)
     return debug.traceback(message)
   end, parsed, fail)
   if ok then os.exit(why or 0, true) end
+  if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
   os.exit(3, true)
 end

@@ -160,11 +160,14 @@ local function again(words, first, script)
 end
 
 local function deliver(parsed, command)
+  -- the program may go to another folder
+  local here = os.getenv "PWD" or "."
   return function(profile, note)
     local kept = parsed.output and
       parsed.output:gsub("%%p", tostring(profile.meta.pid))
     if parsed.format then
-      local ok, why = profile:export(parsed.format, kept)
+      local path = kept:sub(1, 1) == "/" and kept or here .. "/" .. kept
+      local ok, why = profile:export(parsed.format, path)
       if not ok then terminal.say(("cprof run: %s\n"):format(why)) end
       kept = ok and kept or nil
     end

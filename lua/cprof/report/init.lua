@@ -56,6 +56,9 @@ end
 -- what the reader must know before believing the figures
 local function notes(meta, out)
   local function note(...) out[#out + 1] = "note: " .. string.format(...) end
+  if meta.live then
+    note "it is still being recorded"
+  end
   if meta.ended then
     note("recording ended early: %s", meta.ended)
   end
