@@ -88,7 +88,7 @@ describe("cprof check", function()
 
   it("renews only what the budget has", function()
     local dir <close> = command.folder()
-    local budget = dir:file("budget.json", '{"version": 1, "limits": {}, ' ..
+    local budget = dir:file("budget.json", '{"version": 1, ' ..
       '"functions": {"leaf": {"calls": 1}}}')
     local _, err = check(budget, "--update", (save(dir, "a.cprof", 10)))
     assert.equal("", err)

@@ -67,6 +67,15 @@ describe("Ctrl-C under cprof run", function()
     end
   end)
 
+  it("kills when the program is over", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy ..
+      "setmetatable({}, { __gc = busy }) os.exit(0, true)")
+    local _, err, status = interrupted(dir, 1, "run", script)
+    assert.equal(130, status)
+    assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+  end)
+
   it("kills when it comes again", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", busy ..

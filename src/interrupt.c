@@ -37,3 +37,8 @@ static void interrupt_signal (int number) {
 void interrupt_once (void) {
   platform_interrupt(interrupt_signal);
 }
+
+
+void interrupt_never (void) {
+  platform_interrupt(NULL);
+}

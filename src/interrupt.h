@@ -16,4 +16,7 @@
 */
 CPROF_I void interrupt_once (void);
 
+/* SIGINT ends the process */
+CPROF_I void interrupt_never (void);
+
 #endif

@@ -17,9 +17,10 @@
 #define MERGE	"cprof.merge"
 
 
+/* boolean: is SIGINT an error in the program? */
 static int lcommand_interruptible (lua_State *L) {
-  (void)L;
-  interrupt_once();
+  if (lua_toboolean(L, 1)) interrupt_once();
+  else interrupt_never();
   return 0;
 }
 

@@ -79,7 +79,7 @@ int platform_columns (int fd) {
 void platform_interrupt (void (*handler) (int number)) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
-  action.sa_handler = handler;
+  action.sa_handler = handler ? handler : SIG_DFL;
   action.sa_flags = (int)SA_RESETHAND;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);

@@ -67,7 +67,10 @@ CPROF_I void platform_freepage (void *page, size_t size);
 /* the columns of the terminal that an open file is; 0: it is none */
 CPROF_I int platform_columns (int fd);
 
-/* 'handler' is called for the next SIGINT; the one after it kills again */
+/*
+** 'handler' is called for the next SIGINT; the one after it kills again.
+** NULL: the next one does.
+*/
 CPROF_I void platform_interrupt (void (*handler) (int number));
 
 /* is there a file of this name that is none on a disk: a device, a pipe? */

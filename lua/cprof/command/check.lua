@@ -130,7 +130,7 @@ end
 -- all figures of Lua functions, or those that the budget has
 local function renewed(known, profile, all)
   local out = { version = version, limits = {}, functions = {} }
-  for key in pairs(known and known.limits or whole) do
+  for key in pairs(known and (known.limits or {}) or whole) do
     out.limits[key] = all[key] or nil
   end
   if known then

@@ -111,10 +111,13 @@ end
 
 local function head(view, path, profile)
   local meta = profile.meta
-  view.out[#view.out + 1] = ("%s: %s, %s wall, %s calls, mode %s, clock %s")
-    :format(path, format.plain(meta.program or "(embedded)"),
-      format.time(meta.wall_ns), format.count(calls(profile)), meta.mode,
-      meta.clock)
+  local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
+    format.time(meta.wall_ns), format.count(calls(profile)), meta.mode,
+    meta.clock)
+  local what = ("%s: %s"):format(path,
+    format.plain(meta.program or "(embedded)"))
+  view.out[#view.out + 1] = format.cut(what,
+    math.max(view.width - format.width(facts), 20)) .. facts
 end
 
 -- what cannot be compared

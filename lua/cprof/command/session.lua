@@ -51,7 +51,10 @@ function session.begin(options, deliver)
   local state = { over = true }
   local function ending()
     -- what the program has written comes before what is said of it
-    if not state.over then pcall(stdout.flush, stdout) end
+    if not state.over then
+      pcall(stdout.flush, stdout)
+      core.interruptible(false)  -- its handler is about to be unloaded
+    end
     local done, what = pcall(finish, state, deliver)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
@@ -66,7 +69,7 @@ function session.begin(options, deliver)
   state.over = false
   rawset(os, "exit", core.exiting(ending, os.exit))
   hand_over(state)
-  core.interruptible()
+  core.interruptible(true)
   core.reset()  -- of what led here
   return true
 end

@@ -30,7 +30,7 @@ local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
 function terminal.encode(text)
   if not terminal.ascii then return text end
   -- at the beginning of a note, not where something was cut
-  text = text:gsub("… (%d)", "... %1")
+  text = text:gsub("… (%d)", "... %1"):gsub("…%]", "...]")
   if not utf8.len(text) then return (text:gsub("[\x80-\xff]", "?")) end
   return (text:gsub("[\xc2-\xf4][\x80-\xbf]*", function(c)
     return instead[c] or "?"
