@@ -223,6 +223,35 @@ describe("deep recursion", function()
     assert.is_true(f.total_ns <= p.nodes[1].total_ns)
   end)
 
+  -- Lua tells nothing of the call that finds no room any more
+  it("that overflows Lua's stack takes no longer, with a handler", function()
+    if helper.slow then return end
+    for _, options in ipairs { { max_nodes = 2000000 },
+      { recursion = "fold" }, { mode = "line" } } do
+      local function deep() return 1 + deep() end
+      local function handler(message) return message end
+      local message
+      local function work()
+        message = select(2, xpcall(deep, handler))
+        good()
+      end
+      local p = helper.record(work, options)
+      assert.is_truthy(message:find "overflow")
+      assert.is_true(p.meta.unmatched <= 1)
+      assert.equal(1, helper.find(p, handler).calls)
+      local last = p.nodes[#p.nodes]
+      for i = #p.nodes, 1, -1 do
+        if p.functions[p.nodes[i].func].name == "good" then
+          last = p.nodes[i]
+          break
+        end
+      end
+      assert.equal(1, last.calls)
+      assert.equal("work",
+        p.functions[p.nodes[last.parent].func].name)
+    end
+  end)
+
   it("counts time once", function()
     local even, odd
     function even(n) if n == 0 then return true end return (odd(n - 1)) end
