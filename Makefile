@@ -103,7 +103,8 @@ deps-build:
 	$(call need,lua5.4 liblua5.4-dev)
 
 deps-test: deps-build
-	$(call need,lua-busted lua-check lua-penlight lua-dkjson luarocks g++ clang)
+	$(call need,lua-busted lua-check lua-penlight lua-argparse \
+	  lua-dkjson luarocks g++ clang)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
@@ -148,6 +149,8 @@ install: all
 	install $(B)/cprof/core.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof
 	cd lua && find . -name '*.lua' -exec install -D -m 644 {} \
 	  $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/{} \;
+	install -D lua/cprof/bin/cprof $(DESTDIR)$(PREFIX)/bin/cprof
+	sed -i '1s|lua5.4|$(LUA)|' $(DESTDIR)$(PREFIX)/bin/cprof
 
 lint: deps-lint
 	$(PATHS) $(LUA) $$(command -v luacheck) lua spec src

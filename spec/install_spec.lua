@@ -32,6 +32,20 @@ local program = [[
   end
   print "works"]]
 
+-- where Lua is to look, when that is not where it looks by itself
+local function paths(root)
+  return ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua;;' " ..
+    "LUA_CPATH='%s/lib/lua/5.4/?.so;;'"):format(root, root, root)
+end
+
+-- the command, as it lies in a folder, without the modules of the specs
+local function runs(bin, set)
+  local _, output = shell(("env -u LUA_PATH -u LUA_CPATH %s '%s/cprof' " ..
+    "run -e 'print(...)' works"):format(set, bin))
+  assert.is_truthy(output:find "^works\n\ncprof: %(command line%) works\n",
+    output)
+end
+
 describe("an installed cprof", function()
   it("is what luarocks makes of the checkout, without the Makefile",
     function()
@@ -41,6 +55,7 @@ describe("an installed cprof", function()
         "--deps-mode=none --tree='%s/tree'"):format(dir, dir))
       assert.is_true(ok, output)
       assert.equal("works\n", (helper.run(program, dir .. "/tree")))
+      runs(dir .. "/tree/bin", paths(dir .. "/tree"))
       os.execute(("rm -r '%s'"):format(dir))
     end)
 
@@ -49,7 +64,9 @@ describe("an installed cprof", function()
     local ok, output = shell(("make -C '%s' install DESTDIR='%s/root' " ..
       "PREFIX=/opt"):format(dir, dir))
     assert.is_true(ok, output)
-    assert.equal("works\n", (helper.run(program, dir .. "/root/opt")))
+    local root = dir .. "/root/opt"
+    assert.equal("works\n", (helper.run(program, root)))
+    runs(root .. "/bin", paths(root))
     os.execute(("rm -r '%s'"):format(dir))
   end)
 

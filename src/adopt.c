@@ -200,11 +200,56 @@ static Frame *adopt_anew (Hot *h, lua_State *L, int level) {
 }
 
 
+/*
+** To look at all frames costs the square of their number, for a level is
+** found by counting. So in a recursion deeper than DEEP, where an event is
+** missed when Lua's own stack overflows, only those on top are looked at.
+*/
+#define DEEP	20000
+#define NEAR	8
+
+/* the frame that stands for the function at 'level'; NULL: none does */
+static Frame *adopt_standing (Hot *h, lua_State *L, int level) {
+  Recording *r = h->recording;
+  const Function *fn;
+  lua_Debug ar;
+  Frame *f;
+  if (!lua_getstack(L, level, &ar)) return NULL;
+  f = stack_function(r->current, h->top, ar.i_ci);
+  if (f == r->current->base) return NULL;
+  fn = functions_running(&r->functions, L, L, &ar);
+  return fn != NULL && fn->id == f->is.func ? f : NULL;
+}
+
+
+static Frame *adopt_near (Hot *h, lua_State *L, int level) {
+  Recording *r = h->recording;
+  Stack *s = r->current;
+  Frame *f = NULL;
+  int i = level;
+  while (f == NULL && ++i < level + NEAR) f = adopt_standing(h, L, i);
+  if (f == NULL) return adopt_anew(h, L, level);
+  r->figures->unmatched++;
+  if (h->fold) stack_leaveframes(f, h->top);
+  s->top = f;
+  while (--i >= level) {
+    if (!adopt_frame(r, L, s, i)) return NULL;
+    f = s->top;
+    if (h->fold && !(f->is.flags & FRAME_FOLDED)) node_activate(f->node);
+    if (h->history && !history_touch(h->history, f->node)) return NULL;
+  }
+  adopt_current(r, s);
+  return h->top;
+}
+
+
 Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
   const Stack *s = h->recording->current;
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
-  if (f->ci != ci) return adopt_anew(h, L, level);
+  if (f->ci != ci)
+    return h->top - s->base < DEEP ? adopt_anew(h, L, level)
+                                   : adopt_near(h, L, level);
   if (h->fold) stack_leaveframes(f, h->top);
   return h->top = f;
 }

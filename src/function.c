@@ -493,10 +493,14 @@ void functions_free (Functions *fs) {
 }
 
 
-int functions_hide (Functions *fs, const char *source) {
-  uint32_t index = source_get(fs, source, strlen(source));
-  if (index == 0) return 0;
-  functions_source(fs, index)->hidden = 1;
+int functions_hide (Functions *fs, const char *sources) {
+  while (*sources != '\0') {
+    size_t length = strlen(sources);
+    uint32_t index = source_get(fs, sources, length);
+    if (index == 0) return 0;
+    functions_source(fs, index)->hidden = 1;
+    sources += length + 1;
+  }
   return 1;
 }
 

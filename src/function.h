@@ -106,8 +106,11 @@ CPROF_I void functions_free (Functions *fs);
 /* the same without any function, for those that a file holds */
 CPROF_I int functions_blank (Functions *fs, const Memory *m);
 
-/* the functions of this source are the profiler's own */
-CPROF_I int functions_hide (Functions *fs, const char *source);
+/*
+** The functions of these sources are the profiler's own: strings, one
+** after the other, and an empty one.
+*/
+CPROF_I int functions_hide (Functions *fs, const char *sources);
 
 /*
 ** All that follow give NULL when out of memory, and the function

@@ -69,6 +69,14 @@ void hook_install (Recording *r, Stack *s) {
 }
 
 
+void hook_restore (Recording *r, lua_State *L) {
+  Stack *s = r && r->state == STATE_RUNNING ? stacks_find(&r->stacks, L)
+                                            : NULL;
+  if (s != NULL) hook_set(r->hot, s, hook_wantslines(r->hot, s));
+  else lua_sethook(L, NULL, 0, 0);
+}
+
+
 void hook_remove (Recording *r, lua_State *L) {
   const Stack *s = r ? stacks_find(&r->stacks, L) : NULL;
   if (!hook_installed(L)) return;

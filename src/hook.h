@@ -15,6 +15,9 @@
 CPROF_I void hook_install (Recording *r, Stack *s);
 CPROF_I void hook_remove (Recording *r, lua_State *L);
 
+/* puts it back where it was taken away after that; else L has no hook */
+CPROF_I void hook_restore (Recording *r, lua_State *L);
+
 /* is the hook of L ours? */
 CPROF_I int hook_installed (lua_State *L);
 

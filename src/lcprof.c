@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 
 #include "keep.h"
+#include "lcommand.h"
 #include "lcprof.h"
 #include "lfile.h"
 #include "lprofile.h"
@@ -335,9 +336,9 @@ static int core_closezone (lua_State *L) {
 /* }====================================================== */
 
 
-/* -> columns of the terminal, or nil */
+/* open file, 1 if not given -> columns of the terminal it is, or nil */
 static int core_columns (lua_State *L) {
-  int columns = platform_columns();
+  int columns = platform_columns((int)luaL_optinteger(L, 1, 1));
   if (columns == 0) return 0;
   lua_pushinteger(L, columns);
   return 1;
@@ -376,8 +377,8 @@ int lcprof_own (lua_CFunction f) {
   const luaL_Reg *l;
   for (l = core; l->name != NULL; l++)
     if (l->func == f) return 1;
-  return f == core_closezone || lprofile_own(f) ||
-         lfile_own(f) || lsave_own(f);
+  return f == core_closezone || lprofile_own(f) || lfile_own(f) ||
+         lsave_own(f) || lcommand_own(f);
 }
 
 
@@ -390,6 +391,7 @@ int luaopen_cprof_core (lua_State *L) {
   lprofile_open(L);
   lfile_open(L);
   lsave_open(L);
+  lcommand_open(L);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
   return 1;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -67,11 +68,21 @@ void platform_freepage (void *page, size_t size) {
 }
 
 
-int platform_columns (void) {
+int platform_columns (int fd) {
   struct winsize w;
-  if (!isatty(STDOUT_FILENO)) return 0;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0) return 80;
+  if (!isatty(fd)) return 0;
+  if (ioctl(fd, TIOCGWINSZ, &w) != 0 || w.ws_col == 0) return 80;
   return w.ws_col;
+}
+
+
+void platform_interrupt (void (*handler) (int number)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = (int)SA_RESETHAND;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
 }
 
 

@@ -64,8 +64,11 @@ CPROF_I uint64_t platform_cpu (void);
 CPROF_I void *platform_newpage (size_t size);
 CPROF_I void platform_freepage (void *page, size_t size);
 
-/* the columns of the terminal that is standard output; 0: it is none */
-CPROF_I int platform_columns (void);
+/* the columns of the terminal that an open file is; 0: it is none */
+CPROF_I int platform_columns (int fd);
+
+/* 'handler' is called for the next SIGINT; the one after it kills again */
+CPROF_I void platform_interrupt (void (*handler) (int number));
 
 /* is there a file of this name that is none on a disk: a device, a pipe? */
 CPROF_I int platform_special (const char *path);

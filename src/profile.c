@@ -121,7 +121,7 @@ static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
   e->self += n->self;
   if (outer == NONE) walk_add(&e->total_in, n->total);
   if (outer == NONE && w->reach != NULL)
-    e->calls_in += w->reach[w->path[place].node];
+    walk_add(&e->calls_in, w->reach[w->path[place].node]);
   if (e->caller != e->callee) walk_add(&e->total_out, n->total);
   if (outer != NONE && outer != place - 1) {
     /* what the outer one called is not charged with the inner one */

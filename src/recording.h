@@ -121,7 +121,7 @@ typedef struct Options {
   int full;		/* with all their nodes? */
   double budget;	/* ms, beyond which a period is slow; 0: none */
   uint32_t slow;	/* slow periods to keep */
-  const char *hidden;	/* source of functions to be folded */
+  const char *hidden;	/* sources of functions to be folded, then "" */
   int (*wanted) (void *functions, lua_State *L, const Function *f);
   int (*wantlines) (lua_State *L, const char *source);
   int trace;		/* is each enter and leave told? */

@@ -207,7 +207,12 @@ end
 
 -- which lines are shown: the hot ones, and those around them
 local function shown_lines(view, file, count)
-  local o = view.options
+  local o, range = view.options, view.range
+  if range then
+    local shown = {}
+    for i = range[1], range[2] do shown[i] = true end
+    return shown
+  end
   local least = o.min_percent
   if not o.context and not least then return nil end
   least = least or (view.single and 0.1 or 1)
@@ -355,8 +360,9 @@ end
 ---@param source string?
 ---@param given cprof.AnnotateOptions?
 ---@param level integer  of errors, as of error()
+---@param range integer[]?  first and last line: no others are shown
 ---@return string
-function annotate.make(profile, source, given, level)
+function annotate.make(profile, source, given, level, range)
   if source ~= nil and type(source) ~= "string" then
     error(("annotate: the source must be a string, got a %s"):format(
       type(source)), level)
@@ -367,6 +373,7 @@ function annotate.make(profile, source, given, level)
   end
   local files = files_of(profile, o)
   local view = { profile = profile, options = o, single = source ~= nil,
+                 range = range,
                  paint = format.paint(format.wants_color(o.color)),
                  width = o.width or core.columns() or math.huge }
   view.whole, view.hottest = sum(files)

@@ -1,6 +1,7 @@
 -- cprof: the profiler for Lua 5.4.
 
 local core = require "cprof.core"
+local hidden = require "cprof.hidden"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local profile = require "cprof.profile"
@@ -48,8 +49,7 @@ local start_options = {
   file = { type = "string" },
 }
 
--- this file's functions are charged to their callers
-local hidden = debug.getinfo(1, "S").source
+hidden.add()
 
 local function matches(patterns, source, title)
   for _, pattern in ipairs(patterns) do
@@ -129,7 +129,7 @@ function cprof.start(opts)
     full = o.history == "full",
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
-    hidden = hidden,
+    hidden = hidden.list(),
     filter = filter(o.include, o.exclude, title_of),
     lines = o.mode == "line",
     lines_of = lines_filter(o.lines),
@@ -225,15 +225,6 @@ local function snapshot(who)
   return p
 end
 
-for method, f in pairs(view.methods) do
-  if type(f) == "function" then
-    view.methods[method] = function(...)
-      local _ <close> = core.pause() and resume or nil
-      return f(...)
-    end
-  end
-end
-
 core.naming(profile.names)
 
 ---The profile that a file holds: of one that was recorded into it, even
@@ -248,6 +239,15 @@ function cprof.load(path)
   local _ <close> = core.pause() and resume or nil
   local p, why = profile.load(path)
   return p, why
+end
+
+for method, f in pairs(view.methods) do
+  if type(f) == "function" then
+    view.methods[method] = function(...)
+      local _ <close> = core.pause() and resume or nil
+      return f(...)
+    end
+  end
 end
 
 ---The profile of what was recorded so far. It does not change any more.

@@ -16,6 +16,7 @@ local text = require "cprof.text"
 ---@field paused_ns integer
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
+---@field runs integer?        that were added up
 ---@field live boolean?        loaded while it is still being recorded
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events that could not be placed
@@ -115,9 +116,9 @@ local function describe(raw, row, given, title)
   }
 end
 
--- 'named' gives a function's name and title from what the core knows of
--- it and its calls
-local function new(named, nodes, raw, meta, counted, sources)
+---A profile of its parts. `named` gives a function's name and title from
+---what is known of it and its calls.
+function profile.new(named, nodes, raw, meta, counted, sources)
   local each = {}
   for i = 1, #raw do each[i] = i end
   local rows = core.sum(nodes, each, #raw)
@@ -139,8 +140,9 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
   local paths = paths_by_key()
-  local p = new(function(f, calls) return name_of(f, calls, paths[f.key]) end,
-    nodes, raw, known, counted, sources)
+  local p = profile.new(function(f, calls)
+    return name_of(f, calls, paths[f.key])
+  end, nodes, raw, known, counted, sources)
   p.frames = frames.new(p, history)
   return p
 end
@@ -203,12 +205,13 @@ function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, paths = core.load(path)
   if not nodes then return nil, raw end
   local derive = derived(paths, sources)
-  local p = new(function(f, calls)
+  local p = profile.new(function(f, calls)
     local told = names[f.key]
     if told then return told[1], told[2] end
     return derive(f, calls)
   end, nodes, raw, meta, counted, sources)
   text.forget()
+  meta.runs = math.tointeger(tonumber(meta.runs))
   return p
 end
 
@@ -220,8 +223,9 @@ function Profile:save(path)
     error("save: the path must be a string, got a " .. type(path), 2)
   end
   local strings = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version" } do
-    strings[key] = self.meta[key]
+  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
+  do
+    strings[key] = self.meta[key] and tostring(self.meta[key])
   end
   local counted, sources = table.unpack(parts[self])
   return core.save(path, self.nodes, self.functions, self.meta, strings,

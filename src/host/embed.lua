@@ -48,7 +48,9 @@ end
 
 local function modules()
   local list = {}
-  local pipe = assert(io.popen "cd lua && find . -name '*.lua'")
+  -- a host has no use for the command
+  local pipe = assert(io.popen([[cd lua && find . -name '*.lua' \
+    -not -path '*/command/*' -not -name auto.lua]]))
   for path in pipe:lines() do
     path = path:gsub("^%./", "")
     local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")

@@ -84,8 +84,12 @@ local function header(view)
     plural(#profile.functions - 1, "function", "functions"),
     ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
   }
+  if meta.runs then
+    table.insert(facts, 1, plural(meta.runs, "run", "runs"))
+  end
   if meta.paused_ns > 0 then
-    table.insert(facts, 2, format.time(meta.paused_ns) .. " of it paused")
+    table.insert(facts, meta.runs and 3 or 2,
+      format.time(meta.paused_ns) .. " of it paused")
   end
   local program = format.plain(meta.program or "(embedded)")
   local out = {

@@ -1,0 +1,139 @@
+-- The command: which one is meant, with which options. A command is a
+-- file here and a row of the list.
+
+local terminal = require "cprof.command.terminal"
+
+---@class cprof.Command
+---@field name string
+---@field summary string
+---@field description? string
+---@field usage? string
+---@field example string       a command line, for --help
+---@field define fun(parser)   declares options and arguments
+---@field call? fun(parsed: table, fail: fun(message: string))
+
+local list = { "run", "report", "annotate", "tree", "callgraph", "show",
+  "diff", "merge", "export", "check" }
+
+local function command_named(name)
+  return require("cprof.command." .. name) ---@type cprof.Command
+end
+
+-- one line, and nothing is done
+local function fail_as(who)
+  return function(message)
+    io.stderr:write(terminal.encode(("%s: %s\n"):format(who, message)))
+    os.exit(2, true)
+  end
+end
+
+local function parser_library()
+  local found, argparse = pcall(require, "argparse")
+  if found then return argparse end
+  if not tostring(argparse):find("module 'argparse' not found", 1, true) then
+    error(argparse, 0)
+  end
+  fail_as "cprof" ("the library argparse is missing: install Debian's " ..
+    "lua-argparse or the rock argparse")
+end
+
+-- help as the terminal can show it; what may follow a "=" is not apart
+local function adapt_help(parser)
+  local help = parser.get_help
+  function parser:get_help()
+    return terminal.encode((help(self):gsub("(%-%-%a+) (%[=[^%]]*%])",
+      "%1%2 ")))
+  end
+end
+
+---@param names string[]  of the commands that are to be known
+local function make_parser(names)
+  local root = parser_library()("cprof",
+    "Finds out where the time of Lua programs goes.")
+  root:command_target "command"
+  root:help_max_width(79)
+  root:usage_max_width(79)
+  root:require_command(false)
+  root:epilog "cprof COMMAND --help tells more, with an example."
+  root:flag("--version", "Print the version."):action(function()
+    print("cprof " .. require "cprof.core".version)
+    os.exit(0, true)
+  end)
+  for _, name in ipairs(names) do
+    local command = command_named(name)
+    local parser = root:command(name, command.description or command.summary)
+    parser:summary(command.summary)
+    if command.usage then
+      parser:usage("Usage: " .. command.usage)
+    end
+    parser:epilog("Example:\n   " .. command.example)
+    command.define(parser)
+    adapt_help(parser)
+    parser:flag("--ascii", "No characters that need UTF-8.")
+  end
+  -- called with the parser of the command
+  function root.error(parser, message)
+    local name = parser:_get_fullname()
+    message = message:gsub("\n", "; "):gsub("%?$", "")
+    fail_as(name)(("%s; see %s --help"):format(message, name))
+  end
+  return root
+end
+
+local function known(wanted)
+  for _, name in ipairs(list) do
+    if name == wanted then return true end
+  end
+  return false
+end
+
+-- names of modules that are loaded
+local function loaded()
+  local names = {}
+  for name in pairs(package.loaded) do names[name] = true end
+  return names
+end
+
+-- a program that is run finds only cprof's own modules loaded, and its
+-- own argparse, if it has one
+local function forget(before)
+  return function()
+    for name in pairs(package.loaded) do
+      if not before[name] and name ~= "cprof" and
+         not tostring(name):find "^cprof%." then
+        package.loaded[name] = nil
+      end
+    end
+  end
+end
+
+local function call(command, parsed)
+  local fail = fail_as("cprof " .. command.name)
+  local ok, why = xpcall(command.call, function(message)
+    if message == "not enough memory" then return message end
+    return debug.traceback(message)
+  end, parsed, fail)
+  if ok then os.exit(why or 0, true) end
+  io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
+  os.exit(3, true)
+end
+
+---@param words string[]  as the interpreter gives them
+return function(words)
+  local before = loaded()
+  local root = make_parser(known(words[1]) and { words[1] } or list)
+  if words[1] == "run" then
+    local run = command_named "run"
+    local at, options = run.split(words, 2)
+    local parsed = root:parse { "run", table.unpack(options) }
+    terminal.ascii = terminal.ascii or parsed.ascii
+    return run.run(parsed, words, at, fail_as "cprof run", forget(before))
+  end
+  local parsed = root:parse { table.unpack(words) }
+  if not parsed.command then
+    print(root:get_help())
+    os.exit(0, true)
+  end
+  terminal.ascii = terminal.ascii or parsed.ascii
+  call(command_named(parsed.command), parsed)
+end

@@ -1,0 +1,215 @@
+-- cprof run: a program as under the stand-alone interpreter, and recorded.
+-- The interpreter itself runs it: this calls the program's main chunk in
+-- its own place, so that errors, Ctrl-C and the end are as they always are.
+
+local export = require "cprof.export"
+local hidden = require "cprof.hidden"
+local input = require "cprof.command.input"
+local session = require "cprof.command.session"
+local summary = require "cprof.command.summary"
+local terminal = require "cprof.command.terminal"
+
+hidden.add()
+
+local run = {
+  name = "run",
+  summary = "Run a Lua program and record it.",
+  usage = "cprof run [options] [--] script.lua [args…]\n" ..
+    "       cprof run [options] -e code [args…]\n" ..
+    "       cprof run [options] -m module [args…]",
+  description = "Input, output, arguments and exit status are the " ..
+    "program's own. At its end, the first rows of the report go to " ..
+    "standard error.",
+  example = "cprof run --lines -o run.cprof script.lua input.txt",
+}
+
+-- options with a value; '=' stands before those that may be left out
+local valued = {
+  ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
+  ["-o"] = true, ["--output"] = true, ["--format"] = true,
+}
+local optional = { ["--lines"] = true, ["--trace"] = true }
+
+-- what ends the options, and is followed by the program's own arguments
+local source = { ["-e"] = true, ["-m"] = true }
+
+local function formats()
+  local out = {}
+  for i, format in ipairs(export.formats) do out[i] = format.name end
+  return out
+end
+
+function run.define(parser)
+  parser:option("--lines", "Hits and time of each line, of sources that " ..
+    "match a Lua pattern, or of all."):argname "[=PATTERN]":count "*"
+    :convert(input.pattern "--lines")
+  parser:flag("--callsites", "Tell calls from different lines apart.")
+  parser:option("--trace", "Record each call, in the order of time, to " ..
+    "FILE, or standard error."):argname "[=FILE]"
+  parser:option("--include", "Only functions that match a Lua pattern, " ..
+    "by source or title."):argname "PATTERN":count "*"
+    :convert(input.pattern "--include")
+  parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
+    :convert(input.pattern "--exclude")
+  parser:option("--clock", "wall, or the processor time: cpu.")
+    :choices { "wall", "cpu" }
+  parser:option("-o", "The file to record into, while the " ..
+    "program runs; %p in its name: the process."):argname "FILE"
+    :target "output":hidden_name "--output"
+  parser:option("--format", "Write FILE at the end, as of cprof export.")
+    :choices(formats())
+  parser:flag("--quiet", "No report at the end.")
+  parser:option("-e", "Run this code."):argname "CODE"
+  parser:option("-m", "Run this module, as if it were a script.")
+    :argname "MODULE"
+end
+
+---Where in the words after 'run' the program's own begin; and the words
+---before, as options of it.
+---@param words string[]
+---@param first integer
+---@return integer at, string[] options
+function run.split(words, first)
+  local i, options = first, {}
+  while i <= #words do
+    local word = words[i]
+    if word == "--" then return i + 1, options end
+    if word == "-" or word:sub(1, 1) ~= "-" then return i, options end
+    options[#options + 1] = optional[word] and word .. "=" or word
+    if valued[word] or source[word] then
+      i = i + 1
+      options[#options + 1] = words[i]
+    end
+    i = i + 1
+    if source[word] or source[word:sub(1, 2)] and word:sub(1, 2) ~= "--" then
+      return i, options
+    end
+  end
+  return i, options
+end
+
+-- the chunk, what arg[0] is, and which word of the command that stands for
+local function load_program(parsed, words, at, fail)
+  if parsed.e then
+    local chunk, why = load(parsed.e, "=(command line)")
+    return chunk, why, "(command line)", at - 1
+  elseif parsed.m then
+    local path, why = package.searchpath(parsed.m, package.path)
+    if not path then
+      fail(("module '%s' not found:%s"):format(parsed.m,
+        why:gsub("%s*\n%s*", " ")))
+    end
+    local chunk, message = loadfile(path)
+    return chunk, message, path, at - 1
+  elseif not words[at] then
+    fail "name a script, -e code or -m module"
+  end
+  local file = words[at]
+  -- as the interpreter: "-" is standard input, unless it follows "--"
+  local stdin = file == "-" and words[at - 1] ~= "--"
+  local chunk, why = loadfile(not stdin and file or nil)
+  return chunk, why, file, at
+end
+
+local function start_options(parsed, fail)
+  local patterns = {}
+  for _, pattern in ipairs(parsed.lines) do
+    if pattern ~= "" then patterns[#patterns + 1] = pattern end
+  end
+  local lines = #parsed.lines > 0
+  if lines and parsed.trace then
+    fail "one of --lines and --trace, not both"
+  end
+  return {
+    mode = lines and "line" or parsed.trace and "trace" or nil,
+    lines = #patterns > 0 and patterns or nil,
+    trace = parsed.trace ~= "" and parsed.trace or nil,
+    include = #parsed.include > 0 and parsed.include or nil,
+    exclude = #parsed.exclude > 0 and parsed.exclude or nil,
+    callsites = parsed.callsites or nil,
+    clock = parsed.clock,
+    file = not parsed.format and parsed.output or nil,
+  }
+end
+
+-- what is wrong with an output that is written at the end is better known
+-- at once
+local function check_output(parsed, fail)
+  if not parsed.format then return end
+  if not parsed.output then fail "--format needs a file: -o FILE" end
+  if parsed.format == "lcov" and #parsed.lines == 0 then
+    fail "--format=lcov needs --lines"
+  end
+  -- the program may change where modules are looked for
+  require(export.format(parsed.format, 1).module)
+  local there = io.open(parsed.output, "rb")
+  if there then there:close() end
+  local file, why = io.open(parsed.output, "ab")
+  if not file then fail("cannot write " .. why) end
+  file:close()
+  if not there then os.remove(parsed.output) end
+end
+
+-- the same command, with a file
+local function again(words, first, script)
+  local file = script:match "([^/]*)$":gsub("%.lua$", "")
+  if not file:find "^[%w_.-]+$" then file = "run" end
+  local out = { "cprof run -o " .. file .. ".cprof" }
+  for i = first, #words do out[#out + 1] = terminal.quote(words[i]) end
+  return table.concat(out, " ")
+end
+
+local function deliver(parsed, command)
+  return function(profile, note)
+    local kept = parsed.output and
+      parsed.output:gsub("%%p", tostring(profile.meta.pid))
+    if parsed.format then
+      local ok, why = profile:export(parsed.format, kept)
+      if not ok then terminal.say(("cprof run: %s\n"):format(why)) end
+      kept = ok and kept or nil
+    end
+    if not parsed.quiet then
+      summary.say(profile, { kept = kept, format = parsed.format,
+        again = command, note = note })
+    end
+  end
+end
+
+-- as the interpreter reports what does not even load
+local function broken(why)
+  local first = 0
+  while arg[first - 1] do first = first - 1 end
+  io.stderr:write(arg[first], ": ", why, "\n")
+  os.exit(1, true)
+end
+
+-- nothing of ours is called once recording has begun
+local function launch(chunk, options, finish, fail, ...)
+  local ok, message = session.begin(options, finish)
+  if not ok then fail(message) end
+  return chunk(...)
+end
+
+---Runs the program: a tail call, all the way from the first chunk.
+---@param parsed table           options
+---@param words string[]         the words of the command, from 0
+---@param at integer             the first one that is the program's
+---@param fail fun(message: string)
+---@param forget fun()           what the program is not to find loaded
+function run.run(parsed, words, at, fail, forget)
+  check_output(parsed, fail)
+  local options = start_options(parsed, fail)
+  local chunk, why, name, zero = load_program(parsed, words, at, fail)
+  if not chunk then broken(why) end
+  local command = again(words, 2, name)
+  local shifted = { [0] = name }
+  for i, word in pairs(words) do
+    if i ~= zero then shifted[i - zero] = word end
+  end
+  rawset(_G, "arg", shifted)
+  forget()
+  return launch(chunk, options, deliver(parsed, command), fail,
+    table.unpack(shifted))
+end
+
+return run

@@ -1,0 +1,74 @@
+-- A recording of a whole program: it ends with the program, however that
+-- ends, as long as it is told: at the end of its last chunk, by an error
+-- that nobody catches, by os.exit.
+
+local core = require "cprof.core"
+local cprof = require "cprof"
+local hidden = require "cprof.hidden"
+
+hidden.add()
+
+local session = {}
+
+local stdout, stderr = io.stdout, io.stderr
+
+-- The program records itself: its recording comes in the place of ours,
+-- which ends there.
+local function hand_over(state)
+  local start = cprof.start
+  function cprof.start(options)
+    cprof.start = start
+    if not state.over and not state.profile then
+      core.stop()
+      state.profile = cprof.snapshot()
+      state.note = "the program began a recording of its own; this one " ..
+        "ends there"
+    end
+    return start(options)
+  end
+end
+
+-- the profile goes to whoever wants it; a child of the program has none
+local function finish(state, deliver)
+  if state.over then return end
+  state.over = true
+  if not state.profile then
+    core.stop()
+    state.profile = cprof.snapshot()
+  end
+  if state.profile.meta.ended ~= "the process forked" then
+    deliver(state.profile, state.note)
+  end
+end
+
+---Begins to record the program that runs. Gives nil and a message when
+---that cannot be.
+---@param options cprof.StartOptions
+---@param deliver fun(profile: cprof.Profile, note: string?)
+---@return true? ok
+---@return string? why
+function session.begin(options, deliver)
+  local state = { over = true }
+  local function ending()
+    -- what the program has written comes before what is said of it
+    if not state.over then pcall(stdout.flush, stdout) end
+    local done, what = pcall(finish, state, deliver)
+    if not done then
+      pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
+    end
+  end
+  -- garbage of the state itself: found when that is closed, by which time
+  -- all that the program has made is gone
+  local last = setmetatable({}, { __gc = ending })
+  debug.getregistry()[last] = last
+  local ok, why = pcall(cprof.start, options)
+  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
+  state.over = false
+  rawset(os, "exit", core.exiting(ending, os.exit))
+  hand_over(state)
+  core.interruptible()
+  core.reset()  -- of what led here
+  return true
+end
+
+return session

@@ -1,0 +1,77 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+local program = [[
+  local function f() for _ = 1, 1e5 do end end
+  f() f()
+  print(..., debug.gethook() ~= nil)
+]]
+
+local function run(set, script, ...)
+  local words = { "timeout 60 env -u CPROF -u CPROF_OPTIONS -u LC_ALL " ..
+    "LANG=C.UTF-8 " .. set .. " lua5.4 -lcprof.auto" }
+  for _, word in ipairs { script, ... } do
+    words[#words + 1] = command.quote(word)
+  end
+  return command.shell(table.concat(words, " "))
+end
+
+describe("cprof.auto", function()
+  it("does nothing unless the environment asks for it", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    for _, set in ipairs { "", "CPROF=", "CPROF=0", "CPROF_OPTIONS=",
+      "CPROF=0 CPROF_OPTIONS=mode=line" } do
+      local out, err, status = run(set, script, "x")
+      assert.same({ "x\tfalse\n", "", 0 }, { out, err, status })
+    end
+  end)
+
+  it("records the program and reports at its end", function()
+    local dir <close> = command.folder()
+    for code, status in pairs { [""] = 0, [" os.exit(3)"] = 3,
+      [" os.exit(true, true)"] = 0, [" error 'late'"] = 1 } do
+      local script = dir:file("x.lua", program .. code)
+      local out, err, got = run("CPROF=1", script, "x")
+      assert.equal("x\ttrue\n", out)
+      assert.equal(status, got)
+      assert.is_truthy(err:find("cprof: " .. script .. " x\n", 1, true), err)
+      assert.is_truthy(err:find " 2  f  ", err)
+      assert.is_nil(err:find("cprof.auto", 1, true), err)
+    end
+  end)
+
+  it("has options with commas between them", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local file = dir:file "x-%p.cprof"
+    local out, err = run(("CPROF_OPTIONS='mode=line, callsites ,lines=x,%s%s'")
+      :format("lines=b\\,c,max_nodes=99,c_functions=false,file=", file),
+      script, "x")
+    assert.equal("x\ttrue\n", out)
+    assert.equal("", err)
+    local found = command.shell("ls " .. dir.path .. "/x-*"):gsub("\n", "")
+    local p = assert(profiler.load(found))
+    helper.check(p)
+    assert.equal("line", p.meta.mode)
+    assert.equal(2, helper.named(p, "f").calls)
+    assert.is_nil(helper.named(p, "print"))
+    assert.is_truthy(p.sources["@" .. script])
+  end)
+
+  it("lets the program run when options are wrong, and says so", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local out, err, status = run("CPROF_OPTIONS=mode=fast", script, "x")
+    assert.equal("x\tfalse\n", out)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: option 'mode' " ..
+      "must be one of [^\n]*\n$"), err)
+    err = select(2, run("CPROF_OPTIONS=file=/nowhere/x", script, "x"))
+    assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: /nowhere/x: " ..
+      "[^\n]*\n$"), err)
+  end)
+end)

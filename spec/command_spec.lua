@@ -1,0 +1,248 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+local names = { "run", "report", "annotate", "tree", "callgraph", "show",
+  "diff", "merge", "export", "check" }
+
+local function leaf(n) for _ = 1, n do end end
+local function work() for i = 1, 50 do leaf(i) end end
+
+-- a profile of this file's functions, in a file
+local function saved(dir, name, options)
+  local p = helper.record(work, options)
+  local path = dir:file(name)
+  assert(p:save(path))
+  return path, profiler.load(path)
+end
+
+describe("the cprof command", function()
+  it("prints help without arguments, and for --help", function()
+    local out, err, status = command.cprof()
+    assert.equal(0, status)
+    assert.equal("", err)
+    assert.equal(out, (command.cprof "--help"))
+    for _, name in ipairs(names) do
+      assert.is_truthy(out:find("\n   " .. name .. " ", 1, true), name)
+    end
+    assert.equal("cprof " .. profiler._VERSION .. "\n",
+      (command.cprof "--version"))
+  end)
+
+  it("has help with an example for each command, which is valid", function()
+    for _, name in ipairs(names) do
+      local out, err, status = command.cprof(name, "--help")
+      assert.equal(0, status)
+      assert.equal("", err)
+      local example = out:match "\nExample:\n   (cprof [^\n]*)\n$"
+      assert.is_truthy(example, name .. " has an example")
+      assert.is_truthy(example:find("cprof " .. name, 1, true))
+      for line in out:gmatch "[^\n]+" do
+        assert.is_true(utf8.len(line) <= 79, line)
+      end
+      -- only the files are missing
+      _, err = command.shell((example:gsub("^cprof",
+        "lua5.4 lua/cprof/bin/cprof"):gsub(" %S+%.%w+", " /nowhere/x")))
+      assert.is_truthy(err:find("/nowhere/x", 1, true), err)
+      assert.is_nil(err:find("option", 1, true), err)
+    end
+  end)
+
+  it("is in the README as it is", function()
+    local section = command.read "README.md":match
+      "\n## The command\n(.-)\n## "
+    local told = {}
+    for row in section:gmatch "\n|([^|]*)|" do
+      for name in row:gmatch "`cprof (%l+)" do told[name] = true end
+    end
+    for _, name in ipairs(names) do
+      assert.is_truthy(told[name], name)
+      told[name] = nil
+    end
+    assert.is_nil(next(told), next(told))
+    local options = {}
+    for name in (command.cprof("run", "--help")):gmatch "\n +(%-%-?[%a-]+)" do
+      options[name] = true
+    end
+    options["-h"], options["--help"] = nil, nil
+    local told_options = section:match "\n| `cprof run ([^\n]*)"
+    for name in pairs(options) do
+      assert.is_truthy(section:find("`" .. name, 1, true) or
+        told_options:find(name, 1, true), "option " .. name)
+    end
+    for name in section:gmatch "`(%-%-?[%a-]+)[^`]*`" do
+      local known = false
+      for _, c in ipairs(names) do
+        known = known or (command.cprof(c, "--help")):find(name, 1, true)
+      end
+      assert.is_truthy(known, name)
+    end
+  end)
+
+  it("prints what the library does", function()
+    local dir <close> = command.folder()
+    local path, p = saved(dir, "x.cprof", { mode = "line" })
+    local here = debug.getinfo(1, "S").source
+    for _, case in ipairs {
+      { p:report { width = 90 }, "report" },
+      { p:report { width = 90, mode = "self", limit = 3, sort = "calls" },
+        "report", "--mode", "self", "--limit=3", "--sort", "calls" },
+      { p:report { width = 90, mode = "file" }, "report", "--mode=file" },
+      { p:report { width = 90, filter = "leaf", color = "always" },
+        "report", "--filter=leaf", "--color=always" },
+      { p:report { width = 90, mode = "tree", min_percent = 0 },
+        "tree", "--min-percent=0" },
+      { p:report { width = 90, mode = "callgraph" }, "callgraph" },
+      { p:annotate(nil, { width = 90 }), "annotate" },
+      { p:annotate(here, { width = 90, focus = "leaf", context = 1,
+                           heat = "hits", coverage = true }),
+        "annotate", here, "--focus=leaf", "--context=1", "--heat=hits",
+        "--coverage" },
+      { p:annotate(nil, { width = 90, sort = "hits", limit = 2 }),
+        "annotate", "--sort=hits", "--limit=2" },
+    } do
+      local words = { case[2], path, table.unpack(case, 3) }
+      words[#words + 1] = "--width=90"
+      local out, err, status = command.cprof(table.unpack(words))
+      assert.equal("", err)
+      assert.equal(0, status)
+      assert.equal(case[1], out)
+    end
+  end)
+
+  it("says in one line what is wrong, and ends with status 2", function()
+    local dir <close> = command.folder()
+    local call = saved(dir, "call.cprof")
+    local line = saved(dir, "line.cprof", { mode = "line" })
+    local cpu = saved(dir, "cpu.cprof", { clock = "cpu" })
+    local text = dir:file("text", "no profile")
+    local out = dir:file "out"
+    local cases = {
+      { "cprof: unknown command 'frobnicate'", "frobnicate" },
+      { "cprof: unknown command 'reprot'; Did you mean 'report'", "reprot" },
+      { "cprof: unknown option '--frob'", "--frob" },
+      { "cprof report: missing argument 'FILE'", "report" },
+      { "cprof report: unknown option '--frob'", "report", "--frob", call },
+      { "cprof report: option '--limit' must be an integer from 1, got 'x'",
+        "report", "--limit", "x", call },
+      { "'--min-percent' must be a number from 0 to 100, got '101'",
+        "tree", "--min-percent=101", call },
+      { "argument for option '--sort' must be one of", "report",
+        "--sort=size", call },
+      { "'--filter' must be a Lua pattern, got '('", "report",
+        "--filter=(", call },
+      { "'--width' must be an integer from 40", "report", "--width=3", call },
+      { "cprof report: /nowhere/x: No such file", "report", "/nowhere/x" },
+      { "cprof report: " .. text .. ": ", "report", text },
+      { "cprof report: " .. dir.path, "report", dir.path },
+      { "call.cprof has no lines: record it with cprof run --lines",
+        "annotate", call },
+      { "no lines of \"x.c\" were recorded; there are: ", "annotate", line,
+        "x.c" },
+      { "cprof show: no function 'laef' was recorded; there are: leaf (",
+        "show", call, "laef" },
+      { "no function 'qqqqqqqq' was recorded\n", "show", call, "qqqqqqqq" },
+      { "missing argument 'FUNCTION'", "show", call },
+      { "cprof export: missing option '--format'", "export", call },
+      { "must be one of", "export", "--format=png", call },
+      { "cprof export: cannot write /nowhere/x: No such file", "export",
+        "--format=csv", "-o", "/nowhere/x", call },
+      { "lcov needs lines, ", "export",
+        "--format=lcov", "-o", out, call },
+      { "cprof merge: missing option '-o'", "merge", call },
+      { "cprof merge: /nowhere/x", "merge", "-o", "/nowhere/x", call },
+      { "cprof merge: /nowhere/x", "merge", "-o", out, call, "/nowhere/x" },
+      { "mode call and mode line cannot be added up", "merge", "-o", out,
+        call, line },
+      { "and clock cpu cannot be added up", "merge", "-o", out, call, cpu },
+      { "cprof run: name a script, -e code or -m module", "run" },
+      { "cprof run: unknown option '--frob'", "run", "--frob", "x.lua" },
+      { "option '-o' requires an argument", "run", "-o" },
+      { "cprof run: /nowhere/x", "run", "-o", "/nowhere/x", "-e", "" },
+      { "cannot write /nowhere/x: No such file", "run", "--format=csv", "-o",
+        "/nowhere/x", "-e", "" },
+      { "--format needs a file: -o FILE", "run", "--format=csv", "-e", "" },
+      { "--format=lcov needs --lines", "run", "--format=lcov", "-o", out,
+        "-e", "" },
+      { "'--include' must be a Lua pattern, got '%'", "run", "--include=%",
+        "-e", "" },
+      { "one of --lines and --trace, not both", "run", "--lines", "--trace",
+        "-e", "" },
+      { "module 'no.such' not found", "run", "-m", "no.such" },
+      { "'--clock' must be one of", "run", "--clock=sun", "-e", "" },
+    }
+    for _, case in ipairs(cases) do
+      local shown, err, status = command.cprof(table.unpack(case, 2))
+      local what = table.concat(case, " ", 2) .. ": " .. err
+      assert.equal(2, status, what)
+      assert.equal("", shown, what)
+      assert.is_truthy(err:find("^cprof[%l ]*: [^\n]+\n$"), what)
+      assert.is_truthy(err:find(case[1], 1, true), what)
+    end
+    local left = command.shell("ls " .. dir.path)
+    assert.equal("call.cprof\ncpu.cprof\nline.cprof\ntext\n", left)
+  end)
+
+  it("says so when its output cannot be written", function()
+    local dir <close> = command.folder()
+    local path = saved(dir, "x.cprof")
+    for _, words in ipairs { { "report", path },
+      { "export", "--format=json", path } } do
+      local _, err, status = command.cprof_with("", ">/dev/full",
+        table.unpack(words))
+      assert.equal(2, status, err)
+      assert.is_truthy(err:find "^cprof %l+: .*No space left", err)
+    end
+  end)
+
+  it("says what is missing when there is no argparse", function()
+    local _, err, status = command.cprof_with(
+      "LUA_PATH=\"$PWD/lua/?.lua;$PWD/lua/?/init.lua\"", "", "report", "x")
+    assert.equal(2, status)
+    assert.equal("cprof: the library argparse is missing: install " ..
+      "Debian's lua-argparse or the rock argparse\n", err)
+  end)
+
+  it("has plain characters where the locale is not UTF-8", function()
+    local dir <close> = command.folder()
+    local path, p = saved(dir, "x.cprof")
+    local function narrow(s)
+      return (s:gsub("… (%d)", "... %1"):gsub("…", "*"):gsub("µ", "u"))
+    end
+    local report = p:report { width = 60, limit = 2 }
+    assert.is_truthy(report:find "µ")
+    for _, case in ipairs { { "LC_ALL=C", {} }, { "", { "--ascii" } },
+      { "LC_ALL= LC_CTYPE= LANG=de_DE.ISO-8859-1", {} } } do
+      local out = command.cprof_with("env", "", "--version")
+      assert.is_truthy(out)
+      out = command.shell(("%s lua5.4 lua/cprof/bin/cprof report " ..
+        "--width=60 --limit=2 %s %s"):format(case[1], path,
+        table.concat(case[2])))
+      assert.equal(narrow(report), out)
+      assert.is_nil(out:find "[\x80-\xff]")
+    end
+    -- what is UTF-8 stays
+    assert.equal(report, (command.cprof("report", "--width=60", "--limit=2",
+      path)))
+  end)
+
+  it("has colours and the width of a terminal on one only", function()
+    local dir <close> = command.folder()
+    local path, p = saved(dir, "x.cprof")
+    assert.is_nil((command.cprof("report", path)):find "\27")
+    -- script gives a terminal; 'stty' its width
+    local function on_terminal(set)
+      local line = ("stty cols 77; %s lua5.4 lua/cprof/bin/cprof report %s")
+        :format(set, path)
+      return (command.shell(("script -qec %s /dev/null")
+        :format(command.quote(line))):gsub("\r", ""))
+    end
+    local utf8 = "env -u NO_COLOR -u LC_ALL LANG=C.UTF-8"
+    assert.equal(p:report { width = 77, color = "always" },
+      on_terminal(utf8))
+    assert.equal(p:report { width = 77, color = "never" },
+      on_terminal(utf8 .. " NO_COLOR=1"))
+  end)
+end)

@@ -1,0 +1,79 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+-- Runs a script that makes the file "ready", and sends it SIGINT then, and
+-- once more each time that it makes that file again.
+local function interrupted(dir, times, ...)
+  local q = command.quote
+  local ready = q(dir:file "ready")
+  local send = ("for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 " ..
+    "8 9 10; do [ -e %s ] || sleep 0.05; done; done; rm -f %s; " ..
+    "kill -INT $pid; "):format(ready, ready)
+  return command.shell(("cd %s; %s >out & pid=$!; %swait $pid; s=$?; " ..
+    "cat out; exit $s"):format(q(dir.path), command.here(...),
+    send:rep(times)))
+end
+
+local busy = [[
+  local function ready() io.open("ready", "w"):close() end
+  local function busy() ready() while true do end end
+]]
+
+describe("Ctrl-C under cprof run", function()
+  it("ends the program as under the interpreter, and the report comes",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", busy .. "print 'begun' busy()")
+      local out, err, status = interrupted(dir, 1, "run", "-o", "x.cprof",
+        script)
+      assert.equal("begun\n", out)
+      assert.equal(1, status)
+      assert.is_truthy(err:find("interrupted!", 1, true), err)
+      assert.is_truthy(err:find("in upvalue 'busy'", 1, true) or
+        err:find("in local 'busy'", 1, true), err)
+      assert.is_truthy(err:find("kept in x.cprof", 1, true), err)
+      local p = assert(profiler.load(dir:file "x.cprof"))
+      helper.check(p)
+      assert.equal(1, helper.named(p, "busy").calls)
+    end)
+
+  it("reaches a coroutine", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy .. "coroutine.wrap(busy)()")
+    local _, err, status = interrupted(dir, 1, "run", script)
+    assert.equal(1, status)
+    assert.is_truthy(err:find("interrupted!", 1, true), err)
+    assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+  end)
+
+  it("can be caught, and recording goes on", function()
+    for _, how in ipairs { "--callsites", "--lines", "--lines=other" } do
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", busy .. [[
+        local function after() end
+        print(pcall(coroutine.wrap(busy)))
+        for i = 1, 3 do after() end]])
+      local out, err, status = interrupted(dir, 1, "run", how, "-o",
+        "x.cprof", script)
+      assert.is_truthy(out:find "^false\t.*interrupted!", out .. err)
+      assert.equal(0, status)
+      local p = assert(profiler.load(dir:file "x.cprof"))
+      helper.check(p)
+      assert.is_false(p.meta.hook_lost)
+      assert.equal(3, helper.named(p, "after").calls)
+    end
+  end)
+
+  it("kills when it comes again", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy ..
+      "while true do pcall(busy) end")
+    local _, _, status = interrupted(dir, 2, "run", "-o", "x.cprof", script)
+    assert.equal(130, status)
+    local p = assert(profiler.load(dir:file "x.cprof"))
+    assert.equal(2, helper.named(p, "busy").calls)
+  end)
+end)

@@ -1,0 +1,301 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+-- programs that must do the same under the command as under the interpreter
+local programs = {
+  ["that prints its arguments"] = {
+    [[print(#arg, arg[0] ~= nil, arg[1], arg[2], select("#", ...), ...)
+      for _, s in ipairs(arg) do io.write("<", s, ">\n") end]] },
+  ["that ends with os.exit()"] = { "print(1) os.exit()" },
+  ["that ends with os.exit(3)"] = { "io.write 'no newline' os.exit(3)" },
+  ["that ends with os.exit(true)"] = { "os.exit(true)" },
+  ["that ends with os.exit(false)"] = { "os.exit(false)" },
+  ["that ends with os.exit(7.0, true)"] = {
+    [[setmetatable({}, { __gc = function() print "collected" end })
+      local close = { __close = function() print "closed" end }
+      local x <close> = setmetatable({}, close)
+      os.exit(7.0, true)]], output = "closed\ncollected\n" },
+  ["that exits deep in a coroutine"] = {
+    [[local function deep(n) if n == 0 then os.exit(5) end deep(n - 1) end
+      coroutine.wrap(function() pcall(deep, 50) end)()]] },
+  ["that gives os.exit what it does not take"] = {
+    [[print(pcall(os.exit, "x")) print(pcall(os.exit, 1.5))
+      local ok, why = pcall(function() os.exit {} end) print(why)]] },
+  ["that ends with an error"] = {
+    "local function f() error 'an error' end\nf()", err = "an error\nstack" },
+  ["whose error is no string"] = { "error { code = 1 }",
+    err = "error object is a table value" },
+  ["whose error has a __tostring"] = {
+    "error(setmetatable({}, { __tostring = function() return 'mine' end }))",
+    err = "mine\n" },
+  ["whose error is nil"] = { "error()", err = "nil" },
+  ["that does not compile"] = { "print 'a'\nlocal = 1", err = ":2: " },
+  ["that reads its input"] = {
+    "for l in io.lines() do print(#l, l) end print(io.read())",
+    input = "one\ntwo\n" },
+  ["that begins with #!"] = { "#!/usr/bin/lua\nprint(debug.getinfo(1, " ..
+    "'l').currentline)" },
+  ["that asks who runs"] = {
+    [[print(coroutine.isyieldable(), select(2, coroutine.running()))
+      print(debug.getinfo(1, "S").what, debug.getinfo(os.exit, "S").what)
+      print(package.loaded.argparse, package.loaded.dkjson)
+      local n = 0 for k in pairs(_G) do n = n + 1 end print(n)]] },
+  ["that closes what it opened"] = {
+    [[local x <close> = setmetatable({}, { __close = function(_, e)
+        print("closed", e:match "^[^\n]*") end })
+      setmetatable({}, { __gc = function() print "collected" end })
+      error "late"]] },
+  ["that warns"] = { "warn('@on') warn 'careful'", err = "careful" },
+  ["that returns something"] = { "return 42, 'x'" },
+  ["that overflows the stack"] = {
+    "local function f() return 1 + f() end f()", err = "stack overflow" },
+}
+
+local order = {}
+for name in pairs(programs) do order[#order + 1] = name end
+table.sort(order)
+
+describe("cprof run", function()
+  for _, name in ipairs(order) do
+    it("is as the interpreter for a program " .. name, function()
+      local p = programs[name]
+      local dir <close> = command.folder()
+      local script = dir:file("a script.lua", p[1])
+      local input = "<" .. command.quote(dir:file("input", p.input or ""))
+      local q = command.quote
+      local words = { q(script), "one", "''", "'-x y'" }
+      local args = table.concat(words, " ")
+      local out, err, status = command.shell("lua5.4 " .. args .. input)
+      local got, got_err, got_status = command.shell(
+        "lua5.4 lua/cprof/bin/cprof run " .. args .. input)
+      assert.equal(out, got)
+      assert.equal(status, got_status)
+      if p.output then assert.equal(p.output, got) end
+      if p.err then
+        assert.is_truthy(err:find(p.err, 1, true), err)
+        -- what the interpreter says comes first, down to the traceback
+        local first = err:match "^[^\n]*\n"
+        assert.equal(first, got_err:match "^[^\n]*\n")
+      end
+      if name:find "compile" then
+        assert.equal(err, got_err)
+      else
+        assert.is_truthy(got_err:find("\ncprof: " .. script, 1, true),
+          got_err)
+      end
+    end)
+  end
+
+  it("says what the interpreter says when there is no such script",
+    function()
+      local _, err, status = command.lua "/nowhere.lua"
+      local out, got, got_status = command.cprof("run", "/nowhere.lua")
+      assert.equal("", out)
+      assert.equal(err, got)
+      assert.equal(status, got_status)
+    end)
+
+  it("shows the traceback of the program, and nothing of cprof's",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua",
+        "local function f() error 'boom' end\nf()\n")
+      local _, err = command.cprof("run", "--quiet", script)
+      assert.is_nil(err:find("cprof", 1, true), err)
+      assert.is_truthy(err:find("in upvalue 'f'", 1, true) or
+        err:find("in local 'f'", 1, true), err)
+      assert.is_truthy(err:find("in main chunk", 1, true), err)
+    end)
+
+  it("runs code, modules and standard input", function()
+    local dir <close> = command.folder()
+    dir:file("mod.lua", "print(arg[0], ..., arg[1], #arg)")
+    assert.equal("1\t2\t1\n", (command.cprof("run", "--quiet", "-e",
+      "print(...) io.write('')", "1", "2"):gsub("\n", "\t1\n", 1)))
+    local out = command.cprof_with(("LUA_PATH='%s/?.lua;'\"$LUA_PATH\""):format(
+      dir.path), "", "run", "--quiet", "-m", "mod", "-o", "x")
+    assert.equal(("%s/mod.lua\t-o\t-o\t2\n"):format(dir.path), out)
+    out = command.cprof_with("echo 'print(7, ...)' |", "", "run", "--quiet",
+      "-", "a")
+    assert.equal("7\ta\n", out)
+  end)
+
+  it("gives arg what stands before the script, as the interpreter does",
+    function()
+      local out = command.cprof("run", "--quiet", "-e",
+        "for i = -5, 2 do io.write(tostring(arg[i]), ' ') end", "x")
+      assert.equal("lua5.4 lua/cprof/bin/cprof run --quiet -e",
+        (out:match "^(.- %-e) " or out))
+    end)
+
+  it("takes what follows the script as the program's", function()
+    local dir <close> = command.folder()
+    local script = dir:file("-odd.lua", "print(...)")
+    assert.equal("--quiet\t--help\t--\n", (command.cprof("run", "--quiet",
+      "--", script, "--quiet", "--help", "--")))
+    local out = command.shell(("cd %s && %s run --quiet -- -odd.lua -x")
+      :format(dir.path, "lua5.4 " .. os.getenv "PWD" ..
+        "/lua/cprof/bin/cprof"))
+    assert.equal("-x\n", out)
+  end)
+
+  it("records the program alone: its main chunk is the host's first call",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "local function f() end f() f()")
+      local file = dir:file "x.cprof"
+      local _, err = command.cprof("run", "-o", file, script)
+      local p = assert(profiler.load(file), err)
+      helper.check(p)
+      local names = {}
+      for _, node in ipairs(p.nodes) do
+        local f = p.functions[node.func]
+        if f.kind ~= "root" and f.name ~= "(cprof)" then
+          names[#names + 1] = f.name .. " " .. node.calls
+        end
+      end
+      assert.same({ "(host) 0", script .. " 1", "f 2" }, names)
+      assert.equal(script, p.meta.program)
+    end)
+
+  it("says what it found, where that is and what to type next", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua",
+      "local function busy() for i = 1, 1e5 do end end busy()")
+    local file = dir:file "it's.cprof"
+    local out, err, status = command.cprof("run", "-o", file, script, "a b")
+    assert.equal("", out)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("\ncprof: " .. script .. " a b\n", 1, true))
+    assert.is_truthy(err:find("busy", 1, true))
+    local next_command = err:match "; next: cprof ([^\n]*)\n$"
+    local shown, why, ok = command.shell("lua5.4 lua/cprof/bin/cprof " ..
+      next_command)
+    assert.equal(0, ok, why)
+    assert.is_truthy(shown:find("^busy %("), shown)
+    err = select(2, command.cprof("run", script, "a b"))
+    assert.equal(("cprof run -o x.cprof %s 'a b'"):format(script),
+      err:match "to keep it: ([^\n]*)\n$")
+    err = select(2, command.cprof("run", "--quiet", script))
+    assert.equal("", err)
+  end)
+
+  it("has the options of start", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local function f() end
+      local function g() f()
+        f() end
+      g()]])
+    local function record(...)
+      local file = dir:file "x.cprof"
+      local words = { "run", "-o", file, ... }
+      words[#words + 1] = script
+      local _, err, status = command.cprof(table.unpack(words))
+      assert.equal(0, status, err)
+      local p = profiler.load(file)
+      local of = {}
+      for _, fn in ipairs(p.functions) do of[fn.name] = fn end
+      return p, of
+    end
+    local p = record "--lines"
+    assert.equal("line", p.meta.mode)
+    assert.equal(1, p.lines["@" .. script][4].hits)
+    p = record "--lines=nothing"
+    assert.is_nil(next(p.sources))
+    p = record("--lines=x%.lua$", "--lines=other")
+    assert.is_truthy(p.sources["@" .. script])
+    assert.is_nil(select(2, record("--exclude", "^f ")).f)
+    local of = select(2, record("--include", "^f ", "--include=^g "))
+    assert.equal(2, of.f.calls)
+    assert.equal(1, of.g.calls)
+    p = record "--callsites"
+    local sites = {}
+    for _, node in ipairs(p.nodes) do
+      if p.functions[node.func].name == "f" then
+        sites[#sites + 1] = node.call_line
+      end
+    end
+    assert.same({ 2, 3 }, sites)
+    p = record("--clock", "cpu")
+    assert.equal("cpu", p.meta.clock)
+  end)
+
+  it("writes other formats", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function f() end f()")
+    local file = dir:file "x.csv"
+    local _, err, status = command.cprof("run", "--format=csv", "-o", file,
+      script)
+    assert.equal(0, status, err)
+    assert.is_truthy(command.read(file):find '"f %(')
+    assert.is_truthy(err:find("written to " .. file .. ", as csv", 1, true))
+  end)
+
+  it("records into the file while the program runs", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua",
+      "local function f() end f() os.execute('kill -9 $PPID')")
+    local file = dir:file "x-%p.cprof"
+    local line = command.line("run", "-o", file, script)
+    -- in a process of its own, not in the place of the shell
+    command.shell("sh -c " .. command.quote(line .. "; true"))
+    local found = command.shell("ls " .. dir.path .. "/x-*.cprof")
+    assert.is_truthy(found:find "x%-%d+%.cprof\n$", found)
+    local p = assert(profiler.load((found:gsub("\n", ""))))
+    local f = helper.named(p, "f")
+    assert.equal(1, f.calls)
+  end)
+
+  it("gives way when the program records itself", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local function before() for i = 1, 1e5 do end end
+      before()
+      local profiler = require "cprof"
+      profiler.start()
+      local function during() end
+      during()
+      profiler.stop()
+      profiler.start()
+      profiler.stop()
+      print(#profiler.snapshot().functions > 0)]])
+    local out, err, status = command.cprof("run", script)
+    assert.equal("true\n", out)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("before", 1, true), err)
+    assert.is_nil(err:find("during", 1, true), err)
+    assert.is_truthy(err:find("began a recording of its own", 1, true), err)
+  end)
+
+  it("has zones, pauses and stops of the program", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local profiler = require "cprof"
+      profiler.enter "loading"
+      profiler.leave "loading"
+      local function after() end
+      profiler.stop()
+      after()]])
+    local _, err = command.cprof("run", script)
+    assert.is_truthy(err:find("loading", 1, true), err)
+    assert.is_nil(err:find("after", 1, true), err)
+  end)
+
+  it("says nothing in the child of a fork", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local ok, unistd = pcall(require, "posix.unistd")
+      if not ok then print "child" print "parent" return end
+      if unistd.fork() == 0 then print "child" os.exit(0) end
+      require "posix.sys.wait".wait()
+      print "parent"]])
+    local out, err = command.cprof("run", script)
+    assert.equal("child\nparent\n", out)
+    local count = select(2, err:gsub("\ncprof: ", ""))
+    assert.equal(1, count)
+  end)
+end)

@@ -1,0 +1,90 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local command = require "command"
+
+local function spin(n) for _ = 1, n do end end
+local function first() spin(1000) end
+local function second()
+  spin(3000)
+  string.rep("x", 10)
+end
+local twins = {}
+twins.a = function() local function twin() end twin() end
+twins.b = function() local function twin() end twin() end
+
+local function work()
+  for _ = 1, 20 do first() second() end
+  twins.a()
+  twins.b()
+end
+
+local here = debug.getinfo(1, "S").short_src
+
+local function show(options, ...)
+  local dir <close> = command.folder()
+  local path = dir:file "x.cprof"
+  local p = helper.record(work, options)
+  assert(p:save(path))
+  local out, err, status = command.cprof("show", path, ...)
+  return out, err, status, p
+end
+
+describe("cprof show", function()
+  it("has callers and callees with shares that add up", function()
+    local out = show(nil, "spin")
+    local callers = out:match "\ncalled by\n[^\n]*\n(.-)\n\n"
+    local sum, calls = 0, {}
+    for percent, n, name in callers:gmatch "([%d.]+) +(%d+)  (%S+)" do
+      sum = sum + tonumber(percent)
+      calls[name] = tonumber(n)
+    end
+    assert.same({ first = 20, second = 20 }, calls)
+    assert.is_true(sum > 99.7 and sum < 100.3)
+    assert.is_nil(out:find "\ncalls\n")
+    out = show(nil, "second")
+    local callees = out:match "\ncalls\n[^\n]*\n(.-)\n\n"
+    sum = 0
+    for percent in callees:gmatch "([%d.]+) +%d*  %S+" do
+      sum = sum + tonumber(percent)
+    end
+    assert.is_true(sum > 99.7 and sum < 100.3, callees)
+    assert.is_truthy(callees:find("spin", 1, true))
+    assert.is_truthy(callees:find("string.rep", 1, true))
+    assert.is_truthy(callees:find("(itself)", 1, true))
+    assert.is_truthy(out:find "20 calls\n")
+  end)
+
+  it("has the lines of the function, and no others", function()
+    local out = show({ mode = "line" }, "second")
+    local f = debug.getinfo(second, "S")
+    for i = 1, 3 do
+      assert.is_truthy(out:find(("\n *20 [^\n]* %d  "):format(
+        f.linedefined + i)), out)
+    end
+    for i = f.linedefined, f.lastlinedefined do
+      assert.is_truthy(out:find((" %d  "):format(i)), out)
+    end
+    assert.is_nil(out:find((" %d  "):format(f.lastlinedefined + 1)), out)
+    assert.is_truthy((show(nil, "second")):find("cprof run --lines", 1,
+      true))
+  end)
+
+  it("takes a title, a name, or the only one that has it in it", function()
+    local whole = show(nil, "string.rep")
+    assert.is_truthy(whole:find "^string%.rep %(%[C%]%)\n")
+    assert.is_truthy((show(nil, "seco")):find "^second %(")
+    local line = debug.getinfo(first, "S").linedefined
+    assert.is_truthy((show(nil, ("first (%s:%d)"):format(here, line)))
+      :find "^first %(")
+  end)
+
+  it("lists titles where a name is that of several", function()
+    local _, err, status = show(nil, "twin")
+    assert.equal(2, status)
+    assert.is_truthy(err:find("'twin' is the name of several: twin (", 1,
+      true), err)
+    local _, count = err:gsub("twin %(", "")
+    assert.equal(2, count)
+  end)
+end)

@@ -1,0 +1,85 @@
+-- The command as a user runs it: in a process of its own, with files.
+
+local command = {}
+
+local cprof = "timeout 60 lua5.4 lua/cprof/bin/cprof"
+
+-- without what the terminal of whoever runs the specs has set
+local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
+  "-u CPROF -u CPROF_OPTIONS LANG=C.UTF-8 "
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local s = file:read "a"
+  file:close()
+  return s
+end
+
+command.read = read
+
+function command.quote(word)
+  return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+---A folder that is gone when the spec is over.
+function command.folder()
+  local dir = os.tmpname()
+  os.remove(dir)
+  assert(os.execute("mkdir '" .. dir .. "'"))
+  return setmetatable({ path = dir }, {
+    __close = function() os.execute("rm -r '" .. dir .. "'") end,
+    __index = {
+      file = function(self, name, text)
+        local path = self.path .. "/" .. name
+        if text then
+          local file = assert(io.open(path, "wb"))
+          file:write(text)
+          assert(file:close())
+        end
+        return path
+      end,
+    },
+  })
+end
+
+---Runs a shell's command line: standard output, standard error, status. A
+---signal that ends it is a status from 128.
+function command.shell(line)
+  local errors = os.tmpname()
+  local pipe = io.popen(("{ %s; } 2>%s"):format(line, errors))
+  local out = pipe:read "a"
+  local _, how, status = pipe:close()
+  local err = read(errors)
+  os.remove(errors)
+  return out, err, how == "signal" and 128 + status or status
+end
+
+local function line(first, ...)
+  local words = { clean .. first }
+  for i, word in ipairs { ... } do words[i + 1] = command.quote(word) end
+  return table.concat(words, " ")
+end
+
+---Runs cprof with these arguments.
+function command.cprof(...)
+  return command.shell(line(cprof, ...))
+end
+
+---The same, with variables of the environment, or standard input.
+function command.cprof_with(before, after, ...)
+  return command.shell(("%s %s %s"):format(before, line(cprof, ...), after))
+end
+
+---Runs the interpreter alone.
+function command.lua(...)
+  return command.shell(line("lua5.4", ...))
+end
+
+function command.line(...) return line(cprof, ...) end
+
+---The same, from any folder, and without a shell or a limit around it.
+function command.here(...)
+  return line("lua5.4 " .. os.getenv "PWD" .. "/lua/cprof/bin/cprof", ...)
+end
+
+return command
