@@ -332,6 +332,43 @@ describe("averages", function()
     end)
   end
 
+  it("match the formula on a sequence that is made up", function()
+    local S = host.state()
+    local result = S:run [[
+      local profiler, zones = require "cprof", require "spec_zones"
+      zones.clock(true)
+      profiler.start { exclude = { "%.pass " } }
+      profiler.frame()
+      local sequence, average, dt = {}, {}, {}
+      for i = 1, 400 do sequence[i] = (i % 10 == 0 and 80 or 10 + i % 3) end
+      for i, ms in ipairs(sequence) do
+        profiler.enter "z"
+        zones.pass(ms * 1000000)
+        profiler.leave "z"
+        zones.pass(1000000)
+        profiler.frame()
+        if i > 2 then  -- with the one before them, three are discarded
+          for a, T in ipairs { 0.8, 2.5 } do
+            local k = 0.1 ^ ((ms + 1) / 1000 / T)
+            average[a] = average[a] and k * average[a] + (1 - k) * ms or ms
+          end
+        end
+      end
+      profiler.stop()
+      local frames, out = profiler.snapshot().frames, {}
+      for a = 1, 2 do
+        for _, row in ipairs(frames:averages(a)) do
+          if row.func.name == "z" then
+            out[#out + 1] = math.abs(row.self_ns - average[a] * 1e6) <= 1000
+              and "as by the formula" or row.self_ns .. " " .. average[a]
+          end
+        end
+      end
+      return table.concat(out, ", ")]]
+    S:close()
+    assert.equal("as by the formula, as by the formula", result)
+  end)
+
   it("differ by how fast they follow", function()
     local f = helper.find(p, deep)
     local of = {}

@@ -172,4 +172,9 @@ describe("the README", function()
       assert.equal(("%.2f"):format(w.target), target)
     end
   end)
+
+  it("shows the small host as it is compiled by the specs", function()
+    assert.is_truthy(readme:find("```c\n" ..
+      read "spec/support/small_host.c" .. "```", 1, true))
+  end)
 end)

@@ -225,15 +225,6 @@ local function snapshot(who)
   return p
 end
 
-for method, f in pairs(view.methods) do
-  if type(f) == "function" then
-    view.methods[method] = function(...)
-      local _ <close> = core.pause() and resume or nil
-      return f(...)
-    end
-  end
-end
-
 core.naming(profile.names)
 
 ---The profile that a file holds: of one that was recorded into it, even
@@ -248,6 +239,15 @@ function cprof.load(path)
   local _ <close> = core.pause() and resume or nil
   local p, why = profile.load(path)
   return p, why
+end
+
+for method, f in pairs(view.methods) do
+  if type(f) == "function" then
+    view.methods[method] = function(...)
+      local _ <close> = core.pause() and resume or nil
+      return f(...)
+    end
+  end
 end
 
 ---The profile of what was recorded so far. It does not change any more.
