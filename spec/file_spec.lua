@@ -57,7 +57,8 @@ local function data(p)
 end
 
 local modes = {
-  calls = {}, lines = { mode = "line" }, folded = { recursion = "fold" },
+  calls = {}, trace = { mode = "trace", trace = "/dev/null" },
+  lines = { mode = "line" }, folded = { recursion = "fold" },
   sites = { callsites = true }, cpu = { clock = "cpu" },
   ["no C"] = { c_functions = false }, cut = { max_nodes = 16 },
   some = { mode = "line", lines = { "file_spec" }, recursion = "fold" },

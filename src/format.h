@@ -35,12 +35,16 @@ typedef enum FormatState {
   FORMAT_ENDED
 } FormatState;
 
+typedef enum FormatMode {
+  FORMAT_CALLS, FORMAT_LINES, FORMAT_TRACE
+} FormatMode;
+
 typedef struct FormatHeader {
   char magic[8];
   uint32_t order, version;
   uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
   uint32_t state;
-  uint32_t lines;	/* are lines counted? */
+  uint32_t mode;	/* a FormatMode */
   uint32_t clock;	/* a ClockKind */
   uint32_t own;		/* node of the profiler itself; 0: none */
   uint32_t generation;	/* how often all nodes were forgotten */

@@ -53,7 +53,8 @@ static int keep_told (void *ud, uint32_t source) {
 
 int keep_begin (Recording *r) {
   FormatHeader *h = file_header(r->file);
-  h->lines = (uint32_t)r->options.lines;
+  h->mode = r->options.trace ? FORMAT_TRACE
+          : r->options.lines ? FORMAT_LINES : FORMAT_CALLS;
   h->clock = (uint32_t)r->clock.kind;
   h->own = r->tree.cprof->id;
   h->started_at = r->started_at;

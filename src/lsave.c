@@ -226,7 +226,8 @@ static int save_clock (lua_State *L, int arg) {
   lua_getfield(L, arg, "clock");
   name = luaL_optstring(L, -1, "");
   kind = strcmp(name, "cpu") == 0 ? CLOCK_CPU
-       : strcmp(name, "monotonic") == 0 ? CLOCK_MONO : CLOCK_TICKS;
+       : strcmp(name, "monotonic") == 0 ? CLOCK_MONO
+       : strcmp(name, "host") == 0 ? CLOCK_HOST : CLOCK_TICKS;
   lua_pop(L, 1);
   return kind;
 }
@@ -238,7 +239,8 @@ static int save_meta (lua_State *L, int arg, Recording *r) {
   const char *text;
   lua_getfield(L, arg, "mode");
   text = luaL_optstring(L, -1, "");
-  h->lines = strcmp(text, "line") == 0;
+  h->mode = strcmp(text, "line") == 0 ? FORMAT_LINES
+          : strcmp(text, "trace") == 0 ? FORMAT_TRACE : FORMAT_CALLS;
   lua_getfield(L, arg, "events");
   h->counted = !lua_isnil(L, -1);
   lua_getfield(L, arg, "ended");

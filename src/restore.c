@@ -334,9 +334,9 @@ static void restore_figures (Restoring *c) {
   const FormatHeader *h = c->h;
   Loaded *l = c->l;
   Recording *r = c->r;
-  r->options.lines = h->lines != 0;
-  r->clock.kind = h->clock == CLOCK_MONO ? CLOCK_MONO
-                : h->clock == CLOCK_CPU ? CLOCK_CPU : CLOCK_TICKS;
+  r->options.lines = h->mode == FORMAT_LINES;
+  r->options.trace = h->mode == FORMAT_TRACE;
+  r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   l->live = l->live && h->state == FORMAT_LIVE;
