@@ -9,6 +9,7 @@
 #include <lauxlib.h>
 
 #include "interrupt.h"
+#include "lnodes.h"
 #include "lprofile.h"
 #include "merge.h"
 #include "recording.h"
@@ -103,7 +104,7 @@ static int lcommand_merge (lua_State *L) {
     const uint32_t *func;
     uint32_t *to;
     lua_rawgeti(L, 1, i);
-    nodes = lprofile_checknodes(L, -1);
+    nodes = lnodes_check(L, -1);
     lua_rawgeti(L, 2, i);
     func = merge_functions(L, nodes);
     to = cast(uint32_t *,
@@ -112,7 +113,7 @@ static int lcommand_merge (lua_State *L) {
       return luaL_error(L, "cprof: out of memory");
     lua_settop(L, 3);
   }
-  list = lprofile_newnodes(L, m->count);
+  list = lnodes_new(L, m->count);
   memcpy(list, m->list, m->count * sizeof *list);
   nodes_total(list, m->count);
   merge_free(m);

@@ -13,6 +13,7 @@
 #include "keep.h"
 #include "lprofile.h"
 #include "reader.h"
+#include "restore.h"
 
 
 #define LOADED	"cprof.loaded"
@@ -266,7 +267,7 @@ static int file_load (lua_State *L) {
   int nodes;
   memset(l, 0, sizeof *l);
   luaL_setmetatable(L, LOADED);
-  if (!reader_open(l, &recording_get(L)->memory, path)) {
+  if (!reader_open(l, &recording_get(L)->memory, path) || !restore(l)) {
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;

@@ -6,7 +6,7 @@
 
 #include <lauxlib.h>
 
-#include "lprofile.h"
+#include "lnodes.h"
 #include "periods.h"
 
 
@@ -135,9 +135,9 @@ static int history_averages (lua_State *L) {
 /* the nodes at 'arg', without figures, on top */
 static ProfileNode *history_blank (lua_State *L, int arg) {
   ProfileNode *list;
-  const Nodes *nodes = lprofile_checknodes(L, arg);
+  const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
-  list = lprofile_newnodes(L, nodes->count);
+  list = lnodes_new(L, nodes->count);
   for (i = 0; i < nodes->count; i++) {
     list[i] = nodes->list[i];
     list[i].calls = list[i].self = list[i].total = 0;
@@ -153,7 +153,7 @@ static int history_nodes (lua_State *L) {
   uint32_t count, i;
   ProfileNode *list;
   if (p == NULL || p->nodes == 0) return 0;
-  count = lprofile_checknodes(L, 4)->count;
+  count = lnodes_check(L, 4)->count;
   list = history_blank(L, 4);
   for (i = 0; i < p->nodes; i++) {
     const NodeCopy *n = &c->node[p->node + i];
@@ -170,7 +170,7 @@ static int history_nodes (lua_State *L) {
 static int history_averagenodes (lua_State *L) {
   const Periods *c = history_check(L);
   lua_Integer which = luaL_checkinteger(L, 2);
-  uint32_t count = lprofile_checknodes(L, 3)->count, i;
+  uint32_t count = lnodes_check(L, 3)->count, i;
   ProfileNode *list = history_blank(L, 3);
   luaL_argcheck(L, which >= 0 && which < PERIODS_FIGURES, 2, "no such average");
   for (i = 0; i < c->averages; i++) {

@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 
 #include "lfile.h"
+#include "lnodes.h"
 #include "lprofile.h"
 
 
@@ -278,7 +279,7 @@ static int save_all (lua_State *L, Recording *r, const Nodes *nodes) {
 */
 static int profile_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;
-  const Nodes *nodes = lprofile_checknodes(L, 2);
+  const Nodes *nodes = lnodes_check(L, 2);
   Recording *r = cast(Recording *, lua_newuserdatauv(L, sizeof *r, 0));
   char why[FILE_MESSAGE];
   memset(r, 0, sizeof *r);

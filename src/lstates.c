@@ -9,7 +9,8 @@
 
 #include <lauxlib.h>
 
-#include "lprofile.h"
+#include "lnodes.h"
+#include "lsums.h"
 #include "recording.h"
 
 
@@ -30,7 +31,7 @@ typedef struct Callees {
 
 /* nodes -> callees */
 static int states_callees (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
+  const Nodes *nodes = lnodes_check(L, 1);
   size_t size = nodes->count * sizeof(uint32_t);
   Callees *c = cast(Callees *, lua_newuserdatauv(L, sizeof *c + 2 * size, 0));
   uint32_t i;
@@ -99,7 +100,7 @@ static Child *states_sorted (lua_State *L, const Nodes *nodes,
 ** ... }: the callees of a state that were called or took time, by time
 */
 static int states_children (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
+  const Nodes *nodes = lnodes_check(L, 1);
   const Callees *c = cast(const Callees *, luaL_checkudata(L, 2, CALLEES));
   lua_Integer id = luaL_checkinteger(L, 3), at = 0;
   uint32_t count, i;
@@ -175,13 +176,13 @@ static uint8_t *states_flags (lua_State *L, const Nodes *nodes, int arg,
 ** { function -> group } -> sums; levels of recursion are those of groups
 */
 static int states_attribute (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
+  const Nodes *nodes = lnodes_check(L, 1);
   const uint32_t *level = states_levels(L, nodes, 6);
   const uint8_t *is = states_flags(L, nodes, 2, level);
   const uint8_t *above = states_flags(L, nodes, 4, level);
   uint8_t *room = cast(uint8_t *, lua_newuserdatauv(L, nodes->count, 0));
   SumRow sum = nodes_attribute(nodes, is, above, room);
-  lprofile_pushrow(L, &sum);
+  lsums_pushrow(L, &sum);
   return 1;
 }
 

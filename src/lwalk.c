@@ -9,7 +9,7 @@
 #include <lauxlib.h>
 
 #include "definition.h"
-#include "lprofile.h"
+#include "lnodes.h"
 #include "recording.h"
 
 
@@ -61,7 +61,7 @@ static int lwalk_next (lua_State *L) {
 
 /* nodes -> iterator over all of them, callers before their callees */
 static int lwalk_walk (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
+  const Nodes *nodes = lnodes_check(L, 1);
   Walker *w;
   lua_settop(L, 1);
   w = (Walker *)lua_newuserdatauv(L, sizeof *w +
@@ -77,7 +77,7 @@ static int lwalk_walk (lua_State *L) {
 
 /* nodes, id -> parent, function, line of the call, calls, self, total */
 static int lwalk_node (lua_State *L) {
-  const Nodes *nodes = lprofile_checknodes(L, 1);
+  const Nodes *nodes = lnodes_check(L, 1);
   lua_Integer id = luaL_checkinteger(L, 2);
   const ProfileNode *n;
   luaL_argcheck(L, id >= 1 && id <= nodes->count, 2, "no such node");

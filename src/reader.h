@@ -1,6 +1,6 @@
 /*
-** Reads the file of a profile, as a recording that was stopped. It is
-** believed in nothing: what it holds is checked before it is used.
+** Reads the file of a profile: its blocks and records, which are found to
+** lie within it. 'restore' makes a recording of them.
 */
 
 #ifndef reader_h

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../src/reader.h"
+#include "../../src/restore.h"
 #include "../../src/snapshot.h"
 
 
@@ -118,7 +119,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size) {
     memcpy(bytes, data + 1, head);
     memcpy(bytes + FORMAT_BLOCKS, data + 1 + head, whole - FORMAT_BLOCKS);
     if (data[0] == 0) fuzz_header((FormatHeader *)(void *)bytes, whole);
-    if (reader_load(l, &m, bytes, whole)) fuzz_use(l, &m);
+    if (reader_load(l, &m, bytes, whole) && restore(l)) fuzz_use(l, &m);
     reader_free(l);
   }
   free(l);
