@@ -176,6 +176,44 @@ describe("a trace", function()
       assert.equal(4, #lines)
     end)
 
+  it("goes to a file of trace events, which nest in each coroutine",
+    function()
+      local path = os.tmpname() .. ".json"
+      local name = "a\"\xFF\\ é\n"
+      profiler.start { mode = "trace", trace = path }
+      profiler.enter(name)
+      local co = coroutine.wrap(function()
+        leaf()
+        coroutine.yield()
+        tail()
+      end)
+      co()
+      pcall(fails)
+      co()
+      profiler.leave(name)
+      profiler.stop()
+      local file = io.open(path)
+      local events = assert(require "dkjson".decode(file:read "a"))
+      file:close()
+      os.remove(path)
+      assert.equal("M", table.remove(events).ph)
+      local open, tids, last, seen = {}, 0, 0, {}
+      for _, e in ipairs(events) do
+        assert.is_true(e.ts >= last)
+        last = e.ts
+        if not open[e.tid] then open[e.tid], tids = {}, tids + 1 end
+        if e.ph == "B" then table.insert(open[e.tid], e.name)
+        else assert.equal(table.remove(open[e.tid]), e.name) end
+        local plain = e.name:match "^(.-) %(" or e.name
+        seen[plain] = (seen[plain] or 0) + 1
+      end
+      assert.equal(2, tids)
+      for _, names in pairs(open) do assert.same({}, names) end
+      assert.equal(2, seen["a\"\\255\\ é "])
+      assert.equal(6, seen.leaf)
+      assert.equal(2, seen.tail)
+    end)
+
   it("goes to standard error by default", function()
     local output = helper.run [[
       local profiler = require "cprof"

@@ -99,6 +99,7 @@ void follow_enter (Recording *r, lua_State *L, Frame *f) {
   e.depth = follow_below(s) + s->depth;
   e.since = follow_now(r);
   e.took = 0;
+  e.coroutine = s->number;
   f->told.entered = e.since + 1;
   s->depth++;
   follow_write(r, L, &e, f);
@@ -114,6 +115,7 @@ void follow_leave (Recording *r, lua_State *L, const Frame *top) {
     TraceEvent e;
     if (f->is.flags & FRAME_FOLDED || f->told.entered == 0) continue;
     e.enters = 0;
+    e.coroutine = s->number;
     e.depth = follow_below(s) + --s->depth;
     e.since = follow_now(r);
     e.took = e.since + 1 - f->told.entered;

@@ -113,6 +113,7 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
   memset(stack->base, 0, sizeof *stack->base);
   stack->top = stack->base;
   stack->L = L;
+  stack->number = ++s->number;
   b = stacks_bucket(s, L);
   stack->next = *b;
   *b = stack;

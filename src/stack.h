@@ -49,6 +49,7 @@ typedef struct Stack {
   int stale;		/* did anything happen there that was not seen? */
   int counted;		/* are its frames active in their nodes? */
   int lines;		/* does its hook see lines? */
+  uint32_t number;	/* of the coroutine */
   uint32_t followed;	/* where calls are traced: its height, and ... */
   uint32_t depth;	/* ... how many of these frames were told */
   uint64_t period;	/* in which all its nodes were touched */
@@ -61,6 +62,7 @@ typedef struct Stacks {
   Stack **bucket;
   uint32_t buckets;	/* a power of two */
   uint32_t count;
+  uint32_t number;	/* of the last one */
   uint32_t sweepat;	/* when to look for dead coroutines */
   Stack *free;
 } Stacks;

@@ -14,6 +14,12 @@ static int trace_fail (Trace *t, const char *what, const char *why) {
 }
 
 
+static int trace_isjson (const char *path) {
+  size_t length = path ? strlen(path) : 0;
+  return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
+
 int trace_open (Trace *t, const char *path, TraceCall call,
                 const Memory *m) {
   memset(t, 0, sizeof *t);
@@ -27,13 +33,25 @@ int trace_open (Trace *t, const char *path, TraceCall call,
     return 0;
   }
   if (path != NULL) setvbuf(t->file, NULL, _IOLBF, BUFSIZ);
+  t->json = trace_isjson(path);
+  if (t->json) fputs("[\n", t->file);
   return 1;
+}
+
+
+/* readers do without the end of the list, where there was no time for it */
+static void trace_endfile (Trace *t) {
+  if (t->file == NULL || t->file == stderr) return;
+  if (t->json)
+    fprintf(t->file, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%ld,"
+            "\"args\":{\"name\":\"cprof\"}}\n]\n", platform_process());
+  fclose(t->file);
 }
 
 
 void trace_close (Trace *t) {
   uint32_t i;
-  if (t->file != NULL && t->file != stderr) fclose(t->file);
+  trace_endfile(t);
   for (i = 0; i < t->titles; i++)
     if (t->title[i] != NULL)
       memory_free(t->memory, t->title[i], strlen(t->title[i]) + 1);
@@ -95,10 +113,56 @@ static int trace_line (Trace *t, const TraceEvent *e) {
 }
 
 
+/* the bytes of the UTF-8 sequence at 's'; 0: it is none */
+static int trace_utf8 (const unsigned char *s) {
+  int n = *s < 0x80 ? 1 : *s < 0xC2 ? 0 : *s < 0xE0 ? 2 : *s < 0xF0 ? 3
+        : *s < 0xF5 ? 4 : 0;
+  int i;
+  for (i = 1; i < n; i++)
+    if ((s[i] & 0xC0) != 0x80) return 0;
+  if ((*s == 0xE0 && s[1] < 0xA0) || (*s == 0xED && s[1] > 0x9F) ||
+      (*s == 0xF0 && s[1] < 0x90) || (*s == 0xF4 && s[1] > 0x8F))
+    return 0;
+  return n;
+}
+
+
+/* a byte that is no text becomes what it is in a Lua string */
+static void trace_string (FILE *file, const char *text) {
+  const unsigned char *s = (const unsigned char *)text;
+  fputc('"', file);
+  while (*s != '\0') {
+    int n = trace_utf8(s);
+    if (n == 0 || *s < ' ' || *s == 0x7F) {
+      fprintf(file, "\\\\%03d", *s);
+      n = 1;
+    }
+    else {
+      if (*s == '"' || *s == '\\') fputc('\\', file);
+      fwrite(s, 1, (size_t)n, file);
+    }
+    s += n;
+  }
+  fputc('"', file);
+}
+
+
+/* calls nest within a coroutine only, so that is a thread there */
+static int trace_event (Trace *t, const TraceEvent *e) {
+  fputs("{\"name\":", t->file);
+  trace_string(t->file, e->title);
+  fprintf(t->file, ",\"ph\":\"%c\",\"ts\":%llu.%03u,\"pid\":%ld,\"tid\":%u},\n",
+          e->enters ? 'B' : 'E', (unsigned long long)(e->since / 1000),
+          (unsigned)(e->since % 1000), platform_process(),
+          (unsigned)e->coroutine);
+  return !ferror(t->file);
+}
+
+
 int trace_write (Trace *t, lua_State *L, const TraceEvent *e) {
   const char *why;
   if (t->call == NULL) {
-    if (trace_line(t, e)) return 1;
+    if (t->json ? trace_event(t, e) : trace_line(t, e)) return 1;
     return trace_fail(t, "cannot write the trace", strerror(errno));
   }
   why = t->call(L, e);

@@ -15,6 +15,7 @@
 typedef struct TraceEvent {
   int enters;		/* or leaves */
   uint32_t depth;	/* of what was entered since recording began */
+  uint32_t coroutine;	/* its number; where calls nest by themselves */
   const char *title;
   uint64_t since;	/* ns from the start of recording */
   uint64_t took;	/* ns, of what is left */
@@ -26,6 +27,7 @@ typedef const char *(*TraceCall) (lua_State *L, const TraceEvent *e);
 typedef struct Trace {
   const Memory *memory;
   FILE *file;
+  int json;		/* does it hold trace events, as JSON? */
   TraceCall call;	/* or, if it is NULL, the file */
   char **title;		/* by function */
   uint32_t titles;
@@ -33,7 +35,11 @@ typedef struct Trace {
 } Trace;
 
 
-/* to 'call', or to a file, or to standard error; 0: 'why' tells */
+/*
+** To 'call', or to a file, or to standard error; a file whose name ends in
+** .json holds trace events, as Perfetto and others read them. 0: 'why'
+** tells.
+*/
 CPROF_I int trace_open (Trace *t, const char *path, TraceCall call,
                         const Memory *m);
 
