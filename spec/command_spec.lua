@@ -249,8 +249,12 @@ describe("the cprof command", function()
     local function on_terminal(set)
       local line = ("stty cols 77; %s lua5.4 lua/cprof/bin/cprof report %s")
         :format(set, path)
-      return (command.shell(("script -qec %s /dev/null")
-        :format(command.quote(line))):gsub("\r", ""))
+      local there = command.on_terminal(line)
+      return there and (command.shell(there):gsub("\r", ""))
+    end
+    if not command.on_terminal "" then
+      pending "no terminal can be had here"
+      return
     end
     local utf8 = "env -u NO_COLOR -u LC_ALL LANG=C.UTF-8"
     assert.equal(p:report { width = 77, color = "always" },

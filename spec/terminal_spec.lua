@@ -7,7 +7,8 @@ local function said(code, on_terminal)
   local line = "env -u LC_ALL LANG=C.UTF-8 lua5.4 -e " .. command.quote(
     'local terminal = require "cprof.command.terminal" ' .. code)
   if on_terminal then
-    line = ("script -qec %s /dev/null"):format(command.quote(line))
+    line = command.on_terminal(line)
+    if not line then return nil end
   end
   local out, err = command.shell(line)
   return on_terminal and out or err
@@ -27,6 +28,10 @@ describe("progress", function()
     progress()]]
 
   it("is shown on a terminal when work is long, and then gone", function()
+    if not said("", true) then
+      pending "no terminal can be had here"
+      return
+    end
     assert.equal("loading x\r\27[K", said(long, true))
     assert.equal("\r\27[Kexporting 1 MB\r\27[K", said(slow, true))
   end)

@@ -21,6 +21,14 @@ function command.quote(word)
   return "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
+---The line, run on a terminal. nil: none can be had here.
+function command.on_terminal(line)
+  local script = "script -qec %s /dev/null"
+  local probe = script:format(command.quote "tty <&1") .. " >/dev/null 2>&1"
+  if not os.execute(probe) then return nil end
+  return script:format(command.quote(line))
+end
+
 ---A folder that is gone when the spec is over.
 function command.folder()
   local dir = os.tmpname()
