@@ -481,7 +481,7 @@ describe("a million nodes", function()
     local n = helper.slow and 1000 or
       os.getenv "CPROF_SANITIZE" and 10000 or 1000000
     local output = helper.run(([[
-      local p = require "million"(%d, { mode = "line" })
+      local p = require "manystates"(%d, { mode = "line" })
       assert(#p.nodes >= %d, #p.nodes)
       for _, format in ipairs(require "cprof.export".formats) do
         local size = 0
