@@ -5,6 +5,7 @@
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
+# make accuracy   how true the figures are
 # make install    into PREFIX (and DESTDIR)
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
@@ -29,12 +30,13 @@ SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 SHARE		= /usr/share/lua
 PATHS		= LUA_PATH="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$\
 $(CURDIR)/spec/support/?.lua;$(CURDIR)/spec/bench/?.lua;$\
+$(CURDIR)/spec/accuracy/?.lua;$\
 $(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;$\
 $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation host demo test test-consumers bench install \
+.PHONY: all amalgamation host demo test test-consumers bench accuracy install \
 	lint sanitize memcheck fuzz clean deps-build deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
@@ -49,6 +51,9 @@ $(B)/%.o: src/%.c
 	$(CC) $(FLAGS) -c -o $@ $<
 
 $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
+
+$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/platform.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
@@ -143,6 +148,11 @@ test-consumers: deps-consumers
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv
+
+accuracy: deps-test $(B)/accuracy_spin.so
+	@$(MAKE) --no-print-directory all
+	@$(PATHS) $(LUA) spec/accuracy/run.lua $(B)/accuracy.tsv \
+	  spec/accuracy/accuracy.svg
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof

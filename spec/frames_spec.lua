@@ -286,7 +286,7 @@ describe("averages", function()
         if i < 30 then deep(3) end
         profiler.frame(i ~= 20)
       end
-    end, { history = "full" })
+    end, { history = "full", compensate = false })
   end)
 
   local ways = { function(value) return average(p, 0.8, value) end,

@@ -31,7 +31,7 @@ local code = [[
     out[#out + 1] = tostring(pcall(error, "x"))
   end
   arm()
-  local started, why = pcall(profiler.start)
+  local started, why = pcall(profiler.start, { compensate = false })
   work()
   profiler.reset()
   work()
@@ -89,6 +89,24 @@ describe("when memory runs out", function()
     end
     assert.same({ ["not started"] = true, ["out of memory"] = true,
       complete = true }, seen)
+  end)
+
+  it("while costs are measured, they are not known", function()
+    local measure = [[
+      local profiler = require "cprof"
+      arm()
+      local costs, why = profiler.calibrate()
+      disarm()
+      assert(profiler.start() == nil and profiler.stop())
+      return costs and "measured" or why]]
+    local _, _, asked = host.memory(measure, "cprof", -1)
+    for n = 0, asked, math.max(1, asked // (helper.slow and 4 or 60)) do
+      local result, status, _, left = host.memory(measure, "cprof", n)
+      assert.equal(0, status, n .. ": " .. result)
+      assert.equal(n < 30 and "out of memory" or result, result)
+      assert.equal(0, left, "not given back after request " .. n)
+    end
+    assert.equal("measured", (host.memory(measure, "cprof", -1)))
   end)
 
   it("in the program itself, nothing is raised but its own", function()

@@ -12,7 +12,8 @@ describe("the options of start", function()
   -- what is given, and what the error must say
   local wrong = {
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
-      "c_functions, callsites, clock, exclude, file, history, include, " ..
+      "c_functions, callsites, clock, compensate, " ..
+      "exclude, file, history, include, " ..
       "lines, max_nodes, mode, recursion, slow_frames, trace" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },

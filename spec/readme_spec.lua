@@ -123,7 +123,7 @@ describe("the README", function()
     local function annotated(s)
       local out = {}
       for line in s:match "\n *hits .*":gmatch "[^\n]+" do
-        local number, text = line:match "^.- (%d+)  (%D.*)$"
+        local number, text = line:match "^.* (%d+)  (%D.*)$"
         if number then
           out[#out + 1] = (line:match "^ *([%d,]+)  " or "") .. " " ..
             number .. text

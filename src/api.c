@@ -115,6 +115,8 @@ static int api_start (lua_State *L) {
     lua_setfield(L, -2, "c_functions");
     lua_pushboolean(L, o->callsites);
     lua_setfield(L, -2, "callsites");
+    lua_pushboolean(L, !o->raw);
+    lua_setfield(L, -2, "compensate");
     if (o->max_nodes != 0) api_integer(L, "max_nodes", o->max_nodes);
     api_frames(L, o);
   }

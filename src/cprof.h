@@ -89,6 +89,7 @@ typedef struct cprof_Options {
   int history;			/* frames to keep; -1: with all states */
   double slow_ms;		/* frames above are kept in full ... */
   int slow_keep;		/* ... the last so many of them */
+  int raw;			/* what recording costs stays in the times */
 } cprof_Options;
 
 /* as profile:report has them; what is 0 or NULL has its default */

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+#include "cost.h"
 #include "figures.h"
 #include "line.h"
 #include "node.h"
@@ -24,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	1u
+#define FORMAT_VERSION	2u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -56,6 +57,10 @@ typedef struct FormatHeader {
   int64_t pid;
   int64_t started_at;	/* seconds since 1970 */
   Figures figures;
+  Costs costs;		/* to be subtracted */
+  uint32_t fold;	/* does recursion fold? */
+  uint32_t unused;
+  char uncompensated[64];	/* why costs are not to be; "": they are */
   char ended[128];	/* why recording ended by itself, or "" */
 } FormatHeader;
 
@@ -93,6 +98,8 @@ typedef struct FunctionRecord {
   int32_t line, last;
   uint32_t kind;
   uint32_t ordinal;
+  uint32_t marks;	/* those that tell functions of coroutines */
+  uint32_t unused;
 } FunctionRecord;
 
 #define SOURCE_RECORD_CHANGED	1u

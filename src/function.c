@@ -82,6 +82,7 @@ static void special_init (Functions *fs, lua_State *L) {
   lua_pushcfunction(L, luaopen_coroutine);
   lua_call(L, 0, 1);
   fs->resume = member(L, "resume");
+  fs->yield = member(L, "yield");
   lua_getfield(L, -1, "wrap");
   lua_pushcfunction(L, luaopen_coroutine);  /* any function will do */
   lua_call(L, 1, 1);
@@ -100,6 +101,7 @@ static uint8_t special_marks (const Functions *fs, lua_CFunction f) {
   unsigned marks = fs->foldc ? FUNCTION_FOLDED : 0;
   if (f == fs->resume) marks |= FUNCTION_RESUME;
   else if (f == fs->wrap) marks |= FUNCTION_WRAP;
+  else if (f == fs->yield) marks |= FUNCTION_YIELD;
   else if (f == fs->box || fs->own(f)) marks |= FUNCTION_FOLDED;
   return (uint8_t)marks;
 }

@@ -35,6 +35,10 @@ enum { FUNC_ROOT, FUNC_CPROF, FUNC_TRUNCATED };
 #define FUNCTION_FOLDED	1u	/* charged to its caller */
 #define FUNCTION_RESUME	2u	/* coroutine.resume */
 #define FUNCTION_WRAP	4u	/* what coroutine.wrap gives */
+#define FUNCTION_YIELD	8u	/* coroutine.yield */
+
+#define FUNCTION_COROUTINES	\
+	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
 
 typedef struct Function {
   uint64_t print;	/* of a definition */
@@ -79,7 +83,7 @@ typedef struct Functions {
   int moved;		/* what was told by lines so far is void */
   Definitions read;	/* room for the dump at hand */
   /* functions with marks of their own */
-  lua_CFunction resume, wrap, box;
+  lua_CFunction resume, wrap, yield, box;
   int foldc;		/* is every C function charged to its caller? */
   int lines;		/* are lines counted? */
   /* is it one of the profiler's, which are folded? */

@@ -191,6 +191,8 @@ static void hook_special (Hot *h, lua_State *L) {
   Frame *f = h->top;
   unsigned marks;
   if (f->is.flags & FRAME_TRUNCATED) r->figures->truncated++;
+  if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_FOLDED))
+    node_tailcall(f->node, h->fold);
   if (!(f->is.flags & FRAME_SPECIAL)) return;
   marks = functions_at(&r->functions, f->is.func)->marks;
   if (marks & FUNCTION_RESUME) {
@@ -231,7 +233,8 @@ static rare const Known *hook_meet (Hot *h, lua_State *L, lua_Debug *ar,
   *k = *key;
   k->is.func = f->id;
   k->is.flags = f->marks & FUNCTION_FOLDED ? FRAME_FOLDED : 0;
-  if (f->marks & ~FUNCTION_FOLDED) k->is.flags |= FRAME_SPECIAL;
+  if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
+    k->is.flags |= FRAME_SPECIAL;
   k->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return k;
 }
@@ -360,7 +363,11 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   const Known *k;
   Node *n;
   uint32_t flags = 0;
-  if (unlikely(f->ci != ci) && (f = hook_unwind(h, L, ci, 1)) == NULL) return;
+  if (unlikely(f->ci != ci)) {
+    f = hook_unwind(h, L, ci, 1);
+    if (f == NULL) return;
+    if (ar->event == LUA_HOOKTAILCALL) flags = FRAME_TAIL;
+  }
   n = f->node;
   k = hook_callee(h, L, ar, n);
   if (unlikely(k == NULL)) return;

@@ -57,6 +57,10 @@ int keep_begin (Recording *r) {
           : r->options.lines ? FORMAT_LINES : FORMAT_CALLS;
   h->clock = (uint32_t)r->clock.kind;
   h->own = r->tree.cprof->id;
+  h->costs = r->costs;
+  h->fold = (uint32_t)r->options.fold;
+  strncpy(h->uncompensated, r->uncompensated ? r->uncompensated : "",
+          sizeof h->uncompensated - 1);
   h->started_at = r->started_at;
   r->figures = &h->figures;
   *r->figures = r->own_figures;

@@ -7,6 +7,7 @@
 
 #include <lauxlib.h>
 
+#include "calibrate.h"
 #include "keep.h"
 #include "lcommand.h"
 #include "lcprof.h"
@@ -141,7 +142,6 @@ static int core_flag (lua_State *L, const char *name) {
 
 
 static void core_traceoptions (lua_State *L, Options *o) {
-  o->trace = core_flag(L, "trace");
   o->title = core_title;
   lua_getfield(L, 1, "title");
   lua_rawsetp(L, LUA_REGISTRYINDEX, &TITLE);
@@ -150,6 +150,18 @@ static void core_traceoptions (lua_State *L, Options *o) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &TRACE);
   lua_getfield(L, 1, "trace_path");
   o->trace_path = luaL_optstring(L, -1, NULL);
+}
+
+
+/* those options that decide what an event costs */
+static void core_way (lua_State *L, Options *o) {
+  o->cpu = core_flag(L, "cpu");
+  o->callsites = core_flag(L, "callsites");
+  o->fold = core_flag(L, "fold");
+  o->lines = core_flag(L, "lines");
+  o->wantlines = core_flag(L, "lines_of") ? core_wantlines : NULL;
+  o->trace = core_flag(L, "trace");
+  o->compensate = core_flag(L, "compensate");
 }
 
 
@@ -165,11 +177,8 @@ static int core_start (lua_State *L) {
     return 2;
   }
   lua_settop(L, 1);
-  o.cpu = core_flag(L, "cpu");
-  o.callsites = core_flag(L, "callsites");
-  o.fold = core_flag(L, "fold");
+  core_way(L, &o);
   o.foldc = core_flag(L, "foldc");
-  o.lines = core_flag(L, "lines");
   lua_getfield(L, 1, "max_nodes");
   o.max_nodes = (uint32_t)luaL_checkinteger(L, -1);
   lua_getfield(L, 1, "history");
@@ -185,7 +194,6 @@ static int core_start (lua_State *L) {
   o.wanted = lua_isnil(L, -1) ? NULL : core_wanted;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &FILTER);
   lua_getfield(L, 1, "lines_of");
-  o.wantlines = lua_isnil(L, -1) ? NULL : core_wantlines;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LINES);
   core_traceoptions(L, &o);
   if (!lfile_create(L, 1, r, &o)) {  /* what was recorded is still there */
@@ -226,6 +234,34 @@ static int core_resume (lua_State *L) {
 static int core_reset (lua_State *L) {
   lua_pushboolean(L, recorder_reset(recording_get(L)));
   return 1;
+}
+
+
+/* options -> costs, in ns, measured anew; or nil and why there are none */
+static int core_calibrate (lua_State *L) {
+  Recording *r = recording_get(L);
+  Options o = ZEROS;
+  Costs costs;
+  const char *why;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  core_way(L, &o);
+  why = calibrate(r, &o, 1, &costs);
+  if (why == NULL) {
+    lprofile_pushcosts(L, &costs);
+    return 1;
+  }
+  lua_pushnil(L);
+  lua_pushstring(L, why);
+  return 2;
+}
+
+
+/* costs, in ns -> : they are these, for experiments */
+static int core_costs (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  recording_get(L)->costs = lprofile_tocosts(L);
+  return 0;
 }
 
 
@@ -360,6 +396,8 @@ static const luaL_Reg core[] = {
   {"reset", core_reset},
   {"state", core_state},
   {"frame", core_frame},
+  {"calibrate", core_calibrate},
+  {"costs", core_costs},
   {"enter", core_enter},
   {"leave", core_leave},
   {"zone", core_zone},

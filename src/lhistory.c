@@ -138,6 +138,7 @@ static ProfileNode *history_blank (lua_State *L, int arg) {
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
   list = lnodes_new(L, nodes->count);
+  lnodes_check(L, -1)->own = nodes->own;
   for (i = 0; i < nodes->count; i++) {
     list[i] = nodes->list[i];
     list[i].calls = list[i].self = list[i].total = 0;

@@ -21,6 +21,7 @@ ProfileNode *lnodes_new (lua_State *L, uint32_t count) {
   ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
   nodes->list = list;
   nodes->count = count;
+  nodes->own = nodes->fold = 0;
   luaL_setmetatable(L, NODES);
   return list;
 }
@@ -56,6 +57,8 @@ static int nodes_index (lua_State *L) {
   lua_setfield(L, -2, "calls");
   lua_pushinteger(L, n->self);
   lua_setfield(L, -2, "self_ns");
+  lua_pushinteger(L, n->raw);
+  lua_setfield(L, -2, "self_raw_ns");
   lua_pushinteger(L, n->total);
   lua_setfield(L, -2, "total_ns");
   return 1;

@@ -4,6 +4,7 @@
 
 #include "lprofile.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -61,6 +62,74 @@ void lprofile_pushfunction (lua_State *L, const Functions *fs,
 ** Snapshots
 ** ======================================================= */
 
+/* costs by the names that Lua sees */
+typedef struct CostName {
+  const char *name;
+  size_t offset;
+} CostName;
+
+static const CostName costs_names[] = {
+  {"lua_caller", offsetof(Costs, caller[COST_LUA])},
+  {"lua_callee", offsetof(Costs, callee[COST_LUA])},
+  {"c_caller", offsetof(Costs, caller[COST_C])},
+  {"c_callee", offsetof(Costs, callee[COST_C])},
+  {"lua_mixed", offsetof(Costs, mixed[COST_LUA])},
+  {"c_mixed", offsetof(Costs, mixed[COST_C])},
+  {"tail_callee", offsetof(Costs, tail)},
+  {"state", offsetof(Costs, state)},
+  {"resume", offsetof(Costs, resume)},
+  {"coroutine", offsetof(Costs, coroutine)},
+  {"resumer", offsetof(Costs, resumer)},
+  {"yielder", offsetof(Costs, yielder)},
+  {"line", offsetof(Costs, line)}
+};
+
+#define COSTS	(sizeof costs_names / sizeof *costs_names)
+
+
+void lprofile_pushcosts (lua_State *L, const Costs *c) {
+  size_t i;
+  lua_createtable(L, 0, COSTS);
+  for (i = 0; i < COSTS; i++) {
+    int64_t ps;
+    memcpy(&ps, (const char *)c + costs_names[i].offset, sizeof ps);
+    lua_pushnumber(L, (lua_Number)ps / COST_UNIT);
+    lua_setfield(L, -2, costs_names[i].name);
+  }
+}
+
+
+Costs lprofile_tocosts (lua_State *L) {
+  Costs c = ZEROS;
+  size_t i;
+  for (i = 0; i < COSTS; i++) {
+    int64_t ps;
+    lua_Number ns;
+    lua_getfield(L, -1, costs_names[i].name);
+    ns = lua_tonumber(L, -1);
+    if (!(ns > -COST_MAX && ns < COST_MAX)) ns = 0;
+    ps = (int64_t)(ns * COST_UNIT + (ns < 0 ? -0.5 : 0.5));
+    memcpy((char *)&c + costs_names[i].offset, &ps, sizeof ps);
+    lua_pop(L, 1);
+  }
+  return c;
+}
+
+
+static void snapshot_pushcosts (lua_State *L, const Recording *r,
+                                const Snapshot *s) {
+  lnodes_set(L, "overhead_ns", s->overhead);
+  lnodes_set(L, "clamped_ns", s->clamped);
+  if (r->uncompensated != NULL) {
+    lua_pushstring(L, r->uncompensated);
+    lua_setfield(L, -2, "uncompensated");
+    return;
+  }
+  lprofile_pushcosts(L, &r->costs);
+  lua_setfield(L, -2, "costs_ns");
+}
+
+
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s) {
   lua_createtable(L, 0, 16);
@@ -71,6 +140,7 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lua_setfield(L, -2, "clock");
   lnodes_set(L, "wall_ns", s->wall);
   lnodes_set(L, "paused_ns", s->paused);
+  snapshot_pushcosts(L, r, s);
   lnodes_set(L, "started_at", r->started_at);
   lnodes_set(L, "pid", r->pid);
   if (r->hot->recording != NULL) {  /* a fork wipes it */
@@ -99,18 +169,19 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lprofile_pushfunction(L, fs, f);
     lnodes_set(L, "id", s->func[i]);
     lnodes_set(L, "key", f->id);
+    lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     lua_rawseti(L, -2, s->func[i]);
   }
 }
 
 
-/* { function, line, hits, ns, ... } */
+/* { function, line, hits, ns, ns as recorded, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 4, 0);
+  lua_createtable(L, (int)s->lines * 5, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 4;
+    lua_Integer at = (lua_Integer)i * 5;
     lua_pushinteger(L, (lua_Integer)l->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, l->line);
@@ -119,6 +190,8 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lua_rawseti(L, -2, at + 3);
     lua_pushinteger(L, l->self);
     lua_rawseti(L, -2, at + 4);
+    lua_pushinteger(L, l->raw);
+    lua_rawseti(L, -2, at + 5);
   }
 }
 
@@ -158,14 +231,22 @@ static void snapshot_pushsources (lua_State *L, const Recording *r) {
 void lprofile_push (lua_State *L, Recording *r) {
   uint32_t functions = r->functions.list.count;
   int nodes = lua_gettop(L) + 1;
+  Nodes *header;
   Snapshot s = ZEROS;
   s.list = lnodes_new(L, snapshot_count(r));
   s.owner = lnodes_array(L, uint32_t, snapshot_count(r));
   s.func = lnodes_array(L, uint32_t, functions);
   s.zone = lnodes_array(L, uint8_t, functions);
   s.own = lnodes_array(L, int64_t, functions);
+  s.ownraw = lnodes_array(L, int64_t, functions);
+  s.linetax = lnodes_array(L, double, functions);
+  s.tax = lnodes_array(L, double, snapshot_count(r));
+  s.calls = lnodes_array(L, uint8_t, snapshot_count(r));
   s.line = lnodes_array(L, ProfileLine, snapshot_lines(r));
   snapshot_fill(r, &s);
+  header = lnodes_check(L, nodes);
+  header->own = s.own_node;
+  header->fold = (uint32_t)r->options.fold;
   lua_pushvalue(L, nodes);
   snapshot_pushfunctions(L, r, &s);
   snapshot_pushmeta(L, r, &s);

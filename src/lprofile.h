@@ -22,6 +22,12 @@ CPROF_I int lprofile_own (lua_CFunction f);
 */
 CPROF_I void lprofile_push (lua_State *L, Recording *r);
 
+/* pushes a table of costs, in ns */
+CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);
+
+/* those of the table on top */
+CPROF_I Costs lprofile_tocosts (lua_State *L);
+
 /* pushes a string */
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 

@@ -89,8 +89,17 @@ static uint8_t save_kind (lua_State *L) {
 }
 
 
-/* the functions at 'arg'; 0: out of memory */
-static int save_functions (lua_State *L, int arg, Recording *r) {
+static lua_Integer save_at (lua_State *L, int arg, lua_Integer i) {
+  lua_Integer n;
+  lua_rawgeti(L, arg, i);
+  n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return n;
+}
+
+
+/* the functions at 'arg', with their marks; 0: out of memory */
+static int save_functions (lua_State *L, int arg, int marks, Recording *r) {
   Functions *fs = &r->functions;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
   int ok = 1;
@@ -103,6 +112,7 @@ static int save_functions (lua_State *L, int arg, Recording *r) {
     f->source = f->kind == FUNCTION_C ? 0
               : save_text(L, -1, "source", &fs->text);
     f->name = save_text(L, -1, "name", &fs->text);
+    f->marks = (uint8_t)save_at(L, marks, i);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;
@@ -140,7 +150,8 @@ static int save_nodes (const Nodes *nodes, Recording *r) {
     Node *n = cast(Node *, chunks_add(to));
     if (n == NULL) return 0;
     n->calls = (uint64_t)p->calls;
-    n->self = (uint64_t)p->self;
+    n->self = (uint64_t)p->raw;
+    n->active = p->tails;
     n->id = i;
     n->parent = p->parent;
     n->func = p->func;
@@ -152,30 +163,24 @@ static int save_nodes (const Nodes *nodes, Recording *r) {
 }
 
 
-static lua_Integer save_at (lua_State *L, int arg, lua_Integer i) {
-  lua_Integer n;
-  lua_rawgeti(L, arg, i);
-  n = lua_tointeger(L, -1);
-  lua_pop(L, 1);
-  return n;
-}
-
-
-/* { function, line, hits, ns, ... } at 'arg': those of a function together */
+/*
+** { function, line, hits, ns, raw ns, ... } at 'arg': those of a function
+** together
+*/
 static int save_lines (lua_State *L, int arg, Recording *r) {
   const Pages *pages = &r->file->lines;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i = 1;
-  while (i + 3 <= n) {
+  while (i + 4 <= n) {
     lua_Integer func = save_at(L, arg, i), end = i;
     Line *list;
-    while (end + 3 <= n && save_at(L, arg, end) == func) end += 4;
+    while (end + 4 <= n && save_at(L, arg, end) == func) end += 5;
     list = cast(Line *, pages->get(pages->ud, (uint32_t)func - 1,
-                      (size_t)(end - i) / 4 * sizeof *list));
+                      (size_t)(end - i) / 5 * sizeof *list));
     if (list == NULL) return 0;
-    for (; i < end; i += 4, list++) {
+    for (; i < end; i += 5, list++) {
       list->line = (int32_t)save_at(L, arg, i + 1);
       list->hits = (uint64_t)save_at(L, arg, i + 2);
-      list->self = (uint64_t)save_at(L, arg, i + 3);
+      list->self = (uint64_t)save_at(L, arg, i + 4);
     }
   }
   return 1;
@@ -234,6 +239,17 @@ static int save_clock (lua_State *L, int arg) {
 }
 
 
+static void save_costs (lua_State *L, int arg, FormatHeader *h) {
+  const char *why;
+  lua_getfield(L, arg, "uncompensated");
+  why = luaL_optstring(L, -1, "");
+  strncpy(h->uncompensated, why, sizeof h->uncompensated - 1);
+  lua_getfield(L, arg, "costs_ns");
+  if (lua_istable(L, -1)) h->costs = lprofile_tocosts(L);
+  lua_pop(L, 2);
+}
+
+
 /* what the header tells; times are in ns already */
 static int save_meta (lua_State *L, int arg, Recording *r) {
   FormatHeader *h = file_header(r->file);
@@ -254,6 +270,7 @@ static int save_meta (lua_State *L, int arg, Recording *r) {
   h->backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
   h->pid = save_integer(L, arg, "pid");
   h->started_at = save_integer(L, arg, "started_at");
+  save_costs(L, arg, h);
   h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns");
   h->figures.unmatched = (uint64_t)save_integer(L, arg, "unmatched");
   h->figures.truncated = (uint64_t)save_integer(L, arg, "truncated");
@@ -266,7 +283,9 @@ static int save_meta (lua_State *L, int arg, Recording *r) {
 static int save_all (lua_State *L, Recording *r, const Nodes *nodes) {
   journal_init(&r->journal, r->file, &r->functions);
   lua_pushvalue(L, 5);
-  return save_functions(L, 3, r) && save_meta(L, 4, r) &&
+  file_header(r->file)->own = nodes->own;
+  file_header(r->file)->fold = nodes->fold;
+  return save_functions(L, 3, 8, r) && save_meta(L, 4, r) &&
          lfile_meta(L, &r->journal) && save_names(L, 3, r) &&
          save_lines(L, 6, r) && save_sources(L, 7, r) &&
          save_nodes(nodes, r) && file_close(r->file, 1);
@@ -274,8 +293,8 @@ static int save_all (lua_State *L, Recording *r, const Nodes *nodes) {
 
 
 /*
-** path, nodes, functions, meta, strings of it, lines, sources -> true; or
-** nil and a message. What is at 'path' stays there until all is written.
+** path, nodes, functions, meta, strings of it, lines, sources, marks ->
+** true; or nil and a message. What is at 'path' stays there until all is written.
 */
 static int profile_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;

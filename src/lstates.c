@@ -49,14 +49,16 @@ static int states_callees (lua_State *L) {
 }
 
 
-static int states_has (const ProfileNode *n) {
-  return n->calls > 0 || n->total > 0;
+/* what the profiler took itself is not shown as a callee */
+static int states_has (const Nodes *nodes, uint32_t id) {
+  const ProfileNode *n = &nodes->list[id];
+  return n->calls > 0 || (n->total > 0 && id != nodes->own);
 }
 
 
 static int states_more (const Nodes *nodes, const Callees *c, uint32_t id) {
   uint32_t i = c->child[id];
-  while (i != 0 && !states_has(&nodes->list[i])) i = c->sibling[i];
+  while (i != 0 && !states_has(nodes, i)) i = c->sibling[i];
   return i != 0;
 }
 
@@ -81,12 +83,12 @@ static Child *states_sorted (lua_State *L, const Nodes *nodes,
   uint32_t n = 0, i;
   Child *list;
   for (i = c->child[id]; i != 0; i = c->sibling[i])
-    n += (uint32_t)states_has(&nodes->list[i]);
+    n += (uint32_t)states_has(nodes, i);
   list = cast(Child *, lua_newuserdatauv(L, (n + 1) * sizeof *list, 0));
   *count = n;
   n = 0;
   for (i = c->child[id]; i != 0; i = c->sibling[i]) {
-    if (!states_has(&nodes->list[i])) continue;
+    if (!states_has(nodes, i)) continue;
     list[n].total = nodes->list[i].total;
     list[n++].id = i;
   }

@@ -16,9 +16,10 @@
 
 
 void lsums_pushrow (lua_State *L, const SumRow *row) {
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 8);
   lnodes_set(L, "calls", row->calls);
   lnodes_set(L, "self_ns", row->self);
+  lnodes_set(L, "self_raw_ns", row->raw);
   lnodes_set(L, "total_ns", row->total);
   lnodes_set(L, "max_depth", row->depth);
 }
@@ -206,6 +207,15 @@ static int profile_sites (lua_State *L) {
 }
 
 
+/* nodes -> function that the profiler's own time is in, or nil */
+static int profile_own (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  if (nodes->own == 0) return 0;
+  lua_pushinteger(L, (lua_Integer)nodes->list[nodes->own].func + 1);
+  return 1;
+}
+
+
 static const luaL_Reg sums_methods[] = {
   {"__gc", box_gc},
   {NULL, NULL}
@@ -214,6 +224,7 @@ static const luaL_Reg sums_methods[] = {
 static const luaL_Reg sums_functions[] = {
   {"sum", profile_sum},
   {"sites", profile_sites},
+  {"own", profile_own},
   {NULL, NULL}
 };
 

@@ -96,6 +96,7 @@ int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
     to[i] = (uint32_t)(n - m->list);
     n->calls += from->calls;
     n->self += from->self;
+    n->raw = n->self;  /* costs differ from run to run */
     if (from->depth > n->depth) n->depth = from->depth;
   }
   return 1;

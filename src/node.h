@@ -33,7 +33,8 @@ typedef struct Node {
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
   uint16_t tag[NODE_CALLEES];	/* of their functions, as 'node_tag' */
   uint16_t callees_c;	/* 0..3: how likely the next callee is in C */
-  uint32_t active;	/* where recursion folds: frames in this state ... */
+  uint32_t active;	/* where recursion folds: frames in this state ...
+			   where not: tail calls that led to it */
   uint32_t depth;	/* ... and the most there were */
 } Node;
 
@@ -73,6 +74,11 @@ static inline int node_is (const Node *n, uint32_t func, uint32_t line) {
 
 static inline void node_activate (Node *n) {
   if (++n->active > n->depth) n->depth = n->active;
+}
+
+/* where recursion folds, there is no room to count these */
+static inline void node_tailcall (Node *n, int fold) {
+  if (!fold && n->active < UINT32_MAX) n->active++;
 }
 
 /* 'chunks_at' for nodes, as fast as can be */

@@ -12,6 +12,7 @@
 typedef struct FuncWhole {
   uint64_t self, below;		/* ticks; total is both */
   int64_t self_ns, below_ns;
+  int64_t cost_ns;		/* what recording has cost: not in 'self_ns' */
   const PeriodRow *from;	/* in this period, ... */
   uint32_t row;			/* ... and as what it is copied */
   uint64_t given;		/* of its ticks, those given to nodes ... */
@@ -29,6 +30,9 @@ typedef struct Copying {
   uint32_t *group;
   uint32_t count;	/* nodes of the snapshot */
   uint32_t rows, nodes;	/* copied so far */
+  int64_t cost;		/* of the period: the profiler's own */
+  int64_t func_cost[PERIODS_FIGURES];	/* the same, of averages */
+  int64_t node_cost[PERIODS_FIGURES];
 } Copying;
 
 
@@ -67,6 +71,20 @@ static uint32_t copy_func (const Copying *c, uint32_t func) {
 }
 
 
+/* what recording has cost in a node; the profiler's own got all of it */
+static int64_t copy_cost (const Copying *c, uint32_t id) {
+  int64_t cost = c->s->list[id].raw - c->s->list[id].self;
+  return cost > 0 ? cost : 0;
+}
+
+
+/* what is left of a time when that is taken out, as of the whole */
+static double copy_left (const Copying *c, uint64_t ticks, int64_t ns) {
+  double all = (double)clock_ns(c->s->scale, ticks);
+  return all > 0 ? (double)ns / all : 1;
+}
+
+
 /* {======================================================
 ** Periods
 ** ======================================================= */
@@ -75,7 +93,7 @@ static uint32_t copy_func (const Copying *c, uint32_t func) {
 static int copy_whole (Copying *c) {
   const Tree *t = &c->r->tree;
   const ProfileNode *list = c->s->list;
-  Nodes nodes;
+  Nodes nodes = ZEROS;
   uint32_t i;
   nodes.list = list;
   nodes.count = c->count;
@@ -92,7 +110,8 @@ static int copy_whole (Copying *c) {
     if (id == UINT32_MAX) continue;
     f = &c->whole[list[id].func];
     f->self += n->self;
-    f->self_ns += list[id].self;
+    f->self_ns += id == c->s->own_node ? list[id].raw : list[id].self;
+    f->cost_ns += copy_cost(c, id);
     c->total[id] += (int64_t)n->self;
     if (c->level[id] == 0) {
       f->below += (uint64_t)c->total[id];
@@ -141,6 +160,15 @@ static void copy_shares (Copying *c, PeriodCopy *to) {
     row->total = row->self + copy_part(f->below_ns, f->below,
       from->below_from, from->total - from->self);
     to->ns += row->self;
+    c->cost += copy_part(f->cost_ns, f->self, from->self_from, from->self);
+  }
+  to->ns += c->cost;
+  for (i = to->row; i < c->rows; i++) {
+    RowCopy *row = &c->to->row[i];
+    if (c->s->own_node != 0 && row->func == c->s->list[c->s->own_node].func) {
+      row->self += c->cost;
+      row->total += c->cost;
+    }
   }
   for (i = to->row; i < c->rows; i++)
     if (c->to->row[i].func == c->s->list[0].func)
@@ -149,13 +177,17 @@ static void copy_shares (Copying *c, PeriodCopy *to) {
 
 
 /* a node is a share of the whole, or else of its function's row */
-static int64_t copy_self (const Copying *c, const PeriodNode *from,
+static int64_t copy_self (Copying *c, const PeriodNode *from,
                           uint32_t id) {
   const Node *n = tree_node(&c->r->tree, from->node);
   FuncWhole *f = &c->whole[c->s->list[id].func];
   int64_t before = f->given_ns;
-  if (c->h->full)
-    return copy_part(c->s->list[id].self, n->self, from->from, from->self);
+  if (c->h->full) {
+    c->cost += copy_part(copy_cost(c, id), n->self, from->from, from->self);
+    return copy_part(id == c->s->own_node ? c->s->list[id].raw
+                                          : c->s->list[id].self,
+                     n->self, from->from, from->self);
+  }
   f->given += from->self;
   f->given_ns = copy_share(c->to->row[f->row].self, f->given, f->from->self);
   return f->given_ns - before;
@@ -174,6 +206,8 @@ static void copy_nodes (Copying *c, PeriodCopy *to, const Period *p) {
     node->self = copy_self(c, from, node->node);
     c->nodes++;
   }
+  for (i = to->node; c->h->full && i < c->nodes; i++)
+    if (c->to->node[i].node == c->s->own_node) c->to->node[i].self += c->cost;
   to->nodes = c->nodes - to->node;
 }
 
@@ -198,6 +232,7 @@ static void copy_sums (Copying *c, PeriodCopy *to) {
 
 static void copy_period (Copying *c, const Period *p) {
   PeriodCopy *to = &c->to->period[c->to->periods + c->to->slows];
+  c->cost = 0;
   to->number = p->number;
   to->start = copy_ns(c, (double)p->start);
   copy_rows(c, to, p);
@@ -223,22 +258,35 @@ static double copy_heat (double mean, double square) {
 }
 
 
+/* 'left' of it is its own, the rest cost */
+static int64_t average_self (const Copying *c, int64_t *cost, int which,
+                             double ticks, double left) {
+  int64_t ns = copy_ns(c, ticks * left);
+  cost[which] += copy_ns(c, ticks) - ns;
+  return ns;
+}
+
+
 static void average_func (Copying *c, const FuncHistory *x, uint32_t func) {
   FuncCopy *to = &c->to->func[c->to->funcs++];
+  const FuncWhole *f = &c->whole[func];
+  double self = copy_left(c, f->self, f->self_ns);
+  double total = copy_left(c, f->self + f->below, f->self_ns + f->below_ns);
   double n = c->h->counted ? (double)c->h->counted : 1;
   int i;
   to->func = func;
   to->calls[0] = (int64_t)((double)x->sum_calls * PERIODS_CALLS / n + 0.5);
-  to->self[0] = copy_ns(c, (double)x->sum_self / n);
-  to->total[0] = copy_ns(c, (double)x->sum_total / n);
+  to->self[0] = average_self(c, c->func_cost, 0, (double)x->sum_self / n,
+                             self);
+  to->total[0] = copy_ns(c, total * (double)x->sum_total / n);
   to->heat_self[0] = copy_heat((double)x->sum_self / n, x->sum_self2 / n);
   to->heat_total[0] = copy_heat((double)x->sum_total / n, x->sum_total2 / n);
   for (i = 0; i < HISTORY_AVERAGES; i++) {
     const Moving *m = &x->moving[i];
     double k = history_decay(c->h, c->h->averaged - x->at, i);
     to->calls[i + 1] = (int64_t)(k * m->calls * PERIODS_CALLS + 0.5);
-    to->self[i + 1] = copy_ns(c, k * m->self);
-    to->total[i + 1] = copy_ns(c, k * m->total);
+    to->self[i + 1] = average_self(c, c->func_cost, i + 1, k * m->self, self);
+    to->total[i + 1] = copy_ns(c, total * k * m->total);
     to->heat_self[i + 1] = copy_heat(k * m->self, k * m->self2);
     to->heat_total[i + 1] = copy_heat(k * m->total, k * m->total2);
   }
@@ -248,15 +296,20 @@ static void average_func (Copying *c, const FuncHistory *x, uint32_t func) {
 static void average_state (Copying *c, const NodeHistory *x,
                            uint32_t node) {
   AverageCopy *to = &c->to->average[c->to->averages++];
+  const ProfileNode *whole = &c->s->list[node];
   double n = c->h->counted ? (double)c->h->counted : 1;
+  double self = node == c->s->own_node || whole->raw == 0 ? 1
+              : (double)whole->self / (double)whole->raw;
   int i;
   to->node = node;
   to->calls[0] = (int64_t)((double)x->sum_calls * PERIODS_CALLS / n + 0.5);
-  to->self[0] = copy_ns(c, (double)x->sum_self / n);
+  to->self[0] = average_self(c, c->node_cost, 0, (double)x->sum_self / n,
+                             self);
   for (i = 0; i < HISTORY_AVERAGES; i++) {
     double k = history_decay(c->h, c->h->averaged - x->at, i);
     to->calls[i + 1] = (int64_t)(k * x->moving[i].calls * PERIODS_CALLS + 0.5);
-    to->self[i + 1] = copy_ns(c, k * x->moving[i].self);
+    to->self[i + 1] = average_self(c, c->node_cost, i + 1,
+                                   k * x->moving[i].self, self);
   }
 }
 
@@ -330,6 +383,26 @@ static void copy_lay (Periods *to, const History *h) {
 }
 
 
+/* what recording has cost is the profiler's own */
+static void average_own (Copying *c) {
+  const uint32_t own = c->s->own_node, func = c->s->list[own].func;
+  uint32_t i;
+  int k;
+  for (i = 0; i < c->to->funcs; i++) {
+    FuncCopy *f = &c->to->func[i];
+    for (k = 0; f->func == func && k < PERIODS_FIGURES; k++) {
+      f->self[k] += c->func_cost[k];
+      f->total[k] += c->func_cost[k];
+    }
+  }
+  for (i = 0; i < c->to->averages; i++) {
+    AverageCopy *a = &c->to->average[i];
+    for (k = 0; a->node == own && k < PERIODS_FIGURES; k++)
+      a->self[k] += c->node_cost[k];
+  }
+}
+
+
 static void copy_averages (Copying *c) {
   const History *h = c->h;
   uint32_t i;
@@ -341,6 +414,7 @@ static void copy_averages (Copying *c) {
     if (copy_node(c, i) != UINT32_MAX)
       average_state(c, cast(const NodeHistory *, chunks_at(&h->nodes, i)),
                     copy_node(c, i));
+  if (c->s->own_node != 0) average_own(c);
 }
 
 

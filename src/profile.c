@@ -144,6 +144,7 @@ static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
     row->depth = w->depth[g] - 1 + n->depth;
   row->calls += n->calls;
   row->self += n->self;
+  row->raw += n->raw;
   if (outer == NONE) row->total += n->total;
   return place == 0 || walk_edges(w, place, outer);
 }
@@ -343,7 +344,7 @@ int nodes_levels (const Nodes *nodes, const Memory *m,
 
 SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
                         const uint8_t *above, uint8_t *room) {
-  SumRow sum = {0, 0, 0, 0};
+  SumRow sum = ZEROS;
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *n = &nodes->list[i];
@@ -351,6 +352,7 @@ SumRow nodes_attribute (const Nodes *nodes, const uint8_t *is,
     if (seen & BELOW && is[i]) {
       sum.calls += n->calls;
       sum.self += n->self;
+      sum.raw += n->raw;
       if (!(seen & WITHIN)) sum.total += n->total;
       seen |= WITHIN;
     }

@@ -16,14 +16,18 @@ typedef struct ProfileNode {
   uint32_t func;
   uint32_t call_line;
   uint32_t depth;	/* most frames in this state at once */
+  uint32_t tails;	/* tail calls that led to it, as far as counted */
   int64_t calls;
   int64_t self;		/* ns */
-  int64_t total;	/* ns: of this node and all below */
+  int64_t raw;		/* ns: 'self' with what recording has cost */
+  int64_t total;	/* ns: 'self' of this node and all below */
 } ProfileNode;
 
 typedef struct Nodes {
   const ProfileNode *list;	/* the root first */
   uint32_t count;
+  uint32_t own;		/* the profiler's own; 0: none */
+  uint32_t fold;	/* did recursion fold? */
 } Nodes;
 
 
@@ -33,12 +37,13 @@ typedef struct ProfileLine {
   uint32_t line;
   int64_t hits;
   int64_t self;		/* ns */
+  int64_t raw;		/* ns: with what recording has cost */
 } ProfileLine;
 
 
 /* sums of a group of nodes; recursion within it is counted once */
 typedef struct SumRow {
-  int64_t calls, self, total;
+  int64_t calls, self, raw, total;
   uint32_t depth;	/* most frames of the group on one path */
 } SumRow;
 

@@ -10,6 +10,7 @@
 
 #include "chunk.h"
 #include "clock.h"
+#include "cost.h"
 #include "file.h"
 #include "function.h"
 #include "history.h"
@@ -130,7 +131,16 @@ typedef struct Options {
   /* leaves the title of what runs on the stack; NULL: there is none */
   const char *(*title) (void *functions, lua_State *L, const Function *f);
   File *file;		/* to record into; or NULL */
+  int compensate;	/* is what recording costs to be subtracted? */
 } Options;
+
+/* costs of one way to record */
+typedef struct Calibrated {
+  int known;
+  Costs costs;
+} Calibrated;
+
+#define CALIBRATED_WAYS	32
 
 typedef struct Recording {
   Hot *hot;
@@ -150,6 +160,9 @@ typedef struct Recording {
   uint32_t named;	/* functions there were when it was told them */
   uint64_t rated;	/* ns, when the rate in the file was measured */
   Clock clock;
+  Costs costs;
+  const char *uncompensated;	/* why costs stay in the times; or NULL */
+  Calibrated calibrated[CALIBRATED_WAYS];	/* what was measured so far */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that began it */
   Functions functions;

@@ -58,6 +58,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   f->ordinal = r->ordinal;
   if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
   f->kind = (uint8_t)r->kind;
+  f->marks = r->marks & FUNCTION_COROUTINES;
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return restore_fail(c, "text of a function");
@@ -308,7 +309,9 @@ static int restore_nodes (Restoring *c) {
   uint64_t ticks = 0, calls = 0;
   uint32_t i;
   if (!restore_chunks(c)) return 0;
-  if (c->h->own >= c->h->nodes) return restore_fail(c, "the profiler's node");
+  if (c->h->own >= c->h->nodes ||
+      (c->h->own == 0 && *c->h->uncompensated == 0))
+    return restore_fail(c, "the profiler's node");
   for (i = 0; i < c->h->nodes; i++) {
     const Node *n = tree_node(t, i);
     if (!restore_checknode(c, i, n)) return 0;
@@ -336,6 +339,8 @@ static void restore_figures (Restoring *c) {
   Recording *r = c->r;
   r->options.lines = h->mode == FORMAT_LINES;
   r->options.trace = h->mode == FORMAT_TRACE;
+  r->options.fold = h->fold != 0;
+  r->costs = h->costs;
   r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
@@ -353,7 +358,10 @@ static void restore_figures (Restoring *c) {
 
 
 static void restore_ended (Restoring *c) {
-  char *ended = ((FormatHeader *)(void *)c->l->bytes)->ended;
+  FormatHeader *h = (FormatHeader *)(void *)c->l->bytes;
+  char *ended = h->ended, *why = h->uncompensated;
+  why[sizeof c->h->uncompensated - 1] = 0;
+  c->r->uncompensated = *why != 0 ? why : NULL;
   ended[sizeof c->h->ended - 1] = 0;
   if (*ended != 0) c->r->ended = ended;
   else if (c->h->state == FORMAT_LIVE && !c->l->live)

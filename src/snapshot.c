@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "compensate.h"
+
 
 int snapshot_skips (const Recording *r) {
-  return r->tree.cprof->self == 0;
+  return r->tree.cprof->self == 0 && r->uncompensated != NULL;
 }
 
 
@@ -33,12 +35,22 @@ uint32_t snapshot_lines (const Recording *r) {
 }
 
 
-/*
-** The lines of one function: a line's share of the ticks is its share of
-** the ns. The running sum is rounded, here too.
-*/
-static ProfileLine *snapshot_function (const Lines *l, uint32_t func,
-                                       int64_t own, ProfileLine *out) {
+/* the running sum is rounded: so shares are not negative and add up */
+static int64_t snapshot_share (int64_t whole, double part, double all) {
+  return part >= all ? whole : (int64_t)((double)whole * (part / all));
+}
+
+
+/* what is left of a line's time without the cost of coming there */
+static double snapshot_weight (const ProfileLine *l, double cost) {
+  double ns = (double)l->raw - (double)l->hits * cost / COST_UNIT;
+  return ns > 0 ? ns : 0;
+}
+
+
+/* a line's share of the time as recorded is its share of the ticks */
+static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
+                                       int64_t whole, ProfileLine *out) {
   uint64_t all = 0, ticks = 0;
   int64_t ns = 0, sum;
   uint32_t k;
@@ -46,17 +58,55 @@ static ProfileLine *snapshot_function (const Lines *l, uint32_t func,
   for (k = 0; k < l->count; k++) {
     if (!line_counted(&l->list[k])) continue;
     ticks += l->list[k].self;
-    sum = ticks == all ? own
-        : all == (uint64_t)own ? (int64_t)ticks  /* they are ns */
-        : (int64_t)((double)own * ((double)ticks / (double)all));
+    sum = all == (uint64_t)whole ? (int64_t)ticks  /* they are ns */
+        : snapshot_share(whole, (double)ticks, (double)all);
     out->func = func;
     out->line = (uint32_t)l->list[k].line;
     out->hits = (int64_t)l->list[k].hits;
-    out->self = sum - ns;
+    out->raw = sum - ns;
     ns = sum;
     out++;
   }
   return out;
+}
+
+
+/*
+** The lines of a function share its time by what is left of theirs; where
+** nothing is left, by what was recorded.
+*/
+static void snapshot_function (ProfileLine *from, const ProfileLine *to,
+                               int64_t own, double cost) {
+  ProfileLine *l;
+  double all = 0, sum = 0;
+  int64_t ns = 0, upto;
+  for (l = from; l < to; l++) all += snapshot_weight(l, cost);
+  if (!(all > 0)) {
+    cost = 0;
+    for (l = from; l < to; l++) all += snapshot_weight(l, 0);
+  }
+  for (l = from; l < to; l++) {
+    sum += snapshot_weight(l, cost);
+    upto = l == to - 1 ? own : snapshot_share(own, sum, all);
+    l->self = upto - ns;
+    ns = upto;
+  }
+}
+
+
+static void snapshot_alllines (const Recording *r, Snapshot *s) {
+  ProfileLine *line = s->line, *from;
+  uint32_t i;
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Lines *l = &functions_at(&r->functions, i)->lines;
+    uint32_t func = s->func[i] - 1;
+    if (l->list == NULL || s->func[i] == 0) continue;
+    from = line;
+    line = snapshot_rawlines(l, func, s->ownraw[func], line);
+    snapshot_function(from, line, s->own[func],
+                      r->uncompensated ? 0 : (double)r->costs.line);
+  }
+  s->lines = (uint32_t)(line - s->line);
 }
 
 
@@ -98,7 +148,6 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   int skips = snapshot_skips(r);
   uint32_t i, out = 0, own = r->tree.cprof->id;
   uint64_t ticks = 0, ns = 0;
-  ProfileLine *line = s->line;
   s->scale = scale;
   snapshot_number(r, s);
   for (i = 0; i < r->tree.nodes.count; i++) {
@@ -112,20 +161,23 @@ void snapshot_fill (Recording *r, Snapshot *s) {
     p->func = s->func[n->func] - 1;
     p->call_line = n->call_line;
     p->depth = n->depth > 1 ? n->depth : 1;
+    p->tails = r->options.fold ? 0 : n->active;
     p->calls = (int64_t)n->calls;
-    p->self = (int64_t)(sum - ns);
+    p->self = p->raw = (int64_t)(sum - ns);
     ns = sum;
     out++;
   }
-  nodes_total(s->list, out);
   snapshot_own(r, s, out);
-  for (i = 0; i < r->functions.list.count; i++) {
-    const Lines *l = &functions_at(&r->functions, i)->lines;
-    if (l->list != NULL && s->func[i] != 0)
-      line = snapshot_function(l, s->func[i] - 1, s->own[s->func[i] - 1],
-                               line);
+  memcpy(s->ownraw, s->own, s->functions * sizeof *s->ownraw);
+  s->clamped = 0;
+  if (r->uncompensated == NULL) {
+    compensate(r, s, out);
+    snapshot_own(r, s, out);
   }
-  s->lines = (uint32_t)(line - s->line);
+  s->own_node = skips || own >= out ? 0 : own;
+  s->overhead = s->own_node ? s->list[own].self : 0;
+  nodes_total(s->list, out);
+  snapshot_alllines(r, s);
   s->wall = (int64_t)clock_ns(scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)ns;
 }

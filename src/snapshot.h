@@ -9,7 +9,10 @@
 #include "recording.h"
 
 
-/* is the profiler's own node left out? it is when it took no time */
+/*
+** Is the profiler's own node left out? it is when it took no time, and
+** none can be found to be its.
+*/
 CPROF_I int snapshot_skips (const Recording *r);
 
 /* how many nodes a snapshot of 'r' has */
@@ -24,12 +27,19 @@ typedef struct Snapshot {
   ProfileLine *line;	/* room for 'snapshot_lines' */
   uint8_t *zone;	/* room for all functions: is it a zone? */
   int64_t *own;		/* room for all functions: ns, with its zones' */
+  int64_t *ownraw;	/* the same, with what recording has cost */
+  double *tax;		/* room for 'snapshot_count': of that, ps ... */
+  uint8_t *calls;	/* room for 'snapshot_count': kinds that it calls */
+  double *linetax;	/* ... and for all functions, that of lines */
   uint32_t *owner;	/* room for 'snapshot_count': who opened the zone */
   uint32_t lines;	/* that were filled in */
   uint32_t functions;	/* those that have nodes; only these are numbered */
   Scale scale;		/* ns in a tick */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
+  uint32_t own_node;	/* the profiler's; 0: there is none */
+  int64_t overhead;	/* ns: what the profiler took itself */
+  int64_t clamped;	/* ns that would have been below zero */
 } Snapshot;
 
 /*

@@ -20,6 +20,7 @@ typedef const struct CallInfo *CallAddress;
 #define FRAME_ZONE	2u	/* opened by the function frame below */
 #define FRAME_SPECIAL	4u	/* its function wants a closer look */
 #define FRAME_TRUNCATED	8u	/* its state is not its own */
+#define FRAME_TAIL	16u	/* a tail call led to it */
 #define FRAME_SERIAL	8	/* bits from here tell zones apart */
 
 typedef struct FrameIs {

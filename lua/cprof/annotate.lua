@@ -378,7 +378,9 @@ function annotate.make(profile, source, given, level, range)
                  width = o.width or core.columns() or math.huge }
   view.whole, view.hottest = sum(files)
   -- without focus or ignore, lines are shares of all that was recorded
-  if not remaining(o) then view.whole = profile.nodes[1].total_ns end
+  if not remaining(o) then
+    view.whole = profile.nodes[1].total_ns - profile.meta.overhead_ns
+  end
   local selected
   if source then
     local file = find(files, source)

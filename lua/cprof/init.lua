@@ -29,6 +29,7 @@ local cprof = { _VERSION = core.version }
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
+---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
@@ -47,6 +48,7 @@ local start_options = {
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
+  compensate = { type = "boolean", default = true },
 }
 
 hidden.add()
@@ -101,6 +103,19 @@ local function program_name()
   return table.concat(words, " ")
 end
 
+-- what decides how an event is recorded, as the core has it
+local function way(o)
+  return {
+    trace = o.mode == "trace",
+    lines = o.mode == "line",
+    lines_of = lines_filter(o.lines),
+    cpu = o.clock == "cpu",
+    callsites = o.callsites,
+    fold = o.recursion == "fold",
+    compensate = o.compensate,
+  }
+end
+
 ---Begins a new profile. Raises an error when one is being recorded, or
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
@@ -120,8 +135,8 @@ function cprof.start(opts)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local tell = type(o.trace) == "function" and o.trace or nil
   local title_of = (o.include or o.exclude or o.mode == "trace") and titles()
-  local ok, why = core.start {
-    trace = o.mode == "trace",
+  local given = way(o)
+  for key, value in pairs {
     trace_path = not tell and o.trace or nil,
     trace_call = tell,
     title = title_of or nil,
@@ -131,17 +146,13 @@ function cprof.start(opts)
     keep = slow.keep or 32,
     hidden = hidden.list(),
     filter = filter(o.include, o.exclude, title_of),
-    lines = o.mode == "line",
-    lines_of = lines_filter(o.lines),
-    cpu = o.clock == "cpu",
-    callsites = o.callsites,
-    fold = o.recursion == "fold",
     foldc = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
     meta = { program = program, lua_version = _VERSION },
     paths = o.file and profile.paths(),
-  }
+  } do given[key] = value end
+  local ok, why = core.start(given)
   if not ok then error("start: " .. why, 2) end
 end
 
@@ -226,6 +237,18 @@ local function snapshot(who)
 end
 
 core.naming(profile.names)
+
+---What recording costs per event, in ns, measured anew for what these
+---options ask for; later starts use it. nil and a reason when it cannot be
+---known.
+---@param opts? cprof.StartOptions
+---@return table<string, number>?, string?
+function cprof.calibrate(opts)
+  local o = options.check("calibrate", start_options, opts, 2)
+  local _ <close> = core.pause() and resume or nil
+  local costs, why = core.calibrate(way(o))
+  return costs, why
+end
 
 ---The profile that a file holds: of one that was recorded into it, even
 ---while it is still being recorded, or saved. nil and a message when it

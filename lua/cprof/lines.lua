@@ -8,6 +8,7 @@ local lines = {}
 ---@class cprof.Line
 ---@field hits integer      times that the machine came to this line
 ---@field self_ns integer   time on the line, without what it calls
+---@field self_raw_ns integer  the same with what recording has cost
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
 ---@field active boolean    is there code on the line that can run?
@@ -27,12 +28,13 @@ local function bare(line)
 end
 
 local function new(active)
-  return { hits = 0, self_ns = 0, calls = 0, total_ns = 0, active = active }
+  return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
+           active = active }
 end
 
 ---The lines of all sources.
 ---@param p cprof.Profile
----@param counted integer[]  function, line, hits, ns; and so on
+---@param counted integer[]  function, line, hits, ns, raw ns; and so on
 ---@param sources cprof.Source[]
 ---@param passes? fun(f: cprof.Function): boolean  only those of these
 ---@return table<string, cprof.Line[]>
@@ -73,12 +75,13 @@ local function collect(p, counted, sources, passes)
     for n = #list + 1, line do list[n] = new(false) end
     return list[line]
   end
-  for i = 1, #counted, 4 do
+  for i = 1, #counted, 5 do
     local key = keys[counted[i]]
     if key ~= 0 then
       local line = get(key, counted[i + 1])
       line.hits = line.hits + counted[i + 2]
       line.self_ns = line.self_ns + counted[i + 3]
+      line.self_raw_ns = line.self_raw_ns + counted[i + 4]
     end
   end
   local sites = core.sites(p.nodes, zones, keys)
@@ -91,7 +94,7 @@ end
 
 ---What a profile knows of lines. It is put together when it is asked for.
 ---@param p cprof.Profile
----@param counted integer[]  function, line, hits, ns; and so on
+---@param counted integer[]  function, line, hits, ns, raw ns; and so on
 ---@param sources cprof.Source[]
 function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted

@@ -24,11 +24,11 @@ local function functions_of(profiles)
   return all, maps
 end
 
--- { function, line, hits, ns, ... }: those of a function together
+-- { function, line, hits, ns, ns, ... }: those of a function together
 local function lines_of(profiles, maps)
   local hits, ns, lines = {}, {}, {}
   for i, p in ipairs(profiles) do
-    for at = 1, #p.counted, 4 do
+    for at = 1, #p.counted, 5 do
       local f, line = maps[i][p.counted[at]], p.counted[at + 1]
       local key = f << 32 | line
       if not hits[key] then
@@ -43,7 +43,7 @@ local function lines_of(profiles, maps)
   for _, key in ipairs(lines) do
     local n = #out
     out[n + 1], out[n + 2] = key >> 32, key & 0xffffffff
-    out[n + 3], out[n + 4] = hits[key], ns[key]
+    out[n + 3], out[n + 4], out[n + 5] = hits[key], ns[key], ns[key]
   end
   return out
 end
@@ -86,12 +86,13 @@ local function sources_of(profiles)
   return out
 end
 
-local sums = { "wall_ns", "paused_ns", "events", "unmatched", "truncated",
-               "clock_backwards" }
+local sums = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns", "events",
+               "unmatched", "truncated", "clock_backwards" }
 
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, pid = first.pid, hook_lost = false }
+  local out = { runs = 0, pid = first.pid, hook_lost = false,
+    uncompensated = "it is a sum; its parts were, as far as they could be" }
   for _, key in ipairs { "mode", "clock", "program", "lua_version",
     "cprof_version" } do
     out[key] = first[key]

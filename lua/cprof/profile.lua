@@ -14,6 +14,10 @@ local text = require "cprof.text"
 ---@field clock string         "tsc", "monotonic" or "cpu"
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
+---@field overhead_ns integer  what the profiler took itself, of wall_ns
+---@field clamped_ns integer   costs that exceeded what was measured
+---@field costs_ns? table<string, number>  per event: what was subtracted
+---@field uncompensated? string  why costs were not subtracted
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
@@ -38,6 +42,7 @@ local text = require "cprof.text"
 ---@field title string         reports tell functions apart by it
 ---@field calls integer
 ---@field self_ns integer      time without callees
+---@field self_raw_ns integer  the same with what recording has cost
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field max_depth integer    most frames of it on one stack
 
@@ -48,6 +53,7 @@ local text = require "cprof.text"
 ---@field call_line integer    line of the call, 0 when not recorded
 ---@field calls integer
 ---@field self_ns integer
+---@field self_raw_ns integer  with what recording has cost
 ---@field total_ns integer
 
 ---@class cprof.Row            a group of functions, as one
@@ -55,6 +61,7 @@ local text = require "cprof.text"
 ---@field func cprof.Function  the first of the group
 ---@field calls integer
 ---@field self_ns integer
+---@field self_raw_ns integer
 ---@field total_ns integer
 ---@field max_depth integer
 
@@ -74,7 +81,8 @@ local text = require "cprof.text"
 ---@field nodes cprof.Node[]   made when asked for; # and ipairs work
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
----@field counted integer[]    function, line, hits, ns; and so on
+---@field own integer?        id of the function that is the profiler itself
+---@field counted integer[]    function, line, hits, ns, raw ns; ...
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 local Profile = {}
@@ -111,7 +119,8 @@ local function describe(raw, row, given, title)
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
-    calls = row.calls, self_ns = row.self_ns, total_ns = row.total_ns,
+    calls = row.calls, self_ns = row.self_ns,
+    self_raw_ns = row.self_raw_ns, total_ns = row.total_ns,
     max_depth = row.max_depth,
   }
 end
@@ -126,9 +135,12 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   for i, f in ipairs(raw) do
     functions[i] = describe(f, rows[i], named(f, rows[i].calls))
   end
-  local p = { meta = meta, functions = functions, nodes = nodes }
+  local p = { meta = meta, functions = functions, nodes = nodes,
+              own = core.own(nodes) }
   lines.attach(p, counted, sources)
-  parts[p] = { counted, sources }
+  local marks = {}
+  for i, f in ipairs(raw) do marks[i] = f.marks end
+  parts[p] = { counted, sources, marks }
   return setmetatable(p, Profile)
 end
 
@@ -227,9 +239,9 @@ function Profile:save(path)
   do
     strings[key] = self.meta[key] and tostring(self.meta[key])
   end
-  local counted, sources = table.unpack(parts[self])
+  local counted, sources, marks = table.unpack(parts[self])
   return core.save(path, self.nodes, self.functions, self.meta, strings,
-    counted, sources)
+    counted, sources, marks)
 end
 
 ---Sums over groups of functions; recursion within a group counts once.

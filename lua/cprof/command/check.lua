@@ -30,7 +30,7 @@ local parts = { calls = true, hits = true }
 
 local function hits_of(profile)
   local all, of = 0, {}
-  for at = 1, #profile.counted, 4 do
+  for at = 1, #profile.counted, 5 do
     local f, hits = profile.counted[at], profile.counted[at + 2]
     all, of[f] = all + hits, (of[f] or 0) + hits
   end

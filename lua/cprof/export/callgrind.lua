@@ -44,7 +44,7 @@ end
 local function own_lines(p, rows)
   local by_title = {}
   for _, row in ipairs(rows) do by_title[row.title] = row end
-  for i = 1, #p.counted, 4 do
+  for i = 1, #p.counted, 5 do
     local f, ns = p.functions[p.counted[i]], p.counted[i + 3]
     local row = by_title[f.title]
     if ns > 0 then

@@ -20,7 +20,8 @@ end
 
 local function cell(view, row, label, line, style)
   return {
-    { format.time(row.self_ns), style },
+    { row.self_raw_ns and select.time(row) or format.time(row.self_ns),
+      style },
     { format.percent(row.self_ns, view.whole),
       format.heat(row.self_ns, view.whole) or style },
     { format.time(row.total_ns), style },
@@ -43,12 +44,15 @@ return function(view)
     members[key] = members[key] or {}
     table.insert(members[key], row)
   end
-  local files = view.profile:sums(file)
+  local own = view.profile.own
+  local files = view.profile:sums(function(f)
+    return f.id == own and "(cprof)" or file(f)
+  end)
   select.sort(files, by == "name" and "self" or by)
   local cells = {}
   local all = { self_ns = 0, calls = 0, total_ns = view.whole }
   for _, sub in ipairs(files) do
-    all.self_ns = all.self_ns + sub.self_ns
+    all.self_ns = all.self_ns + (sub.func.id == own and 0 or sub.self_ns)
     all.calls = all.calls + sub.calls
     if members[sub.title] then
       cells[#cells + 1] = cell(view, sub, sub.title, "", "bold")

@@ -24,7 +24,7 @@ return function(view)
     cells[i] = {
       format.time(total),
       { format.percent(total, view.whole), format.heat(total, view.whole) },
-      format.time(own),
+      select.time(row),
       { format.percent(own, view.whole), format.heat(own, view.whole) },
       format.count(row.calls),
       format.plain(row.func.name),

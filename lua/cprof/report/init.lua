@@ -41,7 +41,7 @@ local report_options = {
 ---@field options cprof.ReportOptions
 ---@field paint cprof.Paint
 ---@field width integer
----@field whole integer         the time that is 100 %, in ns
+---@field whole integer         the time that is 100 %, in ns: the program's
 
 local function plural(n, one, many)
   return ("%s %s"):format(format.count(n), n == 1 and one or many)
@@ -73,6 +73,13 @@ local function notes(meta, out)
   if meta.unmatched > 0 then
     note("%s found no frame", plural(meta.unmatched, "event", "events"))
   end
+  if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
+    note("what recording costs is in the times: %s", meta.uncompensated)
+  end
+  if meta.clamped_ns * 100 > meta.wall_ns - meta.overhead_ns then
+    note("%s of what recording costs exceeded the times it was to be " ..
+      "taken from", format.time(meta.clamped_ns))
+  end
   if (meta.clock_backwards or 0) > 0 then
     note("the clock ran backwards %s",
       plural(meta.clock_backwards, "time", "times"))
@@ -99,6 +106,10 @@ local function header(view)
     view.paint("bold", format.cut("cprof: " .. program, view.width)),
     table.concat(facts, ", "),
   }
+  if meta.overhead_ns > 0 then
+    out[3] = ("%s of it the profiler's own, which is in none of these times")
+      :format(format.time(meta.overhead_ns))
+  end
   notes(meta, out)
   return out
 end
@@ -113,7 +124,7 @@ function report.make(profile, given, level)
     profile = profile, options = o,
     paint = format.paint(format.wants_color(o.color)),
     width = o.width or format.columns(),
-    whole = profile.nodes[1].total_ns,
+    whole = profile.nodes[1].total_ns - profile.meta.overhead_ns,
   }
   local lines = header(view)
   lines[#lines + 1] = ""

@@ -70,11 +70,35 @@ function select.rest(view, hidden, hidden_ns, what)
     format.percent(hidden_ns, view.whole)))
 end
 
----The rows of a report: functions with the same title are one.
+---A time of one's own, marked where it is small beside what recording
+---has cost there: then it is not known well.
+---@param row { self_ns: integer, self_raw_ns: integer }
+---@return string
+function select.time(row)
+  local cost = row.self_raw_ns - row.self_ns
+  return (row.self_ns * 4 < cost and "~" or "") .. format.time(row.self_ns)
+end
+
+---The rows of a report: functions with the same title are one, and the
+---profiler is none.
 ---@param profile cprof.Profile
 ---@return cprof.Row[], cprof.Edge[]
 function select.functions(profile)
-  return profile:sums(function(f) return f.title end)
+  local rows, edges = profile:sums(function(f) return f.title end)
+  local own
+  for i, row in ipairs(rows) do
+    if row.func.id == profile.own then own = i end
+    if row.func.kind == "root" then
+      row.total_ns = row.total_ns - profile.meta.overhead_ns
+    end
+  end
+  if not own then return rows, edges end
+  local left = {}
+  for _, edge in ipairs(edges) do
+    if edge.callee ~= rows[own] then left[#left + 1] = edge end
+  end
+  table.remove(rows, own)
+  return rows, left
 end
 
 return select

@@ -20,7 +20,8 @@ local function children(view)
   for _, node in ipairs(view.profile.nodes) do
     local parent = node.parent
     count[parent] = (count[parent] or 0) + 1
-    if node.total_ns >= least and parent ~= 0 then
+    if node.total_ns >= least and parent ~= 0 and
+       node.func ~= view.profile.own then
       local list = of[parent]
       if not list then
         list = {}
@@ -73,7 +74,7 @@ local function cell(view, node, depth)
     format.time(node.total_ns),
     { format.percent(node.total_ns, view.whole),
       format.heat(node.self_ns, view.whole) },
-    format.time(node.self_ns),
+    select.time(node),
     format.count(node.calls),
     indent .. format.plain(func.name),
     { format.plain(where), "dim" },
@@ -106,7 +107,8 @@ return function(view)
     push(node.id, depth + 1)
   end
   local lines = format.table(columns, cells, view.width, view.paint)
-  lines[#lines + 1] = select.rest(view, #view.profile.nodes - 1 - #cells,
+  local states = #view.profile.nodes - (view.profile.own and 2 or 1)
+  lines[#lines + 1] = select.rest(view, states - #cells,
     view.whole - self_ns, "stack state")
   return lines
 end

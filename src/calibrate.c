@@ -1,0 +1,426 @@
+/*
+** See calibrate.h
+**
+** The state runs compiled Lua code that does little else than the event
+** in question, with the hook and without. What a function's node says is
+** compared with the time that the same takes unrecorded; of many runs the
+** fastest counts.
+*/
+
+#include "calibrate.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "recorder.h"
+
+
+#define CALIBRATE_NS	12000000u	/* to be spent on it */
+#define CALIBRATE_RUNS	3		/* at least, however long they take */
+#define CALIBRATE_TIMES	200		/* events in a run */
+#define SPIN_NS		100	/* that the function in C takes */
+#define CALIBRATE_DEEP	1500		/* new states */
+
+
+/* functions are known by the lines that they are on */
+static const char calibrate_text[] =
+  "local c, wrap, yield = ...\n"
+  "local function f() end\n"
+  "local function t() return f() end\n"
+  "local function b() while true do yield() end end\n"
+  "local w = wrap(b)\n"
+  "local function d(n) if n > 0 then d(n - 1) end end\n"
+  "return function(n) for _ = 1, n do f() end end,\n"
+  "  function(n) for _ = 1, n do c() end end,\n"
+  "  function(n) for _ = 1, n do t() end end,\n"
+  "  function(n) for _ = 1, n do w() end end,\n"
+  "  d,\n"
+  "  function(n) for _ = 1, n do end end,\n"
+  "  function(n) for _ = 1, n do wrap(f)() end end,\n"
+  "  function(n) for _ = 1, n do f() c() end end\n";
+
+enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_STATES, RUN_LINES,
+       RUN_COROUTINES, RUN_MIXED, RUNS };
+
+#define LINE_C		(-1)
+#define LINE_WRAP	(-2)	/* what wrap gives */
+
+/* nodes that are looked at: by the lines of a function and its caller */
+typedef struct Probe {
+  int run;
+  int caller;		/* 0: whoever */
+  int line;		/* negative: a function in C */
+} Probe;
+
+enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
+       PROBE_TF, PROBE_SWITCHES, PROBE_WRAP, PROBE_BODY, PROBE_YIELD,
+       PROBE_LINES, PROBE_COROUTINES, PROBE_MAKE, PROBE_BEGIN, PROBE_BEGUN,
+       PROBE_MIXEDF, PROBE_MIXEDC, PROBES };
+
+static const Probe calibrate_probes[PROBES] = {
+  {RUN_CALLS, 0, 7}, {RUN_CALLS, 7, 2},
+  {RUN_C, 0, 8}, {RUN_C, 8, LINE_C},
+  {RUN_TAILS, 0, 9}, {RUN_TAILS, 9, 3}, {RUN_TAILS, 9, 2},
+  {RUN_SWITCHES, 0, 10}, {RUN_SWITCHES, 10, LINE_WRAP},
+  {RUN_SWITCHES, LINE_WRAP, 4}, {RUN_SWITCHES, 4, LINE_C},
+  {RUN_LINES, 0, 12},
+  {RUN_COROUTINES, 0, 13}, {RUN_COROUTINES, 13, LINE_C},
+  {RUN_COROUTINES, 13, LINE_WRAP}, {RUN_COROUTINES, LINE_WRAP, 2},
+  {RUN_MIXED, 14, 2}, {RUN_MIXED, 14, LINE_C}
+};
+
+typedef struct Calibration {
+  Memory memory;	/* first: to find it again */
+  Options options;
+  Costs costs;
+  Recording *r;		/* the scratch state's */
+  Node *node[PROBES];
+  uint64_t bare[RUNS];	/* ticks of the fastest runs */
+  uint64_t self[PROBES];
+  uint64_t states;	/* ticks more where all states are new */
+  uint64_t spin;	/* ticks that the function in C takes */
+  uint64_t spun;	/* ticks that it took */
+  double rate;		/* ps in a tick */
+  int done;
+} Calibration;
+
+
+/*
+** A function in C that does nothing, but for a while: after one that
+** returns at once, the machine is faster than it ever is in a program.
+*/
+static int calibrate_spin (lua_State *L) {
+  Calibration *c = cast(Calibration *, lua_touserdata(L, lua_upvalueindex(1)));
+  uint64_t begun = recording_now(c->r->hot), took;
+  do took = recording_now(c->r->hot) - begun; while (took < c->spin);
+  c->spun += took;
+  return 0;
+}
+
+
+static int calibrate_noown (lua_CFunction f) {
+  (void)f;
+  return 0;
+}
+
+
+static int calibrate_alllines (lua_State *L, const char *source) {
+  (void)L; (void)source;
+  return 1;
+}
+
+
+/* {======================================================
+** Runs
+** ======================================================= */
+
+/* calls function 'run', which lies above the argument of calibrate_all */
+static void calibrate_call (lua_State *L, int run, int times) {
+  lua_pushvalue(L, 2 + run);
+  lua_pushinteger(L, times);
+  lua_call(L, 1, 0);
+}
+
+
+static void calibrate_bare (Calibration *c, lua_State *L, int run) {
+  uint64_t before, took;
+  c->spun = 0;
+  before = recording_now(c->r->hot);
+  calibrate_call(L, run, CALIBRATE_TIMES);
+  took = recording_now(c->r->hot) - before - c->spun;
+  if (took < c->bare[run]) c->bare[run] = took;
+}
+
+
+static int calibrate_line (const Calibration *c, uint32_t func) {
+  const Function *f = functions_at(&c->r->functions, func);
+  if (f->marks & FUNCTION_WRAP) return LINE_WRAP;
+  return f->kind == FUNCTION_C ? LINE_C : f->line;
+}
+
+
+static void calibrate_find (Calibration *c) {
+  const Tree *t = &c->r->tree;
+  uint32_t i;
+  int k;
+  for (i = 1; i < t->nodes.count; i++) {
+    Node *n = tree_node(t, i);
+    int line = calibrate_line(c, n->func);
+    int caller = calibrate_line(c, tree_node(t, n->parent)->func);
+    for (k = 0; k < PROBES; k++) {
+      const Probe *p = &calibrate_probes[k];
+      if (p->line == line && (p->caller == 0 || p->caller == caller))
+        c->node[k] = n;
+    }
+  }
+}
+
+
+static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
+  uint64_t before[PROBES];
+  int k;
+  c->spun = 0;
+  for (k = 0; k < PROBES; k++)
+    before[k] = c->node[k] ? c->node[k]->self : 0;
+  calibrate_call(L, run, CALIBRATE_TIMES);
+  for (k = 0; k < PROBES; k++) {
+    if (calibrate_probes[k].run != run || c->node[k] == NULL) continue;
+    before[k] = c->node[k]->self - before[k];
+    if (calibrate_probes[k].line == LINE_C && c->spun < before[k])
+      before[k] -= c->spun;
+    if (before[k] < c->self[k]) c->self[k] = before[k];
+  }
+}
+
+
+static int calibrate_runs (const Calibration *c, int run) {
+  return run != RUN_STATES && (run != RUN_LINES || c->options.lines);
+}
+
+
+static int calibrate_round (Calibration *c, lua_State *L, int first) {
+  int run;
+  for (run = 0; run < RUNS; run++) {
+    if (!calibrate_runs(c, run)) continue;
+    calibrate_bare(c, L, run);
+    if (!recorder_resume(c->r, L)) return 0;
+    if (first) calibrate_call(L, run, CALIBRATE_TIMES);
+    else calibrate_recorded(c, L, run);
+    if (!recorder_pause(c->r, L)) return 0;
+    if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
+  }
+  if (first) calibrate_find(c);
+  return 1;
+}
+
+
+static uint64_t calibrate_ticks (const Recording *r) {
+  uint64_t sum = 0;
+  uint32_t i;
+  for (i = 0; i < r->tree.nodes.count; i++)
+    sum += tree_node(&r->tree, i)->self;
+  return sum;
+}
+
+
+/* ticks of a run in which all states are new, less those of another */
+static int64_t calibrate_newstates (Calibration *c, lua_State *L) {
+  uint64_t sum[3];
+  int i;
+  for (i = 0; i < 3; i++) {
+    sum[i] = calibrate_ticks(c->r);
+    if (i < 2) calibrate_call(L, RUN_STATES, CALIBRATE_DEEP);
+  }
+  return (int64_t)(sum[1] - sum[0]) - (int64_t)(sum[2] - sum[1]);
+}
+
+
+static int calibrate_states (Calibration *c, lua_State *L) {
+  int64_t least = INT64_MAX;
+  int i;
+  for (i = 0; i < CALIBRATE_RUNS; i++) {
+    int64_t ticks;
+    if (!recorder_reset(c->r) || !recorder_resume(c->r, L)) return 0;
+    ticks = calibrate_newstates(c, L);
+    if (ticks < least) least = ticks;
+    if (!recorder_pause(c->r, L)) return 0;
+  }
+  c->states = least > 0 && !c->options.fold ? (uint64_t)least : 0;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Costs
+** ======================================================= */
+
+static double calibrate_each (const Calibration *c, uint64_t ticks) {
+  return (double)ticks * c->rate / CALIBRATE_TIMES;
+}
+
+
+/* what a node took for each event but its line, which they have one of */
+static double calibrate_self (const Calibration *c, int probe) {
+  double self = calibrate_each(c, c->self[probe]);
+  return calibrate_probes[probe].line > 0 ? self - (double)c->costs.line
+                                          : self;
+}
+
+
+/* costs beyond those of a call can be less than nothing */
+static int64_t calibrate_cost (double ps) {
+  return ps > -COST_MAX && ps < COST_MAX ? (int64_t)ps : 0;
+}
+
+
+static void calibrate_calls (Calibration *c) {
+  Costs *k = &c->costs;
+  k->callee[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_F));
+  k->caller[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_CALLS) -
+                             calibrate_each(c, c->bare[RUN_CALLS]));
+  k->callee[COST_C] = calibrate_cost(calibrate_self(c, PROBE_C));
+  k->caller[COST_C] = calibrate_cost(calibrate_self(c, PROBE_CCALLS) -
+                           calibrate_each(c, c->bare[RUN_C]));
+  k->mixed[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_MIXEDF));
+  k->mixed[COST_C] = calibrate_cost(calibrate_self(c, PROBE_MIXEDC));
+  k->tail = calibrate_cost(calibrate_self(c, PROBE_TF) -
+                           calibrate_self(c, PROBE_F));
+}
+
+
+/* who resumes and who yields call a function in C, and there is more */
+static void calibrate_changes (Calibration *c) {
+  Costs *k = &c->costs;
+  double call = calibrate_each(c, c->bare[RUN_C]);
+  double known = call + (double)k->caller[COST_C];
+  double within = calibrate_self(c, PROBE_WRAP) +
+                  calibrate_self(c, PROBE_YIELD) -
+                  2 * (double)k->callee[COST_C] -
+                  (calibrate_each(c, c->bare[RUN_SWITCHES]) - 2 * call);
+  k->resumer = calibrate_cost(calibrate_self(c, PROBE_SWITCHES) - known);
+  k->yielder = calibrate_cost(calibrate_self(c, PROBE_BODY) - known);
+  k->resume = calibrate_cost(within);
+}
+
+
+/* all that is not the cost of the two calls in C and of their changes */
+static void calibrate_coroutines (Calibration *c) {
+  Costs *k = &c->costs;
+  double all = calibrate_self(c, PROBE_COROUTINES) +
+               calibrate_self(c, PROBE_MAKE) +
+               calibrate_self(c, PROBE_BEGIN) +
+               calibrate_self(c, PROBE_BEGUN) -
+               calibrate_each(c, c->bare[RUN_COROUTINES]);
+  k->coroutine = calibrate_cost(all - 2 * (double)k->caller[COST_C] -
+                                2 * (double)k->callee[COST_C] -
+                                (double)k->caller[COST_LUA] -
+                                (double)k->callee[COST_LUA] -
+                                (double)k->resume - (double)k->resumer);
+}
+
+
+static void calibrate_costs (Calibration *c) {
+  Scale s = clock_scale(&c->r->clock, 0);
+  c->rate = (double)clock_ns(s, 1u << 30) / (1u << 30) * COST_UNIT;
+  if (c->options.lines)
+    c->costs.line = calibrate_cost(calibrate_each(c, c->self[PROBE_LINES]) -
+                                   calibrate_each(c, c->bare[RUN_LINES]));
+  calibrate_calls(c);
+  calibrate_changes(c);
+  calibrate_coroutines(c);
+  c->costs.state = calibrate_cost((double)c->states * c->rate /
+                                  CALIBRATE_DEEP);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The state
+** ======================================================= */
+
+static void calibrate_options (Options *to, const Options *o) {
+  memset(to, 0, sizeof *to);
+  to->cpu = o->cpu;
+  to->callsites = o->callsites;
+  to->fold = o->fold;
+  to->lines = o->lines;
+  to->history = 1;
+  to->max_nodes = 1u << 20;
+  to->hidden = "";
+  if (o->wantlines != NULL) to->wantlines = calibrate_alllines;
+}
+
+
+static int calibrate_open (Calibration *c, lua_State *L) {
+  c->r = recording_make(L, calibrate_noown);
+  recording_setalloc(c->r, c->memory.alloc, c->memory.ud);
+  luaL_requiref(L, "coroutine", luaopen_coroutine, 0);
+  if (luaL_loadbuffer(L, calibrate_text, sizeof calibrate_text - 1,
+                      "=cprof") != LUA_OK)
+    return lua_error(L);
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, calibrate_spin, 1);
+  lua_getfield(L, 2, "wrap");
+  lua_getfield(L, 2, "yield");
+  lua_remove(L, 2);
+  /* a source whose main function is seen is known for good */
+  if (!recorder_start(c->r, L, &c->options)) return 0;
+  lua_call(L, 3, RUNS);
+  return recorder_pause(c->r, L);
+}
+
+
+/* what SPIN_NS are, roughly: the clock's rate is not known yet */
+static uint64_t calibrate_spinticks (const Calibration *c) {
+  uint64_t ns = platform_monotonic(), ticks = recording_now(c->r->hot);
+  while (platform_monotonic() - ns < 100 * SPIN_NS) ;
+  return (recording_now(c->r->hot) - ticks) / 100;
+}
+
+
+/* Calibration -> */
+static int calibrate_all (lua_State *L) {
+  Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
+  uint64_t begun = platform_monotonic();
+  int i;
+  memset(c->bare, 0xFF, sizeof c->bare);
+  memset(c->self, 0xFF, sizeof c->self);
+  if (!calibrate_open(c, L)) return 0;
+  c->spin = calibrate_spinticks(c);
+  for (i = 0; i <= CALIBRATE_RUNS ||
+              platform_monotonic() - begun < CALIBRATE_NS; i++)
+    if (!calibrate_round(c, L, i == 0)) return 0;
+  if (!calibrate_states(c, L)) return 0;
+  calibrate_costs(c);
+  c->done = 1;
+  return 0;
+}
+
+
+/* 0: out of memory */
+static int calibrate_measure (Recording *r, const Options *o, Costs *costs) {
+  Hot *hot = recording_hot;
+  Calibration c;
+  lua_State *L;
+  memset(&c, 0, sizeof c);
+  c.memory = r->memory;
+  calibrate_options(&c.options, o);
+  L = lua_newstate(c.memory.alloc, c.memory.ud);
+  if (L == NULL) return 0;
+  lua_gc(L, LUA_GCSTOP);
+  lua_pushcfunction(L, calibrate_all);
+  lua_pushlightuserdata(L, &c);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) c.done = 0;
+  lua_close(L);
+  recording_hot = hot;
+  *costs = c.costs;
+  return c.done;
+}
+
+/* }====================================================== */
+
+
+static unsigned calibrate_way (const Options *o) {
+  return (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) | (o->fold ? 4u : 0) |
+         (o->lines ? 8u : 0) | (o->wantlines != NULL ? 16u : 0);
+}
+
+
+const char *calibrate (Recording *r, const Options *o, int anew,
+                       Costs *costs) {
+  Calibrated *known = &r->calibrated[calibrate_way(o)];
+  memset(costs, 0, sizeof *costs);
+  if (!o->compensate) return "compensate = false";
+  if (o->trace) return "mode trace";
+  if (!o->cpu && r->clock.host != NULL) return "the clock is the host's";
+  if (!known->known || anew)
+    known->known = calibrate_measure(r, o, &known->costs);
+  if (!known->known) return "out of memory";
+  *costs = known->costs;
+  return NULL;
+}

@@ -1,0 +1,20 @@
+/*
+** Calibration: measures what recording costs, on a Lua state of its own,
+** with the hook of the mode that is going to be recorded.
+*/
+
+#ifndef calibrate_h
+#define calibrate_h
+
+#include "recording.h"
+
+
+/*
+** What recording costs as 'o' asks for it, or why this is not known: gives
+** that, or NULL. It measures once for each way to record, for some ms;
+** 'anew': again.
+*/
+CPROF_I const char *calibrate (Recording *r, const Options *o, int anew,
+                               Costs *costs);
+
+#endif
