@@ -42,6 +42,7 @@ build = {
     ["cprof.annotate"] = "lua/cprof/annotate.lua",
     ["cprof.auto"] = "lua/cprof/auto.lua",
     ["cprof.command.annotate"] = "lua/cprof/command/annotate.lua",
+    ["cprof.command.calibrate"] = "lua/cprof/command/calibrate.lua",
     ["cprof.command.callgraph"] = "lua/cprof/command/callgraph.lua",
     ["cprof.command.check"] = "lua/cprof/command/check.lua",
     ["cprof.command.diff"] = "lua/cprof/command/diff.lua",

@@ -5,7 +5,7 @@ local helper = require "helper"
 local command = require "command"
 
 local names = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check" }
+  "diff", "merge", "export", "check", "calibrate" }
 
 local function leaf(n) for _ = 1, n do end end
 local function work() for i = 1, 50 do leaf(i) end end
@@ -42,7 +42,8 @@ describe("the cprof command", function()
       for line in out:gmatch "[^\n]+" do
         assert.is_true(utf8.len(line) <= 79, line)
       end
-      -- only the files are missing
+      -- only the files are missing, where there are any
+      if name == "calibrate" then break end
       _, err = command.shell((example:gsub("^cprof",
         "lua5.4 lua/cprof/bin/cprof"):gsub(" %S+%.%w+", " /nowhere/x")))
       assert.is_truthy(err:find("/nowhere/x", 1, true), err)
@@ -261,5 +262,21 @@ describe("the cprof command", function()
       on_terminal(utf8))
     assert.equal(p:report { width = 77, color = "never" },
       on_terminal(utf8 .. " NO_COLOR=1"))
+  end)
+
+  it("prints what recording costs", function()
+    for _, options in ipairs { {}, { "--lines", "--clock=cpu" } } do
+      local out, err, status = command.cprof("calibrate",
+        table.unpack(options))
+      assert.equal(0, status, err)
+      local count = 0
+      for line in out:gmatch "[^\n]+" do
+        count = count + 1
+        assert.is_truthy(line:find "^ *%-?%d+%.%d  %l", line)
+      end
+      local known = 0
+      for _ in pairs(assert(profiler.calibrate())) do known = known + 1 end
+      assert.equal(known, count)
+    end
   end)
 end)

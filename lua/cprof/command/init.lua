@@ -13,7 +13,7 @@ local terminal = require "cprof.command.terminal"
 ---@field call? fun(parsed: table, fail: fun(message: string))
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check" }
+  "diff", "merge", "export", "check", "calibrate" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command

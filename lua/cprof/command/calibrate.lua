@@ -1,0 +1,50 @@
+-- cprof calibrate: what recording costs on this machine.
+
+local input = require "cprof.command.input"
+
+local calibrate = {
+  name = "calibrate",
+  summary = "Print what recording costs per event, in ns.",
+  description = "Measure and print what recording costs on this machine, " ..
+    "in ns per event: what a report takes out of the times.",
+  example = "cprof calibrate --lines",
+}
+
+function calibrate.define(parser)
+  parser:flag("--lines", "When lines are recorded, too.")
+  parser:flag("--callsites", "When calls from different lines are told " ..
+    "apart.")
+  parser:option("--clock", "wall, or the processor time: cpu.")
+    :choices { "wall", "cpu" }
+end
+
+local costs = {
+  { "lua_caller", "a call of a Lua function, to its caller" },
+  { "lua_callee", "and to the function itself" },
+  { "c_caller", "a call of a C function, to its caller" },
+  { "c_callee", "and to the function itself" },
+  { "lua_mixed", "a Lua function whose caller calls C functions, too" },
+  { "c_mixed", "a C function whose caller calls Lua functions, too" },
+  { "tail_callee", "a tail call" },
+  { "state", "a stack state that is new" },
+  { "resume", "a coroutine that is resumed" },
+  { "coroutine", "a coroutine that is new" },
+  { "resumer", "a yield, to the one who resumed" },
+  { "yielder", "and to the coroutine" },
+  { "line", "a line" },
+}
+
+function calibrate.call(parsed, fail)
+  local measured, why = require "cprof".calibrate {
+    mode = parsed.lines and "line" or nil, clock = parsed.clock,
+    callsites = parsed.callsites,
+  }
+  if not measured then fail(why) end
+  local out = {}
+  for i, cost in ipairs(costs) do
+    out[i] = ("%8.1f  %s\n"):format(measured[cost[1]], cost[2])
+  end
+  input.print(table.concat(out), fail)
+end
+
+return calibrate
