@@ -241,8 +241,8 @@ describe("the nodes in depth", function()
       assert.equal(depth > 0 and path[depth - 1] or 0, node.parent)
       assert.same({ node.func, node.call_line, node.calls, node.self_ns,
         node.total_ns }, { func, line, calls, self_ns, total_ns })
-      assert.same({ node.parent, func, line, calls, self_ns, total_ns },
-        { core.node(lined.nodes, id) })
+      assert.same({ node.parent, func, line, calls, self_ns, total_ns,
+        node.self_raw_ns }, { core.node(lined.nodes, id) })
     end
     assert.equal(#lined.nodes, #seen)
     assert.has_error(function() core.node(lined.nodes, #seen + 1) end)

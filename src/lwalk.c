@@ -75,7 +75,7 @@ static int lwalk_walk (lua_State *L) {
 }
 
 
-/* nodes, id -> parent, function, line of the call, calls, self, total */
+/* nodes, id -> parent, function, line of the call, calls, self, total, raw */
 static int lwalk_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   lua_Integer id = luaL_checkinteger(L, 2);
@@ -88,7 +88,8 @@ static int lwalk_node (lua_State *L) {
   lua_pushinteger(L, n->calls);
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, n->total);
-  return 6;
+  lua_pushinteger(L, n->raw);
+  return 7;
 }
 
 /* }====================================================== */

@@ -27,7 +27,7 @@ describe("CSV", function()
         assert.equal(expected, row[key], key)
         row[key], count = nil, count + 1
       end
-      assert.equal(11, count)
+      assert.equal(12, count)
       assert.is_nil(next(row))
     end
     assert.equal(#p.functions, i)

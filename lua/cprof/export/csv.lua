@@ -5,7 +5,7 @@ local encode = require "cprof.export.encode"
 local csv = {}
 
 local fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_ns", "total_ns", "max_depth" }
+  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth" }
 
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end

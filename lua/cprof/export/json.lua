@@ -7,10 +7,12 @@
 --   functions   as profile.functions, in order of id, which is from 1
 --   node_fields names of what a node is a list of
 --   nodes       in order of id, which is from 1: [parent, func, call_line,
---               calls, self_ns, total_ns]; the root's parent is 0
+--               calls, self_ns, total_ns, self_raw_ns]; the root's parent
+--               is 0
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
---               total_ns, active], only of lines that have any of these
+--               total_ns, active, self_raw_ns], only of lines that have
+--               any of these
 --
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
@@ -21,11 +23,12 @@ local json = require "cprof.json"
 local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_ns", "total_ns", "max_depth" }
+  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
+  "max_depth" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
-  "total_ns" }
+  "total_ns", "self_raw_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
-  "active" }
+  "active", "self_raw_ns" }
 
 local function encoded(value)
   return json.encode(type(value) == "string" and encode.utf8(value) or value)
@@ -50,7 +53,7 @@ end
 
 local function nodes(p, out)
   for i = 1, #p.nodes do
-    out(("%s[%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n",
+    out(("%s[%d,%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n",
       core.node(p.nodes, i)))
   end
 end
@@ -59,8 +62,9 @@ local function lines(list, out)
   local separator = "\n"
   for n, line in ipairs(list) do
     if line.active or line.hits > 0 or line.calls > 0 then
-      out(("%s[%d,%d,%d,%d,%d,%s]"):format(separator, n, line.hits,
-        line.self_ns, line.calls, line.total_ns, line.active))
+      out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
+        line.self_ns, line.calls, line.total_ns, line.active,
+        line.self_raw_ns))
       separator = ",\n"
     end
   end
