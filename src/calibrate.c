@@ -349,6 +349,7 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   lua_getfield(L, 2, "yield");
   lua_remove(L, 2);
   /* a source whose main function is seen is known for good */
+  c->r->uncompensated = "it is being measured";
   if (!recorder_start(c->r, L, &c->options)) return 0;
   lua_call(L, 3, RUNS);
   return recorder_pause(c->r, L);

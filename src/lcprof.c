@@ -201,6 +201,7 @@ static int core_start (lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
+  r->uncompensated = calibrate(r, &o, 0, &r->costs);
   if (!recorder_start(r, L, &o)) {
     keep_abandon(r);
     lua_pushnil(L);

@@ -5,7 +5,6 @@
 #include "recorder.h"
 
 #include "adopt.h"
-#include "calibrate.h"
 #include "coroutine.h"
 #include "hook.h"
 #include "keep.h"
@@ -128,7 +127,6 @@ static void recorder_detach (Recording *r, lua_State *L) {
 
 
 int recorder_start (Recording *r, lua_State *L, const Options *o) {
-  r->uncompensated = calibrate(r, o, 0, &r->costs);
   if (recording_begin(r, L, o) && recorder_attach(r, L)) {
     r->begun = r->hot->last;
     return 1;

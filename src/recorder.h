@@ -9,7 +9,10 @@
 #include "recording.h"
 
 
-/* 0: out of memory. Nothing may be recorded in L's state at present. */
+/*
+** 0: out of memory. Nothing may be recorded in L's state at present, and
+** what it costs, or why that is not known, is in 'r' already.
+*/
 CPROF_I int recorder_start (Recording *r, lua_State *L, const Options *o);
 
 /* all of these give 0 when they find nothing to do */
