@@ -103,8 +103,9 @@ end
 -- lines of a source that takes a small part of the time
 for _, w in ipairs(workloads) do
   if w.some and wanted(w) then
-    local t = measure(w, { call = recorded {},
-      cprof = recorded { mode = "line", lines = w.some } })
+    local by_lines = recorded { mode = "line", lines = w.some }
+    local t = measure(w, { call = recorded {}, cprof = by_lines })
+    by_lines(w.run)
     local p, some = profiler.snapshot(), 0
     for _, file in pairs(p.lines) do
       for _, line in ipairs(file) do some = some + line.self_ns end
