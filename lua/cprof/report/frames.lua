@@ -90,7 +90,8 @@ return function(view)
   end
   local list, others = slowest(frames)
   local function passes(row)
-    return select.passes(row, view.options.filter)
+    return row.func.id ~= view.profile.own and
+      select.passes(row, view.options.filter)
   end
   local cells = {}
   for i = 1, math.min(#list, view.options.limit) do
