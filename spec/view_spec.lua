@@ -480,9 +480,9 @@ describe("a view's tree", function()
       end
       disarm()
       return #profiler.snapshot().nodes
-    ]]):format(helper.slow and 3 or 4), "lua", -1)
+    ]]):format(4), "lua", -1)
     assert.equal(0, status, result)
-    assert.is_true(tonumber(result) > (helper.slow and 2000 or 20000))
+    assert.is_true(tonumber(result) > 20000)
     assert.is_true(asked < tonumber(result) / 2, asked)
   end)
 end)
