@@ -333,11 +333,12 @@ describe("the text that is shown", function()
   end)
 
   it("has its columns aligned with CR LF, tabs, UTF-8 and bytes", function()
-    local s = of("\xEF\xBB\xBFlocal a = 1\r\nif a then\r\n\ta = 'ä…'\tb = 2" ..
-      "\r\nend\r\nlocal c = '\xff\x1b[31m'\r\n")
+    local s = of("\xEF\xBB\xBFlocal a = 1\r\nif a then\r\n" ..
+      "\ta = 'ä…'\tb = 2\r\nend\r\nlocal c = '\xff\x1b[31m'\r\n")
     assert.is_nil(s:find "\r")
     assert.is_nil(s:find "\27")
-    assert.is_truthy(s:find("  3          a = 'ä…'        b = 2\n", 1, true), s)
+    assert.is_truthy(s:find("  3          a = 'ä…'        b = 2\n", 1, true),
+      s)
     assert.same({ true, 5 }, { aligned(s) })
   end)
 

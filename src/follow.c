@@ -6,33 +6,7 @@
 
 #include <string.h>
 
-
-/* {======================================================
-** Asking without being recorded
-** ======================================================= */
-
-/* the program's hook, while Lua code of ours runs */
-typedef struct Hook {
-  lua_Hook f;
-  int mask, count;
-} Hook;
-
-
-static Hook follow_unhook (lua_State *L) {
-  Hook old;
-  old.f = lua_gethook(L);
-  old.mask = lua_gethookmask(L);
-  old.count = lua_gethookcount(L);
-  lua_sethook(L, NULL, 0, 0);
-  return old;
-}
-
-
-static void follow_rehook (lua_State *L, const Hook *old) {
-  lua_sethook(L, old->f, old->mask, old->count);
-}
-
-/* }====================================================== */
+#include "quiet.h"
 
 
 static const char *follow_title (Recording *r, lua_State *L,
@@ -57,12 +31,12 @@ static const char *follow_title (Recording *r, lua_State *L,
 
 static void follow_write (Recording *r, lua_State *L, TraceEvent *e,
                           const Frame *f) {
-  Hook old = follow_unhook(L);
+  Quiet q = quiet_begin(L);
   int ok;
   e->title = follow_title(r, L, f);
   ok = e->title != NULL && lua_checkstack(L, 8) &&
        trace_write(&r->trace, L, e);
-  follow_rehook(L, &old);
+  quiet_end(L, q);
   if (!ok)
     recording_end(r, *r->trace.why ? r->trace.why : "out of memory");
   else recording_owntime(r);

@@ -11,6 +11,7 @@
 #include "adopt.h"
 #include "coroutine.h"
 #include "follow.h"
+#include "quiet.h"
 
 
 static void hook_event (lua_State *L, lua_Debug *ar);
@@ -138,12 +139,9 @@ static int hook_take (Recording *r, lua_State *running, lua_State *co) {
 ** always there.
 */
 int hook_attach (Recording *r, lua_State *co) {
-  lua_Hook f = lua_gethook(r->main);
-  int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
-  int done;
-  lua_sethook(r->main, NULL, 0, 0);
-  done = hook_take(r, r->main, co);
-  lua_sethook(r->main, f, mask, count);
+  Quiet q = quiet_begin(r->main);
+  int done = hook_take(r, r->main, co);
+  quiet_end(r->main, q);
   return done;
 }
 

@@ -10,7 +10,7 @@
 
 #include "interrupt.h"
 #include "lnodes.h"
-#include "lprofile.h"
+#include "lown.h"
 #include "merge.h"
 #include "recording.h"
 
@@ -141,8 +141,5 @@ void lcommand_open (lua_State *L) {
 
 
 int lcommand_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = lcommand_functions; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return 0;
+  return lown_has(lcommand_functions, f);
 }

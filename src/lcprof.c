@@ -12,6 +12,7 @@
 #include "lcommand.h"
 #include "lcprof.h"
 #include "lfile.h"
+#include "lown.h"
 #include "lprofile.h"
 #include "lsave.h"
 #include "recorder.h"
@@ -413,11 +414,8 @@ static const luaL_Reg zone_methods[] = {
 };
 
 int lcprof_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = core; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return f == core_closezone || lprofile_own(f) || lfile_own(f) ||
-         lsave_own(f) || lcommand_own(f);
+  return lown_has(core, f) || f == core_closezone || lprofile_own(f) ||
+         lfile_own(f) || lsave_own(f) || lcommand_own(f);
 }
 
 

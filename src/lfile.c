@@ -11,6 +11,7 @@
 
 #include "cprof.h"
 #include "keep.h"
+#include "lown.h"
 #include "lprofile.h"
 #include "reader.h"
 #include "restore.h"
@@ -307,8 +308,5 @@ void lfile_open (lua_State *L) {
 
 
 int lfile_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = file_functions; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return 0;
+  return lown_has(file_functions, f);
 }

@@ -7,6 +7,7 @@
 #include <lauxlib.h>
 
 #include "lnodes.h"
+#include "lown.h"
 #include "periods.h"
 
 
@@ -207,8 +208,5 @@ void lhistory_open (lua_State *L) {
 
 
 int lhistory_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = history_methods; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return 0;
+  return lown_has(history_methods, f);
 }

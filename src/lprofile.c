@@ -12,6 +12,7 @@
 #include "cprof.h"
 #include "lhistory.h"
 #include "lnodes.h"
+#include "lown.h"
 #include "lstates.h"
 #include "lsums.h"
 #include "lwalk.h"
@@ -343,8 +344,6 @@ void lprofile_open (lua_State *L) {
 
 
 int lprofile_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = core_profile; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return lhistory_own(f) || lsums_own(f) || lstates_own(f) || lwalk_own(f);
+  return lown_has(core_profile, f) || lhistory_own(f) || lsums_own(f) ||
+         lstates_own(f) || lwalk_own(f);
 }

@@ -294,7 +294,8 @@ static int save_all (lua_State *L, Recording *r, const Nodes *nodes) {
 
 /*
 ** path, nodes, functions, meta, strings of it, lines, sources, marks ->
-** true; or nil and a message. What is at 'path' stays there until all is written.
+** true; or nil and a message. What is at 'path' stays there until all is
+** written.
 */
 static int profile_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;

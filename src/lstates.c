@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 
 #include "lnodes.h"
+#include "lown.h"
 #include "lsums.h"
 #include "recording.h"
 
@@ -207,8 +208,5 @@ void lstates_open (lua_State *L) {
 
 
 int lstates_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = states_functions; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return 0;
+  return lown_has(states_functions, f);
 }

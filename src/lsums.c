@@ -9,6 +9,7 @@
 #include <lauxlib.h>
 
 #include "lnodes.h"
+#include "lown.h"
 #include "recording.h"
 
 
@@ -238,8 +239,5 @@ void lsums_open (lua_State *L) {
 
 
 int lsums_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = sums_functions; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return 0;
+  return lown_has(sums_functions, f);
 }

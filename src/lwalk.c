@@ -10,6 +10,7 @@
 
 #include "definition.h"
 #include "lnodes.h"
+#include "lown.h"
 #include "recording.h"
 
 
@@ -159,8 +160,5 @@ void lwalk_open (lua_State *L) {
 
 
 int lwalk_own (lua_CFunction f) {
-  const luaL_Reg *l;
-  for (l = lwalk_functions; l->name != NULL; l++)
-    if (l->func == f) return 1;
-  return f == lwalk_next;
+  return lown_has(lwalk_functions, f) || f == lwalk_next;
 }

@@ -113,8 +113,7 @@ int platform_map (void *at, size_t size, int fd, uint64_t offset) {
 }
 
 
-/* what cannot be read is left zero */
-static void platform_readall (char *to, size_t size, int fd) {
+size_t platform_read (int fd, char *to, size_t size) {
   size_t done = 0;
   while (done < size) {
     ssize_t n = pread(fd, to + done, size - done, (off_t)done);
@@ -122,6 +121,7 @@ static void platform_readall (char *to, size_t size, int fd) {
     if (n <= 0) break;
     done += (size_t)n;
   }
+  return done;
 }
 
 
@@ -129,7 +129,7 @@ int platform_unmap (void *at, size_t size, int fd) {
   if (mmap(at, size, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
-  platform_readall(cast(char *, at), size, fd);
+  platform_read(fd, cast(char *, at), size);  /* the rest is zero */
   return 1;
 }
 

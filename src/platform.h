@@ -83,6 +83,9 @@ CPROF_I int platform_special (const char *path);
 */
 CPROF_I void *platform_space (size_t size);
 
+/* 'size' bytes of a file from its beginning; less: there are no more */
+CPROF_I size_t platform_read (int fd, char *to, size_t size);
+
 /* maps 'size' bytes of an open file, shared, at a place in such a space */
 CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
 

@@ -191,19 +191,6 @@ static char *open_none (Loaded *l, const char *what) {
 }
 
 
-/* 'size' bytes of the file; less: there are no more */
-static size_t open_read (int fd, char *to, size_t size) {
-  size_t done = 0;
-  while (done < size) {
-    ssize_t n = pread(fd, to + done, size - done, (off_t)done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    done += (size_t)n;
-  }
-  return done;
-}
-
-
 /*
 ** All of the file, as it was when its header was read: what was added
 ** since then is not looked at. NULL: it is not a good one.
@@ -213,7 +200,7 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   struct stat s;
   uint64_t whole;
   char *bytes = NULL;
-  if (open_read(fd, (char *)&h, sizeof h) < sizeof h)
+  if (platform_read(fd, (char *)&h, sizeof h) < sizeof h)
     return open_none(l, "not a profile");
   if (!header_check(&h, l->why, sizeof l->why)) return NULL;
   whole = header_size(&h);
@@ -223,7 +210,7 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   if (whole <= *size) {
     bytes = cast(char *, memory_resize(m, NULL, 0, (size_t)whole));
     if (bytes == NULL) return open_none(l, "out of memory");
-    *size = open_read(fd, bytes, (size_t)whole);
+    *size = platform_read(fd, bytes, (size_t)whole);
     if (*size == whole) return cast(char *, memcpy(bytes, &h, sizeof h));
   }
   snprintf(l->why, sizeof l->why, "damaged: cut short, %llu of %llu bytes",
@@ -237,7 +224,7 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
 static int open_again (int fd, const char *bytes) {
   FormatHeader h;
   const FormatHeader *was = (const FormatHeader *)(const void *)bytes;
-  return open_read(fd, (char *)&h, sizeof h) == sizeof h &&
+  return platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
          h.generation != was->generation;
 }
 

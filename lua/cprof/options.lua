@@ -15,14 +15,20 @@ local function quoted(list)
   return table.concat(out, ", ")
 end
 
-local function shown(value)
+---A value as an error message names it.
+---@param value any
+---@return string
+function options.shown(value)
   if type(value) == "string" then return ("%q"):format(value) end
   return ("%s (a %s)"):format(tostring(value), type(value))
 end
 
-local function names(specs)
+---The keys of a table, in order, as an error message lists them.
+---@param set table<string, any>
+---@return string
+function options.names(set)
   local out = {}
-  for name in pairs(specs) do out[#out + 1] = name end
+  for name in pairs(set) do out[#out + 1] = name end
   table.sort(out)
   return table.concat(out, ", ")
 end
@@ -128,20 +134,20 @@ end
 ---@return table<string, any>
 function options.check(who, specs, given, level)
   if given ~= nil and type(given) ~= "table" then
-    error(("%s: options must be a table, got %s"):format(who, shown(given)),
-      level + 1)
+    error(("%s: options must be a table, got %s"):format(who,
+      options.shown(given)), level + 1)
   end
   local out = {}
   for name, value in pairs(given or {}) do
     local spec = specs[name]
     if not spec then
       error(("%s: unknown option %s; valid options: %s"):format(who,
-        shown(name), names(specs)), level + 1)
+        options.shown(name), options.names(specs)), level + 1)
     end
     local must = checks[spec.type](value, spec)
     if must then
       error(("%s: option '%s' must be %s, got %s"):format(who, name, must,
-        shown(value)), level + 1)
+        options.shown(value)), level + 1)
     end
     out[name] = value
   end

@@ -3,6 +3,7 @@
 
 local format = require "cprof.format"
 local input = require "cprof.command.input"
+local options = require "cprof.options"
 local output = require "cprof.export.output"
 
 local check = {
@@ -65,13 +66,6 @@ local function figures(profile)
 end
 
 
-local function names(set)
-  local out = {}
-  for key in pairs(set) do out[#out + 1] = key end
-  table.sort(out)
-  return table.concat(out, ", ")
-end
-
 local function check_limits(what, limits, valid)
   if type(limits) ~= "table" then
     return ("%s must be an object"):format(what)
@@ -79,7 +73,7 @@ local function check_limits(what, limits, valid)
   for key, value in pairs(limits) do
     if not valid[key] then
       return ("%s has no limit '%s'; there are: %s"):format(what,
-        tostring(key), names(valid))
+        tostring(key), options.names(valid))
     elseif math.type(value) ~= "integer" or value < 0 then
       return ("%s: '%s' must be an integer from 0, got %s"):format(what, key,
         tostring(value))

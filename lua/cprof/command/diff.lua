@@ -3,6 +3,7 @@
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local name = require "cprof.name"
+local select = require "cprof.report.select"
 
 local diff = {
   name = "diff",
@@ -103,16 +104,10 @@ local function cell(view, entry)
   }
 end
 
-local function calls(profile)
-  local n = 0
-  for _, f in ipairs(profile.functions) do n = n + f.calls end
-  return n
-end
-
 local function head(view, path, profile)
   local meta = profile.meta
   local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
-    format.time(meta.wall_ns), format.count(calls(profile)), meta.mode,
+    format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
     meta.clock)
   local what = ("%s: %s"):format(path,
     format.plain(meta.program or "(embedded)"))

@@ -1,6 +1,7 @@
 -- Exports: profiles in the formats of other tools. One file and one row
 -- here make a format.
 
+local options = require "cprof.options"
 local output = require "cprof.export.output"
 
 local export = {}
@@ -37,11 +38,6 @@ local function names()
   return table.concat(out, ", ")
 end
 
-local function shown(value)
-  if type(value) == "string" then return ("%q"):format(value) end
-  return ("%s (a %s)"):format(tostring(value), type(value))
-end
-
 ---The row of a format. Raises an error that names the valid ones.
 ---@param wanted any
 ---@param level integer  of the error, as of error()
@@ -51,7 +47,7 @@ function export.format(wanted, level)
     if row.name == wanted then return row end
   end
   error(("export: unknown format %s; valid formats: %s"):format(
-    shown(wanted), names()), level)
+    options.shown(wanted), names()), level)
 end
 
 ---Writes a profile. What is wrong with the call raises an error; what goes
@@ -66,7 +62,7 @@ function export.write(profile, wanted, target, level)
   local row = export.format(wanted, level + 1)
   if not output.valid(target) then
     error(("export: the target must be a path, a function or something " ..
-      "with a method 'write', got %s"):format(shown(target)), level)
+      "with a method 'write', got %s"):format(options.shown(target)), level)
   end
   if row.mode and profile.meta.mode ~= row.mode then
     error(('export: format %s needs a profile of mode "%s", this one has ' ..

@@ -3,6 +3,7 @@
 
 local format = require "cprof.format"
 local options = require "cprof.options"
+local select = require "cprof.report.select"
 
 local report = {}
 
@@ -47,12 +48,6 @@ local function plural(n, one, many)
   return ("%s %s"):format(format.count(n), n == 1 and one or many)
 end
 
-local function calls(profile)
-  local n = 0
-  for _, f in ipairs(profile.functions) do n = n + f.calls end
-  return n
-end
-
 -- what the reader must know before believing the figures
 local function notes(meta, out)
   local function note(...) out[#out + 1] = "note: " .. string.format(...) end
@@ -90,7 +85,7 @@ local function header(view)
   local profile, meta = view.profile, view.profile.meta
   local facts = {
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
-    plural(calls(profile), "call", "calls"),
+    plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 1, "function", "functions"),
     ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
   }

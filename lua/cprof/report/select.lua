@@ -11,6 +11,15 @@ local orders = {
   name = function(a, b) return a.func.name < b.func.name end,
 }
 
+---How many calls there were in all.
+---@param profile cprof.Profile
+---@return integer
+function select.calls(profile)
+  local n = 0
+  for _, f in ipairs(profile.functions) do n = n + f.calls end
+  return n
+end
+
 ---Sorts rows; those that are equal, by title.
 ---@param rows cprof.Row[]
 ---@param by string
