@@ -243,7 +243,8 @@ static Frame *adopt_near (Hot *h, lua_State *L, int level) {
 }
 
 
-Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
+Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                     int replaced) {
   const Stack *s = h->recording->current;
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
@@ -251,5 +252,6 @@ Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
     return h->top - s->base < DEEP ? adopt_anew(h, L, level)
                                    : adopt_near(h, L, level);
   if (h->fold) stack_leaveframes(f, h->top);
+  else stack_unreturned(f + replaced, h->top);
   return h->top = f;
 }

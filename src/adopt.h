@@ -32,10 +32,12 @@ CPROF_I int adopt_sync (Recording *r, lua_State *running, Stack *s, int level,
 /*
 ** The current stack's frame of the function at 'ci', which L runs at
 ** 'level' and which is on top then: frames above it were left by an error,
-** which no event tells of. If it has none, an event must have been missed,
-** and what runs is found out anew. NULL: out of memory.
+** which no event tells of, but for the first where a tail call 'replaced'
+** it. If it has none, an event must have been missed, and what runs is
+** found out anew. NULL: out of memory.
 */
-CPROF_I Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level);
+CPROF_I Frame *adopt_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                             int replaced);
 
 /* the line that the function of 'ar' is at; 0: not to be told */
 CPROF_I uint32_t adopt_line (lua_State *at, lua_Debug *ar);

@@ -19,12 +19,18 @@
 
 #define CALIBRATE_NS	12000000u	/* to be spent on it */
 #define CALIBRATE_RUNS	3		/* at least, however long they take */
-#define CALIBRATE_TIMES	200		/* events in a run */
+#define CALIBRATE_TIMES	200		/* turns in a run */
 #define SPIN_NS		100	/* that the function in C takes */
-#define CALIBRATE_DEEP	1500		/* new states */
+#define FAR		100	/* lines */
+#define DEEP		2000	/* new states */
 
 
-/* functions are known by the lines that they are on */
+#define TEN(s)	s s s s s s s s s s
+
+/*
+** Functions are known by the lines that they are on. The machine looks
+** for the lines of the last one's loop from FAR away.
+*/
 static const char calibrate_text[] =
   "local c, wrap, yield = ...\n"
   "local function f() end\n"
@@ -36,13 +42,18 @@ static const char calibrate_text[] =
   "  function(n) for _ = 1, n do c() end end,\n"
   "  function(n) for _ = 1, n do t() end end,\n"
   "  function(n) for _ = 1, n do w() end end,\n"
-  "  d,\n"
-  "  function(n) for _ = 1, n do end end,\n"
   "  function(n) for _ = 1, n do wrap(f)() end end,\n"
-  "  function(n) for _ = 1, n do f() c() end end\n";
+  "  function(n) for _ = 1, n do end end,\n"
+  "  function(n) for _ = 1, n do local a, b = n "
+  TEN("a = a + 1 b = a ") TEN("a = a + 1 b = a ") "end end,\n"
+  "  function(n, x, y) for _ = 1, n do\n x = y\n x = y\n end end,\n"
+  "  function(n, x, y) if n < 0 then\n"
+  TEN(TEN("x = y\n"))
+  "  end for _ = 1, n do\n x = y\n x = y\n end end, d\n";
 
-enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_STATES, RUN_LINES,
-       RUN_COROUTINES, RUN_MIXED, RUNS };
+enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
+       RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS,
+       RUN_STATES = RUNS, ALL };
 
 #define LINE_C		(-1)
 #define LINE_WRAP	(-2)	/* what wrap gives */
@@ -52,23 +63,26 @@ typedef struct Probe {
   int run;
   int caller;		/* 0: whoever */
   int line;		/* negative: a function in C */
+  int instructions;	/* that it runs each turn */
+  int lines;		/* that it comes to */
 } Probe;
 
 enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
        PROBE_TF, PROBE_SWITCHES, PROBE_WRAP, PROBE_BODY, PROBE_YIELD,
-       PROBE_LINES, PROBE_COROUTINES, PROBE_MAKE, PROBE_BEGIN, PROBE_BEGUN,
-       PROBE_MIXEDF, PROBE_MIXEDC, PROBES };
+       PROBE_COROUTINES, PROBE_MAKE, PROBE_BEGIN, PROBE_BEGUN,
+       PROBE_LINES, PROBE_INSTRUCTIONS, PROBE_NEAR, PROBE_FAR, PROBES };
 
 static const Probe calibrate_probes[PROBES] = {
-  {RUN_CALLS, 0, 7}, {RUN_CALLS, 7, 2},
-  {RUN_C, 0, 8}, {RUN_C, 8, LINE_C},
-  {RUN_TAILS, 0, 9}, {RUN_TAILS, 9, 3}, {RUN_TAILS, 9, 2},
-  {RUN_SWITCHES, 0, 10}, {RUN_SWITCHES, 10, LINE_WRAP},
-  {RUN_SWITCHES, LINE_WRAP, 4}, {RUN_SWITCHES, 4, LINE_C},
-  {RUN_LINES, 0, 12},
-  {RUN_COROUTINES, 0, 13}, {RUN_COROUTINES, 13, LINE_C},
-  {RUN_COROUTINES, 13, LINE_WRAP}, {RUN_COROUTINES, LINE_WRAP, 2},
-  {RUN_MIXED, 14, 2}, {RUN_MIXED, 14, LINE_C}
+  {RUN_CALLS, 0, 7, 3, 1}, {RUN_CALLS, 7, 2, 1, 1},
+  {RUN_C, 0, 8, 3, 1}, {RUN_C, 8, LINE_C, 0, 0},
+  {RUN_TAILS, 0, 9, 3, 1}, {RUN_TAILS, 9, 3, 2, 1}, {RUN_TAILS, 9, 2, 1, 1},
+  {RUN_SWITCHES, 0, 10, 3, 1}, {RUN_SWITCHES, 10, LINE_WRAP, 0, 0},
+  {RUN_SWITCHES, LINE_WRAP, 4, 3, 1}, {RUN_SWITCHES, 4, LINE_C, 0, 0},
+  {RUN_COROUTINES, 0, 11, 5, 1}, {RUN_COROUTINES, 11, LINE_C, 0, 0},
+  {RUN_COROUTINES, 11, LINE_WRAP, 0, 0},
+  {RUN_COROUTINES, LINE_WRAP, 2, 1, 1},
+  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 43, 1},
+  {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
 };
 
 typedef struct Calibration {
@@ -79,7 +93,7 @@ typedef struct Calibration {
   Node *node[PROBES];
   uint64_t bare[RUNS];	/* ticks of the fastest runs */
   uint64_t self[PROBES];
-  uint64_t states;	/* ticks more where all states are new */
+  Toll tolls[TOLLS];
   uint64_t spin;	/* ticks that the function in C takes */
   uint64_t spun;	/* ticks that it took */
   double rate;		/* ps in a tick */
@@ -94,7 +108,8 @@ typedef struct Calibration {
 static int calibrate_spin (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, lua_upvalueindex(1)));
   uint64_t begun = recording_now(c->r->hot), took;
-  do took = recording_now(c->r->hot) - begun; while (took < c->spin);
+  while (recording_now(c->r->hot) - begun < c->spin) ;
+  took = recording_now(c->r->hot) - begun;
   c->spun += took;
   return 0;
 }
@@ -176,7 +191,28 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
 
 
 static int calibrate_runs (const Calibration *c, int run) {
-  return run != RUN_STATES && (run != RUN_LINES || c->options.lines);
+  return run < RUN_LINES || c->options.lines;
+}
+
+
+/*
+** Events are timed in runs of their own, for the machine takes some time
+** to recover from it. What is timed at the first sight is something else.
+*/
+static void calibrate_timed (Calibration *c, lua_State *L, int run,
+                             int times) {
+  Hot *h = c->r->hot;
+  Toll *t = c->r->figures->tolls, before[TOLLS];
+  int i;
+  memcpy(before, t, sizeof before);
+  h->events = 0;
+  h->timed = toll_next(0, &h->seed);
+  calibrate_call(L, run, times);
+  h->timed = 0;
+  for (i = 0; i < TOLLS; i++) {
+    c->tolls[i].events += t[i].events - before[i].events;
+    c->tolls[i].ticks += t[i].ticks - before[i].ticks;
+  }
 }
 
 
@@ -186,8 +222,11 @@ static int calibrate_round (Calibration *c, lua_State *L, int first) {
     if (!calibrate_runs(c, run)) continue;
     calibrate_bare(c, L, run);
     if (!recorder_resume(c->r, L)) return 0;
+    c->r->hot->timed = 0;
     if (first) calibrate_call(L, run, CALIBRATE_TIMES);
     else calibrate_recorded(c, L, run);
+    if (!first && (run <= RUN_C || run == RUN_LINES))
+      calibrate_timed(c, L, run, CALIBRATE_TIMES);
     if (!recorder_pause(c->r, L)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
   }
@@ -196,39 +235,10 @@ static int calibrate_round (Calibration *c, lua_State *L, int first) {
 }
 
 
-static uint64_t calibrate_ticks (const Recording *r) {
-  uint64_t sum = 0;
-  uint32_t i;
-  for (i = 0; i < r->tree.nodes.count; i++)
-    sum += tree_node(&r->tree, i)->self;
-  return sum;
-}
-
-
-/* ticks of a run in which all states are new, less those of another */
-static int64_t calibrate_newstates (Calibration *c, lua_State *L) {
-  uint64_t sum[3];
-  int i;
-  for (i = 0; i < 3; i++) {
-    sum[i] = calibrate_ticks(c->r);
-    if (i < 2) calibrate_call(L, RUN_STATES, CALIBRATE_DEEP);
-  }
-  return (int64_t)(sum[1] - sum[0]) - (int64_t)(sum[2] - sum[1]);
-}
-
-
 static int calibrate_states (Calibration *c, lua_State *L) {
-  int64_t least = INT64_MAX;
-  int i;
-  for (i = 0; i < CALIBRATE_RUNS; i++) {
-    int64_t ticks;
-    if (!recorder_reset(c->r) || !recorder_resume(c->r, L)) return 0;
-    ticks = calibrate_newstates(c, L);
-    if (ticks < least) least = ticks;
-    if (!recorder_pause(c->r, L)) return 0;
-  }
-  c->states = least > 0 && !c->options.fold ? (uint64_t)least : 0;
-  return 1;
+  if (!recorder_reset(c->r) || !recorder_resume(c->r, L)) return 0;
+  calibrate_timed(c, L, RUN_STATES, DEEP);
+  return recorder_pause(c->r, L);
 }
 
 /* }====================================================== */
@@ -243,31 +253,25 @@ static double calibrate_each (const Calibration *c, uint64_t ticks) {
 }
 
 
-/* what a node took for each event but its line, which they have one of */
+/* what a node took each turn but for what its lines have cost */
 static double calibrate_self (const Calibration *c, int probe) {
-  double self = calibrate_each(c, c->self[probe]);
-  return calibrate_probes[probe].line > 0 ? self - (double)c->costs.line
-                                          : self;
-}
-
-
-/* costs beyond those of a call can be less than nothing */
-static int64_t calibrate_cost (double ps) {
-  return ps > -COST_MAX && ps < COST_MAX ? (int64_t)ps : 0;
+  const Probe *p = &calibrate_probes[probe];
+  const Costs *k = &c->costs;
+  return calibrate_each(c, c->self[probe]) -
+         (double)p->lines * (double)k->line -
+         (double)p->instructions * (double)k->instruction;
 }
 
 
 static void calibrate_calls (Calibration *c) {
   Costs *k = &c->costs;
-  k->callee[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_F));
-  k->caller[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_CALLS) -
+  k->callee[COST_LUA] = cost_of(calibrate_self(c, PROBE_F));
+  k->caller[COST_LUA] = cost_of(calibrate_self(c, PROBE_CALLS) -
                              calibrate_each(c, c->bare[RUN_CALLS]));
-  k->callee[COST_C] = calibrate_cost(calibrate_self(c, PROBE_C));
-  k->caller[COST_C] = calibrate_cost(calibrate_self(c, PROBE_CCALLS) -
+  k->callee[COST_C] = cost_of(calibrate_self(c, PROBE_C));
+  k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_CCALLS) -
                            calibrate_each(c, c->bare[RUN_C]));
-  k->mixed[COST_LUA] = calibrate_cost(calibrate_self(c, PROBE_MIXEDF));
-  k->mixed[COST_C] = calibrate_cost(calibrate_self(c, PROBE_MIXEDC));
-  k->tail = calibrate_cost(calibrate_self(c, PROBE_TF) -
+  k->tail = cost_of(calibrate_self(c, PROBE_TF) -
                            calibrate_self(c, PROBE_F));
 }
 
@@ -281,9 +285,9 @@ static void calibrate_changes (Calibration *c) {
                   calibrate_self(c, PROBE_YIELD) -
                   2 * (double)k->callee[COST_C] -
                   (calibrate_each(c, c->bare[RUN_SWITCHES]) - 2 * call);
-  k->resumer = calibrate_cost(calibrate_self(c, PROBE_SWITCHES) - known);
-  k->yielder = calibrate_cost(calibrate_self(c, PROBE_BODY) - known);
-  k->resume = calibrate_cost(within);
+  k->resumer = cost_of(calibrate_self(c, PROBE_SWITCHES) - known);
+  k->yielder = cost_of(calibrate_self(c, PROBE_BODY) - known);
+  k->resume = cost_of(within);
 }
 
 
@@ -295,7 +299,7 @@ static void calibrate_coroutines (Calibration *c) {
                calibrate_self(c, PROBE_BEGIN) +
                calibrate_self(c, PROBE_BEGUN) -
                calibrate_each(c, c->bare[RUN_COROUTINES]);
-  k->coroutine = calibrate_cost(all - 2 * (double)k->caller[COST_C] -
+  k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
                                 2 * (double)k->callee[COST_C] -
                                 (double)k->caller[COST_LUA] -
                                 (double)k->callee[COST_LUA] -
@@ -303,17 +307,47 @@ static void calibrate_coroutines (Calibration *c) {
 }
 
 
+/* what a run took more each turn when it was recorded */
+static double calibrate_more (const Calibration *c, int probe) {
+  return calibrate_each(c, c->self[probe]) -
+         calibrate_each(c, c->bare[calibrate_probes[probe].run]);
+}
+
+
+static void calibrate_lines (Calibration *c) {
+  const Probe *few = &calibrate_probes[PROBE_LINES];
+  const Probe *many = &calibrate_probes[PROBE_INSTRUCTIONS];
+  const Probe *far = &calibrate_probes[PROBE_FAR];
+  double line = calibrate_more(c, PROBE_LINES);
+  double more = calibrate_more(c, PROBE_INSTRUCTIONS) - line;
+  double each = more / (many->instructions - few->instructions);
+  double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
+  c->costs.instruction = cost_of(each);
+  c->costs.line = cost_of(line - each);
+  c->costs.step = cost_of(steps / (FAR * far->lines));
+}
+
+
+static void calibrate_tolls (Calibration *c) {
+  int i;
+  for (i = 0; i < TOLLS; i++)
+    if (c->tolls[i].events > 0)
+      c->costs.toll[i] = cost_of((double)c->tolls[i].ticks * c->rate /
+                                        (double)c->tolls[i].events);
+}
+
+
 static void calibrate_costs (Calibration *c) {
   Scale s = clock_scale(&c->r->clock, 0);
   c->rate = (double)clock_ns(s, 1u << 30) / (1u << 30) * COST_UNIT;
-  if (c->options.lines)
-    c->costs.line = calibrate_cost(calibrate_each(c, c->self[PROBE_LINES]) -
-                                   calibrate_each(c, c->bare[RUN_LINES]));
+  if (c->options.lines) calibrate_lines(c);
   calibrate_calls(c);
   calibrate_changes(c);
   calibrate_coroutines(c);
-  c->costs.state = calibrate_cost((double)c->states * c->rate /
-                                  CALIBRATE_DEEP);
+  calibrate_tolls(c);
+  c->costs.unreturned = c->costs.toll[TOLL_RETURN];
+  if (c->tolls[TOLL_STATE].events > 0)
+    c->costs.state = c->costs.toll[TOLL_STATE] - c->costs.toll[TOLL_LUA];
 }
 
 /* }====================================================== */
@@ -349,9 +383,8 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   lua_getfield(L, 2, "yield");
   lua_remove(L, 2);
   /* a source whose main function is seen is known for good */
-  c->r->uncompensated = "it is being measured";
   if (!recorder_start(c->r, L, &c->options)) return 0;
-  lua_call(L, 3, RUNS);
+  lua_call(L, 3, ALL);
   return recorder_pause(c->r, L);
 }
 

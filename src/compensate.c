@@ -11,6 +11,76 @@
 #define NS_MAX	9.2e18
 
 
+/*
+** Of instructions only some were told of, so that few of them can seem to
+** be many: a line runs no more each time than it has, for to come to it
+** again is another time.
+*/
+double compensate_line (const Costs *c, double hits, double counts,
+                        LineCode code) {
+  double instructions = counts * INSTRUCTIONS;
+  double most = hits * code.instructions;
+  if (instructions > most && code.instructions < UINT8_MAX)
+    instructions = most;
+  return hits * ((double)c->line + code.steps * (double)c->step) +
+         instructions * (double)c->instruction;
+}
+
+
+/* {======================================================
+** Costs
+** ======================================================= */
+
+/* fewer events say nothing */
+#define FEW	8
+
+/*
+** How much more a toll is than 'known', in ps. The mean of some events is
+** as far off as chance will have it: the nearer the difference is to the
+** error of the mean, the less of it is believed (James and Stein).
+*/
+static double compensate_toll (const Toll *t, double rate, double known) {
+  double n = (double)t->events, mean, error, more;
+  if (t->events < FEW) return 0;
+  mean = (double)t->ticks / n;
+  error = ((double)t->squares / n - mean * mean) / (n - 1) * rate * rate;
+  more = mean * rate - known;
+  return more * more > error ? more - error / more : 0;
+}
+
+
+static void compensate_more (int64_t *cost, double more) {
+  *cost = cost_of((double)*cost + more);
+}
+
+
+/*
+** Costs were measured on code that does little else, so that all that it
+** needs is at hand. What events of this program took beside these is
+** added; what the machine does before and after the hook stays.
+*/
+Costs compensate_costs (const Recording *r, Scale scale) {
+  double rate = (double)clock_ns(scale, 1u << 30) / (1u << 30) * COST_UNIT;
+  const Toll *t = r->figures->tolls;
+  Costs c = r->costs;
+  double more[TOLLS];
+  int i;
+  for (i = 0; i < TOLLS; i++)
+    more[i] = compensate_toll(&t[i], rate, (double)c.toll[i]);
+  compensate_more(&c.callee[COST_LUA], more[TOLL_LUA]);
+  compensate_more(&c.callee[COST_C], more[TOLL_C]);
+  compensate_more(&c.caller[COST_LUA], more[TOLL_RETURN]);
+  compensate_more(&c.caller[COST_C], more[TOLL_RETURN]);
+  compensate_more(&c.unreturned, more[TOLL_RETURN]);
+  compensate_more(&c.line, more[TOLL_LINE]);
+  compensate_more(&c.state, more[TOLL_STATE] - more[TOLL_LUA]);
+  if (c.state < 0) c.state = 0;
+  return c;
+}
+
+/* }====================================================== */
+
+
 /* is it a function that resumes, so that what it calls is a coroutine? */
 static int compensate_resumes (const Function *f) {
   return (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP)) != 0;
@@ -29,7 +99,7 @@ static int compensate_kind (const Recording *r, uint32_t i) {
 
 static void compensate_coroutines (const Recording *r, Snapshot *s,
                                    uint32_t i) {
-  const Costs *c = &r->costs;
+  const Costs *c = &s->costs;
   const Node *n = tree_node(&r->tree, i);
   const Function *f = functions_at(&r->functions, n->func);
   const Function *by = functions_at(&r->functions,
@@ -47,32 +117,35 @@ static void compensate_coroutines (const Recording *r, Snapshot *s,
 
 /* what calls of node 'i' have cost, in it and in its caller */
 static void compensate_calls (const Recording *r, Snapshot *s, uint32_t i) {
-  const Costs *c = &r->costs;
+  const Costs *c = &s->costs;
   const Node *n = tree_node(&r->tree, i);
   double calls = (double)n->calls, tails = s->list[i].tails;
   /* where it is not known who re-entered it, it is its own caller */
   uint32_t caller = r->options.fold && n->depth > 1 ? i : n->parent;
-  int k = compensate_kind(r, i), mixed = s->calls[n->parent] == 3;
+  int k = compensate_kind(r, i);
   if (k == COST_KINDS) return;
   if (tails > calls) tails = calls;
-  s->tax[i] += calls * (double)(mixed ? c->mixed[k] : c->callee[k]) +
+  s->tax[i] += calls * (double)c->callee[k] +
                tails * (double)c->tail + (double)c->state;
-  s->tax[caller] += (calls - tails) * (double)c->caller[k];
+  s->tax[caller] += (calls - tails) * (double)c->caller[k] -
+                    s->list[i].unreturned * (double)c->unreturned;
   compensate_coroutines(r, s, i);
 }
 
 
-/* hits of lines are known by function: its nodes share their cost */
+/* lines are counted by function: its nodes share what they have cost */
 static void compensate_lines (const Recording *r, Snapshot *s,
                               uint32_t nodes) {
   uint32_t i, k;
   for (i = 0; i < r->functions.list.count; i++) {
     const Lines *l = &functions_at(&r->functions, i)->lines;
-    double hits = 0;
+    double tax = 0;
     if (s->func[i] == 0) continue;
     for (k = 0; l->list != NULL && k < l->count; k++)
-      hits += (double)l->list[k].hits;
-    s->linetax[s->func[i] - 1] = hits * (double)r->costs.line;
+      tax += compensate_line(&s->costs, (double)l->list[k].hits,
+                             (double)l->list[k].counts,
+                             line_code(&l->list[k]));
+    s->linetax[s->func[i] - 1] = tax;
   }
   for (i = 0; i < nodes; i++) {
     uint32_t func = s->list[s->owner[i]].func;
@@ -97,11 +170,7 @@ static int64_t compensate_self (double *clamped, int64_t raw, double tax) {
 void compensate (const Recording *r, Snapshot *s, uint32_t nodes) {
   uint32_t own = r->tree.cprof->id, i;
   double clamped = 0;
-  for (i = 0; i < nodes; i++) s->tax[i] = s->calls[i] = 0;
-  for (i = 1; i < nodes; i++) {
-    int k = compensate_kind(r, i);
-    if (k < COST_KINDS) s->calls[s->list[i].parent] |= (uint8_t)(1 << k);
-  }
+  for (i = 0; i < nodes; i++) s->tax[i] = 0;
   for (i = 1; i < nodes; i++) compensate_calls(r, s, i);
   if (r->options.lines) compensate_lines(r, s, nodes);
   for (i = 0; i < nodes; i++) {

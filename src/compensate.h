@@ -12,7 +12,17 @@
 
 
 /*
-** Adjusts 'self' of all nodes, whose 'raw' and 'owner', and 'own' of all
+** What events of this recording have cost, as far as some of them were
+** timed; 'scale' is ns in a tick.
+*/
+CPROF_I Costs compensate_costs (const Recording *r, Scale scale);
+
+/* ps that 'hits' of a line have cost, with INSTRUCTIONS times 'counts' */
+CPROF_I double compensate_line (const Costs *c, double hits, double counts,
+                                LineCode code);
+
+/*
+** Takes what 's->costs' are out of nodes. Adjusts 'self' of all nodes, whose 'raw' and 'owner', and 'own' of all
 ** functions, are those as recorded; there is a node of the profiler's own.
 ** Sets 'clamped'.
 */

@@ -83,5 +83,5 @@ int coroutine_here (Recording *r, lua_State *L) {
     if (!coroutine_switch(r, L, 0, 0)) return 0;
   }
   ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
-  return h->top->ci == ci || adopt_unwind(h, L, ci, 0) != NULL;
+  return h->top->ci == ci || adopt_unwind(h, L, ci, 0, 0) != NULL;
 }

@@ -176,6 +176,61 @@ static void read_active (Reader *r, int line) {
 }
 
 
+/* room for 'n' lines; 0: out of memory */
+static int code_room (Definitions *d, const Memory *m, uint32_t n) {
+  LineCode *p = d->code;
+  if (n > d->codes) {
+    p = cast(LineCode *, memory_resize(m, p, d->codes * sizeof *p,
+                                       n * sizeof *p));
+    if (p == NULL) return 0;
+    d->code = p;
+    d->codes = n;
+  }
+  memset(p, 0, n * sizeof *p);
+  return 1;
+}
+
+
+static void code_instruction (LineCode *l, int begins, uint32_t steps) {
+  if (l->instructions < UINT8_MAX) l->instructions++;
+  if (begins) l->steps = (uint8_t)(steps < UINT8_MAX ? steps : UINT8_MAX);
+}
+
+
+/*
+** The machine finds the line of an instruction by a walk from the last
+** one before it whose line it knows. The instruction at which a line
+** begins for the last time is, in a loop, the one that comes back to it.
+*/
+static void read_code (Reader *r, const Definition *d, uint32_t at,
+                       uint32_t n) {
+  uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
+  int line = d->line;
+  if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
+  if (!code_room(r->out, r->dump->memory, lines)) {
+    r->status = READ_NOMEMORY;
+    return;
+  }
+  r->at = at + n;
+  (void)read_number(r);
+  for (i = 0; i < n && r->status == READ_WELL; i++) {
+    int delta = (signed char)r->dump->bytes[at + i];
+    uint32_t to;
+    if (delta == ABSOLUTE) {
+      (void)read_number(r);
+      line = (int)read_number(r);
+      steps = 0;
+    }
+    else {
+      line += delta;
+      steps++;
+    }
+    to = (uint32_t)line - (uint32_t)d->first;
+    if (to < lines) code_instruction(&r->out->code[to], delta != 0, steps);
+  }
+}
+
+
 /*
 ** The line of each instruction: a byte says how far it is from the one
 ** before, or that an absolute one follows. The last instruction is the
@@ -202,6 +257,7 @@ static void read_lines (Reader *r, Definition *d, int vararg) {
     if (i + 1 < n) read_active(r, line);
   }
   if (absolute != 0) r->status = READ_NOTHING;
+  if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
 }
 
 
@@ -367,7 +423,10 @@ int definitions_mark (Definitions *to, const Memory *m,
 void definitions_free (Definitions *d, const Memory *m) {
   memory_free(m, d->list, d->capacity * sizeof *d->list);
   memory_free(m, d->active, d->actives);
+  memory_free(m, d->code, d->codes * sizeof *d->code);
   d->list = NULL;
   d->active = NULL;
-  d->count = d->capacity = d->lines = d->actives = 0;
+  d->code = NULL;
+  d->count = d->capacity = d->lines = d->actives =
+    d->codes = 0;
 }

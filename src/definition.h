@@ -22,6 +22,12 @@ typedef struct Definition {
   uint32_t func;	/* a function that was met, or 0: for the user */
 } Definition;
 
+/* what Lua does for a line where lines are counted; 255: that or more */
+typedef struct LineCode {
+  uint8_t instructions;	/* that the line has */
+  uint8_t steps;	/* that it looks at to find the line's number */
+} LineCode;
+
 typedef struct Definitions {
   Definition *list;	/* the dumped function first, in order of text */
   uint32_t count;
@@ -30,6 +36,8 @@ typedef struct Definitions {
   uint8_t *active;	/* by line: is there code that can run? */
   uint32_t lines;	/* of these, which are 'actives' at most */
   uint32_t actives;
+  LineCode *code;	/* and this of the dumped function, from its first line */
+  uint32_t codes;	/* lines that there is room for */
 } Definitions;
 
 /*

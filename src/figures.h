@@ -8,12 +8,15 @@
 
 #include <stdint.h>
 
+#include "toll.h"
+
 
 typedef struct Figures {
   uint64_t paused;	/* ticks */
   uint64_t unmatched;	/* events that found no frame */
   uint64_t truncated;	/* calls that found no state of their own */
   uint64_t lost;	/* did the program put its own hook over ours? */
+  Toll tolls[TOLLS];
 } Figures;
 
 #endif

@@ -391,6 +391,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   Source *source = functions_source(fs, index);
   SourceState before = source->state;
   Definition d, *own = NULL;
+  const LineCode *code;
   Telling telling = TELLING_CLOSURE;
   int lines = function_haslines(fs, L, source, ar), ok = 1;
   Function *f;
@@ -398,6 +399,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   fs->read.marking = lines;
   if (!definitions_read(&fs->read, fs->memory, L)) return NULL;
   d = fs->read.list[0];
+  code = fs->read.code;  /* which the source may take with the rest */
   if (*ar->what == 'm') ok = source_main(source, fs->memory, &fs->read);
   else {
     telling = source_telling(source, fs->memory, ar, &d, &own);
@@ -409,7 +411,8 @@ static Function *function_meet (Functions *fs, lua_State *L,
   if (f == NULL) return NULL;
   if (lines && f->lines.list == NULL && f->kind != FUNCTION_OWN &&
       !(f->marks & FUNCTION_FOLDED) &&
-      !lines_init(&f->lines, fs->memory, fs->pages, f->id, &d))
+      !lines_init(&f->lines, fs->memory, fs->pages, f->id, &d,
+                  code))
     return NULL;
   if (lines && !functions_tell(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;

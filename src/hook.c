@@ -53,10 +53,25 @@ static lua_Hook hook_choose (const Hot *h, const Stack *s) {
 }
 
 
-static void hook_set (const Hot *h, Stack *s, int lines) {
+/*
+** Some of the instructions are counted where lines are: a program that
+** counts, too, has no hook left for that. Where lines come and go, the
+** first of them is drawn, for it may be over before the next.
+*/
+static int hook_instructions (Hot *h, const Stack *s) {
+  if (s->hook != NULL || h->recording->uncompensated != NULL) return 0;
+  return h->tiers ? 1 + (int)(toll_draw(&h->seed) % INSTRUCTIONS)
+                  : INSTRUCTIONS;
+}
+
+
+static void hook_set (Hot *h, Stack *s, int lines) {
   int mask = HOOK_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
+  int count = lines ? hook_instructions(h, s) : 0;
   s->lines = lines;
-  lua_sethook(s->L, hook_choose(h, s), mask, s->count);
+  if (count > 0) mask |= LUA_MASKCOUNT;
+  else count = s->count;
+  lua_sethook(s->L, hook_choose(h, s), mask, count);
 }
 
 
@@ -94,8 +109,9 @@ void hook_remove (Recording *r, lua_State *L) {
 ** ======================================================= */
 
 /* the frame of the caller at 'ci', or the one at 'level' found anew */
-static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
-  Frame *f = adopt_unwind(h, L, ci, level);
+static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                           int replaced) {
+  Frame *f = adopt_unwind(h, L, ci, level, replaced);
   if (f == NULL) hook_nomemory(h->recording);
   else if (h->trace) follow_leave(h->recording, L, f);
   return h->L != NULL ? f : NULL;
@@ -106,9 +122,10 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level) {
 static void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recording->current;
   Frame *f = stack_function(s, h->top, ci);
-  if (f == s->base) f = hook_unwind(h, L, ci, 0);
+  if (f == s->base) f = hook_unwind(h, L, ci, 0, 0);
   if (f == NULL || f == h->recording->current->base) return;
   if (h->fold) stack_leaveframes(f - 1, h->top);
+  else stack_unreturned(f, h->top);
   h->top = f - 1;
 }
 
@@ -333,6 +350,7 @@ static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
 #define HOW_LINES	2
 #define HOW_CALLSITES	4
 #define HOW_PERIODS	8
+#define HOW_ANY	16	/* bits that only the recording knows */
 
 static int hook_how (const Hot *h) {
   return (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
@@ -362,9 +380,10 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   Node *n;
   uint32_t flags = 0;
   if (unlikely(f->ci != ci)) {
-    f = hook_unwind(h, L, ci, 1);
+    int replaces = ar->event == LUA_HOOKTAILCALL;
+    f = hook_unwind(h, L, ci, 1, replaces);
     if (f == NULL) return;
-    if (ar->event == LUA_HOOKTAILCALL) flags = FRAME_TAIL;
+    if (replaces) flags = FRAME_TAIL;
   }
   n = f->node;
   k = hook_callee(h, L, ar, n);
@@ -462,7 +481,7 @@ static void hook_tier (Hot *h) {
 /* a line that is not one of the same function on top */
 static apart void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
   Recording *r = h->recording;
-  Frame *f = hook_unwind(h, L, ar->i_ci, 0);
+  Frame *f = hook_unwind(h, L, ar->i_ci, 0, 0);
   Line *line;
   if (f == NULL) return;
   line = f->is.flags & FRAME_FOLDED ? NULL : line_go(f->line, ar->currentline);
@@ -477,14 +496,22 @@ static apart void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar,
-                              uint64_t now) {
+/* one of INSTRUCTIONS runs, on a line that may not have been told yet */
+static apart void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = h->top;
-  Line *line = f->line;
-  now = recording_time(h, now);
-  line->self += now - h->last;
-  h->last = now;
-  line = line_go(line, ar->currentline);
+  Line *line;
+  if (f->ci != ar->i_ci || f->is.flags & FRAME_FOLDED) return;
+  lua_getinfo(L, "l", ar);
+  line = line_go(f->line, ar->currentline);
+  if (line != NULL && line->counts < UINT32_MAX) line->counts++;
+  if (h->tiers && lua_gethookcount(L) != INSTRUCTIONS)
+    lua_sethook(L, lua_gethook(L), lua_gethookmask(L), INSTRUCTIONS);
+}
+
+
+static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
+  Frame *f = h->top;
+  Line *line = line_go(f->line, ar->currentline);
   if (likely(f->ci == ar->i_ci && line != NULL &&
              !(f->is.flags & FRAME_FOLDED))) {
     line->hits++;
@@ -509,18 +536,113 @@ static apart void hook_tell (Hot *h, lua_State *L, const lua_Debug *ar) {
 
 
 /* any event, in any mode */
-static apart void hook_any (Hot *h, lua_State *L, lua_Debug *ar,
-                            uint64_t now) {
-  h->events++;
+static void hook_goany (Hot *h, lua_State *L, lua_Debug *ar) {
   if (ar->event == LUA_HOOKLINE) {
-    hook_line(h, L, ar, now);
+    hook_line(h, L, ar);
     return;
   }
-  recording_charge(h, now);
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, hook_how(h));
   else hook_anycall(h, L, ar);
   if (h->trace && h->L != NULL) hook_tell(h, L, ar);
   if (h->tiers && h->L != NULL) hook_tier(h);
+}
+
+
+/* time up to 'now' goes to what ran, by the shortest way for 'how' */
+static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
+                                int how) {
+  if (how & (HOW_ANY | HOW_LINES)) {
+    if (ar->event == LUA_HOOKLINE) recording_chargeline(h, now);
+    else recording_charge(h, now);
+  }
+  else {
+    now = recording_time(h, now);
+    h->top->node->self += now - h->last;
+    recording_settime(h, now);
+  }
+}
+
+
+/* an event, likewise */
+static inline void hook_go (Hot *h, lua_State *L, lua_Debug *ar,
+                            uint64_t now, int how) {
+  hook_charge(h, ar, now, how);
+  if (how & HOW_ANY) hook_goany(h, L, ar);
+  else if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, how);
+  else if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hook_line(h, L, ar);
+  else if (how & HOW_FOLD) hook_foldcall(h, L, ar);
+  else if (how & HOW_PERIODS) hook_periodscall(h, L, ar);
+  else if (how & HOW_LINES) hook_linescall(h, L, ar);
+  else hook_plaincall(h, L, ar);
+}
+
+
+/* what kind of event it was; TOLLS: none that is told of */
+static TollKind hook_kind (const Hot *h, int event, uint32_t nodes) {
+  const Recording *r = h->recording;
+  if (event == LUA_HOOKRET) return TOLL_RETURN;
+  if (event == LUA_HOOKLINE) return TOLL_LINE;
+  if (h->top->is.flags & FRAME_FOLDED) return TOLLS;
+  if (h->tree->nodes.count != nodes) return TOLL_STATE;
+  return functions_at(&r->functions, h->top->is.func)->kind == FUNCTION_C
+       ? TOLL_C : TOLL_LUA;
+}
+
+
+/*
+** An event whose end is timed, too. That this was done is not to be seen
+** in the time of the program.
+*/
+static inline void hook_timed (Hot *h, lua_State *L, lua_Debug *ar,
+                               uint64_t now, int how) {
+  uint32_t nodes = h->tree->nodes.count;
+  uint64_t begun, ended, shift;
+  int event = ar->event;
+  TollKind kind;
+  begun = platform_ticksafter();
+  hook_go(h, L, ar, now, how);
+  ended = platform_ticksafter();
+  if (h->L == NULL) return;
+  h->timed = toll_next(h->events, &h->seed);
+  if (h->last > now) return;  /* a function was met, which took its time */
+  kind = hook_kind(h, event, nodes);
+  if (kind != TOLLS)
+    toll_add(h->recording->figures->tolls, kind, ended - begun);
+  shift = begun - now + platform_ticksafter() - ended;
+  h->last += shift;
+  h->since += shift;
+  h->recording->tree.cprof->self += shift;
+}
+
+
+/* functions of their own, for the same reason as those of calls */
+static apart void hook_plaintimed (Hot *h, lua_State *L, lua_Debug *ar,
+                                   uint64_t now) {
+  hook_timed(h, L, ar, now, 0);
+}
+
+
+static apart void hook_foldtimed (Hot *h, lua_State *L, lua_Debug *ar,
+                                  uint64_t now) {
+  hook_timed(h, L, ar, now, HOW_FOLD);
+}
+
+
+static apart void hook_periodstimed (Hot *h, lua_State *L, lua_Debug *ar,
+                                     uint64_t now) {
+  hook_timed(h, L, ar, now, HOW_PERIODS);
+}
+
+
+static apart void hook_linestimed (Hot *h, lua_State *L, lua_Debug *ar,
+                                   uint64_t now) {
+  hook_timed(h, L, ar, now, HOW_LINES);
+}
+
+
+static apart void hook_anytimed (Hot *h, lua_State *L, lua_Debug *ar,
+                                 uint64_t now) {
+  hook_timed(h, L, ar, now, HOW_ANY);
 }
 
 
@@ -542,13 +664,19 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
     Recording *r = h->recording;
     int told = r->resuming == L && r->resuming_at == h->last;
     int level = ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
+    h->timed += h->timed == h->events + 1;  /* it is not like others */
     recording_charge(h, now);
     if (!coroutine_switch(r, L, level, told)) {
       hook_nomemory(r);
       return;
     }
   }
-  hook_any(h, L, ar, now);
+  if (ar->event == LUA_HOOKCOUNT) {
+    hook_count(h, L, ar);
+    return;
+  }
+  if (likely(++h->events != h->timed)) hook_go(h, L, ar, now, HOW_ANY);
+  else hook_anytimed(h, L, ar, now);
 }
 
 
@@ -561,14 +689,16 @@ static inline void hook_calls (lua_State *L, lua_Debug *ar, Fast fast,
     hook_slow(L, ar);
     return;
   }
-  now = recording_time(h, platform_ticks());
-  h->top->node->self += now - h->last;
-  recording_settime(h, now);
-  h->events++;
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, how);
-  else if (how & HOW_FOLD) hook_foldcall(h, L, ar);
-  else if (how & HOW_PERIODS) hook_periodscall(h, L, ar);
-  else hook_plaincall(h, L, ar);
+  if (how & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) {
+    hook_count(h, L, ar);
+    return;
+  }
+  now = platform_ticks();
+  if (likely(++h->events != h->timed)) hook_go(h, L, ar, now, how);
+  else if (how & HOW_FOLD) hook_foldtimed(h, L, ar, now);
+  else if (how & HOW_PERIODS) hook_periodstimed(h, L, ar, now);
+  else if (how & HOW_LINES) hook_linestimed(h, L, ar, now);
+  else hook_plaintimed(h, L, ar, now);
 }
 
 
@@ -588,21 +718,7 @@ static void hook_periods (lua_State *L, lua_Debug *ar) {
 
 
 static void hook_lines (lua_State *L, lua_Debug *ar) {
-  Hot *h = recording_hot;
-  uint64_t now;
-  if (unlikely(h->L != L || h->fast != FAST_LINES)) {
-    hook_slow(L, ar);
-    return;
-  }
-  now = platform_ticks();
-  h->events++;
-  if (ar->event == LUA_HOOKLINE) {
-    hook_line(h, L, ar, now);
-    return;
-  }
-  recording_charge(h, now);
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_LINES);
-  else hook_linescall(h, L, ar);
+  hook_calls(L, ar, FAST_LINES, HOW_LINES);
 }
 
 

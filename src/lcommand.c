@@ -92,6 +92,7 @@ static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
 /* { nodes, ... }, { { function -> function of the sum }, ... } -> nodes */
 static int lcommand_merge (lua_State *L) {
   lua_Integer n, i;
+  uint32_t fold = 0;
   ProfileNode *list;
   Merge *m;
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -109,11 +110,13 @@ static int lcommand_merge (lua_State *L) {
     func = merge_functions(L, nodes);
     to = cast(uint32_t *,
       lua_newuserdatauv(L, nodes->count * sizeof *to + 1, 0));
+    fold |= nodes->fold;
     if (!merge_add(m, nodes, func, to))
       return luaL_error(L, "cprof: out of memory");
     lua_settop(L, 3);
   }
   list = lnodes_new(L, m->count);
+  lnodes_check(L, -1)->fold = fold;
   memcpy(list, m->list, m->count * sizeof *list);
   nodes_total(list, m->count);
   merge_free(m);

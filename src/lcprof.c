@@ -5,6 +5,8 @@
 
 #include "cprof.h"
 
+#include <string.h>
+
 #include <lauxlib.h>
 
 #include "calibrate.h"
@@ -263,6 +265,8 @@ static int core_costs (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   recording_get(L)->costs = lprofile_tocosts(L);
+  memset(recording_get(L)->figures->tolls, 0,
+         sizeof recording_get(L)->figures->tolls);
   return 0;
 }
 

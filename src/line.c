@@ -9,10 +9,11 @@
 
 /* a function with more lines than this has none */
 #define LINES_MAX	(1 << 24)
+#define LINES_SPAN	(LINES_MAX - 1)
 
 
 int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
-                const Definition *d) {
+                const Definition *d, const LineCode *code) {
   size_t size;
   uint32_t i;
   l->list = NULL;
@@ -27,8 +28,10 @@ int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
   memset(l->list, 0, size);
   for (i = 0; i < l->count; i++) {
     l->list[i].line = d->first + (int)i;
-    l->list[i].before = i;
-    l->list[i].span = l->count - 1;
+    l->list[i].before = i & LINES_SPAN;
+    l->list[i].instructions = code[i].instructions;
+    l->list[i].span = (l->count - 1) & LINES_SPAN;
+    l->list[i].steps = code[i].steps;
   }
   return 1;
 }
@@ -44,7 +47,7 @@ void lines_free (Lines *l, const Memory *m) {
 void lines_clear (Lines *l) {
   uint32_t i;
   for (i = 0; l->list != NULL && i < l->count; i++)
-    l->list[i].hits = l->list[i].self = 0;
+    l->list[i].hits = l->list[i].self = l->list[i].counts = 0;
 }
 
 

@@ -74,15 +74,16 @@ static const CostName costs_names[] = {
   {"lua_callee", offsetof(Costs, callee[COST_LUA])},
   {"c_caller", offsetof(Costs, caller[COST_C])},
   {"c_callee", offsetof(Costs, callee[COST_C])},
-  {"lua_mixed", offsetof(Costs, mixed[COST_LUA])},
-  {"c_mixed", offsetof(Costs, mixed[COST_C])},
+  {"unreturned", offsetof(Costs, unreturned)},
   {"tail_callee", offsetof(Costs, tail)},
   {"state", offsetof(Costs, state)},
   {"resume", offsetof(Costs, resume)},
   {"coroutine", offsetof(Costs, coroutine)},
   {"resumer", offsetof(Costs, resumer)},
   {"yielder", offsetof(Costs, yielder)},
-  {"line", offsetof(Costs, line)}
+  {"line", offsetof(Costs, line)},
+  {"step", offsetof(Costs, step)},
+  {"instruction", offsetof(Costs, instruction)}
 };
 
 #define COSTS	(sizeof costs_names / sizeof *costs_names)
@@ -126,7 +127,7 @@ static void snapshot_pushcosts (lua_State *L, const Recording *r,
     lua_setfield(L, -2, "uncompensated");
     return;
   }
-  lprofile_pushcosts(L, &r->costs);
+  lprofile_pushcosts(L, &s->costs);
   lua_setfield(L, -2, "costs_ns");
 }
 
@@ -146,7 +147,6 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "pid", r->pid);
   if (r->hot->recording != NULL) {  /* a fork wipes it */
     lnodes_set(L, "events", (lua_Integer)r->hot->events);
-    lnodes_set(L, "clock_backwards", (lua_Integer)r->hot->backwards);
   }
   lnodes_set(L, "unmatched", (lua_Integer)r->figures->unmatched);
   lnodes_set(L, "truncated", (lua_Integer)r->figures->truncated);
@@ -176,13 +176,13 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 }
 
 
-/* { function, line, hits, ns, ns as recorded, ... } */
+/* { function, line, hits, ns, ns as recorded, counts, code, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 5, 0);
+  lua_createtable(L, (int)s->lines * 7, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 5;
+    lua_Integer at = (lua_Integer)i * 7;
     lua_pushinteger(L, (lua_Integer)l->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, l->line);
@@ -193,6 +193,10 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lua_rawseti(L, -2, at + 4);
     lua_pushinteger(L, l->raw);
     lua_rawseti(L, -2, at + 5);
+    lua_pushinteger(L, l->counts);
+    lua_rawseti(L, -2, at + 6);
+    lua_pushinteger(L, l->code.instructions << 8 | l->code.steps);
+    lua_rawseti(L, -2, at + 7);
   }
 }
 
@@ -242,7 +246,6 @@ void lprofile_push (lua_State *L, Recording *r) {
   s.ownraw = lnodes_array(L, int64_t, functions);
   s.linetax = lnodes_array(L, double, functions);
   s.tax = lnodes_array(L, double, snapshot_count(r));
-  s.calls = lnodes_array(L, uint8_t, snapshot_count(r));
   s.line = lnodes_array(L, ProfileLine, snapshot_lines(r));
   snapshot_fill(r, &s);
   header = lnodes_check(L, nodes);

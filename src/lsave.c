@@ -151,12 +151,12 @@ static int save_nodes (const Nodes *nodes, Recording *r) {
     if (n == NULL) return 0;
     n->calls = (uint64_t)p->calls;
     n->self = (uint64_t)p->raw;
-    n->active = p->tails;
+    n->active = nodes->fold ? 0 : p->tails;
     n->id = i;
     n->parent = p->parent;
     n->func = p->func;
     n->call_line = p->call_line;
-    n->depth = p->depth;
+    n->depth = nodes->fold ? p->depth : p->unreturned;
   }
   chunks_show(to);
   return 1;
@@ -164,23 +164,26 @@ static int save_nodes (const Nodes *nodes, Recording *r) {
 
 
 /*
-** { function, line, hits, ns, raw ns, ... } at 'arg': those of a function
-** together
+** { function, line, hits, ns, raw ns, counts, code, ... } at 'arg': those
+** of a function together
 */
 static int save_lines (lua_State *L, int arg, Recording *r) {
   const Pages *pages = &r->file->lines;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i = 1;
-  while (i + 4 <= n) {
+  while (i + 6 <= n) {
     lua_Integer func = save_at(L, arg, i), end = i;
     Line *list;
-    while (end + 4 <= n && save_at(L, arg, end) == func) end += 5;
+    while (end + 6 <= n && save_at(L, arg, end) == func) end += 7;
     list = cast(Line *, pages->get(pages->ud, (uint32_t)func - 1,
-                      (size_t)(end - i) / 5 * sizeof *list));
+                      (size_t)(end - i) / 7 * sizeof *list));
     if (list == NULL) return 0;
-    for (; i < end; i += 5, list++) {
+    for (; i < end; i += 7, list++) {
       list->line = (int32_t)save_at(L, arg, i + 1);
       list->hits = (uint64_t)save_at(L, arg, i + 2);
       list->self = (uint64_t)save_at(L, arg, i + 4);
+      list->counts = (uint32_t)save_at(L, arg, i + 5);
+      list->steps = (unsigned)save_at(L, arg, i + 6) & UINT8_MAX;
+      list->instructions = (unsigned)save_at(L, arg, i + 6) >> 8 & UINT8_MAX;
     }
   }
   return 1;

@@ -34,8 +34,9 @@ typedef struct Node {
   uint16_t tag[NODE_CALLEES];	/* of their functions, as 'node_tag' */
   uint16_t callees_c;	/* 0..3: how likely the next callee is in C */
   uint32_t active;	/* where recursion folds: frames in this state ...
-			   where not: tail calls that led to it */
-  uint32_t depth;	/* ... and the most there were */
+			   where not: tail calls that led to it ... */
+  uint32_t depth;	/* ... and the most there were
+			   ... and calls that ended without a return */
 } Node;
 
 #define node_tag(func)	((uint16_t)(func))

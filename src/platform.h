@@ -48,6 +48,17 @@ static inline uint64_t platform_ticks (void) {
 #endif
 
 
+/* the same, when all that comes before it is done */
+static inline uint64_t platform_ticksafter (void) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  __asm__ volatile ("lfence" ::: "memory");
+#elif defined(__GNUC__) && defined(__aarch64__)
+  __asm__ volatile ("isb" ::: "memory");
+#endif
+  return platform_ticks();
+}
+
+
 /* does 'platform_ticks' run at one rate on all processors? */
 CPROF_I int platform_steady (void);
 

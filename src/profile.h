@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "chunk.h"
+#include "definition.h"
 
 
 typedef struct ProfileNode {
@@ -17,6 +17,7 @@ typedef struct ProfileNode {
   uint32_t call_line;
   uint32_t depth;	/* most frames in this state at once */
   uint32_t tails;	/* tail calls that led to it, as far as counted */
+  uint32_t unreturned;	/* calls that ended without a return, likewise */
   int64_t calls;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: 'self' with what recording has cost */
@@ -38,6 +39,8 @@ typedef struct ProfileLine {
   int64_t hits;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with what recording has cost */
+  int64_t counts;	/* as Line has them */
+  LineCode code;
 } ProfileLine;
 
 

@@ -237,6 +237,8 @@ int recording_clear (Recording *r) {
   keep_clear(r);
   memset(r->figures, 0, sizeof *r->figures);
   r->hot->events = r->hot->backwards = 0;
+  r->hot->timed = r->uncompensated != NULL || r->hot->clock != CLOCK_TICKS
+                ? 0 : toll_next(0, &r->hot->seed);
   r->hot->epoch = recording_epoch(r->hot->epoch);
   r->hot->history = NULL;
   r->hot->fast = recording_fast(r->hot);

@@ -72,6 +72,8 @@ typedef struct Hot {
   const Tree *tree;
   History *history;	/* NULL: there are no periods */
   uint64_t events;
+  uint64_t timed;	/* the next event that is timed; 0: none is */
+  uint64_t seed;	/* decides which one it is */
   uint64_t backwards;	/* times that the clock ran backwards */
   uint64_t epoch;	/* tells what was recorded from what was before */
   ClockKind clock;
@@ -255,6 +257,13 @@ static inline uint64_t recording_time (Hot *h, uint64_t now) {
     return h->last;
   }
   return now;
+}
+
+/* time up to 'now' goes to the line that runs */
+static inline void recording_chargeline (Hot *h, uint64_t now) {
+  now = recording_time(h, now);
+  h->top->line->self += now - h->last;
+  h->last = now;
 }
 
 /* time up to 'now' goes to the frame on top, and to the line it is at */

@@ -41,9 +41,12 @@ static int64_t snapshot_share (int64_t whole, double part, double all) {
 }
 
 
-/* what is left of a line's time without the cost of coming there */
-static double snapshot_weight (const ProfileLine *l, double cost) {
-  double ns = (double)l->raw - (double)l->hits * cost / COST_UNIT;
+/* what is left of a line's time without what it has cost to count it */
+static double snapshot_weight (const ProfileLine *l, const Costs *costs) {
+  double ns = (double)l->raw;
+  if (costs != NULL)
+    ns -= compensate_line(costs, (double)l->hits, (double)l->counts,
+                          l->code) / COST_UNIT;
   return ns > 0 ? ns : 0;
 }
 
@@ -64,6 +67,8 @@ static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
     out->line = (uint32_t)l->list[k].line;
     out->hits = (int64_t)l->list[k].hits;
     out->raw = sum - ns;
+    out->counts = l->list[k].counts;
+    out->code = line_code(&l->list[k]);
     ns = sum;
     out++;
   }
@@ -76,17 +81,17 @@ static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
 ** nothing is left, by what was recorded.
 */
 static void snapshot_function (ProfileLine *from, const ProfileLine *to,
-                               int64_t own, double cost) {
+                               int64_t own, const Costs *costs) {
   ProfileLine *l;
   double all = 0, sum = 0;
   int64_t ns = 0, upto;
-  for (l = from; l < to; l++) all += snapshot_weight(l, cost);
+  for (l = from; l < to; l++) all += snapshot_weight(l, costs);
   if (!(all > 0)) {
-    cost = 0;
-    for (l = from; l < to; l++) all += snapshot_weight(l, 0);
+    costs = NULL;
+    for (l = from; l < to; l++) all += snapshot_weight(l, NULL);
   }
   for (l = from; l < to; l++) {
-    sum += snapshot_weight(l, cost);
+    sum += snapshot_weight(l, costs);
     upto = l == to - 1 ? own : snapshot_share(own, sum, all);
     l->self = upto - ns;
     ns = upto;
@@ -104,7 +109,7 @@ static void snapshot_alllines (const Recording *r, Snapshot *s) {
     from = line;
     line = snapshot_rawlines(l, func, s->ownraw[func], line);
     snapshot_function(from, line, s->own[func],
-                      r->uncompensated ? 0 : (double)r->costs.line);
+                      r->uncompensated ? NULL : &s->costs);
   }
   s->lines = (uint32_t)(line - s->line);
 }
@@ -160,8 +165,9 @@ void snapshot_fill (Recording *r, Snapshot *s) {
     p->parent = n->parent - (skips && n->parent > own);
     p->func = s->func[n->func] - 1;
     p->call_line = n->call_line;
-    p->depth = n->depth > 1 ? n->depth : 1;
+    p->depth = r->options.fold && n->depth > 1 ? n->depth : 1;
     p->tails = r->options.fold ? 0 : n->active;
+    p->unreturned = r->options.fold ? 0 : n->depth;
     p->calls = (int64_t)n->calls;
     p->self = p->raw = (int64_t)(sum - ns);
     ns = sum;
@@ -171,6 +177,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   memcpy(s->ownraw, s->own, s->functions * sizeof *s->ownraw);
   s->clamped = 0;
   if (r->uncompensated == NULL) {
+    s->costs = compensate_costs(r, scale);
     compensate(r, s, out);
     snapshot_own(r, s, out);
   }

@@ -29,7 +29,6 @@ typedef struct Snapshot {
   int64_t *own;		/* room for all functions: ns, with its zones' */
   int64_t *ownraw;	/* the same, with what recording has cost */
   double *tax;		/* room for 'snapshot_count': of that, ps ... */
-  uint8_t *calls;	/* room for 'snapshot_count': kinds that it calls */
   double *linetax;	/* ... and for all functions, that of lines */
   uint32_t *owner;	/* room for 'snapshot_count': who opened the zone */
   uint32_t lines;	/* that were filled in */
@@ -40,6 +39,7 @@ typedef struct Snapshot {
   uint32_t own_node;	/* the profiler's; 0: there is none */
   int64_t overhead;	/* ns: what the profiler took itself */
   int64_t clamped;	/* ns that would have been below zero */
+  Costs costs;		/* that were taken out */
 } Snapshot;
 
 /*

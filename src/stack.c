@@ -166,6 +166,13 @@ void stack_leaveframes (Frame *from, Frame *top) {
 }
 
 
+void stack_unreturned (const Frame *from, const Frame *top) {
+  for (; top > from; top--)
+    if (!(top->is.flags & (FRAME_FOLDED | FRAME_ZONE)))
+      top->node->depth += top->node->depth < UINT32_MAX;
+}
+
+
 void stack_count (Stack *s) {
   Frame *f;
   if (s->counted) return;

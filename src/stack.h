@@ -90,6 +90,10 @@ CPROF_I int stack_grow (Stack *s, const Memory *m);
 ** where recursion folds.
 */
 CPROF_I void stack_leaveframes (Frame *from, Frame *top);
+
+/* elsewhere: functions above 'from' have ended without a return */
+CPROF_I void stack_unreturned (const Frame *from, const Frame *top);
+
 CPROF_I void stack_count (Stack *s);
 CPROF_I void stack_uncount (Stack *s);
 

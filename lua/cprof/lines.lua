@@ -5,6 +5,31 @@ local text = require "cprof.text"
 
 local lines = {}
 
+-- function, line, hits, ns, ns as recorded, and two more that only the
+-- core asks for
+local WIDTH <const> = 7
+
+---What was counted, in turn: function, line, hits, ns, ns as recorded.
+---@param counted integer[]
+---@return fun(): integer?, integer, integer, integer, integer
+function lines.each(counted)
+  local at = 1 - WIDTH
+  return function()
+    at = at + WIDTH
+    return counted[at], counted[at + 1], counted[at + 2], counted[at + 3],
+      counted[at + 4]
+  end
+end
+
+---One more for those that are counted, of which nothing else is known.
+---@param counted integer[]
+function lines.add(counted, func, line, hits, ns)
+  local n = #counted
+  for i, figure in ipairs { func, line, hits, ns, ns, 0, 0 } do
+    counted[n + i] = figure
+  end
+end
+
 ---@class cprof.Line
 ---@field hits integer      times that the machine came to this line
 ---@field self_ns integer   time on the line, without what it calls
@@ -34,7 +59,7 @@ end
 
 ---The lines of all sources.
 ---@param p cprof.Profile
----@param counted integer[]  function, line, hits, ns, raw ns; and so on
+---@param counted integer[]  see lines.each
 ---@param sources cprof.Source[]
 ---@param passes? fun(f: cprof.Function): boolean  only those of these
 ---@return table<string, cprof.Line[]>
@@ -75,13 +100,13 @@ local function collect(p, counted, sources, passes)
     for n = #list + 1, line do list[n] = new(false) end
     return list[line]
   end
-  for i = 1, #counted, 5 do
-    local key = keys[counted[i]]
+  for func, number, hits, ns, raw in lines.each(counted) do
+    local key = keys[func]
     if key ~= 0 then
-      local line = get(key, counted[i + 1])
-      line.hits = line.hits + counted[i + 2]
-      line.self_ns = line.self_ns + counted[i + 3]
-      line.self_raw_ns = line.self_raw_ns + counted[i + 4]
+      local line = get(key, number)
+      line.hits = line.hits + hits
+      line.self_ns = line.self_ns + ns
+      line.self_raw_ns = line.self_raw_ns + raw
     end
   end
   local sites = core.sites(p.nodes, zones, keys)
@@ -94,7 +119,7 @@ end
 
 ---What a profile knows of lines. It is put together when it is asked for.
 ---@param p cprof.Profile
----@param counted integer[]  function, line, hits, ns, raw ns; and so on
+---@param counted integer[]  see lines.each
 ---@param sources cprof.Source[]
 function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted

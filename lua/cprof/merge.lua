@@ -2,6 +2,7 @@
 -- same title are one, and so are the states that they lead to.
 
 local core = require "cprof.core"
+local lines = require "cprof.lines"
 local name = require "cprof.name"
 local profile = require "cprof.profile"
 
@@ -24,26 +25,21 @@ local function functions_of(profiles)
   return all, maps
 end
 
--- { function, line, hits, ns, ns, ... }: those of a function together
+-- those that were counted in all, those of a function together
 local function lines_of(profiles, maps)
-  local hits, ns, lines = {}, {}, {}
+  local hits, ns, keys = {}, {}, {}
   for i, p in ipairs(profiles) do
-    for at = 1, #p.counted, 5 do
-      local f, line = maps[i][p.counted[at]], p.counted[at + 1]
-      local key = f << 32 | line
-      if not hits[key] then
-        lines[#lines + 1], hits[key], ns[key] = key, 0, 0
-      end
-      hits[key] = hits[key] + p.counted[at + 2]
-      ns[key] = ns[key] + p.counted[at + 3]
+    for func, line, more, longer in lines.each(p.counted) do
+      local key = maps[i][func] << 32 | line
+      if not hits[key] then keys[#keys + 1], hits[key], ns[key] = key, 0, 0 end
+      hits[key] = hits[key] + more
+      ns[key] = ns[key] + longer
     end
   end
-  table.sort(lines)
+  table.sort(keys)
   local out = {}
-  for _, key in ipairs(lines) do
-    local n = #out
-    out[n + 1], out[n + 2] = key >> 32, key & 0xffffffff
-    out[n + 3], out[n + 4], out[n + 5] = hits[key], ns[key], ns[key]
+  for _, key in ipairs(keys) do
+    lines.add(out, key >> 32, key & 0xffffffff, hits[key], ns[key])
   end
   return out
 end

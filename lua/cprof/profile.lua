@@ -82,7 +82,7 @@ local text = require "cprof.text"
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
 ---@field own integer?        id of the function that is the profiler itself
----@field counted integer[]    function, line, hits, ns, raw ns; ...
+---@field counted integer[]    by lines.each: what was counted
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 local Profile = {}

@@ -19,11 +19,15 @@
 static uint64_t spun;
 
 
-/* ticks -> : takes so many, or a few more, which are counted */
+/*
+** ticks -> : takes so many, or a few more, which are counted; also those
+** that the processor takes to see that the loop has come to its end
+*/
 static int accuracy_spin (lua_State *L) {
   uint64_t begun = platform_ticks(), took;
   uint64_t ticks = (uint64_t)lua_tointegerx(L, 1, NULL);
-  do took = platform_ticks() - begun; while (took < ticks);
+  while (platform_ticks() - begun < ticks) ;
+  took = platform_ticks() - begun;
   spun += took;
   return 0;
 }

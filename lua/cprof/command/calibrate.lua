@@ -23,15 +23,16 @@ local costs = {
   { "lua_callee", "and to the function itself" },
   { "c_caller", "a call of a C function, to its caller" },
   { "c_callee", "and to the function itself" },
-  { "lua_mixed", "a Lua function whose caller calls C functions, too" },
-  { "c_mixed", "a C function whose caller calls Lua functions, too" },
+  { "unreturned", "less of a call that an error ends, to its caller" },
   { "tail_callee", "a tail call" },
   { "state", "a stack state that is new" },
   { "resume", "a coroutine that is resumed" },
   { "coroutine", "a coroutine that is new" },
   { "resumer", "a yield, to the one who resumed" },
   { "yielder", "and to the coroutine" },
-  { "line", "a line" },
+  { "line", "coming to a line" },
+  { "step", "and for each instruction that Lua looks at to find it" },
+  { "instruction", "an instruction, on a line that is counted" },
 }
 
 function calibrate.call(parsed, fail)

@@ -3,6 +3,7 @@
 
 local format = require "cprof.format"
 local input = require "cprof.command.input"
+local lines = require "cprof.lines"
 local options = require "cprof.options"
 local output = require "cprof.export.output"
 
@@ -31,8 +32,7 @@ local parts = { calls = true, hits = true }
 
 local function hits_of(profile)
   local all, of = 0, {}
-  for at = 1, #profile.counted, 5 do
-    local f, hits = profile.counted[at], profile.counted[at + 2]
+  for f, _, hits in lines.each(profile.counted) do
     all, of[f] = all + hits, (of[f] or 0) + hits
   end
   return all, of
@@ -41,22 +41,22 @@ end
 ---What a budget can be about.
 ---@param profile cprof.Profile
 local function figures(profile)
-  local lines = profile.meta.mode == "line"
+  local by_line = profile.meta.mode == "line"
   local hits, of = hits_of(profile)
-  local out = { calls = 0, nodes = #profile.nodes, hits = lines and hits,
+  local out = { calls = 0, nodes = #profile.nodes, hits = by_line and hits,
                 self_ns = profile.nodes[1].total_ns, functions = {} }
   for i, f in ipairs(profile.functions) do
     out.calls = out.calls + f.calls
     if f.kind ~= "root" then
       for _, key in ipairs { f.title, f.name } do
         local sum = out.functions[key] or { calls = 0, self_ns = 0,
-          hits = lines and 0, title = f.title }
+          hits = by_line and 0, title = f.title }
         out.functions[key] = sum
         if key == f.title or sum.last ~= i then
           sum.last = i
           sum.calls = sum.calls + f.calls
           sum.self_ns = sum.self_ns + f.self_ns
-          sum.hits = lines and sum.hits + (of[i] or 0)
+          sum.hits = by_line and sum.hits + (of[i] or 0)
         end
         if f.title == f.name then break end
       end

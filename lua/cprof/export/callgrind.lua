@@ -4,6 +4,7 @@
 -- total, and those that it makes of itself, at any depth, cost nothing.
 
 local encode = require "cprof.export.encode"
+local lines = require "cprof.lines"
 local name = require "cprof.name"
 
 local callgrind = {}
@@ -44,12 +45,11 @@ end
 local function own_lines(p, rows)
   local by_title = {}
   for _, row in ipairs(rows) do by_title[row.title] = row end
-  for i = 1, #p.counted, 5 do
-    local f, ns = p.functions[p.counted[i]], p.counted[i + 3]
-    local row = by_title[f.title]
+  for func, line, _, ns in lines.each(p.counted) do
+    local row = by_title[p.functions[func].title]
     if ns > 0 then
       row.own, row.known = row.own or {}, (row.known or 0) + ns
-      table.insert(row.own, p.counted[i + 1])
+      table.insert(row.own, line)
       table.insert(row.own, ns)
     end
   end
