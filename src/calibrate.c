@@ -3,12 +3,13 @@
 **
 ** The state runs compiled Lua code that does little else than the event
 ** in question, with the hook and without. What a function's node says is
-** compared with the time that the same takes unrecorded; of many runs the
-** fastest counts.
+** compared with the time that the same takes unrecorded; of many runs, all
+** in turn, the median counts.
 */
 
 #include "calibrate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -21,6 +22,7 @@
 #define CALIBRATE_RUNS	3		/* at least, however long they take */
 #define CALIBRATE_TIMES	200		/* turns in a run */
 #define SPIN_NS		100	/* that the function in C takes */
+#define READINGS	1000	/* of the clock */
 #define FAR		100	/* lines */
 #define DEEP		2000	/* new states */
 
@@ -44,8 +46,8 @@ static const char calibrate_text[] =
   "  function(n) for _ = 1, n do w() end end,\n"
   "  function(n) for _ = 1, n do wrap(f)() end end,\n"
   "  function(n) for _ = 1, n do end end,\n"
-  "  function(n) for _ = 1, n do local a, b = n "
-  TEN("a = a + 1 b = a ") TEN("a = a + 1 b = a ") "end end,\n"
+  "  function(n) local a, b, t = n, n, {n} for _ = 1, n do "
+  TEN("a = a % 7 b = a * 3 + n b = t[1] ") "end end,\n"
   "  function(n, x, y) for _ = 1, n do\n x = y\n x = y\n end end,\n"
   "  function(n, x, y) if n < 0 then\n"
   TEN(TEN("x = y\n"))
@@ -81,9 +83,17 @@ static const Probe calibrate_probes[PROBES] = {
   {RUN_COROUTINES, 0, 11, 5, 1}, {RUN_COROUTINES, 11, LINE_C, 0, 0},
   {RUN_COROUTINES, 11, LINE_WRAP, 0, 0},
   {RUN_COROUTINES, LINE_WRAP, 2, 1, 1},
-  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 43, 1},
+  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 41, 1},
   {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
 };
+
+#define ROUNDS	256	/* at most */
+
+/* what one thing took in all rounds, in ticks */
+typedef struct Series {
+  uint32_t count;
+  uint32_t ticks[ROUNDS];
+} Series;
 
 typedef struct Calibration {
   Memory memory;	/* first: to find it again */
@@ -91,11 +101,12 @@ typedef struct Calibration {
   Costs costs;
   Recording *r;		/* the scratch state's */
   Node *node[PROBES];
-  uint64_t bare[RUNS];	/* ticks of the fastest runs */
-  uint64_t self[PROBES];
+  Series *bare;		/* of each run */
+  Series *self;		/* of each probe */
   Toll tolls[TOLLS];
   uint64_t spin;	/* ticks that the function in C takes */
   uint64_t spun;	/* ticks that it took */
+  uint64_t reading;	/* ticks that it takes to read the clock */
   double rate;		/* ps in a tick */
   int done;
 } Calibration;
@@ -110,7 +121,7 @@ static int calibrate_spin (lua_State *L) {
   uint64_t begun = recording_now(c->r->hot), took;
   while (recording_now(c->r->hot) - begun < c->spin) ;
   took = recording_now(c->r->hot) - begun;
-  c->spun += took;
+  c->spun += took + c->reading;  /* half of it before, half after */
   return 0;
 }
 
@@ -125,6 +136,34 @@ static int calibrate_alllines (lua_State *L, const char *source) {
   (void)L; (void)source;
   return 1;
 }
+
+
+/* {======================================================
+** Series
+** ======================================================= */
+
+static void series_add (Series *s, uint64_t ticks) {
+  if (s->count < ROUNDS && ticks <= UINT32_MAX)
+    s->ticks[s->count++] = (uint32_t)ticks;
+}
+
+
+static int series_order (const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+
+static void series_sort (Series *s) {
+  qsort(s->ticks, s->count, sizeof *s->ticks, series_order);
+}
+
+
+static uint32_t series_median (const Series *s) {
+  return s->count > 0 ? s->ticks[s->count / 2] : 0;
+}
+
+/* }====================================================== */
 
 
 /* {======================================================
@@ -145,7 +184,7 @@ static void calibrate_bare (Calibration *c, lua_State *L, int run) {
   before = recording_now(c->r->hot);
   calibrate_call(L, run, CALIBRATE_TIMES);
   took = recording_now(c->r->hot) - before - c->spun;
-  if (took < c->bare[run]) c->bare[run] = took;
+  series_add(&c->bare[run], took);
 }
 
 
@@ -185,7 +224,7 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
     before[k] = c->node[k]->self - before[k];
     if (calibrate_probes[k].line == LINE_C && c->spun < before[k])
       before[k] -= c->spun;
-    if (before[k] < c->self[k]) c->self[k] = before[k];
+    series_add(&c->self[k], before[k]);
   }
 }
 
@@ -248,8 +287,8 @@ static int calibrate_states (Calibration *c, lua_State *L) {
 ** Costs
 ** ======================================================= */
 
-static double calibrate_each (const Calibration *c, uint64_t ticks) {
-  return (double)ticks * c->rate / CALIBRATE_TIMES;
+static double calibrate_each (const Calibration *c, const Series *s) {
+  return series_median(s) * c->rate / CALIBRATE_TIMES;
 }
 
 
@@ -257,7 +296,7 @@ static double calibrate_each (const Calibration *c, uint64_t ticks) {
 static double calibrate_self (const Calibration *c, int probe) {
   const Probe *p = &calibrate_probes[probe];
   const Costs *k = &c->costs;
-  return calibrate_each(c, c->self[probe]) -
+  return calibrate_each(c, &c->self[probe]) -
          (double)p->lines * (double)k->line -
          (double)p->instructions * (double)k->instruction;
 }
@@ -267,10 +306,10 @@ static void calibrate_calls (Calibration *c) {
   Costs *k = &c->costs;
   k->callee[COST_LUA] = cost_of(calibrate_self(c, PROBE_F));
   k->caller[COST_LUA] = cost_of(calibrate_self(c, PROBE_CALLS) -
-                             calibrate_each(c, c->bare[RUN_CALLS]));
+                             calibrate_each(c, &c->bare[RUN_CALLS]));
   k->callee[COST_C] = cost_of(calibrate_self(c, PROBE_C));
   k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_CCALLS) -
-                           calibrate_each(c, c->bare[RUN_C]));
+                           calibrate_each(c, &c->bare[RUN_C]));
   k->tail = cost_of(calibrate_self(c, PROBE_TF) -
                            calibrate_self(c, PROBE_F));
 }
@@ -279,12 +318,12 @@ static void calibrate_calls (Calibration *c) {
 /* who resumes and who yields call a function in C, and there is more */
 static void calibrate_changes (Calibration *c) {
   Costs *k = &c->costs;
-  double call = calibrate_each(c, c->bare[RUN_C]);
+  double call = calibrate_each(c, &c->bare[RUN_C]);
   double known = call + (double)k->caller[COST_C];
   double within = calibrate_self(c, PROBE_WRAP) +
                   calibrate_self(c, PROBE_YIELD) -
                   2 * (double)k->callee[COST_C] -
-                  (calibrate_each(c, c->bare[RUN_SWITCHES]) - 2 * call);
+                  (calibrate_each(c, &c->bare[RUN_SWITCHES]) - 2 * call);
   k->resumer = cost_of(calibrate_self(c, PROBE_SWITCHES) - known);
   k->yielder = cost_of(calibrate_self(c, PROBE_BODY) - known);
   k->resume = cost_of(within);
@@ -298,7 +337,7 @@ static void calibrate_coroutines (Calibration *c) {
                calibrate_self(c, PROBE_MAKE) +
                calibrate_self(c, PROBE_BEGIN) +
                calibrate_self(c, PROBE_BEGUN) -
-               calibrate_each(c, c->bare[RUN_COROUTINES]);
+               calibrate_each(c, &c->bare[RUN_COROUTINES]);
   k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
                                 2 * (double)k->callee[COST_C] -
                                 (double)k->caller[COST_LUA] -
@@ -309,8 +348,8 @@ static void calibrate_coroutines (Calibration *c) {
 
 /* what a run took more each turn when it was recorded */
 static double calibrate_more (const Calibration *c, int probe) {
-  return calibrate_each(c, c->self[probe]) -
-         calibrate_each(c, c->bare[calibrate_probes[probe].run]);
+  return calibrate_each(c, &c->self[probe]) -
+         calibrate_each(c, &c->bare[calibrate_probes[probe].run]);
 }
 
 
@@ -339,7 +378,9 @@ static void calibrate_tolls (Calibration *c) {
 
 static void calibrate_costs (Calibration *c) {
   Scale s = clock_scale(&c->r->clock, 0);
+  int i;
   c->rate = (double)clock_ns(s, 1u << 30) / (1u << 30) * COST_UNIT;
+  for (i = 0; i < RUNS + PROBES; i++) series_sort(&c->bare[i]);
   if (c->options.lines) calibrate_lines(c);
   calibrate_calls(c);
   calibrate_changes(c);
@@ -397,15 +438,26 @@ static uint64_t calibrate_spinticks (const Calibration *c) {
 }
 
 
+static uint64_t calibrate_reading (const Calibration *c) {
+  uint64_t begun = recording_now(c->r->hot);
+  int i;
+  for (i = 1; i < READINGS; i++) recording_now(c->r->hot);
+  return (recording_now(c->r->hot) - begun) / READINGS;
+}
+
+
 /* Calibration -> */
 static int calibrate_all (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
   uint64_t begun = platform_monotonic();
+  size_t size = (RUNS + PROBES) * sizeof *c->bare;
   int i;
-  memset(c->bare, 0xFF, sizeof c->bare);
-  memset(c->self, 0xFF, sizeof c->self);
   if (!calibrate_open(c, L)) return 0;
+  c->bare = cast(Series *, lua_newuserdatauv(L, size, 0));
+  c->self = c->bare + RUNS;
+  memset(c->bare, 0, size);
   c->spin = calibrate_spinticks(c);
+  c->reading = calibrate_reading(c);
   for (i = 0; i <= CALIBRATE_RUNS ||
               platform_monotonic() - begun < CALIBRATE_NS; i++)
     if (!calibrate_round(c, L, i == 0)) return 0;

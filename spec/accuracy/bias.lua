@@ -6,10 +6,11 @@
 local spin = require "accuracy_spin"
 local trial = require "trial"
 
-local turns, length, rounds = 1500, 200, 41 -- statements in a turn
+local turns, length = 1000, 300 -- statements in a turn
+local loads, rounds = 5, 11
 
 local function statements(n)
-  return ("x = x * 3 + i "):rep(n)
+  return ("x = i * 3 + i "):rep(n)
 end
 
 -- 'make' makes a function of the work, 'call' is how it is called. No two
@@ -21,7 +22,7 @@ local kinds = {
     make = [[local object = {}
       function object:work(i) local x = 0 %s return x end
       local work = object.work]] },
-  { name = "vararg", call = "work(i)",
+  { name = "vararg", call = "work(i)", inlined = "local i, x = ..., 0",
     make = "local function work(...) local i, x = ..., 0 %s return x end" },
   { name = "closure", call = "local f = make(i) f() work = f",
     make = [[local work
@@ -34,8 +35,9 @@ local kinds = {
   { name = "pcall", call = "pcall(work, i)",
     make = "local function work(i) local x = 0 %s return x end" },
   { name = "coroutine", yields = true, call = "co(i)",
-    make = [[local function work(i)
-        while true do local x = 0 %s i = coroutine.yield(x) end
+    make = [[local yield = coroutine.yield
+      local function work(i)
+        while true do local x = 0 %s i = yield(x) end
       end
       local co = coroutine.wrap(work)]] },
 }
@@ -47,61 +49,60 @@ local function program(kind, own, rest)
   return assert(load(code))()
 end
 
-local function inlined(own, rest)
-  local code = ("return function(n) for i = 1, n do " ..
-    "do local x = 0 %s end local x = 0 %s end end"):format(statements(own),
-    statements(rest))
+local function inlined(kind, own, rest)
+  local code = ("return function(n, ...) for i = 1, n do " ..
+    "do %s %s end local x = 0 %s end end"):format(kind.inlined or
+    "local x = 0", statements(own), statements(rest))
   return assert(load(code))()
 end
 
--- self and whole time of the fastest recordings so far, of each way
-local function fastest(best, profiles, find)
-  for how, p in pairs(profiles) do
-    local b = best[how] or { self = math.huge, whole = math.huge }
-    b.self = math.min(b.self, find(p).self_ns)
-    b.whole = math.min(b.whole, trial.whole(p))
-    best[how] = b
-  end
+-- shares in percent; of each round, so that all its times are of about the
+-- same moment, and the median of these
+local function point(kind, shares)
+  local out = { kind = kind }
+  for what, list in pairs(shares) do out[what] = trial.median(list) end
+  return out
 end
 
-local function point(kind, truth, best)
-  local out = { kind = kind, truth = truth }
-  for how, b in pairs(best) do out[how] = b.self / b.whole * 100 end
-  return out
+local function note(shares, what, share)
+  shares[what] = shares[what] or {}
+  table.insert(shares[what], share * 100)
 end
 
 -- ns that the call of a function in C takes
 local function call_of_c()
-  local rawequal, n = rawequal, 100000
-  local with, without = math.huge, math.huge
-  for _ = 1, 9 do
-    with = math.min(with, trial.time(function()
-      for i = 1, n do rawequal(i, i) end
-    end))
-    without = math.min(without, trial.time(function()
+  local type, n = type, 100000
+  local took = {}
+  for round = 1, 21 do
+    local with = trial.time(function()
+      for i = 1, n do type(i) end
+    end)
+    took[round] = with - trial.time(function()
       for _ = 1, n do end
-    end))
+    end)
   end
-  return (with - without) / n
+  return trial.median(took) / n
 end
 
 local function points(kind, percent)
   local own = length * percent // 100
   local rest = length - own
-  local run, work = program(kind, own, rest)
-  local with, without = inlined(own, rest), inlined(0, rest)
-  local least = { math.huge, math.huge, math.huge }
-  local best = {}
-  for _ = 1, rounds do
-    for i, f in ipairs { with, without, run } do
-      least[i] = math.min(least[i], trial.time(function() f(turns) end))
-    end
-    fastest(best, trial.record(function() run(turns) end),
-      function(p) return trial.find(p, work()) end)
-  end
   local called = kind.yields and call_of_c() * turns or 0
-  return point(kind.name, (least[1] - least[2] + called) / least[3] * 100,
-    best)
+  local shares = {}
+  for _ = 1, loads do
+    local run, work = program(kind, own, rest)
+    local with, without = inlined(kind, own, rest), inlined({}, 0, rest)
+    for _ = 1, rounds do
+      local both = trial.time(function() with(turns, 1) end)
+      local less = trial.time(function() without(turns) end)
+      local all = trial.time(function() run(turns) end)
+      note(shares, "truth", (both - less + called) / all)
+      for how, p in pairs(trial.record(function() run(turns) end)) do
+        note(shares, how, trial.find(p, work()).self_ns / trial.whole(p))
+      end
+    end
+  end
+  return point(kind.name, shares)
 end
 
 -- a helper in C cannot be inlined, but knows what it took
@@ -110,16 +111,20 @@ local function point_c(percent)
   local code = ("local work = ... return function(n, ticks) " ..
     "for i = 1, n do work(ticks) local x = 0 %s end end"):format(
     statements(length - length * percent // 100))
-  local run = assert(load(code))(spin.spin)
-  local best, known, least = {}, math.huge, math.huge
-  for _ = 1, rounds do
-    spin.spun()
-    least = math.min(least, trial.time(function() run(turns, ticks) end))
-    known = math.min(known, spin.spun() * trial.ns_per_tick)
-    fastest(best, trial.record(function() run(turns, ticks) end),
-      function(p) return trial.named(p, "accuracy_spin.spin") end)
+  local shares = {}
+  for _ = 1, loads do
+    local run = assert(load(code))(spin.spin)
+    for _ = 1, rounds do
+      spin.spun()
+      local all = trial.time(function() run(turns, ticks) end)
+      note(shares, "truth", spin.spun() * trial.ns_per_tick / all)
+      for how, p in pairs(trial.record(function() run(turns, ticks) end)) do
+        note(shares, how,
+          trial.named(p, "accuracy_spin.spin").self_ns / trial.whole(p))
+      end
+    end
   end
-  return point("C helper", known / least * 100, best)
+  return point("C helper", shares)
 end
 
 ---Points: kind, truth, raw, compensated, doubled, in percent.

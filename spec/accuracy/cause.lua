@@ -3,47 +3,171 @@
 
 local trial = require "trial"
 
+-- functions that do some work, and call others in many ways
+
 local size = {}
+for i = 1, 10 do size[i] = i < 10 and 200 + 20 * i or 500 end
+
+local function helper(x) return x + 1 end
+
+local object = {}
+function object:helper(x) return x + 1 end
+
+local function varargs(...)
+  local a, b = ...
+  return a + b
+end
+
+local function tail(x) return helper(x) end
+
 local functions = {}
 
-for i = 1, 10 do
-  size[i] = 400 + 230 * i
-  functions[i] = assert(load(([[
-    local size = ...
-    return function()
-      local x = 0
-      for i = 1, size[%d] do x = x + i * %d end
-      return x
-    end]]):format(i, i), "=function " .. i))(size)
+functions[1] = function()
+  local x = 0
+  for i = 1, size[1] do
+    x = helper(x)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[2] = function()
+  local x = 0
+  for i = 1, size[2] do
+    x = object:helper(x)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[3] = function()
+  local x = 0
+  for i = 1, size[3] do
+    x = math.abs(x)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[4] = function()
+  local x = 0
+  for i = 1, size[4] do
+    x = ("cause"):byte(x % 5 + 1)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[5] = function()
+  local x = 0
+  for i = 1, size[5] do
+    x = select("#", x, i)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[6] = function()
+  local x = 0
+  for i = 1, size[6] do
+    x = varargs(x, i)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[7] = function()
+  local x = 0
+  for i = 1, size[7] do
+    x = tail(x)
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[8] = function()
+  local x = 0
+  for i = 1, size[8] do
+    local f = function() return x end
+    x = f()
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[9] = function()
+  local x = 0
+  for i = 1, size[9] do
+    local _, y = pcall(helper, x)
+    x = y
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
+end
+
+functions[10] = function()
+  local x = 0
+  for i = 1, size[10] do
+    x = helper(helper(x))
+    x = (x * 3 + i) % 65537 + i % 7
+    x = (x * 5 + i) % 32749 + i % 5
+    x = (x * 7 + i) % 16381 + i % 3
+  end
+  return x
 end
 
 local function program(turns)
   for _ = 1, turns do
-    for i = 1, 10 do functions[i]() end
+    for i = 1, #functions do functions[i]() end
   end
 end
 
 local cause = {}
 
----Of each function: reported change / true change.
+---Of each function, and each way to look at it: reported change of its
+---total / true change.
 function cause.changes()
   local out = {}
-  local function once() program(100) end
-  for i = 1, 10 do
+  local function once() program(5) end
+  for i = 1, #functions do
     local small = size[i]
-    local wall = { math.huge, math.huge }
-    local self = { math.huge, math.huge }
-    for _ = 1, 15 do
+    local wall, total = {}, { raw = {}, compensated = {}, doubled = {} }
+    for round = 1, 25 do
+      wall[round] = 0
+      for how in pairs(total) do total[how][round] = 0 end
       for times = 1, 2 do
         size[i] = small * times
-        wall[times] = math.min(wall[times], trial.time(once))
-        local p = trial.record(once).compensated
-        self[times] = math.min(self[times],
-          trial.find(p, functions[i]).self_ns)
+        local sign = times == 1 and -1 or 1
+        wall[round] = wall[round] + sign * trial.time(once)
+        for how, p in pairs(trial.record(once)) do
+          total[how][round] = total[how][round] +
+            sign * trial.find(p, functions[i]).total_ns
+        end
       end
     end
     size[i] = small
-    out[i] = (self[2] - self[1]) / (wall[2] - wall[1])
+    out[i] = {}
+    for how, list in pairs(total) do
+      out[i][how] = trial.median(list) / trial.median(wall)
+    end
   end
   return out
 end
@@ -52,7 +176,7 @@ local function shape(p)
   local out = {}
   for _, node in ipairs(p.nodes) do
     local f = p.functions[node.func]
-    if f.source:find "^=function" then
+    if f.kind == "Lua" and f.source:find "cause.lua$" then
       out[#out + 1] = f.title .. " " .. node.calls
     end
   end
@@ -65,13 +189,13 @@ function cause.runs()
   local trees, hottest, shares = {}, {}, {}
   local count = { trees = 0, hottest = 0 }
   for run = 1, 20 do
-    local p = trial.record(function() program(600) end).compensated
+    local p = trial.record(function() program(250) end).compensated
     local most, which = -1, 0
-    for i = 1, 10 do
+    for i = 1, #functions do
       local f = trial.find(p, functions[i])
       shares[i] = shares[i] or {}
-      shares[i][run] = f.self_ns / trial.whole(p) * 100
-      if f.self_ns > most then most, which = f.self_ns, i end
+      shares[i][run] = f.total_ns / trial.whole(p) * 100
+      if f.total_ns > most then most, which = f.total_ns, i end
     end
     local tree = shape(p)
     if not trees[tree] then count.trees = count.trees + 1 end
@@ -79,7 +203,7 @@ function cause.runs()
     trees[tree], hottest[which] = true, true
   end
   local spread = 0
-  for i = 1, 10 do
+  for i = 1, #functions do
     spread = math.max(spread, math.max(table.unpack(shares[i])) -
       math.min(table.unpack(shares[i])))
   end

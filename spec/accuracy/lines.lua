@@ -1,17 +1,21 @@
--- H: mode "line": half of the time in C, half in a loop of Lua.
+-- H: mode "line": half of the time in C, half in a loop of Lua; and lines
+-- of Lua whose weights are known.
 
 local spin = require "accuracy_spin"
 local trial = require "trial"
 
-local turns, length = 1000, 100
+local turns, length = 400, 60
 
+-- what lines of programs do: numbers, tables, strings
 local function loop()
-  local x = 0
+  local list, text, x = {}, "", 1
   for i = 1, length do
-    x = x + i
-    x = x * 3 % 1000003
+    x = (x * 5 + i) % 65537
+    list[i % 16 + 1] = { number = x, before = list[i % 7 + 1] and i }
+    text = "line " .. i .. ": " .. x
+    if #text > 10 and list[1] then x = x + list[1].number % 3 end
   end
-  return x
+  return text
 end
 
 local ticks
@@ -25,13 +29,15 @@ local function both()
   end
 end
 
+local lines = {}
+
 ---Share of the C function: true, as recorded and compensated, in percent.
-return function()
-  local own = math.huge
-  for _ = 1, 9 do own = math.min(own, trial.time(lua)) end
-  ticks = math.floor(own / turns / trial.ns_per_tick)
+function lines.share()
+  local own = {}
+  for round = 1, 9 do own[round] = trial.time(lua) end
+  ticks = math.floor(trial.median(own) / turns / trial.ns_per_tick)
   local truth, got = {}, { raw = {}, compensated = {}, doubled = {} }
-  for round = 1, 9 do
+  for round = 1, 15 do
     spin.spun()
     local alone = trial.time(both)
     truth[round] = spin.spun() * trial.ns_per_tick / alone * 100
@@ -44,3 +50,53 @@ return function()
   for how, list in pairs(got) do out[how] = trial.median(list) end
   return out
 end
+
+-- lines that do the same 5, 10, 20 and 40 times
+
+local times = { 5, 10, 20, 40 }
+
+local function weighted(statement, which)
+  local code = { "return function(n) local x, t = 0, {} for i = 1, n do" }
+  for line, count in ipairs(times) do
+    code[#code + 1] = (which == nil or which == line)
+      and statement:rep(count) or ""
+  end
+  code[#code + 1] = "end return x end"
+  return assert(load(table.concat(code, "\n"), "=weighted"))()
+end
+
+---Of each line: its true share of all of them, and those reported.
+function lines.weights(statement)
+  local all, empty = weighted(statement), weighted(statement, 0)
+  local single, out = {}, {}
+  for line in ipairs(times) do
+    single[line] = weighted(statement, line)
+    out[line] = { truth = {}, raw = {}, compensated = {}, doubled = {} }
+  end
+  local function time(f) return trial.time(function() f(1000) end) end
+  local function note(how, round, of)
+    local sum = 0
+    for line in ipairs(times) do sum = sum + of[line] end
+    for line in ipairs(times) do
+      out[line][how][round] = sum > 0 and of[line] / sum * 100 or 0
+    end
+  end
+  for round = 1, 15 do
+    local of, none = {}, time(empty)
+    for line, f in ipairs(single) do of[line] = time(f) - none end
+    note("truth", round, of)
+    local got = trial.record(function() all(1000) end, { mode = "line" })
+    for how, p in pairs(got) do
+      for line in ipairs(times) do
+        of[line] = p.lines["=weighted"][line + 1].self_ns
+      end
+      note(how, round, of)
+    end
+  end
+  for line in ipairs(times) do
+    for how, list in pairs(out[line]) do out[line][how] = trial.median(list) end
+  end
+  return out
+end
+
+return lines
