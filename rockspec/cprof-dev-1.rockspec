@@ -25,8 +25,8 @@ build = {
     ["cprof.core"] = {
       libraries = { "m" },
       sources = {
-        "src/adopt.c", "src/api.c", "src/calibrate.c", "src/chunk.c",
-        "src/clock.c", "src/compensate.c", "src/coroutine.c",
+        "src/adopt.c", "src/api.c", "src/calibrate.c", "src/callee.c",
+        "src/chunk.c", "src/clock.c", "src/compensate.c", "src/coroutine.c",
         "src/definition.c", "src/file.c", "src/follow.c", "src/function.c",
         "src/guard.c", "src/history.c", "src/hook.c", "src/index.c",
         "src/interrupt.c", "src/journal.c", "src/keep.c", "src/lcommand.c",

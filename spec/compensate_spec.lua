@@ -79,6 +79,76 @@ describe("what recording costs", function()
     assert.equal(6101, f.self_raw_ns - f.self_ns)
   end)
 
+  it("is less for calls that an error ended", function()
+    local function bad() error("bad", 0) end
+    local function worse() bad() end
+    local function try() for _ = 1, 300 do pcall(worse) end end
+    local p = helper.record(try)
+    local costs = costs_of(p, 0)
+    costs.unreturned, costs.lua_caller, costs.c_caller = -1, 1, 1
+    core.costs(costs)
+    p = profiler.snapshot()
+    local function taken_of(f)
+      return f.self_raw_ns - f.self_ns
+    end
+    -- each has called one that did not return; but pcall returned
+    assert.equal(600, taken_of(helper.find(p, bad)))
+    assert.equal(600, taken_of(helper.find(p, worse)))
+    assert.equal(601, taken_of(helper.named(p, "pcall"))) -- that of record
+    assert.equal(300, taken_of(helper.find(p, try)))
+  end)
+
+  it("is that of the program's own events, where these cost more", function()
+    -- closures of a text that nobody has seen: each is looked at
+    local make = load("return function() return function() end end",
+      "=unseen")()
+    local usual = profiler.calibrate().lua_callee
+    local p = helper.record(function()
+      for _ = 1, 2000 do make()() end
+    end)
+    assert.is_true(p.meta.costs_ns.lua_callee > 3 * usual)
+    assert.is_true(p.meta.costs_ns.lua_caller < 3 * usual)
+  end)
+
+  it("is that of lines, of where they are, and of what runs there",
+    function()
+      local function lines(more, body)
+        return load(("local n = ... local x = 0\n" .. "x = 1\n" ..
+          ("x = 2\n"):rep(more) .. "for i = 1, n do\n" ..
+          body .. "\nend"), "=code")
+      end
+      local function cost(name, f, n)
+        local p = helper.record(function() f(n) end, { mode = "line" })
+        local costs = costs_of(p, 0)
+        costs[name] = 0.1
+        core.costs(costs)
+        p = profiler.snapshot()
+        return helper.find(p, f).self_raw_ns - helper.find(p, f).self_ns
+      end
+      local long = ("x = i * 3 + i "):rep(20)
+      assert.equal(400, cost("line", lines(0, long), 2000))
+      -- 40 instructions in a turn, the two of the loop, and a few
+      local instructions = cost("instruction", lines(0, long), 2000)
+      assert.is_true(math.abs(instructions - 2000 * 4.1) < 200)
+      -- the same two lines, 50 instructions further on, which are steps, too
+      local near = cost("step", lines(0, "x = i"), 2000)
+      local far = cost("step", lines(50, "x = i"), 2000)
+      assert.is_true(math.abs(far - near - 2 * 2000 * 5) < 200)
+    end)
+
+  it("is never that of more instructions than a line has", function()
+    local f = load("local x = 0\nx = x + 1\nfor i = 1, 2000 do x = i end\n" ..
+      "return x", "=few")
+    local p = helper.record(f, { mode = "line" })
+    local costs = costs_of(p, 0)
+    costs.instruction = 1
+    core.costs(costs)
+    p = profiler.snapshot()
+    assert.is_true(helper.check(p))
+    local f_ns = helper.find(p, f)
+    assert.is_true(f_ns.self_raw_ns - f_ns.self_ns <= 2001 * 6)
+  end)
+
   it("takes no more than there is, and what is left over is said", function()
     local p = helper.record(work)
     local before = taken(p)

@@ -44,6 +44,7 @@ static double compensate_toll (const Toll *t, double rate, double known) {
   if (t->events < FEW) return 0;
   mean = (double)t->ticks / n;
   error = ((double)t->squares / n - mean * mean) / (n - 1) * rate * rate;
+  if (error < 0) error = 0;
   more = mean * rate - known;
   return more * more > error ? more - error / more : 0;
 }

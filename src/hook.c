@@ -9,6 +9,7 @@
 #include "hook.h"
 
 #include "adopt.h"
+#include "callee.h"
 #include "coroutine.h"
 #include "follow.h"
 #include "quiet.h"
@@ -215,133 +216,13 @@ static void hook_special (Hot *h, lua_State *L) {
     if (co != NULL) hook_follow(r, L, co);
   }
   else if (marks & FUNCTION_WRAP) {
-    lua_State *co = NULL;  /* 'hook_callee' left the function on top */
+    lua_State *co = NULL;  /* 'callee_which' left the function on top */
     if (lua_getupvalue(L, -1, 1) != NULL) {
       co = lua_tothread(L, -1);
       lua_pop(L, 1);
     }
     if (co != NULL) hook_follow(r, L, co);
   }
-}
-
-
-/* the function that is called, to be kept in 'k'; NULL: the end */
-static rare const Known *hook_meet (Hot *h, lua_State *L, lua_Debug *ar,
-                                    Known *k, const Known *key) {
-  Recording *r = h->recording;
-  Functions *fs = &r->functions;
-  uint32_t count = fs->list.count;
-  int sure = 1;
-  const Function *f = key->lines == LINES_C
-    ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
-    : functions_lua(fs, L, L, ar, &sure);
-  if (f == NULL) {
-    hook_nomemory(r);
-    return NULL;
-  }
-  if (fs->moved) {
-    recording_forget(r);
-    fs->moved = 0;
-  }
-  if (fs->list.count != count) recording_owntime(r);
-  if (!sure) k = &h->cache->unsure;
-  *k = *key;
-  k->is.func = f->id;
-  k->is.flags = f->marks & FUNCTION_FOLDED ? FRAME_FOLDED : 0;
-  if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
-    k->is.flags |= FRAME_SPECIAL;
-  k->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
-  return k;
-}
-
-
-/* lines of a definition, as the cache compares them */
-static inline uint64_t hook_defined (const lua_Debug *ar) {
-  return (uint64_t)(uint32_t)ar->linedefined << 32
-                 | (uint32_t)ar->lastlinedefined;
-}
-
-
-static inline Known *hook_known (const Hot *h, const Known *key) {
-  uint64_t x = key->callee + key->lines * 0x9E3779B97F4A7C15u;
-  return &h->cache->known[(x * 0x9E3779B97F4A7C15u) >> (64 - KNOWN_BITS)];
-}
-
-
-/*
-** What the callee is: the cheapest question first. A function that called
-** C functions lately is asked for one; the value it leaves on the stack
-** is dropped by the machine when the hook returns.
-*/
-static inline const Known *hook_callee (Hot *h, lua_State *L, lua_Debug *ar,
-                                        Node *caller) {
-  Known key, *k;
-  lua_CFunction f;
-  if (caller->callees_c > 1) {
-    lua_getinfo(L, "f", ar);
-    f = lua_tocfunction(L, -1);
-    if (likely(f != NULL)) {
-      if (caller->callees_c == 2) caller->callees_c = 3;
-      goto inc;
-    }
-    lua_pop(L, 1);
-    caller->callees_c--;
-  }
-  lua_getinfo(L, "S", ar);
-  if (likely(*ar->what != 'C')) {
-    if (unlikely(caller->callees_c == 1)) caller->callees_c = 0;
-    key.callee = (uintptr_t)ar->source;
-    key.lines = hook_defined(ar);
-  }
-  else {
-    lua_getinfo(L, "f", ar);
-    f = lua_tocfunction(L, -1);
-    caller->callees_c++;
-   inc:
-    key.callee = (uintptr_t)f;
-    key.lines = LINES_C;
-  }
-  k = hook_known(h, &key);
-  if (likely(k->callee == key.callee && k->lines == key.lines)) return k;
-  return hook_meet(h, L, ar, k, &key);
-}
-
-
-/* the state of a callee that its caller does not know by heart */
-static Node *hook_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
-                        uint32_t *flags) {
-  Recording *r = h->recording;
-  uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
-  Slot *s = &h->cache->slot[(x * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
-  if (s->parent != parent || s->func != func || s->line != line) {
-    int truncated;
-    Node *n = tree_enter(&r->tree, parent, func, line, &truncated);
-    if (n == NULL) {
-      hook_nomemory(r);
-      return NULL;
-    }
-    s->parent = parent;
-    s->node = n;
-    s->func = func;
-    s->line = line;
-    s->flags = truncated ? FRAME_TRUNCATED : 0;
-  }
-  *flags |= s->flags;
-  return s->node;
-}
-
-
-/* the state in which 'parent' calls 'func' */
-static inline Node *hook_enter (Hot *h, Node *parent, uint32_t func,
-                                uint32_t line, uint32_t *flags) {
-  int i;
-  for (i = 0; i < NODE_CALLEES; i++) {
-    if (parent->tag[i] == node_tag(func)) {
-      Node *n = tree_node(h->tree, parent->callee[i]);
-      if (likely(node_is(n, func, line))) return n;
-    }
-  }
-  return hook_find(h, parent, func, line, flags);
 }
 
 
@@ -386,12 +267,12 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     if (replaces) flags = FRAME_TAIL;
   }
   n = f->node;
-  k = hook_callee(h, L, ar, n);
+  k = callee_which(h, L, ar, n);
   if (unlikely(k == NULL)) return;
   if (how & HOW_LINES) entry = f->line;
   if (likely(!(k->is.flags & FRAME_FOLDED))) {
     uint32_t line = hook_callline(L, f, &caller, how);
-    n = hook_enter(h, n, k->is.func, line, &flags);
+    n = callee_state(h, n, k->is.func, line, &flags);
     if (unlikely(n == NULL)) return;
     n->calls++;
     if (how & HOW_FOLD) node_activate(n);

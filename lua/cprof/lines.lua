@@ -100,10 +100,10 @@ local function collect(p, counted, sources, passes)
     for n = #list + 1, line do list[n] = new(false) end
     return list[line]
   end
-  for func, number, hits, ns, raw in lines.each(counted) do
+  for func, at, hits, ns, raw in lines.each(counted) do
     local key = keys[func]
     if key ~= 0 then
-      local line = get(key, number)
+      local line = get(key, at)
       line.hits = line.hits + hits
       line.self_ns = line.self_ns + ns
       line.self_raw_ns = line.self_raw_ns + raw

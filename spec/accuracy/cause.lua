@@ -26,9 +26,8 @@ functions[1] = function()
   local x = 0
   for i = 1, size[1] do
     x = helper(x)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -37,9 +36,8 @@ functions[2] = function()
   local x = 0
   for i = 1, size[2] do
     x = object:helper(x)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -48,9 +46,8 @@ functions[3] = function()
   local x = 0
   for i = 1, size[3] do
     x = math.abs(x)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -59,9 +56,8 @@ functions[4] = function()
   local x = 0
   for i = 1, size[4] do
     x = ("cause"):byte(x % 5 + 1)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -70,9 +66,8 @@ functions[5] = function()
   local x = 0
   for i = 1, size[5] do
     x = select("#", x, i)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -81,9 +76,8 @@ functions[6] = function()
   local x = 0
   for i = 1, size[6] do
     x = varargs(x, i)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -92,9 +86,8 @@ functions[7] = function()
   local x = 0
   for i = 1, size[7] do
     x = tail(x)
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -104,9 +97,8 @@ functions[8] = function()
   for i = 1, size[8] do
     local f = function() return x end
     x = f()
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -116,9 +108,8 @@ functions[9] = function()
   for i = 1, size[9] do
     local _, y = pcall(helper, x)
     x = y
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -127,9 +118,8 @@ functions[10] = function()
   local x = 0
   for i = 1, size[10] do
     x = helper(helper(x))
-    x = (x * 3 + i) % 65537 + i % 7
-    x = (x * 5 + i) % 32749 + i % 5
-    x = (x * 7 + i) % 16381 + i % 3
+    x = (((x * 3 + i) % 65537 * 5 + i) % 32749 * 7 + i) % 16381 * 11 % 8191
+    x = x + i % 3 + i % 5 + i % 7 + i % 11 + i % 13
   end
   return x
 end
@@ -146,15 +136,17 @@ local cause = {}
 ---total / true change.
 function cause.changes()
   local out = {}
-  local function once() program(5) end
+  local function once() program(8) end
+  local before = { table.unpack(size) }
   for i = 1, #functions do
-    local small = size[i]
+    for k = 1, #functions do size[k] = k == i and 600 or 60 end
     local wall, total = {}, { raw = {}, compensated = {}, doubled = {} }
-    for round = 1, 25 do
+    for round = 1, 61 do
       wall[round] = 0
       for how in pairs(total) do total[how][round] = 0 end
-      for times = 1, 2 do
-        size[i] = small * times
+      for turn = 1, 2 do
+        local times = round % 2 == 0 and turn or 3 - turn
+        size[i] = 600 * times
         local sign = times == 1 and -1 or 1
         wall[round] = wall[round] + sign * trial.time(once)
         for how, p in pairs(trial.record(once)) do
@@ -163,12 +155,12 @@ function cause.changes()
         end
       end
     end
-    size[i] = small
     out[i] = {}
     for how, list in pairs(total) do
       out[i][how] = trial.median(list) / trial.median(wall)
     end
   end
+  table.move(before, 1, #before, 1, size)
   return out
 end
 
