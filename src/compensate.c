@@ -50,6 +50,11 @@ static double compensate_toll (const Toll *t, double rate, double known) {
 }
 
 
+static double compensate_rate (Scale scale) {
+  return (double)clock_ns(scale, 1u << 30) / (1u << 30) * COST_UNIT;
+}
+
+
 static void compensate_more (int64_t *cost, double more) {
   *cost = cost_of((double)*cost + more);
 }
@@ -61,7 +66,7 @@ static void compensate_more (int64_t *cost, double more) {
 ** added; what the machine does before and after the hook stays.
 */
 Costs compensate_costs (const Recording *r, Scale scale) {
-  double rate = (double)clock_ns(scale, 1u << 30) / (1u << 30) * COST_UNIT;
+  double rate = compensate_rate(scale);
   const Toll *t = r->figures->tolls;
   Costs c = r->costs;
   double more[TOLLS];
@@ -79,6 +84,72 @@ Costs compensate_costs (const Recording *r, Scale scale) {
   return c;
 }
 
+/* as files have it, where 0 means that it is not known */
+static uint32_t compensate_ps (double ps) {
+  if (!(ps > 0)) return 0;
+  return ps < 1 ? 1 : ps < UINT32_MAX ? (uint32_t)ps : UINT32_MAX;
+}
+
+
+/* the kind of function that is called; COST_KINDS: no events tell */
+static int compensate_kindof (const Function *f) {
+  if (f->kind < FUNCTION_MAIN || f->kind > FUNCTION_C) return COST_KINDS;
+  return f->kind == FUNCTION_C ? COST_C : COST_LUA;
+}
+
+
+/* those of function 'i', if there are enough */
+static const Toll *compensate_own (const Recording *r, uint32_t i) {
+  const Toll *t;
+  if (i >= r->tolls.count) return NULL;
+  t = cast(const Toll *, chunks_at(&r->tolls, i));
+  return t->events < FEW ? NULL : t;
+}
+
+
+/* a function has the same events; what is left is of those with few */
+static void compensate_less (Toll *from, const Toll *t) {
+  from->events -= t->events < from->events ? t->events : from->events;
+  from->ticks -= t->ticks < from->ticks ? t->ticks : from->ticks;
+  from->squares -= t->squares < from->squares ? t->squares : from->squares;
+}
+
+
+/*
+** What a call costs in the function that is called: as far as it has been
+** timed, in this one; else as in others that have not been either.
+*/
+static void compensate_functions (const Recording *r, Snapshot *s) {
+  static const TollKind of[COST_KINDS] = {TOLL_LUA, TOLL_C};
+  double rate = compensate_rate(s->scale), toll[COST_KINDS];
+  Toll rest[COST_KINDS];
+  uint32_t i;
+  int k;
+  for (k = 0; k < COST_KINDS; k++) rest[k] = r->figures->tolls[of[k]];
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Toll *t = compensate_own(r, i);
+    k = compensate_kindof(functions_at(&r->functions, i));
+    if (t != NULL && k < COST_KINDS) compensate_less(&rest[k], t);
+  }
+  for (k = 0; k < COST_KINDS; k++) {
+    toll[k] = (double)r->costs.toll[of[k]];
+    toll[k] += compensate_toll(rest[k].events < FEW
+                 ? &r->figures->tolls[of[k]] : &rest[k], rate, toll[k]);
+  }
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Function *f = functions_at(&r->functions, i);
+    const Toll *t = compensate_own(r, i);
+    double ps;
+    k = compensate_kindof(f);
+    if (s->func[i] == 0) continue;
+    s->callcost[s->func[i] - 1] = 0;
+    if (k == COST_KINDS) continue;
+    ps = (double)r->costs.callee[k] - (double)r->costs.toll[of[k]] + toll[k];
+    if (t != NULL) ps += compensate_toll(t, rate, toll[k]);
+    s->callcost[s->func[i] - 1] = f->cost != 0 ? f->cost : compensate_ps(ps);
+  }
+}
+
 /* }====================================================== */
 
 
@@ -88,13 +159,11 @@ static int compensate_resumes (const Function *f) {
 }
 
 
-/* the kind of function that node 'i' calls; COST_KINDS: no events tell */
+/* the kind of function that led to node 'i', if it was called */
 static int compensate_kind (const Recording *r, uint32_t i) {
   const Node *n = tree_node(&r->tree, i);
-  const Function *f = functions_at(&r->functions, n->func);
-  if (n->calls == 0 || f->kind < FUNCTION_MAIN || f->kind > FUNCTION_C)
-    return COST_KINDS;
-  return f->kind == FUNCTION_C ? COST_C : COST_LUA;
+  return n->calls == 0 ? COST_KINDS
+       : compensate_kindof(functions_at(&r->functions, n->func));
 }
 
 
@@ -126,7 +195,7 @@ static void compensate_calls (const Recording *r, Snapshot *s, uint32_t i) {
   int k = compensate_kind(r, i);
   if (k == COST_KINDS) return;
   if (tails > calls) tails = calls;
-  s->tax[i] += calls * (double)c->callee[k] +
+  s->tax[i] += calls * (double)s->callcost[s->list[i].func] +
                tails * (double)c->tail + (double)c->state;
   s->tax[caller] += (calls - tails) * (double)c->caller[k] -
                     s->list[i].unreturned * (double)c->unreturned;
@@ -172,6 +241,7 @@ void compensate (const Recording *r, Snapshot *s, uint32_t nodes) {
   uint32_t own = r->tree.cprof->id, i;
   double clamped = 0;
   for (i = 0; i < nodes; i++) s->tax[i] = 0;
+  compensate_functions(r, s);
   for (i = 1; i < nodes; i++) compensate_calls(r, s, i);
   if (r->options.lines) compensate_lines(r, s, nodes);
   for (i = 0; i < nodes; i++) {

@@ -97,6 +97,12 @@ static void *file_getlines (void *ud, uint32_t owner, size_t size) {
 }
 
 
+static void *file_gettolls (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = file_block(cast(File *, ud), BLOCK_TOLLS, owner, size);
+  return b ? block_data(b) : NULL;
+}
+
+
 const char *file_failure (const File *f) {
   if (guard_lost(f->guard) || f->error == EIO)
     return "the file was cut short by someone else";
@@ -174,7 +180,8 @@ static void file_begin (File *f) {
   f->nodes.get = file_getnodes;
   f->nodes.shown = &h->nodes;
   f->lines.get = file_getlines;
-  f->nodes.ud = f->lines.ud = f;
+  f->tolls.get = file_gettolls;
+  f->nodes.ud = f->lines.ud = f->tolls.ud = f;
 }
 
 

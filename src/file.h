@@ -20,7 +20,7 @@ typedef struct File {
   int guard;
   int error;		/* why it could not grow, as of errno; 0: it could */
   long pid;		/* who writes it */
-  Pages nodes, lines;
+  Pages nodes, lines, tolls;
 } File;
 
 /* room for the message of 'file_create' */

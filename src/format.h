@@ -1,6 +1,6 @@
 /*
-** The file of a profile: a header, then blocks. A block of nodes or of
-** lines holds what the recorder counts with, as it lies in memory; a
+** The file of a profile: a header, then blocks. A block of nodes, lines
+** or tolls holds what the recorder counts with, as it lies in memory; a
 ** block of the journal holds records of all else, one after the other.
 **
 ** The file is complete at every instant: what is added becomes part of
@@ -65,11 +65,14 @@ typedef struct FormatHeader {
 } FormatHeader;
 
 
-enum { BLOCK_NODES = 1, BLOCK_LINES, BLOCK_JOURNAL };
+enum {
+  BLOCK_NODES = 1, BLOCK_LINES, BLOCK_JOURNAL, BLOCK_TOLLS,
+  BLOCK_LAST = BLOCK_TOLLS
+};
 
 typedef struct FileBlock {	/* with what it holds right behind it */
   uint32_t kind;
-  uint32_t owner;	/* nodes: number of the chunk; lines: function */
+  uint32_t owner;	/* lines: function; nodes, tolls: number of the chunk */
   uint32_t units;	/* of all of it */
   uint32_t used;	/* journal: bytes; lines: how many */
   uint32_t unused[12];
@@ -99,7 +102,7 @@ typedef struct FunctionRecord {
   uint32_t kind;
   uint32_t ordinal;
   uint32_t marks;	/* those that tell functions of coroutines */
-  uint32_t unused;
+  uint32_t cost;	/* of a call, in it, ps; 0: as others, or as tolls say */
 } FunctionRecord;
 
 #define SOURCE_RECORD_CHANGED	1u

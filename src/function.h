@@ -50,6 +50,7 @@ typedef struct Function {
   uint32_t how;		/* text: what kind of name that is */
   uint32_t tag;		/* text: a zone's name without what was added */
   uint32_t ordinal;	/* among definitions with the same print */
+  uint32_t cost;	/* of a call, in it, ps, as a file says; or 0 */
   Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;

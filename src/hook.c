@@ -470,6 +470,25 @@ static TollKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 }
 
 
+/* 'ticks' of an event; 0: out of memory */
+static int hook_toll (const Hot *h, TollKind kind, uint64_t ticks) {
+  Recording *r = h->recording;
+  Toll *t = &r->figures->tolls[kind];
+  if (kind == TOLL_LUA || kind == TOLL_C) {
+    Toll *own = recording_toll(r, h->top->is.func);
+    if (own == NULL) {
+      hook_nomemory(r);
+      return 0;
+    }
+    if (!toll_likely(own, kind, ticks)) return 1;
+    toll_add(own, ticks);
+    toll_add(t, ticks);
+  }
+  else if (toll_likely(t, kind, ticks)) toll_add(t, ticks);
+  return 1;
+}
+
+
 /*
 ** An event whose end is timed, too. That this was done is not to be seen
 ** in the time of the program.
@@ -487,8 +506,7 @@ static inline void hook_timed (Hot *h, lua_State *L, lua_Debug *ar,
   h->timed = toll_next(h->events, &h->seed);
   if (h->last > now) return;  /* a function was met, which took its time */
   kind = hook_kind(h, event, nodes);
-  if (kind != TOLLS)
-    toll_add(h->recording->figures->tolls, kind, ended - begun);
+  if (kind != TOLLS && !hook_toll(h, kind, ended - begun)) return;
   shift = begun - now + platform_ticksafter() - ended;
   h->last += shift;
   h->since += shift;

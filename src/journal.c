@@ -93,6 +93,7 @@ static int journal_function (Journal *j, const Function *f) {
   r.kind = f->kind;
   r.ordinal = f->ordinal;
   r.marks = f->marks & FUNCTION_COROUTINES;
+  r.cost = f->cost;
   return journal_write(j, RECORD_FUNCTION, &r, sizeof r, NULL, 0);
 }
 

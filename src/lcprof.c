@@ -5,8 +5,6 @@
 
 #include "cprof.h"
 
-#include <string.h>
-
 #include <lauxlib.h>
 
 #include "calibrate.h"
@@ -265,8 +263,7 @@ static int core_costs (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   recording_get(L)->costs = lprofile_tocosts(L);
-  memset(recording_get(L)->figures->tolls, 0,
-         sizeof recording_get(L)->figures->tolls);
+  recording_cleartolls(recording_get(L));
   return 0;
 }
 

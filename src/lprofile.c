@@ -170,7 +170,8 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lprofile_pushfunction(L, fs, f);
     lnodes_set(L, "id", s->func[i]);
     lnodes_set(L, "key", f->id);
-    lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
+    lnodes_set(L, "marks", (f->marks & FUNCTION_COROUTINES) |
+                           (lua_Integer)s->callcost[s->func[i] - 1] << 8);
     lua_rawseti(L, -2, s->func[i]);
   }
 }
@@ -244,6 +245,7 @@ void lprofile_push (lua_State *L, Recording *r) {
   s.zone = lnodes_array(L, uint8_t, functions);
   s.own = lnodes_array(L, int64_t, functions);
   s.ownraw = lnodes_array(L, int64_t, functions);
+  s.callcost = lnodes_array(L, uint32_t, functions);
   s.linetax = lnodes_array(L, double, functions);
   s.tax = lnodes_array(L, double, snapshot_count(r));
   s.line = lnodes_array(L, ProfileLine, snapshot_lines(r));
@@ -286,6 +288,8 @@ static int profile_functions (lua_State *L) {
   s.func = lnodes_array(L, uint32_t, functions);
   calls = lnodes_array(L, lua_Integer, functions);
   memset(calls, 0, functions * sizeof *calls);
+  s.callcost = lnodes_array(L, uint32_t, functions);
+  memset(s.callcost, 0, functions * sizeof *s.callcost);
   snapshot_number(r, &s);
   for (i = 0; i < r->tree.nodes.count; i++) {
     const Node *n = tree_node(&r->tree, i);

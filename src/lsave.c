@@ -113,6 +113,7 @@ static int save_functions (lua_State *L, int arg, int marks, Recording *r) {
               : save_text(L, -1, "source", &fs->text);
     f->name = save_text(L, -1, "name", &fs->text);
     f->marks = (uint8_t)save_at(L, marks, i);
+    f->cost = (uint32_t)(save_at(L, marks, i) >> 8);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;

@@ -102,7 +102,7 @@ static int reader_checkblocks (Loaded *l) {
   for (; b < end; b = block_after(b)) {
     if (b->units == 0 || b->units > (size_t)(end - b))
       return reader_fail(l, "size of a block");
-    if (b->kind < BLOCK_NODES || b->kind > BLOCK_JOURNAL)
+    if (b->kind < BLOCK_NODES || b->kind > BLOCK_LAST)
       return reader_fail(l, "kind of a block");
     if (b->kind == BLOCK_JOURNAL && !reader_checkrecords(l, b)) return 0;
   }

@@ -36,6 +36,7 @@ void recording_free (Recording *r) {
   stacks_free(&r->stacks);
   if (r->history.memory != NULL) history_free(&r->history);
   tree_free(&r->tree);
+  chunks_free(&r->tolls);
   functions_free(&r->functions);
   trace_close(&r->trace);
   journal_free(&r->journal);
@@ -54,6 +55,7 @@ int recording_blank (Recording *r, const Memory *m) {
   r->figures = &r->own_figures;
   r->started = 1;
   tree_init(&r->tree, &r->memory);
+  chunks_init(&r->tolls, &r->memory, sizeof(Toll), TOLLS_SHIFT);
   stacks_init(&r->stacks, &r->memory);
   return functions_blank(&r->functions, &r->memory);
 }
@@ -190,7 +192,11 @@ int recording_begin (Recording *r, lua_State *L, const Options *o) {
   line_nowhere(&h->nowhere);
   h->fold = o->fold;
   tree_init(&r->tree, &r->memory);
-  if (r->file != NULL) r->tree.nodes.pages = &r->file->nodes;
+  chunks_init(&r->tolls, &r->memory, sizeof(Toll), TOLLS_SHIFT);
+  if (r->file != NULL) {
+    r->tree.nodes.pages = &r->file->nodes;
+    r->tolls.pages = &r->file->tolls;
+  }
   stacks_init(&r->stacks, &r->memory);
   history_init(&r->history, &r->memory, &r->tree, o->history, o->full,
                o->slow);
@@ -245,6 +251,7 @@ int recording_clear (Recording *r) {
   history_clear(&r->history);
   recording_forget(r);
   functions_clear(&r->functions);
+  recording_cleartolls(r);
   line_nowhere(&r->hot->nowhere);
   return tree_reset(&r->tree);
 }
@@ -279,6 +286,22 @@ void recording_settle (Recording *r) {
   }
   else
     recording_charge(h, now);
+}
+
+
+Toll *recording_toll (Recording *r, uint32_t func) {
+  while (r->tolls.count <= func)
+    if (chunks_add(&r->tolls) == NULL) return NULL;
+  return cast(Toll *, chunks_at(&r->tolls, func));
+}
+
+
+void recording_cleartolls (Recording *r) {
+  uint32_t i;
+  memset(r->figures->tolls, 0, sizeof r->figures->tolls);
+  for (i = 0; i < r->tolls.count; i++)
+    memset(chunks_at(&r->tolls, i), 0, sizeof(Toll));
+  chunks_clear(&r->tolls);
 }
 
 

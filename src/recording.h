@@ -169,6 +169,7 @@ typedef struct Recording {
   int64_t pid;		/* of the process that began it */
   Functions functions;
   Tree tree;
+  Chunks tolls;		/* of calls, by the function that is called */
   Stacks stacks;
   History history;
   Trace trace;
@@ -240,6 +241,12 @@ CPROF_I Fast recording_fast (const Hot *h);
 
 /* the nodes of 's' are part of this period; 0: out of memory */
 CPROF_I int recording_touch (Recording *r, Stack *s);
+
+/* that of calls of function 'func'; NULL: out of memory */
+CPROF_I Toll *recording_toll (Recording *r, uint32_t func);
+
+/* what was timed so far is forgotten */
+CPROF_I void recording_cleartolls (Recording *r);
 
 /* the caches are void */
 CPROF_I void recording_forget (Recording *r);

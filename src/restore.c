@@ -56,6 +56,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   f->line = r->line;
   f->last = r->last;
   f->ordinal = r->ordinal;
+  f->cost = r->cost;
   if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
   f->kind = (uint8_t)r->kind;
   f->marks = r->marks & FUNCTION_COROUTINES;
@@ -261,26 +262,45 @@ static int restore_lines (Restoring *c) {
 ** Nodes
 ** ======================================================= */
 
-/* chunks of nodes stay where they are, in what was read */
+/* a chunk stays where it is, in what was read */
+static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b,
+                          size_t bytes) {
+  void *array = to->chunk;
+  if (b->owner != to->chunks || block_room(b) != bytes)
+    return restore_fail(c, "block of a chunk");
+  if (!memory_grow(to->memory, &array, &to->capacity, to->chunks,
+                   sizeof *to->chunk))
+    return reader_nomemory(c->l);
+  to->chunk = cast(char* *, array);
+  to->chunk[to->chunks++] = c->l->bytes + (block_bytes(b) - c->l->bytes);
+  return 1;
+}
+
+
 static int restore_chunks (Restoring *c) {
   Chunks *nodes = &c->r->tree.nodes;
   const FileBlock *b = block_first(c->l);
   size_t bytes = sizeof(Node) << NODES_SHIFT;
   for (; b < block_end(c->l); b = block_after(b)) {
-    void *array = nodes->chunk;
-    if (b->kind != BLOCK_NODES) continue;
-    if (b->owner != nodes->chunks || block_room(b) != bytes)
-      return restore_fail(c, "block of nodes");
-    if (!memory_grow(nodes->memory, &array, &nodes->capacity, nodes->chunks,
-                     sizeof *nodes->chunk))
-      return reader_nomemory(c->l);
-    nodes->chunk = cast(char* *, array);
-    nodes->chunk[nodes->chunks++] = c->l->bytes +
-                                    (block_bytes(b) - c->l->bytes);
+    if (b->kind == BLOCK_NODES && !restore_chunk(c, nodes, b, bytes))
+      return 0;
   }
   if ((c->h->nodes - 1) >> NODES_SHIFT >= nodes->chunks)
     return restore_fail(c, "number of nodes");
   nodes->count = c->h->nodes;
+  return 1;
+}
+
+
+/* tolls stay where they are, too */
+static int restore_tolls (Restoring *c) {
+  Chunks *tolls = &c->r->tolls;
+  const FileBlock *b = block_first(c->l);
+  for (; b < block_end(c->l); b = block_after(b)) {
+    if (b->kind != BLOCK_TOLLS) continue;
+    if (!restore_chunk(c, tolls, b, sizeof(Toll) << TOLLS_SHIFT)) return 0;
+    tolls->count = tolls->chunks << TOLLS_SHIFT;
+  }
   return 1;
 }
 
@@ -379,9 +399,10 @@ int restore (Loaded *l) {
   c.l = l;
   c.r = &l->recording;
   c.h = (const FormatHeader *)(const void *)l->bytes;
-  c.r->functions.pages = c.r->tree.nodes.pages = &restore_pages;
+  c.r->functions.pages = c.r->tree.nodes.pages = c.r->tolls.pages =
+    &restore_pages;
   ok = restore_texts(&c) && restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_lines(&c);
+       restore_nodes(&c) && restore_tolls(&c) && restore_lines(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (ok) {

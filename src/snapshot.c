@@ -175,6 +175,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   }
   snapshot_own(r, s, out);
   memcpy(s->ownraw, s->own, s->functions * sizeof *s->ownraw);
+  memset(s->callcost, 0, s->functions * sizeof *s->callcost);
   s->clamped = 0;
   if (r->uncompensated == NULL) {
     s->costs = compensate_costs(r, scale);

@@ -30,6 +30,7 @@ typedef struct Snapshot {
   int64_t *ownraw;	/* the same, with what recording has cost */
   double *tax;		/* room for 'snapshot_count': of that, ps ... */
   double *linetax;	/* ... and for all functions, that of lines */
+  uint32_t *callcost;	/* ps of a call, in it; 0: no events tell */
   uint32_t *owner;	/* room for 'snapshot_count': who opened the zone */
   uint32_t lines;	/* that were filled in */
   uint32_t functions;	/* those that have nodes; only these are numbered */

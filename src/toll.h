@@ -24,17 +24,23 @@ typedef struct Toll {
   uint64_t squares;
 } Toll;
 
+#define TOLLS_SHIFT	6	/* a chunk of those of functions */
+
 /* whatever takes so many times as long as the others was interrupted */
 #define TOLL_MOST	16
 
 #define TOLL_FIRST	20000u	/* ticks, where there are no such others */
 
-/* new states are now and then on a new page, which takes its time */
-static inline void toll_add (Toll *tolls, TollKind kind, uint64_t ticks) {
-  Toll *t = &tolls[kind];
-  if (t->events < TOLL_MOST || kind == TOLL_STATE
-        ? ticks > TOLL_FIRST : ticks / TOLL_MOST > t->ticks / t->events)
-    return;
+/*
+** Is it one like those before? New states are not: now and then they are
+** on a new page, which takes its time.
+*/
+static inline int toll_likely (const Toll *t, TollKind kind, uint64_t ticks) {
+  if (t->events < TOLL_MOST || kind == TOLL_STATE) return ticks <= TOLL_FIRST;
+  return ticks / TOLL_MOST <= t->ticks / t->events;
+}
+
+static inline void toll_add (Toll *t, uint64_t ticks) {
   t->events++;
   t->ticks += ticks;
   t->squares += ticks * ticks;

@@ -175,9 +175,9 @@ for _, what in ipairs {
   for i, row in ipairs(weights) do
     note("H", what[1] .. " " .. i, row.truth, row)
   end
-  local most = worst(weights, off)
-  show("", what[1], "3 points", most.compensated <= 3,
-    ("%.1f; as recorded %.1f"):format(most.compensated, most.raw))
+  local largest = worst(weights, off)
+  show("", what[1], "3 points", largest.compensated <= 3,
+    ("%.1f; as recorded %.1f"):format(largest.compensated, largest.raw))
 end
 
 -- the whole in mode "line", which has no target
