@@ -7,24 +7,10 @@
 
 #include "compensate.h"
 
+#include <string.h>
+
 
 #define NS_MAX	9.2e18
-
-
-/*
-** Of instructions only some were told of, so that few of them can seem to
-** be many: a line runs no more each time than it has, for to come to it
-** again is another time.
-*/
-double compensate_line (const Costs *c, double hits, double counts,
-                        LineCode code) {
-  double instructions = counts * INSTRUCTIONS;
-  double most = hits * code.instructions;
-  if (instructions > most && code.instructions < UINT8_MAX)
-    instructions = most;
-  return hits * ((double)c->line + code.steps * (double)c->step) +
-         instructions * (double)c->instruction;
-}
 
 
 /* {======================================================
@@ -203,19 +189,43 @@ static void compensate_calls (const Recording *r, Snapshot *s, uint32_t i) {
 }
 
 
+/*
+** Of instructions only some were told of, so that few of them can seem to
+** be many: a line runs no more each time than it has, for to come to it
+** again is another time.
+*/
+static double compensate_instructions (const ProfileLine *l) {
+  double instructions = (double)l->counts * INSTRUCTIONS;
+  double most = (double)l->hits * l->code.instructions;
+  if (instructions > most && l->code.instructions < UINT8_MAX) return most;
+  return instructions;
+}
+
+
+/*
+** What a line with little to do takes is less than what is not known of
+** the costs, so that nothing may be left of it; but it did run.
+*/
+static double compensate_left (const Costs *c, const ProfileLine *l) {
+  double hits = (double)l->hits, instructions = compensate_instructions(l);
+  double tax = hits * ((double)c->line + l->code.steps * (double)c->step) +
+               instructions * (double)c->instruction;
+  double raw = (double)l->raw, left = raw - tax / COST_UNIT;
+  double least = (instructions > hits ? instructions : hits) *
+                 (double)c->least / COST_UNIT;
+  if (left < least) left = least;
+  return left < 0 ? 0 : left < raw ? left : raw;
+}
+
+
 /* lines are counted by function: its nodes share what they have cost */
-static void compensate_lines (const Recording *r, Snapshot *s,
-                              uint32_t nodes) {
-  uint32_t i, k;
-  for (i = 0; i < r->functions.list.count; i++) {
-    const Lines *l = &functions_at(&r->functions, i)->lines;
-    double tax = 0;
-    if (s->func[i] == 0) continue;
-    for (k = 0; l->list != NULL && k < l->count; k++)
-      tax += compensate_line(&s->costs, (double)l->list[k].hits,
-                             (double)l->list[k].counts,
-                             line_code(&l->list[k]));
-    s->linetax[s->func[i] - 1] = tax;
+static void compensate_lines (Snapshot *s, uint32_t nodes) {
+  uint32_t i;
+  memset(s->linetax, 0, s->functions * sizeof *s->linetax);
+  for (i = 0; i < s->lines; i++) {
+    ProfileLine *l = &s->line[i];
+    l->left = compensate_left(&s->costs, l);
+    s->linetax[l->func] += ((double)l->raw - l->left) * COST_UNIT;
   }
   for (i = 0; i < nodes; i++) {
     uint32_t func = s->list[s->owner[i]].func;
@@ -243,7 +253,7 @@ void compensate (const Recording *r, Snapshot *s, uint32_t nodes) {
   for (i = 0; i < nodes; i++) s->tax[i] = 0;
   compensate_functions(r, s);
   for (i = 1; i < nodes; i++) compensate_calls(r, s, i);
-  if (r->options.lines) compensate_lines(r, s, nodes);
+  if (r->options.lines) compensate_lines(s, nodes);
   for (i = 0; i < nodes; i++) {
     ProfileNode *p = &s->list[i];
     if (i == own) continue;

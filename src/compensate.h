@@ -17,14 +17,11 @@
 */
 CPROF_I Costs compensate_costs (const Recording *r, Scale scale);
 
-/* ps that 'hits' of a line have cost, with INSTRUCTIONS times 'counts' */
-CPROF_I double compensate_line (const Costs *c, double hits, double counts,
-                                LineCode code);
-
 /*
-** Takes what 's->costs' are out of nodes. Adjusts 'self' of all nodes, whose 'raw' and 'owner', and 'own' of all
-** functions, are those as recorded; there is a node of the profiler's own.
-** Sets 'clamped'.
+** Takes 's->costs' out of nodes, of which there are so many: adjusts their
+** 'self', and 'left' of lines. 'raw' and 'owner' of nodes, 'raw' of lines
+** and 'own' of functions are those as recorded; there is a node of the
+** profiler's own. Sets 'clamped', and 'callcost' of functions.
 */
 CPROF_I void compensate (const Recording *r, Snapshot *s, uint32_t nodes);
 

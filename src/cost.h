@@ -30,6 +30,7 @@ typedef struct Costs {
   int64_t line;		/* of coming to a line, there */
   int64_t step;		/* more of it, as Line has them */
   int64_t instruction;	/* of each, on a line that is counted */
+  int64_t least;	/* no cost: what is left to each instruction */
   int64_t toll[TOLLS];	/* what of all these was within the hook */
 } Costs;
 

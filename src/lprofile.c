@@ -83,7 +83,8 @@ static const CostName costs_names[] = {
   {"yielder", offsetof(Costs, yielder)},
   {"line", offsetof(Costs, line)},
   {"step", offsetof(Costs, step)},
-  {"instruction", offsetof(Costs, instruction)}
+  {"instruction", offsetof(Costs, instruction)},
+  {"least", offsetof(Costs, least)}
 };
 
 #define COSTS	(sizeof costs_names / sizeof *costs_names)

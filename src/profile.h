@@ -41,6 +41,7 @@ typedef struct ProfileLine {
   int64_t raw;		/* ns: with what recording has cost */
   int64_t counts;	/* as Line has them */
   LineCode code;
+  double left;		/* ns of 'raw' that recording has not cost */
 } ProfileLine;
 
 

@@ -41,16 +41,6 @@ static int64_t snapshot_share (int64_t whole, double part, double all) {
 }
 
 
-/* what is left of a line's time without what it has cost to count it */
-static double snapshot_weight (const ProfileLine *l, const Costs *costs) {
-  double ns = (double)l->raw;
-  if (costs != NULL)
-    ns -= compensate_line(costs, (double)l->hits, (double)l->counts,
-                          l->code) / COST_UNIT;
-  return ns > 0 ? ns : 0;
-}
-
-
 /* a line's share of the time as recorded is its share of the ticks */
 static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
                                        int64_t whole, ProfileLine *out) {
@@ -67,6 +57,7 @@ static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
     out->line = (uint32_t)l->list[k].line;
     out->hits = (int64_t)l->list[k].hits;
     out->raw = sum - ns;
+    out->left = (double)out->raw;
     out->counts = l->list[k].counts;
     out->code = line_code(&l->list[k]);
     ns = sum;
@@ -76,22 +67,28 @@ static ProfileLine *snapshot_rawlines (const Lines *l, uint32_t func,
 }
 
 
-/*
-** The lines of a function share its time by what is left of theirs; where
-** nothing is left, by what was recorded.
-*/
+static void snapshot_alllines (const Recording *r, Snapshot *s) {
+  ProfileLine *line = s->line;
+  uint32_t i;
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Lines *l = &functions_at(&r->functions, i)->lines;
+    uint32_t func = s->func[i] - 1;
+    if (l->list == NULL || s->func[i] == 0) continue;
+    line = snapshot_rawlines(l, func, s->ownraw[func], line);
+  }
+  s->lines = (uint32_t)(line - s->line);
+}
+
+
+/* the lines of a function share its time by what is left of theirs */
 static void snapshot_function (ProfileLine *from, const ProfileLine *to,
-                               int64_t own, const Costs *costs) {
+                               int64_t own) {
   ProfileLine *l;
   double all = 0, sum = 0;
   int64_t ns = 0, upto;
-  for (l = from; l < to; l++) all += snapshot_weight(l, costs);
-  if (!(all > 0)) {
-    costs = NULL;
-    for (l = from; l < to; l++) all += snapshot_weight(l, NULL);
-  }
+  for (l = from; l < to; l++) all += l->left;
   for (l = from; l < to; l++) {
-    sum += snapshot_weight(l, costs);
+    sum += l->left;
     upto = l == to - 1 ? own : snapshot_share(own, sum, all);
     l->self = upto - ns;
     ns = upto;
@@ -99,19 +96,12 @@ static void snapshot_function (ProfileLine *from, const ProfileLine *to,
 }
 
 
-static void snapshot_alllines (const Recording *r, Snapshot *s) {
-  ProfileLine *line = s->line, *from;
-  uint32_t i;
-  for (i = 0; i < r->functions.list.count; i++) {
-    const Lines *l = &functions_at(&r->functions, i)->lines;
-    uint32_t func = s->func[i] - 1;
-    if (l->list == NULL || s->func[i] == 0) continue;
-    from = line;
-    line = snapshot_rawlines(l, func, s->ownraw[func], line);
-    snapshot_function(from, line, s->own[func],
-                      r->uncompensated ? NULL : &s->costs);
+static void snapshot_lineshares (Snapshot *s) {
+  ProfileLine *from = s->line, *to, *end = from + s->lines;
+  for (; from < end; from = to) {
+    for (to = from; to < end && to->func == from->func; to++) ;
+    snapshot_function(from, to, s->own[from->func]);
   }
-  s->lines = (uint32_t)(line - s->line);
 }
 
 
@@ -175,6 +165,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   }
   snapshot_own(r, s, out);
   memcpy(s->ownraw, s->own, s->functions * sizeof *s->ownraw);
+  snapshot_alllines(r, s);
   memset(s->callcost, 0, s->functions * sizeof *s->callcost);
   s->clamped = 0;
   if (r->uncompensated == NULL) {
@@ -185,7 +176,7 @@ void snapshot_fill (Recording *r, Snapshot *s) {
   s->own_node = skips || own >= out ? 0 : own;
   s->overhead = s->own_node ? s->list[own].self : 0;
   nodes_total(s->list, out);
-  snapshot_alllines(r, s);
+  snapshot_lineshares(s);
   s->wall = (int64_t)clock_ns(scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)ns;
 }

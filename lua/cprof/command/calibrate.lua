@@ -33,6 +33,7 @@ local costs = {
   { "line", "coming to a line" },
   { "step", "and for each instruction that Lua looks at to find it" },
   { "instruction", "an instruction, on a line that is counted" },
+  { "least", "what is left to each instruction there" },
 }
 
 function calibrate.call(parsed, fail)
