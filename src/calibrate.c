@@ -362,8 +362,9 @@ static void calibrate_lines (Calibration *c) {
   double each = more / (many->instructions - few->instructions);
   double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
   c->costs.instruction = cost_of(each);
+  /* no line was seen that took less each */
   c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
-                           many->instructions / 4);
+                           many->instructions / 8);
   c->costs.line = cost_of(line - each);
   c->costs.step = cost_of(steps / (FAR * far->lines));
 }

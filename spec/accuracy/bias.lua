@@ -7,7 +7,7 @@ local spin = require "accuracy_spin"
 local trial = require "trial"
 
 local turns, length = 1000, 300 -- statements in a turn
-local loads, rounds = 5, 11
+local loads, rounds = 7, 11
 
 local function statements(n)
   return ("x = i * 3 + i "):rep(n)
