@@ -26,7 +26,7 @@
 ** others hide a part: from none to two thirds, by the program ('make
 ** accuracy'); this is what they do not.
 */
-#define OPEN	0.7
+#define OPEN	0.8
 
 /*
 ** How much more a toll is than 'known', in ps. The mean of some events is

@@ -6,7 +6,7 @@
 local spin = require "accuracy_spin"
 local trial = require "trial"
 
-local turns, length = 1000, 300 -- statements in a turn
+local turns, length = 750, 400 -- statements in a turn
 local loads, rounds = 7, 11
 
 local function statements(n)

@@ -3,12 +3,12 @@
 local spin = require "accuracy_spin"
 local trial = require "trial"
 
--- functions in C that take from 100 ns to 2 us, the shorter the oftener,
+-- functions in C that take from 80 ns to 1.7 us, the shorter the oftener,
 -- called by functions in Lua, by which they are told apart
 local work, functions = spin.work, {}
 
 for i = 1, 10 do
-  local ns = 100 * 1.4 ^ (i - 1)
+  local ns = 80 * 1.4 ^ (i - 1)
   functions[i] = assert(load(([[
     local work, ticks = ...
     return function()
