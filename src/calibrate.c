@@ -364,7 +364,7 @@ static void calibrate_lines (Calibration *c) {
   c->costs.instruction = cost_of(each);
   /* no line was seen that took less each */
   c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
-                           many->instructions / 8);
+                           many->instructions / 16);
   c->costs.line = cost_of(line - each);
   c->costs.step = cost_of(steps / (FAR * far->lines));
 }
