@@ -106,8 +106,9 @@ describe("what recording costs", function()
     local p = helper.record(function()
       for _ = 1, 2000 do make()() end
     end)
-    assert.is_true(p.meta.costs_ns.lua_callee > 3 * usual)
-    assert.is_true(p.meta.costs_ns.lua_caller < 3 * usual)
+    local costs = p.meta.costs_ns
+    assert.is_true(costs.lua_callee > (helper.slow and 1.2 or 3) * usual)
+    assert.is_true(costs.lua_callee > 3 * costs.lua_caller)
   end)
 
   it("is that of lines, of where they are, and of what runs there",
