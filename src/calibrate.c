@@ -362,7 +362,7 @@ static void calibrate_lines (Calibration *c) {
   double each = more / (many->instructions - few->instructions);
   double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
   c->costs.instruction = cost_of(each);
-  /* no line was seen that took less each */
+  /* less than any took: it only keeps a line from nothing */
   c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
                            many->instructions / 16);
   c->costs.line = cost_of(line - each);
@@ -380,9 +380,8 @@ static void calibrate_tolls (Calibration *c) {
 
 
 static void calibrate_costs (Calibration *c) {
-  Scale s = clock_scale(&c->r->clock, 0);
   int i;
-  c->rate = (double)clock_ns(s, 1u << 30) / (1u << 30) * COST_UNIT;
+  c->rate = clock_rate(clock_scale(&c->r->clock, 0)) * COST_UNIT;
   for (i = 0; i < RUNS + PROBES; i++) series_sort(&c->bare[i]);
   if (c->options.lines) calibrate_lines(c);
   calibrate_calls(c);

@@ -74,6 +74,12 @@ uint64_t clock_ns (Scale s, uint64_t ticks) {
 }
 
 
+double clock_rate (Scale s) {
+  const uint32_t many = 1u << 30;
+  return (double)clock_ns(s, many) / many;
+}
+
+
 const char *clock_name (const Clock *c) {
   switch (c->kind) {
     case CLOCK_TICKS: return "tsc";

@@ -64,6 +64,9 @@ CPROF_I Scale clock_scale (Clock *c, int stopped);
 
 CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
 
+/* ns in a tick */
+CPROF_I double clock_rate (Scale s);
+
 /* "tsc", "monotonic", "cpu" or "host" */
 CPROF_I const char *clock_name (const Clock *c);
 

@@ -44,11 +44,6 @@ static double compensate_toll (const Toll *t, double rate, double known) {
 }
 
 
-static double compensate_rate (Scale scale) {
-  return (double)clock_ns(scale, 1u << 30) / (1u << 30) * COST_UNIT;
-}
-
-
 static void compensate_more (int64_t *cost, double more) {
   *cost = cost_of((double)*cost + more);
 }
@@ -60,7 +55,7 @@ static void compensate_more (int64_t *cost, double more) {
 ** added; what the machine does before and after the hook stays.
 */
 Costs compensate_costs (const Recording *r, Scale scale) {
-  double rate = compensate_rate(scale);
+  double rate = clock_rate(scale) * COST_UNIT;
   const Toll *t = r->figures->tolls;
   Costs c = r->costs;
   double more[TOLLS];
@@ -77,6 +72,7 @@ Costs compensate_costs (const Recording *r, Scale scale) {
   if (c.state < 0) c.state = 0;
   return c;
 }
+
 
 /* as files have it, where 0 means that it is not known */
 static uint32_t compensate_ps (double ps) {
@@ -115,7 +111,7 @@ static void compensate_less (Toll *from, const Toll *t) {
 */
 static void compensate_functions (const Recording *r, Snapshot *s) {
   static const TollKind of[COST_KINDS] = {TOLL_LUA, TOLL_C};
-  double rate = compensate_rate(s->scale), least[COST_KINDS];
+  double rate = clock_rate(s->scale) * COST_UNIT, least[COST_KINDS];
   double toll[COST_KINDS];
   Toll rest[COST_KINDS];
   uint32_t i;

@@ -579,7 +579,7 @@ static apart void hook_slow (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* calls and returns, where 'how' is known */
+/* the way of all others, where 'how' is known */
 static inline void hook_calls (lua_State *L, lua_Debug *ar, Fast fast,
                                int how) {
   Hot *h = recording_hot;

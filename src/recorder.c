@@ -195,11 +195,10 @@ static int recorder_touch (Recording *r, Stack *s) {
 ** at the ends of periods 1, 2, 4, 8 and so on.
 */
 static void recorder_rate (Recording *r) {
-  const uint32_t many = 1u << 30;
   uint64_t number = r->history.number;
   double ns;
   if ((number & (number - 1)) != 0) return;
-  ns = (double)clock_ns(clock_scale(&r->clock, 0), many) / many;
+  ns = clock_rate(clock_scale(&r->clock, 0));
   history_rate(&r->history, ns * 1e-9,
                (uint64_t)(r->options.budget * 1e6 / ns));
 }

@@ -15,10 +15,6 @@ function trial.median(list)
   return list[(#list + 1) // 2]
 end
 
-function trial.least(list)
-  return math.min(table.unpack(list))
-end
-
 ---ns that a call of `f` takes unprofiled
 function trial.time(f)
   collectgarbage()
