@@ -404,7 +404,7 @@ describe("percentiles", function()
     assert.equal(128, p.frames.kept)
     for back = 0, p.frames.kept - 1 do
       local frame = p.frames:at(back)
-      ns[#ns + 1] = frame.ns
+      ns[#ns + 1] = frame.ns - frame.overhead_ns
       self_ns[#ns] = row_of(frame, f).self_ns
       total_ns[#ns] = row_of(frame, f).total_ns
     end
@@ -414,6 +414,17 @@ describe("percentiles", function()
       local got, values = table.unpack(case)
       assert.same({ p50 = naive(values, 0.5), p90 = naive(values, 0.9),
         p99 = naive(values, 0.99), max = naive(values, 1) }, got)
+    end
+  end)
+
+  it("leave out what the profiler took itself", function()
+    local p = frames(20, { mode = "line" })
+    for back = 0, p.frames.kept - 1 do
+      local frame = p.frames:at(back)
+      local own = row_of(frame, p.functions[p.own])
+      assert.equal(own.self_ns, frame.overhead_ns)
+      assert.truthy(frame.overhead_ns > 0)
+      assert.truthy(frame.overhead_ns < frame.ns)
     end
   end)
 

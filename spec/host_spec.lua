@@ -34,8 +34,9 @@ local function host(arguments)
 end
 
 local game = [[
-  local function move() for i = 1, 50 do string.rep("x", i) end end
-  local function spike() for i = 1, 200000 do move = move end end
+  local function move() for i = 1, 50 do string.rep("x", i * 400) end end
+  local function spike() for i = 1, 20000 do move = move end build() end
+  function build() return string.reverse(string.rep("x", 2e6)) end
   local n = 0
   print(...)
   function update(dt)
@@ -62,15 +63,15 @@ describe("the reference host", function()
       assert.equal("a\tb c\n", out)
       assert.truthy(err:find "^cprof: game.lua a b c\n", err)
       assert.truthy(err:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
-        "game.lua:5\n"), err)
+        "game.lua:6\n"), err)
       assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in",
         err)
       assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
         err)
       assert.truthy(err:find "\n[^\n]* 60  collect", err)
       assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
-      assert.truthy(err:find "\n +41 [^\n]* spike %+", err)
-      assert.truthy(err:find "\n200,001 [^\n]*  2    local function spike",
+      assert.truthy(err:find "\n +41 [^\n]* string.reverse %+", err)
+      assert.truthy(err:find "\n20,001 [^\n]*  2    local function spike",
         err)
     end)
 
@@ -118,7 +119,7 @@ describe("the reference host", function()
         "--profile --profile-mode=call --frames=60 stop.lua"
       assert.equal(1, status)
       assert.equal("\n", out)
-      assert.truthy(err:find "cprof%-host: stop.lua:10: out of bounds\nstack",
+      assert.truthy(err:find "cprof%-host: stop.lua:11: out of bounds\nstack",
         err)
       assert.truthy(err:find "\n11 frames\nhalf within ", err)
       assert.truthy(err:find "\n[^\n]* 10  update *\n", err)
@@ -165,7 +166,7 @@ describe("the reference host", function()
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")
     assert.truthy(log:find "^ *[%d.]+ms +> load\n", log)
-    assert.truthy(log:find "\n *[%d.]+ms +> update %(game.lua:5%)\n", log)
+    assert.truthy(log:find "\n *[%d.]+ms +> update %(game.lua:6%)\n", log)
     assert.truthy(log:find("mode trace", 1, true))
   end)
 

@@ -15,6 +15,7 @@ local frames = {}
 ---@field number integer   from 1
 ---@field start_ns integer since recording began, without pauses
 ---@field ns integer
+---@field overhead_ns integer  what the profiler took itself, of ns
 ---@field full boolean     are all its nodes kept?
 ---@field rows cprof.FrameRow[]
 
@@ -54,6 +55,17 @@ local function rows_of(p, flat)
   return rows
 end
 
+-- a figure of a function, of what the history gives of a frame
+local function figure_of(flat, id, offset)
+  for i = 1, #flat, 4 do
+    if flat[i] == id then return flat[i + offset] end
+  end
+  return 0
+end
+
+-- where a function's figures stand after its number
+local offsets = { self_ns = 2, total_ns = 3 }
+
 local function check_back(who, back)
   if math.type(back) ~= "integer" or back < 0 then
     error(("frames:%s: must be an integer from 0, got %s"):format(who,
@@ -69,6 +81,7 @@ function Frames:at(back, slow)
   check_back("at", back)
   local f = self.history:period(back, slow)
   if not f then return nil end
+  f.overhead_ns = figure_of(f.rows, self.profile.own, offsets.self_ns)
   f.rows = rows_of(self.profile, f.rows)
   if back == 0 and not slow then f.full = true end
   return f
@@ -129,11 +142,9 @@ local function percentiles(values)
   return { p50 = at(0.5), p90 = at(0.9), p99 = at(0.99), max = at(1) }
 end
 
--- where a function's figures stand after its number
-local offsets = { self_ns = 2, total_ns = 3 }
-
----Percentiles over the frames that are kept: of the frames' own time, or
----of the time of a function, self time if not told otherwise.
+---Percentiles over the frames that are kept: of what the frames took
+---without the profiler's own, or of the time of a function, self time if
+---not told otherwise.
 ---@param func? cprof.Function
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles
@@ -148,15 +159,8 @@ function Frames:percentiles(func, field)
   local values = {}
   for back = 0, self.kept - 1 do
     local f = self.history:period(back, false)
-    if not func then
-      values[#values + 1] = f.ns
-    else
-      local value = 0
-      for i = 1, #f.rows, 4 do
-        if f.rows[i] == func.id then value = f.rows[i + offset] end
-      end
-      values[#values + 1] = value
-    end
+    values[#values + 1] = func and figure_of(f.rows, func.id, offset) or
+      f.ns - figure_of(f.rows, self.profile.own, offset)
   end
   return percentiles(values)
 end

@@ -12,6 +12,9 @@ local columns = {
 -- functions of a frame that are told
 local told = 3
 
+-- reports leave out what the profiler took itself
+local function time(frame) return frame.ns - frame.overhead_ns end
+
 ---@param average table<cprof.Function, integer>
 ---@param frame cprof.Frame
 ---@param filter fun(row: table): boolean
@@ -31,7 +34,7 @@ local function unusual(average, frame, filter)
   local out = {}
   for i = 1, math.min(#more, told) do
     -- what is lost in the frame's own noise is no news
-    if more[i].extra * 20 >= frame.ns then
+    if more[i].extra * 20 >= time(frame) then
       out[#out + 1] = ("%s +%s"):format(format.plain(more[i].func.name),
         format.time(more[i].extra))
     end
@@ -66,12 +69,12 @@ local function slowest(frames)
   for back = 0, frames.kept - 1 do
     local frame = frames:at(back)
     if not seen[frame.number] then
-      if frame.ns > usual then list[#list + 1] = frame
+      if time(frame) > usual then list[#list + 1] = frame
       else others = others + 1 end
     end
   end
   table.sort(list, function(a, b)
-    if a.ns ~= b.ns then return a.ns > b.ns end
+    if time(a) ~= time(b) then return time(a) > time(b) end
     return a.number < b.number
   end)
   return list, others
@@ -98,7 +101,7 @@ return function(view)
     local frame = list[i]
     cells[i] = {
       format.count(frame.number), format.time(frame.start_ns),
-      { format.time(frame.ns), format.heat(frame.ns, list[1].ns) },
+      { format.time(time(frame)), format.heat(time(frame), time(list[1])) },
       unusual(average, frame, passes),
     }
   end
