@@ -138,7 +138,7 @@ int cprof_start (lua_State *L, const cprof_Options *options) {
 
 int cprof_stop (lua_State *L) {
   Recording *r = recording_get(L);
-  return r != NULL && recorder_stop(r, L);
+  return r != NULL && lcprof_stop(r, L);
 }
 
 

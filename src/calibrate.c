@@ -19,6 +19,9 @@
 
 
 #define CALIBRATE_NS	12000000u	/* to be spent on it */
+#define CHECK_NS	1000000u	/* to be spent on another look */
+#define CHECK_EACH	100000000u	/* ns, from one to the next */
+#define BUSY		0.85		/* a machine that was not takes less */
 #define CALIBRATE_RUNS	3		/* at least, however long they take */
 #define CALIBRATE_TIMES	200		/* turns in a run */
 #define SPIN_NS		100	/* that the function in C takes */
@@ -108,6 +111,7 @@ typedef struct Calibration {
   uint64_t spun;	/* ticks that it took */
   uint64_t reading;	/* ticks that it takes to read the clock */
   double rate;		/* ps in a tick */
+  unsigned ns;		/* to be spent on it */
   int done;
 } Calibration;
 
@@ -461,7 +465,7 @@ static int calibrate_all (lua_State *L) {
   c->spin = calibrate_spinticks(c);
   c->reading = calibrate_reading(c);
   for (i = 0; i <= CALIBRATE_RUNS ||
-              platform_monotonic() - begun < CALIBRATE_NS; i++)
+              platform_monotonic() - begun < c->ns; i++)
     if (!calibrate_round(c, L, i == 0)) return 0;
   if (!calibrate_states(c, L)) return 0;
   calibrate_costs(c);
@@ -471,12 +475,14 @@ static int calibrate_all (lua_State *L) {
 
 
 /* 0: out of memory */
-static int calibrate_measure (Recording *r, const Options *o, Costs *costs) {
+static int calibrate_measure (Recording *r, const Options *o, unsigned ns,
+                              Costs *costs) {
   Hot *hot = recording_hot;
   Calibration c;
   lua_State *L;
   memset(&c, 0, sizeof c);
   c.memory = r->memory;
+  c.ns = ns;
   calibrate_options(&c.options, o);
   L = lua_newstate(c.memory.alloc, c.memory.ud);
   if (L == NULL) return 0;
@@ -507,8 +513,34 @@ const char *calibrate (Recording *r, const Options *o, int anew,
   if (o->trace) return "mode trace";
   if (!o->cpu && r->clock.host != NULL) return "the clock is the host's";
   if (!known->known || anew)
-    known->known = calibrate_measure(r, o, &known->costs);
+    known->known = calibrate_measure(r, o, CALIBRATE_NS, &known->costs);
   if (!known->known) return "out of memory";
   *costs = known->costs;
   return NULL;
+}
+
+
+/* of what programs do most */
+static double calibrate_sum (const Costs *c) {
+  return (double)(c->caller[COST_LUA] + c->callee[COST_LUA] +
+                  c->caller[COST_C] + c->callee[COST_C] + c->line);
+}
+
+
+static int calibrate_less (Recording *r, unsigned ns, Costs *costs) {
+  return calibrate_measure(r, &r->options, ns, costs) &&
+         calibrate_sum(costs) < calibrate_sum(&r->costs) * BUSY;
+}
+
+
+void calibrate_check (Recording *r) {
+  Calibrated *known = &r->calibrated[calibrate_way(&r->options)];
+  uint64_t now = platform_monotonic();
+  Costs costs;
+  if (r->uncompensated != NULL) return;
+  if (known->checked != 0 && now - known->checked < CHECK_EACH) return;
+  known->checked = now;
+  if (calibrate_less(r, CHECK_NS, &costs) &&
+      calibrate_less(r, CALIBRATE_NS, &costs))
+    r->costs = known->costs = costs;
 }

@@ -17,4 +17,11 @@
 CPROF_I const char *calibrate (Recording *r, const Options *o, int anew,
                                Costs *costs);
 
+/*
+** While it was measured what 'r' costs, a neighbour may have kept the
+** machine busy, for so short a time is easily hit as a whole. So this
+** takes another look; where events cost clearly less now, that counts.
+*/
+CPROF_I void calibrate_check (Recording *r);
+
 #endif

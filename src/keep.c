@@ -89,6 +89,7 @@ void keep_figures (Recording *r) {
   FormatHeader *h = file_header(r->file);
   Scale s = clock_scale(&r->clock, r->state == STATE_STOPPED);
   h->scale = s.factor | (uint64_t)s.shift << 32;
+  h->costs = r->costs;
   h->events = r->hot->events;
   h->backwards = r->hot->backwards;
   platform_publish(&h->counted, r->state == STATE_STOPPED);

@@ -215,8 +215,16 @@ static int core_start (lua_State *L) {
 }
 
 
+int lcprof_stop (Recording *r, lua_State *L) {
+  if (!recorder_stop(r, L)) return 0;
+  calibrate_check(r);
+  keep_finish(r, L);
+  return 1;
+}
+
+
 static int core_stop (lua_State *L) {
-  lua_pushboolean(L, recorder_stop(recording_get(L), L));
+  lua_pushboolean(L, lcprof_stop(recording_get(L), L));
   return 1;
 }
 

@@ -7,10 +7,13 @@
 
 #include <lua.h>
 
-#include "platform.h"
+#include "recording.h"
 
 
 /* is it one of them? */
 CPROF_I int lcprof_own (lua_CFunction f);
+
+/* 0: nothing is being recorded */
+CPROF_I int lcprof_stop (Recording *r, lua_State *L);
 
 #endif

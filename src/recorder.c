@@ -153,7 +153,6 @@ int recorder_stop (Recording *r, lua_State *L) {
   if (r->state == STATE_RUNNING) recorder_detach(r, L);
   r->state = STATE_STOPPED;
   trace_close(&r->trace);
-  keep_finish(r, L);
   return 1;
 }
 

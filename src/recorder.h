@@ -15,7 +15,10 @@
 */
 CPROF_I int recorder_start (Recording *r, lua_State *L, const Options *o);
 
-/* all of these give 0 when they find nothing to do */
+/*
+** All of these give 0 when they find nothing to do. What was stopped stays
+** in its file until keep_finish.
+*/
 CPROF_I int recorder_stop (Recording *r, lua_State *L);
 CPROF_I int recorder_pause (Recording *r, lua_State *L);
 CPROF_I int recorder_resume (Recording *r, lua_State *L);

@@ -139,6 +139,7 @@ typedef struct Options {
 /* costs of one way to record */
 typedef struct Calibrated {
   int known;
+  uint64_t checked;	/* ns, when they last were; 0: not yet */
   Costs costs;
 } Calibrated;
 
