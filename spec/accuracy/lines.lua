@@ -51,33 +51,46 @@ function lines.share()
   return out
 end
 
--- lines that do the same 5, 10, 20 and 40 times
-
-local times = { 5, 10, 20, 40 }
-
-local function weighted(statement, which)
-  local code = { "return function(n) local x, t = 0, {} for i = 1, n do" }
-  for line, count in ipairs(times) do
-    code[#code + 1] = (which == nil or which == line)
-      and statement:rep(count) or ""
+-- a loop of these lines, or of one of them alone, at the same place
+local function weighted(texts, which)
+  local code = { "return function(n) local x, t = 0, { 1, 2, 3, 4, 5 } " ..
+    "for i = 1, n do" }
+  for line, text in ipairs(texts) do
+    code[#code + 1] = (which == nil or which == line) and text or ""
   end
   code[#code + 1] = "end return x end"
   return assert(load(table.concat(code, "\n"), "=weighted"))()
 end
 
+---Lines that do the same 5, 10, 20 and 40 times.
+---@param statement string
+---@return string[]
+function lines.repeated(statement)
+  local texts = {}
+  for line, count in ipairs { 5, 10, 20, 40 } do
+    texts[line] = statement:rep(count)
+  end
+  return texts
+end
+
+---Lines whose instructions take different times.
+lines.mixed = { ("x = { i } "):rep(4), ("x = i * 3 + i "):rep(30),
+  ("x = t[1] t[2] = i "):rep(15), ("x = i % 7 "):rep(10), "x = 'a' .. i ",
+  "x = i " }
+
 ---Of each line: its true share of all of them, and those reported.
-function lines.weights(statement)
-  local all, empty = weighted(statement), weighted(statement, 0)
+function lines.weights(texts)
+  local all, empty = weighted(texts), weighted(texts, 0)
   local single, out = {}, {}
-  for line in ipairs(times) do
-    single[line] = weighted(statement, line)
+  for line in ipairs(texts) do
+    single[line] = weighted(texts, line)
     out[line] = { truth = {}, raw = {}, compensated = {}, doubled = {} }
   end
   local function time(f) return trial.time(function() f(1000) end) end
   local function note(how, round, of)
     local sum = 0
-    for line in ipairs(times) do sum = sum + of[line] end
-    for line in ipairs(times) do
+    for line in ipairs(texts) do sum = sum + of[line] end
+    for line in ipairs(texts) do
       out[line][how][round] = sum > 0 and of[line] / sum * 100 or 0
     end
   end
@@ -87,13 +100,13 @@ function lines.weights(statement)
     note("truth", round, of)
     local got = trial.record(function() all(1000) end, { mode = "line" })
     for how, p in pairs(got) do
-      for line in ipairs(times) do
+      for line in ipairs(texts) do
         of[line] = p.lines["=weighted"][line + 1].self_ns
       end
       note(how, round, of)
     end
   end
-  for line in ipairs(times) do
+  for line in ipairs(texts) do
     for how, list in pairs(out[line]) do out[line][how] = trial.median(list) end
   end
   return out

@@ -168,8 +168,9 @@ note("H", "share of C", h.truth, h)
 judge("H", ("mode line, C has %.1f %%"):format(h.truth), "3 points",
   worst({ h }, off), below(3), "%.1f")
 for _, what in ipairs {
-  { "  lines of tables", "x = { i } " },
-  { "  lines of arithmetic", "x = i * 3 + i " },
+  { "  lines of tables", lines.repeated "x = { i } " },
+  { "  lines of arithmetic", lines.repeated "x = i * 3 + i " },
+  { "  lines of different kinds", lines.mixed },
 } do
   local weights = lines.weights(what[2])
   for i, row in ipairs(weights) do
