@@ -92,10 +92,13 @@ static const Probe calibrate_probes[PROBES] = {
 
 #define ROUNDS	256	/* at most */
 
-/* what one thing took in all rounds, in ticks */
+/*
+** What one thing took in all rounds, in ticks; less than nothing where
+** what the function in C takes has been seen as more than it was.
+*/
 typedef struct Series {
-  uint32_t count;
-  uint32_t ticks[ROUNDS];
+  int count;
+  int32_t ticks[ROUNDS];
 } Series;
 
 typedef struct Calibration {
@@ -146,24 +149,25 @@ static int calibrate_alllines (lua_State *L, const char *source) {
 ** Series
 ** ======================================================= */
 
-static void series_add (Series *s, uint64_t ticks) {
-  if (s->count < ROUNDS && ticks <= UINT32_MAX)
-    s->ticks[s->count++] = (uint32_t)ticks;
+static void series_add (Series *s, uint64_t took, uint64_t less) {
+  int64_t ticks = (int64_t)(took - less);
+  if (s->count < ROUNDS && ticks >= INT32_MIN && ticks <= INT32_MAX)
+    s->ticks[s->count++] = (int32_t)ticks;
 }
 
 
 static int series_order (const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
   return (x > y) - (x < y);
 }
 
 
 static void series_sort (Series *s) {
-  qsort(s->ticks, s->count, sizeof *s->ticks, series_order);
+  qsort(s->ticks, (size_t)s->count, sizeof *s->ticks, series_order);
 }
 
 
-static uint32_t series_median (const Series *s) {
+static int32_t series_median (const Series *s) {
   return s->count > 0 ? s->ticks[s->count / 2] : 0;
 }
 
@@ -183,12 +187,11 @@ static void calibrate_call (lua_State *L, int run, int times) {
 
 
 static void calibrate_bare (Calibration *c, lua_State *L, int run) {
-  uint64_t before, took;
+  uint64_t before;
   c->spun = 0;
   before = recording_now(c->r->hot);
   calibrate_call(L, run, CALIBRATE_TIMES);
-  took = recording_now(c->r->hot) - before - c->spun;
-  series_add(&c->bare[run], took);
+  series_add(&c->bare[run], recording_now(c->r->hot) - before, c->spun);
 }
 
 
@@ -225,10 +228,8 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
   calibrate_call(L, run, CALIBRATE_TIMES);
   for (k = 0; k < PROBES; k++) {
     if (calibrate_probes[k].run != run || c->node[k] == NULL) continue;
-    before[k] = c->node[k]->self - before[k];
-    if (calibrate_probes[k].line == LINE_C && c->spun < before[k])
-      before[k] -= c->spun;
-    series_add(&c->self[k], before[k]);
+    series_add(&c->self[k], c->node[k]->self - before[k],
+               calibrate_probes[k].line == LINE_C ? c->spun : 0);
   }
 }
 
