@@ -20,8 +20,7 @@
 
 #define CALIBRATE_NS	12000000u	/* to be spent on it */
 #define CHECK_NS	1000000u	/* to be spent on another look */
-#define CHECK_EACH	100000000u	/* ns, from one to the next */
-#define BUSY		0.85		/* a machine that was not takes less */
+#define CHECK_EACH	100000000u	/* ns, from one to the next, at least */
 #define CALIBRATE_RUNS	3		/* at least, however long they take */
 #define CALIBRATE_TIMES	200		/* turns in a run */
 #define SPIN_NS		100	/* that the function in C takes */
@@ -506,42 +505,63 @@ static unsigned calibrate_way (const Options *o) {
 }
 
 
-const char *calibrate (Recording *r, const Options *o, int anew,
-                       Costs *costs) {
-  Calibrated *known = &r->calibrated[calibrate_way(o)];
-  memset(costs, 0, sizeof *costs);
-  if (!o->compensate) return "compensate = false";
-  if (o->trace) return "mode trace";
-  if (!o->cpu && r->clock.host != NULL) return "the clock is the host's";
-  if (!known->known || anew)
-    known->known = calibrate_measure(r, o, CALIBRATE_NS, &known->costs);
-  if (!known->known) return "out of memory";
-  *costs = known->costs;
-  return NULL;
-}
-
+/* {======================================================
+** Looks
+** ======================================================= */
 
 /* of what programs do most */
-static double calibrate_sum (const Costs *c) {
+static double looks_sum (const Costs *c) {
   return (double)(c->caller[COST_LUA] + c->callee[COST_LUA] +
                   c->caller[COST_C] + c->callee[COST_C] + c->line);
 }
 
 
-static int calibrate_less (Recording *r, unsigned ns, Costs *costs) {
-  return calibrate_measure(r, &r->options, ns, costs) &&
-         calibrate_sum(costs) < calibrate_sum(&r->costs) * BUSY;
+/* takes another look, for 'ns'; 0: out of memory */
+static int looks_take (Recording *r, Looks *l, const Options *o,
+                       unsigned ns) {
+  Costs costs;
+  if (!calibrate_measure(r, o, ns, &costs)) return 0;
+  l->costs[l->taken++ % LOOKS] = costs;
+  l->last = platform_monotonic();
+  return 1;
+}
+
+
+/* the median; of two the lesser, for it is a busy machine that is slow */
+static Costs looks_usual (const Looks *l) {
+  unsigned count = l->taken < LOOKS ? l->taken : LOOKS, i, k;
+  for (i = 0; i < count; i++) {
+    double sum = looks_sum(&l->costs[i]);
+    unsigned less = 0;
+    for (k = 0; k < count; k++) {
+      double other = looks_sum(&l->costs[k]);
+      less += other < sum || (k < i && !(other > sum));
+    }
+    if (less == (count - 1) / 2) break;
+  }
+  return l->costs[i];
+}
+
+/* }====================================================== */
+
+
+const char *calibrate (Recording *r, const Options *o, int anew,
+                       Costs *costs) {
+  Looks *l = &r->looks[calibrate_way(o)];
+  memset(costs, 0, sizeof *costs);
+  if (!o->compensate) return "compensate = false";
+  if (o->trace) return "mode trace";
+  if (!o->cpu && r->clock.host != NULL) return "the clock is the host's";
+  if ((l->taken == 0 || anew) && !looks_take(r, l, o, CALIBRATE_NS))
+    return "out of memory";
+  *costs = anew ? l->costs[(l->taken - 1) % LOOKS] : looks_usual(l);
+  return NULL;
 }
 
 
 void calibrate_check (Recording *r) {
-  Calibrated *known = &r->calibrated[calibrate_way(&r->options)];
-  uint64_t now = platform_monotonic();
-  Costs costs;
+  Looks *l = &r->looks[calibrate_way(&r->options)];
   if (r->uncompensated != NULL) return;
-  if (known->checked != 0 && now - known->checked < CHECK_EACH) return;
-  known->checked = now;
-  if (calibrate_less(r, CHECK_NS, &costs) &&
-      calibrate_less(r, CALIBRATE_NS, &costs))
-    r->costs = known->costs = costs;
+  if (l->taken > 1 && platform_monotonic() - l->last < CHECK_EACH) return;
+  if (looks_take(r, l, &r->options, CHECK_NS)) r->costs = looks_usual(l);
 }

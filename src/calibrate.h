@@ -20,7 +20,8 @@ CPROF_I const char *calibrate (Recording *r, const Options *o, int anew,
 /*
 ** While it was measured what 'r' costs, a neighbour may have kept the
 ** machine busy, for so short a time is easily hit as a whole. So this
-** takes another look; where events cost clearly less now, that counts.
+** takes another look, some time after the last one; the median of the
+** last ones counts.
 */
 CPROF_I void calibrate_check (Recording *r);
 

@@ -136,14 +136,16 @@ typedef struct Options {
   int compensate;	/* is what recording costs to be subtracted? */
 } Options;
 
-/* costs of one way to record */
-typedef struct Calibrated {
-  int known;
-  uint64_t checked;	/* ns, when they last were; 0: not yet */
-  Costs costs;
-} Calibrated;
+#define LOOKS	5
 
-#define CALIBRATED_WAYS	32
+/* costs of one way to record: the last ones measured */
+typedef struct Looks {
+  unsigned taken;
+  uint64_t last;	/* ns, when the last one was */
+  Costs costs[LOOKS];
+} Looks;
+
+#define LOOKS_WAYS	32
 
 typedef struct Recording {
   Hot *hot;
@@ -165,7 +167,7 @@ typedef struct Recording {
   Clock clock;
   Costs costs;
   const char *uncompensated;	/* why costs stay in the times; or NULL */
-  Calibrated calibrated[CALIBRATED_WAYS];	/* what was measured so far */
+  Looks looks[LOOKS_WAYS];
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that began it */
   Functions functions;
