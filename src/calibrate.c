@@ -18,15 +18,18 @@
 #include "recorder.h"
 
 
-#define CALIBRATE_NS	12000000u	/* to be spent on it */
-#define CHECK_NS	1000000u	/* to be spent on another look */
-#define CHECK_EACH	100000000u	/* ns, from one to the next, at least */
 #define CALIBRATE_RUNS	3		/* at least, however long they take */
 #define CALIBRATE_TIMES	200		/* turns in a run */
 #define SPIN_NS		100	/* that the function in C takes */
 #define READINGS	1000	/* of the clock */
 #define FAR		100	/* lines */
 #define DEEP		2000	/* new states */
+
+/*
+** The processor learns a loop; what it does for an event, before and after
+** the hook, takes a little more in programs. Fitted ('make accuracy').
+*/
+#define UNLEARNT	1.05
 
 
 #define TEN(s)	s s s s s s s s s s
@@ -383,6 +386,11 @@ static void calibrate_tolls (Calibration *c) {
 }
 
 
+static void calibrate_unlearn (int64_t *cost) {
+  *cost = cost_of((double)*cost * UNLEARNT);
+}
+
+
 static void calibrate_costs (Calibration *c) {
   int i;
   c->rate = clock_rate(clock_scale(&c->r->clock, 0)) * COST_UNIT;
@@ -395,6 +403,11 @@ static void calibrate_costs (Calibration *c) {
   c->costs.unreturned = c->costs.toll[TOLL_RETURN];
   if (c->tolls[TOLL_STATE].events > 0)
     c->costs.state = c->costs.toll[TOLL_STATE] - c->costs.toll[TOLL_LUA];
+  for (i = 0; i < COST_KINDS; i++) {
+    calibrate_unlearn(&c->costs.caller[i]);
+    calibrate_unlearn(&c->costs.callee[i]);
+  }
+  calibrate_unlearn(&c->costs.line);
 }
 
 /* }====================================================== */
@@ -474,9 +487,7 @@ static int calibrate_all (lua_State *L) {
 }
 
 
-/* 0: out of memory */
-static int calibrate_measure (Recording *r, const Options *o, unsigned ns,
-                              Costs *costs) {
+int calibrate (Recording *r, const Options *o, unsigned ns, Costs *costs) {
   Hot *hot = recording_hot;
   Calibration c;
   lua_State *L;
@@ -497,71 +508,3 @@ static int calibrate_measure (Recording *r, const Options *o, unsigned ns,
 }
 
 /* }====================================================== */
-
-
-static unsigned calibrate_way (const Options *o) {
-  return (o->cpu ? 1u : 0) | (o->callsites ? 2u : 0) | (o->fold ? 4u : 0) |
-         (o->lines ? 8u : 0) | (o->wantlines != NULL ? 16u : 0);
-}
-
-
-/* {======================================================
-** Looks
-** ======================================================= */
-
-/* of what programs do most */
-static double looks_sum (const Costs *c) {
-  return (double)(c->caller[COST_LUA] + c->callee[COST_LUA] +
-                  c->caller[COST_C] + c->callee[COST_C] + c->line);
-}
-
-
-/* takes another look, for 'ns'; 0: out of memory */
-static int looks_take (Recording *r, Looks *l, const Options *o,
-                       unsigned ns) {
-  Costs costs;
-  if (!calibrate_measure(r, o, ns, &costs)) return 0;
-  l->costs[l->taken++ % LOOKS] = costs;
-  l->last = platform_monotonic();
-  return 1;
-}
-
-
-/* the median; of two the lesser, for it is a busy machine that is slow */
-static Costs looks_usual (const Looks *l) {
-  unsigned count = l->taken < LOOKS ? l->taken : LOOKS, i, k;
-  for (i = 0; i < count; i++) {
-    double sum = looks_sum(&l->costs[i]);
-    unsigned less = 0;
-    for (k = 0; k < count; k++) {
-      double other = looks_sum(&l->costs[k]);
-      less += other < sum || (k < i && !(other > sum));
-    }
-    if (less == (count - 1) / 2) break;
-  }
-  return l->costs[i];
-}
-
-/* }====================================================== */
-
-
-const char *calibrate (Recording *r, const Options *o, int anew,
-                       Costs *costs) {
-  Looks *l = &r->looks[calibrate_way(o)];
-  memset(costs, 0, sizeof *costs);
-  if (!o->compensate) return "compensate = false";
-  if (o->trace) return "mode trace";
-  if (!o->cpu && r->clock.host != NULL) return "the clock is the host's";
-  if ((l->taken == 0 || anew) && !looks_take(r, l, o, CALIBRATE_NS))
-    return "out of memory";
-  *costs = anew ? l->costs[(l->taken - 1) % LOOKS] : looks_usual(l);
-  return NULL;
-}
-
-
-void calibrate_check (Recording *r) {
-  Looks *l = &r->looks[calibrate_way(&r->options)];
-  if (r->uncompensated != NULL) return;
-  if (l->taken > 1 && platform_monotonic() - l->last < CHECK_EACH) return;
-  if (looks_take(r, l, &r->options, CHECK_NS)) r->costs = looks_usual(l);
-}

@@ -10,19 +10,10 @@
 
 
 /*
-** What recording costs as 'o' asks for it, or why this is not known: gives
-** that, or NULL. It measures once for each way to record, for some ms;
-** 'anew': again.
+** What it costs to record as 'o' asks for it, measured for so many ns.
+** 0: out of memory.
 */
-CPROF_I const char *calibrate (Recording *r, const Options *o, int anew,
-                               Costs *costs);
-
-/*
-** While it was measured what 'r' costs, a neighbour may have kept the
-** machine busy, for so short a time is easily hit as a whole. So this
-** takes another look, some time after the last one; the median of the
-** last ones counts.
-*/
-CPROF_I void calibrate_check (Recording *r);
+CPROF_I int calibrate (Recording *r, const Options *o, unsigned ns,
+                       Costs *costs);
 
 #endif

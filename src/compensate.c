@@ -23,10 +23,10 @@
 /*
 ** An event that is timed waits for all that it has asked for, and nothing
 ** of the program runs meanwhile. Of what a call takes beyond the least,
-** others hide a part: from none to two thirds, by the program ('make
-** accuracy'); this is what they do not.
+** others hide a part: from none to two thirds, by the program; this is
+** what they do not. It is fitted ('make accuracy').
 */
-#define OPEN	0.8
+#define OPEN		0.8
 
 /*
 ** How much more a toll is than 'known', in ps. The mean of some events is
@@ -51,8 +51,8 @@ static void compensate_more (int64_t *cost, double more) {
 
 /*
 ** Costs were measured on code that does little else, so that all that it
-** needs is at hand. What events of this program took beside these is
-** added; what the machine does before and after the hook stays.
+** needs is at hand. What events of this program took within the hook
+** beside these is added.
 */
 Costs compensate_costs (const Recording *r, Scale scale) {
   double rate = clock_rate(scale) * COST_UNIT;

@@ -7,11 +7,11 @@
 
 #include <lauxlib.h>
 
-#include "calibrate.h"
 #include "keep.h"
 #include "lcommand.h"
 #include "lcprof.h"
 #include "lfile.h"
+#include "looks.h"
 #include "lown.h"
 #include "lprofile.h"
 #include "lsave.h"
@@ -202,7 +202,7 @@ static int core_start (lua_State *L) {
     lua_insert(L, -2);
     return 2;
   }
-  r->uncompensated = calibrate(r, &o, 0, &r->costs);
+  r->uncompensated = looks_costs(r, &o, 0, &r->costs);
   if (!recorder_start(r, L, &o)) {
     keep_abandon(r);
     lua_pushnil(L);
@@ -217,7 +217,7 @@ static int core_start (lua_State *L) {
 
 int lcprof_stop (Recording *r, lua_State *L) {
   if (!recorder_stop(r, L)) return 0;
-  calibrate_check(r);
+  looks_again(r);
   keep_finish(r, L);
   return 1;
 }
@@ -255,7 +255,7 @@ static int core_calibrate (lua_State *L) {
   const char *why;
   luaL_checktype(L, 1, LUA_TTABLE);
   core_way(L, &o);
-  why = calibrate(r, &o, 1, &costs);
+  why = looks_costs(r, &o, 1, &costs);
   if (why == NULL) {
     lprofile_pushcosts(L, &costs);
     return 1;
