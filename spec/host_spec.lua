@@ -68,12 +68,17 @@ describe("the reference host", function()
         err)
       assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
         err)
-      assert.truthy(err:find "\n[^\n]* 60  collect", err)
       assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
       assert.truthy(err:find "\n +41 [^\n]* string.reverse %+", err)
       assert.truthy(err:find "\n20,001 [^\n]*  2    local function spike",
         err)
     end)
+
+  it("shows the zones of its own in C", function()
+    write("idle.lua", "function update() end")
+    local _, err = host "--profile --frames=60 idle.lua"
+    assert.truthy(err:find "\n[^\n]* 60  collect", err)
+  end)
 
   it("leaves output, errors and exit status to the program", function()
     local programs = {
