@@ -99,18 +99,17 @@ describe("what recording costs", function()
   end)
 
   it("is measured again at the end", function()
-    local usual = profiler.calibrate()
-    for _, times in ipairs { 20, 0.05 } do
+    local names = profiler.calibrate()
+    for _, ns in ipairs { 1e6, 0 } do
       local later = os.clock() + 0.15
       while os.clock() < later do end  -- it is not looked at all the time
       local costs = {}
       profiler.start()
-      for name, ns in pairs(usual) do costs[name] = ns * times end
+      for name in pairs(names) do costs[name] = ns end
       core.costs(costs)
       profiler.stop()
       local got = profiler.snapshot().meta.costs_ns.coroutine
-      assert.is_true(got < usual.coroutine * 10)
-      assert.is_true(got > usual.coroutine / 10)
+      assert.is_true(got > 0 and got < 1e5, got)
     end
   end)
 

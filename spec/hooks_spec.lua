@@ -158,7 +158,7 @@ describe("other hooks", function()
   it("are not said to be lost when none was", function()
     local p = helper.record(leaf)
     assert.is_false(p.meta.hook_lost)
-    assert.is_nil(p:report():find("note:", 1, true))
+    assert.is_nil(p:report():find("debug hook", 1, true))
   end)
 
   it("left by a recording take themselves off coroutines", function()
