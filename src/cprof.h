@@ -196,6 +196,8 @@ CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 ** Begins a new profile; 'options' may be NULL. LUA_OK, or another status
 ** of Lua's, with the message on the stack: a wrong option, out of memory,
 ** a profile is being recorded, or require "cprof" does not find it.
+** What recording costs is measured, for 12 ms at the first start, and for
+** 1.5 ms when a recording stops.
 */
 CPROF_API int cprof_start (lua_State *L, const cprof_Options *options);
 

@@ -13,7 +13,10 @@
 /* is it one of them? */
 CPROF_I int lcprof_own (lua_CFunction f);
 
-/* 0: nothing is being recorded */
+/*
+** Stops 'r', looks again at what it has cost, and closes its file.
+** 0: nothing is being recorded.
+*/
 CPROF_I int lcprof_stop (Recording *r, lua_State *L);
 
 #endif
