@@ -181,7 +181,7 @@ function cause.runs()
   local trees, hottest, shares = {}, {}, {}
   local count = { trees = 0, hottest = 0 }
   for run = 1, 20 do
-    local p = trial.record(function() program(400) end).compensated
+    local p = trial.record(function() program(1600) end).compensated
     local most, which = -1, 0
     for i = 1, #functions do
       local f = trial.find(p, functions[i])
