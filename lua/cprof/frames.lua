@@ -66,6 +66,11 @@ end
 -- where a function's figures stand after its number
 local offsets = { self_ns = 2, total_ns = 3 }
 
+-- what the profiler took itself, of what the history gives of a frame
+local function overhead_of(self, period)
+  return figure_of(period.rows, self.profile.own, offsets.self_ns)
+end
+
 local function check_back(who, back)
   if math.type(back) ~= "integer" or back < 0 then
     error(("frames:%s: must be an integer from 0, got %s"):format(who,
@@ -81,7 +86,7 @@ function Frames:at(back, slow)
   check_back("at", back)
   local f = self.history:period(back, slow)
   if not f then return nil end
-  f.overhead_ns = figure_of(f.rows, self.profile.own, offsets.self_ns)
+  f.overhead_ns = overhead_of(self, f)
   f.rows = rows_of(self.profile, f.rows)
   if back == 0 and not slow then f.full = true end
   return f
@@ -160,7 +165,7 @@ function Frames:percentiles(func, field)
   for back = 0, self.kept - 1 do
     local f = self.history:period(back, false)
     values[#values + 1] = func and figure_of(f.rows, func.id, offset) or
-      f.ns - figure_of(f.rows, self.profile.own, offset)
+      f.ns - overhead_of(self, f)
   end
   return percentiles(values)
 end
