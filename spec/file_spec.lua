@@ -527,8 +527,8 @@ describe("what is no profile", function()
     refused(("\0"):rep(8192), "not a profile")
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
-    refused(with(s, 12, ("I4"):pack(4)),
-      "its format is version 4; this cprof reads version 3")
+    refused(with(s, 12, ("I4"):pack(3)),
+      "its format is version 3; this cprof reads version 4")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")
