@@ -7,6 +7,7 @@
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install    into PREFIX (and DESTDIR)
+# make rockspec   list sources and modules in the rockspecs
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
 
@@ -22,8 +23,12 @@ SPEC		= spec
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
-		  -fno-plt -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
-OBJECTS		= $(patsubst src/%.c,$(B)/%.o,$(wildcard src/*.c))
+		  -fno-plt -Isrc -I$(LUA_INCDIR) -MMD -MP $(EXTRA)
+
+# all but what is only for a host that has the Lua part inside
+SOURCES		= $(filter-out src/host/embed.c src/host/main.c,\
+		  $(wildcard src/*/*.c))
+OBJECTS		= $(SOURCES:src/%.c=$(B)/%.o)
 SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
@@ -36,7 +41,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation host demo test test-consumers bench accuracy install \
+.PHONY: all amalgamation rockspec host demo test test-consumers bench accuracy install \
 	lint sanitize memcheck fuzz clean deps-build deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
@@ -50,10 +55,10 @@ $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
-$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/platform.o
+$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
 
-$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/platform.o
+$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
@@ -68,21 +73,22 @@ $(B)/embedded.h: src/host/embed.lua $(MODULES)
 	$(LUA) src/host/embed.lua $@
 
 $(B)/host/embed.o: $(B)/embedded.h
-$(B)/host/%.o: FLAGS += -Isrc -I$(B)
-
-$(B)/host/main.o: src/host/main.c
+$(B)/host/embed.o: FLAGS += -I$(B)
 
 host: $(B)/cprof-host
 
 $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
 	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) -lm
 
+# what a rockspec cannot look for itself
+rockspec: deps-build
+	@find lua -name '*.lua' | $(LUA) rockspec/update.lua $(SOURCES)
+
 amalgamation: deps-build
 	@$(MAKE) --no-print-directory $(B)/embedded.h
-	$(LUA) src/host/amalgamate.lua $(B) $(sort $(wildcard src/*.c)) \
-	  src/host/embed.c
+	$(LUA) src/host/amalgamate.lua $(B) $(sort $(SOURCES)) src/host/embed.c
 
--include $(wildcard $(B)/*.d $(B)/host/*.d)
+-include $(wildcard $(B)/*/*.d)
 
 clean:
 	rm -rf $(B)
@@ -192,8 +198,8 @@ fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
 	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c src/*.c -l$(LUA) -lm
+	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
+	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) -lm
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
 	  -max_len=16384 -print_final_stats=1 -verbosity=0 \

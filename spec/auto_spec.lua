@@ -7,7 +7,7 @@ local command = require "command"
 local program = [[
   local function f() for _ = 1, 1e5 do end end
   f() f()
-  print(..., debug.gethook() ~= nil)
+  print(..., require "cprof".running())
 ]]
 
 local function run(set, script, ...)

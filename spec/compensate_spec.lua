@@ -174,7 +174,8 @@ describe("what recording costs", function()
     assert.equal(before, (taken(q)))
     assert.is_true(q.meta.clamped_ns > 0)
     assert.equal(0, helper.find(q, leaf).self_ns)
-    assert.is_truthy(q:report():find "note: %S+ of what recording costs")
+    assert.is_truthy(q:report():find(
+      "note: overhead estimates exceeded the measured time by %S+\n"))
   end)
 
   it("stays in the times on request, or where it is not known", function()

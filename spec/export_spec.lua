@@ -230,8 +230,10 @@ describe("an export", function()
 end)
 
 describe("the nodes in depth", function()
-  it("are all of them, callers before callees", function()
+  it("are all but overhead, callers before callees", function()
     local seen, path = {}, {}
+    local overhead = core.overhead(lined.nodes)
+    assert.equal(lined.meta.overhead_ns, lined.nodes[overhead].total_ns)
     for id, depth, func, line, calls, self_ns, total_ns in
         core.walk(lined.nodes) do
       local node = lined.nodes[id]
@@ -239,11 +241,14 @@ describe("the nodes in depth", function()
       assert.is_nil(seen[id])
       seen[id] = true
       assert.equal(depth > 0 and path[depth - 1] or 0, node.parent)
+      assert.is_true(id ~= overhead)
       assert.same({ node.func, node.call_line, node.calls, node.self_ns,
-        node.total_ns }, { func, line, calls, self_ns, total_ns })
-      assert.same({ node.parent, func, line, calls, self_ns, total_ns,
+        id == 1 and lined.program_ns or node.total_ns },
+        { func, line, calls, self_ns, total_ns })
+      assert.same({ node.parent, func, line, calls, self_ns, node.total_ns,
         node.self_raw_ns }, { core.node(lined.nodes, id) })
     end
+    seen[overhead] = true
     assert.equal(#lined.nodes, #seen)
     assert.has_error(function() core.node(lined.nodes, #seen + 1) end)
   end)
@@ -301,7 +306,8 @@ describe("folded stacks", function()
           coded(called.functions[above.func].title, ";"))
         above = called.nodes[above.parent]
       end
-      if node.self_ns > 0 and node.parent > 0 then
+      if node.self_ns > 0 and node.parent > 0 and
+         node.func ~= called.overhead then
         expected[#expected + 1] = table.concat(path, ";") .. " " ..
           node.self_ns
       end
@@ -311,7 +317,7 @@ describe("folded stacks", function()
       got[#got + 1] = line
       whole = whole + math.tointeger(line:match " (%d+)$")
     end
-    assert.equal(called.nodes[1].total_ns, whole)
+    assert.equal(called.program_ns, whole)
     table.sort(expected)
     table.sort(got)
     assert.same(expected, got)

@@ -528,13 +528,13 @@ describe("what is no profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 4")
+      "its format is version 3; this cprof reads version 5")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")
-    refused(with(s, 52, ("I4"):pack(0xffffffff)), "damaged: number of nodes")
-    refused(with(s, 56, ("I4"):pack(0xffffffff)), "damaged: cut short")
-    refused(with(s, 56, ("I4"):pack(1)), "damaged: size")
+    refused(with(s, 48, ("I4"):pack(0xffffffff)), "damaged: number of nodes")
+    refused(with(s, 52, ("I4"):pack(0xffffffff)), "damaged: cut short")
+    refused(with(s, 52, ("I4"):pack(1)), "damaged: size")
     refused(with(s, 4096, ("I4"):pack(77)), "damaged: kind of a block")
     refused(with(s, 4104, ("I4"):pack(0)), "damaged: size of a block")
   end)
@@ -557,7 +557,7 @@ describe("what is no profile", function()
         "damaged: caller of a node")
     end
     refused(with(s, third + 20, ("I4"):pack(1)),
-      "damaged: a node under the profiler's own")
+      "damaged: a callee of overhead")
     refused(with(s, third + 16, ("I4"):pack(2)), "damaged: caller of a node")
     refused(with(s, third + 24, ("I4"):pack(100000)),
       "damaged: function of a node")

@@ -64,9 +64,15 @@ local function inside(p)
     helper.find(p, spin) }
 end
 
+-- each frame is rounded by itself, and estimates what is overhead in it
+local function near(expected, got, title)
+  assert.is_true(math.abs(expected - got) <= expected * 0.02 + 1000,
+    ("%s: %d and %d"):format(title, expected, got))
+end
+
 describe("the figures of frames", function()
   for _, history in ipairs { 128, "full" } do
-    it("add up to the profile's, history = " .. history, function()
+    it("add up to about the profile's, history = " .. history, function()
       local p = frames(100, { history = history })
       helper.check(p)
       local of = sums(p)
@@ -74,8 +80,18 @@ describe("the figures of frames", function()
       assert.equal(6, #list)
       for _, f in ipairs(list) do
         assert.equal(f.calls, of[f].calls, f.title)
-        assert.equal(f.self_ns, of[f].self_ns, f.title)
-        assert.equal(f.total_ns, of[f].total_ns, f.title)
+        near(f.self_ns, of[f].self_ns, f.title)
+        near(f.total_ns, of[f].total_ns, f.title)
+      end
+    end)
+
+    it("add up without compensation, history = " .. history, function()
+      local p = frames(100, { history = history, compensate = false })
+      local of = sums(p)
+      for _, f in ipairs(inside(p)) do
+        -- a nanosecond is lost for each node and frame at most
+        assert.is_true(f.self_ns - of[f].self_ns <= 100 * #p.nodes)
+        assert.is_true(of[f].self_ns - f.self_ns <= 100 * #p.nodes)
       end
     end)
 
@@ -122,7 +138,7 @@ describe("the figures of frames", function()
       if below[id] then
         count = count + 1
         assert.equal(node.calls, calls[id])
-        assert.equal(node.self_ns, self_ns[id])
+        near(node.self_ns, self_ns[id], p.functions[node.func].title)
       end
     end
     assert.is_true(count > 20)
@@ -421,7 +437,7 @@ describe("percentiles", function()
     local p = frames(20, { mode = "line" })
     for back = 0, p.frames.kept - 1 do
       local frame = p.frames:at(back)
-      local own = row_of(frame, p.functions[p.own])
+      local own = row_of(frame, p.functions[p.overhead])
       assert.equal(own.self_ns, frame.overhead_ns)
       assert.truthy(frame.overhead_ns > 0)
       assert.truthy(frame.overhead_ns < frame.ns)
@@ -466,7 +482,10 @@ describe("slow_frames", function()
       local kept = p.frames:at(i - 1, true)
       assert.equal(f.number, kept.number)
       assert.equal(f.ns, kept.ns)
-      assert.same(f.rows, kept.rows)
+      for k, row in ipairs(f.rows) do
+        assert.equal(row.func, kept.rows[k].func)
+        assert.equal(row.calls, kept.rows[k].calls)
+      end
       assert.is_true(kept.full)
       local nodes, of = p.frames:nodes(i - 1, true), {}
       assert.equal(f.ns, nodes[1].total_ns)

@@ -5,6 +5,8 @@ local helper = require "helper"
 
 local function leaf() end
 
+local hook_function = debug.sethook
+
 describe("other hooks", function()
   after_each(function()
     profiler.stop()
@@ -128,32 +130,95 @@ describe("other hooks", function()
     assert.equal(1, helper.find(profiler.snapshot(), body).calls)
   end)
 
-  it("that the program sets while recording are noticed", function()
-    profiler.start()
-    leaf()
+  it("that the program sets while recording come after ours", function()
     local calls = 0
-    debug.sethook(function() calls = calls + 1 end, "c")
-    for _ = 1, 10 do leaf() end
+    local function hook() calls = calls + 1 end
+    local function work()
+      leaf()
+      assert.is_nil(debug.gethook())
+      debug.sethook(hook, "c", 5)
+      for _ = 1, 10 do leaf() end
+      local f, mask, count = debug.gethook()
+      assert.equal(hook, f)
+      assert.equal("c", mask)
+      assert.equal(5, count)
+      debug.sethook()
+      assert.is_nil(debug.gethook())
+      leaf()
+    end
+    local p = helper.record(work)
     assert.is_true(calls >= 10)
-    assert.is_true(profiler.stop())
-    assert.is_truthy(debug.gethook())
-    debug.sethook()
-    local p = profiler.snapshot()
     helper.check(p)
-    assert.is_true(p.meta.hook_lost)
-    assert.is_truthy(p:report():find(
-      "note: the program set a debug hook of its own", 1, true))
+    assert.is_false(p.meta.hook_lost)
+    assert.equal(12, helper.find(p, leaf).calls)
+    assert.equal(2, helper.named(p, "debug.sethook").calls)
+    assert.equal(hook_function, debug.sethook)
   end)
 
-  it("that the program clears while recording are noticed", function()
+  it("that the program leaves behind stay when recording stops", function()
+    local calls = 0
+    local function hook() calls = calls + 1 end
     profiler.start()
-    debug.sethook()
+    debug.sethook(hook, "r")
     leaf()
-    local p = profiler.snapshot()
-    assert.is_true(p.meta.hook_lost)
     profiler.stop()
+    calls = 0
+    leaf()
+    assert.equal(hook, (debug.gethook()))
+    debug.sethook()
+    assert.is_true(calls > 0)
+  end)
+
+  it("are set with the same errors", function()
+    local function messages()
+      local out = {}
+      for _, arguments in ipairs { { 1 }, { leaf }, { leaf, {} },
+        { leaf, "c", "x" }, { coroutine.create(leaf), 1, "c" } } do
+        out[#out + 1] = select(2, pcall(debug.sethook,
+          table.unpack(arguments)))
+      end
+      return table.concat(out, "\n")
+    end
+    local expected = messages()
+    profiler.start()
+    local got = messages()
+    profiler.stop()
+    assert.equal(expected, got)
+  end)
+
+  it("of other coroutines are set as without cprof", function()
+    local calls = 0
+    local function work()
+      local co = coroutine.create(function() leaf() coroutine.yield() leaf() end)
+      coroutine.resume(co)
+      debug.sethook(co, function() calls = calls + 1 end, "c")
+      coroutine.resume(co)
+    end
+    local p = helper.record(work)
+    assert.is_true(calls >= 1)
+    assert.equal(2, helper.find(p, leaf).calls)
     helper.check(p)
   end)
+
+  it("of a host that replace ours are noticed, and ours comes back",
+    function()
+      local host = require "spec_host"
+      profiler.start()
+      leaf()
+      host.sethook()
+      for _ = 1, 1e6 do leaf() end
+      profiler.frame()
+      leaf()
+      profiler.stop()
+      local p = profiler.snapshot()
+      helper.check(p)
+      assert.is_true(p.meta.hook_lost)
+      assert.equal(2, helper.find(p, leaf).calls)
+      local unseen = helper.named(p, "(not recorded)")
+      assert.is_true(unseen.self_ns > p.program_ns // 2)
+      assert.is_truthy(p:report():find(
+        "note: another debug hook replaced cprof's", 1, true))
+    end)
 
   it("are not said to be lost when none was", function()
     local p = helper.record(leaf, { compensate = false })

@@ -83,7 +83,7 @@ describe("the options of start", function()
     assert.equal("leaf 2", helper.tree(p, work))
     for _, f in ipairs(p.functions) do
       assert.is_true(f.name == "leaf" or f.name == "work" or
-        f.kind == "root" or f.kind == "zone", f.title)
+        f.kind == "root" or f.kind == "internal", f.title)
     end
   end)
 

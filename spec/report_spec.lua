@@ -55,10 +55,10 @@ describe("a report", function()
     local sum = 0
     for _, f in ipairs(p.functions) do sum = sum + f.calls end
     assert.equal(format.count(sum), calls)
-    assert.equal(#p.functions - 1, tonumber(functions))
+    assert.equal(#p.functions - 2, tonumber(functions))
     assert.equal(p.meta.clock, clock)
-    assert.equal(format.time(p.meta.overhead_ns) .. " of it the " ..
-      "profiler's own, which is in none of these times", head[3])
+    assert.equal(format.time(p.meta.overhead_ns) ..
+      " of it profiler overhead, excluded below", head[3])
     assert.equal("", head[4])
   end)
 
@@ -264,12 +264,12 @@ describe("mode tree", function()
     assert.equal(indent.frame + 2, indent.ai)
     assert.equal(indent.ai, indent.physics)
     assert.equal(2, #rows(s, "spin"))
-    assert.is_nil(s:find("more stack state", 1, true))
+    assert.is_nil(s:find("more node", 1, true))
   end)
 
   it("says what it cuts", function()
     local s = report("tree", { limit = 3 })
-    local count = s:match "\n… (%S+) more stack states, %d+%.%d %% self\n$"
+    local count = s:match "\n… (%S+) more nodes, %d+%.%d %% self\n$"
     assert.equal(format.count(#p.nodes - 2 - 3), count)
   end)
 

@@ -251,7 +251,7 @@ describe("a trace", function()
       leaf()
       assert.is_false(profiler.running())
       assert.equal(3, n)
-      assert.equal("the trace function failed: enough",
+      assert.equal("the trace failed: enough",
         profiler.snapshot().meta.ended)
     end)
 

@@ -139,18 +139,13 @@ local function source_text(profile, file)
       "the text was not what ran when it was first met"
   elseif source.text then
     local now = file.source:sub(1, 1) == "@" and
-      io.open(file.source:sub(2), "rb")
-    local same = true
-    if now then
-      same = now:read "a" == source.text
-      now:close()
-    end
+      core.readfile(file.source:sub(2))
+    local same = not now or now == source.text
     return text.split(source.text),
       not same and "the file has changed since; this is the text that ran"
         or nil
   elseif file.source:sub(1, 1) == "@" then
-    local f, why = io.open(file.source:sub(2), "rb")
-    if f then f:close() end
+    local _, why = core.readfile(file.source:sub(2))
     return {}, "no text: " .. (why or "it could not be read when it was met")
   end
   return {}, "no text: the chunk has a name, but no file"
@@ -379,7 +374,7 @@ function annotate.make(profile, source, given, level, range)
   view.whole, view.hottest = sum(files)
   -- without focus or ignore, lines are shares of all that was recorded
   if not remaining(o) then
-    view.whole = profile.nodes[1].total_ns - profile.meta.overhead_ns
+    view.whole = profile.program_ns
   end
   local selected
   if source then

@@ -8,9 +8,9 @@
 -- is written "\,". Without `file`, the report goes to standard error when
 -- the program ends.
 
-local hidden = require "cprof.hidden"
+local internal = require "cprof.internal"
 
-hidden.add()
+internal.add()
 
 local lists = { lines = true, include = true, exclude = true }
 local literals = { ["true"] = true, ["false"] = false }

@@ -1,4 +1,4 @@
--- The frames of a profile: the periods between calls of `frame`, with
+-- The frames of a profile, from one call of `frame` to the next, with
 -- averages, history and percentiles.
 
 local frames = {}
@@ -15,7 +15,7 @@ local frames = {}
 ---@field number integer   from 1
 ---@field start_ns integer since recording began, without pauses
 ---@field ns integer
----@field overhead_ns integer  what the profiler took itself, of ns
+---@field overhead_ns integer  the profiler's own time, of ns
 ---@field full boolean     are all its nodes kept?
 ---@field rows cprof.FrameRow[]
 
@@ -66,9 +66,9 @@ end
 -- where a function's figures stand after its number
 local offsets = { self_ns = 2, total_ns = 3 }
 
--- what the profiler took itself, of what the history gives of a frame
-local function overhead_of(self, period)
-  return figure_of(period.rows, self.profile.own, offsets.self_ns)
+-- the profiler's own time, of what the history gives of a frame
+local function overhead_of(self, frame)
+  return figure_of(frame.rows, self.profile.overhead, offsets.self_ns)
 end
 
 local function check_back(who, back)
@@ -84,11 +84,10 @@ end
 ---@return cprof.Frame?
 function Frames:at(back, slow)
   check_back("at", back)
-  local f = self.history:period(back, slow)
+  local f = self.history:frame(back, slow)
   if not f then return nil end
   f.overhead_ns = overhead_of(self, f)
   f.rows = rows_of(self.profile, f.rows)
-  if back == 0 and not slow then f.full = true end
   return f
 end
 
@@ -126,7 +125,6 @@ end
 ---@return cprof.Node[]?
 function Frames:nodes(back, slow)
   check_back("nodes", back)
-  if back == 0 and not slow then back = -1 end
   return self.history:nodes(back, slow or false, self.profile.nodes)
 end
 
@@ -147,9 +145,8 @@ local function percentiles(values)
   return { p50 = at(0.5), p90 = at(0.9), p99 = at(0.99), max = at(1) }
 end
 
----Percentiles over the frames that are kept: of what the frames took
----without the profiler's own, or of the time of a function, self time if
----not told otherwise.
+---Percentiles over the frames that are kept: of their times without
+---overhead, or of the time of a function, self time by default.
 ---@param func? cprof.Function
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles
@@ -163,7 +160,7 @@ function Frames:percentiles(func, field)
   end
   local values = {}
   for back = 0, self.kept - 1 do
-    local f = self.history:period(back, false)
+    local f = self.history:frame(back, false)
     values[#values + 1] = func and figure_of(f.rows, func.id, offset) or
       f.ns - overhead_of(self, f)
   end

@@ -1,17 +1,18 @@
 -- cprof: the profiler for Lua 5.4.
 
 local core = require "cprof.core"
-local hidden = require "cprof.hidden"
+local internal = require "cprof.internal"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
+local trace = require "cprof.trace"
 local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
 
----What is called in mode "trace". It runs within the debug hook, or in the
----middle of C code: it must not yield, and what it raises ends recording.
+---Called in mode "trace", within the debug hook: it must not yield, and an
+---error that it raises ends recording.
 ---@alias cprof.Trace fun(event: "enter"|"leave", depth: integer,
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
@@ -51,7 +52,7 @@ local start_options = {
   compensate = { type = "boolean", default = true },
 }
 
-hidden.add()
+internal.add()
 
 local function matches(patterns, source, title)
   for _, pattern in ipairs(patterns) do
@@ -103,7 +104,7 @@ local function program_name()
   return table.concat(words, " ")
 end
 
--- what decides how an event is recorded, as the core has it
+-- options that the cost of an event depends on, as the core has them
 local function way(o)
   return {
     trace = o.mode == "trace",
@@ -116,37 +117,51 @@ local function way(o)
   }
 end
 
+local function check_start(opts)
+  local o = options.check("start", start_options, opts, 3)
+  if o.lines and o.mode ~= "line" then
+    error('start: option \'lines\' needs mode = "line"', 3)
+  end
+  if core.state() ~= "stopped" then
+    error("start: already running; call stop first", 3)
+  end
+  if o.trace and o.mode ~= "trace" then
+    error('start: option \'trace\' needs mode = "trace"', 3)
+  end
+  return o
+end
+
+-- what is called for each event, and what at the end
+local function trace_calls(o)
+  if o.mode ~= "trace" then return nil end
+  if type(o.trace) == "function" then return o.trace end
+  local writer, why = trace.open(o.trace, core.process())
+  if not writer then error("start: cannot write " .. why, 3) end
+  return writer.tell, writer.close
+end
+
 ---Begins a new profile. Raises an error when one is being recorded, or
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
-  local o = options.check("start", start_options, opts, 2)
-  if o.lines and o.mode ~= "line" then
-    error('start: option \'lines\' needs mode = "line"', 2)
-  end
-  if core.state() ~= "stopped" then
-    error("start: already running; call stop first", 2)
-  end
-  if o.trace and o.mode ~= "trace" then
-    error('start: option \'trace\' needs mode = "trace"', 2)
-  end
+  local o = check_start(opts)
+  local tell, close = trace_calls(o)
   text.forget()
   program = program_name()
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
-  local tell = type(o.trace) == "function" and o.trace or nil
-  local title_of = (o.include or o.exclude or o.mode == "trace") and titles()
+  local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o)
   for key, value in pairs {
-    trace_path = not tell and o.trace or nil,
-    trace_call = tell,
+    tell = tell,
+    close = close,
     title = title_of or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
-    hidden = hidden.list(),
+    internal = internal.list(),
     filter = filter(o.include, o.exclude, title_of),
-    foldc = not o.c_functions,
+    exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
     meta = { program = program, lua_version = _VERSION },
@@ -156,8 +171,8 @@ function cprof.start(opts)
   if not ok then error("start: " .. why, 2) end
 end
 
--- What follows acts on the function that calls it, or must not stand on
--- the stack itself: so these are the core's own functions.
+-- These act on the function that calls them, or must not be on the stack
+-- themselves, so they are functions of the core.
 
 ---Ends recording; what was recorded stays. False when nothing was being
 ---recorded.

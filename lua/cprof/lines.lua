@@ -5,11 +5,10 @@ local text = require "cprof.text"
 
 local lines = {}
 
--- function, line, hits, ns, ns as recorded, and two more that only the
--- core asks for
-local WIDTH <const> = 7
+-- function, line, hits, ns, ns with overhead
+local WIDTH <const> = 5
 
----What was counted, in turn: function, line, hits, ns, ns as recorded.
+---What was counted, in turn: function, line, hits, ns, ns with overhead.
 ---@param counted integer[]
 ---@return fun(): integer?, integer, integer, integer, integer
 function lines.each(counted)
@@ -21,11 +20,11 @@ function lines.each(counted)
   end
 end
 
----One more for those that are counted, of which nothing else is known.
+---Adds a line to those that were counted.
 ---@param counted integer[]
-function lines.add(counted, func, line, hits, ns)
+function lines.add(counted, func, line, hits, ns, raw)
   local n = #counted
-  for i, figure in ipairs { func, line, hits, ns, ns, 0, 0 } do
+  for i, figure in ipairs { func, line, hits, ns, raw } do
     counted[n + i] = figure
   end
 end

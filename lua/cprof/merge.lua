@@ -27,19 +27,22 @@ end
 
 -- those that were counted in all, those of a function together
 local function lines_of(profiles, maps)
-  local hits, ns, keys = {}, {}, {}
+  local sums, keys = {}, {}
   for i, p in ipairs(profiles) do
-    for func, line, more, longer in lines.each(p.counted) do
+    for func, line, hits, ns, raw in lines.each(p.counted) do
       local key = maps[i][func] << 32 | line
-      if not hits[key] then keys[#keys + 1], hits[key], ns[key] = key, 0, 0 end
-      hits[key] = hits[key] + more
-      ns[key] = ns[key] + longer
+      local sum = sums[key]
+      if not sum then
+        sum = { 0, 0, 0 }
+        keys[#keys + 1], sums[key] = key, sum
+      end
+      sum[1], sum[2], sum[3] = sum[1] + hits, sum[2] + ns, sum[3] + raw
     end
   end
   table.sort(keys)
   local out = {}
   for _, key in ipairs(keys) do
-    lines.add(out, key >> 32, key & 0xffffffff, hits[key], ns[key])
+    lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
   end
   return out
 end
@@ -82,13 +85,13 @@ local function sources_of(profiles)
   return out
 end
 
-local sums = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns", "events",
-               "unmatched", "truncated", "clock_backwards" }
+local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+  "events", "unmatched", "truncated", "clock_backwards",
+  "clock_backwards_ns" }
 
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, pid = first.pid, hook_lost = false,
-    uncompensated = "it is a sum; its parts were, as far as they could be" }
+  local out = { runs = 0, pid = first.pid, hook_lost = false }
   for _, key in ipairs { "mode", "clock", "program", "lua_version",
     "cprof_version" } do
     out[key] = first[key]
@@ -96,13 +99,14 @@ local function meta_of(profiles)
   for _, p in ipairs(profiles) do
     local meta = p.meta
     out.runs = out.runs + (meta.runs or 1)
-    for _, key in ipairs(sums) do
+    for _, key in ipairs(summed) do
       if meta[key] then out[key] = (out[key] or 0) + meta[key] end
     end
     out.started_at = math.min(out.started_at or math.maxinteger,
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
     out.ended = out.ended or meta.ended
+    out.uncompensated = out.uncompensated or meta.uncompensated
     if meta.program ~= first.program then out.program = "several programs" end
   end
   return out

@@ -1,6 +1,7 @@
 -- Names that people recognise: what a function is called in the source,
 -- in the library that it belongs to, or by whoever called it first.
 
+local core = require "cprof.core"
 local text = require "cprof.text"
 
 local name = {}
@@ -146,6 +147,7 @@ local function collect_made(paths)
   add(paths, "ipairs iterator", (ipairs {}))
   add(paths, "string.gmatch iterator", (string.gmatch("", "")))
   add(paths, "coroutine.wrap function", coroutine.wrap(print))
+  for hook, f in pairs(core.hooks) do add(paths, "debug." .. hook, f) end
   for i, searcher in ipairs(package.searchers or {}) do
     if type(searcher) == "function" then
       add(paths, ("package.searchers[%d]"):format(i), searcher)

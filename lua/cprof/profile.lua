@@ -14,19 +14,21 @@ local text = require "cprof.text"
 ---@field clock string         "tsc", "monotonic" or "cpu"
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
----@field overhead_ns integer  what the profiler took itself, of wall_ns
----@field clamped_ns integer   costs that exceeded what was measured
----@field costs_ns? table<string, number>  per event: what was subtracted
----@field uncompensated? string  why costs were not subtracted
+---@field overhead_ns integer  the profiler's own time, of wall_ns
+---@field clamped_ns integer   overhead that exceeded measured times
+---@field costs_ns? table<string, number>  overhead of each event
+---@field uncompensated? string  why overhead is in the times
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
 ---@field live boolean?        loaded while it is still being recorded
+---@field since_last_event_ns integer?  then: the time without any event
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events that could not be placed
 ---@field truncated integer    calls that found no stack state of their own
----@field clock_backwards integer?
----@field hook_lost boolean    did the program put its own hook in our place?
+---@field clock_backwards integer  times that the clock ran backwards
+---@field clock_backwards_ns integer  and how far in all
+---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
 ---@field lua_version string
@@ -38,11 +40,11 @@ local text = require "cprof.text"
 ---@field source string
 ---@field line integer
 ---@field last_line integer
----@field kind "Lua"|"C"|"main"|"zone"|"root"
+---@field kind "Lua"|"C"|"main"|"zone"|"root"|"internal"
 ---@field title string         reports tell functions apart by it
 ---@field calls integer
 ---@field self_ns integer      time without callees
----@field self_raw_ns integer  the same with what recording has cost
+---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field max_depth integer    most frames of it on one stack
 
@@ -53,7 +55,7 @@ local text = require "cprof.text"
 ---@field call_line integer    line of the call, 0 when not recorded
 ---@field calls integer
 ---@field self_ns integer
----@field self_raw_ns integer  with what recording has cost
+---@field self_raw_ns integer  with overhead
 ---@field total_ns integer
 
 ---@class cprof.Row            a group of functions, as one
@@ -81,7 +83,8 @@ local text = require "cprof.text"
 ---@field nodes cprof.Node[]   made when asked for; # and ipairs work
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
----@field own integer?        id of the function that is the profiler itself
+---@field overhead integer    id of the function that is the profiler itself
+---@field program_ns integer  time without overhead and pauses: 100 %
 ---@field counted integer[]    by lines.each: what was counted
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
@@ -135,8 +138,10 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   for i, f in ipairs(raw) do
     functions[i] = describe(f, rows[i], named(f, rows[i].calls))
   end
+  local node, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
-              own = core.own(nodes) }
+              overhead = overhead,
+              program_ns = nodes[1].total_ns - nodes[node].self_ns }
   lines.attach(p, counted, sources)
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
@@ -245,13 +250,15 @@ function Profile:save(path)
 end
 
 ---Sums over groups of functions; recursion within a group counts once.
+---The profiler itself is in none: the root's total is `program_ns`.
 ---@param group fun(f: cprof.Function): string  the title of f's group
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
   local ids, groups, first = {}, {}, {}
   for i, f in ipairs(self.functions) do
-    local title = group(f)
+    -- a key that is no title
+    local title = i == self.overhead and ids or group(f)
     if not ids[title] then
       first[#first + 1] = { title = title, func = f }
       ids[title] = #first
@@ -262,10 +269,17 @@ function Profile:sums(group, by_line)
   for i, row in ipairs(rows) do
     row.title, row.func = first[i].title, first[i].func
   end
+  local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
+  root.total_ns = root.total_ns - rows[overhead].total_ns
+  local left = {}
   for _, edge in ipairs(edges) do
-    edge.caller, edge.callee = rows[edge.caller], rows[edge.callee]
+    if edge.callee ~= overhead then
+      edge.caller, edge.callee = rows[edge.caller], rows[edge.callee]
+      left[#left + 1] = edge
+    end
   end
-  return rows, edges
+  table.remove(rows, overhead)
+  return rows, left
 end
 
 ---A report, as text.

@@ -1,5 +1,7 @@
 -- The text of sources: the lines that a definition stands in.
 
+local core = require "cprof.core"
+
 local text = {}
 
 -- by source; false when there is no text
@@ -12,10 +14,7 @@ local function split(s)
 end
 
 local function read(path)
-  local file = io.open(path, "rb")
-  if not file then return false end
-  local s = file:read "a"
-  file:close()
+  local s = core.readfile(path)
   return s and split(s) or false
 end
 

@@ -13,7 +13,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "../../src/platform.h"
+#include "base/platform.h"
 
 
 #define READINGS	1000

@@ -7,7 +7,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "../../src/platform.h"
+#include "base/platform.h"
 
 
 static PLATFORM_THREAD volatile uint64_t last;

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/reader.h"
-#include "../../src/restore.h"
-#include "../../src/snapshot.h"
+#include "file/reader.h"
+#include "profile/callgraph.h"
 
 
 static void *fuzz_alloc (void *ud, void *p, size_t from, size_t to) {
@@ -24,7 +23,7 @@ static void *fuzz_alloc (void *ud, void *p, size_t from, size_t to) {
 }
 
 
-/* as 'file_create' writes it */
+/* as 'mapped_create' writes it */
 static void fuzz_header (FormatHeader *h, size_t size) {
   memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
   h->order = FORMAT_ORDER;
@@ -50,41 +49,41 @@ static void fuzz_sums (const Memory *m, const Nodes *nodes,
   uint32_t *group = fuzz_room(nodes->count, sizeof *group);
   uint32_t *level = fuzz_room(nodes->count, sizeof *level);
   uint32_t *key = fuzz_room(functions, sizeof *key), i;
+  uint8_t *zone = fuzz_room(functions, sizeof *zone);
   int64_t self = 0;
-  Sums sums;
+  Callgraph g;
   for (i = 0; i < nodes->count; i++) {
     group[i] = nodes->list[i].func;
     self += nodes->list[i].self;
   }
-  for (i = 0; i < functions; i++) key[i] = i % 3;
+  for (i = 0; i < functions; i++) {
+    key[i] = i % 3;
+    zone[i] = i % 5 == 4;
+  }
   if (self != nodes->list[0].total || self != s->wall - s->paused) abort();
-  if (!sums_make(&sums, m, nodes, group, s->functions)) abort();
-  sums_free(&sums, m);
-  if (!sums_sites(&sums, m, nodes, s->zone, key)) abort();
-  sums_free(&sums, m);
+  if (!callgraph_make(&g, m, nodes, group, s->functions)) abort();
+  callgraph_free(&g);
+  if (!callgraph_sites(&g, m, nodes, zone, key)) abort();
+  callgraph_free(&g);
   if (!nodes_levels(nodes, m, group, s->functions, level)) abort();
   free(group);
   free(level);
   free(key);
+  free(zone);
 }
 
 
 /* what is done with a profile that was found to be good */
 static void fuzz_use (Loaded *l, const Memory *m) {
   Recording *r = &l->recording;
-  uint32_t functions = r->functions.list.count, kind, sum = 0;
+  uint32_t kind, sum = 0;
   const FileRecord *record;
-  Snapshot s = {0};
-  Nodes nodes;
-  nodes.count = snapshot_count(r);
-  nodes.list = s.list = fuzz_room(nodes.count, sizeof *s.list);
-  s.owner = fuzz_room(nodes.count, sizeof *s.owner);
-  s.func = fuzz_room(functions, sizeof *s.func);
-  s.zone = fuzz_room(functions, sizeof *s.zone);
-  s.own = fuzz_room(functions, sizeof *s.own);
-  s.line = fuzz_room(snapshot_lines(r), sizeof *s.line);
-  snapshot_fill(r, &s);
-  fuzz_sums(m, &nodes, &s, functions);
+  Nodes nodes = {0};
+  Snapshot s;
+  nodes.count = r->tree.nodes.count;
+  nodes.list = fuzz_room(nodes.count, sizeof *nodes.list);
+  if (!snapshot_take(&s, r, &l->overhead, (ProfileNode *)nodes.list)) abort();
+  fuzz_sums(m, &nodes, &s, r->functions.list.count);
   for (kind = RECORD_TEXT; kind <= RECORD_META; kind++) {
     RecordCursor at = {NULL, NULL};
     while ((record = reader_next(l, &at, kind)) != NULL) {
@@ -96,12 +95,8 @@ static void fuzz_use (Loaded *l, const Memory *m) {
     }
   }
   if (sum == UINT32_MAX) abort();
-  free(s.list);
-  free(s.owner);
-  free(s.func);
-  free(s.zone);
-  free(s.own);
-  free(s.line);
+  snapshot_free(&s);
+  free((void *)nodes.list);
 }
 
 
@@ -119,7 +114,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size) {
     memcpy(bytes, data + 1, head);
     memcpy(bytes + FORMAT_BLOCKS, data + 1 + head, whole - FORMAT_BLOCKS);
     if (data[0] == 0) fuzz_header((FormatHeader *)(void *)bytes, whole);
-    if (reader_load(l, &m, bytes, whole) && restore(l)) fuzz_use(l, &m);
+    if (reader_load(l, &m, bytes, whole)) fuzz_use(l, &m);
     reader_free(l);
   }
   free(l);

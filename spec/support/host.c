@@ -18,7 +18,7 @@
 #include <lua.h>
 #include <lualib.h>
 
-#include "../../src/cprof.h"
+#include "cprof.h"
 #include "zones.h"
 
 
@@ -84,6 +84,13 @@ static int host_schedule (lua_State *L) {
         lua_pop(co, results);
     }
   }
+  return 0;
+}
+
+
+/* the host has a hook of its own for a moment, and lets go of it */
+static int host_sethook (lua_State *L) {
+  lua_sethook(L, NULL, 0, 0);
   return 0;
 }
 
@@ -437,7 +444,7 @@ int luaopen_spec_host (lua_State *L) {
     {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
   };
   static const luaL_Reg host[] = {
-    {"loop", host_loop}, {"collect", host_collect}, {"call", host_call},
+    {"loop", host_loop}, {"sethook", host_sethook}, {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},

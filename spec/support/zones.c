@@ -11,8 +11,8 @@
 #include <lua.h>
 #include <lualib.h>
 
-#include "../../src/cprof.h"
-#include "../../src/platform.h"
+#include "cprof.h"
+#include "base/platform.h"
 #include "zones.h"
 
 

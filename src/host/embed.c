@@ -9,9 +9,9 @@
 #include <lua.h>
 
 #include "cprof.h"
-#include "embed.h"
+#include "host/embed.h"
 #include "embedded.h"
-#include "platform.h"
+#include "base/platform.h"
 
 
 static const char *embed_read (lua_State *L, void *ud, size_t *size) {

@@ -25,7 +25,7 @@ local costs = {
   { "c_callee", "and to the function itself" },
   { "unreturned", "less of a call that an error ends, to its caller" },
   { "tail_callee", "a tail call" },
-  { "state", "a stack state that is new" },
+  { "node", "a call that makes a call-tree node" },
   { "resume", "a coroutine that is resumed" },
   { "coroutine", "a coroutine that is new" },
   { "resumer", "a yield, to the one who resumed" },

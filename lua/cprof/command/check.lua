@@ -44,7 +44,7 @@ local function figures(profile)
   local by_line = profile.meta.mode == "line"
   local hits, of = hits_of(profile)
   local out = { calls = 0, nodes = #profile.nodes, hits = by_line and hits,
-                self_ns = profile.nodes[1].total_ns, functions = {} }
+                self_ns = profile.program_ns, functions = {} }
   for i, f in ipairs(profile.functions) do
     out.calls = out.calls + f.calls
     if f.kind ~= "root" then

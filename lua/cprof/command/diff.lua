@@ -168,7 +168,7 @@ function diff.call(parsed, fail)
   local view = {
     out = {}, width = parsed.width or format.columns(),
     paint = format.paint(format.wants_color(parsed.color or "auto")),
-    whole = math.max(before.nodes[1].total_ns, after.nodes[1].total_ns),
+    whole = math.max(before.program_ns, after.program_ns),
   }
   head(view, "before: " .. parsed.before, before)
   head(view, "after:  " .. parsed.after, after)

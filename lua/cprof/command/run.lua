@@ -3,13 +3,13 @@
 -- its own place, so that errors, Ctrl-C and the end are as they always are.
 
 local export = require "cprof.export"
-local hidden = require "cprof.hidden"
+local internal = require "cprof.internal"
 local input = require "cprof.command.input"
 local session = require "cprof.command.session"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.command.terminal"
 
-hidden.add()
+internal.add()
 
 local run = {
   name = "run",

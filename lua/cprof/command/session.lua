@@ -4,9 +4,9 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local hidden = require "cprof.hidden"
+local internal = require "cprof.internal"
 
-hidden.add()
+internal.add()
 
 local session = {}
 

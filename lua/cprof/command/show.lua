@@ -130,7 +130,7 @@ local function neighbours(view, title, list)
 end
 
 local function head(view)
-  local row, whole = view.row, view.profile.nodes[1].total_ns
+  local row, whole = view.row, view.profile.program_ns
   view.out[1] = view.paint("bold", format.plain(row.title))
   view.out[2] = ("%s total (%s %%), %s self (%s %%), %s call%s%s"):format(
     format.time(row.total_ns), format.percent(row.total_ns, whole),

@@ -66,7 +66,7 @@ local function header(p, out, calls)
   out(("cmd: %s\n"):format(encode.program(p)))
   out(("desc: mode %s, clock %s\n"):format(p.meta.mode, p.meta.clock))
   out "positions: line\nevents: Time_ns Calls\n"
-  out(("summary: %d %d\n"):format(p.nodes[1].total_ns, calls))
+  out(("summary: %d %d\n"):format(p.program_ns, calls))
 end
 
 local function write_row(row, out, file, label)

@@ -55,7 +55,7 @@ function speedscope.write(p, out)
   end
   out('\n]},"profiles":[{"type":"sampled","name":' .. program)
   out(',"unit":"nanoseconds","startValue":0,"endValue":' ..
-    p.nodes[1].total_ns .. ',\n"samples":[')
+    p.program_ns .. ',\n"samples":[')
   samples(p, out)
   out '\n],"weights":['
   weights(p, out)

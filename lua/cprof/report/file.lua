@@ -14,7 +14,7 @@ local columns = {
 
 local function file(f)
   if f.kind == "C" then return "[C]" end
-  if f.kind == "root" or f.kind == "zone" then return "(zones)" end
+  if f.kind ~= "Lua" and f.kind ~= "main" then return "(zones)" end
   return name.place(f.source)
 end
 
@@ -44,15 +44,12 @@ return function(view)
     members[key] = members[key] or {}
     table.insert(members[key], row)
   end
-  local own = view.profile.own
-  local files = view.profile:sums(function(f)
-    return f.id == own and "(cprof)" or file(f)
-  end)
+  local files = view.profile:sums(file)
   select.sort(files, by == "name" and "self" or by)
   local cells = {}
   local all = { self_ns = 0, calls = 0, total_ns = view.whole }
   for _, sub in ipairs(files) do
-    all.self_ns = all.self_ns + (sub.func.id == own and 0 or sub.self_ns)
+    all.self_ns = all.self_ns + sub.self_ns
     all.calls = all.calls + sub.calls
     if members[sub.title] then
       cells[#cells + 1] = cell(view, sub, sub.title, "", "bold")

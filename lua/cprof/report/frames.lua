@@ -12,7 +12,7 @@ local columns = {
 -- functions of a frame that are told
 local told = 3
 
--- reports leave out what the profiler took itself
+-- reports leave overhead out
 local function time(frame) return frame.ns - frame.overhead_ns end
 
 ---@param average table<cprof.Function, integer>
@@ -93,7 +93,7 @@ return function(view)
   end
   local list, others = slowest(frames)
   local function passes(row)
-    return row.func.id ~= view.profile.own and
+    return row.func.id ~= view.profile.overhead and
       select.passes(row, view.options.filter)
   end
   local cells = {}

@@ -48,36 +48,38 @@ local function plural(n, one, many)
   return ("%s %s"):format(format.count(n), n == 1 and one or many)
 end
 
--- what the reader must know before believing the figures
-local function notes(meta, out)
+-- what the reader must know before trusting the figures
+local function notes(profile, out)
+  local meta = profile.meta
   local function note(...) out[#out + 1] = "note: " .. string.format(...) end
   if meta.live then
-    note "it is still being recorded"
+    note("still being recorded; the last event was %s ago",
+      format.time(meta.since_last_event_ns))
   end
   if meta.ended then
     note("recording ended early: %s", meta.ended)
   end
   if meta.hook_lost then
-    note("the program set a debug hook of its own in place of cprof's; " ..
-      "what ran under it is missing")
+    note "another debug hook replaced cprof's; see (not recorded)"
   end
   if meta.truncated > 0 then
-    note("max_nodes was reached: %s share the state of an ancestor, or " ..
-      "stand under (truncated)", plural(meta.truncated, "call", "calls"))
+    note("max_nodes was reached: %s are counted at an ancestor, or under " ..
+      "(truncated)", plural(meta.truncated, "call", "calls"))
   end
   if meta.unmatched > 0 then
-    note("%s found no frame", plural(meta.unmatched, "event", "events"))
+    note("%s matched no frame", plural(meta.unmatched, "event", "events"))
   end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
-    note("what recording costs is in the times: %s", meta.uncompensated)
+    note("overhead is included in the times: %s", meta.uncompensated)
   end
-  if meta.clamped_ns * 100 > meta.wall_ns - meta.overhead_ns then
-    note("%s of what recording costs exceeded the times it was to be " ..
-      "taken from", format.time(meta.clamped_ns))
+  if meta.clamped_ns * 100 > profile.program_ns then
+    note("overhead estimates exceeded the measured time by %s",
+      format.time(meta.clamped_ns))
   end
-  if (meta.clock_backwards or 0) > 0 then
-    note("the clock ran backwards %s",
-      plural(meta.clock_backwards, "time", "times"))
+  if meta.clock_backwards_ns > 1000 then
+    note("the clock ran backwards %s, by %s in all; that time is missing",
+      plural(meta.clock_backwards, "time", "times"),
+      format.time(meta.clock_backwards_ns))
   end
 end
 
@@ -86,7 +88,7 @@ local function header(view)
   local facts = {
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
     plural(select.calls(profile), "call", "calls"),
-    plural(#profile.functions - 1, "function", "functions"),
+    plural(#profile.functions - 2, "function", "functions"),
     ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
   }
   if meta.runs then
@@ -102,10 +104,10 @@ local function header(view)
     table.concat(facts, ", "),
   }
   if meta.overhead_ns > 0 then
-    out[3] = ("%s of it the profiler's own, which is in none of these times")
-      :format(format.time(meta.overhead_ns))
+    out[3] = ("%s of it profiler overhead, excluded below"):format(
+      format.time(meta.overhead_ns))
   end
-  notes(meta, out)
+  notes(profile, out)
   return out
 end
 
@@ -119,7 +121,7 @@ function report.make(profile, given, level)
     profile = profile, options = o,
     paint = format.paint(format.wants_color(o.color)),
     width = o.width or format.columns(),
-    whole = profile.nodes[1].total_ns - profile.meta.overhead_ns,
+    whole = profile.program_ns,
   }
   local lines = header(view)
   lines[#lines + 1] = ""

@@ -88,26 +88,11 @@ function select.time(row)
   return (row.self_ns * 4 < cost and "~" or "") .. format.time(row.self_ns)
 end
 
----The rows of a report: functions with the same title are one, and the
----profiler is none.
+---The rows of a report: functions with the same title are one.
 ---@param profile cprof.Profile
 ---@return cprof.Row[], cprof.Edge[]
 function select.functions(profile)
-  local rows, edges = profile:sums(function(f) return f.title end)
-  local own
-  for i, row in ipairs(rows) do
-    if row.func.id == profile.own then own = i end
-    if row.func.kind == "root" then
-      row.total_ns = row.total_ns - profile.meta.overhead_ns
-    end
-  end
-  if not own then return rows, edges end
-  local left = {}
-  for _, edge in ipairs(edges) do
-    if edge.callee ~= rows[own] then left[#left + 1] = edge end
-  end
-  table.remove(rows, own)
-  return rows, left
+  return profile:sums(function(f) return f.title end)
 end
 
 return select

@@ -21,7 +21,7 @@ local function children(view)
     local parent = node.parent
     count[parent] = (count[parent] or 0) + 1
     if node.total_ns >= least and parent ~= 0 and
-       node.func ~= view.profile.own then
+       node.func ~= view.profile.overhead then
       local list = of[parent]
       if not list then
         list = {}
@@ -107,8 +107,8 @@ return function(view)
     push(node.id, depth + 1)
   end
   local lines = format.table(columns, cells, view.width, view.paint)
-  local states = #view.profile.nodes - (view.profile.own and 2 or 1)
-  lines[#lines + 1] = select.rest(view, states - #cells,
-    view.whole - self_ns, "stack state")
+  local nodes = #view.profile.nodes - 2  -- the root, and overhead
+  lines[#lines + 1] = select.rest(view, nodes - #cells,
+    view.whole - self_ns, "node")
   return lines
 end

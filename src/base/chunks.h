@@ -1,0 +1,57 @@
+/*
+** Typed storage that grows by chunks. An item never moves and is never
+** freed alone, so that records can point to it and another process can
+** map it.
+*/
+
+#ifndef chunks_h
+#define chunks_h
+
+#include "base/memory.h"
+
+
+/*
+** Where chunks come from when not from memory: a file (file/mapped.h).
+** Pages are never returned one by one, are aligned to a cache line, hold
+** zeros, and belong to 'owner'.
+*/
+typedef struct Pages {
+  void *(*get) (void *ud, uint32_t owner, size_t size);	/* NULL: no room */
+  void *ud;
+  uint32_t *published;	/* number of complete items; NULL: nobody reads it */
+} Pages;
+
+
+typedef struct Chunks {
+  const Memory *memory;
+  const Pages *pages;	/* NULL: chunks come from 'memory' */
+  char **chunk;
+  size_t size;		/* of an item */
+  unsigned shift;	/* items in a chunk, as a power of two */
+  uint32_t count;	/* items */
+  uint32_t chunks;
+  uint32_t capacity;	/* of the array 'chunk' */
+} Chunks;
+
+CPROF_I void chunks_init (Chunks *c, const Memory *m, size_t size,
+                          unsigned shift);
+
+/* A new item of zeros; its id is the old 'count'. NULL: out of memory. */
+CPROF_I void *chunks_add (Chunks *c);
+
+/* Tells other processes that all items so far are complete. */
+static inline void chunks_publish (const Chunks *c) {
+  if (c->pages && c->pages->published)
+    platform_publish(c->pages->published, c->count);
+}
+
+/* Forgets the items, keeps the chunks. */
+CPROF_I void chunks_clear (Chunks *c);
+CPROF_I void chunks_free (Chunks *c);
+
+static inline void *chunks_at (const Chunks *c, uint32_t id) {
+  uint32_t within = id & ((1u << c->shift) - 1);
+  return c->chunk[id >> c->shift] + c->size * within;
+}
+
+#endif

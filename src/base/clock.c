@@ -1,0 +1,89 @@
+/*
+** See clock.h
+*/
+
+#include "base/clock.h"
+
+
+#define CLOCK_TRIES	16
+
+
+/*
+** Reads both clocks at nearly the same moment: of several tries, the one
+** in which the least time passed between the readings.
+*/
+static Moment moment (void) {
+  Moment best = {0, 0};
+  uint64_t least = UINT64_MAX;
+  int i;
+  for (i = 0; i < CLOCK_TRIES; i++) {
+    uint64_t before = platform_ticks();
+    uint64_t ns = platform_monotonic();
+    uint64_t gap = platform_ticks() - before;
+    if (gap < least) {
+      least = gap;
+      best.ticks = before + gap / 2;
+      best.ns = ns;
+    }
+  }
+  return best;
+}
+
+
+void clock_start (Clock *c, int cpu, int nanoseconds) {
+  if (cpu) c->kind = CLOCK_CPU;
+  else if (c->host != NULL) c->kind = CLOCK_HOST;
+  else if (platform_steady() && !nanoseconds) c->kind = CLOCK_TICKS;
+  else c->kind = CLOCK_MONO;
+  c->origin = moment();
+  c->scale.factor = 0;
+}
+
+
+static Scale clock_measure (const Clock *c) {
+  Scale s = {0, 32};
+  Moment now;
+  double rate;
+  do {  /* too short a time gives no rate */
+    now = moment();
+  } while (now.ticks <= c->origin.ticks || now.ns <= c->origin.ns);
+  rate = (double)(now.ns - c->origin.ns)
+       / (double)(now.ticks - c->origin.ticks);
+  while (rate * (double)(1ull << s.shift) >= 4294967295.0) s.shift--;
+  s.factor = (uint64_t)(rate * (double)(1ull << s.shift) + 0.5);
+  return s;
+}
+
+
+Scale clock_scale (Clock *c, int stopped) {
+  Scale one = {1u << 31, 31};  /* of clocks that count nanoseconds */
+  Scale s;
+  if (c->kind != CLOCK_TICKS) return one;
+  if (stopped && c->scale.factor != 0) return c->scale;
+  s = clock_measure(c);
+  if (stopped) c->scale = s;
+  return s;
+}
+
+
+uint64_t clock_ns (Scale s, uint64_t ticks) {
+  uint64_t high = ticks >> s.shift;
+  uint64_t low = ticks & ((1ull << s.shift) - 1);
+  return high * s.factor + ((low * s.factor) >> s.shift);
+}
+
+
+double clock_rate (Scale s) {
+  const uint32_t many = 1u << 30;
+  return (double)clock_ns(s, many) / many;
+}
+
+
+const char *clock_name (const Clock *c) {
+  switch (c->kind) {
+    case CLOCK_TICKS: return "tsc";
+    case CLOCK_MONO: return "monotonic";
+    case CLOCK_CPU: return "cpu";
+    default: return "host";
+  }
+}

@@ -1,0 +1,73 @@
+/*
+** Time: ticks while recording, nanoseconds in a profile.
+*/
+
+#ifndef clock_h
+#define clock_h
+
+#include <stdint.h>
+
+#include "base/platform.h"
+
+
+typedef enum ClockKind {
+  CLOCK_TICKS,
+  CLOCK_MONO,
+  CLOCK_CPU,
+  CLOCK_HOST		/* set by the host: nanoseconds */
+} ClockKind;
+
+typedef uint64_t (*ClockNow) (void *ud);
+
+/* one moment on two clocks */
+typedef struct Moment {
+  uint64_t ticks;
+  uint64_t ns;
+} Moment;
+
+/* ns = ticks * factor / 2^shift, rounded down, without overflow */
+typedef struct Scale {
+  uint64_t factor;	/* below 2^32 */
+  unsigned shift;	/* at most 32 */
+} Scale;
+
+typedef struct Clock {
+  ClockKind kind;
+  ClockNow host;	/* NULL: the host set no clock */
+  void *ud;
+  Moment origin;	/* when recording began */
+  Scale scale;		/* the final one, once asked for; factor 0: none yet */
+} Clock;
+
+
+static inline uint64_t clock_read (const Clock *c) {
+  switch (c->kind) {
+    case CLOCK_TICKS: return platform_ticks();
+    case CLOCK_MONO: return platform_monotonic();
+    case CLOCK_CPU: return platform_cpu();
+    default: return c->host(c->ud);
+  }
+}
+
+/*
+** Starts the clock: processor time if 'cpu', else the host's clock if
+** there is one, else the time stamp counter where it is steady, unless
+** ticks must be 'nanoseconds', else the monotonic clock.
+*/
+CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
+
+/*
+** The rate since 'clock_start', measured against the monotonic clock. A
+** clock that 'stopped' keeps the rate that is measured first.
+*/
+CPROF_I Scale clock_scale (Clock *c, int stopped);
+
+CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
+
+/* ns in a tick */
+CPROF_I double clock_rate (Scale s);
+
+/* "tsc", "monotonic", "cpu" or "host" */
+CPROF_I const char *clock_name (const Clock *c);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+** See index.h
+*/
+
+#include "base/index.h"
+
+#include <string.h>
+
+
+#define BUCKETS_FIRST	64
+
+
+void index_init (Index *x, Chunks *items, size_t next,
+                 uint32_t (*hash) (const void *item)) {
+  memset(x, 0, sizeof *x);
+  x->items = items;
+  x->next = next;
+  x->hash = hash;
+}
+
+
+void index_free (Index *x) {
+  if (x->bucket == NULL) return;
+  memory_free(x->items->memory, x->bucket,
+              x->buckets * sizeof *x->bucket);
+  x->bucket = NULL;
+  x->buckets = 0;
+}
+
+
+static char *index_item (const Index *x, uint32_t id) {
+  return cast(char *, chunks_at(x->items, id));
+}
+
+
+static uint32_t index_nextof (const Index *x, uint32_t id) {
+  uint32_t next;
+  memcpy(&next, index_item(x, id) + x->next, sizeof next);
+  return next;
+}
+
+
+static void index_setnext (const Index *x, uint32_t id, uint32_t next) {
+  memcpy(index_item(x, id) + x->next, &next, sizeof next);
+}
+
+
+static uint32_t *index_bucket (const Index *x, uint32_t id) {
+  return &x->bucket[x->hash(index_item(x, id)) & (x->buckets - 1)];
+}
+
+
+void index_enter (Index *x, uint32_t id) {
+  uint32_t *first = index_bucket(x, id);
+  index_setnext(x, id, *first);
+  *first = id;
+}
+
+
+void index_remove (Index *x, uint32_t id) {
+  uint32_t *first = index_bucket(x, id), at = *first;
+  if (at == id) {
+    *first = index_nextof(x, id);
+    return;
+  }
+  while (index_nextof(x, at) != id) at = index_nextof(x, at);
+  index_setnext(x, at, index_nextof(x, id));
+}
+
+
+void index_all (Index *x) {
+  uint32_t id;
+  memset(x->bucket, 0, x->buckets * sizeof *x->bucket);
+  for (id = 1; id < x->items->count; id++) index_enter(x, id);
+}
+
+
+static int index_grow (Index *x) {
+  uint32_t wanted = x->buckets ? x->buckets * 2 : BUCKETS_FIRST;
+  uint32_t *bucket = cast(uint32_t *, memory_resize(x->items->memory, x->bucket,
+    x->buckets * sizeof *bucket, wanted * sizeof *bucket));
+  if (bucket == NULL) return 0;
+  x->bucket = bucket;
+  x->buckets = wanted;
+  return 1;
+}
+
+
+int index_last (Index *x) {
+  uint32_t id = x->items->count - 1;
+  if (id < x->buckets) index_enter(x, id);
+  else if (index_grow(x)) index_all(x);
+  else {
+    x->items->count--;
+    return 0;
+  }
+  return 1;
+}

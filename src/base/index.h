@@ -1,0 +1,47 @@
+/*
+** A hash table over the items of Chunks. An item has a field 'next'
+** (uint32_t) that links its bucket; id 0 ends a bucket.
+*/
+
+#ifndef index_h
+#define index_h
+
+#include "base/chunks.h"
+
+
+typedef struct Index {
+  Chunks *items;
+  size_t next;		/* offset of that field in an item */
+  uint32_t (*hash) (const void *item);
+  uint32_t *bucket;
+  uint32_t buckets;	/* a power of two */
+} Index;
+
+CPROF_I void index_init (Index *x, Chunks *items, size_t next,
+                         uint32_t (*hash) (const void *item));
+CPROF_I void index_free (Index *x);
+
+/*
+** Makes room for the item that was added last, and enters it. 0: out of
+** memory, and the item is removed from the chunks.
+*/
+CPROF_I int index_last (Index *x);
+
+/* Removes an item, and enters it again. */
+CPROF_I void index_remove (Index *x, uint32_t id);
+CPROF_I void index_enter (Index *x, uint32_t id);
+
+/* Enters all items anew, after some were changed or removed. */
+CPROF_I void index_all (Index *x);
+
+/* The first item of a bucket; follow 'next' from there. */
+static inline uint32_t index_first (const Index *x, uint32_t hash) {
+  return x->buckets ? x->bucket[hash & (x->buckets - 1)] : 0;
+}
+
+/* Mixes 64 bits into a hash of 32. */
+static inline uint32_t index_mix (uint64_t h) {
+  return (uint32_t)((h * 0x9E3779B97F4A7C15u) >> 32);
+}
+
+#endif

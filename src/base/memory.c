@@ -1,0 +1,37 @@
+/*
+** See memory.h
+*/
+
+#include "base/memory.h"
+
+#include <string.h>
+
+
+void *memory_resize (const Memory *m, void *p, size_t from, size_t to) {
+  return m->alloc(m->ud, p, from, to);
+}
+
+
+void *memory_zeroed (const Memory *m, size_t size) {
+  void *p = memory_resize(m, NULL, 0, size);
+  return p ? memset(p, 0, size) : NULL;
+}
+
+
+void memory_free (const Memory *m, void *p, size_t size) {
+  if (p) m->alloc(m->ud, p, size, 0);
+}
+
+
+int memory_grow (const Memory *m, void **array, uint32_t *capacity,
+                 uint32_t count, size_t size) {
+  uint32_t wanted = *capacity ? *capacity * 2 : 8;
+  void *p;
+  if (count < *capacity) return 1;
+  if (wanted <= count) return 0;  /* more than 32 bits can count */
+  p = memory_resize(m, *array, *capacity * size, wanted * size);
+  if (p == NULL) return 0;
+  *array = p;
+  *capacity = wanted;
+  return 1;
+}

@@ -1,0 +1,241 @@
+/*
+** See platform.h
+*/
+
+#define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, flock */
+#define _FILE_OFFSET_BITS 64
+
+#include "base/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#if PLATFORM_TSC && !defined(__aarch64__)
+#include <cpuid.h>
+#endif
+
+
+int platform_steady (void) {
+#if PLATFORM_TSC && !defined(__aarch64__)
+  unsigned a, b, c, d;
+  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+#else
+  return PLATFORM_TSC;
+#endif
+}
+
+
+static uint64_t nanoseconds (clockid_t clock) {
+  struct timespec t;
+  if (clock_gettime(clock, &t) != 0) return 0;
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+
+uint64_t platform_monotonic (void) {
+  return nanoseconds(CLOCK_MONOTONIC);
+}
+
+
+uint64_t platform_cpu (void) {
+  return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+
+/* {======================================================
+** Processes
+** ======================================================= */
+
+/* A fork concerns the process, so these are shared by all states. */
+static void (*platform_child) (void);
+static unsigned platform_forks;
+static pthread_mutex_t platform_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+
+static void platform_forked (void) {
+  platform_forks++;
+  platform_child();
+}
+
+
+void platform_atfork (void (*child) (void)) {
+  pthread_mutex_lock(&platform_mutex);
+  if (platform_child == NULL) {
+    platform_child = child;
+    pthread_atfork(NULL, NULL, platform_forked);
+  }
+  pthread_mutex_unlock(&platform_mutex);
+}
+
+
+unsigned platform_generation (void) {
+  return platform_forks;
+}
+
+
+long platform_process (void) {
+  return (long)getpid();
+}
+
+/* }====================================================== */
+
+
+int platform_openfile (const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat s;
+  if (fd < 0) return -1;
+  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) return fd;
+  close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+
+/* {======================================================
+** Mapped files
+** ======================================================= */
+
+#if !defined(MAP_NORESERVE)
+#define MAP_NORESERVE	0
+#endif
+
+void *platform_space (size_t size) {
+  void *p = mmap(NULL, size, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+
+void platform_freespace (void *at, size_t size) {
+  (void)munmap(at, size);
+}
+
+
+int platform_map (void *at, size_t size, int fd, uint64_t offset) {
+  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+              (off_t)offset) != MAP_FAILED;
+}
+
+
+size_t platform_read (int fd, char *to, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = pread(fd, to + done, size - done, (off_t)done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += (size_t)n;
+  }
+  return done;
+}
+
+
+int platform_unmap (void *at, size_t size, int fd) {
+  if (mmap(at, size, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return 0;
+  platform_read(fd, cast(char *, at), size);  /* the rest is zero */
+  return 1;
+}
+
+
+int platform_replace (void *at) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *start = (char *)at - (uintptr_t)at % page;
+  return mmap(start, page, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+
+/* Writes zeros, where room cannot be reserved otherwise. */
+static int platform_fill (int fd, uint64_t from, uint64_t to) {
+  static const char zeros[4096] = ZEROS;
+  while (from < to) {
+    size_t n = to - from < sizeof zeros ? (size_t)(to - from)
+                                        : sizeof zeros;
+    ssize_t done = pwrite(fd, zeros, n, (off_t)from);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return done < 0 ? errno : ENOSPC;
+    from += (uint64_t)done;
+  }
+  return 0;
+}
+
+
+int platform_extend (int fd, uint64_t from, uint64_t to) {
+  struct rlimit limit;
+  int status = EINVAL;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY && to > limit.rlim_cur)
+    return EFBIG;
+#if !defined(__APPLE__)
+  do {
+    status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+  } while (status == EINTR);
+#endif
+  if (status == EINVAL || status == EOPNOTSUPP)
+    status = platform_fill(fd, from, to);
+  return status;
+}
+
+
+/* Locks of an open file; strict modes of the C library hide these. */
+#if defined(__linux__) && !defined(F_OFD_SETLK)
+#define F_OFD_GETLK	36
+#define F_OFD_SETLK	37
+#endif
+
+#if defined(F_OFD_SETLK)
+
+static int lock_call (int fd, int command, struct flock *l) {
+  memset(l, 0, sizeof *l);
+  l->l_type = F_WRLCK;
+  l->l_whence = SEEK_SET;
+  return fcntl(fd, command, l) == 0;
+}
+
+
+int platform_lock (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_SETLK, &l) ||
+         (errno != EAGAIN && errno != EACCES);
+}
+
+
+int platform_locked (int fd) {
+  struct flock l;
+  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+}
+
+#else
+
+/* Whoever asks whether it is locked has it locked for a moment, too. */
+#define LOCK_TRIES	100
+
+int platform_lock (int fd) {
+  const struct timespec moment = {0, 1000000};
+  int i;
+  for (i = 0; i < LOCK_TRIES; i++) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return 1;
+    nanosleep(&moment, NULL);
+  }
+  return 0;
+}
+
+
+int platform_locked (int fd) {
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return 0;
+}
+
+#endif
+
+/* }====================================================== */

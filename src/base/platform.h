@@ -1,0 +1,170 @@
+/*
+** What differs from one platform to the next: clocks, processes, mapped
+** files, and what compilers call things. Outside of here, only the command
+** (lua/system.c) asks the system for anything.
+*/
+
+#ifndef platform_h
+#define platform_h
+
+#include <stddef.h>
+#include <stdint.h>
+
+
+/* Linkage of what only cprof calls. */
+#if defined(CPROF_AMALGAMATION)
+#define CPROF_I	static
+#elif defined(__GNUC__)
+#define CPROF_I	__attribute__((visibility("hidden"))) extern
+#else
+#define CPROF_I	extern
+#endif
+
+
+/*
+** The processor's own counter. Where there is none, it counts the
+** nanoseconds of the monotonic clock.
+*/
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+
+#include <x86intrin.h>
+#define PLATFORM_TSC	1
+static inline uint64_t platform_ticks (void) { return __rdtsc(); }
+
+#elif defined(__GNUC__) && defined(__aarch64__)
+
+#define PLATFORM_TSC	1
+static inline uint64_t platform_ticks (void) {
+  uint64_t t;
+  __asm__ volatile ("mrs %0, cntvct_el0" : "=r"(t));
+  return t;
+}
+
+#else
+
+#define PLATFORM_TSC	0
+#define platform_ticks	platform_monotonic
+
+#endif
+
+
+/* The same, read when all that comes before it is done. */
+static inline uint64_t platform_ticksafter (void) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  __asm__ volatile ("lfence" ::: "memory");
+#elif defined(__GNUC__) && defined(__aarch64__)
+  __asm__ volatile ("isb" ::: "memory");
+#endif
+  return platform_ticks();
+}
+
+
+/* Does 'platform_ticks' run at one rate on all processors? */
+CPROF_I int platform_steady (void);
+
+/* nanoseconds, from any fixed point in time */
+CPROF_I uint64_t platform_monotonic (void);
+
+/* nanoseconds of processor time that this thread has used */
+CPROF_I uint64_t platform_cpu (void);
+
+/*
+** 'child' is called in the child of a fork, in the thread that forked,
+** before any of the program's code runs there. It is the same function
+** each time.
+*/
+CPROF_I void platform_atfork (void (*child) (void));
+
+/* how many forks this process is away from the first one that asked */
+CPROF_I unsigned platform_generation (void);
+
+/* the id of this process */
+CPROF_I long platform_process (void);
+
+/*
+** Opens a file for reading, if it is a regular one: neither a pipe nor a
+** device is ever waited for. -1, with errno, when it cannot be opened.
+*/
+CPROF_I int platform_openfile (const char *path);
+
+
+/*
+** Reserves addresses without memory behind them, to map a file at. NULL:
+** there are not so many.
+*/
+CPROF_I void *platform_space (size_t size);
+CPROF_I void platform_freespace (void *at, size_t size);
+
+/* Reads up to 'size' bytes from a file's beginning; the number read. */
+CPROF_I size_t platform_read (int fd, char *to, size_t size);
+
+/* Maps 'size' bytes of an open file, shared, into such a space. */
+CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
+
+/*
+** Replaces a file that is mapped at 'at' by memory with the same bytes.
+** 0: out of memory, and the file stays mapped.
+*/
+CPROF_I int platform_unmap (void *at, size_t size, int fd);
+
+/* Replaces the page that 'at' lies in by an empty one. */
+CPROF_I int platform_replace (void *at);
+
+/*
+** Makes a file longer, and reserves the room on the disk, so that no later
+** store can fail for lack of it. 0, or an errno. No signal is raised where
+** the process may not write so much.
+*/
+CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
+
+/* Locks a file until it is closed; 0: another process has locked it. */
+CPROF_I int platform_lock (int fd);
+
+/* Has another process locked it? */
+CPROF_I int platform_locked (int fd);
+
+/*
+** Stores 'value' so that other threads and processes, also after the end
+** of this one, see it no earlier than what was stored before.
+*/
+static inline void platform_publish (uint32_t *at, uint32_t value) {
+#if defined(__GNUC__)
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#else
+  *(volatile uint32_t *)at = value;
+#endif
+}
+
+
+/* A thread-local variable; 'initial-exec' saves a call per access. */
+#if defined(__GLIBC__)
+#define PLATFORM_THREAD	\
+	__thread __attribute__((tls_model("initial-exec")))
+#elif defined(_MSC_VER)
+#define PLATFORM_THREAD	__declspec(thread)
+#else
+#define PLATFORM_THREAD	__thread
+#endif
+
+/* The amalgamation also compiles as C++. */
+#define cast(t, p)	((t)(p))
+
+#ifdef __cplusplus
+#define ZEROS	{}
+#else
+#define ZEROS	{0}
+#endif
+
+#if defined(__GNUC__)
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define COLD		__attribute__((noinline, cold))
+#define NOINLINE	__attribute__((noinline))
+#else
+#define likely(x)	(x)
+#define unlikely(x)	(x)
+#define COLD
+#define NOINLINE
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/*
+** Interned strings: each is kept once and known by an id. Id 0 is the
+** empty string.
+*/
+
+#ifndef text_h
+#define text_h
+
+#include "base/chunks.h"
+#include "base/index.h"
+
+
+/* Longer strings are compared as a whole, but cut to this when kept. */
+#define TEXT_MAX	16384
+
+#define TEXT_FAILED	UINT32_MAX
+
+typedef struct Text {
+  Chunks bytes;
+  Chunks strings;	/* of String */
+  Index index;
+} Text;
+
+/* 0: out of memory */
+CPROF_I int text_init (Text *t, const Memory *m);
+CPROF_I void text_free (Text *t);
+
+/* The id of a string; TEXT_FAILED: out of memory. */
+CPROF_I uint32_t text_add (Text *t, const char *s, size_t length);
+CPROF_I uint32_t text_addz (Text *t, const char *s);
+
+/* The id of a string that was added before; TEXT_FAILED: it was not. */
+CPROF_I uint32_t text_find (const Text *t, const char *s, size_t length);
+
+/* What is kept of a string; it has no zero at its end. */
+CPROF_I const char *text_get (const Text *t, uint32_t id, size_t *length);
+
+/* Do length and beginning agree? A quick look, for what rarely changes. */
+CPROF_I int text_like (const Text *t, uint32_t id, const char *s,
+                       size_t length);
+
+CPROF_I uint64_t text_hash (const char *s, size_t length);
+
+#endif

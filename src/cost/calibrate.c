@@ -1,0 +1,492 @@
+/*
+** See calibrate.h
+**
+** A scratch state runs Lua code that does little but cause the events in
+** question, unrecorded and recorded in turn. What a node was charged more
+** than the run takes unrecorded is their cost. The median of all rounds
+** counts.
+*/
+
+#include "cost/calibrate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "record/control.h"
+
+
+#define ROUNDS_LEAST	3	/* rounds, however long they take */
+#define ROUNDS_MOST	256
+#define TURNS		200	/* turns of a loop in a run */
+#define SPIN_NS		100	/* time that the C function takes */
+#define READINGS	1000	/* readings of the clock, to know what one takes */
+#define FAR		100	/* lines between the two loops of RUN_FAR */
+#define DEEP		2000	/* new nodes */
+
+
+#define TEN(s)	s s s s s s s s s s
+
+/*
+** Functions are identified by their lines. The last but one has its loop
+** FAR lines away from the last instruction with a known line.
+*/
+static const char calibrate_text[] =
+  "local c, wrap, yield = ...\n"
+  "local function f() end\n"
+  "local function t() return f() end\n"
+  "local function b() while true do yield() end end\n"
+  "local w = wrap(b)\n"
+  "local function d(n) if n > 0 then d(n - 1) end end\n"
+  "return function(n) for _ = 1, n do f() end end,\n"
+  "  function(n) for _ = 1, n do c() end end,\n"
+  "  function(n) for _ = 1, n do t() end end,\n"
+  "  function(n) for _ = 1, n do w() end end,\n"
+  "  function(n) for _ = 1, n do wrap(f)() end end,\n"
+  "  function(n) for _ = 1, n do end end,\n"
+  "  function(n) local a, b, t = n, n, {n} for _ = 1, n do "
+  TEN("a = a % 7 b = a * 3 + n b = t[1] ") "end end,\n"
+  "  function(n, x, y) for _ = 1, n do\n x = y\n x = y\n end end,\n"
+  "  function(n, x, y) if n < 0 then\n"
+  TEN(TEN("x = y\n"))
+  "  end for _ = 1, n do\n x = y\n x = y\n end end, d\n";
+
+enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
+       RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS,
+       RUN_NODES = RUNS, ALL };
+
+#define LINE_C		(-1)
+#define LINE_WRAP	(-2)	/* what wrap returns */
+
+/* a node that is measured, by the lines of a function and its caller */
+typedef struct Probe {
+  int run;
+  int caller;		/* 0: any */
+  int line;		/* negative: a C function */
+  int instructions;	/* that run in it, each turn */
+  int lines;		/* line events in it, each turn */
+} Probe;
+
+enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
+       PROBE_TF, PROBE_SWITCHES, PROBE_WRAP, PROBE_BODY, PROBE_YIELD,
+       PROBE_COROUTINES, PROBE_MAKE, PROBE_BEGIN, PROBE_BEGUN,
+       PROBE_LINES, PROBE_INSTRUCTIONS, PROBE_NEAR, PROBE_FAR, PROBES };
+
+static const Probe calibrate_probes[PROBES] = {
+  {RUN_CALLS, 0, 7, 3, 1}, {RUN_CALLS, 7, 2, 1, 1},
+  {RUN_C, 0, 8, 3, 1}, {RUN_C, 8, LINE_C, 0, 0},
+  {RUN_TAILS, 0, 9, 3, 1}, {RUN_TAILS, 9, 3, 2, 1}, {RUN_TAILS, 9, 2, 1, 1},
+  {RUN_SWITCHES, 0, 10, 3, 1}, {RUN_SWITCHES, 10, LINE_WRAP, 0, 0},
+  {RUN_SWITCHES, LINE_WRAP, 4, 3, 1}, {RUN_SWITCHES, 4, LINE_C, 0, 0},
+  {RUN_COROUTINES, 0, 11, 5, 1}, {RUN_COROUTINES, 11, LINE_C, 0, 0},
+  {RUN_COROUTINES, 11, LINE_WRAP, 0, 0},
+  {RUN_COROUTINES, LINE_WRAP, 2, 1, 1},
+  {RUN_LINES, 0, 12, 1, 1}, {RUN_INSTRUCTIONS, 0, 13, 41, 1},
+  {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
+};
+
+/*
+** Measurements of all rounds, in ticks. They can be negative, when the time
+** of the C function was overestimated.
+*/
+typedef struct Series {
+  int count;
+  int32_t ticks[ROUNDS_MOST];
+} Series;
+
+typedef struct Calibration {
+  Memory memory;
+  Options options;
+  Costs costs;
+  Recorder *r;		/* of the scratch state */
+  Node *node[PROBES];
+  Series *bare;		/* of each run */
+  Series *self;		/* of each probe */
+  Timing timing[EVENT_KINDS];
+  uint64_t spin;	/* ticks that the C function is to take */
+  uint64_t spun;	/* ticks that it took */
+  uint64_t reading;	/* ticks that reading the clock takes */
+  double rate;		/* ps in a tick */
+  unsigned ns;		/* time to spend */
+  int done;
+} Calibration;
+
+
+/*
+** A C function that waits for a moment: after one that returns at once,
+** the processor is faster than it ever is in a program.
+*/
+static int calibrate_spin (lua_State *L) {
+  Calibration *c = cast(Calibration *, lua_touserdata(L, lua_upvalueindex(1)));
+  uint64_t begun = hot_now(c->r->hot), took;
+  while (hot_now(c->r->hot) - begun < c->spin) ;
+  took = hot_now(c->r->hot) - begun;
+  c->spun += took + c->reading;  /* half of it before, half after */
+  return 0;
+}
+
+
+static int calibrate_alllines (lua_State *L, const char *source) {
+  (void)L; (void)source;
+  return 1;
+}
+
+
+/* {======================================================
+** Series
+** ======================================================= */
+
+static void series_add (Series *s, uint64_t took, uint64_t less) {
+  int64_t ticks = (int64_t)(took - less);
+  if (s->count < ROUNDS_MOST && ticks >= INT32_MIN && ticks <= INT32_MAX)
+    s->ticks[s->count++] = (int32_t)ticks;
+}
+
+
+static int series_order (const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+
+static void series_sort (Series *s) {
+  qsort(s->ticks, (size_t)s->count, sizeof *s->ticks, series_order);
+}
+
+
+static int32_t series_median (const Series *s) {
+  return s->count > 0 ? s->ticks[s->count / 2] : 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Runs
+** ======================================================= */
+
+/* Calls function 'run', above the argument of calibrate_all. */
+static void calibrate_call (lua_State *L, int run, int times) {
+  lua_pushvalue(L, 2 + run);
+  lua_pushinteger(L, times);
+  lua_call(L, 1, 0);
+}
+
+
+static void calibrate_bare (Calibration *c, lua_State *L, int run) {
+  uint64_t before;
+  c->spun = 0;
+  before = hot_now(c->r->hot);
+  calibrate_call(L, run, TURNS);
+  series_add(&c->bare[run], hot_now(c->r->hot) - before, c->spun);
+}
+
+
+static int calibrate_line (const Calibration *c, uint32_t func) {
+  const Function *f = functions_at(&c->r->recording.functions, func);
+  if (f->marks & FUNCTION_WRAP) return LINE_WRAP;
+  return f->kind == FUNCTION_C ? LINE_C : f->line;
+}
+
+
+static void calibrate_find (Calibration *c) {
+  const Tree *t = &c->r->recording.tree;
+  uint32_t i;
+  int k;
+  for (i = 1; i < t->nodes.count; i++) {
+    Node *n = tree_node(t, i);
+    int line = calibrate_line(c, n->func);
+    int caller = calibrate_line(c, tree_node(t, n->parent)->func);
+    for (k = 0; k < PROBES; k++) {
+      const Probe *p = &calibrate_probes[k];
+      if (p->line == line && (p->caller == 0 || p->caller == caller))
+        c->node[k] = n;
+    }
+  }
+}
+
+
+static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
+  uint64_t before[PROBES];
+  int k;
+  c->spun = 0;
+  for (k = 0; k < PROBES; k++)
+    before[k] = c->node[k] ? c->node[k]->self : 0;
+  calibrate_call(L, run, TURNS);
+  for (k = 0; k < PROBES; k++) {
+    if (calibrate_probes[k].run != run || c->node[k] == NULL) continue;
+    series_add(&c->self[k], c->node[k]->self - before[k],
+               calibrate_probes[k].line == LINE_C ? c->spun : 0);
+  }
+}
+
+
+static int calibrate_runs (const Calibration *c, int run) {
+  return run < RUN_LINES || c->options.mode == MODE_LINE;
+}
+
+
+static void calibrate_schedule (Hot *h, int timed) {
+  h->scheduled = h->countdown = timed ? timing_gap(0, &h->seed)
+                                      : UINT64_MAX;
+}
+
+
+/*
+** Events are timed in runs of their own, for timing one disturbs the next
+** ones.
+*/
+static void calibrate_timed (Calibration *c, lua_State *L, int run,
+                             int times) {
+  Hot *h = c->r->hot;
+  Timing *t = c->r->recording.figures->timing, before[EVENT_KINDS];
+  int i;
+  memcpy(before, t, sizeof before);
+  calibrate_schedule(h, 1);
+  calibrate_call(L, run, times);
+  calibrate_schedule(h, 0);
+  for (i = 0; i < EVENT_KINDS; i++) {
+    c->timing[i].events += t[i].events - before[i].events;
+    c->timing[i].ticks += t[i].ticks - before[i].ticks;
+  }
+}
+
+
+static int calibrate_round (Calibration *c, lua_State *L, int first) {
+  int run;
+  for (run = 0; run < RUNS; run++) {
+    if (!calibrate_runs(c, run)) continue;
+    calibrate_bare(c, L, run);
+    if (!control_resume(c->r, L)) return 0;
+    calibrate_schedule(c->r->hot, 0);
+    if (first) calibrate_call(L, run, TURNS);
+    else calibrate_recorded(c, L, run);
+    if (!first && (run <= RUN_C || run == RUN_LINES))
+      calibrate_timed(c, L, run, TURNS);
+    if (!control_pause(c->r, L)) return 0;
+    if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
+  }
+  if (first) calibrate_find(c);
+  return 1;
+}
+
+
+static int calibrate_nodes (Calibration *c, lua_State *L) {
+  if (!control_reset(c->r) || !control_resume(c->r, L)) return 0;
+  calibrate_timed(c, L, RUN_NODES, DEEP);
+  return control_pause(c->r, L);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Costs
+** ======================================================= */
+
+static double calibrate_each (const Calibration *c, const Series *s) {
+  return series_median(s) * c->rate / TURNS;
+}
+
+
+/* What a node took each turn, without the cost of its lines. */
+static double calibrate_self (const Calibration *c, int probe) {
+  const Probe *p = &calibrate_probes[probe];
+  const Costs *k = &c->costs;
+  return calibrate_each(c, &c->self[probe]) -
+         (double)p->lines * (double)k->line -
+         (double)p->instructions * (double)k->instruction;
+}
+
+
+static void calibrate_calls (Calibration *c) {
+  Costs *k = &c->costs;
+  k->callee[COST_LUA] = cost_of(calibrate_self(c, PROBE_F));
+  k->caller[COST_LUA] = cost_of(calibrate_self(c, PROBE_CALLS) -
+                             calibrate_each(c, &c->bare[RUN_CALLS]));
+  k->callee[COST_C] = cost_of(calibrate_self(c, PROBE_C));
+  k->caller[COST_C] = cost_of(calibrate_self(c, PROBE_CCALLS) -
+                           calibrate_each(c, &c->bare[RUN_C]));
+  k->tail = cost_of(calibrate_self(c, PROBE_TF) -
+                           calibrate_self(c, PROBE_F));
+}
+
+
+/* Both ends of a switch call a C function; the rest is the switch's. */
+static void calibrate_changes (Calibration *c) {
+  Costs *k = &c->costs;
+  double call = calibrate_each(c, &c->bare[RUN_C]);
+  double known = call + (double)k->caller[COST_C];
+  double within = calibrate_self(c, PROBE_WRAP) +
+                  calibrate_self(c, PROBE_YIELD) -
+                  2 * (double)k->callee[COST_C] -
+                  (calibrate_each(c, &c->bare[RUN_SWITCHES]) - 2 * call);
+  k->resumer = cost_of(calibrate_self(c, PROBE_SWITCHES) - known);
+  k->yielder = cost_of(calibrate_self(c, PROBE_BODY) - known);
+  k->resume = cost_of(within);
+}
+
+
+/* All that is not the cost of the two C calls and their switches. */
+static void calibrate_coroutines (Calibration *c) {
+  Costs *k = &c->costs;
+  double all = calibrate_self(c, PROBE_COROUTINES) +
+               calibrate_self(c, PROBE_MAKE) +
+               calibrate_self(c, PROBE_BEGIN) +
+               calibrate_self(c, PROBE_BEGUN) -
+               calibrate_each(c, &c->bare[RUN_COROUTINES]);
+  k->coroutine = cost_of(all - 2 * (double)k->caller[COST_C] -
+                                2 * (double)k->callee[COST_C] -
+                                (double)k->caller[COST_LUA] -
+                                (double)k->callee[COST_LUA] -
+                                (double)k->resume - (double)k->resumer);
+}
+
+
+/* What a run took more each turn when it was recorded. */
+static double calibrate_more (const Calibration *c, int probe) {
+  return calibrate_each(c, &c->self[probe]) -
+         calibrate_each(c, &c->bare[calibrate_probes[probe].run]);
+}
+
+
+static void calibrate_lines (Calibration *c) {
+  const Probe *few = &calibrate_probes[PROBE_LINES];
+  const Probe *many = &calibrate_probes[PROBE_INSTRUCTIONS];
+  const Probe *far = &calibrate_probes[PROBE_FAR];
+  double line = calibrate_more(c, PROBE_LINES);
+  double more = calibrate_more(c, PROBE_INSTRUCTIONS) - line;
+  double each = more / (many->instructions - few->instructions);
+  double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
+  c->costs.instruction = cost_of(each);
+  /* less than any took, to keep a line that ran from 0 */
+  c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
+                           many->instructions / 16);
+  c->costs.line = cost_of(line - each);
+  c->costs.step = cost_of(steps / (FAR * far->lines));
+}
+
+
+static void calibrate_within (Calibration *c) {
+  int i;
+  for (i = 0; i < EVENT_KINDS; i++)
+    if (c->timing[i].events > 0)
+      c->costs.within[i] = cost_of((double)c->timing[i].ticks * c->rate /
+                                        (double)c->timing[i].events);
+}
+
+
+static void calibrate_costs (Calibration *c) {
+  int i;
+  c->rate = clock_rate(clock_scale(&c->r->recording.clock, 0)) * COST_UNIT;
+  for (i = 0; i < RUNS + PROBES; i++) series_sort(&c->bare[i]);
+  if (c->options.mode == MODE_LINE) calibrate_lines(c);
+  calibrate_calls(c);
+  calibrate_changes(c);
+  calibrate_coroutines(c);
+  calibrate_within(c);
+  c->costs.unreturned = c->costs.within[EVENT_RETURN];
+  if (c->timing[EVENT_NODE].events > 0)
+    c->costs.node = c->costs.within[EVENT_NODE] - c->costs.within[EVENT_LUA];
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The state
+** ======================================================= */
+
+static void calibrate_options (Options *to, const Options *o) {
+  memset(to, 0, sizeof *to);
+  to->mode = o->mode;
+  to->cpu = o->cpu;
+  to->callsites = o->callsites;
+  to->fold = o->fold;
+  to->timed = 1;
+  to->history = 1;
+  to->max_nodes = 1u << 20;
+  if (o->include_lines != NULL) to->include_lines = calibrate_alllines;
+}
+
+
+static int calibrate_open (Calibration *c, lua_State *L) {
+  c->r = recorder_make(L);
+  recorder_setalloc(c->r, c->memory.alloc, c->memory.ud);
+  luaL_requiref(L, "coroutine", luaopen_coroutine, 0);
+  if (luaL_loadbuffer(L, calibrate_text, sizeof calibrate_text - 1,
+                      "=cprof") != LUA_OK)
+    return lua_error(L);
+  lua_pushvalue(L, 1);
+  lua_pushcclosure(L, calibrate_spin, 1);
+  lua_getfield(L, 2, "wrap");
+  lua_getfield(L, 2, "yield");
+  lua_remove(L, 2);
+  /* a source whose main function is seen is known */
+  if (!control_start(c->r, L, &c->options)) return 0;
+  lua_call(L, 3, ALL);
+  return control_pause(c->r, L);
+}
+
+
+/* SPIN_NS in ticks, roughly: the clock's rate is not known yet. */
+static uint64_t calibrate_spinticks (const Calibration *c) {
+  uint64_t ns = platform_monotonic(), ticks = hot_now(c->r->hot);
+  while (platform_monotonic() - ns < 100 * SPIN_NS) ;
+  return (hot_now(c->r->hot) - ticks) / 100;
+}
+
+
+static uint64_t calibrate_reading (const Calibration *c) {
+  uint64_t begun = hot_now(c->r->hot);
+  int i;
+  for (i = 1; i < READINGS; i++) hot_now(c->r->hot);
+  return (hot_now(c->r->hot) - begun) / READINGS;
+}
+
+
+/* Calibration -> */
+static int calibrate_all (lua_State *L) {
+  Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
+  uint64_t begun = platform_monotonic();
+  size_t size = (RUNS + PROBES) * sizeof *c->bare;
+  int i;
+  if (!calibrate_open(c, L)) return 0;
+  c->bare = cast(Series *, lua_newuserdatauv(L, size, 0));
+  c->self = c->bare + RUNS;
+  memset(c->bare, 0, size);
+  c->spin = calibrate_spinticks(c);
+  c->reading = calibrate_reading(c);
+  for (i = 0; i <= ROUNDS_LEAST ||
+              platform_monotonic() - begun < c->ns; i++)
+    if (!calibrate_round(c, L, i == 0)) return 0;
+  if (!calibrate_nodes(c, L)) return 0;
+  calibrate_costs(c);
+  c->done = 1;
+  return 0;
+}
+
+
+int calibrate (const Memory *m, const Options *o, unsigned ns,
+               Costs *costs) {
+  Hot *hot = hot_current;
+  Calibration c = ZEROS;
+  lua_State *L;
+  c.memory = *m;
+  c.ns = ns;
+  calibrate_options(&c.options, o);
+  L = lua_newstate(m->alloc, m->ud);
+  if (L == NULL) return 0;
+  lua_gc(L, LUA_GCSTOP);
+  lua_pushcfunction(L, calibrate_all);
+  lua_pushlightuserdata(L, &c);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) c.done = 0;
+  lua_close(L);
+  hot_current = hot;
+  *costs = c.costs;
+  return c.done;
+}
+
+/* }====================================================== */

@@ -1,0 +1,139 @@
+/*
+** See compensate.h
+**
+** Counts may come from a file and be anything, so sums are doubles.
+*/
+
+#include "cost/compensate.h"
+
+
+/* fewer timed events have no meaningful mean */
+#define EVENTS_LEAST	8
+
+
+/* How much longer events of a kind took than when costs were measured. */
+static double costs_more (const Timing *t, const Costs *measured, int kind,
+                          double rate) {
+  double mean;
+  if (t[kind].events < EVENTS_LEAST) return 0;
+  mean = (double)t[kind].ticks / (double)t[kind].events;
+  return mean * rate * COST_UNIT - (double)measured->within[kind];
+}
+
+
+static void costs_add (int64_t *cost, double ps) {
+  *cost = cost_of((double)*cost + ps);
+}
+
+
+/*
+** Costs were measured on loops, which the processor learns and whose data
+** are in its caches. In programs, events take longer.
+*/
+Costs compensate_costs (const Recording *r, const Costs *measured,
+                        double rate) {
+  const Timing *t = r->figures->timing;
+  Costs c = *measured;
+  double more[EVENT_KINDS];
+  int i;
+  for (i = 0; i < EVENT_KINDS; i++)
+    more[i] = costs_more(t, measured, i, rate);
+  costs_add(&c.callee[COST_LUA], more[EVENT_LUA]);
+  costs_add(&c.callee[COST_C], more[EVENT_C]);
+  costs_add(&c.caller[COST_LUA], more[EVENT_RETURN]);
+  costs_add(&c.caller[COST_C], more[EVENT_RETURN]);
+  costs_add(&c.unreturned, more[EVENT_RETURN]);
+  costs_add(&c.line, more[EVENT_LINE]);
+  costs_add(&c.node, more[EVENT_NODE] - more[EVENT_LUA]);
+  if (c.node < 0) c.node = 0;
+  return c;
+}
+
+
+/* {======================================================
+** Calls
+** ======================================================= */
+
+/* the kind of called function; COST_KINDS: it has no events */
+static int call_kind (const Function *f) {
+  if (f->kind == FUNCTION_C) return COST_C;
+  return f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN ? COST_LUA
+                                                             : COST_KINDS;
+}
+
+
+static int call_resumes (const Function *f) {
+  return (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP)) != 0;
+}
+
+
+static void call_coroutines (const Recording *r, const Costs *c,
+                             const Node *n, double *ps) {
+  const Functions *fs = &r->functions;
+  const Function *f = functions_at(fs, n->func);
+  const Node *parent = tree_node(&r->tree, n->parent);
+  double calls = (double)n->calls;
+  if (call_resumes(functions_at(fs, parent->func)))
+    ps[n->id] += calls * (double)c->coroutine;
+  if (call_resumes(f)) {
+    ps[n->id] += calls * (double)c->resume;
+    ps[n->parent] += calls * (double)c->resumer;
+  }
+  else if (f->marks & FUNCTION_YIELD)
+    ps[n->parent] += calls * (double)c->yielder;
+}
+
+
+static void call_node (const Recording *r, const Costs *c, const Node *n,
+                       double *ps) {
+  int fold = r->tree.fold;
+  int kind = call_kind(functions_at(&r->functions, n->func));
+  double calls = (double)n->calls, tails = 0, unreturned = 0;
+  uint32_t caller = n->parent;
+  if (n->calls == 0 || kind == COST_KINDS) return;
+  if (!fold) {
+    tails = n->as.full.tails < calls ? n->as.full.tails : calls;
+    unreturned = n->as.full.unreturned;
+  }
+  else if (n->as.folded.depth > 1)
+    caller = n->id;  /* it is not known who re-entered it */
+  ps[n->id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
+               (double)c->node;
+  ps[caller] += (calls - tails) * (double)c->caller[kind] -
+                unreturned * (double)c->unreturned;
+  call_coroutines(r, c, n, ps);
+}
+
+
+void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
+  uint32_t i;
+  for (i = 0; i < r->tree.nodes.count; i++) ps[i] = 0;
+  for (i = 1; i < r->tree.nodes.count; i++)
+    call_node(r, c, tree_node(&r->tree, i), ps);
+}
+
+/* }====================================================== */
+
+
+/*
+** One of COUNT_INTERVAL instructions was counted, so that few of them can
+** seem to be many: but a line runs no more at each hit than it has.
+*/
+static double line_instructions (const Line *l) {
+  double counted = (double)l->counts * COUNT_INTERVAL;
+  double most = (double)l->hits * l->instructions;
+  return counted > most && l->instructions < UINT8_MAX ? most : counted;
+}
+
+
+/* A line that ran keeps some time, though the overhead may exceed it. */
+double compensate_line (const Costs *c, const Line *l, double raw) {
+  double hits = (double)l->hits, instructions = line_instructions(l);
+  double ps = hits * ((double)c->line + l->steps * (double)c->step) +
+              instructions * (double)c->instruction;
+  double least = (instructions > hits ? instructions : hits) *
+                 (double)c->least / COST_UNIT;
+  double left = raw - ps / COST_UNIT;
+  if (left < least) left = least;
+  return left > raw ? 0 : raw - left;
+}

@@ -1,0 +1,147 @@
+/*
+** The file of a profile: a header, then blocks. A block of nodes or lines
+** holds the recorder's counters as they are in memory. A block of the
+** journal holds records of all else, one after the other.
+**
+** The file is complete at every instant: what is added becomes part of it
+** by one store, the last, of a count. So whoever reads it while it is
+** written, or after the writer was killed, reads the header first.
+**
+** Numbers are in the byte order of the machine that wrote them. When
+** anything here changes its meaning, FORMAT_VERSION changes, and readers
+** of other versions refuse the file. Kinds are those of 'FunctionKind'.
+*/
+
+#ifndef format_h
+#define format_h
+
+#include <stdint.h>
+
+#include "cost/costs.h"
+#include "identity/line.h"
+#include "record/node.h"
+#include "record/recording.h"
+
+
+#define FORMAT_MAGIC	"\x89" "CPROF\r\n"
+#define FORMAT_ORDER	0x01020304u
+#define FORMAT_VERSION	5u
+
+#define FORMAT_BLOCKS	4096u	/* where blocks begin */
+#define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
+
+typedef enum FormatState {
+  FORMAT_EMPTY,		/* recording has not begun yet */
+  FORMAT_LIVE,		/* it has; unless locked, the writer was killed */
+  FORMAT_ENDED
+} FormatState;
+
+typedef struct FormatHeader {
+  char magic[8];
+  uint32_t order, version;
+  uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
+  uint32_t state;
+  uint32_t mode;	/* a Mode */
+  uint32_t clock;	/* a ClockKind */
+  uint32_t generation;	/* how often all nodes were forgotten */
+  uint32_t nodes;	/* that are complete */
+  uint32_t units;	/* where the blocks end */
+  uint32_t counted;	/* are 'events' known? */
+  uint32_t fold;	/* does recursion fold? */
+  uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
+  uint32_t unused;
+  uint64_t events;
+  uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
+  uint64_t begun;	/* ticks, when recording began */
+  uint64_t base;	/* address of this header in the writer ... */
+  uint64_t running;	/* ... and of the node that runs; 0: none does */
+  int64_t pid;
+  int64_t started_at;	/* seconds since 1970 */
+  int64_t clamped;	/* ns by which overhead exceeded times; if 'given' */
+  Figures figures;
+  Costs costs;
+  char uncompensated[64];	/* why overhead stays in the times, or "" */
+  char ended[128];	/* why recording ended by itself, or "" */
+} FormatHeader;
+
+
+typedef enum BlockKind {
+  BLOCK_NODES = 1,	/* a chunk of nodes */
+  BLOCK_LINES,		/* counters of the lines of a function */
+  BLOCK_JOURNAL,	/* records */
+  BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
+  BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
+  BLOCK_LAST = BLOCK_LINEOVERHEAD
+} BlockKind;
+
+typedef struct FileBlock {	/* its contents are right behind it */
+  uint32_t kind;
+  uint32_t owner;	/* function, or number of the chunk */
+  uint32_t units;	/* of all of it */
+  uint32_t used;	/* journal: bytes; lines: counters */
+  uint32_t unused[12];
+} FileBlock;
+
+
+/* Strings are numbers of texts, but those of TEXT, CONTENT and META. */
+typedef enum RecordKind {
+  RECORD_TEXT = 1,	/* bytes; the first one has number 1 */
+  RECORD_FUNCTION,	/* the first one has number 0 */
+  RECORD_SOURCE,	/* a byte per line: 1 where there is code */
+  RECORD_CONTENT,	/* text of a source */
+  RECORD_PATH,		/* where a function is found in global tables */
+  RECORD_NAME,		/* what a function was called in the end */
+  RECORD_META		/* key and value */
+} RecordKind;
+
+typedef struct FileRecord {
+  uint32_t kind;
+  uint32_t size;	/* of what follows, padded to a multiple of 8 */
+} FileRecord;
+
+typedef struct FunctionRecord {
+  uint64_t key;		/* address of a C function */
+  uint32_t source, name, how, tag;	/* texts */
+  int32_t line, last;
+  uint32_t kind;
+  uint32_t ordinal;
+  uint32_t marks;	/* FUNCTION_COROUTINES */
+  uint32_t unused;
+} FunctionRecord;
+
+#define SOURCE_RECORD_CHANGED	1u
+#define SOURCE_RECORD_MIXED	2u
+
+typedef struct SourceRecord {	/* the last one counts */
+  uint32_t source;	/* text */
+  uint32_t flags;
+} SourceRecord;
+
+typedef struct ContentRecord {
+  uint32_t source;	/* text */
+  uint32_t unused;
+} ContentRecord;
+
+typedef struct PathRecord {
+  uint64_t key;		/* of a C function; 0: a Lua function */
+  uint32_t source, path;	/* texts */
+  int32_t line, last;
+} PathRecord;
+
+typedef struct NameRecord {
+  uint32_t func;
+  uint32_t name, title;	/* texts */
+  uint32_t unused;
+} NameRecord;
+
+typedef struct MetaRecord {
+  uint32_t key;		/* length of the key; the rest is the value */
+  uint32_t unused;
+} MetaRecord;
+
+
+static inline size_t record_padded (size_t size) {
+  return (size + 7) & ~(size_t)7;
+}
+
+#endif

@@ -1,0 +1,281 @@
+/*
+** See livefile.h
+*/
+
+#include "file/livefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+static LiveFile *livefile_of (Store *s) {
+  return (LiveFile *)(void *)s;  /* its first member */
+}
+
+
+static int livefile_open (const LiveFile *l) {
+  return l->file->fd >= 0;
+}
+
+
+/* {======================================================
+** The rate of the clock
+** ======================================================= */
+
+/* ns in which the two clocks agree to some millionths */
+#define RATE_TIME	1000000u
+
+static void rate_set (const LiveFile *l, Scale s) {
+  mapped_header(l->file)->scale = s.factor | (uint64_t)s.shift << 32;
+}
+
+
+/*
+** The rate as known so far, for readers before the end. It is measured
+** again when the time since the start has grown by half.
+*/
+static void rate_refresh (LiveFile *l) {
+  Clock *c = &l->recorder->recording.clock;
+  uint64_t now;
+  if (c->kind != CLOCK_TICKS) return;
+  now = platform_monotonic() - c->origin.ns;
+  if (now / 3 * 2 < l->rated) return;
+  l->rated = now;
+  rate_set(l, clock_scale(c, 0));
+}
+
+
+static void rate_first (LiveFile *l) {
+  Clock *c = &l->recorder->recording.clock;
+  rate_set(l, clock_scale(c, 0));
+  if (c->kind != CLOCK_TICKS) return;
+  while (platform_monotonic() - c->origin.ns < RATE_TIME) ;
+  l->rated = 0;
+  rate_refresh(l);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The store
+** ======================================================= */
+
+static int livefile_told (void *store, uint32_t source) {
+  LiveFile *l = livefile_of(cast(Store *, store));
+  rate_refresh(l);
+  return journal_functions(&l->journal) &&
+         (source == 0 || journal_source(&l->journal, source));
+}
+
+
+static int livefile_begin (Store *s, Recorder *r) {
+  LiveFile *l = livefile_of(s);
+  FormatHeader *h = mapped_header(l->file);
+  const Recording *x = &r->recording;
+  h->mode = (uint32_t)x->mode;
+  h->clock = (uint32_t)x->clock.kind;
+  h->fold = (uint32_t)x->tree.fold;
+  h->started_at = x->started_at;
+  journal_init(&l->journal, l->file, &r->recording.functions);
+  if (!journal_functions(&l->journal)) return 0;
+  rate_first(l);
+  platform_publish(&h->state, FORMAT_LIVE);
+  return 1;
+}
+
+
+static void livefile_started (Store *s, Recorder *r, lua_State *L) {
+  LiveFile *l = livefile_of(s);
+  if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
+  else recorder_overhead(r);
+}
+
+
+static void livefile_clear (Store *s, const Recorder *r) {
+  LiveFile *l = livefile_of(s);
+  FormatHeader *h = mapped_header(l->file);
+  if (!livefile_open(l)) return;
+  platform_publish(&h->generation, h->generation + 1);
+  platform_publish(&h->nodes, 0);
+  h->started_at = r->recording.started_at;
+}
+
+
+static int livefile_lost (const Store *s) {
+  const LiveFile *l = livefile_of((Store *)s);
+  return livefile_open(l) && mapped_failure(l->file) != NULL;
+}
+
+
+static const char *livefile_end (Store *s, const char *why) {
+  const LiveFile *l = livefile_of(s);
+  const char *failure;
+  FormatHeader *h;
+  if (!livefile_open(l) || !mapped_mine(l->file)) return why;
+  failure = mapped_failure(l->file);
+  h = mapped_header(l->file);
+  if (failure != NULL) why = failure;
+  strncpy(h->ended, why, sizeof h->ended - 1);
+  return why;
+}
+
+
+/* From here on, nothing of the recording is in the file. */
+static void livefile_leave (LiveFile *l, Recorder *r, int ended) {
+  Recording *x = &r->recording;
+  x->own_figures = *x->figures;
+  if (!mapped_close(l->file, ended)) return;
+  x->figures = &x->own_figures;
+  x->functions.policy.told = NULL;
+  journal_free(&l->journal);
+}
+
+
+static void livefile_abandon (Store *s, Recorder *r) {
+  LiveFile *l = livefile_of(s);
+  if (livefile_open(l)) livefile_leave(l, r, 0);
+}
+
+
+static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
+  LiveFile *l = livefile_of(s);
+  FormatHeader *h = mapped_header(l->file);
+  if (!livefile_open(l)) return;
+  if (!mapped_mine(l->file)) {
+    livefile_abandon(s, r);
+    return;
+  }
+  if (!livefile_lost(s)) livefile_names(s, r, L);
+  rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
+  h->events = r->recording.events;
+  h->running = 0;
+  platform_publish(&h->counted, 1);
+  livefile_leave(l, r, 1);
+}
+
+
+static Store *livefile_child (Store *s, Recorder *r) {
+  const LiveFile *l = livefile_of(s);
+  char why[MAPPED_MESSAGE];
+  if (strstr(l->path, "%p") == NULL) return NULL;
+  return livefile_create(r, l->path, l->max_nodes, &l->overhead, &l->calls,
+                         why);
+}
+
+
+static void livefile_free (Store *s) {
+  LiveFile *l = livefile_of(s);
+  journal_free(&l->journal);
+  mapped_free(l->file);
+  free(l->path);
+  free(l);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Creating
+** ======================================================= */
+
+/* Makes the next event take the slow path, which looks at the file. */
+static void livefile_tell (void *hot) {
+  Hot *h = cast(Hot *, hot);
+  *(lua_State *volatile *)&h->L = NULL;
+}
+
+
+/* 'path' with the process in the place of "%p"; NULL: out of memory */
+static char *livefile_path (const char *path) {
+  size_t room = strlen(path) + 1, at = 0;
+  const char *p;
+  char pid[32], *s;
+  snprintf(pid, sizeof pid, "%ld", platform_process());
+  for (p = path; (p = strstr(p, "%p")) != NULL; p += 2) room += sizeof pid;
+  s = cast(char *, malloc(room));
+  while (s != NULL && *path != '\0') {
+    if (strncmp(path, "%p", 2) != 0) s[at++] = *path++;
+    else {
+      at += (size_t)sprintf(s + at, "%s", pid);
+      path += 2;
+    }
+  }
+  if (s != NULL) s[at] = '\0';
+  return s;
+}
+
+
+static void livefile_setoverhead (LiveFile *l, const Overhead *o) {
+  FormatHeader *h = mapped_header(l->file);
+  l->overhead = *o;
+  h->costs = o->costs;
+  if (o->unknown != NULL)
+    strncpy(h->uncompensated, o->unknown, sizeof h->uncompensated - 1);
+}
+
+
+static void livefile_setstore (LiveFile *l) {
+  FormatHeader *h = mapped_header(l->file);
+  Store *s = &l->store;
+  s->nodes = &l->file->nodes;
+  s->lines = &l->file->lines;
+  s->figures = &h->figures;
+  s->running = (const Node **)(void *)&h->running;
+  s->begin = livefile_begin;
+  s->started = livefile_started;
+  s->told = livefile_told;
+  s->clear = livefile_clear;
+  s->lost = livefile_lost;
+  s->end = livefile_end;
+  s->finish = livefile_finish;
+  s->abandon = livefile_abandon;
+  s->child = livefile_child;
+  s->free = livefile_free;
+}
+
+
+Store *livefile_create (Recorder *r, const char *path, uint32_t max_nodes,
+                        const Overhead *o, const LiveFileCalls *calls,
+                        char *why) {
+  LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l));
+  char *full = livefile_path(path);
+  size_t size = strlen(path) + 1;
+  if (l != NULL) l->path = cast(char *, malloc(size));
+  if (full == NULL || l == NULL || l->path == NULL)
+    snprintf(why, MAPPED_MESSAGE, "out of memory");
+  else {
+    memcpy(l->path, path, size);
+    l->file = mapped_create(full, max_nodes, livefile_tell, r->hot, why);
+  }
+  free(full);
+  if (l == NULL || l->file == NULL) {
+    if (l != NULL) free(l->path);
+    free(l);
+    return NULL;
+  }
+  l->recorder = r;
+  l->calls = *calls;
+  l->max_nodes = max_nodes;
+  livefile_setstore(l);
+  livefile_setoverhead(l, o);
+  return &l->store;
+}
+
+/* }====================================================== */
+
+
+void livefile_names (Store *s, Recorder *r, lua_State *L) {
+  LiveFile *l = s ? livefile_of(s) : NULL;
+  uint32_t functions = r->recording.functions.list.count;
+  if (l == NULL || !livefile_open(l) || l->named == functions) return;
+  l->named = functions;
+  l->calls.name(L, &l->journal, r);  /* without names the file is still good */
+}
+
+
+void livefile_costs (Store *s, const Costs *c) {
+  if (s != NULL && livefile_open(livefile_of(s)))
+    mapped_header(livefile_of(s)->file)->costs = *c;
+}

@@ -1,0 +1,269 @@
+/*
+** See mapped.h
+*/
+
+#define _DEFAULT_SOURCE		/* O_CLOEXEC, ftruncate */
+#define _FILE_OFFSET_BITS 64
+
+#include "file/mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sigbus.h"
+
+
+/* It grows by a quarter, but at least and at most by this. */
+#define GROW_LEAST	((size_t)1 << 18)
+#define GROW_MOST	((size_t)1 << 23)
+
+/* Mapped ranges begin and end at multiples: pages are no larger. */
+#define GROW_UNIT	((size_t)1 << 16)
+
+/* room for all but nodes */
+#if UINTPTR_MAX > UINT32_MAX
+#define SPACE_MORE	((size_t)1 << 31)
+#else
+#define SPACE_MORE	((size_t)1 << 27)
+#endif
+#define SPACE_LEAST	((size_t)1 << 24)
+
+
+/* {======================================================
+** Growing
+** ======================================================= */
+
+/* Did someone cut it short? */
+static int mapped_cut (const MappedFile *f) {
+  struct stat s;
+  return sigbus_lost(f->range) ||
+         (fstat(f->fd, &s) == 0 && (uint64_t)s.st_size < f->mapped);
+}
+
+
+static int mapped_grow (MappedFile *f, size_t least) {
+  size_t more = f->mapped / 4, to;
+  if (more < GROW_LEAST) more = GROW_LEAST;
+  if (more > GROW_MOST) more = GROW_MOST;
+  if (more < least) more = least;
+  to = (f->mapped + more + GROW_UNIT - 1) & ~(GROW_UNIT - 1);
+  if (f->fd < 0 || mapped_cut(f)) f->error = EIO;
+  else if (to > f->space) f->error = ENOMEM;
+  else f->error = platform_extend(f->fd, f->mapped, to);
+  if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
+                                     f->fd, f->mapped))
+    f->error = ENOMEM;
+  if (f->error != 0) return 0;
+  f->mapped = to;
+  return 1;
+}
+
+
+FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner, size_t size) {
+  FormatHeader *h = mapped_header(f);
+  size_t from = (size_t)h->units * FORMAT_UNIT, to;
+  FileBlock *b;
+  if (size > f->space) return NULL;
+  to = from + sizeof *b + size + FORMAT_UNIT - 1;
+  to -= to % FORMAT_UNIT;
+  /* a file that was cut short may have an empty header */
+  if (from < FORMAT_BLOCKS || from > f->mapped) return NULL;
+  if (to > f->mapped && !mapped_grow(f, to - f->mapped)) return NULL;
+  b = (FileBlock *)(void *)(f->base + from);
+  b->kind = kind;
+  b->owner = owner;
+  b->units = (uint32_t)((to - from) / FORMAT_UNIT);
+  platform_publish(&h->units, h->units + b->units);
+  return b;
+}
+
+
+static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_NODES, owner, size);
+  return b ? block_data(b) : NULL;
+}
+
+
+static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_LINES, owner, size);
+  if (b == NULL) return NULL;
+  platform_publish(&b->used, (uint32_t)(size / sizeof(Line)));
+  return block_data(b);
+}
+
+
+const char *mapped_failure (const MappedFile *f) {
+  if (sigbus_lost(f->range) || f->error == EIO)
+    return "the file was cut short by someone else";
+  switch (f->error) {
+    case 0: return NULL;
+    case ENOSPC: return "no space left for the file";
+    case EDQUOT: return "no space left for the file: quota exceeded";
+    case EFBIG: return "the file has reached the size that it may have";
+    case ENOMEM: return "out of memory";
+    default: return "the file cannot grow";
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Opening
+** ======================================================= */
+
+static int mapped_refuse (char *why, const char *path, const char *what) {
+  snprintf(why, MAPPED_MESSAGE, "%.300s: %s", path, what);
+  return 0;
+}
+
+
+/* Another process writes it: the header says which. */
+static int mapped_taken (int fd, const char *path, char *why) {
+  FormatHeader h;
+  char who[80] = "another program writes to it";
+  if (pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
+      memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0)
+    snprintf(who, sizeof who, "process %lld writes to it", (long long)h.pid);
+  return mapped_refuse(why, path, who);
+}
+
+
+/* May it be replaced? Only a profile may. */
+static int mapped_accept (int fd, int locked, const char *path, char *why) {
+  struct stat s;
+  char magic[8];
+  if (fstat(fd, &s) != 0) return mapped_refuse(why, path, strerror(errno));
+  if (!S_ISREG(s.st_mode))
+    return mapped_refuse(why, path, "not a regular file");
+  if (locked) return mapped_taken(fd, path, why);
+  if (fstat(fd, &s) == 0 && s.st_size > 0 &&
+      (pread(fd, magic, sizeof magic, 0) != (ssize_t)sizeof magic ||
+       memcmp(magic, FORMAT_MAGIC, sizeof magic) != 0))
+    return mapped_refuse(why, path, "exists, and is no profile");
+  return 1;
+}
+
+
+int mapped_replaceable (const char *path, char *why) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ok;
+  if (fd < 0)
+    return errno == ENOENT || mapped_refuse(why, path, strerror(errno));
+  ok = mapped_accept(fd, platform_locked(fd), path, why);
+  close(fd);
+  return ok;
+}
+
+
+static void mapped_begin (MappedFile *f) {
+  FormatHeader *h = mapped_header(f);
+  memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
+  h->order = FORMAT_ORDER;
+  h->version = FORMAT_VERSION;
+  h->sizes[0] = (uint32_t)sizeof *h;
+  h->sizes[1] = (uint32_t)sizeof(FileBlock);
+  h->sizes[2] = (uint32_t)sizeof(Node);
+  h->sizes[3] = (uint32_t)sizeof(Line);
+  h->pid = f->pid;
+  h->base = (uint64_t)(uintptr_t)h;
+  h->units = FORMAT_BLOCKS / FORMAT_UNIT;
+  f->nodes.get = mapped_getnodes;
+  f->nodes.published = &h->nodes;
+  f->lines.get = mapped_getlines;
+  f->nodes.ud = f->lines.ud = f;
+}
+
+
+/* Reserves addresses, fewer where they are limited. */
+static int mapped_room (MappedFile *f, uint32_t nodes) {
+  uint64_t wanted = (uint64_t)nodes * sizeof(Node);
+  wanted += wanted / 16 + SPACE_MORE;
+  if (wanted > SIZE_MAX / 4) wanted = SIZE_MAX / 4;
+  wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);
+  for (; wanted >= SPACE_LEAST; wanted /= 2) {
+    f->space = (size_t)wanted & ~(GROW_UNIT - 1);
+    f->base = cast(char *, platform_space(f->space));
+    if (f->base != NULL) return 1;
+  }
+  f->error = ENOMEM;
+  return 0;
+}
+
+
+/* The file is ours: from here on, what it held is gone. */
+static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
+                     void *ud) {
+  if (!mapped_room(f, nodes)) return 0;
+  f->range = sigbus_add(f->base, f->space, tell, ud);
+  if (f->range == SIGBUS_NONE) f->error = EMFILE;
+  else if (ftruncate(f->fd, 0) != 0) f->error = errno;
+  else if (mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
+  return f->error == 0;
+}
+
+
+MappedFile *mapped_create (const char *path, uint32_t nodes,
+                   void (*tell) (void *ud), void *ud, char *why) {
+  int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  MappedFile *f = cast(MappedFile *, calloc(1, sizeof *f));
+  if (f == NULL) {
+    mapped_refuse(why, path, strerror(ENOMEM));
+    return NULL;
+  }
+  f->range = SIGBUS_NONE;
+  f->pid = platform_process();
+  f->fd = open(path, flags, 0666);
+  if (f->fd < 0) mapped_refuse(why, path, strerror(errno));
+  else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
+    if (mapped_map(f, nodes, tell, ud)) return f;
+    mapped_refuse(why, path, strerror(f->error));
+  }
+  mapped_free(f);
+  return NULL;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Closing
+** ======================================================= */
+
+int mapped_mine (const MappedFile *f) {
+  return f->pid == platform_process();
+}
+
+
+int mapped_close (MappedFile *f, int ended) {
+  FormatHeader *h = mapped_header(f);
+  int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
+  off_t size;
+  if (f->fd < 0) return 1;
+  size = (off_t)h->units * (off_t)FORMAT_UNIT;
+  if (mine && ended) platform_publish(&h->state, FORMAT_ENDED);
+  if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
+  if (mine && ended && ftruncate(f->fd, size) != 0)
+    f->error = 0;  /* it just stays longer */
+  close(f->fd);
+  f->fd = -1;
+  f->error = f->error ? f->error : sigbus_lost(f->range) ? EIO : 0;
+  sigbus_remove(f->range);
+  f->range = SIGBUS_NONE;
+  return 1;
+}
+
+
+void mapped_free (MappedFile *f) {
+  if (f == NULL) return;
+  sigbus_remove(f->range);
+  if (f->base != NULL) platform_freespace(f->base, f->space);
+  if (f->fd >= 0) close(f->fd);
+  free(f);
+}
+
+/* }====================================================== */

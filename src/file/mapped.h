@@ -1,0 +1,71 @@
+/*
+** A file that grows: blocks of a profile (format.h) as pages of memory.
+** It is mapped into reserved addresses, so pointers into it stay valid
+** while it grows, and when it is closed: memory then takes its place, until
+** 'mapped_free'.
+*/
+
+#ifndef mapped_h
+#define mapped_h
+
+#include "base/chunks.h"
+#include "file/format.h"
+
+
+typedef struct MappedFile {
+  char *base;		/* where the header is */
+  size_t space;		/* most bytes that there can be */
+  size_t mapped;	/* bytes that there are, reserved on the disk */
+  int fd;		/* -1: closed */
+  int range;		/* see sigbus.h */
+  int error;		/* why it could not grow, an errno; 0: it could */
+  long pid;		/* the process that writes it */
+  Pages nodes, lines;
+} MappedFile;
+
+/* room for the message of 'mapped_create' */
+#define MAPPED_MESSAGE	512
+
+/*
+** Creates a file, or replaces the profile that it holds, with room for
+** 'nodes' nodes and what goes with them. NULL: another program writes it,
+** or the system refuses; 'why' says so. 'tell' is as of 'sigbus_add'.
+*/
+CPROF_I MappedFile *mapped_create (const char *path, uint32_t nodes,
+                                   void (*tell) (void *ud), void *ud,
+                                   char *why);
+
+/*
+** May another profile replace the file at 'path'? Not while it is written,
+** and not if it is no profile. 0: no, and 'why' says so.
+*/
+CPROF_I int mapped_replaceable (const char *path, char *why);
+
+static inline FormatHeader *mapped_header (const MappedFile *f) {
+  return (FormatHeader *)(void *)f->base;
+}
+
+/* A new block with room for 'size' bytes of zeros; NULL: no room. */
+CPROF_I FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
+                                 size_t size);
+
+static inline void *block_data (FileBlock *b) {
+  return b + 1;
+}
+
+/* Why it does not hold all that it should, or NULL. */
+CPROF_I const char *mapped_failure (const MappedFile *f);
+
+/* Is this the process that writes it, not the child of a fork? */
+CPROF_I int mapped_mine (const MappedFile *f);
+
+/*
+** Closes it; what it holds stays in memory. 'ended': nothing will be added
+** any more. 0: out of memory, it stays open.
+*/
+CPROF_I int mapped_close (MappedFile *f, int ended);
+
+/* The same, and what it holds is gone. 'f' may be NULL. */
+CPROF_I void mapped_free (MappedFile *f);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+** See reader.h
+*/
+
+#define _DEFAULT_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "file/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file/restore.h"
+
+
+static int open_fail (Loaded *l, const char *what) {
+  snprintf(l->why, sizeof l->why, "%s", what);
+  return 0;
+}
+
+
+int reader_fail (Loaded *l, const char *what) {
+  snprintf(l->why, sizeof l->why, "damaged: %s", what);
+  return 0;
+}
+
+
+int reader_nomemory (Loaded *l) {
+  return open_fail(l, "out of memory");
+}
+
+
+/* {======================================================
+** The header
+** ======================================================= */
+
+static int header_ours (const FormatHeader *h) {
+  static const uint32_t sizes[] = {
+    sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
+  };
+  return memcmp(h->sizes, sizes, sizeof sizes) == 0;
+}
+
+
+static int header_check (const FormatHeader *h, char *why, size_t room) {
+  if (memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) != 0)
+    snprintf(why, room, "not a profile");
+  else if (h->order != FORMAT_ORDER)
+    snprintf(why, room, "written on a machine with another byte order");
+  else if (h->version != FORMAT_VERSION)
+    snprintf(why, room, "its format is version %u; this cprof reads "
+             "version %u", (unsigned)h->version, FORMAT_VERSION);
+  else if (!header_ours(h))
+    snprintf(why, room, "damaged: sizes in the header");
+  else if (h->state > FORMAT_ENDED)
+    snprintf(why, room, "damaged: state");
+  else if (h->state == FORMAT_EMPTY || h->nodes == 0)
+    snprintf(why, room, "nothing was recorded in it yet");
+  else
+    return 1;
+  return 0;
+}
+
+
+static uint64_t header_size (const FormatHeader *h) {
+  return (uint64_t)h->units * FORMAT_UNIT;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Blocks and records must lie within the file
+** ======================================================= */
+
+static const FileRecord *record_after (const FileRecord *r) {
+  return (const FileRecord *)(const void *)((const char *)(r + 1) +
+                                        record_padded(r->size));
+}
+
+
+static int reader_checkrecords (Loaded *l, const FileBlock *b) {
+  size_t at = 0;
+  if (b->used > block_room(b)) return reader_fail(l, "size of the journal");
+  while (at < b->used) {
+    const void *p = block_bytes(b) + at;
+    const FileRecord *r = cast(const FileRecord *, p);
+    if (b->used - at < sizeof *r ||
+        b->used - at - sizeof *r < record_padded(r->size))
+      return reader_fail(l, "size of a record");
+    at += sizeof *r + record_padded(r->size);
+  }
+  return 1;
+}
+
+
+static int reader_checkblocks (Loaded *l) {
+  const FileBlock *b = block_first(l), *end = block_end(l);
+  for (; b < end; b = block_after(b)) {
+    if (b->units == 0 || b->units > (size_t)(end - b))
+      return reader_fail(l, "size of a block");
+    if (b->kind < BLOCK_NODES || b->kind > BLOCK_LAST)
+      return reader_fail(l, "kind of a block");
+    if (b->kind == BLOCK_JOURNAL && !reader_checkrecords(l, b)) return 0;
+  }
+  return 1;
+}
+
+
+const FileRecord *reader_next (const Loaded *l, RecordCursor *at,
+                               uint32_t kind) {
+  for (;;) {
+    const char *next;
+    if (at->block == NULL) at->block = block_first(l);
+    else if (at->record == NULL) at->block = block_after(at->block);
+    if (at->block >= block_end(l)) return NULL;
+    next = at->record ? (const char *)record_after(at->record)
+                      : block_bytes(at->block);
+    at->record = NULL;
+    if (at->block->kind != BLOCK_JOURNAL ||
+        next >= block_bytes(at->block) + at->block->used)
+      continue;
+    at->record = (const FileRecord *)(const void *)next;
+    if (at->record->kind == kind) return at->record;
+  }
+}
+
+
+uint32_t reader_textid (const Loaded *l, uint32_t number) {
+  const uint32_t *id;
+  if (number == 0) return 0;
+  if (number > l->texts.count) return TEXT_FAILED;
+  id = cast(const uint32_t *, chunks_at(&l->texts, number - 1));
+  return *id;
+}
+
+
+const char *reader_text (const Loaded *l, uint32_t number, size_t *length) {
+  uint32_t id = reader_textid(l, number);
+  return text_get(&l->recording.functions.text,
+                  id == TEXT_FAILED ? 0 : id, length);
+}
+
+
+/* }====================================================== */
+
+
+/* {======================================================
+** All of it
+** ======================================================= */
+
+int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
+  const FormatHeader *h = (const FormatHeader *)(const void *)bytes;
+  const Memory *own = &l->recording.memory;
+  int ok = recording_blank(&l->recording, m);
+  chunks_init(&l->texts, own, sizeof(uint32_t), 6);
+  chunks_init(&l->nodeoverhead, own, sizeof(int64_t), NODES_SHIFT);
+  chunks_init(&l->lineoverhead, own, sizeof(const int64_t *), 6);
+  l->bytes = bytes;
+  l->size = size;
+  if (!ok) return reader_nomemory(l);
+  if (size < FORMAT_BLOCKS) return open_fail(l, "not a profile");
+  if (!header_check(h, l->why, sizeof l->why)) return 0;
+  if (header_size(h) != size) return reader_fail(l, "size");
+  return reader_checkblocks(l) && restore(l);
+}
+
+
+void reader_free (Loaded *l) {
+  const Memory *m = &l->recording.memory;
+  if (m->alloc == NULL) return;
+  chunks_free(&l->texts);
+  chunks_free(&l->nodeoverhead);
+  chunks_free(&l->lineoverhead);
+  recording_free(&l->recording);
+  memory_free(m, l->bytes, l->size);
+  l->bytes = NULL;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** From the disk
+** ======================================================= */
+
+static char *open_none (Loaded *l, const char *what) {
+  open_fail(l, what);
+  return NULL;
+}
+
+
+/*
+** All of the file as it was when its header was read, without what was
+** added since then. NULL: it is no good profile.
+*/
+static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
+  FormatHeader h;
+  struct stat s;
+  uint64_t whole;
+  char *bytes = NULL;
+  if (platform_read(fd, (char *)&h, sizeof h) < sizeof h)
+    return open_none(l, "not a profile");
+  if (!header_check(&h, l->why, sizeof l->why)) return NULL;
+  whole = header_size(&h);
+  if (whole < FORMAT_BLOCKS) return open_none(l, "damaged: size");
+  if (fstat(fd, &s) != 0) return open_none(l, strerror(errno));
+  *size = s.st_size < 0 ? 0 : (size_t)s.st_size;
+  if (whole <= *size) {
+    bytes = cast(char *, memory_resize(m, NULL, 0, (size_t)whole));
+    if (bytes == NULL) return open_none(l, "out of memory");
+    *size = platform_read(fd, bytes, (size_t)whole);
+    if (*size == whole) return cast(char *, memcpy(bytes, &h, sizeof h));
+  }
+  snprintf(l->why, sizeof l->why, "damaged: cut short, %llu of %llu bytes",
+           (unsigned long long)*size, (unsigned long long)whole);
+  memory_free(m, bytes, (size_t)whole);
+  return NULL;
+}
+
+
+/* Were all nodes forgotten while it was read? */
+static int open_again (int fd, const char *bytes) {
+  FormatHeader h;
+  const FormatHeader *was = (const FormatHeader *)(const void *)bytes;
+  return platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
+         h.generation != was->generation;
+}
+
+
+#define OPEN_TRIES	100
+
+static int open_load (Loaded *l, const Memory *m, int fd) {
+  int i;
+  for (i = 0; i < OPEN_TRIES; i++) {
+    size_t size;
+    int live = platform_locked(fd);  /* it may begin or end right now */
+    char *bytes = open_bytes(l, m, fd, &size);
+    if (bytes == NULL) return 0;
+    if (!open_again(fd, bytes)) {
+      l->live = platform_locked(fd) || live;
+      return reader_load(l, m, bytes, size);
+    }
+    memory_free(m, bytes, size);
+  }
+  return open_fail(l, "it changes too fast to be read");
+}
+
+
+int reader_open (Loaded *l, const Memory *m, const char *path) {
+  int fd = platform_openfile(path), ok;
+  if (fd < 0)
+    return open_fail(l, errno == EINVAL ? "not a regular file"
+                                        : strerror(errno));
+  ok = open_load(l, m, fd);
+  close(fd);
+  return ok;
+}
+
+/* }====================================================== */

@@ -1,0 +1,92 @@
+/*
+** Reads the file of a profile as a recording. Blocks and records are found
+** to lie within the file; of what they hold, nothing is believed.
+*/
+
+#ifndef reader_h
+#define reader_h
+
+#include "file/format.h"
+#include "profile/snapshot.h"
+
+
+typedef struct Loaded {
+  Recording recording;
+  Overhead overhead;
+  Chunks nodeoverhead;	/* what 'overhead' points to, if it is given */
+  Chunks lineoverhead;
+  Chunks texts;		/* number in the file -> id in the recording */
+  char *bytes;		/* the file, which nodes and lines lie in */
+  size_t size;
+  int live;		/* is it still being written? */
+  int counted;		/* are its events known? */
+  int64_t clamped;	/* of the snapshot that was saved */
+  uint64_t since;	/* ticks since the last event, if live; else 0 */
+  char why[512];	/* what is wrong with it */
+} Loaded;
+
+/*
+** Reads the file at 'path'. 0: it cannot be read, or is no good profile,
+** and 'why' says so. There is something to be freed in both cases. All of
+** '*l' must be zero before.
+*/
+CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);
+
+/* The same with 'bytes', which belong to 'l' from now on. */
+CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
+
+CPROF_I void reader_free (Loaded *l);
+
+/* a place among the records; zeros: before the first */
+typedef struct RecordCursor {
+  const FileBlock *block;
+  const FileRecord *record;	/* NULL: behind the last one of the block */
+} RecordCursor;
+
+/* The next record of a kind; NULL: there is none. */
+CPROF_I const FileRecord *reader_next (const Loaded *l, RecordCursor *at,
+                                       uint32_t kind);
+
+/* The id of a text by its number; TEXT_FAILED: there is none. */
+CPROF_I uint32_t reader_textid (const Loaded *l, uint32_t number);
+
+/* The text with this number; "" when there is none. */
+CPROF_I const char *reader_text (const Loaded *l, uint32_t number,
+                                 size_t *length);
+
+
+/* Say what is wrong, and return 0. */
+CPROF_I int reader_fail (Loaded *l, const char *damage);
+CPROF_I int reader_nomemory (Loaded *l);
+
+
+static inline const FileBlock *block_first (const Loaded *l) {
+  return (const FileBlock *)(const void *)(l->bytes + FORMAT_BLOCKS);
+}
+
+
+static inline const FileBlock *block_after (const FileBlock *b) {
+  return b + b->units;  /* a unit is as large as this */
+}
+
+
+static inline const FileBlock *block_end (const Loaded *l) {
+  return (const FileBlock *)(const void *)(l->bytes + l->size);
+}
+
+
+static inline const char *block_bytes (const FileBlock *b) {
+  return (const char *)(b + 1);
+}
+
+
+static inline size_t block_room (const FileBlock *b) {
+  return (size_t)(b->units - 1) * FORMAT_UNIT;
+}
+
+
+static inline const char *record_data (const FileRecord *r) {
+  return (const char *)(r + 1);
+}
+
+#endif

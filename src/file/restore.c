@@ -1,0 +1,481 @@
+/*
+** See restore.h
+*/
+
+#include "file/restore.h"
+
+#include <string.h>
+
+
+/* what is needed while a file is restored */
+typedef struct Restoring {
+  Loaded *l;
+  const FormatHeader *h;
+  Recording *r;
+  uint64_t linesself;	/* sums, which must not overflow */
+  uint64_t hits;
+  uint32_t *source;	/* of each text: index of the source; 0: none */
+  uint32_t *highest;	/* of each source: its highest line */
+  uint32_t texts, sources;	/* room in these */
+} Restoring;
+
+
+static int restore_fail (Restoring *c, const char *what) {
+  return reader_fail(c->l, what);
+}
+
+
+/* {======================================================
+** Texts, functions, sources
+** ======================================================= */
+
+static int restore_texts (Restoring *c) {
+  RecordCursor at = {NULL, NULL};
+  const FileRecord *r;
+  while ((r = reader_next(c->l, &at, RECORD_TEXT)) != NULL) {
+    uint32_t *id = cast(uint32_t *, chunks_add(&c->l->texts));
+    if (id == NULL) return reader_nomemory(c->l);
+    *id = text_add(&c->r->functions.text, record_data(r), r->size);
+    if (*id == TEXT_FAILED) return reader_nomemory(c->l);
+  }
+  return 1;
+}
+
+
+static int restore_function (Restoring *c, const FunctionRecord *r) {
+  Functions *fs = &c->r->functions;
+  Function *f = cast(Function *, chunks_add(&fs->list));
+  if (f == NULL) return reader_nomemory(c->l);
+  f->id = fs->list.count - 1;
+  f->key = (uintptr_t)r->key;
+  f->source = reader_textid(c->l, r->source);
+  f->name = reader_textid(c->l, r->name);
+  f->how = reader_textid(c->l, r->how);
+  f->tag = reader_textid(c->l, r->tag);
+  f->line = r->line;
+  f->last = r->last;
+  f->ordinal = r->ordinal;
+  if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
+  f->kind = (uint8_t)r->kind;
+  f->marks = r->marks & FUNCTION_COROUTINES;
+  if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
+      f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
+    return restore_fail(c, "text of a function");
+  return 1;
+}
+
+
+static int restore_functions (Restoring *c) {
+  RecordCursor at = {NULL, NULL};
+  const FileRecord *r;
+  while ((r = reader_next(c->l, &at, RECORD_FUNCTION)) != NULL) {
+    FunctionRecord f;
+    if (r->size != sizeof f) return restore_fail(c, "size of a function");
+    memcpy(&f, record_data(r), sizeof f);
+    if (!restore_function(c, &f)) return 0;
+  }
+  return 1;
+}
+
+
+/* The source with this text, new or not; NULL: damaged, or no memory. */
+static Source *restore_getsource (Restoring *c, uint32_t number) {
+  Functions *fs = &c->r->functions;
+  uint32_t text = reader_textid(c->l, number);
+  Source *s;
+  if (text == TEXT_FAILED) {
+    restore_fail(c, "text of a source");
+    return NULL;
+  }
+  if (c->source[text] != 0) return functions_source(fs, c->source[text]);
+  s = cast(Source *, chunks_add(&fs->sources));
+  if (s == NULL) {
+    reader_nomemory(c->l);
+    return NULL;
+  }
+  s->text = text;
+  s->lines = 1;
+  c->source[text] = fs->sources.count - 1;
+  return s;
+}
+
+
+/* Lines count from 1. Later marks replace earlier ones. */
+static int restore_marks (Restoring *c, Source *s, const char *marks,
+                       uint32_t size) {
+  Bytecode *b = &s->code;
+  const Memory *m = c->r->functions.memory;
+  uint32_t i;
+  memory_free(m, b->active, b->actives);
+  b->active = cast(uint8_t *, memory_resize(m, NULL, 0, (size_t)size + 1));
+  b->actives = b->lines = b->active ? size + 1 : 0;
+  if (b->active == NULL) return reader_nomemory(c->l);
+  b->active[0] = 0;
+  for (i = 0; i < size; i++) b->active[i + 1] = marks[i] != 0;
+  return 1;
+}
+
+
+static int restore_source (Restoring *c, const FileRecord *r) {
+  SourceRecord fixed;
+  Source *s;
+  if (r->size < sizeof fixed) return restore_fail(c, "size of a source");
+  memcpy(&fixed, record_data(r), sizeof fixed);
+  s = restore_getsource(c, fixed.source);
+  if (s == NULL) return 0;
+  s->changed = (fixed.flags & SOURCE_RECORD_CHANGED) != 0;
+  s->state = fixed.flags & SOURCE_RECORD_MIXED ? SOURCE_MIXED : SOURCE_SEEN;
+  return restore_marks(c, s, record_data(r) + sizeof fixed,
+                    r->size - (uint32_t)sizeof fixed);
+}
+
+
+static int restore_content (Restoring *c, const FileRecord *r) {
+  ContentRecord fixed;
+  Source *s;
+  size_t size;
+  if (r->size < sizeof fixed) return restore_fail(c, "size of a text");
+  memcpy(&fixed, record_data(r), sizeof fixed);
+  s = restore_getsource(c, fixed.source);
+  if (s == NULL) return 0;
+  if (s->content != NULL) return restore_fail(c, "two texts of a source");
+  size = r->size - sizeof fixed;
+  s->content = memory_new(c->r->functions.memory, char, size + 1);
+  if (s->content == NULL) return reader_nomemory(c->l);
+  memcpy(s->content, record_data(r) + sizeof fixed, size);
+  s->size = size;
+  return 1;
+}
+
+
+static int restore_sources (Restoring *c) {
+  const Memory *m = c->r->functions.memory;
+  uint32_t texts = c->r->functions.text.strings.count;
+  RecordCursor at = {NULL, NULL}, contents = {NULL, NULL};
+  const FileRecord *r;
+  c->source = memory_new(m, uint32_t, texts);
+  if (c->source == NULL) return reader_nomemory(c->l);
+  c->texts = texts;
+  memset(c->source, 0, texts * sizeof *c->source);
+  while ((r = reader_next(c->l, &at, RECORD_SOURCE)) != NULL)
+    if (!restore_source(c, r)) return 0;
+  while ((r = reader_next(c->l, &contents, RECORD_CONTENT)) != NULL)
+    if (!restore_content(c, r)) return 0;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Lines
+** ======================================================= */
+
+/*
+** A line number costs memory: all sources together must not have more
+** lines than the file has bytes.
+*/
+static int restore_within (Restoring *c, uint32_t text, uint32_t line) {
+  uint32_t source = c->source[text];
+  if (source != 0 && c->highest[source] < line) c->highest[source] = line;
+  return line <= c->l->size;
+}
+
+
+static int restore_counters (Restoring *c, const FileBlock *b) {
+  Function *f;
+  uint32_t i;
+  if (b->owner >= c->r->functions.list.count)
+    return restore_fail(c, "function of lines");
+  f = functions_at(&c->r->functions, b->owner);
+  if (f->lines.list != NULL || b->used > block_room(b) / sizeof(Line))
+    return restore_fail(c, "number of lines");
+  f->lines.list = (Line *)(void *)(c->l->bytes +
+                                   (block_bytes(b) - c->l->bytes));
+  f->lines.count = b->used;
+  for (i = 0; i < b->used; i++) {
+    const Line *line = &f->lines.list[i];
+    if (line->hits == 0 && line->self == 0) continue;
+    if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
+      return restore_fail(c, "number of a line");
+    if (line->hits > INT64_MAX - c->hits ||
+        line->self > INT64_MAX - c->linesself)
+      return restore_fail(c, "figures of a line");
+    c->hits += line->hits;
+    c->linesself += line->self;
+  }
+  return 1;
+}
+
+
+/* Checks the lines that calls were made from. */
+static int restore_checkcalllines (Restoring *c) {
+  const Tree *t = &c->r->tree;
+  const Memory *m = c->r->functions.memory;
+  uint32_t count = t->nodes.count, i, ok = 1;
+  uint32_t *text = memory_new(m, uint32_t, count);
+  if (text == NULL) return reader_nomemory(c->l);
+  for (i = 0; i < count && ok; i++) {  /* sources that call */
+    const Node *n = tree_node(t, i);
+    const Function *f = functions_at(&c->r->functions, n->func);
+    uint32_t caller = text[n->parent];
+    text[i] = f->kind == FUNCTION_ZONE && i > 0 ? caller : f->source;
+    if (i > 0 && c->source[caller] != 0)
+      ok = (uint32_t)restore_within(c, caller, n->call_line);
+  }
+  memory_free(m, text, count * sizeof *text);
+  return ok ? 1 : restore_fail(c, "line of a call");
+}
+
+
+static int restore_lines (Restoring *c) {
+  const FileBlock *b = block_first(c->l);
+  const Functions *fs = &c->r->functions;
+  uint64_t lines = 0;
+  uint32_t count = fs->sources.count, i;
+  c->highest = memory_newzeroed(fs->memory, uint32_t, count);
+  if (c->highest == NULL) return reader_nomemory(c->l);
+  c->sources = count;
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == BLOCK_LINES && !restore_counters(c, b)) return 0;
+  if (count > 1 && !restore_checkcalllines(c)) return 0;
+  for (i = 1; i < count; i++) lines += c->highest[i];
+  return lines <= c->l->size || restore_fail(c, "number of lines");
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Nodes
+** ======================================================= */
+
+/* A chunk stays where it is, in what was read. */
+static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b) {
+  void *array = to->chunk;
+  if (b->owner != to->chunks || block_room(b) != to->size << to->shift)
+    return restore_fail(c, "block of a chunk");
+  if (!memory_grow(to->memory, &array, &to->capacity, to->chunks,
+                   sizeof *to->chunk))
+    return reader_nomemory(c->l);
+  to->chunk = cast(char **, array);
+  to->chunk[to->chunks++] = c->l->bytes + (block_bytes(b) - c->l->bytes);
+  return 1;
+}
+
+
+/* All chunks of a kind, which hold something of each node. */
+static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
+  const FileBlock *b = block_first(c->l);
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == (uint32_t)kind && !restore_chunk(c, to, b)) return 0;
+  if ((c->h->nodes - 1) >> NODES_SHIFT >= to->chunks)
+    return restore_fail(c, "number of nodes");
+  to->count = c->h->nodes;
+  return 1;
+}
+
+
+/* Do all ticks fit into ns? */
+static int restore_checkticks (const Restoring *c, uint64_t ticks) {
+  uint64_t factor = c->h->scale & UINT32_MAX, shift = c->h->scale >> 32;
+  if (ticks > INT64_MAX || shift > 32) return 0;
+  return factor == 0 || ticks >> shift < INT64_MAX / factor;
+}
+
+
+static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
+  if (n->id != i || (i == 0 ? n->parent != 0 : n->parent >= i))
+    return restore_fail(c, "caller of a node");
+  if (n->func >= c->r->functions.list.count)
+    return restore_fail(c, "function of a node");
+  if (i > 0 && n->parent == NODE_OVERHEAD)
+    return restore_fail(c, "a callee of overhead");
+  return 1;
+}
+
+
+static int restore_nodes (Restoring *c) {
+  Tree *t = &c->r->tree;
+  uint64_t ticks = 0, calls = 0;
+  uint32_t i;
+  if (!restore_chunks(c, BLOCK_NODES, &t->nodes)) return 0;
+  if (c->h->nodes <= NODE_OVERHEAD)
+    return restore_fail(c, "the node of overhead");
+  for (i = 0; i < c->h->nodes; i++) {
+    const Node *n = tree_node(t, i);
+    if (!restore_checknode(c, i, n)) return 0;
+    if (n->calls > INT64_MAX - calls || n->self > INT64_MAX - ticks)
+      return restore_fail(c, "figures of a node");
+    calls += n->calls;
+    ticks += n->self;
+  }
+  if (c->h->figures.paused > INT64_MAX - ticks ||
+      !restore_checkticks(c, ticks + c->h->figures.paused))
+    return restore_fail(c, "time");
+  t->root = tree_node(t, 0);
+  t->overhead = tree_node(t, NODE_OVERHEAD);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Overhead
+** ======================================================= */
+
+/* What each counter of a function holds of it. */
+static int restore_lineoverhead (Restoring *c, const FileBlock *b) {
+  const Function *f;
+  const void *data = block_bytes(b);
+  if (b->owner >= c->r->functions.list.count)
+    return restore_fail(c, "function of overhead");
+  f = functions_at(&c->r->functions, b->owner);
+  if (b->used != f->lines.count || b->used > block_room(b) / sizeof(int64_t))
+    return restore_fail(c, "overhead of lines");
+  *(const int64_t **)chunks_at(&c->l->lineoverhead, b->owner) =
+    cast(const int64_t *, data);
+  return 1;
+}
+
+
+static int overhead_plausible (const int64_t *ns, uint32_t n) {
+  uint32_t i;
+  for (i = 0; i < n; i++)
+    if (ns[i] < -(INT64_MAX / 4) || ns[i] > INT64_MAX / 4) return 0;
+  return 1;
+}
+
+
+static int restore_overhead (Restoring *c) {
+  Chunks *lines = &c->l->lineoverhead, *nodes = &c->l->nodeoverhead;
+  const FileBlock *b = block_first(c->l);
+  Overhead *o = &c->l->overhead;
+  uint32_t i, n = 1u << NODES_SHIFT;
+  o->costs = c->h->costs;
+  if (!c->h->given) return 1;
+  if (!restore_chunks(c, BLOCK_NODEOVERHEAD, nodes)) return 0;
+  while (lines->count < c->r->functions.list.count)
+    if (chunks_add(lines) == NULL) return reader_nomemory(c->l);
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == BLOCK_LINEOVERHEAD && !restore_lineoverhead(c, b))
+      return 0;
+  for (i = 0; i < nodes->chunks; i++)
+    if (!overhead_plausible(cast(const int64_t *,
+                                 chunks_at(nodes, i << NODES_SHIFT)), n))
+      return restore_fail(c, "overhead of a node");
+  for (i = 0; i < lines->count; i++) {
+    const int64_t *ns = *(const int64_t **)chunks_at(lines, i);
+    n = functions_at(&c->r->functions, i)->lines.count;
+    if (ns != NULL && !overhead_plausible(ns, n))
+      return restore_fail(c, "overhead of a line");
+  }
+  o->nodes = nodes;
+  o->lines = lines;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** All of it
+** ======================================================= */
+
+static void restore_header (Restoring *c) {
+  const FormatHeader *h = c->h;
+  Loaded *l = c->l;
+  Recording *r = c->r;
+  r->mode = h->mode <= MODE_TRACE ? (Mode)h->mode : MODE_CALL;
+  r->tree.fold = h->fold != 0;
+  r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
+  r->clock.scale.factor = h->scale & UINT32_MAX;
+  r->clock.scale.shift = (unsigned)(h->scale >> 32);
+  r->stopped = 1;  /* so that this rate is the final one */
+  r->started_at = h->started_at;
+  r->pid = h->pid;
+  r->own_figures = h->figures;
+  r->events = h->events;
+  l->counted = h->counted != 0;
+  l->clamped = h->clamped;
+  l->live = l->live && h->state == FORMAT_LIVE;
+}
+
+
+static void restore_strings (Restoring *c) {
+  FormatHeader *h = (FormatHeader *)(void *)c->l->bytes;
+  h->uncompensated[sizeof h->uncompensated - 1] = 0;
+  if (*h->uncompensated != 0) c->l->overhead.unknown = h->uncompensated;
+  h->ended[sizeof h->ended - 1] = 0;
+  if (*h->ended != 0) c->r->ended = h->ended;
+  else if (h->state == FORMAT_LIVE && !c->l->live)
+    c->r->ended = "the program ended without stopping it";
+}
+
+
+/* The node that runs in the writer; NULL: none, or not known. */
+static Node *restore_running (const Restoring *c) {
+  uint64_t at = c->h->running - c->h->base;
+  const Chunks *nodes = &c->r->tree.nodes;
+  uint32_t i;
+  if (c->h->running <= c->h->base || at >= c->l->size) return NULL;
+  for (i = 0; i < nodes->chunks; i++) {
+    uint64_t from = (uint64_t)(nodes->chunk[i] - c->l->bytes);
+    uint64_t within = at - from;
+    uint32_t id = (i << NODES_SHIFT) + (uint32_t)(within / sizeof(Node));
+    if (at < from || within >= sizeof(Node) << NODES_SHIFT) continue;
+    return id < nodes->count ? tree_node(&c->r->tree, id) : NULL;
+  }
+  return NULL;
+}
+
+
+#define SINCE_MOST	1000000000000000u	/* ns: some days */
+
+/*
+** A live file is brought up to now: the time since the last event belongs
+** to the node that runs. Self times and pauses add up to the time between
+** the start and the last event.
+*/
+static void restore_since (Restoring *c) {
+  const Tree *t = &c->r->tree;
+  uint64_t last = c->h->figures.begun + c->h->figures.paused, now;
+  Node *running = restore_running(c);
+  uint32_t i;
+  if (!c->l->live || running == NULL || running == t->overhead ||
+      c->r->clock.kind > CLOCK_MONO)
+    return;
+  for (i = 0; i < t->nodes.count; i++) last += tree_node(t, i)->self;
+  now = clock_read(&c->r->clock);
+  if (now <= last || clock_ns(c->r->clock.scale, now - last) > SINCE_MOST)
+    return;
+  c->l->since = now - last;
+  running->self += c->l->since;
+}
+
+
+/* Nodes and lines are in what was read, and are not to be freed. */
+static const Pages restore_pages = {NULL, NULL, NULL};
+
+int restore (Loaded *l) {
+  Restoring c = ZEROS;
+  const Memory *m = &l->recording.memory;
+  int ok;
+  c.l = l;
+  c.r = &l->recording;
+  c.h = (const FormatHeader *)(const void *)l->bytes;
+  c.r->functions.policy.pages = c.r->tree.nodes.pages =
+    l->nodeoverhead.pages = &restore_pages;
+  ok = restore_texts(&c) && restore_functions(&c) && restore_sources(&c) &&
+       restore_nodes(&c) && restore_lines(&c) && restore_overhead(&c);
+  memory_free(m, c.source, c.texts * sizeof *c.source);
+  memory_free(m, c.highest, c.sources * sizeof *c.highest);
+  if (!ok) return 0;
+  restore_header(&c);
+  restore_strings(&c);
+  restore_since(&c);
+  return 1;
+}
+
+/* }====================================================== */

@@ -1,0 +1,150 @@
+/*
+** Zones in C: see cprof.h. A zone is on the frame of the C function that
+** entered it or, where no function runs, on the base of the stack.
+*/
+
+#include "cprof.h"
+
+#include <string.h>
+
+#include "record/attach.h"
+#include "record/calltrace.h"
+#include "record/coroutine.h"
+#include "record/hook.h"
+#include "record/resync.h"
+
+
+/* Where L is recorded, with what runs there on top; or NULL. */
+static Hot *czone_find (lua_State *L) {
+  Recorder *r = hook_recorder(L);
+  if (r == NULL || (!attach_is(L) && r->hot->L != L)) return NULL;
+  hot_enter(r->hot);
+  if (!coroutine_here(r, L)) {
+    recorder_nomemory(r);
+    return NULL;
+  }
+  return r->hot;
+}
+
+
+/* The node of a zone that was not entered from 'parent' the last time. */
+static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
+  Recording *r = &h->recorder->recording;
+  int truncated;
+  Node *n;
+  if (z->epoch != h->epoch) {
+    size_t length = strlen(z->name);
+    const Function *f = functions_zone(&r->functions, z->name, length, length);
+    if (f == NULL) return NULL;
+    z->func = f->id;
+    z->epoch = h->epoch;
+  }
+  n = tree_enter(&r->tree, parent, z->func, 0, &truncated);
+  if (truncated) r->figures->truncated++;
+  z->parent = truncated ? NULL : parent;  /* each time is to be counted */
+  z->node = n;
+  return n;
+}
+
+
+static uint32_t czone_nomemory (Hot *h) {
+  return (uint32_t)recorder_nomemory(h->recorder);
+}
+
+
+static COLD void czone_trace (Hot *h, lua_State *L, Frame *f) {
+  calltrace_leave(h->recorder, L, f - 1);  /* what an error left */
+  calltrace_enter(h->recorder, L, f);
+}
+
+
+uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
+  Hot *h = hot_current;
+  uint32_t mark;
+  lua_Debug ar;
+  Frame *f;
+  Node *n;
+  if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
+  hot_charge(h, hot_now(h));
+  f = h->top;
+  if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
+    if (!coroutine_here(h->recorder, L)) return czone_nomemory(h);
+    f = h->top;
+  }
+  n = cast(Node *, zone->node);
+  if (unlikely(zone->parent != f->node || zone->epoch != h->epoch)) {
+    n = czone_node(h, f->node, zone);
+    if (n == NULL) return czone_nomemory(h);
+  }
+  if (h->frames != NULL && !frames_touch(h->frames, n))
+    return czone_nomemory(h);
+  if (unlikely(f == h->limit)) {
+    if (!resync_room(h)) return czone_nomemory(h);
+    f = h->top;
+  }
+  mark = recorder_serial(h->recorder);
+  n->calls++;
+  if (h->fold) node_activate(n);
+  f++;
+  f->ci = f[-1].ci;
+  f->node = n;
+  f->is.func = zone->func;
+  f->is.flags = FRAME_ZONE | mark << FRAME_SERIAL;
+  f->line = f[-1].line;
+  h->top = f;
+  *h->running = n;
+  if (h->trace) czone_trace(h, L, f);
+  return mark;
+}
+
+
+/* The frame of the zone 'mark', from 'f' down; or NULL. */
+static Frame *czone_frame (const Stack *s, Frame *f, uint32_t mark) {
+  while (f > s->base && f->is.flags >> FRAME_SERIAL != mark) f--;
+  return f > s->base ? f : NULL;
+}
+
+
+/* Brings the stack of L up to date, for it is recorded. 0: out of memory. */
+static int czone_here (Recorder *r, lua_State *L) {
+  Hot *h = r->hot;
+  hot_enter(h);
+  if (h->L != L && !coroutine_here(r, L)) return recorder_nomemory(r);
+  hot_charge(h, hot_now(h));
+  r->current->top = h->top;
+  return 1;
+}
+
+
+/* The zone is not on top, or nothing is being recorded. */
+static COLD void czone_leave (lua_State *L, uint32_t mark) {
+  Recorder *r = recorder_get(L);
+  Stack *s;
+  Frame *f;
+  if (r == NULL || !recorder_active(r)) return;
+  if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
+  s = stacks_find(&r->stacks, L);
+  f = s ? czone_frame(s, s->top, mark) : NULL;
+  if (f == NULL) return;  /* an error has closed it */
+  if (s->counted) stack_deactivate(f - 1, s->top);
+  if (r->hot->trace) calltrace_leave(r, L, f - 1);
+  s->top = f - 1;
+  if (r->state == STATE_RUNNING) resync_current(r, s);
+}
+
+
+void cprof_leave (lua_State *L, uint32_t mark) {
+  Hot *h = hot_current;
+  Frame *f;
+  if (mark == 0) return;
+  if (unlikely(h->L != L || h->top->is.flags >> FRAME_SERIAL != mark)) {
+    czone_leave(L, mark);
+    return;
+  }
+  hot_charge(h, hot_now(h));
+  f = h->top;
+  if (h->fold) stack_deactivate(f - 1, f);
+  h->top = f - 1;
+  *h->running = f[-1].node;
+  if (h->trace) calltrace_leave(h->recorder, L, f - 1);
+}

@@ -1,0 +1,469 @@
+/*
+** See bytecode.h. The form of a dump is that of Lua 5.4 (ldump.c): sizes
+** and integers are groups of seven bits, highest first; the eighth bit
+** marks the last group.
+*/
+
+#include "identity/bytecode.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/text.h"
+
+
+#define DUMP_VERSION	0x54
+#define DUMP_FORMAT	0
+#define DUMP_MAXLINE	(1 << 28)	/* no text is longer */
+#define ABSOLUTE	(-0x80)	/* mark of an absolute line */
+#define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
+
+
+/* {======================================================
+** The dump: blocks as 'lua_dump' writes them, with their origins
+** ======================================================= */
+
+typedef struct Block {
+  uint32_t at;
+  const void *from;
+} Block;
+
+typedef struct Dump {
+  const Memory *memory;
+  char *bytes;
+  uint32_t count, capacity;
+  Block *block;		/* those large enough to be code */
+  uint32_t blocks, blockcapacity;
+} Dump;
+
+
+static int dump_room (Dump *d, size_t size) {
+  uint32_t wanted = d->capacity ? d->capacity : 1024;
+  char *p;
+  if (size > INT_MAX - d->count) return 0;
+  if (d->count + size <= d->capacity) return 1;
+  while (wanted < d->count + size) wanted *= 2;
+  p = cast(char *, memory_resize(d->memory, d->bytes, d->capacity, wanted));
+  if (p == NULL) return 0;
+  d->bytes = p;
+  d->capacity = wanted;
+  return 1;
+}
+
+
+static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
+  Dump *d = cast(Dump *, ud);
+  (void)L;
+  if (!dump_room(d, size)) return 1;
+  if (size >= 4) {
+    void *array = d->block;
+    if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
+                     sizeof *d->block))
+      return 1;
+    d->block = cast(Block *, array);
+    d->block[d->blocks].at = d->count;
+    d->block[d->blocks++].from = p;
+  }
+  memcpy(d->bytes + d->count, p, size);
+  d->count += (uint32_t)size;
+  return 0;
+}
+
+
+static const void *dump_origin (const Dump *d, uint32_t at) {
+  uint32_t low = 0, high = d->blocks;
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    if (d->block[mid].at < at) low = mid + 1;
+    else high = mid;
+  }
+  return low < d->blocks && d->block[low].at == at ? d->block[low].from
+                                                   : NULL;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Reading
+** ======================================================= */
+
+typedef enum ReadStatus {
+  READ_WELL, READ_NOTHING, READ_NOMEMORY
+} ReadStatus;
+
+typedef struct Reader {
+  const Dump *dump;
+  Bytecode *out;
+  uint32_t at;
+  uint32_t instruction, integer, number;	/* sizes */
+  int depth;
+  ReadStatus status;
+} Reader;
+
+
+static uint32_t read_left (const Reader *r) {
+  return r->dump->count - r->at;
+}
+
+
+static void read_skip (Reader *r, uint32_t n, uint32_t size) {
+  if (size != 0 && n > read_left(r) / size) {
+    r->status = READ_NOTHING;
+    r->at = r->dump->count;
+  }
+  else
+    r->at += n * size;
+}
+
+
+static unsigned read_byte (Reader *r) {
+  uint32_t at = r->at;
+  read_skip(r, 1, 1);
+  return r->status == READ_WELL ? (unsigned char)r->dump->bytes[at] : 0;
+}
+
+
+static uint32_t read_number (Reader *r) {
+  uint32_t n = 0;
+  unsigned b;
+  do {
+    b = read_byte(r);
+    if (n >> 25) r->status = READ_NOTHING;
+    n = n << 7 | (b & 0x7F);
+  } while (!(b & 0x80) && r->status == READ_WELL);
+  return n;
+}
+
+
+static void read_string (Reader *r) {
+  uint32_t size = read_number(r);  /* one more than the length; 0: none */
+  if (size > 1) read_skip(r, size - 1, 1);
+}
+
+
+static void read_constants (Reader *r) {
+  uint32_t n = read_number(r);
+  while (n-- > 0 && r->status == READ_WELL) {
+    switch (read_byte(r)) {
+      case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
+      case LUA_TNUMBER | 0x10: read_skip(r, 1, r->number); break;
+      case LUA_TSTRING: case LUA_TSTRING | 0x10: read_string(r); break;
+      default: break;  /* nil, false, true */
+    }
+  }
+}
+
+
+/* a line as one with code; 0: out of memory */
+static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
+  void *array = d->active;
+  while (d->lines <= line) {
+    if (!memory_grow(m, &array, &d->actives, d->lines, 1)) return 0;
+    d->active = cast(uint8_t *, array);
+    d->active[d->lines++] = 0;
+  }
+  d->active[line] = 1;
+  return 1;
+}
+
+
+static void read_active (Reader *r, int line) {
+  if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
+  if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
+    r->status = READ_NOMEMORY;
+}
+
+
+/* room for 'n' lines; 0: out of memory */
+static int code_room (Bytecode *d, const Memory *m, uint32_t n) {
+  LineCode *p = d->code;
+  if (n > d->codes) {
+    p = cast(LineCode *, memory_resize(m, p, d->codes * sizeof *p,
+                                       n * sizeof *p));
+    if (p == NULL) return 0;
+    d->code = p;
+    d->codes = n;
+  }
+  memset(p, 0, n * sizeof *p);
+  return 1;
+}
+
+
+static void code_instruction (LineCode *l, int begins, uint32_t steps) {
+  if (l->instructions < UINT8_MAX) l->instructions++;
+  if (begins) l->steps = (uint8_t)(steps < UINT8_MAX ? steps : UINT8_MAX);
+}
+
+
+/*
+** The machine finds the line of an instruction by a walk from the last
+** one before it whose line it knows. The instruction at which a line
+** begins for the last time is, in a loop, the one that comes back to it.
+*/
+static void read_code (Reader *r, const Prototype *d, uint32_t at,
+                       uint32_t n) {
+  uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
+  int line = d->line;
+  if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
+  if (!code_room(r->out, r->dump->memory, lines)) {
+    r->status = READ_NOMEMORY;
+    return;
+  }
+  r->at = at + n;
+  (void)read_number(r);
+  for (i = 0; i < n && r->status == READ_WELL; i++) {
+    int delta = (signed char)r->dump->bytes[at + i];
+    uint32_t to;
+    if (delta == ABSOLUTE) {
+      (void)read_number(r);
+      line = (int)read_number(r);
+      steps = 0;
+    }
+    else {
+      line += delta;
+      steps++;
+    }
+    to = (uint32_t)line - (uint32_t)d->first;
+    if (to < lines) code_instruction(&r->out->code[to], delta != 0, steps);
+  }
+}
+
+
+/*
+** The line of each instruction: a byte says how far it is from the one
+** before, or that an absolute one follows. The last instruction is the
+** return that ends every function, on the line of its 'end'; that of a
+** vararg function's first is not seen by hooks.
+*/
+static void read_lines (Reader *r, Prototype *d, int vararg) {
+  uint32_t n = read_number(r), i, at = r->at, absolute;
+  int line = d->line;
+  read_skip(r, n, 1);
+  absolute = read_number(r);  /* as many as there are marks of them */
+  for (i = 0; i < n && r->status == READ_WELL; i++) {
+    int delta = (signed char)r->dump->bytes[at + i];
+    if (delta == ABSOLUTE) {
+      if (absolute-- == 0) r->status = READ_NOTHING;
+      (void)read_number(r);  /* of which instruction */
+      line = (int)read_number(r);
+    }
+    else line += delta;
+    if (vararg && i == 0) continue;
+    if (d->entry < 0) d->entry = d->first = d->final = line;
+    if (line < d->first) d->first = line;
+    if (line > d->final) d->final = line;
+    if (i + 1 < n) read_active(r, line);
+  }
+  if (absolute != 0) r->status = READ_NOTHING;
+  if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
+}
+
+
+static void read_debug (Reader *r) {
+  uint32_t n = read_number(r);  /* local variables */
+  while (n-- > 0 && r->status == READ_WELL) {
+    read_string(r); read_number(r); read_number(r);
+  }
+  n = read_number(r);  /* names of upvalues */
+  while (n-- > 0 && r->status == READ_WELL) read_string(r);
+}
+
+
+static Prototype *read_add (Reader *r, const Memory *m) {
+  Bytecode *d = r->out;
+  void *array = d->list;
+  if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
+    r->status = READ_NOMEMORY;
+    return NULL;
+  }
+  d->list = cast(Prototype *, array);
+  return &d->list[d->count++];
+}
+
+
+/* Number of parameters, vararg, stack size; is it a vararg function? */
+static int read_properties (Reader *r) {
+  int vararg;
+  read_skip(r, 1, 1);
+  vararg = (int)read_byte(r);
+  read_skip(r, 1, 1);
+  return vararg;
+}
+
+
+/* The fingerprint leaves out the source, which nested functions may lack. */
+static void read_function (Reader *r) {
+  uint32_t index = r->out->count, start, n;
+  int vararg;
+  Prototype *d = read_add(r, r->dump->memory);
+  if (d == NULL) return;
+  if (++r->depth > DUMP_MAXDEPTH) r->status = READ_NOTHING;
+  read_string(r);
+  start = r->at;
+  d->line = (int)read_number(r);
+  d->last = (int)read_number(r);
+  d->first = d->final = d->entry = -1;
+  vararg = read_properties(r);
+  n = read_number(r);
+  d->code = dump_origin(r->dump, r->at);
+  d->size = n * r->instruction;
+  d->func = 0;
+  read_skip(r, n, r->instruction);
+  read_constants(r);
+  n = read_number(r);
+  read_skip(r, n, 3);  /* upvalues */
+  n = read_number(r);
+  while (n-- > 0 && r->status == READ_WELL) read_function(r);
+  if (r->status == READ_WELL)  /* the list may have moved */
+    read_lines(r, &r->out->list[index], vararg);
+  read_debug(r);
+  if (r->status == READ_WELL)
+    r->out->list[index].fingerprint = text_hash(r->dump->bytes + start,
+                                          r->at - start);
+  r->depth--;
+}
+
+
+static void read_header (Reader *r) {
+  static const char data[] = "\x19\x93\r\n\x1a\n";
+  const char *s = r->dump->bytes;
+  uint32_t size = sizeof LUA_SIGNATURE - 1;
+  read_skip(r, size + 2 + sizeof data - 1, 1);
+  if (r->status != READ_WELL || memcmp(s, LUA_SIGNATURE, size) != 0 ||
+      s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
+      memcmp(s + size + 2, data, sizeof data - 1) != 0) {
+    r->status = READ_NOTHING;
+    return;
+  }
+  r->instruction = read_byte(r);
+  r->integer = read_byte(r);
+  r->number = read_byte(r);
+  read_skip(r, 1, r->integer);
+  read_skip(r, 1, r->number);
+  read_byte(r);  /* number of upvalues */
+}
+
+
+/* A dump of an unknown form: all there is to say of it. */
+static int read_unknown (Bytecode *d, const Dump *dump) {
+  if (d->count == 0) return 0;
+  d->count = 1;
+  d->list[0].line = d->list[0].last = -1;
+  d->list[0].fingerprint = text_hash(dump->bytes, dump->count);
+  d->list[0].code = NULL;
+  d->list[0].first = d->list[0].final = d->list[0].entry = -1;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
+  Dump dump = ZEROS;
+  Reader r = ZEROS;
+  int ok;
+  dump.memory = m;
+  r.dump = &dump;
+  r.out = d;
+  d->count = d->lines = 0;
+  ok = lua_dump(L, dump_write, &dump, 0) == 0;
+  if (ok) {
+    read_header(&r);
+    if (r.status == READ_WELL) read_function(&r);
+    else (void)read_add(&r, m);
+    if (r.status == READ_NOMEMORY) ok = 0;
+    else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
+  }
+  memory_free(m, dump.bytes, dump.capacity);
+  memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
+  return ok;
+}
+
+
+/* {======================================================
+** Matching
+** ======================================================= */
+
+/* more than what stands before the code of a stripped function */
+#define HEAD_MAX	256
+
+typedef struct Match {
+  const Prototype *list, *found;
+  uint32_t n;
+  uint32_t count;	/* bytes written so far, which 'head' has */
+  char head[HEAD_MAX];
+} Match;
+
+
+/* Has all been written that stands before the code of the function? */
+static int match_atcode (const Match *m) {
+  Dump dump = ZEROS;
+  Reader r = ZEROS;
+  dump.bytes = (char *)m->head;
+  dump.count = m->count;
+  r.dump = &dump;
+  read_header(&r);
+  read_string(&r);
+  (void)read_number(&r);
+  (void)read_number(&r);
+  (void)read_properties(&r);
+  (void)read_number(&r);
+  return r.status == READ_WELL && r.at == m->count;
+}
+
+
+/*
+** The code of nested functions follows in the same dump, so only the
+** block in the place of the function's own code counts.
+*/
+static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
+  Match *m = cast(Match *, ud);
+  uint32_t i;
+  (void)L;
+  if (m->count > 0 && size >= 4 && match_atcode(m)) {
+    for (i = 0; i < m->n && m->found == NULL; i++)
+      if (m->list[i].code == p && m->list[i].size == size)
+        m->found = &m->list[i];
+    return 1;
+  }
+  if (size > HEAD_MAX - m->count) return 1;
+  memcpy(m->head + m->count, p, size);
+  m->count += (uint32_t)size;
+  return 0;
+}
+
+
+const Prototype *bytecode_match (lua_State *L, const Prototype *list,
+                                 uint32_t n) {
+  Match m;
+  m.list = list;
+  m.n = n;
+  m.count = 0;
+  m.found = NULL;
+  lua_dump(L, match_write, &m, 1);
+  return m.found;
+}
+
+/* }====================================================== */
+
+
+int bytecode_mark (Bytecode *to, const Memory *m,
+                      const Bytecode *from) {
+  uint32_t i;
+  for (i = from->lines; i-- > 0; )
+    if (from->active[i] && !mark_line(to, m, i)) return 0;
+  return 1;
+}
+
+
+void bytecode_free (Bytecode *d, const Memory *m) {
+  memory_free(m, d->list, d->capacity * sizeof *d->list);
+  memory_free(m, d->active, d->actives);
+  memory_free(m, d->code, d->codes * sizeof *d->code);
+  d->list = NULL;
+  d->active = NULL;
+  d->code = NULL;
+  d->count = d->capacity = d->lines = d->actives =
+    d->codes = 0;
+}

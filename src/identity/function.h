@@ -1,0 +1,168 @@
+/*
+** Functions: which function is this? Closures, prototypes and chunk names
+** are all collected, and their addresses come back, so no address alone
+** identifies a function. What does:
+**   - a C function: its address;
+**   - a Lua function: its source and lines, as long as the source
+**     (source.h) is sure that they belong to one definition; else the
+**     address of its code, where the source knows it; else the fingerprint
+**     of its bytecode, which is computed once per closure and remembered
+**     in a weak table (closure.h);
+**   - a zone: its name.
+** Nothing here keeps a closure alive.
+*/
+
+#ifndef function_h
+#define function_h
+
+#include "base/chunks.h"
+#include "base/index.h"
+#include "base/text.h"
+#include "identity/library.h"
+#include "identity/line.h"
+#include "identity/source.h"
+
+
+typedef enum FunctionKind {
+  FUNCTION_ROOT,
+  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (truncated) */
+  FUNCTION_MAIN, FUNCTION_LUA, FUNCTION_C, FUNCTION_ZONE
+} FunctionKind;
+
+/* ids of the functions that are always there */
+enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
+
+/* marks of a function */
+#define FUNCTION_EXCLUDED	1u	/* charged to its caller */
+#define FUNCTION_RESUME	2u	/* coroutine.resume */
+#define FUNCTION_WRAP	4u	/* what coroutine.wrap returns */
+#define FUNCTION_YIELD	8u	/* coroutine.yield */
+
+#define FUNCTION_COROUTINES	\
+	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
+
+typedef struct Function {
+  uint64_t fingerprint;	/* of its bytecode */
+  uintptr_t key;	/* a C function, or the address of Lua code */
+  uint32_t id;
+  uint32_t next;	/* in the bucket of its identity */
+  uint32_t source;	/* text */
+  uint32_t name;	/* text: of a zone, or from the first call */
+  uint32_t how;		/* text: the kind of that name, see debug.getinfo */
+  uint32_t tag;		/* text: a zone's name without its arguments */
+  uint32_t ordinal;	/* among functions that are equal otherwise */
+  Lines lines;		/* counters of its lines */
+  int line, last;
+  uint8_t kind;
+  uint8_t marks;
+} Function;
+
+/* a source and two lines that identify a function */
+typedef struct Key {
+  const char *source;
+  int line, last;
+  uint32_t func;
+  uint32_t next;
+} Key;
+
+/* where the name of a source is in memory at present */
+typedef struct Address {
+  const char *source;
+  uint32_t index;	/* of the source */
+  uint32_t next;
+} Address;
+
+/* what is decided elsewhere, and who is told; all may be NULL or 0 */
+typedef struct Policy {
+  int exclude_c;	/* are C functions charged to their callers? */
+  int lines;		/* are lines counted? */
+  uint32_t limit;	/* most functions */
+  const lua_CFunction *internal;	/* the profiler's own C functions ... */
+  uint32_t internals;			/* ... and how many these are */
+  /* is it recorded? called with the function on top of L; NULL: all are */
+  int (*include) (const void *functions, lua_State *L, const Function *f);
+  /* are the lines of this source counted? NULL: all are */
+  int (*include_lines) (lua_State *L, const char *source);
+  const Pages *pages;	/* where line counters come from; NULL: memory */
+  /*
+  ** Is told of new functions, and when more is known of a source (by
+  ** index, 0: none) before anything else happens. 0: out of memory.
+  */
+  int (*told) (void *ud, uint32_t source);
+  void *ud;
+} Policy;
+
+typedef struct Functions {
+  const Memory *memory;
+  Text text;
+  Chunks list;		/* of Function */
+  Chunks sources;	/* of Source */
+  Chunks keys;		/* of Key */
+  Chunks addresses;	/* of Address */
+  Index byidentity, bysource, bykey, byaddress;
+  int stale;		/* are lookups by source and lines void? */
+  Bytecode read;	/* room for the bytecode at hand */
+  Library library;
+  Policy policy;
+} Functions;
+
+
+/*
+** Makes the functions that are always there. 0: out of memory. Raises an
+** error when the state of L is out of memory.
+*/
+CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L,
+                            const Policy *p);
+CPROF_I void functions_free (Functions *fs);
+
+/* The same without any function, to be filled from a file. */
+CPROF_I int functions_blank (Functions *fs, const Memory *m);
+
+/*
+** Functions of these sources are internal: strings, one after the other,
+** and an empty one at the end.
+*/
+CPROF_I int functions_hide (Functions *fs, const char *sources);
+
+/*
+** All of the following return NULL when out of memory, and the function
+** FUNC_TRUNCATED when the limit is reached. They raise no errors and leave
+** all stacks as they were. 'L' is the coroutine that runs, 'at' the one
+** that 'ar' belongs to.
+*/
+
+/*
+** The Lua function of 'ar', which has "S" filled in. '*sure' tells whether
+** its source and lines will always mean this function.
+*/
+CPROF_I Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
+                                 lua_Debug *ar, int *sure);
+
+/* the C function 'f', which runs in 'ar' */
+CPROF_I Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
+                               lua_Debug *ar, lua_CFunction f);
+
+/* the function that runs in 'ar', of whichever kind */
+CPROF_I Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
+                                     lua_Debug *ar);
+
+/* A zone; 'tag' is the length of its name without arguments. */
+CPROF_I Function *functions_zone (Functions *fs, const char *name,
+                                  size_t length, size_t tag);
+
+/* The function on top of the stack, if it was met before. */
+CPROF_I Function *functions_met (Functions *fs, lua_State *L);
+
+/* Sets the counters of all lines to zero. */
+CPROF_I void functions_clear (Functions *fs);
+
+static inline Source *functions_source (const Functions *fs,
+                                        uint32_t index) {
+  return cast(Source *, chunks_at(&fs->sources, index));
+}
+
+static inline Function *functions_at (const Functions *fs, uint32_t id) {
+  return cast(Function *, chunks_at(&fs->list, id));
+}
+
+#endif

@@ -1,0 +1,63 @@
+/*
+** See library.h
+*/
+
+#include "identity/library.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+
+static lua_CFunction library_field (lua_State *L, const char *name) {
+  lua_CFunction f;
+  lua_getfield(L, -1, name);
+  f = lua_tocfunction(L, -1);
+  lua_pop(L, 1);
+  return f;
+}
+
+
+/* A large buffer lives in a userdata, whose metatable has the function. */
+static lua_CFunction library_box (lua_State *L) {
+  luaL_Buffer b;
+  lua_CFunction f = NULL;
+  luaL_buffinitsize(L, &b, 1 << 20);
+  luaL_pushresultsize(&b, 0);
+  lua_pop(L, 1);
+  if (luaL_getmetatable(L, "_UBOX*") == LUA_TTABLE)
+    f = library_field(L, "__close");
+  lua_pop(L, 1);
+  return f;
+}
+
+
+/* Library -> */
+static int library_fill (lua_State *L) {
+  Library *l = cast(Library *, lua_touserdata(L, 1));
+  luaL_requiref(L, LUA_GNAME, luaopen_base, 0);
+  l->error = library_field(L, "error");
+  luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
+  l->resume = library_field(L, "resume");
+  l->yield = library_field(L, "yield");
+  lua_getfield(L, -1, "wrap");
+  lua_pushcfunction(L, library_fill);  /* any function will do */
+  lua_call(L, 1, 1);
+  l->wrap = lua_tocfunction(L, -1);
+  l->box = library_box(L);
+  return 0;
+}
+
+
+int library_find (Library *l, const Memory *m) {
+  lua_State *L = lua_newstate(m->alloc, m->ud);
+  int ok;
+  memset(l, 0, sizeof *l);
+  if (L == NULL) return 0;
+  lua_pushcfunction(L, library_fill);
+  lua_pushlightuserdata(L, l);
+  ok = lua_pcall(L, 1, 0, 0) == LUA_OK;
+  lua_close(L);
+  return ok;
+}

@@ -1,0 +1,22 @@
+/*
+** Functions of Lua's own library that recording must know. They are looked
+** up in a state of its own, for the program may have replaced them.
+*/
+
+#ifndef library_h
+#define library_h
+
+#include "base/memory.h"
+
+
+typedef struct Library {
+  lua_CFunction resume, yield;	/* of coroutine */
+  lua_CFunction wrap;		/* what coroutine.wrap returns */
+  lua_CFunction box;		/* closes the buffers of lauxlib */
+  lua_CFunction error;
+} Library;
+
+/* 0: out of memory */
+CPROF_I int library_find (Library *l, const Memory *m);
+
+#endif

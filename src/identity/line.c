@@ -1,0 +1,50 @@
+/*
+** See line.h
+*/
+
+#include "identity/line.h"
+
+#include <string.h>
+
+
+/* a function with more lines has no counters */
+#define LINES_MAX	(1 << 24)
+#define LINES_MASK	(LINES_MAX - 1)
+
+
+int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
+                const Prototype *proto, const LineCode *code) {
+  size_t size;
+  uint32_t i;
+  memset(l, 0, sizeof *l);
+  if (proto->first < 1 || proto->final - proto->first >= LINES_MAX) return 1;
+  l->count = (uint32_t)(proto->final - proto->first) + 1;
+  l->entry = (uint32_t)(proto->entry - proto->first);
+  size = l->count * sizeof *l->list;
+  l->list = cast(Line *, p ? p->get(p->ud, func, size)
+                           : memory_resize(m, NULL, 0, size));
+  if (l->list == NULL) return 0;
+  memset(l->list, 0, size);
+  for (i = 0; i < l->count; i++) {
+    l->list[i].line = proto->first + (int)i;
+    l->list[i].before = i & LINES_MASK;
+    l->list[i].instructions = code[i].instructions;
+    l->list[i].span = (l->count - 1) & LINES_MASK;
+    l->list[i].steps = code[i].steps;
+  }
+  return 1;
+}
+
+
+void lines_free (Lines *l, const Memory *m) {
+  memory_free(m, l->list, l->count * sizeof *l->list);
+  l->list = NULL;
+  l->count = 0;
+}
+
+
+void lines_clear (Lines *l) {
+  uint32_t i;
+  for (i = 0; l->list != NULL && i < l->count; i++)
+    l->list[i].hits = l->list[i].self = l->list[i].counts = 0;
+}

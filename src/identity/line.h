@@ -1,0 +1,53 @@
+/*
+** Lines: counters for each line of a function. Those of a function lie
+** together, so that from one line any other is found by its number.
+*/
+
+#ifndef line_h
+#define line_h
+
+#include "base/chunks.h"
+#include "identity/bytecode.h"
+
+
+typedef struct Line {
+  uint64_t hits;	/* line events */
+  uint64_t self;	/* ticks on the line, without callees */
+  int32_t line;		/* its number; 0: the counter is not a real line's */
+  unsigned before:24;	/* counters of the function before this one */
+  unsigned instructions:8;	/* see LineCode */
+  unsigned span:24;	/* counters of the function, less one */
+  unsigned steps:8;	/* see LineCode */
+  uint32_t counts;	/* count events on the line */
+} Line;
+
+/*
+** There is a count event for every so many instructions, to know how many
+** run on each line. A prime: a loop must not always be met at one place.
+*/
+#define COUNT_INTERVAL	251
+
+typedef struct Lines {
+  Line *list;		/* NULL: lines of this function are not counted */
+  uint32_t count;
+  uint32_t entry;	/* index of the line that runs first */
+} Lines;
+
+/*
+** Makes counters for function 'func', in 'p' unless that is NULL; none if
+** its lines are not known. 'code' belongs to 'proto'. 0: out of memory.
+*/
+CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p,
+                        uint32_t func, const Prototype *proto,
+                        const LineCode *code);
+CPROF_I void lines_free (Lines *l, const Memory *m);
+CPROF_I void lines_clear (Lines *l);
+
+/* The counter of 'line' in the same function; NULL: it has none. */
+static inline Line *line_go (Line *from, int line) {
+  uint32_t at = from->before + (uint32_t)line - (uint32_t)from->line;
+  return at <= from->span ? from + ((int32_t)at - (int32_t)from->before)
+                          : NULL;
+}
+
+#endif

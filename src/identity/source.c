@@ -1,0 +1,282 @@
+/*
+** See source.h
+*/
+
+#include "identity/source.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+
+
+void source_init (Source *s, uint32_t text, const char *source) {
+  s->text = text;
+  s->lines = -1;
+  /* all stripped chunks have this name */
+  if (strcmp(source, "=?") == 0) s->state = SOURCE_MIXED;
+}
+
+
+static void source_drop (Source *s, const Memory *m) {
+  memory_free(m, s->content, s->size + 1);
+  s->content = NULL;
+  s->size = 0;
+}
+
+
+void source_free (Source *s, const Memory *m) {
+  bytecode_free(&s->code, m);
+  source_drop(s, m);
+}
+
+
+/* {======================================================
+** The text
+** ======================================================= */
+
+/*
+** Reads a file, if it is a regular one: a chunk may have any name, and
+** reading a pipe or a terminal would steal the program's input. 0: out of
+** memory.
+*/
+static int text_readfile (Source *s, const Memory *m, const char *path) {
+  int fd = platform_openfile(path);
+  size_t room = 8192, size;
+  char *p = NULL;
+  if (fd < 0) return 1;
+  do {  /* a file may grow while it is read */
+    memory_free(m, p, room);
+    room *= 4;
+    p = memory_new(m, char, room);
+    size = p ? platform_read(fd, p, room) : 0;
+  } while (size == room);
+  close(fd);
+  if (p == NULL) return 0;
+  s->content = cast(char *, memory_resize(m, p, room, size + 1));
+  if (s->content == NULL) memory_free(m, p, room);
+  else s->size = size;
+  return s->content != NULL;
+}
+
+
+/* The text of a chunk, if it has one. 0: out of memory. */
+static int text_read (Source *s, const Memory *m, const lua_Debug *ar) {
+  if (s->content != NULL || *ar->source == '=') return 1;
+  if (*ar->source == '@') return text_readfile(s, m, ar->source + 1);
+  s->content = memory_new(m, char, ar->srclen + 1);
+  if (s->content == NULL) return 0;
+  memcpy(s->content, ar->source, ar->srclen);
+  s->size = ar->srclen;
+  return 1;
+}
+
+
+/* what 'luaL_loadfile' skips: a byte order mark, a first line with # */
+static const char *text_code (const Source *s, int isfile, size_t *size) {
+  const char *p = s->content;
+  *size = s->size;
+  if (!isfile) return p;
+  if (*size >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
+    p += 3;
+    *size -= 3;
+  }
+  if (*size > 0 && *p == '#')
+    while (*size > 0 && *p != '\n') {
+      p++;
+      --*size;
+    }
+  return p;
+}
+
+
+typedef struct Reading {
+  const Source *source;
+  const lua_Debug *ar;
+} Reading;
+
+
+/* Reading -> the main function, or nil */
+static int text_load (lua_State *L) {
+  const Reading *r = cast(const Reading *, lua_touserdata(L, 1));
+  const char *name = r->ar->source;
+  size_t size;
+  const char *code = text_code(r->source, *name == '@', &size);
+  int status = luaL_loadbuffer(L, code, size, name);
+  if (status == LUA_ERRMEM) return lua_error(L);
+  if (status != LUA_OK) lua_pushnil(L);
+  return 1;
+}
+
+
+/* Compiles the text. 0: out of memory; a text with errors is none. */
+static int source_compile (Source *s, const Memory *m, const lua_Debug *ar) {
+  Reading reading;
+  lua_State *L;
+  uint32_t i;
+  int ok;
+  s->state = SOURCE_MIXED;
+  if (s->content == NULL) return 1;
+  reading.source = s;
+  reading.ar = ar;
+  L = lua_newstate(m->alloc, m->ud);
+  if (L == NULL) return 0;
+  lua_pushcfunction(L, text_load);
+  lua_pushlightuserdata(L, &reading);
+  ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  if (ok && lua_isfunction(L, -1)) {
+    s->code.marking = s->lines > 0;
+    ok = bytecode_read(&s->code, m, L);
+    if (ok && s->code.list[0].line >= 0) s->state = SOURCE_READ;
+  }
+  lua_close(L);
+  for (i = 0; i < s->code.count; i++) s->code.list[i].code = NULL;
+  return ok;
+}
+
+
+int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
+  if (!text_read(s, m, ar)) return 0;
+  if (s->content == NULL || s->state != SOURCE_NEW) return 1;
+  if (!source_compile(s, m, ar)) return 0;
+  /* a text that does not compile is no reason to distrust main functions */
+  if (s->state == SOURCE_MIXED) {
+    s->state = SOURCE_NEW;
+    s->changed = 1;
+  }
+  return 1;
+}
+
+
+/* Compiles the text, which need not be kept. 0: out of memory. */
+static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
+  int kept = s->content != NULL;
+  int ok = text_read(s, m, ar) && source_compile(s, m, ar);
+  if (!kept) source_drop(s, m);
+  return ok;
+}
+
+/* }====================================================== */
+
+
+/*
+** Does the main function agree with the text? A text by which no function
+** was identified yet gives way to the main function.
+*/
+static int source_agrees (Source *s, const Prototype *main) {
+  if (s->code.count == 0 || s->state == SOURCE_NEW) return 1;
+  if (s->code.list[0].fingerprint == main->fingerprint) return 1;
+  s->changed = 1;
+  return !s->used && !s->mains;
+}
+
+
+int source_main (Source *s, const Memory *m, Bytecode *b) {
+  Bytecode old = s->code;
+  int agrees = source_agrees(s, &b->list[0]);
+  uint32_t i;
+  if (s->state == SOURCE_MIXED || b->list[0].line < 0 || !agrees)
+    s->state = SOURCE_MIXED;
+  else {
+    if (old.count == b->count)
+      for (i = 0; i < old.count; i++) b->list[i].func = old.list[i].func;
+    s->state = SOURCE_SEEN;
+  }
+  if (s->mains && !bytecode_mark(b, m, &old)) return 0;
+  s->mains = 1;
+  s->code = *b;
+  *b = old;
+  return 1;
+}
+
+
+/* {======================================================
+** Looking up prototypes
+** ======================================================= */
+
+/* prototypes that start on one line */
+typedef struct Range {
+  Prototype *list;
+  uint32_t n;
+} Range;
+
+
+static Range source_range (const Source *s, int line) {
+  uint32_t low = 0, high = s->code.count;
+  Range r;
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    if (s->code.list[mid].line < line) low = mid + 1;
+    else high = mid;
+  }
+  r.list = s->code.list + low;
+  for (r.n = 0; low + r.n < s->code.count; r.n++)
+    if (r.list[r.n].line != line) break;
+  return r;
+}
+
+
+static int source_known (const Source *s) {
+  return s->state == SOURCE_READ || s->state == SOURCE_SEEN;
+}
+
+
+uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar) {
+  const Prototype *p;
+  Range r;
+  if (!source_known(s)) return 0;
+  r = source_range(s, ar->linedefined);
+  p = bytecode_match(L, r.list, r.n);
+  return p != NULL ? p->func : 0;
+}
+
+
+/* Prototypes of a text have no addresses until they are met. */
+static int source_fits (const Prototype *x, const Prototype *p) {
+  return x->fingerprint == p->fingerprint &&
+         (x->code == NULL || x->code == p->code);
+}
+
+
+SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
+                      const Prototype *p, Prototype **own) {
+  int lines = 0;
+  uint32_t i;
+  Range r;
+  *own = NULL;
+  if (s->state == SOURCE_NEW && !source_read(s, m, ar)) return KEY_NOMEMORY;
+  if (s->state == SOURCE_MIXED) return KEY_CLOSURE;
+  r = source_range(s, p->line);
+  for (i = 0; i < r.n; i++) {
+    lines += r.list[i].last == p->last;
+    if (*own == NULL && source_fits(&r.list[i], p)) *own = r.list + i;
+    if (r.list[i].code == p->code) *own = r.list + i;
+  }
+  if (*own == NULL) {  /* another chunk, or the text has changed */
+    for (i = 0; i < r.n; i++)
+      if (r.list[i].fingerprint == p->fingerprint) {  /* loaded twice */
+        s->used = 1;
+        return lines == 1 ? KEY_LINES : KEY_CLOSURE;
+      }
+    s->state = SOURCE_MIXED;
+    s->changed = s->content != NULL;
+    return KEY_CLOSURE;
+  }
+  s->used = 1;
+  (*own)->code = p->code;
+  return lines == 1 ? KEY_LINES : KEY_CODE;
+}
+
+
+uint32_t source_ordinal (const Source *s, const Prototype *p) {
+  Range r = source_range(s, p->line);
+  uint32_t i, ordinal = 0;
+  for (i = 0; i < r.n; i++) {
+    if (r.list[i].fingerprint != p->fingerprint) continue;
+    if (r.list[i].code == p->code) return ordinal;
+    ordinal++;
+  }
+  return 0;
+}
+
+/* }====================================================== */

@@ -1,0 +1,82 @@
+/*
+** Sources: what is known about the chunks that functions come from, to
+** answer one question: what distinguishes a function of this chunk from
+** all others?
+**
+** The main function of a chunk is called before all its other functions,
+** so its bytecode tells what the chunk defines. For chunks that ran before
+** recording began, the text is compiled once more, in a state of its own.
+** The result is trusted as long as the functions that are met are in it.
+*/
+
+#ifndef source_h
+#define source_h
+
+#include "identity/bytecode.h"
+
+
+typedef enum SourceState {
+  SOURCE_NEW,		/* nothing is known yet */
+  SOURCE_READ,		/* its prototypes were compiled from the text */
+  SOURCE_SEEN,		/* its prototypes were read from its main function */
+  SOURCE_MIXED		/* several chunks have this name, or no text */
+} SourceState;
+
+typedef struct Source {
+  uint32_t text;	/* as Lua has it: @file, =name, or the code */
+  uint32_t next;	/* in the bucket of its index */
+  SourceState state;
+  int internal;		/* part of the profiler itself */
+  int mains;		/* was a main function seen? */
+  int used;		/* were functions identified by it? */
+  int lines;		/* are lines counted? -1: not decided yet */
+  char *content;	/* the text, where lines are counted; or NULL */
+  size_t size;		/* of that; its block has a byte more */
+  int changed;		/* is 'content' not the text that runs? */
+  Bytecode code;	/* prototypes in order of text, so lines ascend; if
+			   mixed, those of the main function seen last */
+} Source;
+
+/* what identifies a function of a source */
+typedef enum SourceKey {
+  KEY_LINES,		/* the lines of its definition */
+  KEY_CODE,		/* the address of its code */
+  KEY_CLOSURE,		/* nothing but the closure itself */
+  KEY_NOMEMORY
+} SourceKey;
+
+/* a source that is met for the first time */
+CPROF_I void source_init (Source *s, uint32_t text, const char *source);
+CPROF_I void source_free (Source *s, const Memory *m);
+
+/*
+** Lines of this source are counted: keeps its text, and compiles it to see
+** whether it is what runs. 0: out of memory.
+*/
+CPROF_I int source_keep (Source *s, const Memory *m, const lua_Debug *ar);
+
+/*
+** A main function of this source was seen. Takes its bytecode '*b' in
+** exchange for the old one. 0: out of memory.
+*/
+CPROF_I int source_main (Source *s, const Memory *m, Bytecode *b);
+
+/*
+** What identifies the function of 'ar', whose prototype is 'p'. KEY_CLOSURE
+** holds for the whole source from then on. '*own' is the equal of 'p' among
+** the prototypes of the source, or NULL.
+*/
+CPROF_I SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
+                              const Prototype *p, Prototype **own);
+
+/*
+** The function that was met with the code of the Lua function on top of L,
+** which is the one of 'ar'. 0: none was.
+*/
+CPROF_I uint32_t source_match (const Source *s, lua_State *L,
+                               const lua_Debug *ar);
+
+/* the number of a prototype among its equals, after 'source_key' */
+CPROF_I uint32_t source_ordinal (const Source *s, const Prototype *p);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+** See lcallgraph.h
+*/
+
+#include "lua/lcallgraph.h"
+
+#include <string.h>
+
+#include "lua/lnodes.h"
+#include "profile/callgraph.h"
+#include "profile/merge.h"
+#include "record/recorder.h"
+
+
+#define CALLGRAPH	"cprof.callgraph"
+#define MERGE		"cprof.merge"
+
+
+static const Memory *lmemory (lua_State *L) {
+  return &recorder_get(L)->recording.memory;
+}
+
+
+static int lnomemory (lua_State *L) {
+  return luaL_error(L, "cprof: out of memory");
+}
+
+
+static void callgraph_pushrow (lua_State *L, const SumRow *row) {
+  lua_createtable(L, 0, 8);
+  lnodes_set(L, "calls", row->calls);
+  lnodes_set(L, "self_ns", row->self);
+  lnodes_set(L, "self_raw_ns", row->raw);
+  lnodes_set(L, "total_ns", row->total);
+  lnodes_set(L, "max_depth", row->depth);
+}
+
+
+static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
+  lua_createtable(L, 0, 8);
+  lnodes_set(L, "caller", (lua_Integer)e->caller + 1);
+  lnodes_set(L, "callee", (lua_Integer)e->callee + 1);
+  lnodes_set(L, "calls", e->calls);
+  lnodes_set(L, "self_ns", e->self);
+  lnodes_set(L, "total_in_ns", e->total_in);
+  lnodes_set(L, "total_out_ns", e->total_out);
+  lnodes_set(L, "line", e->line);
+  lnodes_set(L, "calls_in", e->calls_in);
+}
+
+
+/* {======================================================
+** A call graph that is freed also when an error is raised
+** ======================================================= */
+
+typedef struct Box {
+  Callgraph graph;
+  Memory memory;
+} Box;
+
+
+static int box_gc (lua_State *L) {
+  Box *box = cast(Box *, luaL_checkudata(L, 1, CALLGRAPH));
+  callgraph_free(&box->graph);
+  return 0;
+}
+
+
+static Box *box_new (lua_State *L) {
+  Box *box = cast(Box *, lnodes_room(L, 1, sizeof *box));
+  box->memory = *lmemory(L);
+  luaL_setmetatable(L, CALLGRAPH);
+  return box;
+}
+
+/* }====================================================== */
+
+
+/* { function -> group } at 'arg' as the group of each node; pushes it */
+static uint32_t *callgraph_groups (lua_State *L, const Nodes *nodes, int arg,
+                                   uint32_t groups) {
+  uint32_t *group = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    lua_Integer g;
+    lua_rawgeti(L, arg, (lua_Integer)nodes->list[i].func + 1);
+    g = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    luaL_argcheck(L, g >= 1 && g <= groups, arg, "no such group");
+    group[i] = (uint32_t)g - 1;
+  }
+  return group;
+}
+
+
+/*
+** Makes each level of recursion of a group a group of its own, and pushes
+** { group, level, ... } of these. Returns how many there are.
+*/
+static uint32_t callgraph_spread (lua_State *L, const Nodes *nodes,
+                                  uint32_t *group, uint32_t groups) {
+  uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t count = 0, i;
+  if (!nodes_levels(nodes, lmemory(L), group, groups, level)) lnomemory(L);
+  lua_newtable(L);  /* group and level -> new group */
+  lua_newtable(L);  /* group and level of new groups, in turn */
+  for (i = 0; i < nodes->count; i++) {
+    lua_Integer key = (lua_Integer)group[i] << 32 | level[i];
+    if (lua_rawgeti(L, -2, key) == LUA_TNIL) {
+      lua_pushinteger(L, count);
+      lua_rawseti(L, -4, key);
+      lua_pushinteger(L, (lua_Integer)group[i] + 1);
+      lua_rawseti(L, -3, (lua_Integer)count * 2 + 1);
+      lua_pushinteger(L, (lua_Integer)level[i] + 1);
+      lua_rawseti(L, -3, (lua_Integer)count * 2 + 2);
+      group[i] = count++;
+    }
+    else
+      group[i] = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  return count;
+}
+
+
+static void callgraph_push (lua_State *L, const Callgraph *g) {
+  uint32_t i;
+  lua_createtable(L, (int)g->groups, 0);
+  for (i = 0; i < g->groups; i++) {
+    callgraph_pushrow(L, &g->rows[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  lua_createtable(L, (int)g->edges.count, 0);
+  for (i = 1; i < g->edges.count; i++) {
+    callgraph_pushedge(L, callgraph_edge(g, i));
+    lua_rawseti(L, -2, i);
+  }
+}
+
+
+/*
+** nodes, { function -> group }, number of groups, spread, by line -> rows,
+** edges, and, where levels of recursion are spread, the group and level of
+** each row. By line, an edge has the calls of one line only.
+*/
+static int lcallgraph_sum (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  uint32_t groups = (uint32_t)luaL_checkinteger(L, 3);
+  int spread = lua_toboolean(L, 4), byline = lua_toboolean(L, 5);
+  uint32_t *group = callgraph_groups(L, nodes, 2, groups);
+  int levels = 0, ok;
+  Box *box;
+  if (spread) {
+    groups = callgraph_spread(L, nodes, group, groups);
+    levels = lua_gettop(L);
+  }
+  box = box_new(L);
+  ok = byline
+     ? callgraph_bylines(&box->graph, &box->memory, nodes, group, groups)
+     : callgraph_make(&box->graph, &box->memory, nodes, group, groups);
+  if (!ok) return lnomemory(L);
+  callgraph_push(L, &box->graph);
+  callgraph_free(&box->graph);
+  if (!spread) return 2;
+  lua_pushvalue(L, levels);
+  return 3;
+}
+
+
+/*
+** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
+** { key, line, calls, ns, ... }: the calls that lines made
+*/
+static int lcallgraph_sites (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
+  uint8_t *zone = lnodes_array(L, uint8_t, functions);
+  uint32_t *key = lnodes_array(L, uint32_t, functions);
+  Box *box = box_new(L);
+  for (i = 0; i < functions; i++) {
+    lua_rawgeti(L, 2, (lua_Integer)i + 1);
+    zone[i] = (uint8_t)lua_toboolean(L, -1);
+    lua_rawgeti(L, 3, (lua_Integer)i + 1);
+    key[i] = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+  }
+  for (i = 0; i < nodes->count; i++)
+    luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
+  if (!callgraph_sites(&box->graph, &box->memory, nodes, zone, key))
+    return lnomemory(L);
+  lua_createtable(L, (int)box->graph.edges.count * 4, 0);
+  for (i = 1; i < box->graph.edges.count; i++) {
+    const SumEdge *e = callgraph_edge(&box->graph, i);
+    const SumRow *row = &box->graph.rows[i];
+    lua_Integer at = ((lua_Integer)i - 1) * 4;
+    lua_pushinteger(L, e->caller);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, e->callee);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, row->calls);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, row->total);
+    lua_rawseti(L, -2, at + 4);
+  }
+  callgraph_free(&box->graph);
+  return 1;
+}
+
+
+/* {======================================================
+** Time on behalf of others
+** ======================================================= */
+
+/*
+** { function -> group } at 'arg' as the level of recursion of each node,
+** from 1; pushes it
+*/
+static uint32_t *attribute_levels (lua_State *L, const Nodes *nodes,
+                                   int arg) {
+  uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t *group = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t groups = 0, i;
+  for (i = 0; i < nodes->count; i++) {
+    lua_rawgeti(L, arg, (lua_Integer)nodes->list[i].func + 1);
+    group[i] = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    if (group[i] >= groups) groups = group[i] + 1;
+  }
+  if (!nodes_levels(nodes, lmemory(L), group, groups, level)) lnomemory(L);
+  for (i = 0; i < nodes->count; i++) level[i]++;
+  return level;
+}
+
+
+/*
+** Which nodes are of the functions at 'arg', { function -> boolean }, and
+** of the level at 'arg + 1' (0: of any)? Pushes the flags.
+*/
+static uint8_t *attribute_flags (lua_State *L, const Nodes *nodes, int arg,
+                                 const uint32_t *level) {
+  lua_Integer wanted = luaL_checkinteger(L, arg + 1);
+  uint8_t *flag = lnodes_array(L, uint8_t, nodes->count);
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    lua_rawgeti(L, arg, (lua_Integer)nodes->list[i].func + 1);
+    flag[i] = (uint8_t)(lua_toboolean(L, -1) &&
+                        (wanted == 0 || level[i] == wanted));
+    lua_pop(L, 1);
+  }
+  return flag;
+}
+
+
+/*
+** nodes, { function -> is it? }, level, { function -> above? }, level,
+** { function -> group } -> sums; levels of recursion are those of groups
+*/
+static int lcallgraph_attribute (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  const uint32_t *level = attribute_levels(L, nodes, 6);
+  const uint8_t *is = attribute_flags(L, nodes, 2, level);
+  const uint8_t *above = attribute_flags(L, nodes, 4, level);
+  SumRow sum = callgraph_attribute(nodes, is, above,
+                                   lnodes_array(L, uint8_t, nodes->count));
+  callgraph_pushrow(L, &sum);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Sums of several profiles
+** ======================================================= */
+
+static int merge_gc (lua_State *L) {
+  merge_free(cast(Merge *, luaL_checkudata(L, 1, MERGE)));
+  return 0;
+}
+
+
+/* { function -> function of the sum } on top as an array; pushes it */
+static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
+  int map = lua_gettop(L);
+  lua_Integer n = (lua_Integer)lua_rawlen(L, map), i;
+  uint32_t *func = lnodes_array(L, uint32_t, (size_t)n);
+  for (i = 0; i < n; i++) {
+    lua_rawgeti(L, map, i + 1);
+    func[i] = (uint32_t)luaL_checkinteger(L, -1) - 1;
+    lua_pop(L, 1);
+  }
+  for (i = 0; i < nodes->count; i++)
+    if (nodes->list[i].func >= n) luaL_error(L, "cprof: no such function");
+  return func;
+}
+
+
+/* { nodes, ... }, { { function -> function of the sum }, ... } -> nodes */
+static int lcallgraph_merge (lua_State *L) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
+  uint32_t fold = 0;
+  Nodes *out;
+  ProfileNode *list;
+  Merge *m;
+  lua_settop(L, 2);
+  m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
+  luaL_setmetatable(L, MERGE);
+  if (!merge_init(m, lmemory(L))) return lnomemory(L);
+  for (i = 1; i <= n; i++) {
+    const Nodes *nodes;
+    const uint32_t *func;
+    uint32_t *to;
+    lua_rawgeti(L, 1, i);
+    nodes = lnodes_check(L, -1);
+    lua_rawgeti(L, 2, i);
+    func = merge_functions(L, nodes);
+    to = lnodes_array(L, uint32_t, nodes->count);
+    fold |= nodes->fold;
+    if (!merge_add(m, nodes, func, to)) return lnomemory(L);
+    lua_settop(L, 3);
+  }
+  list = lnodes_new(L, merge_count(m));
+  out = lnodes_check(L, -1);
+  out->fold = fold;
+  merge_copy(m, list);
+  nodes_total(list, out->count);
+  merge_free(m);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg lcallgraph_list[] = {
+  {"sum", lcallgraph_sum},
+  {"sites", lcallgraph_sites},
+  {"attribute", lcallgraph_attribute},
+  {"merge", lcallgraph_merge},
+  {NULL, NULL}
+};
+
+
+const luaL_Reg *lcallgraph_functions (void) {
+  return lcallgraph_list;
+}
+
+
+void lcallgraph_open (lua_State *L) {
+  luaL_newmetatable(L, CALLGRAPH);
+  lua_pushcfunction(L, box_gc);
+  lua_setfield(L, -2, "__gc");
+  luaL_newmetatable(L, MERGE);
+  lua_pushcfunction(L, merge_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 2);
+}

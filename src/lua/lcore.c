@@ -1,0 +1,564 @@
+/*
+** See lcore.h
+*/
+
+#include "cprof.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+
+#include "file/livefile.h"
+#include "lua/lcallees.h"
+#include "lua/lcallgraph.h"
+#include "lua/lcore.h"
+#include "lua/lfile.h"
+#include "lua/lhistory.h"
+#include "lua/lhook.h"
+#include "lua/lnodes.h"
+#include "lua/lprofile.h"
+#include "lua/lsave.h"
+#include "lua/system.h"
+#include "record/control.h"
+#include "record/zone.h"
+
+
+#define ZONE	"cprof.zone"
+
+/* addresses: keys in the registry */
+static const char CORE = 0;
+static const char INTERNAL = 0;	/* string: sources of the profiler's own */
+static const char FILTER = 0;	/* functions that the options have ... */
+static const char LINES = 0;
+static const char TITLE = 0;
+static const char TRACE = 0;
+static const char CLOSE = 0;	/* ... and at the end of the trace */
+static const char TITLES = 0;	/* what TITLE gave, by function id */
+
+
+/* {======================================================
+** What the options ask of Lua. All of it runs within the hook.
+** ======================================================= */
+
+typedef struct Question {
+  const Functions *functions;
+  const Function *function;
+} Question;
+
+
+/* function, Question -> is it recorded? */
+static int ask_include (lua_State *L) {
+  Question *q = cast(Question *, lua_touserdata(L, 2));
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &FILTER);
+  lprofile_pushfunction(L, q->functions, q->function);
+  lua_pushvalue(L, 1);
+  lua_call(L, 2, 1);
+  return 1;
+}
+
+
+/* An error there is a yes. */
+static int core_include (const void *functions, lua_State *L,
+                         const Function *f) {
+  Question q;
+  int yes;
+  if (!lua_checkstack(L, 3)) return 1;
+  q.functions = cast(const Functions *, functions);
+  q.function = f;
+  lua_pushcfunction(L, ask_include);
+  lua_pushvalue(L, -2);
+  lua_pushlightuserdata(L, &q);
+  yes = lua_pcall(L, 2, 1, 0) != LUA_OK || lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return yes;
+}
+
+
+/* source -> are its lines recorded? */
+static int ask_lines (lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &LINES);
+  lua_pushstring(L, cast(const char *, lua_touserdata(L, 1)));
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+
+/* An error there is a no. */
+static int core_includelines (lua_State *L, const char *source) {
+  int yes;
+  if (!lua_checkstack(L, 2)) return 0;
+  lua_pushcfunction(L, ask_lines);
+  lua_pushlightuserdata(L, (void *)source);
+  yes = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return yes;
+}
+
+
+typedef struct Tracing {
+  const Functions *functions;
+  const TraceEvent *event;
+} Tracing;
+
+
+/*
+** Pushes the title of a function, which is asked for once. The function
+** itself, if it has just been called, runs at level 1.
+*/
+static void trace_pushtitle (lua_State *L, const Tracing *t) {
+  const Function *f = functions_at(t->functions, t->event->func);
+  lua_Debug ar;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &TITLES);
+  if (lua_rawgeti(L, -1, f->id) != LUA_TNIL) return;
+  lua_pop(L, 1);
+  if (f->kind == FUNCTION_ZONE)
+    lprofile_pushtext(L, &t->functions->text, f->name);
+  else {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &TITLE);
+    lprofile_pushfunction(L, t->functions, f);
+    if (lua_getstack(L, 1, &ar)) lua_getinfo(L, "f", &ar);
+    else lua_pushnil(L);
+    lua_call(L, 2, 1);
+  }
+  lua_pushvalue(L, -1);
+  lua_rawseti(L, -3, f->id);
+}
+
+
+/* Tracing -> */
+static int trace_tell (lua_State *L) {
+  const Tracing *t = cast(const Tracing *, lua_touserdata(L, 1));
+  const TraceEvent *e = t->event;
+  trace_pushtitle(L, t);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &TRACE);
+  lua_pushstring(L, e->enters ? "enter" : "leave");
+  lua_pushinteger(L, e->depth);
+  lua_pushvalue(L, -4);
+  lua_pushinteger(L, (lua_Integer)e->since);
+  if (e->enters) lua_pushnil(L);
+  else lua_pushinteger(L, (lua_Integer)e->took);
+  lua_pushinteger(L, e->coroutine);
+  lua_call(L, 6, 0);
+  return 0;
+}
+
+
+static const char *core_trace (lua_State *L, const Functions *fs,
+                               const TraceEvent *e) {
+  Tracing t;
+  const char *why;
+  t.functions = fs;
+  t.event = e;
+  lua_pushcfunction(L, trace_tell);
+  lua_pushlightuserdata(L, &t);
+  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return NULL;
+  why = lua_tostring(L, -1);
+  return why ? why : "it raised an error that is no string";
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Start and stop
+** ======================================================= */
+
+static int core_flag (lua_State *L, const char *name) {
+  int yes;
+  lua_getfield(L, 1, name);
+  yes = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return yes;
+}
+
+
+static lua_Integer core_integer (lua_State *L, const char *name) {
+  lua_Integer n;
+  lua_getfield(L, 1, name);
+  n = luaL_checkinteger(L, -1);
+  lua_pop(L, 1);
+  return n;
+}
+
+
+/* Keeps the option 'name' in the registry. Is it there? */
+static int core_keep (lua_State *L, const char *name, const char *key) {
+  int there = lua_getfield(L, 1, name) != LUA_TNIL;
+  lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+  return there;
+}
+
+
+/* the options that costs depend on */
+static void core_way (lua_State *L, Options *o) {
+  o->mode = core_flag(L, "lines") ? MODE_LINE
+          : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
+  o->cpu = core_flag(L, "cpu");
+  o->callsites = core_flag(L, "callsites");
+  o->fold = core_flag(L, "fold");
+  if (core_flag(L, "lines_of")) o->include_lines = core_includelines;
+}
+
+
+static void core_options (lua_State *L, Options *o) {
+  core_way(L, o);
+  o->exclude_c = core_flag(L, "exclude_c");
+  o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
+  o->history = (uint32_t)core_integer(L, "history");
+  o->full = core_flag(L, "full");
+  o->slow = (uint32_t)core_integer(L, "keep");
+  lua_getfield(L, 1, "budget_ms");
+  o->budget = luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  if (core_keep(L, "filter", &FILTER)) o->include = core_include;
+  core_keep(L, "lines_of", &LINES);
+  core_keep(L, "title", &TITLE);
+  if (core_keep(L, "tell", &TRACE)) o->trace = core_trace;
+  if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
+  core_keep(L, "close", &CLOSE);
+  core_keep(L, "internal", &INTERNAL);
+  lua_newtable(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &TITLES);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &INTERNAL);
+  o->internal = luaL_checkstring(L, -1);
+  lua_pop(L, 1);
+}
+
+
+/* Sets what is known of the overhead of recording with these options. */
+static void core_overhead (lua_State *L, Core *c, const Options *o) {
+  Overhead *x = &c->overhead;
+  const Recording *r = &c->recorder->recording;
+  Overhead clear = ZEROS;
+  *x = clear;
+  if (!core_flag(L, "compensate")) x->unknown = "compensate = false";
+  else if (o->mode == MODE_TRACE) x->unknown = "mode trace";
+  else if (!o->cpu && r->clock.host != NULL)
+    x->unknown = "the clock is the host's";
+  else if (!calibrations_get(&c->calibrations, &r->memory, o, &x->costs))
+    x->unknown = "out of memory";
+}
+
+
+static int core_fail (lua_State *L) {
+  lua_pushnil(L);
+  lua_insert(L, -2);
+  return 2;
+}
+
+
+/* options -> true, or nil and a message */
+static int core_start (lua_State *L) {
+  Core *c = lcore_get(L);
+  Recorder *r = c->recorder;
+  Options o = ZEROS;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  if (recorder_active(r)) {
+    lua_pushliteral(L, "already running");
+    return core_fail(L);
+  }
+  core_options(L, &o);
+  core_overhead(L, c, &o);
+  o.timed = c->overhead.unknown == NULL;
+  o.store = lfile_create(L, 1, r, o.max_nodes, &c->overhead);
+  if (o.store == NULL && !lua_isnil(L, -1)) return core_fail(L);
+  lhook_replace(L);
+  if (control_start(r, L, &o)) {
+    lua_pushboolean(L, 1);
+    return 1;
+  }
+  lhook_putback(L);
+  if (r->store != NULL) r->store->abandon(r->store, r);
+  lua_pushstring(L, r->recording.ended);
+  return core_fail(L);
+}
+
+
+/* The trace is complete; errors in closing it are ignored. */
+static void core_closetrace (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLOSE) != LUA_TFUNCTION ||
+      lua_pcall(L, 0, 0, 0) != LUA_OK)
+    lua_pop(L, 1);
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &CLOSE);
+}
+
+
+int lcore_stop (lua_State *L) {
+  Core *c = lcore_get(L);
+  Recorder *r = c->recorder;
+  if (!control_stop(r, L)) return 0;
+  if (c->overhead.unknown == NULL) {
+    calibrations_refresh(&c->calibrations, &r->recording.memory, &r->options,
+                         &c->overhead.costs);
+    livefile_costs(r->store, &c->overhead.costs);
+  }
+  if (r->store != NULL) r->store->finish(r->store, r, L);
+  lhook_putback(L);
+  core_closetrace(L);
+  return 1;
+}
+
+
+static int core_stop (lua_State *L) {
+  lua_pushboolean(L, lcore_stop(L));
+  return 1;
+}
+
+
+static int core_pause (lua_State *L) {
+  lua_pushboolean(L, control_pause(recorder_get(L), L));
+  return 1;
+}
+
+
+static int core_resume (lua_State *L) {
+  lua_pushboolean(L, control_resume(recorder_get(L), L));
+  return 1;
+}
+
+
+static int core_reset (lua_State *L) {
+  lua_pushboolean(L, control_reset(recorder_get(L)));
+  return 1;
+}
+
+
+/* options -> costs, in ns, measured anew; or nil and why there are none */
+static int core_calibrate (lua_State *L) {
+  Core *c = lcore_get(L);
+  const Recording *r = &c->recorder->recording;
+  Options o = ZEROS;
+  Costs costs;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  core_way(L, &o);
+  if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
+  else if (!o.cpu && r->clock.host != NULL)
+    lua_pushliteral(L, "the clock is the host's");
+  else if (!calibrations_anew(&c->calibrations, &r->memory, &o, &costs))
+    lua_pushliteral(L, "out of memory");
+  else {
+    lprofile_pushcosts(L, &costs);
+    return 1;
+  }
+  return core_fail(L);
+}
+
+
+/* costs, in ns -> : sets them, for experiments; none for timed events */
+static int core_costs (lua_State *L) {
+  Core *c = lcore_get(L);
+  Figures *f = c->recorder->recording.figures;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  c->overhead.costs = lprofile_tocosts(L);
+  if (f != NULL) memset(f->timing, 0, sizeof f->timing);
+  return 0;
+}
+
+
+/* record -> true; false when nothing is being recorded */
+static int core_frame (lua_State *L) {
+  int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  lua_pushboolean(L, control_frame(recorder_get(L), L, record));
+  return 1;
+}
+
+
+/* -> "stopped", "running" or "paused" */
+static int core_state (lua_State *L) {
+  static const char *const names[] = {"stopped", "running", "paused"};
+  Recorder *r = recorder_get(L);
+  recorder_active(r);
+  lua_pushstring(L, names[r->state]);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Zones
+** ======================================================= */
+
+/*
+** Pushes the name of a zone with its arguments: name(a, b). Returns the
+** length of the name alone.
+*/
+static size_t core_zonename (lua_State *L) {
+  int n = lua_gettop(L), i;
+  size_t tag;
+  luaL_Buffer b;
+  luaL_checktype(L, 1, LUA_TSTRING);
+  (void)lua_tolstring(L, 1, &tag);
+  if (n == 1) {
+    lua_pushvalue(L, 1);
+    return tag;
+  }
+  luaL_buffinit(L, &b);
+  lua_pushvalue(L, 1);
+  luaL_addvalue(&b);
+  luaL_addchar(&b, '(');
+  for (i = 2; i <= n; i++) {
+    if (i > 2) luaL_addstring(&b, ", ");
+    luaL_tolstring(L, i, NULL);
+    luaL_addvalue(&b);
+  }
+  luaL_addchar(&b, ')');
+  luaL_pushresult(&b);
+  return tag;
+}
+
+
+static uint32_t core_enterzone (lua_State *L) {
+  uint32_t serial = 0;
+  size_t length, tag = core_zonename(L);
+  const char *name = lua_tolstring(L, -1, &length);
+  zone_enter(recorder_get(L), L, name, length, tag, &serial);
+  return serial;
+}
+
+
+static int core_enter (lua_State *L) {
+  core_enterzone(L);
+  return 0;
+}
+
+
+static int core_leave (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  const char *name;
+  size_t length;
+  uint32_t open = 0;
+  core_zonename(L);
+  name = lua_tolstring(L, -1, &length);
+  switch (zone_leave(r, L, name, length, &open)) {
+    case ZONE_NONE:
+      return luaL_error(L, "leave '%s': the calling function has entered "
+                           "no zone, or has left it already", name);
+    case ZONE_OTHER:
+      lprofile_pushtext(L, &r->recording.functions.text, open);
+      return luaL_error(L, "leave '%s': the zone entered last is '%s'",
+                        name, lua_tostring(L, -1));
+    default:
+      return 0;
+  }
+}
+
+
+static int core_zone (lua_State *L) {
+  uint32_t serial = core_enterzone(L);
+  uint32_t *z = cast(uint32_t *, lua_newuserdatauv(L, sizeof *z, 0));
+  *z = serial;
+  luaL_setmetatable(L, ZONE);
+  return 1;
+}
+
+
+static int core_closezone (lua_State *L) {
+  const uint32_t *z = cast(const uint32_t *, luaL_checkudata(L, 1, ZONE));
+  zone_close(recorder_get(L), L, *z);
+  return 0;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg core_list[] = {
+  {"start", core_start},
+  {"stop", core_stop},
+  {"pause", core_pause},
+  {"resume", core_resume},
+  {"reset", core_reset},
+  {"state", core_state},
+  {"frame", core_frame},
+  {"calibrate", core_calibrate},
+  {"costs", core_costs},
+  {"enter", core_enter},
+  {"leave", core_leave},
+  {"zone", core_zone},
+  {NULL, NULL}
+};
+
+static const luaL_Reg zone_methods[] = {
+  {"__close", core_closezone},
+  {NULL, NULL}
+};
+
+
+/* {======================================================
+** Opening
+** ======================================================= */
+
+static const luaL_Reg *core_functions (void) {
+  return core_list;
+}
+
+/* All functions of the core, each part by its list. */
+static const luaL_Reg *(*const core_parts[])(void) = {
+  core_functions, lprofile_functions, lnodes_functions,
+  lcallgraph_functions, lcallees_functions, lfile_functions,
+  lsave_functions, system_functions
+};
+
+#define PARTS	(sizeof core_parts / sizeof *core_parts)
+
+
+void lcore_internal (Core *c, lua_CFunction f) {
+  Recorder *r = c->recorder;
+  uint32_t i;
+  for (i = 0; i < r->internals; i++)
+    if (c->internal[i] == f) return;
+  if (r->internals < CORE_INTERNALS) c->internal[r->internals++] = f;
+}
+
+
+static void core_internals (Core *c, const luaL_Reg *list) {
+  for (; list->name != NULL; list++) lcore_internal(c, list->func);
+}
+
+
+Core *lcore_get (lua_State *L) {
+  Core *c;
+  size_t i;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CORE) == LUA_TUSERDATA) {
+    c = cast(Core *, lua_touserdata(L, -1));
+    lua_pop(L, 1);
+    return c;
+  }
+  lua_pop(L, 1);
+  recorder_make(L);
+  c = lnodes_array(L, Core, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &CORE);
+  c->recorder = recorder_get(L);
+  c->recorder->internal = c->internal;
+  for (i = 0; i < PARTS; i++) core_internals(c, core_parts[i]());
+  core_internals(c, zone_methods);
+  core_internals(c, lhistory_methods());
+  return c;
+}
+
+
+int luaopen_cprof_core (lua_State *L) {
+  size_t i;
+  lcore_get(L);
+  luaL_newmetatable(L, ZONE);
+  luaL_setfuncs(L, zone_methods, 0);
+  lua_pop(L, 1);
+  lnodes_open(L);
+  lcallgraph_open(L);
+  lcallees_open(L);
+  lfile_open(L);
+  lsave_open(L);
+  lhistory_open(L);
+  lua_newtable(L);
+  for (i = 0; i < PARTS; i++) luaL_setfuncs(L, core_parts[i](), 0);
+  lhook_pushnames(L);
+  lua_setfield(L, -2, "hooks");
+  lua_pushliteral(L, CPROF_VERSION);
+  lua_setfield(L, -2, "version");
+  return 1;
+}
+
+/* }====================================================== */

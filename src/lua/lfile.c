@@ -1,0 +1,333 @@
+/*
+** See lfile.h
+*/
+
+#include "lua/lfile.h"
+
+#include <string.h>
+
+#include "cprof.h"
+#include "file/reader.h"
+#include "lua/lnodes.h"
+#include "lua/lprofile.h"
+
+
+#define LOADED	"cprof.loaded"
+
+/* addresses: in the registry, what the Lua part has given */
+static const char NAMING = 0;	/* the function that names functions */
+static const char META = 0;	/* what the program is */
+static const char PATHS = 0;	/* where functions are found */
+
+
+/* {======================================================
+** Recording into a file
+** ======================================================= */
+
+typedef struct Asking {
+  Journal *journal;
+  Recorder *recorder;
+  int ok;
+} Asking;
+
+
+int lfile_meta (lua_State *L, Journal *j) {
+  int ok = 1;
+  lua_pushnil(L);
+  while (lua_next(L, -2)) {
+    size_t length;
+    if (lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TSTRING) {
+      const char *value = lua_tolstring(L, -1, &length);
+      ok = ok && journal_meta(j, lua_tostring(L, -2), value, length);
+    }
+    lua_pop(L, 1);
+  }
+  return ok;
+}
+
+
+/* the table on top: { key of a C function or 0, source, line, last, path } */
+static int describe_paths (lua_State *L, Journal *j) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, -1), i;
+  int ok = 1, k;
+  for (i = 1; ok && i + 4 <= n; i += 5) {
+    for (k = 0; k < 5; k++) lua_rawgeti(L, -1 - k, i + k);
+    ok = journal_path(j, (uint64_t)lua_tointeger(L, -5),
+                      lua_tostring(L, -4), (int)lua_tointeger(L, -3),
+                      (int)lua_tointeger(L, -2), lua_tostring(L, -1));
+    lua_pop(L, 5);
+  }
+  return ok;
+}
+
+
+/* Asking -> */
+static int describe_all (lua_State *L) {
+  Asking *a = cast(Asking *, lua_touserdata(L, 1));
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &META) == LUA_TTABLE)
+    a->ok = lfile_meta(L, a->journal);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &PATHS) == LUA_TTABLE)
+    a->ok = describe_paths(L, a->journal) && a->ok;
+  a->ok = journal_meta(a->journal, "cprof_version", CPROF_VERSION,
+                       sizeof CPROF_VERSION - 1) && a->ok;
+  return 0;
+}
+
+
+/* Asking -> : asks for { key, name, title, ... } and writes them */
+static int name_all (lua_State *L) {
+  Asking *a = cast(Asking *, lua_touserdata(L, 1));
+  lua_Integer n, i;
+  int k;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
+  lua_call(L, 0, 1);
+  n = (lua_Integer)lua_rawlen(L, -1);
+  for (i = 1; a->ok && i + 2 <= n; i += 3) {
+    size_t length, titlelength;
+    const char *name, *title;
+    for (k = 0; k < 3; k++) lua_rawgeti(L, -1 - k, i + k);
+    name = luaL_checklstring(L, -2, &length);
+    title = luaL_checklstring(L, -1, &titlelength);
+    a->ok = journal_name(a->journal, (uint32_t)lua_tointeger(L, -3),
+                         name, length, title, titlelength);
+    lua_pop(L, 3);
+  }
+  return 0;
+}
+
+
+/* Errors are ignored: without this the file is still good. */
+static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
+                     Recorder *r) {
+  Asking a;
+  if (!lua_checkstack(L, 4)) return 1;
+  a.journal = j;
+  a.recorder = r;
+  a.ok = 1;
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, &a);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  return a.ok;
+}
+
+
+static int file_describe (lua_State *L, Journal *j) {
+  return file_ask(L, describe_all, j, NULL);
+}
+
+
+static int file_name (lua_State *L, Journal *j, Recorder *r) {
+  return file_ask(L, name_all, j, r);
+}
+
+
+static void file_keep (lua_State *L, int arg, const char *field,
+                       const char *address) {
+  lua_getfield(L, arg, field);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, address);
+}
+
+
+Store *lfile_create (lua_State *L, int arg, Recorder *r,
+                     uint32_t max_nodes, const Overhead *o) {
+  static const LiveFileCalls calls = {file_describe, file_name};
+  char why[MAPPED_MESSAGE];
+  Store *s;
+  lua_getfield(L, arg, "file");
+  if (lua_isnil(L, -1)) return NULL;
+  if (r->store != NULL)  /* it may be the same file */
+    r->store->finish(r->store, r, L);
+  file_keep(L, arg, "meta", &META);
+  file_keep(L, arg, "paths", &PATHS);
+  s = livefile_create(r, luaL_checkstring(L, -1), max_nodes, o, &calls, why);
+  if (s == NULL) lua_pushstring(L, why);
+  return s;
+}
+
+
+/* function -> : it is asked for names before a file is closed */
+static int lfile_naming (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &NAMING);
+  return 0;
+}
+
+
+/* -> : writes names as they are at present */
+static int lfile_names (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (recorder_active(r)) livefile_names(r->store, r, L);
+  return 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Loading
+** ======================================================= */
+
+static int loaded_gc (lua_State *L) {
+  reader_free(cast(Loaded *, luaL_checkudata(L, 1, LOADED)));
+  return 0;
+}
+
+
+static void load_pushtext (lua_State *L, const Loaded *l, uint32_t number) {
+  size_t length;
+  const char *s = reader_text(l, number, &length);
+  lua_pushlstring(L, s, length);
+}
+
+
+/* META records, into the table at 'meta' */
+static void load_strings (lua_State *L, const Loaded *l, int meta) {
+  RecordCursor at = {NULL, NULL};
+  const FileRecord *r;
+  while ((r = reader_next(l, &at, RECORD_META)) != NULL) {
+    const char *s = record_data(r);
+    MetaRecord m;
+    if (r->size < sizeof m) continue;
+    memcpy(&m, s, sizeof m);
+    if (m.key > r->size - sizeof m) continue;
+    s += sizeof m;
+    lua_pushlstring(L, s, m.key);
+    lua_pushlstring(L, s + m.key, r->size - sizeof m - m.key);
+    lua_rawset(L, meta);
+  }
+}
+
+
+static void load_meta (lua_State *L, const Loaded *l, int meta) {
+  load_strings(L, l, meta);
+  lua_pushvalue(L, meta);
+  if (l->overhead.nodes != NULL) lnodes_set(L, "clamped_ns", l->clamped);
+  if (!l->counted) {
+    lua_pushnil(L);
+    lua_setfield(L, -2, "events");
+  }
+  if (l->live) {
+    lua_pushboolean(L, 1);
+    lua_setfield(L, -2, "live");
+    lnodes_set(L, "since_last_event_ns", (lua_Integer)
+      clock_ns(l->recording.clock.scale, l->since));
+  }
+  lua_pop(L, 1);
+}
+
+
+/* -> { [key] = { name, title } } */
+static void load_names (lua_State *L, const Loaded *l) {
+  RecordCursor at = {NULL, NULL};
+  const FileRecord *r;
+  lua_newtable(L);
+  while ((r = reader_next(l, &at, RECORD_NAME)) != NULL) {
+    NameRecord n;
+    if (r->size != sizeof n) continue;
+    memcpy(&n, record_data(r), sizeof n);
+    lua_createtable(L, 2, 0);
+    load_pushtext(L, l, n.name);
+    lua_rawseti(L, -2, 1);
+    load_pushtext(L, l, n.title);
+    lua_rawseti(L, -2, 2);
+    lua_rawseti(L, -2, n.func);
+  }
+}
+
+
+/* -> { key of a C function or 0, source, line, last, path, ... } */
+static void load_paths (lua_State *L, const Loaded *l) {
+  RecordCursor at = {NULL, NULL};
+  const FileRecord *r;
+  lua_Integer i = 0;
+  lua_newtable(L);
+  while ((r = reader_next(l, &at, RECORD_PATH)) != NULL) {
+    PathRecord p;
+    if (r->size != sizeof p) continue;
+    memcpy(&p, record_data(r), sizeof p);
+    lua_pushinteger(L, (lua_Integer)p.key);
+    lua_rawseti(L, -2, ++i);
+    load_pushtext(L, l, p.source);
+    lua_rawseti(L, -2, ++i);
+    lua_pushinteger(L, p.line);
+    lua_rawseti(L, -2, ++i);
+    lua_pushinteger(L, p.last);
+    lua_rawseti(L, -2, ++i);
+    load_pushtext(L, l, p.path);
+    lua_rawseti(L, -2, ++i);
+  }
+}
+
+
+/* C functions get the addresses by which paths name them. */
+static void load_addresses (lua_State *L, const Loaded *l, int functions) {
+  const Functions *fs = &l->recording.functions;
+  lua_Integer n = (lua_Integer)lua_rawlen(L, functions), i;
+  for (i = 1; i <= n; i++) {
+    const Function *f;
+    lua_rawgeti(L, functions, i);
+    lua_getfield(L, -1, "key");
+    f = functions_at(fs, (uint32_t)lua_tointeger(L, -1));
+    lua_pop(L, 1);
+    if (f->kind == FUNCTION_C)
+      lnodes_set(L, "address", (lua_Integer)f->key);
+    lua_pop(L, 1);
+  }
+}
+
+
+/* Loaded -> see lfile_load */
+static int load_push (lua_State *L) {
+  Loaded *l = cast(Loaded *, lua_touserdata(L, 1));
+  int nodes;
+  lprofile_push(L, &l->recording, &l->overhead, NULL);
+  nodes = lua_gettop(L) - 5;
+  load_addresses(L, l, nodes + 1);
+  load_meta(L, l, nodes + 2);
+  load_names(L, l);
+  load_paths(L, l);
+  return 8;
+}
+
+
+/*
+** path -> nodes, functions, meta, lines, sources, nil, names, paths; or
+** nil and a message
+*/
+static int lfile_load (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  Loaded *l = lnodes_array(L, Loaded, 1);
+  luaL_setmetatable(L, LOADED);
+  if (!reader_open(l, &recorder_get(L)->recording.memory, path)) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "%s: %s", path, l->why);
+    return 2;
+  }
+  lprofile_quietly(L, load_push, l, 8);
+  reader_free(l);
+  return 8;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg lfile_list[] = {
+  {"naming", lfile_naming},
+  {"names", lfile_names},
+  {"load", lfile_load},
+  {NULL, NULL}
+};
+
+
+const luaL_Reg *lfile_functions (void) {
+  return lfile_list;
+}
+
+
+void lfile_open (lua_State *L) {
+  luaL_newmetatable(L, LOADED);
+  lua_pushcfunction(L, loaded_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}

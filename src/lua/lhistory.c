@@ -1,0 +1,206 @@
+/*
+** See lhistory.h
+*/
+
+#include "lua/lhistory.h"
+
+#include "lua/lnodes.h"
+
+
+#define HISTORY	"cprof.history"
+
+
+void lhistory_push (lua_State *L, const Frames *f, const Snapshot *s) {
+  History **h;
+  if (!f->on) {
+    lua_pushnil(L);
+    return;
+  }
+  h = lnodes_array(L, History *, 1);
+  luaL_setmetatable(L, HISTORY);
+  *h = history_take(f, s);
+  if (*h == NULL) luaL_error(L, "cprof: out of memory");
+}
+
+
+/* {======================================================
+** Methods
+** ======================================================= */
+
+static const History *history_check (lua_State *L) {
+  return *cast(History **, luaL_checkudata(L, 1, HISTORY));
+}
+
+
+static int history_gc (lua_State *L) {
+  History **h = cast(History **, luaL_checkudata(L, 1, HISTORY));
+  history_free(*h);
+  *h = NULL;
+  return 0;
+}
+
+
+/* -> { ended, recorded, counted, kept, slow, slow_kept } */
+static int history_info (lua_State *L) {
+  const History *h = history_check(L);
+  lua_createtable(L, 0, 6);
+  lnodes_set(L, "ended", (lua_Integer)h->ended);
+  lnodes_set(L, "recorded", (lua_Integer)h->recorded);
+  lnodes_set(L, "counted", (lua_Integer)h->counted);
+  lnodes_set(L, "kept", h->frames);
+  lnodes_set(L, "slow", (lua_Integer)h->slowcount);
+  lnodes_set(L, "slow_kept", h->slows);
+  return 1;
+}
+
+
+/*
+** The frame that 'back' and 'slow' at 2 and 3 mean: so many before the last
+** one, of all or of the slow ones. NULL: there is none.
+*/
+static const HistoryFrame *history_select (lua_State *L, const History *h) {
+  lua_Integer back = luaL_checkinteger(L, 2);
+  if (back < 0) return NULL;
+  if (lua_toboolean(L, 3))
+    return back < h->slows ? &h->frame[h->frames + back] : NULL;
+  return back < h->frames ? &h->frame[back] : NULL;
+}
+
+
+/* back, slow -> { number, start_ns, ns, full, rows }; nil: there is none */
+static int history_read (lua_State *L) {
+  const History *h = history_check(L);
+  const HistoryFrame *p = history_select(L, h);
+  uint32_t i;
+  if (p == NULL) return 0;
+  lua_createtable(L, 0, 5);
+  lnodes_set(L, "number", (lua_Integer)p->number);
+  lnodes_set(L, "start_ns", p->start);
+  lnodes_set(L, "ns", p->ns);
+  lua_pushboolean(L, p->nodes > 0);
+  lua_setfield(L, -2, "full");
+  lua_createtable(L, (int)p->rows * 4, 0);
+  for (i = 0; i < p->rows; i++) {
+    const HistoryRow *row = &p->row[i];
+    lua_Integer at = (lua_Integer)i * 4;
+    lua_pushinteger(L, (lua_Integer)row->func + 1);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, row->calls);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, row->self);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, row->total);
+    lua_rawseti(L, -2, at + 4);
+  }
+  lua_setfield(L, -2, "rows");
+  return 1;
+}
+
+
+/*
+** average (0: of all frames, 1 and 2: moving) -> { function, calls in
+** thousandths, self ns, total ns, heat of self, heat of total, ... }
+*/
+static int history_averages (lua_State *L) {
+  const History *h = history_check(L);
+  lua_Integer which = luaL_checkinteger(L, 2);
+  uint32_t i;
+  luaL_argcheck(L, which >= 0 && which < HISTORY_FIGURES, 2, "no such average");
+  lua_createtable(L, (int)h->funcs * 6, 0);
+  for (i = 0; i < h->funcs; i++) {
+    const FuncAverage *f = &h->func[i];
+    lua_Integer at = (lua_Integer)i * 6;
+    lua_pushinteger(L, (lua_Integer)f->func + 1);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, f->calls[which]);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, f->self[which]);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, f->total[which]);
+    lua_rawseti(L, -2, at + 4);
+    lua_pushnumber(L, f->heat_self[which]);
+    lua_rawseti(L, -2, at + 5);
+    lua_pushnumber(L, f->heat_total[which]);
+    lua_rawseti(L, -2, at + 6);
+  }
+  return 1;
+}
+
+
+/* Pushes the nodes at 'arg' without figures. */
+static ProfileNode *history_blank (lua_State *L, int arg) {
+  ProfileNode *list;
+  const Nodes *nodes = lnodes_check(L, arg);
+  uint32_t i;
+  list = lnodes_new(L, nodes->count);
+  for (i = 0; i < nodes->count; i++) {
+    list[i] = nodes->list[i];
+    list[i].calls = list[i].self = list[i].total = 0;
+  }
+  return list;
+}
+
+
+/* back, slow, nodes -> nodes with the figures of that frame; or nil */
+static int history_nodes (lua_State *L) {
+  const History *h = history_check(L);
+  const HistoryFrame *p = history_select(L, h);
+  uint32_t count, i;
+  ProfileNode *list;
+  if (p == NULL || p->nodes == 0) return 0;
+  count = lnodes_check(L, 4)->count;
+  list = history_blank(L, 4);
+  for (i = 0; i < p->nodes; i++) {
+    const HistoryNode *n = &p->node[i];
+    luaL_argcheck(L, n->node < count, 4, "of another snapshot");
+    list[n->node].calls = n->calls;
+    list[n->node].self = n->self;
+  }
+  nodes_total(list, count);
+  return 1;
+}
+
+
+/* average, nodes -> nodes with the average figures */
+static int history_averagenodes (lua_State *L) {
+  const History *h = history_check(L);
+  lua_Integer which = luaL_checkinteger(L, 2);
+  uint32_t count = lnodes_check(L, 3)->count, i;
+  ProfileNode *list = history_blank(L, 3);
+  luaL_argcheck(L, which >= 0 && which < HISTORY_FIGURES, 2, "no such average");
+  for (i = 0; i < h->nodes; i++) {
+    const NodeAverage *n = &h->node[i];
+    luaL_argcheck(L, n->node < count, 3, "of another snapshot");
+    list[n->node].calls = n->calls[which];
+    list[n->node].self = n->self[which];
+  }
+  nodes_total(list, count);
+  return 1;
+}
+
+
+static const luaL_Reg history_list[] = {
+  {"info", history_info},
+  {"frame", history_read},
+  {"averages", history_averages},
+  {"nodes", history_nodes},
+  {"average_nodes", history_averagenodes},
+  {"__gc", history_gc},
+  {NULL, NULL}
+};
+
+/* }====================================================== */
+
+
+const luaL_Reg *lhistory_methods (void) {
+  return history_list;
+}
+
+
+void lhistory_open (lua_State *L) {
+  luaL_newmetatable(L, HISTORY);
+  luaL_setfuncs(L, history_list, 0);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}

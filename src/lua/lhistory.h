@@ -1,0 +1,26 @@
+/*
+** The frames of a profile, as Lua sees them.
+*/
+
+#ifndef lhistory_h
+#define lhistory_h
+
+#include <lauxlib.h>
+
+#include "profile/history.h"
+
+
+/* the methods of a history, which are functions of cprof, too */
+CPROF_I const luaL_Reg *lhistory_methods (void);
+
+/* Makes the metatable. */
+CPROF_I void lhistory_open (lua_State *L);
+
+/*
+** Pushes the frames that go with snapshot 's', or nil when there are none.
+** Raises an error when out of memory.
+*/
+CPROF_I void lhistory_push (lua_State *L, const Frames *f,
+                            const Snapshot *s);
+
+#endif

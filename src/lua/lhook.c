@@ -1,0 +1,158 @@
+/*
+** See lhook.h
+*/
+
+#include "lua/lhook.h"
+
+#include <string.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "record/attach.h"
+
+
+/* The recorder whose hook the coroutine of the arguments has, or NULL. */
+static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
+  Recorder *r = recorder_get(L);
+  *at = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
+  return r != NULL && recorder_running(r) && attach_is(*at) ? r : NULL;
+}
+
+
+/* Calls the library's function, which is the upvalue, with all arguments. */
+static int lhook_call (lua_State *L) {
+  int n = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, n, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+
+/* The same while 'at' has the program's own hook. */
+static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
+  Stack *s;
+  int n;
+  attach_release(r, at);
+  n = lhook_call(L);
+  s = recorder_stack(r, L, at);
+  if (s == NULL) recorder_nomemory(r);
+  else {
+    if (at == r->hot->L) s->top = r->hot->top;
+    attach_take(r, s);
+  }
+  return n;
+}
+
+
+/*
+** Errors in the arguments are found before the hooks are swapped, as the
+** library finds them.
+*/
+static int lhook_sethook (lua_State *L) {
+  lua_State *at;
+  Recorder *r = lhook_recorder(L, &at);
+  int arg = lua_isthread(L, 1) ? 1 : 0;
+  if (r == NULL) return lhook_call(L);
+  if (!lua_isnoneornil(L, arg + 1)) {
+    luaL_checkstring(L, arg + 2);
+    luaL_checktype(L, arg + 1, LUA_TFUNCTION);
+    luaL_optinteger(L, arg + 3, 0);
+  }
+  return lhook_swap(L, r, at);
+}
+
+
+static int lhook_gethook (lua_State *L) {
+  lua_State *at;
+  Recorder *r = lhook_recorder(L, &at);
+  return r != NULL ? lhook_swap(L, r, at) : lhook_call(L);
+}
+
+
+typedef struct Replaced {
+  const char *name;
+  lua_CFunction ours;
+} Replaced;
+
+static const Replaced replaced[] = {
+  {"sethook", lhook_sethook},
+  {"gethook", lhook_gethook}
+};
+
+#define REPLACED	(sizeof replaced / sizeof *replaced)
+
+
+/* Pushes the table of the library 'debug'. 0: it is not open. */
+static int lhook_library (lua_State *L) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE) != LUA_TTABLE)
+    return 0;
+  lua_pushstring(L, LUA_DBLIBNAME);
+  return lua_rawget(L, -2) == LUA_TTABLE;
+}
+
+
+/* Pushes field 'name' of the table at 'table', as a C function. */
+static lua_CFunction lhook_field (lua_State *L, int table,
+                                  const char *name) {
+  lua_pushstring(L, name);
+  lua_rawget(L, table);
+  return lua_tocfunction(L, -1);
+}
+
+
+/* Sets field 'name' of the table at 'table' to the value on top. */
+static void lhook_set (lua_State *L, int table, const char *name) {
+  lua_pushstring(L, name);
+  lua_insert(L, -2);
+  lua_rawset(L, table);
+}
+
+
+void lhook_replace (lua_State *L) {
+  int top = lua_gettop(L), library;
+  size_t i;
+  if (lhook_library(L)) {
+    library = lua_gettop(L);
+    lua_pushcfunction(L, luaopen_debug);  /* makes a table of its own */
+    lua_call(L, 0, 1);
+    for (i = 0; i < REPLACED; i++) {
+      const char *name = replaced[i].name;
+      lua_CFunction original = lhook_field(L, library + 1, name);
+      if (original != NULL && lhook_field(L, library, name) == original) {
+        lua_pushcclosure(L, replaced[i].ours, 1);
+        lhook_set(L, library, name);
+      }
+      lua_settop(L, library + 1);
+    }
+  }
+  lua_settop(L, top);
+}
+
+
+void lhook_putback (lua_State *L) {
+  int top = lua_gettop(L), library;
+  size_t i;
+  if (lhook_library(L)) {
+    library = lua_gettop(L);
+    for (i = 0; i < REPLACED; i++) {
+      if (lhook_field(L, library, replaced[i].name) == replaced[i].ours) {
+        lua_getupvalue(L, -1, 1);
+        lhook_set(L, library, replaced[i].name);
+      }
+      lua_settop(L, library);
+    }
+  }
+  lua_settop(L, top);
+}
+
+
+void lhook_pushnames (lua_State *L) {
+  size_t i;
+  lua_createtable(L, 0, REPLACED);
+  for (i = 0; i < REPLACED; i++) {
+    lua_pushcfunction(L, replaced[i].ours);
+    lua_setfield(L, -2, replaced[i].name);
+  }
+}

@@ -1,0 +1,176 @@
+/*
+** See lnodes.h
+*/
+
+#include "lua/lnodes.h"
+
+#include <string.h>
+
+
+#define NODES	"cprof.nodes"
+
+
+Nodes *lnodes_check (lua_State *L, int arg) {
+  return cast(Nodes *, luaL_checkudata(L, arg, NODES));
+}
+
+
+ProfileNode *lnodes_new (lua_State *L, uint32_t count) {
+  size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
+  Nodes *nodes = cast(Nodes *, lua_newuserdatauv(L, bytes, 0));
+  ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
+  memset(nodes, 0, bytes);
+  nodes->list = list;
+  nodes->count = count;
+  luaL_setmetatable(L, NODES);
+  return list;
+}
+
+
+void lnodes_set (lua_State *L, const char *name, lua_Integer n) {
+  lua_pushinteger(L, n);
+  lua_setfield(L, -2, name);
+}
+
+
+void *lnodes_room (lua_State *L, size_t items, size_t size) {
+  size_t bytes = items * size + 1;
+  return memset(lua_newuserdatauv(L, bytes, 0), 0, bytes);
+}
+
+
+static int nodes_len (lua_State *L) {
+  lua_pushinteger(L, lnodes_check(L, 1)->count);
+  return 1;
+}
+
+
+/* nodes[id]: a new table. Ids count from 1 in Lua, from 0 in C. */
+static int nodes_index (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  const ProfileNode *n;
+  int isint;
+  lua_Integer id = lua_tointegerx(L, 2, &isint);
+  if (!isint || id < 1 || id > nodes->count) return 0;
+  n = &nodes->list[id - 1];
+  lua_createtable(L, 0, 8);
+  lnodes_set(L, "id", id);
+  lnodes_set(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
+  lnodes_set(L, "func", (lua_Integer)n->func + 1);
+  lnodes_set(L, "call_line", n->call_line);
+  lnodes_set(L, "calls", n->calls);
+  lnodes_set(L, "self_ns", n->self);
+  lnodes_set(L, "self_raw_ns", n->raw);
+  lnodes_set(L, "total_ns", n->total);
+  return 1;
+}
+
+
+/* nodes, id -> parent, function, line of the call, calls, self, total, raw */
+static int nodes_node (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  lua_Integer id = luaL_checkinteger(L, 2);
+  const ProfileNode *n;
+  luaL_argcheck(L, id >= 1 && id <= nodes->count, 2, "no such node");
+  n = &nodes->list[id - 1];
+  lua_pushinteger(L, id == 1 ? 0 : (lua_Integer)n->parent + 1);
+  lua_pushinteger(L, (lua_Integer)n->func + 1);
+  lua_pushinteger(L, n->call_line);
+  lua_pushinteger(L, n->calls);
+  lua_pushinteger(L, n->self);
+  lua_pushinteger(L, n->total);
+  lua_pushinteger(L, n->raw);
+  return 7;
+}
+
+
+/* nodes -> id and function of the node of overhead */
+static int nodes_overhead (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
+  lua_pushinteger(L, NODE_OVERHEAD + 1);
+  lua_pushinteger(L, (lua_Integer)nodes->list[NODE_OVERHEAD].func + 1);
+  return 2;
+}
+
+
+/* {======================================================
+** Walking
+** ======================================================= */
+
+typedef struct Walker {
+  Preorder at;
+  int over;
+  NodeStep step[1];	/* of each node */
+} Walker;
+
+
+/*
+** -> id, depth, function, line of the call, calls, self, total. Overhead
+** is no part of the program: its node is left out, and its time of the
+** root's total.
+*/
+static int walk_next (lua_State *L) {
+  Walker *w = cast(Walker *, lua_touserdata(L, lua_upvalueindex(2)));
+  const Nodes *nodes = w->at.nodes;
+  const ProfileNode *n;
+  uint32_t id = w->at.node, depth = w->at.depth;
+  int64_t total;
+  if (w->over) return 0;
+  w->over = !preorder_next(&w->at);
+  if (id == NODE_OVERHEAD) return walk_next(L);
+  n = &nodes->list[id];
+  total = n->total;
+  if (id == 0) total -= nodes->list[NODE_OVERHEAD].total;
+  lua_pushinteger(L, (lua_Integer)id + 1);
+  lua_pushinteger(L, depth);
+  lua_pushinteger(L, (lua_Integer)n->func + 1);
+  lua_pushinteger(L, n->call_line);
+  lua_pushinteger(L, n->calls);
+  lua_pushinteger(L, n->self);
+  lua_pushinteger(L, total);
+  return 7;
+}
+
+
+/* nodes -> iterator over all of them, callers before callees */
+static int nodes_walk (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  Walker *w;
+  lua_settop(L, 1);
+  w = cast(Walker *, lnodes_room(L, 1, sizeof *w +
+                                 nodes->count * sizeof *w->step));
+  w->over = nodes->count == 0;
+  nodes_steps(nodes, w->step);
+  preorder_begin(&w->at, nodes, w->step);
+  lua_pushcclosure(L, walk_next, 2);  /* it holds the nodes, too */
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg lnodes_methods[] = {
+  {"__len", nodes_len},
+  {"__index", nodes_index},
+  {NULL, NULL}
+};
+
+static const luaL_Reg lnodes_list[] = {
+  {"node", nodes_node},
+  {"overhead", nodes_overhead},
+  {"walk", nodes_walk},
+  {NULL, NULL}
+};
+
+
+const luaL_Reg *lnodes_functions (void) {
+  return lnodes_list;
+}
+
+
+void lnodes_open (lua_State *L) {
+  luaL_newmetatable(L, NODES);
+  luaL_setfuncs(L, lnodes_methods, 0);
+  lua_pop(L, 1);
+}

@@ -1,0 +1,34 @@
+/*
+** The nodes of a profile, as Lua sees them: a value that makes a record
+** when it is asked for one. And a walk over them without any records.
+*/
+
+#ifndef lnodes_h
+#define lnodes_h
+
+#include <lauxlib.h>
+
+#include "profile/profile.h"
+
+
+CPROF_I const luaL_Reg *lnodes_functions (void);
+
+/* Makes the metatable. */
+CPROF_I void lnodes_open (lua_State *L);
+
+/* The nodes at 'arg'; raises an error when there are none. */
+CPROF_I Nodes *lnodes_check (lua_State *L, int arg);
+
+/* Pushes room for 'count' nodes, to be filled in. */
+CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count);
+
+/* Sets a field of the table on top. */
+CPROF_I void lnodes_set (lua_State *L, const char *name, lua_Integer n);
+
+/* Pushes an array of zeros that is garbage of the state. */
+CPROF_I void *lnodes_room (lua_State *L, size_t items, size_t size);
+
+#define lnodes_array(L, t, n)	\
+	cast(t *, lnodes_room(L, n, sizeof(t)))
+
+#endif

@@ -1,0 +1,413 @@
+/*
+** See lprofile.h
+*/
+
+#include "lua/lprofile.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "cprof.h"
+#include "lua/lcore.h"
+#include "lua/lhistory.h"
+#include "lua/lnodes.h"
+#include "record/control.h"
+
+
+void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
+  size_t length;
+  const char *s = text_get(t, id, &length);
+  lua_pushlstring(L, s, length);
+}
+
+
+static const char *profile_kind (const Function *f) {
+  switch (f->kind) {
+    case FUNCTION_ROOT: return "root";
+    case FUNCTION_INTERNAL: return "internal";
+    case FUNCTION_MAIN: return "main";
+    case FUNCTION_LUA: return "Lua";
+    case FUNCTION_C: return "C";
+    default: return "zone";
+  }
+}
+
+
+void lprofile_pushfunction (lua_State *L, const Functions *fs,
+                            const Function *f) {
+  lua_createtable(L, 0, 16);
+  lua_pushstring(L, profile_kind(f));
+  lua_setfield(L, -2, "kind");
+  if (f->kind == FUNCTION_C)
+    lua_pushliteral(L, "=[C]");
+  else
+    lprofile_pushtext(L, &fs->text, f->source);
+  lua_setfield(L, -2, "source");
+  lnodes_set(L, "line", f->line);
+  lnodes_set(L, "last_line", f->last);
+  lprofile_pushtext(L, &fs->text, f->name);
+  lua_setfield(L, -2, "called");
+  lprofile_pushtext(L, &fs->text, f->how);
+  lua_setfield(L, -2, "how");
+}
+
+
+/* {======================================================
+** Costs
+** ======================================================= */
+
+typedef struct CostName {
+  const char *name;
+  size_t offset;
+} CostName;
+
+static const CostName costs_names[] = {
+  {"lua_caller", offsetof(Costs, caller[COST_LUA])},
+  {"lua_callee", offsetof(Costs, callee[COST_LUA])},
+  {"c_caller", offsetof(Costs, caller[COST_C])},
+  {"c_callee", offsetof(Costs, callee[COST_C])},
+  {"unreturned", offsetof(Costs, unreturned)},
+  {"tail_callee", offsetof(Costs, tail)},
+  {"node", offsetof(Costs, node)},
+  {"resume", offsetof(Costs, resume)},
+  {"coroutine", offsetof(Costs, coroutine)},
+  {"resumer", offsetof(Costs, resumer)},
+  {"yielder", offsetof(Costs, yielder)},
+  {"line", offsetof(Costs, line)},
+  {"step", offsetof(Costs, step)},
+  {"instruction", offsetof(Costs, instruction)},
+  {"least", offsetof(Costs, least)}
+};
+
+#define COSTS	(sizeof costs_names / sizeof *costs_names)
+
+
+void lprofile_pushcosts (lua_State *L, const Costs *c) {
+  size_t i;
+  lua_createtable(L, 0, COSTS);
+  for (i = 0; i < COSTS; i++) {
+    int64_t ps;
+    memcpy(&ps, (const char *)c + costs_names[i].offset, sizeof ps);
+    lua_pushnumber(L, (lua_Number)ps / COST_UNIT);
+    lua_setfield(L, -2, costs_names[i].name);
+  }
+}
+
+
+Costs lprofile_tocosts (lua_State *L) {
+  Costs c = ZEROS;
+  size_t i;
+  for (i = 0; i < COSTS; i++) {
+    int64_t ps;
+    lua_Number ns;
+    lua_getfield(L, -1, costs_names[i].name);
+    ns = lua_tonumber(L, -1);
+    if (!(ns > -COST_MAX && ns < COST_MAX)) ns = 0;
+    ps = (int64_t)(ns * COST_UNIT + (ns < 0 ? -0.5 : 0.5));
+    memcpy((char *)&c + costs_names[i].offset, &ps, sizeof ps);
+    lua_pop(L, 1);
+  }
+  return c;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Snapshots
+** ======================================================= */
+
+static void snapshot_pushoverhead (lua_State *L, const Snapshot *s,
+                                   const Overhead *o) {
+  lnodes_set(L, "overhead_ns", s->overhead);
+  lnodes_set(L, "clamped_ns", s->clamped);
+  if (o->unknown != NULL) {
+    lua_pushstring(L, o->unknown);
+    lua_setfield(L, -2, "uncompensated");
+    return;
+  }
+  lprofile_pushcosts(L, &s->costs);
+  lua_setfield(L, -2, "costs_ns");
+}
+
+
+static void snapshot_pushmeta (lua_State *L, const Recording *r,
+                               const Snapshot *s, const Overhead *o) {
+  static const char *const modes[] = {"call", "line", "trace"};
+  const Figures *f = r->figures;
+  lua_createtable(L, 0, 24);
+  lua_pushstring(L, modes[r->mode]);
+  lua_setfield(L, -2, "mode");
+  lua_pushstring(L, clock_name(&r->clock));
+  lua_setfield(L, -2, "clock");
+  lnodes_set(L, "wall_ns", s->wall);
+  lnodes_set(L, "paused_ns", s->paused);
+  snapshot_pushoverhead(L, s, o);
+  lnodes_set(L, "started_at", r->started_at);
+  lnodes_set(L, "pid", r->pid);
+  lnodes_set(L, "events", (lua_Integer)r->events);
+  lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
+  lnodes_set(L, "truncated", (lua_Integer)f->truncated);
+  lnodes_set(L, "clock_backwards", (lua_Integer)f->backwards);
+  lnodes_set(L, "clock_backwards_ns",
+             (lua_Integer)clock_ns(s->scale, f->backwards_ticks));
+  lua_pushliteral(L, CPROF_VERSION);
+  lua_setfield(L, -2, "cprof_version");
+  lua_pushboolean(L, f->hooks_lost != 0);
+  lua_setfield(L, -2, "hook_lost");
+  lua_pushstring(L, r->ended);
+  lua_setfield(L, -2, "ended");
+}
+
+
+static void snapshot_pushfunctions (lua_State *L, const Recording *r,
+                                    const Snapshot *s) {
+  const Functions *fs = &r->functions;
+  uint32_t i;
+  lua_createtable(L, (int)s->functions, 0);
+  for (i = 0; i < s->funccapacity; i++) {
+    const Function *f = functions_at(fs, i);
+    if (s->func[i] == 0) continue;
+    lprofile_pushfunction(L, fs, f);
+    lnodes_set(L, "id", s->func[i]);
+    lnodes_set(L, "key", f->id);
+    lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
+    lua_rawseti(L, -2, s->func[i]);
+  }
+}
+
+
+/* { function, line, hits, ns, ns with overhead, ... } */
+static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
+  uint32_t i;
+  lua_createtable(L, (int)s->lines * 5, 0);
+  for (i = 0; i < s->lines; i++) {
+    const ProfileLine *l = &s->line[i];
+    lua_Integer at = (lua_Integer)i * 5;
+    lua_pushinteger(L, (lua_Integer)l->func + 1);
+    lua_rawseti(L, -2, at + 1);
+    lua_pushinteger(L, l->line);
+    lua_rawseti(L, -2, at + 2);
+    lua_pushinteger(L, l->hits);
+    lua_rawseti(L, -2, at + 3);
+    lua_pushinteger(L, l->self);
+    lua_rawseti(L, -2, at + 4);
+    lua_pushinteger(L, l->raw);
+    lua_rawseti(L, -2, at + 5);
+  }
+}
+
+
+/*
+** { { source, active, text, changed, mixed }, ... } of the sources whose
+** lines are counted; 'active' has a byte for each line, 1: there is code
+*/
+static void snapshot_pushsources (lua_State *L, const Recording *r) {
+  const Functions *fs = &r->functions;
+  uint32_t i;
+  lua_Integer n = 0;
+  lua_newtable(L);
+  for (i = 1; i < fs->sources.count; i++) {
+    const Source *s = functions_source(fs, i);
+    const Bytecode *b = &s->code;
+    if (s->lines <= 0) continue;
+    lua_createtable(L, 0, 5);
+    lprofile_pushtext(L, &fs->text, s->text);
+    lua_setfield(L, -2, "source");
+    lua_pushlstring(L, b->lines > 0 ? (const char *)b->active + 1 : "",
+                    b->lines > 0 ? b->lines - 1 : 0);
+    lua_setfield(L, -2, "active");
+    if (s->content != NULL) {
+      lua_pushlstring(L, s->content, s->size);
+      lua_setfield(L, -2, "text");
+    }
+    lua_pushboolean(L, s->changed);
+    lua_setfield(L, -2, "changed");
+    lua_pushboolean(L, s->state == SOURCE_MIXED);
+    lua_setfield(L, -2, "mixed");
+    lua_rawseti(L, -2, ++n);
+  }
+}
+
+
+/* a snapshot that is freed also when an error is raised */
+#define SNAPSHOT	"cprof.snapshot"
+
+static int snapshot_gc (lua_State *L) {
+  snapshot_free(cast(Snapshot *, luaL_checkudata(L, 1, SNAPSHOT)));
+  return 0;
+}
+
+
+static Snapshot *snapshot_new (lua_State *L) {
+  Snapshot *s = lnodes_array(L, Snapshot, 1);
+  if (luaL_newmetatable(L, SNAPSHOT)) {
+    lua_pushcfunction(L, snapshot_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  return s;
+}
+
+
+void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
+                    const Frames *frames) {
+  Snapshot *s = snapshot_new(L);
+  ProfileNode *node = lnodes_new(L, r->tree.nodes.count);
+  Nodes *header = lnodes_check(L, -1);
+  if (!snapshot_take(s, r, o, node)) luaL_error(L, "cprof: out of memory");
+  header->fold = (uint32_t)r->tree.fold;
+  snapshot_pushfunctions(L, r, s);
+  snapshot_pushmeta(L, r, s, o);
+  snapshot_pushlines(L, s);
+  snapshot_pushsources(L, r);
+  if (frames != NULL) lhistory_push(L, frames, s);
+  else lua_pushnil(L);
+  snapshot_free(s);
+}
+
+
+void lprofile_quietly (lua_State *L, lua_CFunction f, void *ud,
+                       int results) {
+  int running = lua_gc(L, LUA_GCISRUNNING), status;
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, ud);
+  lua_gc(L, LUA_GCSTOP);
+  status = lua_pcall(L, 1, results, 0);
+  if (running) lua_gc(L, LUA_GCRESTART);
+  if (status != LUA_OK) lua_error(L);
+}
+
+
+static int profile_takesnapshot (lua_State *L) {
+  Core *c = cast(Core *, lua_touserdata(L, 1));
+  Recorder *r = c->recorder;
+  lprofile_push(L, &r->recording, &c->overhead, &r->frames);
+  return 6;
+}
+
+
+/*
+** -> nodes, functions, meta, lines, sources, history; or nothing, if there
+** is no recording
+*/
+static int profile_snapshot (lua_State *L) {
+  Core *c = lcore_get(L);
+  Recorder *r = c->recorder;
+  control_settle(r, L);
+  if (!r->started) return 0;
+  lprofile_quietly(L, profile_takesnapshot, c, 6);
+  if (r->state == STATE_RUNNING) recorder_overhead(r);
+  return 6;
+}
+
+
+static int profile_takefunctions (lua_State *L) {
+  const Recording *r = cast(const Recording *, lua_touserdata(L, 1));
+  Snapshot *s = snapshot_new(L);
+  lua_Integer *calls = lnodes_array(L, lua_Integer, r->functions.list.count);
+  uint32_t i;
+  if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
+  for (i = 0; i < r->tree.nodes.count; i++) {
+    const Node *n = tree_node(&r->tree, i);
+    calls[n->func] += (lua_Integer)n->calls;
+  }
+  snapshot_pushfunctions(L, r, s);
+  for (i = 0; i < s->funccapacity; i++) {
+    if (s->func[i] == 0) continue;
+    lua_rawgeti(L, -1, s->func[i]);
+    lnodes_set(L, "calls", calls[i]);
+    lua_pop(L, 1);
+  }
+  snapshot_free(s);
+  return 1;
+}
+
+
+/* -> functions, as 'snapshot' gives them, with their calls */
+static int profile_functions (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (!r->started) return 0;
+  lprofile_quietly(L, profile_takefunctions, &r->recording, 1);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* function -> the address of its C function; nil: it has none */
+static int profile_address (lua_State *L) {
+  lua_CFunction f = lua_tocfunction(L, 1);
+  if (f == NULL) return 0;
+  lua_pushinteger(L, (lua_Integer)(uintptr_t)f);
+  return 1;
+}
+
+
+/* function -> the key that it has in a snapshot's functions, or nil */
+static int profile_key (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  const Function *f;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  f = r->started ? functions_met(&r->recording.functions, L) : NULL;
+  if (f == NULL) return 0;
+  lua_pushinteger(L, f->id);
+  return 1;
+}
+
+
+typedef struct Defined {
+  Bytecode code;
+  Memory memory;
+} Defined;
+
+#define DEFINED	"cprof.defined"
+
+static int defined_gc (lua_State *L) {
+  Defined *d = cast(Defined *, luaL_checkudata(L, 1, DEFINED));
+  bytecode_free(&d->code, &d->memory);
+  return 0;
+}
+
+
+/* chunk -> { line, last line, ... } of the functions that it defines */
+static int profile_defined (lua_State *L) {
+  Defined *d;
+  uint32_t i;
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  d = lnodes_array(L, Defined, 1);
+  d->memory = recorder_get(L)->recording.memory;
+  if (luaL_newmetatable(L, DEFINED)) {
+    lua_pushcfunction(L, defined_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, 1);
+  if (!bytecode_read(&d->code, &d->memory, L))
+    return luaL_error(L, "cprof: out of memory");
+  lua_createtable(L, (int)d->code.count * 2, 0);
+  for (i = 0; i < d->code.count; i++) {
+    lua_pushinteger(L, d->code.list[i].line);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 1);
+    lua_pushinteger(L, d->code.list[i].last);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 2);
+  }
+  bytecode_free(&d->code, &d->memory);
+  return 1;
+}
+
+
+static const luaL_Reg lprofile_list[] = {
+  {"snapshot", profile_snapshot},
+  {"functions", profile_functions},
+  {"key", profile_key},
+  {"address", profile_address},
+  {"defined", profile_defined},
+  {NULL, NULL}
+};
+
+
+const luaL_Reg *lprofile_functions (void) {
+  return lprofile_list;
+}

@@ -1,0 +1,403 @@
+/*
+** See lsave.h
+*/
+
+#include "lua/lsave.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "file/journal.h"
+#include "lua/lfile.h"
+#include "lua/lnodes.h"
+#include "lua/lprofile.h"
+
+
+#define SAVING	"cprof.saving"
+
+/* what is freed also when an error is raised */
+typedef struct Saving {
+  Memory memory;
+  Functions functions;
+  Journal journal;
+  MappedFile *file;
+} Saving;
+
+
+/* nil and a message */
+static int save_fail (lua_State *L, const char *message) {
+  lua_pushnil(L);
+  lua_pushstring(L, message);
+  return 2;
+}
+
+
+static lua_Integer save_integer (lua_State *L, int arg, const char *name) {
+  lua_Integer n;
+  lua_getfield(L, arg, name);
+  n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return n;
+}
+
+
+static int save_flag (lua_State *L, int arg, const char *name) {
+  int yes;
+  lua_getfield(L, arg, name);
+  yes = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return yes;
+}
+
+
+/* The text of a field; TEXT_FAILED: out of memory. */
+static uint32_t save_text (lua_State *L, int arg, const char *name,
+                            Text *t) {
+  size_t length;
+  const char *s;
+  uint32_t text;
+  lua_getfield(L, arg, name);
+  s = lua_tolstring(L, -1, &length);
+  text = s ? text_add(t, s, length) : 0;
+  lua_pop(L, 1);
+  return text;
+}
+
+
+static int saving_gc (lua_State *L) {
+  Saving *s = cast(Saving *, luaL_checkudata(L, 1, SAVING));
+  if (s->functions.memory == NULL) return 0;
+  journal_free(&s->journal);
+  mapped_free(s->file);
+  functions_free(&s->functions);
+  s->functions.memory = NULL;
+  return 0;
+}
+
+
+static void save_tell (void *ud) {
+  (void)ud;
+}
+
+
+static uint8_t save_kind (lua_State *L) {
+  static const char *const names[] = {
+    "root", "internal", "main", "Lua", "C", "zone"
+  };
+  static const uint8_t kinds[] = {
+    FUNCTION_ROOT, FUNCTION_INTERNAL, FUNCTION_MAIN, FUNCTION_LUA,
+    FUNCTION_C, FUNCTION_ZONE
+  };
+  const char *kind;
+  int i = 0;
+  lua_getfield(L, -1, "kind");
+  kind = luaL_checkstring(L, -1);
+  while (i < 5 && strcmp(kind, names[i]) != 0) i++;
+  lua_pop(L, 1);
+  return kinds[i];
+}
+
+
+static lua_Integer save_at (lua_State *L, int arg, lua_Integer i) {
+  lua_Integer n;
+  lua_rawgeti(L, arg, i);
+  n = lua_tointeger(L, -1);
+  lua_pop(L, 1);
+  return n;
+}
+
+
+/* The functions at 'arg', with their marks. 0: out of memory. */
+static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
+  Functions *fs = &s->functions;
+  lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
+  int ok = 1;
+  for (i = 1; ok && i <= n; i++) {
+    Function *f = cast(Function *, chunks_add(&fs->list));
+    if (f == NULL) return 0;
+    lua_rawgeti(L, arg, i);
+    f->id = (uint32_t)i - 1;
+    f->kind = save_kind(L);
+    f->source = f->kind == FUNCTION_C ? 0
+              : save_text(L, -1, "source", &fs->text);
+    f->name = save_text(L, -1, "name", &fs->text);
+    f->marks = (uint8_t)save_at(L, marks, i);
+    f->line = (int)save_integer(L, -1, "line");
+    f->last = (int)save_integer(L, -1, "last_line");
+    ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;
+    lua_pop(L, 1);
+  }
+  return ok && journal_functions(&s->journal);
+}
+
+
+static int save_names (lua_State *L, int arg, Saving *s) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
+  int ok = 1;
+  for (i = 1; ok && i <= n; i++) {
+    size_t length, titlelength;
+    const char *name, *title;
+    lua_rawgeti(L, arg, i);
+    lua_getfield(L, -1, "name");
+    name = luaL_checklstring(L, -1, &length);
+    lua_getfield(L, -2, "title");
+    title = luaL_checklstring(L, -1, &titlelength);
+    ok = journal_name(&s->journal, (uint32_t)i - 1, name, length, title,
+                      titlelength);
+    lua_pop(L, 3);
+  }
+  return ok;
+}
+
+
+static void save_node (Node *to, const Nodes *nodes, uint32_t i) {
+  const ProfileNode *from = &nodes->list[i];
+  to->calls = (uint64_t)from->calls;
+  to->self = (uint64_t)from->raw;
+  to->id = i;
+  to->parent = from->parent;
+  to->func = from->func;
+  to->call_line = from->call_line;
+  if (nodes->fold) to->as.folded.depth = from->depth;
+  else {
+    to->as.full.tails = from->tails;
+    to->as.full.unreturned = from->unreturned;
+  }
+}
+
+
+/* Chunks of nodes, each followed by that of their overhead. */
+static int save_nodes (const Nodes *nodes, Saving *s) {
+  size_t room = 1u << NODES_SHIFT;
+  uint32_t i, k, chunk = 0;
+  for (i = 0; i < nodes->count; i += (uint32_t)room, chunk++) {
+    FileBlock *b = mapped_block(s->file, BLOCK_NODES, chunk,
+                                room * sizeof(Node));
+    FileBlock *o = b ? mapped_block(s->file, BLOCK_NODEOVERHEAD, chunk,
+                                    room * sizeof(int64_t)) : NULL;
+    if (o == NULL) return 0;
+    for (k = 0; k < room && i + k < nodes->count; k++) {
+      const ProfileNode *n = &nodes->list[i + k];
+      save_node((Node *)block_data(b) + k, nodes, i + k);
+      if (i + k != NODE_OVERHEAD)
+        ((int64_t *)block_data(o))[k] = n->raw - n->self;
+    }
+  }
+  platform_publish(&mapped_header(s->file)->nodes, nodes->count);
+  return 1;
+}
+
+
+#define LINE_WIDTH	5	/* function, line, hits, ns, ns with overhead */
+
+/* The lines of a function, which are 'n' from 'i' on at 'arg'. */
+static int save_functionlines (lua_State *L, int arg, Saving *s,
+                               lua_Integer i, size_t n) {
+  uint32_t func = (uint32_t)save_at(L, arg, i) - 1;
+  const Pages *p = &s->file->lines;
+  Line *line = cast(Line *, p->get(p->ud, func, n * sizeof *line));
+  FileBlock *b = line ? mapped_block(s->file, BLOCK_LINEOVERHEAD, func,
+                                     n * sizeof(int64_t)) : NULL;
+  size_t k;
+  if (b == NULL) return 0;
+  for (k = 0; k < n; k++, i += LINE_WIDTH) {
+    lua_Integer raw = save_at(L, arg, i + 4);
+    line[k].line = (int32_t)save_at(L, arg, i + 1);
+    line[k].hits = (uint64_t)save_at(L, arg, i + 2);
+    line[k].self = (uint64_t)raw;
+    ((int64_t *)block_data(b))[k] = raw - save_at(L, arg, i + 3);
+  }
+  platform_publish(&b->used, (uint32_t)n);
+  return 1;
+}
+
+
+/* The lines at 'arg'; those of a function are together. */
+static int save_lines (lua_State *L, int arg, Saving *s) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i = 1;
+  while (i + LINE_WIDTH - 1 <= n) {
+    lua_Integer func = save_at(L, arg, i), end = i;
+    while (end + LINE_WIDTH - 1 <= n && save_at(L, arg, end) == func)
+      end += LINE_WIDTH;
+    if (!save_functionlines(L, arg, s, i, (size_t)(end - i) / LINE_WIDTH))
+      return 0;
+    i = end;
+  }
+  return 1;
+}
+
+
+/* The source on top. 0: out of memory. */
+static int save_source (lua_State *L, Saving *s) {
+  const Memory *m = &s->memory;
+  Source *to = cast(Source *, chunks_add(&s->functions.sources));
+  const char *active, *content;
+  size_t lines;
+  if (to == NULL) return 0;
+  to->text = save_text(L, -1, "source", &s->functions.text);
+  to->lines = 1;
+  to->changed = save_flag(L, -1, "changed");
+  to->state = save_flag(L, -1, "mixed") ? SOURCE_MIXED : SOURCE_SEEN;
+  lua_getfield(L, -1, "active");
+  active = luaL_checklstring(L, -1, &lines);
+  to->code.active = memory_new(m, uint8_t, lines + 1);
+  if (to->code.active == NULL) return 0;
+  to->code.lines = to->code.actives = (uint32_t)lines + 1;
+  memcpy(to->code.active + 1, active, lines);
+  lua_getfield(L, -2, "text");
+  content = lua_tolstring(L, -1, &lines);
+  if (content != NULL) {
+    to->content = memory_new(m, char, lines + 1);
+    if (to->content == NULL) return 0;
+    memcpy(to->content, content, lines);
+    to->size = lines;
+  }
+  lua_pop(L, 2);
+  return to->text != TEXT_FAILED;
+}
+
+
+static int save_sources (lua_State *L, int arg, Saving *s) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
+  int ok = 1;
+  for (i = 1; ok && i <= n; i++) {
+    lua_rawgeti(L, arg, i);
+    ok = save_source(L, s) && journal_source(&s->journal, (uint32_t)i);
+    lua_pop(L, 1);
+  }
+  return ok;
+}
+
+
+/* {======================================================
+** The header
+** ======================================================= */
+
+/* The number of the field's value among 'names'; 0: it is none. */
+static uint32_t save_choice (lua_State *L, int arg, const char *field,
+                             const char *const names[]) {
+  const char *value;
+  uint32_t i = 0, found = 0;
+  lua_getfield(L, arg, field);
+  value = luaL_optstring(L, -1, "");
+  for (; names[i] != NULL; i++)
+    if (strcmp(value, names[i]) == 0) found = i;
+  lua_pop(L, 1);
+  return found;
+}
+
+
+static void save_string (lua_State *L, int arg, const char *field, char *to,
+                         size_t room) {
+  lua_getfield(L, arg, field);
+  strncpy(to, luaL_optstring(L, -1, ""), room - 1);
+  lua_pop(L, 1);
+}
+
+
+/* Times are in ns already. */
+static void save_header (lua_State *L, int arg, const Nodes *nodes,
+                         FormatHeader *h) {
+  static const char *const modes[] = {"call", "line", "trace", NULL};
+  static const char *const clocks[] = {"tsc", "monotonic", "cpu", "host",
+                                       NULL};
+  h->fold = nodes->fold;
+  h->given = 1;
+  h->mode = save_choice(L, arg, "mode", modes);
+  h->clock = save_choice(L, arg, "clock", clocks);
+  h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
+  lua_getfield(L, arg, "events");
+  h->counted = !lua_isnil(L, -1);
+  lua_getfield(L, arg, "costs_ns");
+  if (lua_istable(L, -1)) h->costs = lprofile_tocosts(L);
+  lua_pop(L, 2);
+  h->events = (uint64_t)save_integer(L, arg, "events");
+  h->pid = save_integer(L, arg, "pid");
+  h->started_at = save_integer(L, arg, "started_at");
+  h->clamped = save_integer(L, arg, "clamped_ns");
+  save_string(L, arg, "ended", h->ended, sizeof h->ended);
+  save_string(L, arg, "uncompensated", h->uncompensated,
+              sizeof h->uncompensated);
+  h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns");
+  h->figures.unmatched = (uint64_t)save_integer(L, arg, "unmatched");
+  h->figures.truncated = (uint64_t)save_integer(L, arg, "truncated");
+  h->figures.hooks_lost = (uint64_t)save_flag(L, arg, "hook_lost");
+  h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
+  h->figures.backwards_ticks =
+    (uint64_t)save_integer(L, arg, "clock_backwards_ns");
+}
+
+/* }====================================================== */
+
+
+/* All but the path, as 'lsave_save' has it. 0: no room. */
+static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
+  int ok;
+  journal_init(&s->journal, s->file, &s->functions);
+  save_header(L, 4, nodes, mapped_header(s->file));
+  lua_pushvalue(L, 5);
+  ok = lfile_meta(L, &s->journal);
+  lua_pop(L, 1);
+  return ok && save_functions(L, 3, 8, s) && save_names(L, 3, s) &&
+         save_lines(L, 6, s) && save_sources(L, 7, s) &&
+         save_nodes(nodes, s) && mapped_close(s->file, 1);
+}
+
+
+static Saving *saving_new (lua_State *L) {
+  Saving *s = lnodes_array(L, Saving, 1);
+  s->memory = recorder_get(L)->recording.memory;
+  luaL_setmetatable(L, SAVING);
+  return functions_blank(&s->functions, &s->memory) ? s : NULL;
+}
+
+
+/*
+** path, nodes, functions, meta, its strings, lines, sources, marks -> true;
+** or nil and a message. What is at 'path' stays until all is written.
+*/
+static int lsave_save (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1), *aside, *failure;
+  const Nodes *nodes = lnodes_check(L, 2);
+  Saving *s = saving_new(L);
+  char why[MAPPED_MESSAGE];
+  if (s == NULL) return save_fail(L, "out of memory");
+  if (!mapped_replaceable(path, why)) return save_fail(L, why);
+  aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
+  s->file = mapped_create(aside, nodes->count, save_tell, NULL, why);
+  if (s->file == NULL) return save_fail(L, why);
+  if (save_all(L, s, nodes)) {
+    if (rename(aside, path) == 0) {
+      lua_pushboolean(L, 1);
+      return 1;
+    }
+    failure = strerror(errno);
+  }
+  else {
+    failure = mapped_failure(s->file);
+    if (failure == NULL) failure = "out of memory";
+  }
+  remove(aside);
+  lua_pushfstring(L, "%s: %s", path, failure);
+  return save_fail(L, lua_tostring(L, -1));
+}
+
+
+static const luaL_Reg lsave_list[] = {
+  {"save", lsave_save},
+  {NULL, NULL}
+};
+
+
+const luaL_Reg *lsave_functions (void) {
+  return lsave_list;
+}
+
+
+void lsave_open (lua_State *L) {
+  luaL_newmetatable(L, SAVING);
+  lua_pushcfunction(L, saving_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}

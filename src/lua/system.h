@@ -1,0 +1,17 @@
+/*
+** What the command needs of the operating system: terminals, Ctrl-C, what
+** kind of file a path is, the text of a file.
+*/
+
+#ifndef system_h
+#define system_h
+
+#include <lauxlib.h>
+
+#include "base/platform.h"
+
+
+/* the Lua functions of this */
+CPROF_I const luaL_Reg *system_functions (void);
+
+#endif

@@ -1,0 +1,365 @@
+/*
+** See history.h
+*/
+
+#include "profile/history.h"
+
+#include <math.h>
+#include <string.h>
+
+
+/* what is needed while it is taken */
+typedef struct Taking {
+  const Frames *f;
+  const Snapshot *s;
+  History *to;
+  double *left;		/* of each node: the part of its time that is left
+			   without overhead */
+  double *self;		/* the same of the self time of functions ... */
+  double *total;	/* ... and of their total time */
+  int64_t *sum;		/* of each node: total in a frame; 0 between uses */
+  uint32_t *row;	/* of each function: its row in a frame */
+} Taking;
+
+
+/* Rounds down, so that parts are no more than the whole. */
+static int64_t take_ns (const Taking *t, double ticks) {
+  return (int64_t)clock_ns(t->s->scale, ticks > 0 ? (uint64_t)ticks : 0);
+}
+
+
+static int64_t take_part (const Taking *t, uint64_t ticks, double part) {
+  return (int64_t)((double)clock_ns(t->s->scale, ticks) * part);
+}
+
+
+static double take_ratio (double left, double raw) {
+  return raw > 0 ? left / raw : 1;
+}
+
+
+static uint32_t take_func (const Taking *t, uint32_t id) {
+  return t->s->func[id] - 1;
+}
+
+
+static int take_isinner (const Taking *t, uint32_t node) {
+  const NodeHistory *x = cast(const NodeHistory *,
+                              chunks_at(&t->f->nodes, node));
+  return x->inner > 0;
+}
+
+
+/* {======================================================
+** What is left of times
+** ======================================================= */
+
+/* Sums of functions: self, its raw time, total, its raw time. */
+typedef struct Left {
+  double self, raw, total, rawtotal;
+} Left;
+
+
+static void left_sum (const Taking *t, Left *left, double *rawtotal) {
+  const ProfileNode *list = t->s->node;
+  uint32_t i;
+  for (i = t->f->nodes.count; i-- > 0; ) {
+    Left *x = &left[list[i].func];
+    rawtotal[i] += (double)list[i].raw;
+    if (i != 0) rawtotal[list[i].parent] += rawtotal[i];
+    x->self += (double)list[i].self;
+    x->raw += (double)list[i].raw;
+    if (take_isinner(t, i)) continue;
+    x->total += (double)list[i].total;
+    x->rawtotal += rawtotal[i];
+  }
+}
+
+
+/* 0: out of memory */
+static int left_fill (Taking *t) {
+  const Snapshot *s = t->s;
+  const Memory *m = s->memory;
+  double *rawtotal = memory_newzeroed(m, double, s->nodes);
+  Left *left = memory_newzeroed(m, Left, s->functions);
+  int ok = rawtotal != NULL && left != NULL;
+  uint32_t i;
+  if (ok) {
+    left_sum(t, left, rawtotal);
+    for (i = 0; i < s->nodes; i++)
+      t->left[i] = i == NODE_OVERHEAD ? 1
+                 : take_ratio((double)s->node[i].self,
+                              (double)s->node[i].raw);
+    for (i = 0; i < s->functions; i++) {
+      t->self[i] = take_ratio(left[i].self, left[i].raw);
+      t->total[i] = take_ratio(left[i].total, left[i].rawtotal);
+    }
+    i = s->node[NODE_OVERHEAD].func;
+    t->self[i] = t->total[i] = 1;
+  }
+  memory_free(m, rawtotal, s->nodes * sizeof *rawtotal);
+  memory_free(m, left, s->functions * sizeof *left);
+  return ok;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Frames
+** ======================================================= */
+
+/* The nodes of a frame; overhead is what the others leave. */
+static void take_nodes (const Taking *t, HistoryFrame *to,
+                        const HostFrame *p) {
+  HistoryNode *overhead = NULL;
+  int64_t left = to->ns;
+  uint32_t i;
+  for (i = 0; i < p->nodes; i++) {
+    HistoryNode *n = &to->node[i];
+    n->node = p->node[i].node;
+    n->calls = (int64_t)p->node[i].calls;
+    if (n->node == NODE_OVERHEAD) overhead = n;
+    else n->self = take_part(t, p->node[i].self, t->left[n->node]);
+    left -= n->self;
+  }
+  if (overhead != NULL) overhead->self = left;
+  to->nodes = p->nodes;
+}
+
+
+/* Where nodes are kept, functions are sums of theirs. */
+static void take_sum (const Taking *t, HistoryFrame *to) {
+  uint32_t i;
+  for (i = to->nodes; i-- > 0; ) {  /* callees first */
+    const HistoryNode *n = &to->node[i];
+    const ProfileNode *node = &t->s->node[n->node];
+    HistoryRow *row = &to->row[t->row[node->func]];
+    int64_t total = t->sum[n->node] + n->self;
+    row->self += n->self;
+    if (!take_isinner(t, n->node)) row->total += total;
+    if (n->node != 0) t->sum[node->parent] += total;
+    t->sum[n->node] = 0;
+  }
+}
+
+
+/* Elsewhere, what is left of them is estimated by the whole recording. */
+static void take_estimate (const Taking *t, HistoryFrame *to,
+                           const HostFrame *p) {
+  uint32_t own = t->s->node[NODE_OVERHEAD].func, root = t->s->node[0].func;
+  HistoryRow *overhead = NULL;
+  int64_t left = to->ns;
+  uint32_t i;
+  for (i = 0; i < to->rows; i++) {
+    HistoryRow *row = &to->row[i];
+    if (row->func == own) {
+      overhead = row;
+      continue;
+    }
+    row->self = take_part(t, p->row[i].self, t->self[row->func]);
+    row->total = row->func == root ? to->ns
+               : take_part(t, p->row[i].total, t->total[row->func]);
+    if (row->total < row->self) row->total = row->self;
+    left -= row->self;
+  }
+  if (overhead != NULL) overhead->self = overhead->total = left;
+}
+
+
+static void take_hostframe (const Taking *t, HistoryFrame *to,
+                            const HostFrame *p) {
+  uint32_t i;
+  to->number = p->number;
+  to->start = take_ns(t, (double)p->start);
+  to->ns = take_ns(t, (double)p->ticks);
+  for (i = 0; i < p->rows; i++) {
+    HistoryRow *row = &to->row[i];
+    row->func = take_func(t, p->row[i].func);
+    row->calls = (int64_t)p->row[i].calls;
+    t->row[row->func] = i;
+  }
+  to->rows = p->rows;
+  if (p->nodes == 0) take_estimate(t, to, p);
+  else {
+    take_nodes(t, to, p);
+    take_sum(t, to);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Averages
+** ======================================================= */
+
+/* standard deviation by mean; half of that is as hot as can be */
+static double average_heat (double mean, double square) {
+  double variance = square - mean * mean, heat;
+  if (mean <= 0 || variance <= 0) return 0;
+  heat = sqrt(variance) / mean / 0.5;
+  return heat < 1 ? heat : 1;
+}
+
+
+static int64_t average_calls (double calls) {
+  return (int64_t)(calls * HISTORY_CALLS + 0.5);
+}
+
+
+static double average_count (const Taking *t) {
+  return t->f->counted ? (double)t->f->counted : 1;
+}
+
+
+static void take_averagefunc (const Taking *t, FuncAverage *to,
+                              const FuncHistory *x, uint32_t func) {
+  double n = average_count(t), self = t->self[func], total = t->total[func];
+  int i;
+  to->func = func;
+  to->calls[0] = average_calls((double)x->sum_calls / n);
+  to->self[0] = take_ns(t, self * (double)x->sum_self / n);
+  to->total[0] = take_ns(t, total * (double)x->sum_total / n);
+  to->heat_self[0] = average_heat((double)x->sum_self / n, x->sum_self2 / n);
+  to->heat_total[0] = average_heat((double)x->sum_total / n,
+                                   x->sum_total2 / n);
+  for (i = 0; i < AVERAGES; i++) {
+    const FuncMoving *m = &x->moving[i];
+    double k = frames_decay(t->f, t->f->averaged - x->at, i);
+    to->calls[i + 1] = average_calls(k * m->calls);
+    to->self[i + 1] = take_ns(t, self * k * m->self);
+    to->total[i + 1] = take_ns(t, total * k * m->total);
+    to->heat_self[i + 1] = average_heat(k * m->self, k * m->self2);
+    to->heat_total[i + 1] = average_heat(k * m->total, k * m->total2);
+  }
+}
+
+
+static void take_averagenode (const Taking *t, NodeAverage *to,
+                              const NodeHistory *x, uint32_t node) {
+  double n = average_count(t), left = t->left[node];
+  int i;
+  to->node = node;
+  to->calls[0] = average_calls((double)x->sum_calls / n);
+  to->self[0] = take_ns(t, left * (double)x->sum_self / n);
+  for (i = 0; i < AVERAGES; i++) {
+    double k = frames_decay(t->f, t->f->averaged - x->at, i);
+    to->calls[i + 1] = average_calls(k * x->moving[i].calls);
+    to->self[i + 1] = take_ns(t, left * k * x->moving[i].self);
+  }
+}
+
+
+static void averages_take (const Taking *t) {
+  const Frames *f = t->f;
+  uint32_t i;
+  for (i = 0; i < f->funcs.count; i++)
+    if (t->s->func[i] != 0)
+      take_averagefunc(t, &t->to->func[t->to->funcs++],
+                       cast(const FuncHistory *, chunks_at(&f->funcs, i)),
+                       take_func(t, i));
+  for (i = 0; i < f->nodes.count; i++)
+    take_averagenode(t, &t->to->node[t->to->nodes++],
+                     cast(const NodeHistory *, chunks_at(&f->nodes, i)), i);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The whole
+** ======================================================= */
+
+/* frame 'i' of those that are taken; NULL: there are no more */
+static const HostFrame *take_frame (const Frames *f, uint32_t i) {
+  uint32_t kept = f->recorded < f->size ? (uint32_t)f->recorded : f->size;
+  if (i == 0) return f->recorded > 0 ? &f->last : NULL;  /* with its nodes */
+  if (i < kept) return frames_at(f, i);
+  return i - kept < frames_slows(f) ? frames_slowat(f, i - kept) : NULL;
+}
+
+
+/* One block of memory has room for it all. */
+static History *history_new (const Frames *f, const Memory *m) {
+  size_t size = sizeof(History) + f->funcs.count * sizeof(FuncAverage)
+                                + f->nodes.count * sizeof(NodeAverage);
+  const HostFrame *p;
+  uint32_t i;
+  History *h;
+  char *at;
+  for (i = 0; (p = take_frame(f, i)) != NULL; i++)
+    size += sizeof(HistoryFrame) + p->rows * sizeof(HistoryRow)
+                                 + p->nodes * sizeof(HistoryNode);
+  h = cast(History *, memory_zeroed(m, size));
+  if (h == NULL) return NULL;
+  h->memory = *m;
+  h->size = size;
+  at = (char *)(h + 1);
+  h->frame = cast(HistoryFrame *, (void *)at);
+  at += i * sizeof *h->frame;
+  h->func = cast(FuncAverage *, (void *)at);
+  at += f->funcs.count * sizeof *h->func;
+  h->node = cast(NodeAverage *, (void *)at);
+  at += f->nodes.count * sizeof *h->node;
+  for (i = 0; (p = take_frame(f, i)) != NULL; i++) {
+    h->frame[i].row = cast(HistoryRow *, (void *)at);
+    at += p->rows * sizeof(HistoryRow);
+    h->frame[i].node = cast(HistoryNode *, (void *)at);
+    at += p->nodes * sizeof(HistoryNode);
+  }
+  return h;
+}
+
+
+static void history_fill (const Taking *t) {
+  const Frames *f = t->f;
+  History *h = t->to;
+  const HostFrame *p;
+  uint32_t i;
+  h->ended = f->number - 1;
+  h->recorded = f->recorded;
+  h->counted = f->counted;
+  h->slowcount = f->slowcount;
+  h->slows = frames_slows(f);
+  for (i = 0; (p = take_frame(f, i)) != NULL; i++)
+    take_hostframe(t, &h->frame[i], p);
+  h->frames = i - h->slows;
+  averages_take(t);
+}
+
+
+History *history_take (const Frames *f, const Snapshot *s) {
+  const Memory *m = s->memory;
+  Taking t = ZEROS;
+  int ok;
+  t.f = f;
+  t.s = s;
+  t.to = history_new(f, m);
+  t.left = memory_new(m, double, s->nodes);
+  t.self = memory_new(m, double, s->functions);
+  t.total = memory_new(m, double, s->functions);
+  t.sum = memory_newzeroed(m, int64_t, s->nodes);
+  t.row = memory_newzeroed(m, uint32_t, s->functions);
+  ok = t.to && t.left && t.self && t.total && t.sum && t.row &&
+       left_fill(&t);
+  if (ok) history_fill(&t);
+  memory_free(m, t.left, s->nodes * sizeof *t.left);
+  memory_free(m, t.self, s->functions * sizeof *t.self);
+  memory_free(m, t.total, s->functions * sizeof *t.total);
+  memory_free(m, t.sum, s->nodes * sizeof *t.sum);
+  memory_free(m, t.row, s->functions * sizeof *t.row);
+  if (ok) return t.to;
+  history_free(t.to);
+  return NULL;
+}
+
+
+void history_free (History *h) {
+  Memory m;
+  if (h == NULL) return;
+  m = h->memory;
+  memory_free(&m, h, h->size);
+}
+
+/* }====================================================== */

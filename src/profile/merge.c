@@ -1,0 +1,99 @@
+/*
+** See merge.h
+*/
+
+#include "profile/merge.h"
+
+#include <string.h>
+
+
+#define MERGE_SHIFT	10
+
+typedef struct MergeNode {
+  ProfileNode node;	/* whose parent is an id here; of the root: 0 */
+  uint32_t next;	/* in the bucket of the index */
+} MergeNode;
+
+
+static MergeNode *merge_at (const Merge *m, uint32_t id) {
+  return cast(MergeNode *, chunks_at(&m->nodes, id));
+}
+
+
+static uint32_t merge_hash (uint32_t parent, uint32_t func, uint32_t line) {
+  return index_mix((uint64_t)parent << 32 | func) ^ line * 0x9E3779B1u;
+}
+
+
+static uint32_t merge_hashof (const void *item) {
+  const ProfileNode *n = &((const MergeNode *)item)->node;
+  return merge_hash(n->parent, n->func, n->call_line);
+}
+
+
+int merge_init (Merge *m, const Memory *memory) {
+  m->memory = memory;
+  chunks_init(&m->nodes, memory, sizeof(MergeNode), MERGE_SHIFT);
+  index_init(&m->index, &m->nodes, offsetof(MergeNode, next), merge_hashof);
+  return chunks_add(&m->nodes) != NULL;
+}
+
+
+void merge_free (Merge *m) {
+  if (m->memory == NULL) return;
+  index_free(&m->index);
+  chunks_free(&m->nodes);
+  m->memory = NULL;
+}
+
+
+/* The id of the node, new or not; 0: out of memory. */
+static uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
+                            uint32_t line) {
+  uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
+  ProfileNode *n;
+  for (; id != 0; id = merge_at(m, id)->next) {
+    n = &merge_at(m, id)->node;
+    if (n->parent == parent && n->func == func && n->call_line == line)
+      return id;
+  }
+  if (chunks_add(&m->nodes) == NULL) return 0;
+  n = &merge_at(m, m->nodes.count - 1)->node;
+  n->parent = parent;
+  n->func = func;
+  n->call_line = line;
+  return index_last(&m->index) ? m->nodes.count - 1 : 0;
+}
+
+
+int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
+               uint32_t *to) {
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    const ProfileNode *from = &nodes->list[i];
+    ProfileNode *n;
+    to[i] = merge_node(m, i == 0 ? 0 : to[from->parent], func[from->func],
+                       from->call_line);
+    if (to[i] == 0) return 0;
+    n = &merge_at(m, to[i])->node;
+    n->calls += from->calls;
+    n->self += from->self;
+    n->raw += from->raw;
+    if (from->depth > n->depth) n->depth = from->depth;
+  }
+  return 1;
+}
+
+
+uint32_t merge_count (const Merge *m) {
+  return m->nodes.count - 1;
+}
+
+
+void merge_copy (const Merge *m, ProfileNode *list) {
+  uint32_t i;
+  for (i = 1; i < m->nodes.count; i++) {
+    list[i - 1] = merge_at(m, i)->node;
+    if (i > 1) list[i - 1].parent--;
+  }
+}

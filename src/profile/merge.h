@@ -1,0 +1,34 @@
+/*
+** Sums of whole trees: nodes that the same functions led to, called in the
+** same lines, become one.
+*/
+
+#ifndef merge_h
+#define merge_h
+
+#include "base/index.h"
+#include "profile/profile.h"
+
+
+typedef struct Merge {
+  const Memory *memory;
+  Chunks nodes;		/* of MergeNode; the first one is not used */
+  Index index;		/* nodes by parent, function and line */
+} Merge;
+
+/* 0: out of memory; it is to be freed all the same. */
+CPROF_I int merge_init (Merge *m, const Memory *memory);
+CPROF_I void merge_free (Merge *m);
+
+/*
+** Adds a tree. 'func' has the functions of the sum by those of the tree,
+** 'to' has room for as many as there are nodes. 0: out of memory.
+*/
+CPROF_I int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
+                       uint32_t *to);
+
+/* How many nodes the sum has, and a copy of them, without totals. */
+CPROF_I uint32_t merge_count (const Merge *m);
+CPROF_I void merge_copy (const Merge *m, ProfileNode *list);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+** See profile.h
+*/
+
+#include "profile/profile.h"
+
+#include <string.h>
+
+
+void nodes_total (ProfileNode *list, uint32_t count) {
+  uint32_t i;
+  for (i = 0; i < count; i++) list[i].total = list[i].self;
+  for (i = count; i-- > 1; ) list[list[i].parent].total += list[i].total;
+}
+
+
+void nodes_steps (const Nodes *nodes, NodeStep *step) {
+  uint32_t i;
+  memset(step, 0, nodes->count * sizeof *step);
+  for (i = nodes->count; i-- > 1; ) {
+    NodeStep *parent = &step[nodes->list[i].parent];
+    step[i].sibling = parent->child;
+    parent->child = i;
+  }
+}
+
+
+void preorder_begin (Preorder *p, const Nodes *nodes, const NodeStep *step) {
+  p->nodes = nodes;
+  p->step = step;
+  p->node = p->depth = 0;
+}
+
+
+int preorder_next (Preorder *p) {
+  if (p->step[p->node].child != 0) {
+    p->node = p->step[p->node].child;
+    p->depth++;
+    return 1;
+  }
+  while (p->node != 0 && p->step[p->node].sibling == 0) {
+    p->node = p->nodes->list[p->node].parent;
+    p->depth--;
+  }
+  if (p->node == 0) return 0;
+  p->node = p->step[p->node].sibling;
+  return 1;
+}
+
+
+/* 'path' has the nodes above the current one, 'depth' of each group. */
+static void levels_fill (const Nodes *nodes, const NodeStep *step,
+                         const uint32_t *group, uint32_t *path,
+                         uint32_t *depth, uint32_t *level) {
+  Preorder p;
+  uint32_t above = 0;
+  preorder_begin(&p, nodes, step);
+  do {
+    while (above > p.depth) depth[group[path[--above]]]--;
+    level[p.node] = depth[group[p.node]]++;
+    path[above++] = p.node;
+  } while (preorder_next(&p));
+}
+
+
+int nodes_levels (const Nodes *nodes, const Memory *m,
+                  const uint32_t *group, uint32_t groups, uint32_t *level) {
+  uint32_t *depth = memory_newzeroed(m, uint32_t, groups);
+  uint32_t *path = memory_new(m, uint32_t, nodes->count);
+  NodeStep *step = memory_new(m, NodeStep, nodes->count);
+  int ok = depth != NULL && path != NULL && step != NULL;
+  if (ok) {
+    nodes_steps(nodes, step);
+    levels_fill(nodes, step, group, path, depth, level);
+  }
+  memory_free(m, depth, groups * sizeof *depth);
+  memory_free(m, path, nodes->count * sizeof *path);
+  memory_free(m, step, nodes->count * sizeof *step);
+  return ok;
+}

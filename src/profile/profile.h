@@ -1,0 +1,88 @@
+/*
+** A profile: what was recorded, in nanoseconds and with totals. It knows
+** nothing of hooks.
+*/
+
+#ifndef profile_h
+#define profile_h
+
+#include <stdint.h>
+
+#include "record/node.h"
+
+
+typedef struct ProfileNode {
+  uint32_t parent;	/* index, always lower; of the root: 0 */
+  uint32_t func;
+  uint32_t call_line;
+  uint32_t depth;	/* most frames in this node at once */
+  uint32_t tails;	/* tail calls that led to it, as far as counted */
+  uint32_t unreturned;	/* calls without a return, as far as counted */
+  int64_t calls;
+  int64_t self;		/* ns */
+  int64_t raw;		/* ns: 'self' with overhead */
+  int64_t total;	/* ns: 'self' of this node and all below */
+} ProfileNode;
+
+typedef struct Nodes {
+  const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
+  uint32_t count;
+  uint32_t fold;	/* did recursion fold? */
+} Nodes;
+
+/* what was counted for a line of a function */
+typedef struct ProfileLine {
+  uint32_t func;
+  uint32_t line;
+  int64_t hits;
+  int64_t self;		/* ns */
+  int64_t raw;		/* ns: with overhead */
+} ProfileLine;
+
+/* Sums up 'total' from 'self'. */
+CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
+
+/*
+** The node of the function that opened zone 'node', or 'node' itself.
+** 'owner' has that of all nodes before, 'zone' tells which functions are
+** zones.
+*/
+static inline uint32_t nodes_owner (const ProfileNode *list,
+                                    const uint8_t *zone,
+                                    const uint32_t *owner, uint32_t node) {
+  return node != 0 && zone[list[node].func] ? owner[list[node].parent]
+                                            : node;
+}
+
+/* the first callee of a node, and the next of its caller; 0: none */
+typedef struct NodeStep {
+  uint32_t child, sibling;
+} NodeStep;
+
+/* Sets 'step' of each node; children are in order of their ids. */
+CPROF_I void nodes_steps (const Nodes *nodes, NodeStep *step);
+
+/* a walk over all nodes, callers before callees */
+typedef struct Preorder {
+  const Nodes *nodes;
+  const NodeStep *step;
+  uint32_t node;
+  uint32_t depth;	/* how many nodes are above it */
+} Preorder;
+
+/* Begins at the root; there must be one. */
+CPROF_I void preorder_begin (Preorder *p, const Nodes *nodes,
+                             const NodeStep *step);
+
+/* Goes to the next node. 0: there is none. */
+CPROF_I int preorder_next (Preorder *p);
+
+/*
+** Sets 'level' of each node to how many nodes of the same group are above
+** it. 0: out of memory.
+*/
+CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,
+                          const uint32_t *group, uint32_t groups,
+                          uint32_t *level);
+
+#endif

@@ -1,0 +1,352 @@
+/*
+** See snapshot.h
+*/
+
+#include "profile/snapshot.h"
+
+#include <string.h>
+
+
+/* what is needed while a snapshot is taken */
+typedef struct Work {
+  Snapshot *s;
+  const Recording *r;
+  const Overhead *o;
+  double *ps;		/* overhead of each node */
+  uint32_t *owner;	/* of each node, see nodes_owner */
+  uint8_t *zone;	/* is the function a zone? */
+  int64_t *self, *raw;	/* of each function, with the zones it opened */
+  double *lines;	/* of each function: overhead on its lines, ns */
+} Work;
+
+
+/* {======================================================
+** Functions: numbered in the order in which nodes name them
+** ======================================================= */
+
+int snapshot_number (Snapshot *s, const Recording *r) {
+  uint32_t i;
+  memset(s, 0, sizeof *s);
+  s->memory = &r->memory;
+  s->funccapacity = r->functions.list.count;
+  s->func = memory_newzeroed(s->memory, uint32_t, s->funccapacity);
+  if (s->func == NULL) return 0;
+  for (i = 0; i < r->tree.nodes.count; i++) {
+    uint32_t *number = &s->func[tree_node(&r->tree, i)->func];
+    if (*number == 0) *number = ++s->functions;
+  }
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Nodes
+** ======================================================= */
+
+static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
+                       int fold) {
+  p->parent = n->parent;
+  p->func = s->func[n->func] - 1;
+  p->call_line = n->call_line;
+  p->calls = (int64_t)n->calls;
+  p->depth = 1;
+  p->tails = p->unreturned = 0;
+  if (!fold) {
+    p->tails = n->as.full.tails;
+    p->unreturned = n->as.full.unreturned;
+  }
+  else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
+}
+
+
+static void nodes_fill (Snapshot *s, const Recording *r) {
+  uint64_t ticks = 0, ns = 0;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++) {
+    const Node *n = tree_node(&r->tree, i);
+    ProfileNode *p = &s->node[i];
+    uint64_t sum;
+    node_fill(p, n, s, r->tree.fold);
+    ticks += n->self;
+    sum = clock_ns(s->scale, ticks);
+    p->self = p->raw = (int64_t)(sum - ns);
+    ns = sum;
+  }
+  s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
+  s->paused = s->wall - (int64_t)ns;
+}
+
+
+/* The self time of functions, with that of the zones that they opened. */
+static void functions_sum (Work *w, int64_t *sum) {
+  const Snapshot *s = w->s;
+  uint32_t i;
+  memset(sum, 0, s->functions * sizeof *sum);
+  for (i = 0; i < s->nodes; i++)
+    sum[s->node[w->owner[i]].func] += s->node[i].self;
+}
+
+
+static void functions_owners (Work *w) {
+  const Snapshot *s = w->s;
+  uint32_t i;
+  for (i = 0; i < s->funccapacity; i++)
+    if (s->func[i] != 0)
+      w->zone[s->func[i] - 1] =
+        functions_at(&w->r->functions, i)->kind == FUNCTION_ZONE;
+  for (i = 0; i < s->nodes; i++)
+    w->owner[i] = nodes_owner(s->node, w->zone, w->owner, i);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Lines
+** ======================================================= */
+
+static int line_counted (const Line *l) {
+  return l->hits != 0 || l->self != 0;
+}
+
+
+static uint32_t lines_count (const Recording *r) {
+  uint32_t count = 0, i, k;
+  for (i = 0; i < r->functions.list.count; i++) {
+    const Lines *l = &functions_at(&r->functions, i)->lines;
+    for (k = 0; l->list != NULL && k < l->count; k++)
+      count += (uint32_t)line_counted(&l->list[k]);
+  }
+  return count;
+}
+
+
+/* A running sum is rounded, so that shares add up to 'whole'. */
+static int64_t line_share (int64_t whole, double part, double all) {
+  if (part >= all) return whole;
+  if (all == (double)whole) return (int64_t)part;
+  return (int64_t)((double)whole * (part / all));
+}
+
+
+/* The overhead on a line; 'given' has it, or it is computed. */
+static double line_overhead (const Work *w, const Line *l, int64_t raw,
+                             const int64_t *given) {
+  if (w->o->unknown != NULL) return 0;
+  if (w->o->lines == NULL)
+    return compensate_line(&w->s->costs, l, (double)raw);
+  return given != NULL && *given <= raw ? (double)*given : 0;
+}
+
+
+/*
+** The lines of function 'id': their raw times are shares of its raw time
+** by their ticks, and 'self' is, for now, what overhead leaves of it.
+*/
+static void lines_function (Work *w, uint32_t id) {
+  Snapshot *s = w->s;
+  const Lines *l = &functions_at(&w->r->functions, id)->lines;
+  uint32_t func = s->func[id] - 1, k;
+  const int64_t *given = NULL;
+  int64_t ns = 0, sum, whole = w->raw[func];
+  double ticks = 0, all = 0;
+  if (w->o->lines != NULL && id < w->o->lines->count)
+    given = *(const int64_t **)chunks_at(w->o->lines, id);
+  for (k = 0; k < l->count; k++) all += (double)l->list[k].self;
+  for (k = 0; k < l->count; k++) {
+    const Line *from = &l->list[k];
+    ProfileLine *to = &s->line[s->lines];
+    if (!line_counted(from)) continue;
+    ticks += (double)from->self;
+    sum = line_share(whole, ticks, all);
+    to->func = func;
+    to->line = (uint32_t)from->line;
+    to->hits = (int64_t)from->hits;
+    to->raw = sum - ns;
+    to->self = to->raw - (int64_t)line_overhead(w, from, to->raw,
+                                                given ? given + k : NULL);
+    w->lines[func] += (double)(to->raw - to->self);
+    ns = sum;
+    s->lines++;
+  }
+}
+
+
+static void lines_fill (Work *w) {
+  uint32_t i;
+  for (i = 0; i < w->s->funccapacity; i++)
+    if (w->s->func[i] != 0 &&
+        functions_at(&w->r->functions, i)->lines.list != NULL)
+      lines_function(w, i);
+}
+
+
+/* The lines of a function share its time by what was left of theirs. */
+static void lines_divide (ProfileLine *from, const ProfileLine *to,
+                          int64_t whole) {
+  double all = 0, sum = 0;
+  int64_t ns = 0, upto;
+  ProfileLine *l;
+  for (l = from; l < to; l++) all += (double)l->self;
+  for (l = from; l < to; l++) {
+    sum += (double)l->self;
+    upto = l == to - 1 ? whole : line_share(whole, sum, all);
+    l->self = upto - ns;
+    ns = upto;
+  }
+}
+
+
+static void lines_finish (const Work *w) {
+  ProfileLine *from = w->s->line, *to, *end = from + w->s->lines;
+  for (; from < end; from = to) {
+    for (to = from; to < end && to->func == from->func; to++) ;
+    lines_divide(from, to, w->self[from->func]);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Overhead
+** ======================================================= */
+
+/* Lines are counted by function: its nodes share what they cost. */
+static void overhead_lines (Work *w) {
+  const Snapshot *s = w->s;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++) {
+    uint32_t func = s->node[w->owner[i]].func;
+    if (w->raw[func] > 0)
+      w->ps[i] += w->lines[func] * COST_UNIT *
+                  ((double)s->node[i].raw / (double)w->raw[func]);
+  }
+}
+
+
+/* 'raw' without overhead; 'clamped' is by how much that exceeds it. */
+static int64_t overhead_less (int64_t raw, double ps, double *clamped) {
+  double ns = ps / COST_UNIT;
+  if (!(ns > 0)) return raw;
+  if (ns < (double)raw && (int64_t)(ns + 0.5) <= raw)
+    return raw - (int64_t)(ns + 0.5);
+  *clamped += ns - (double)raw;
+  return 0;
+}
+
+
+#define NS_MAX	9.2e18
+
+static void overhead_bycosts (Work *w) {
+  Snapshot *s = w->s;
+  double clamped = 0;
+  uint32_t i;
+  compensate_nodes(w->r, &s->costs, w->ps);
+  overhead_lines(w);
+  for (i = 0; i < s->nodes; i++)
+    if (i != NODE_OVERHEAD)
+      s->node[i].self = overhead_less(s->node[i].raw, w->ps[i], &clamped);
+  s->clamped = clamped < NS_MAX ? (int64_t)clamped : INT64_MAX;
+}
+
+
+static void overhead_given (Work *w) {
+  const Chunks *given = w->o->nodes;
+  uint32_t i;
+  for (i = 0; i < w->s->nodes && i < given->count; i++) {
+    ProfileNode *p = &w->s->node[i];
+    int64_t ns = *(const int64_t *)chunks_at(given, i);
+    if (i != NODE_OVERHEAD && ns > 0)
+      p->self = ns < p->raw ? p->raw - ns : 0;
+  }
+}
+
+
+/* What is taken out of nodes goes to that of overhead. */
+static void overhead_take (Work *w) {
+  ProfileNode *list = w->s->node, *to = &list[NODE_OVERHEAD];
+  uint32_t i;
+  if (w->o->nodes != NULL) overhead_given(w);
+  else overhead_bycosts(w);
+  for (i = 0; i < w->s->nodes; i++)
+    if (&list[i] != to) to->self += list[i].raw - list[i].self;
+}
+
+/* }====================================================== */
+
+
+static int work_begin (Work *w) {
+  Snapshot *s = w->s;
+  const Memory *m = s->memory;
+  s->nodes = w->r->tree.nodes.count;
+  s->linecapacity = lines_count(w->r);
+  s->line = memory_newzeroed(m, ProfileLine, s->linecapacity + 1);
+  w->ps = memory_newzeroed(m, double, s->nodes);
+  w->owner = memory_new(m, uint32_t, s->nodes);
+  w->zone = memory_newzeroed(m, uint8_t, s->functions);
+  w->self = memory_new(m, int64_t, s->functions);
+  w->raw = memory_new(m, int64_t, s->functions);
+  w->lines = memory_newzeroed(m, double, s->functions);
+  return s->line && w->ps && w->owner && w->zone && w->self &&
+         w->raw && w->lines;
+}
+
+
+static void work_end (Work *w) {
+  const Memory *m = w->s->memory;
+  uint32_t nodes = w->s->nodes, functions = w->s->functions;
+  memory_free(m, w->ps, nodes * sizeof *w->ps);
+  memory_free(m, w->owner, nodes * sizeof *w->owner);
+  memory_free(m, w->zone, functions * sizeof *w->zone);
+  memory_free(m, w->self, functions * sizeof *w->self);
+  memory_free(m, w->raw, functions * sizeof *w->raw);
+  memory_free(m, w->lines, functions * sizeof *w->lines);
+}
+
+
+static void work_do (Work *w) {
+  Snapshot *s = w->s;
+  nodes_fill(s, w->r);
+  functions_owners(w);
+  functions_sum(w, w->raw);
+  if (w->o->unknown == NULL && w->o->nodes == NULL)
+    s->costs = compensate_costs(w->r, &w->o->costs, clock_rate(s->scale));
+  else
+    s->costs = w->o->costs;
+  lines_fill(w);
+  if (w->o->unknown == NULL) overhead_take(w);
+  functions_sum(w, w->self);
+  lines_finish(w);
+  s->overhead = s->node[NODE_OVERHEAD].self;
+  nodes_total(s->node, s->nodes);
+}
+
+
+int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
+                   ProfileNode *node) {
+  Work w = ZEROS;
+  int ok;
+  if (!snapshot_number(s, r)) return 0;
+  s->scale = clock_scale(&r->clock, r->stopped);
+  s->node = node;
+  w.s = s;
+  w.r = r;
+  w.o = o;
+  ok = work_begin(&w);
+  if (ok) work_do(&w);
+  work_end(&w);
+  if (!ok) snapshot_free(s);
+  return ok;
+}
+
+
+void snapshot_free (Snapshot *s) {
+  if (s->memory == NULL) return;
+  memory_free(s->memory, s->func, s->funccapacity * sizeof *s->func);
+  memory_free(s->memory, s->line,
+              (s->linecapacity + 1) * sizeof *s->line);
+  memset(s, 0, sizeof *s);
+}

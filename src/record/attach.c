@@ -1,0 +1,94 @@
+/*
+** See attach.h
+*/
+
+#include "record/attach.h"
+
+#include "base/hookguard.h"
+#include "record/hook.h"
+
+
+#define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
+
+
+int attach_is (lua_State *L) {
+  return hook_is(lua_gethook(L));
+}
+
+
+int attach_wantslines (const Hot *h, const Stack *s) {
+  return h->lines && (!h->tiers || s->top->line != &h->nowhere);
+}
+
+
+/*
+** Where lines are counted, some instructions are: not while the program
+** has a hook, which may count itself. Where lines come and go, the first
+** one is chosen at random, for there may be no second one.
+*/
+static int attach_interval (Hot *h, const Stack *s) {
+  if (s->hook != NULL || !h->recorder->options.timed) return 0;
+  return h->tiers ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
+                  : COUNT_INTERVAL;
+}
+
+
+void attach_lines (Recorder *r, Stack *s, int lines) {
+  int mask = ATTACH_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
+  int count = lines ? attach_interval(r->hot, s) : 0;
+  s->lines = lines;
+  if (count > 0) mask |= LUA_MASKCOUNT;
+  else count = s->count;
+  lua_sethook(s->L, hook_function(r->hot, s), mask, count);
+}
+
+
+void attach_take (Recorder *r, Stack *s) {
+  if (!attach_is(s->L)) {
+    s->hook = lua_gethook(s->L);
+    s->mask = s->hook ? lua_gethookmask(s->L) : 0;
+    s->count = lua_gethookcount(s->L);
+  }
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+
+
+void attach_restore (Recorder *r, lua_State *L) {
+  Stack *s = r && r->state == STATE_RUNNING ? stacks_find(&r->stacks, L)
+                                            : NULL;
+  if (s != NULL) attach_lines(r, s, attach_wantslines(r->hot, s));
+  else lua_sethook(L, NULL, 0, 0);
+}
+
+
+/* A coroutine that was never seen has the hook from who made it. */
+void attach_release (Recorder *r, lua_State *L) {
+  const Stack *s = r ? stacks_find(&r->stacks, L) : NULL;
+  if (!attach_is(L)) return;
+  if (s == NULL && r) s = r->current;
+  if (s != NULL) lua_sethook(L, s->hook, s->mask, s->count);
+  else lua_sethook(L, NULL, 0, 0);
+}
+
+
+int attach_new (Recorder *r, lua_State *running, lua_State *co) {
+  Stack *s;
+  if (attach_is(co)) return 1;
+  s = recorder_stack(r, running, co);
+  if (s == NULL) return recorder_nomemory(r);
+  s->stale = 1;
+  attach_take(r, s);
+  return 1;
+}
+
+
+/*
+** Who runs is not known, and 'co' may be unable to; but the main thread
+** always exists.
+*/
+int attach_host (Recorder *r, lua_State *co) {
+  HookGuard g = hookguard_begin(r->main);
+  int done = attach_new(r, r->main, co);
+  hookguard_end(r->main, g);
+  return done;
+}

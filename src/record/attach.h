@@ -1,0 +1,39 @@
+/*
+** Attaching to coroutines: takes their hooks, and gives them back. A hook
+** that the program has set itself is called after ours.
+*/
+
+#ifndef attach_h
+#define attach_h
+
+#include "record/recorder.h"
+
+
+/* Is the hook of L ours? */
+CPROF_I int attach_is (lua_State *L);
+
+/* Takes the hook of the coroutine of 's'; the program's own is kept. */
+CPROF_I void attach_take (Recorder *r, Stack *s);
+
+/* Gives the hook of L back. */
+CPROF_I void attach_release (Recorder *r, lua_State *L);
+
+/* Takes the hook again where it was taken before; else removes it. */
+CPROF_I void attach_restore (Recorder *r, lua_State *L);
+
+/* Asks for line events of 's', or no longer. */
+CPROF_I void attach_lines (Recorder *r, Stack *s, int lines);
+
+/* Does the function that runs on 's' count its lines? */
+CPROF_I int attach_wantslines (const Hot *h, const Stack *s);
+
+/*
+** Takes the hook of 'co', which was made before recording began and is
+** about to run, if it is not taken. 0: out of memory.
+*/
+CPROF_I int attach_new (Recorder *r, lua_State *running, lua_State *co);
+
+/* The same for a coroutine that a host resumes itself. */
+CPROF_I int attach_host (Recorder *r, lua_State *co);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+** Callees: which function is called, and which node that leads to. Most
+** calls repeat an earlier one and find both in an inline cache.
+*/
+
+#ifndef callee_h
+#define callee_h
+
+#include "record/recorder.h"
+
+
+/*
+** The callee of 'key', which the cache lacks; takes the place of '*c'.
+** NULL: out of memory, and recording has ended.
+*/
+COLD CPROF_I const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar,
+                                        Callee *c, const Callee *key);
+
+/*
+** The node of a callee that its caller does not know by heart. NULL: out
+** of memory, and recording has ended.
+*/
+CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
+                           uint32_t *flags);
+
+
+static inline Callee *callee_slot (const Hot *h, const Callee *key) {
+  uint64_t x = key->address + key->lines * 0x9E3779B97F4A7C15u;
+  return &h->cache->callee[(x * 0x9E3779B97F4A7C15u) >> (64 - CALLEE_BITS)];
+}
+
+
+/*
+** Asks the cheapest question first: a function that called C functions
+** lately is expected to call one again. A function that stays on the stack
+** is dropped by Lua when the hook returns.
+*/
+static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
+                                          Node *caller) {
+  Callee key, *c;
+  lua_CFunction f;
+  if (caller->callees_c > 1) {
+    lua_getinfo(L, "f", ar);
+    f = lua_tocfunction(L, -1);
+    if (likely(f != NULL)) {
+      if (caller->callees_c == 2) caller->callees_c = 3;
+      goto inc;
+    }
+    lua_pop(L, 1);
+    caller->callees_c--;
+  }
+  lua_getinfo(L, "S", ar);
+  if (likely(*ar->what != 'C')) {
+    if (unlikely(caller->callees_c == 1)) caller->callees_c = 0;
+    key.address = (uintptr_t)ar->source;
+    key.lines = (uint64_t)(uint32_t)ar->linedefined << 32
+                        | (uint32_t)ar->lastlinedefined;
+  }
+  else {
+    lua_getinfo(L, "f", ar);
+    f = lua_tocfunction(L, -1);
+    caller->callees_c++;
+   inc:
+    key.address = (uintptr_t)f;
+    key.lines = CALLEE_C;
+  }
+  c = callee_slot(h, &key);
+  if (likely(c->address == key.address && c->lines == key.lines)) return c;
+  return callee_meet(h, L, ar, c, &key);
+}
+
+
+/* The node in which 'parent' calls 'func'. */
+static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
+                                 uint32_t line, uint32_t *flags) {
+  int i;
+  for (i = 0; i < NODE_CALLEES; i++) {
+    if (parent->tag[i] == node_tag(func)) {
+      Node *n = tree_node(h->tree, parent->callee[i]);
+      if (likely(node_is(n, func, line))) return n;
+    }
+  }
+  return callee_find(h, parent, func, line, flags);
+}
+
+#endif

@@ -1,0 +1,88 @@
+/*
+** See calltrace.h
+*/
+
+#include "record/calltrace.h"
+
+#include <stdio.h>
+
+#include "base/hookguard.h"
+
+
+/* A trace that fails ends recording. */
+static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
+  const char *why;
+  HookGuard g;
+  if (!lua_checkstack(L, LUA_MINSTACK)) {
+    recorder_nomemory(r);
+    return;
+  }
+  g = hookguard_begin(L);
+  why = r->options.trace(L, &r->recording.functions, e);
+  hookguard_end(L, g);
+  if (why == NULL) recorder_overhead(r);
+  else {
+    snprintf(r->why, sizeof r->why, "the trace failed: %s", why);
+    lua_pop(L, 1);
+    recorder_end(r, r->why);
+  }
+}
+
+
+/* ns since recording began, without overhead */
+static uint64_t calltrace_now (const Recorder *r) {
+  const Recording *x = &r->recording;
+  return r->hot->last - x->figures->begun - x->figures->paused -
+         x->tree.overhead->self;
+}
+
+
+/* how many traced frames the resumers have */
+static uint32_t calltrace_below (const Stack *s) {
+  uint32_t depth = 0;
+  while ((s = s->resumer) != NULL) depth += s->depth;
+  return depth;
+}
+
+
+static int calltrace_on (const Recorder *r) {
+  return r->hot->trace && r->state == STATE_RUNNING;
+}
+
+
+void calltrace_enter (Recorder *r, lua_State *L, Frame *f) {
+  Stack *s = r->current;
+  TraceEvent e;
+  if (!calltrace_on(r)) return;
+  f->as.entered = 0;
+  s->traced = (uint32_t)(f - s->base);
+  if (f->is.flags & FRAME_EXCLUDED) return;
+  e.enters = 1;
+  e.func = f->is.func;
+  e.coroutine = s->number;
+  e.depth = calltrace_below(s) + s->depth++;
+  e.since = calltrace_now(r);
+  e.took = 0;
+  f->as.entered = e.since + 1;
+  calltrace_tell(r, L, &e);
+}
+
+
+void calltrace_leave (Recorder *r, lua_State *L, const Frame *top) {
+  Stack *s = r->current;
+  uint32_t height = (uint32_t)(top - s->base);
+  if (!calltrace_on(r)) return;
+  for (; s->traced > height; s->traced--) {
+    Frame *f = s->base + s->traced;
+    TraceEvent e;
+    if (f->is.flags & FRAME_EXCLUDED || f->as.entered == 0) continue;
+    e.enters = 0;
+    e.func = f->is.func;
+    e.coroutine = s->number;
+    e.depth = calltrace_below(s) + --s->depth;
+    e.since = calltrace_now(r);
+    e.took = e.since + 1 - f->as.entered;
+    calltrace_tell(r, L, &e);
+    if (!calltrace_on(r)) return;
+  }
+}

@@ -1,0 +1,328 @@
+/*
+** See control.h
+*/
+
+#include "record/control.h"
+
+#include "record/attach.h"
+#include "record/coroutine.h"
+#include "record/resync.h"
+
+
+/* {======================================================
+** Beginning in the middle of a program
+** ======================================================= */
+
+/*
+** The coroutine that 'at' has resumed and waits for: the argument of
+** coroutine.resume, or the upvalue of what coroutine.wrap returned. NULL:
+** a host resumed it.
+*/
+static lua_State *control_resumed (const Recorder *r, lua_State *at) {
+  const Library *l = &r->recording.functions.library;
+  lua_Debug ar;
+  lua_State *co = NULL;
+  lua_CFunction f;
+  const char *found = NULL;
+  if (!lua_checkstack(at, 2) || !lua_getstack(at, 0, &ar)) return NULL;
+  lua_getinfo(at, "f", &ar);
+  f = lua_tocfunction(at, -1);
+  if (f != NULL && f == l->resume) found = lua_getlocal(at, &ar, 1);
+  else if (f != NULL && f == l->wrap) found = lua_getupvalue(at, -1, 1);
+  if (found != NULL) {
+    co = lua_tothread(at, -1);
+    lua_pop(at, 1);
+  }
+  lua_pop(at, 1);
+  return co;
+}
+
+
+static int control_visited (const Stack *s, const lua_State *L) {
+  while (s != NULL && s->L != L) s = s->resumer;
+  return s != NULL;
+}
+
+
+/* Takes the hooks of all known coroutines, also after a pause. */
+static void control_takeall (Recorder *r, lua_State *L) {
+  Stack *s = NULL;
+  while ((s = stacks_next(&r->stacks, s)) != NULL)
+    if (recorder_alive(r, L, s)) attach_take(r, s);
+}
+
+
+/*
+** Finds out who runs, from the main thread to L, and what runs there down
+** to 'level', and takes the hooks. 0: out of memory.
+*/
+static int control_attach (Recorder *r, lua_State *L, int level) {
+  lua_State *at = r->main;
+  Stack *below = NULL, *s;
+  for (;;) {
+    s = recorder_stack(r, L, at);
+    if (s == NULL) return 0;
+    s->resumer = below;
+    if (!resync_stack(r, L, s, at == L ? level : 0,
+                      below ? below->top : NULL))
+      return 0;
+    if (at == L) break;
+    below = s;
+    at = control_resumed(r, at);
+    if (at == NULL || control_visited(s, at)) at = L;
+  }
+  control_takeall(r, L);
+  hot_enter(r->hot);
+  resync_current(r, s);
+  hot_settime(r->hot, hot_now(r->hot));
+  r->state = STATE_RUNNING;
+  return 1;
+}
+
+
+/* Gives all hooks back. */
+static void control_detach (Recorder *r, lua_State *L) {
+  Stack *s = NULL;
+  r->current->top = r->hot->top;
+  r->hot->L = NULL;
+  *r->hot->running = NULL;
+  r->current = stacks_find(&r->stacks, r->main);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) {
+    stack_uncount(s);
+    if (!recorder_alive(r, L, s)) stacks_remove(&r->stacks, s);
+    else {
+      attach_release(r, s->L);
+      s->stale = 1;
+    }
+  }
+}
+
+/* }====================================================== */
+
+
+static int control_begin (Recorder *r, lua_State *L, const Options *o,
+                          int level) {
+  if (recorder_begin(r, L, o) && control_attach(r, L, level)) {
+    r->recording.figures->begun = r->hot->last;
+    if (r->store != NULL) r->store->started(r->store, r, L);
+    return 1;
+  }
+  return recorder_nomemory(r);
+}
+
+
+int control_start (Recorder *r, lua_State *L, const Options *o) {
+  return control_begin(r, L, o, 0);
+}
+
+
+void control_settle (Recorder *r, lua_State *L) {
+  if (!recorder_active(r)) {  /* it may have ended by itself */
+    if (r->store != NULL) r->store->finish(r->store, r, L);
+    return;
+  }
+  if (r->state == STATE_RUNNING && !coroutine_check(r, L))
+    recorder_nomemory(r);
+  else
+    recorder_settle(r);
+}
+
+
+int control_stop (Recorder *r, lua_State *L) {
+  control_settle(r, L);
+  if (r->state == STATE_STOPPED) return 0;
+  if (r->state == STATE_RUNNING) control_detach(r, L);
+  r->state = STATE_STOPPED;
+  r->recording.stopped = 1;
+  return 1;
+}
+
+
+int control_pause (Recorder *r, lua_State *L) {
+  control_settle(r, L);
+  if (r->state != STATE_RUNNING) return 0;
+  control_detach(r, L);
+  r->paused_at = r->hot->last;
+  r->state = STATE_PAUSED;
+  return 1;
+}
+
+
+int control_resume (Recorder *r, lua_State *L) {
+  Figures *f;
+  if (!recorder_active(r) || r->state != STATE_PAUSED) return 0;
+  if (!control_attach(r, L, 0)) return recorder_nomemory(r);
+  f = r->recording.figures;
+  if (r->hot->last > r->paused_at) f->paused += r->hot->last - r->paused_at;
+  return 1;
+}
+
+
+/* {======================================================
+** Forks
+** ======================================================= */
+
+typedef struct Forked {
+  Recorder *recorder;
+  lua_State *running;
+  int level;
+  Options options;
+} Forked;
+
+
+/* Forked -> */
+static int control_beginchild (lua_State *L) {
+  Forked *f = cast(Forked *, lua_touserdata(L, 1));
+  control_begin(f->recorder, f->running, &f->options, f->level);
+  return 0;
+}
+
+
+/* Beginning may raise an error; to catch it takes a level of the stack. */
+void control_fork (Recorder *r, lua_State *L, int level) {
+  Forked f;
+  Store *store = r->store ? r->store->child(r->store, r) : NULL;
+  if (store == NULL || !lua_checkstack(L, 2)) {
+    if (store != NULL) store->free(store);
+    recorder_active(r);
+    return;
+  }
+  f.recorder = r;
+  f.running = L;
+  f.level = level + 1;
+  f.options = r->options;
+  f.options.store = store;
+  lua_pushcfunction(L, control_beginchild);
+  lua_pushlightuserdata(L, &f);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+    lua_pop(L, 1);
+    recorder_nomemory(r);
+  }
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Frames of the host
+** ======================================================= */
+
+/* The stacks that run, and what is not on them. */
+static int frame_touch (Recorder *r) {
+  Stack *s;
+  for (s = r->current; s != NULL; s = s->resumer)
+    if (!recorder_touch(r, s)) return 0;
+  return frames_touch(&r->frames, r->recording.tree.overhead);
+}
+
+
+/*
+** The rate is known the better the longer the clock runs: it is measured
+** at the ends of frames 1, 2, 4, 8 and so on.
+*/
+static void frame_rate (Recorder *r) {
+  uint64_t number = r->frames.number;
+  double ns;
+  if ((number & (number - 1)) != 0) return;
+  ns = clock_rate(clock_scale(&r->recording.clock, 0));
+  frames_rate(&r->frames, ns * 1e-9, (uint64_t)(r->options.budget * 1e6 / ns));
+}
+
+
+/* The first frame ends: it began when recording did. */
+static int frame_first (Recorder *r, lua_State *L) {
+  static const char name[] = "cprof.frame";
+  const Function *f = functions_zone(&r->recording.functions, name,
+                                     sizeof name - 1, sizeof name - 1);
+  if (f == NULL || !frames_begin(&r->frames, 0)) return 0;
+  r->frame_func = f->id;
+  r->hot->frames = &r->frames;
+  recorder_choose(r);
+  control_takeall(r, L);  /* another event function */
+  return 1;
+}
+
+
+/* The time that this took is in a zone of its own. */
+static int frame_zone (Recorder *r, Frame *top) {
+  Hot *h = r->hot;
+  uint64_t now = hot_now(h);
+  int truncated;
+  Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0,
+                       &truncated);
+  if (n == NULL || !frames_touch(&r->frames, n)) return 0;
+  n->calls++;
+  if (now > h->last) n->self += now - h->last;
+  hot_settime(h, now);
+  return 1;
+}
+
+
+static int frame_end (Recorder *r, lua_State *L, int record) {
+  const Figures *x = r->recording.figures;
+  Hot *h = r->hot;
+  r->current->top = h->top;
+  if (!r->frames.on && !frame_first(r, L)) return 0;
+  frame_rate(r);
+  return frames_end(&r->frames, h->last - x->begun - x->paused, record) &&
+         frame_touch(r) && frame_zone(r, h->top);
+}
+
+
+int control_frame (Recorder *r, lua_State *L, int record) {
+  control_settle(r, L);
+  if (r->state != STATE_RUNNING) return 0;
+  return (coroutine_here(r, L) && frame_end(r, L, record)) ||
+         recorder_nomemory(r);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Reset
+** ======================================================= */
+
+/* Its frames stand in nodes that will be gone. */
+static void reset_unroot (Stack *s) {
+  Frame *f;
+  s->counted = 0;
+  for (f = s->base; f <= s->top; f++) {
+    if (f->node != NULL) f->as.call_line = f->node->call_line;
+    f->node = NULL;
+  }
+}
+
+
+static int reset_reroot (Recorder *r, Stack *s) {
+  Stack *below = s->resumer;
+  Frame *f;
+  if (below != NULL && !reset_reroot(r, below)) return 0;
+  if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
+  if (r->hot->fold) stack_count(s);
+  if (r->hot->trace) {
+    for (f = s->base; f <= s->top; f++) f->as.entered = 0;
+    stack_retrace(s);
+  }
+  return 1;
+}
+
+
+int control_reset (Recorder *r) {
+  Hot *h = r->hot;
+  Stack *s = NULL;
+  if (!r->started || (r->state != STATE_STOPPED && !recorder_active(r)))
+    return 0;
+  if (r->state == STATE_RUNNING) r->current->top = h->top;
+  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);
+  if (!recorder_clear(r)) return recorder_nomemory(r);
+  if (r->state == STATE_RUNNING) {
+    if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
+    resync_current(r, r->current);
+  }
+  hot_settime(h, hot_now(h));
+  r->paused_at = r->recording.figures->begun = h->last;
+  return 1;
+}
+
+/* }====================================================== */

@@ -1,0 +1,44 @@
+/*
+** Start and stop, pause and resume, reset, and the end of a frame. Each is
+** called from a C function that Lua has called in the coroutine L, or by
+** the host where nothing runs.
+*/
+
+#ifndef control_h
+#define control_h
+
+#include "record/recorder.h"
+
+
+/*
+** Nothing may be recorded in L's state at present. 0: out of memory. May
+** raise an error of Lua's for that, too.
+*/
+CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
+
+/*
+** All of these return 0 when there is nothing to do. What was stopped
+** remains in its store until that is told to finish.
+*/
+CPROF_I int control_stop (Recorder *r, lua_State *L);
+CPROF_I int control_pause (Recorder *r, lua_State *L);
+CPROF_I int control_resume (Recorder *r, lua_State *L);
+CPROF_I int control_reset (Recorder *r);
+
+/*
+** Ends a frame of the host, which is kept and averaged if 'record'. 0: no
+** frame could be ended, for nothing is being recorded.
+*/
+CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
+
+/* Brings all figures up to this moment. */
+CPROF_I void control_settle (Recorder *r, lua_State *L);
+
+/*
+** This is the child of the process that was recorded, and a function of L
+** runs, at 'level' and above: goes on in a store of the child's own, or
+** ends recording. Raises no errors.
+*/
+CPROF_I void control_fork (Recorder *r, lua_State *L, int level);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+** See coroutine.h
+*/
+
+#include "record/coroutine.h"
+
+#include "record/attach.h"
+#include "record/resync.h"
+
+
+/* Does the coroutine of 's' wait for one that it has resumed? */
+static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
+  lua_Debug ar;
+  if (s->resumer == NULL) return 1;  /* there is nobody else */
+  if (!recorder_alive(r, running, s)) return 0;
+  return lua_status(s->L) == LUA_OK && lua_getstack(s->L, 0, &ar);
+}
+
+
+/* Leaves the current stack, for good if its function has returned. */
+static Stack *coroutine_leave (Recorder *r, Stack *s) {
+  Stack *resumer = s->resumer;
+  s->resumer = NULL;
+  stack_uncount(s);
+  if (s->top == s->base && s->L != r->main && resumer != NULL)
+    stacks_remove(&r->stacks, s);
+  return resumer;
+}
+
+
+/* The stack of a coroutine that has no hook but from its creator. */
+static Stack *coroutine_new (Recorder *r, lua_State *L,
+                             const Stack *resumer) {
+  Stack *s = recorder_stack(r, L, L);
+  if (s == NULL) return NULL;
+  s->hook = resumer->hook;
+  s->mask = resumer->mask;
+  s->count = resumer->count;
+  s->lines = (lua_gethookmask(L) & LUA_MASKLINE) != 0;
+  s->stale = 1;
+  return s;
+}
+
+
+/* The stack of L, which 'resumer' has just resumed. */
+static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
+                                Stack *resumer) {
+  Stack *s = stacks_find(&r->stacks, L);
+  lua_Debug caller;
+  if (s == NULL) s = coroutine_new(r, L, resumer);
+  if (s == NULL) return NULL;
+  s->resumer = resumer;
+  if (level == 1 && !lua_getstack(L, 1, &caller)) {  /* it begins */
+    s->top = s->base;
+    s->stale = 0;
+  }
+  if (s->stale)
+    return resync_stack(r, L, s, level, resumer->top) ? s : NULL;
+  return resync_rebase(r, s, resumer->top) ? s : NULL;
+}
+
+
+int coroutine_switch (Recorder *r, lua_State *L, int level, int told) {
+  Hot *h = r->hot;
+  Stack *s = r->current, *to = s;
+  s->top = h->top;
+  while (to != NULL && to->L != L) to = to->resumer;
+  if (to != NULL) {  /* back to one that waited */
+    while (s != to) s = coroutine_leave(r, s);
+  }
+  else {
+    while (!told && !coroutine_waits(r, L, s)) s = coroutine_leave(r, s);
+    s = coroutine_resume(r, L, level, s);
+    if (s == NULL) return 0;
+  }
+  if (h->fold) stack_count(s);
+  if (h->trace && s->traced != (uint32_t)(s->top - s->base))
+    stack_retrace(s);
+  resync_current(r, s);
+  return recorder_touch(r, s);
+}
+
+
+/*
+** Another hook has replaced ours: what ran under it is not known. Where
+** that is gone, too, ours comes back. 0: out of memory.
+*/
+static int coroutine_retake (Recorder *r, lua_State *L) {
+  Stack *s = r->current;
+  r->recording.figures->hooks_lost++;
+  recorder_unrecorded(r);
+  if (r->state != STATE_RUNNING) return 0;
+  if (lua_gethook(L) != NULL) return 1;
+  s->top = r->hot->top;
+  attach_take(r, s);
+  if (!resync_stack(r, L, s, 0, s->resumer ? s->resumer->top : NULL))
+    return 0;
+  resync_current(r, s);
+  return 1;
+}
+
+
+int coroutine_check (Recorder *r, lua_State *L) {
+  return r->hot->L != L || attach_is(L) || coroutine_retake(r, L);
+}
+
+
+int coroutine_here (Recorder *r, lua_State *L) {
+  Hot *h = r->hot;
+  CallAddress ci;
+  lua_Debug ar;
+  if (!coroutine_check(r, L)) return 0;
+  if (h->L != L) {
+    hot_charge(h, hot_now(h));
+    if (!coroutine_switch(r, L, 0, 0)) return 0;
+  }
+  ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
+  return h->top->ci == ci || resync_unwind(h, L, ci, 0, 0) != NULL;
+}

@@ -1,0 +1,471 @@
+/*
+** See hook.h
+**
+** What an event costs, compared with a hook that only reads the clock, is
+** measured by 'make bench'. Nothing here raises an error, and nothing
+** allocates but when a function, a node or a coroutine is met for the
+** first time.
+*/
+
+#include "record/hook.h"
+
+#include "record/attach.h"
+#include "record/callee.h"
+#include "record/calltrace.h"
+#include "record/control.h"
+#include "record/coroutine.h"
+#include "record/resync.h"
+
+
+/* {======================================================
+** Frames that were left unseen
+** ======================================================= */
+
+/* See resync_unwind; NULL also when that was traced, and failed. */
+static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                           int replaced) {
+  Frame *f = resync_unwind(h, L, ci, level, replaced);
+  if (f == NULL) recorder_nomemory(h->recorder);
+  else if (h->trace) calltrace_leave(h->recorder, L, f);
+  return h->L != NULL ? f : NULL;
+}
+
+
+/* A function returns whose frame is not on top, or has a zone on it. */
+static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
+  const Stack *s = h->recorder->current;
+  Frame *f = stack_function(s, h->top, ci);
+  if (f == s->base) f = hook_unwind(h, L, ci, 0, 0);
+  if (f == NULL || f == h->recorder->current->base) return;
+  if (h->fold) stack_deactivate(f - 1, h->top);
+  else stack_unreturned(f, h->top);
+  h->top = f - 1;
+  *h->running = h->top->node;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Calls and returns
+** ======================================================= */
+
+/* The coroutine 'co' is about to run. */
+static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
+  if (co == NULL || !attach_new(r, L, co)) return;
+  r->resuming = co;
+  r->resuming_at = r->hot->last;
+}
+
+
+/* The frame on top wants a closer look. */
+static NOINLINE void hook_special (Hot *h, lua_State *L) {
+  Recorder *r = h->recorder;
+  Recording *x = &r->recording;
+  Frame *f = h->top;
+  if (f->is.flags & FRAME_TRUNCATED) x->figures->truncated++;
+  /* where recursion folds, there is no room to count these */
+  if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
+      !h->fold && f->node->as.full.tails < UINT32_MAX)
+    f->node->as.full.tails++;
+  if (!(f->is.flags & FRAME_RESUMES)) return;
+  if (functions_at(&x->functions, f->is.func)->marks & FUNCTION_RESUME)
+    hook_resume(r, L, lua_tothread(L, 1));
+  else if (lua_getupvalue(L, -1, 1) != NULL) {  /* see 'callee_which' */
+    lua_State *co = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    hook_resume(r, L, co);
+  }
+}
+
+
+/* The line of a call, where calls are told apart by their lines. */
+static inline uint32_t hook_callline (lua_State *L, const Frame *f,
+                                      lua_Debug *caller, int how) {
+  uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
+  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
+    line = resync_line(L, caller);
+  return line;
+}
+
+
+/* A function is called, or takes its caller's place (a tail call). */
+static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
+                              int how) {
+  lua_Debug caller;
+  CallAddress ci = lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+  Frame *f = h->top;
+  Line *entry = NULL;
+  const Callee *c;
+  Node *n;
+  uint32_t flags = 0;
+  if (unlikely(f->ci != ci)) {
+    int replaces = ar->event == LUA_HOOKTAILCALL;
+    f = hook_unwind(h, L, ci, 1, replaces);
+    if (f == NULL) return;
+    if (replaces) flags = FRAME_TAIL;
+  }
+  n = f->node;
+  c = callee_which(h, L, ar, n);
+  if (unlikely(c == NULL)) return;
+  if (how & HOW_LINES) entry = f->line;
+  if (likely(!(c->is.flags & FRAME_EXCLUDED))) {
+    uint32_t line = hook_callline(L, f, &caller, how);
+    n = callee_node(h, n, c->is.func, line, &flags);
+    if (unlikely(n == NULL)) return;
+    n->calls++;
+    *h->running = n;
+    if (how & HOW_FOLD) node_activate(n);
+    if (how & HOW_FRAMES && unlikely(!frames_touch(h->frames, n))) {
+      recorder_nomemory(h->recorder);
+      return;
+    }
+    entry = c->entry;
+  }
+  if (unlikely(f == h->limit)) {
+    if (!resync_room(h)) {
+      recorder_nomemory(h->recorder);
+      return;
+    }
+    f = h->top;
+  }
+  f++;
+  f->ci = ar->i_ci;
+  f->node = n;
+  f->is = c->is;
+  if (how & HOW_LINES) f->line = entry;
+  h->top = f;
+  if (unlikely((f->is.flags |= flags) & ~FRAME_EXCLUDED))
+    hook_special(h, L);
+}
+
+
+/* The function on top returns. */
+static inline void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
+  Frame *f = h->top;
+  if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
+    if (how & HOW_FOLD) stack_deactivate(f - 1, f);
+    h->top = f - 1;
+    *h->running = f[-1].node;
+  }
+  else
+    hook_return(h, L, ar->i_ci);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Lines
+** ======================================================= */
+
+/*
+** Where lines of some sources are counted, line events are asked for as
+** soon as a function of these runs. They are dropped when one comes from
+** another function: many of these return before that.
+*/
+static void hook_tier (Hot *h) {
+  Stack *s = h->recorder->current;
+  if (s->lines) return;
+  s->top = h->top;
+  if (attach_wantslines(h, s)) attach_lines(h->recorder, s, 1);
+}
+
+
+/* A line that is not one of the function on top. */
+static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+  Frame *f = hook_unwind(h, L, ar->i_ci, 0, 0);
+  Line *line;
+  if (f == NULL) return;
+  line = f->is.flags & FRAME_EXCLUDED ? NULL
+                                      : line_go(f->line, ar->currentline);
+  if (line != NULL) {
+    line->hits++;
+    f->line = line;
+  }
+  else if (h->tiers && f->line == &h->nowhere) {
+    h->recorder->current->top = f;
+    attach_lines(h->recorder, h->recorder->current, 0);
+  }
+}
+
+
+static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
+  Frame *f = h->top;
+  Line *line = line_go(f->line, ar->currentline);
+  if (likely(f->ci == ar->i_ci && line != NULL &&
+             !(f->is.flags & FRAME_EXCLUDED))) {
+    line->hits++;
+    f->line = line;
+  }
+  else
+    hook_otherline(h, L, ar);
+}
+
+
+/* One of COUNT_INTERVAL instructions; its line may not have been told. */
+static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
+  Frame *f = h->top;
+  Line *line;
+  if (f->ci != ar->i_ci || f->is.flags & FRAME_EXCLUDED) return;
+  lua_getinfo(L, "l", ar);
+  line = line_go(f->line, ar->currentline);
+  if (line != NULL && line->counts < UINT32_MAX) line->counts++;
+  if (h->tiers && lua_gethookcount(L) != COUNT_INTERVAL)
+    lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Any event, in any way of recording
+** ======================================================= */
+
+static NOINLINE void hook_anycall (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_call(h, L, ar, h->how);
+}
+
+
+static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
+  if (ar->event == LUA_HOOKLINE) {
+    hook_line(h, L, ar);
+    return;
+  }
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, h->how);
+  else hook_anycall(h, L, ar);
+  if (h->trace && h->L != NULL) {
+    if (ar->event == LUA_HOOKRET) calltrace_leave(h->recorder, L, h->top);
+    else calltrace_enter(h->recorder, L, h->top);
+  }
+  if (h->tiers && h->L != NULL) hook_tier(h);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Timed events
+** ======================================================= */
+
+/* what kind of event it was, where there were so many nodes before */
+static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
+  const Functions *fs = &h->recorder->recording.functions;
+  if (event == LUA_HOOKRET) return EVENT_RETURN;
+  if (event == LUA_HOOKLINE) return EVENT_LINE;
+  if (h->top->is.flags & FRAME_EXCLUDED) return EVENT_KINDS;
+  if (h->tree->nodes.count != nodes) return EVENT_NODE;
+  return functions_at(fs, h->top->is.func)->kind == FUNCTION_C
+       ? EVENT_C : EVENT_LUA;
+}
+
+
+/* The next event to be timed is chosen. */
+static void hook_schedule (Hot *h) {
+  h->countdown = timing_gap(h->scheduled, &h->seed);
+  h->scheduled += h->countdown;
+}
+
+
+/*
+** An event at 'now' that is timed: its end is measured, too. What this
+** takes more than other events is overhead.
+*/
+static inline void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
+                                    uint64_t now,
+                                    void (*take) (Hot *h, lua_State *L,
+                                                  lua_Debug *ar)) {
+  Recording *x = &h->recorder->recording;
+  uint32_t nodes = h->tree->nodes.count;
+  uint64_t begun, ended, extra;
+  int event = ar->event;
+  EventKind kind;
+  hook_schedule(h);
+  begun = platform_ticksafter();
+  take(h, L, ar);
+  ended = platform_ticksafter();
+  if (h->L == NULL || h->last > now) return;  /* a function was met */
+  kind = hook_kind(h, event, nodes);
+  if (kind == EVENT_KINDS) return;
+  timing_add(&x->figures->timing[kind], kind, ended - begun);
+  extra = begun - now + platform_ticksafter() - ended;
+  x->tree.overhead->self += extra;
+  h->last += extra;
+  h->since += extra;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Events that are not what the fast functions expect
+** ======================================================= */
+
+Recorder *hook_recorder (lua_State *L) {
+  Recorder *r = hot_current->recorder;
+  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
+    r = recorder_get(L);
+  return r != NULL && recorder_running(r) ? r : NULL;
+}
+
+
+/*
+** Nothing is recorded any more: the program gets its own hook back, which
+** must not miss this event.
+*/
+static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
+  lua_Hook f;
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  attach_release(r, L);
+  f = lua_gethook(L);
+  if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
+}
+
+
+/* the level above which the frames are known at an event */
+static int hook_level (const lua_Debug *ar) {
+  return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
+}
+
+
+/* The recorder of L, which this thread did not record last; or NULL. */
+static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
+  Recorder *r = hot_current->recorder;
+  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX)) {
+    r = recorder_get(L);
+    if (r != NULL && recorder_forked(r)) control_fork(r, L, hook_level(ar));
+  }
+  if (r != NULL && recorder_running(r)) return r;
+  hook_leave(r, L, ar);
+  return NULL;
+}
+
+
+/* Another coroutine runs than at the last event. 0: out of memory. */
+static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
+                        uint64_t now) {
+  int told = r->resuming == L && r->resuming_at == r->hot->last;
+  hot_charge(r->hot, now);
+  return coroutine_switch(r, L, hook_level(ar), told) ||
+         recorder_nomemory(r);
+}
+
+
+static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  int switched = h->L != L;
+  uint64_t now;
+  if (switched) {
+    Recorder *r = hook_find(L, ar);
+    if (r == NULL) return;
+    h = r->hot;
+    hot_enter(h);
+  }
+  now = hot_now(h);
+  if (h->L != L && !hook_switch(h->recorder, L, ar, now)) return;
+  if (ar->event == LUA_HOOKCOUNT) {
+    hook_count(h, L, ar);
+    return;
+  }
+  if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
+  else hot_charge(h, now);
+  if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
+  else if (switched) {  /* not like other events */
+    hook_schedule(h);
+    hook_anyevent(h, L, ar);
+  }
+  else
+    hook_timedevent(h, L, ar, now, hook_anyevent);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The event functions
+** ======================================================= */
+
+static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
+                                int how) {
+  if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
+  else if (how & HOW_LINES) hot_charge(h, now);
+  else {  /* shorter, for there are no lines */
+    if (unlikely(now < h->last)) hot_backwards(h, now);
+    h->top->node->self += now - h->last;
+    hot_settime(h, now);
+  }
+}
+
+
+/*
+** An event function for each way of recording. Calls are functions of
+** their own, so that a return, the other half of all events, need not save
+** the registers that they use.
+*/
+#define EVENT_FUNCTION(name, way) \
+static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+  hook_call(h, L, ar, way); \
+} \
+static inline void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
+    hook_line(h, L, ar); \
+  else name##_call(h, L, ar); \
+} \
+static NOINLINE void name##_timed (Hot *h, lua_State *L, lua_Debug *ar, \
+                                   uint64_t now) { \
+  hook_timedevent(h, L, ar, now, name##_take); \
+} \
+static void name (lua_State *L, lua_Debug *ar) { \
+  Hot *h = hot_current; \
+  uint64_t now; \
+  if (unlikely(h->L != L || h->how != (way))) hook_slow(L, ar); \
+  else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
+    hook_count(h, L, ar); \
+  else { \
+    now = platform_ticks(); \
+    hook_charge(h, ar, now, way); \
+    if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
+    else name##_timed(h, L, ar, now); \
+  } \
+}
+
+EVENT_FUNCTION(hook_calls, 0)
+EVENT_FUNCTION(hook_folded, HOW_FOLD)
+EVENT_FUNCTION(hook_lines, HOW_LINES)
+EVENT_FUNCTION(hook_frames, HOW_FRAMES)
+
+
+/* The program has a hook of its own, which sees the event after us. */
+static void hook_chained (lua_State *L, lua_Debug *ar) {
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int mine = LUA_MASKCALL | LUA_MASKRET;
+  int top = lua_gettop(L);
+  Recorder *r = hook_recorder(L);
+  const Stack *s;
+  if (r == NULL) {
+    hook_leave(recorder_get(L), L, ar);
+    return;
+  }
+  if (r->hot->lines) mine |= LUA_MASKLINE;
+  if (mine & (1 << event)) hook_slow(L, ar);
+  lua_settop(L, top);
+  s = r->current->L == L ? r->current : stacks_find(&r->stacks, L);
+  if (s != NULL && s->mask & (1 << event)) s->hook(L, ar);
+}
+
+
+int hook_is (lua_Hook f) {
+  return f == hook_calls || f == hook_folded || f == hook_lines ||
+         f == hook_frames || f == hook_chained;
+}
+
+
+lua_Hook hook_function (const Hot *h, const Stack *s) {
+  if (s->hook != NULL) return hook_chained;
+  if (h->lines) return hook_lines;
+  if (h->fold) return hook_folded;
+  return h->frames ? hook_frames : hook_calls;
+}
+
+/* }====================================================== */

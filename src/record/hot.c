@@ -1,0 +1,64 @@
+/*
+** See hot.h
+*/
+
+#include "record/hot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/recorder.h"
+
+
+#if !defined(CPROF_AMALGAMATION)
+const Hot hot_nobody = ZEROS;
+PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
+#endif
+
+
+/*
+** The child of a fork shares files with its parent, so nothing may be
+** recorded there before the slow path has had a look.
+*/
+static void hot_forked (void) {
+  hot_current = (Hot *)&hot_nobody;
+}
+
+
+Hot *hot_new (void) {
+  platform_atfork(hot_forked);
+  return cast(Hot *, calloc(1, sizeof(Hot)));
+}
+
+
+/*
+** No thread may be left with the address of freed memory: what another
+** thread may still point to stays, empty.
+*/
+void hot_free (Hot *h) {
+  int mine = hot_current == h;
+  int known = h->shared || (h->thread != NULL && h->thread != &hot_current);
+  memset(h, 0, sizeof *h);
+  if (known) return;
+  if (mine) hot_current = (Hot *)&hot_nobody;
+  free(h);
+}
+
+
+uint64_t hot_read (const Hot *h) {
+  return clock_read(&h->recorder->recording.clock);
+}
+
+
+/*
+** What passed before the step is lost: since the last event to the node,
+** and since the last line to the line. In line mode, 'since' may be older
+** than 'last'; the node then keeps what its lines were charged.
+*/
+void hot_backwards (Hot *h, uint64_t now) {
+  Figures *f = h->recorder->recording.figures;
+  f->backwards++;
+  f->backwards_ticks += h->last - now;
+  h->top->node->self += h->last - h->since;
+  hot_settime(h, now);
+}

@@ -1,0 +1,140 @@
+/*
+** Hot: what every event needs of a recorder, in a few cache lines.
+*/
+
+#ifndef hot_h
+#define hot_h
+
+#include "record/frames.h"
+#include "record/recording.h"
+#include "record/stack.h"
+
+
+struct Recorder;
+
+/* an entry of the inline cache: a callee as an event shows it */
+typedef struct Callee {
+  uintptr_t address;	/* C function, or source of a Lua function */
+  uint64_t lines;	/* of its definition; CALLEE_C: a C function */
+  FrameIs is;		/* what its frames are */
+  Line *entry;		/* its first line, where lines are counted */
+} Callee;
+
+/* a node beyond those that its caller knows by heart */
+typedef struct Child {
+  const Node *parent;
+  Node *node;
+  uint32_t func;
+  uint32_t line;	/* of the call */
+  uint32_t flags;	/* FRAME_TRUNCATED, or none */
+} Child;
+
+#define CALLEE_C	UINT64_MAX
+#define CALLEE_BITS	9
+#define CHILD_BITS	9
+
+/* No address in it outlives what it stands for. */
+typedef struct Cache {
+  Callee callee[1 << CALLEE_BITS];
+  Child child[1 << CHILD_BITS];
+  Callee unsure;	/* for what must not be cached */
+} Cache;
+
+/* what an event function is compiled for: bits that are constants there */
+#define HOW_FOLD	1	/* recursion folds */
+#define HOW_LINES	2
+#define HOW_FRAMES	4	/* the host's */
+#define HOW_CALLSITES	8
+#define HOW_ANY		16	/* the bits are known to the recorder only */
+
+typedef struct Hot {
+  lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
+  int how;		/* HOW_ANY: not for the fast event functions */
+  ClockKind clock;
+  uint64_t last;	/* ticks at the last event */
+  uint64_t since;	/* the same, line events apart */
+  uint64_t countdown;	/* events to the next timed one */
+  Frame *top;		/* of the current stack */
+  Frame *limit;
+  Cache *cache;
+  const Tree *tree;
+  Frames *frames;	/* NULL: the host has ended no frame yet */
+  const Node **running;	/* where to tell which node runs */
+  uint64_t scheduled;	/* events, when the countdown has ended */
+  uint64_t seed;	/* of the choice of timed events */
+  uint64_t epoch;	/* tells this recording from earlier ones */
+  int timed;		/* are events timed? */
+  int callsites;	/* are calls told apart by their lines? */
+  int fold;
+  int lines;		/* are lines counted? */
+  int tiers;		/* ... of some sources only? */
+  int trace;
+  Line nowhere;		/* stands for all lines that are not counted */
+  const Node *unread;	/* 'running' points here when nobody reads it */
+  void *thread;		/* the thread that has its address */
+  int shared;		/* did several threads have it? */
+  struct Recorder *recorder;
+} Hot;
+
+/*
+** What this thread recorded last. It is compared with what an event says,
+** never trusted: another state may run next. Where nothing was recorded,
+** it is 'hot_nobody'.
+*/
+#if defined(CPROF_AMALGAMATION)  /* C++ cannot declare it and define it later */
+static const Hot hot_nobody = ZEROS;
+static PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
+#else
+CPROF_I const Hot hot_nobody;
+CPROF_I PLATFORM_THREAD Hot *hot_current;
+#endif
+
+/* This thread records 'h' from now on. */
+static inline void hot_enter (Hot *h) {
+  hot_current = h;
+  if (h->thread != &hot_current) {
+    h->shared = h->thread != NULL;
+    h->thread = &hot_current;
+  }
+}
+
+/* A new one, or NULL; and one that is no longer needed. */
+CPROF_I Hot *hot_new (void);
+CPROF_I void hot_free (Hot *h);
+
+/* the time, for what is not worth a path of its own */
+CPROF_I uint64_t hot_read (const Hot *h);
+
+static inline uint64_t hot_now (const Hot *h) {
+  return likely(h->clock == CLOCK_TICKS) ? platform_ticks() : hot_read(h);
+}
+
+/* The clock is behind the last event: notes it, and goes on from there. */
+COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
+
+/* Makes 'now' the time of the last event. */
+static inline void hot_settime (Hot *h, uint64_t now) {
+  h->last = h->since = now;
+}
+
+/* Charges the time up to 'now' to the line that runs. */
+static inline void hot_chargeline (Hot *h, uint64_t now) {
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  h->top->line->self += now - h->last;
+  h->last = now;
+}
+
+/* Charges the time up to 'now' to the frame on top, and to its line. */
+static inline void hot_charge (Hot *h, uint64_t now) {
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  if (h->lines) h->top->line->self += now - h->last;
+  h->top->node->self += now - h->since;
+  hot_settime(h, now);
+}
+
+/* Events that were seen. */
+static inline uint64_t hot_events (const Hot *h) {
+  return h->scheduled - h->countdown;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/*
+** The call tree. A node stands for one stack of functions, from the root
+** down to the function that runs. It counts the calls that led there and
+** the ticks spent there.
+*/
+
+#ifndef node_h
+#define node_h
+
+#include "base/chunks.h"
+#include "identity/function.h"
+
+
+/*
+** A node knows the first callees that it met by heart. Only those beyond
+** are entered in a hash.
+*/
+#define NODE_CALLEES	3
+
+#if !defined(NODES_SHIFT)
+#define NODES_SHIFT	10	/* a chunk of nodes: 64 KB */
+#endif
+
+typedef struct Node {
+  uint64_t calls;
+  uint64_t self;	/* ticks, without callees */
+  uint32_t id;
+  uint32_t parent;
+  uint32_t func;
+  uint32_t call_line;	/* line of the calls; 0: not told apart */
+  uint32_t next;	/* in the bucket of the hash */
+  uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
+  uint16_t tag[NODE_CALLEES];	/* of their functions, see 'node_tag' */
+  uint16_t callees_c;	/* 0..3: how likely the next callee is in C */
+  union {
+    struct {
+      uint32_t active;	/* frames in this node at present ... */
+      uint32_t depth;	/* ... and at most */
+    } folded;		/* where recursion folds */
+    struct {
+      uint32_t tails;	/* tail calls that led here */
+      uint32_t unreturned;	/* calls that ended without a return */
+    } full;		/* elsewhere */
+  } as;
+} Node;
+
+#define node_tag(func)	((uint16_t)(func))
+
+#define NODE_OVERHEAD	1	/* id of the node of the profiler's own time */
+
+typedef struct Tree {
+  Chunks nodes;
+  Chunks buckets;	/* linear hashing: grows by one, without a pause */
+  uint32_t level;	/* 2^level buckets, and 'split' of the next 2^level */
+  uint32_t split;
+  uint32_t hashed;	/* nodes in the hash */
+  uint32_t limit;	/* most nodes */
+  int fold;		/* does a function re-enter its node on the path? */
+  Node *root;
+  Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
+  Node *truncated;	/* what found no place under the limit; or NULL */
+  Node *unrecorded;	/* time under another hook; or NULL */
+} Tree;
+
+CPROF_I void tree_init (Tree *t, const Memory *m);
+CPROF_I void tree_free (Tree *t);
+
+/* Forgets all nodes and makes the first two. 0: out of memory. */
+CPROF_I int tree_reset (Tree *t);
+
+/*
+** The node in which 'parent' calls 'func'; NULL: out of memory. Beyond the
+** limit it is the nearest node of the function on the path, or
+** 'truncated', and '*truncated' is set.
+*/
+CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
+                          int *truncated);
+
+/* 'unrecorded', made if need be; NULL: out of memory */
+CPROF_I Node *tree_unrecorded (Tree *t);
+
+/* Does calling 'func' in 'line' lead to 'n'? */
+static inline int node_is (const Node *n, uint32_t func, uint32_t line) {
+  return ((n->func ^ func) | (n->call_line ^ line)) == 0;
+}
+
+/* A frame enters a node, where recursion folds. */
+static inline void node_activate (Node *n) {
+  if (++n->as.folded.active > n->as.folded.depth)
+    n->as.folded.depth = n->as.folded.active;
+}
+
+/* 'chunks_at' for nodes, as fast as can be */
+static inline Node *tree_node (const Tree *t, uint32_t id) {
+  Node *chunk = (Node *)(void *)t->nodes.chunk[id >> NODES_SHIFT];
+  return chunk + (id & ((1u << NODES_SHIFT) - 1));
+}
+
+#endif

@@ -1,0 +1,417 @@
+/*
+** See recorder.h
+*/
+
+#include "record/recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <lauxlib.h>
+
+
+/* addresses: keys in the registry */
+static const char RECORDER = 0;
+static const char THREADS = 0;	/* weak table: L -> its thread */
+
+
+/* {======================================================
+** One for each state
+** ======================================================= */
+
+static void *recorder_alloc (void *ud, void *p, size_t from, size_t to) {
+  (void)ud; (void)from;
+  if (to != 0) return realloc(p, to);
+  free(p);
+  return NULL;
+}
+
+
+/* Frees what was recorded. */
+static void recorder_free (Recorder *r) {
+  Memory memory = r->recording.memory;
+  Clock clock = r->recording.clock;
+  stacks_free(&r->stacks);
+  frames_free(&r->frames);
+  recording_free(&r->recording);
+  if (r->store != NULL) r->store->free(r->store);
+  memory_free(&memory, r->cache, sizeof *r->cache);
+  memset(&r->stacks, 0, sizeof r->stacks);
+  memset(&r->recording, 0, sizeof r->recording);
+  r->recording.memory = memory;
+  r->recording.clock.host = clock.host;
+  r->recording.clock.ud = clock.ud;
+  r->store = NULL;
+  r->cache = NULL;
+  r->current = NULL;
+  r->started = 0;
+}
+
+
+Recorder *recorder_get (lua_State *L) {
+  Recorder *r = NULL;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDER) == LUA_TUSERDATA)
+    r = *(Recorder **)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return r;
+}
+
+
+/* The state is closed while it was recorded: completes the store. */
+static void recorder_close (Recorder *r, lua_State *L) {
+  if (r->store == NULL || !recorder_active(r)) return;
+  recorder_settle(r);
+  r->state = STATE_STOPPED;
+  r->store->finish(r->store, r, L);
+}
+
+
+/* the __gc of the box */
+static int recorder_gc (lua_State *L) {
+  Recorder **box = cast(Recorder **, lua_touserdata(L, 1));
+  Recorder *r = *box;
+  if (r == NULL) return 0;
+  recorder_close(r, L);
+  *box = NULL;
+  recorder_free(r);
+  if (r->hot != NULL) hot_free(r->hot);
+  free(r);
+  return 0;
+}
+
+
+static void recorder_newthreads (lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &THREADS);
+}
+
+
+Recorder *recorder_make (lua_State *L) {
+  Recorder *r = recorder_get(L), **box;
+  if (r != NULL) return r;
+  recorder_newthreads(L);
+  box = cast(Recorder **, lua_newuserdatauv(L, sizeof *box, 0));
+  *box = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, recorder_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  *box = r = cast(Recorder *, calloc(1, sizeof *r));
+  if (r == NULL) luaL_error(L, "cprof: out of memory");
+  r->recording.memory.alloc = recorder_alloc;
+  r->hot = hot_new();
+  if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
+  r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  r->main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &RECORDER);
+  return r;
+}
+
+
+void recorder_setalloc (Recorder *r, lua_Alloc alloc, void *ud) {
+  recorder_free(r);
+  r->recording.memory.alloc = alloc;
+  r->recording.memory.ud = ud;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Beginning
+** ======================================================= */
+
+void recorder_choose (Recorder *r) {
+  Hot *h = r->hot;
+  int how = (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
+            (h->frames ? HOW_FRAMES : 0) |
+            (h->callsites ? HOW_CALLSITES : 0);
+  int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
+             how == HOW_FRAMES;
+  h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
+         ? how : how | HOW_ANY;
+}
+
+
+int recorder_touch (Recorder *r, Stack *s) {
+  const Frame *f;
+  if (!r->frames.on || s->frame == r->frames.number) return 1;
+  s->frame = r->frames.number;
+  for (f = s->base; f <= s->top; f++)
+    if (f->node != NULL && !frames_touch(&r->frames, f->node)) return 0;
+  return 1;
+}
+
+
+static void recorder_sethot (Recorder *r, const Options *o) {
+  Hot *h = r->hot;
+  h->L = NULL;
+  h->recorder = r;
+  h->frames = NULL;
+  h->callsites = o->callsites;
+  h->fold = o->fold;
+  h->lines = o->mode == MODE_LINE;
+  h->tiers = o->include_lines != NULL;
+  h->trace = o->mode == MODE_TRACE;
+  h->cache = r->cache;
+  h->tree = &r->recording.tree;
+  h->clock = r->recording.clock.kind;
+  h->timed = o->timed && h->clock == CLOCK_TICKS;
+  h->running = r->store ? r->store->running : &h->unread;
+}
+
+
+static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
+  Functions *fs = &r->recording.functions;
+  Policy p = ZEROS;
+  p.exclude_c = o->exclude_c;
+  p.lines = o->mode == MODE_LINE;
+  p.limit = o->max_nodes;
+  p.internal = r->internal;
+  p.internals = r->internals;
+  p.include = o->include;
+  p.include_lines = o->include_lines;
+  if (r->store != NULL) p.pages = r->store->lines;
+  return functions_init(fs, &r->recording.memory, L, &p) &&
+         (o->internal == NULL || functions_hide(fs, o->internal));
+}
+
+
+int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
+  Recording *x = &r->recording;
+  recorder_free(r);
+  r->options = *o;
+  r->store = o->store;
+  r->frame_func = 0;
+  x->figures = r->store ? r->store->figures : &x->own_figures;
+  x->mode = o->mode;
+  x->pid = platform_process();
+  r->generation = platform_generation();
+  tree_init(&x->tree, &x->memory);
+  x->tree.limit = o->max_nodes;
+  x->tree.fold = o->fold;
+  if (r->store != NULL) x->tree.nodes.pages = r->store->nodes;
+  frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
+              o->slow);
+  r->cache = memory_new(&x->memory, Cache, 1);
+  if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory) ||
+      !recorder_functions(r, L, o))
+    return 0;
+  clock_start(&x->clock, o->cpu, o->mode == MODE_TRACE);
+  recorder_sethot(r, o);
+  if (!recorder_clear(r)) return 0;
+  if (r->store != NULL) {
+    x->functions.policy.told = r->store->told;
+    x->functions.policy.ud = r->store;
+    if (!r->store->begin(r->store, r)) return 0;
+  }
+  return r->started = 1;
+}
+
+
+/*
+** Zones in C live as long as their thread, and remember nodes by address.
+** Such an address belongs to one recording at a time, so address and
+** moment together tell whether it is valid.
+*/
+static uint64_t recorder_epoch (uint64_t last) {
+  uint64_t now = platform_ticks();
+  return now > last ? now : last + 1;
+}
+
+
+static void recorder_schedule (Hot *h) {
+  h->scheduled = h->countdown = h->timed ? timing_gap(0, &h->seed)
+                                         : UINT64_MAX;
+}
+
+
+int recorder_clear (Recorder *r) {
+  Recording *x = &r->recording;
+  Hot *h = r->hot;
+  x->started_at = (int64_t)time(NULL);
+  if (r->store != NULL) r->store->clear(r->store, r);
+  memset(x->figures, 0, sizeof *x->figures);
+  recorder_schedule(h);
+  h->epoch = recorder_epoch(h->epoch);
+  h->frames = NULL;
+  memset(&h->nowhere, 0, sizeof h->nowhere);
+  recorder_choose(r);
+  frames_clear(&r->frames);
+  recorder_forget(r);
+  functions_clear(&x->functions);
+  return tree_reset(&x->tree);
+}
+
+
+void recorder_forget (Recorder *r) {
+  memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+uint32_t recorder_serial (Recorder *r) {
+  r->serial = (r->serial + 1) & (UINT32_MAX >> FRAME_SERIAL);
+  return r->serial += r->serial == 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Ending
+** ======================================================= */
+
+void recorder_end (Recorder *r, const char *why) {
+  if (r->store != NULL) why = r->store->end(r->store, why);
+  r->state = STATE_STOPPED;
+  r->recording.stopped = 1;
+  r->recording.events = hot_events(r->hot);
+  r->recording.ended = why;
+  r->hot->L = NULL;
+}
+
+
+int recorder_nomemory (Recorder *r) {
+  recorder_end(r, "out of memory");
+  return 0;
+}
+
+
+int recorder_forked (const Recorder *r) {
+  return r->state != STATE_STOPPED &&
+         r->generation != platform_generation();
+}
+
+
+int recorder_active (Recorder *r) {
+  if (r->state == STATE_STOPPED) return 0;
+  if (recorder_forked(r)) {
+    if (r->store != NULL) r->store->abandon(r->store, r);
+    recorder_end(r, "the process forked");
+  }
+  else if (r->store != NULL && r->store->lost(r->store))
+    recorder_nomemory(r);  /* the store knows a better reason */
+  return r->state != STATE_STOPPED;
+}
+
+
+int recorder_running (Recorder *r) {
+  return recorder_active(r) && r->state == STATE_RUNNING;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Time
+** ======================================================= */
+
+void recorder_settle (Recorder *r) {
+  Recording *x = &r->recording;
+  uint64_t now = hot_now(r->hot);
+  x->events = hot_events(r->hot);
+  if (r->state == STATE_PAUSED) {
+    if (now > r->paused_at) x->figures->paused += now - r->paused_at;
+    r->paused_at = now;
+  }
+  else
+    hot_charge(r->hot, now);
+}
+
+
+/* Charges the time since the last event to a node without lines. */
+static void recorder_chargeto (Recorder *r, Node *n) {
+  Hot *h = r->hot;
+  uint64_t now = hot_now(h);
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  n->self += now - h->last;
+  h->top->node->self += h->last - h->since;
+  hot_settime(h, now);
+  if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
+}
+
+
+void recorder_overhead (Recorder *r) {
+  recorder_chargeto(r, r->recording.tree.overhead);
+}
+
+
+void recorder_unrecorded (Recorder *r) {
+  Node *n = tree_unrecorded(&r->recording.tree);
+  if (n == NULL) recorder_nomemory(r);
+  else recorder_chargeto(r, n);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Coroutines
+** ======================================================= */
+
+int recorder_alive (const Recorder *r, lua_State *running, const Stack *s) {
+  int alive;
+  if (s->L == r->main) return 1;
+  lua_rawgetp(running, LUA_REGISTRYINDEX, &THREADS);
+  alive = lua_rawgetp(running, -1, s->L) == LUA_TTHREAD;
+  lua_pop(running, 2);
+  return alive;
+}
+
+
+static int threads_store (lua_State *L) {
+  lua_State *thread = lua_tothread(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &THREADS);
+  lua_pushvalue(L, 1);
+  lua_rawsetp(L, -2, thread);
+  return 0;
+}
+
+
+/*
+** When that fails (memory, C stack), the coroutine counts as dead as soon
+** as it is left, and what runs in it is looked up when it returns.
+*/
+static void threads_add (lua_State *running, lua_State *L) {
+  if (L != running && !lua_checkstack(L, 1)) return;
+  lua_pushcfunction(running, threads_store);
+  lua_pushthread(L);
+  if (L != running) lua_xmove(L, running, 1);
+  if (lua_pcall(running, 1, 0, 0) != LUA_OK) lua_pop(running, 1);
+}
+
+
+/* Is 's' the current stack, or one that waits for it? */
+static int recorder_waits (const Recorder *r, const Stack *s) {
+  const Stack *x = r->current;
+  while (x != NULL && x != s) x = x->resumer;
+  return x != NULL;
+}
+
+
+static void recorder_sweep (Recorder *r, lua_State *running) {
+  Stack *s = NULL;
+  while ((s = stacks_next(&r->stacks, s)) != NULL)
+    if (!recorder_waits(r, s) && !recorder_alive(r, running, s))
+      stacks_remove(&r->stacks, s);
+  if (r->stacks.sweepat < r->stacks.live * 2)
+    r->stacks.sweepat = r->stacks.live * 2;
+}
+
+
+Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
+  Stack *s = stacks_find(&r->stacks, L);
+  if (s != NULL) return s;
+  if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
+  threads_add(running, L);
+  return stacks_add(&r->stacks, L);
+}
+
+/* }====================================================== */

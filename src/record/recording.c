@@ -1,0 +1,20 @@
+/*
+** See recording.h
+*/
+
+#include "record/recording.h"
+
+
+int recording_blank (Recording *r, const Memory *m) {
+  r->memory = *m;
+  r->figures = &r->own_figures;
+  tree_init(&r->tree, &r->memory);
+  return functions_blank(&r->functions, &r->memory);
+}
+
+
+void recording_free (Recording *r) {
+  tree_free(&r->tree);
+  functions_free(&r->functions);
+  r->figures = &r->own_figures;
+}

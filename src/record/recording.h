@@ -1,0 +1,51 @@
+/*
+** A recording: what was counted, as data. The recorder adds to it while
+** the program runs (recorder.h); a file may hold one (file/reader.h).
+*/
+
+#ifndef recording_h
+#define recording_h
+
+#include "base/clock.h"
+#include "identity/function.h"
+#include "record/node.h"
+#include "record/timing.h"
+
+
+typedef enum Mode { MODE_CALL, MODE_LINE, MODE_TRACE } Mode;
+
+/* Figures of the whole, which may lie in a file. */
+typedef struct Figures {
+  uint64_t begun;	/* ticks, when recording began */
+  uint64_t paused;	/* ticks */
+  uint64_t unmatched;	/* events that found no frame */
+  uint64_t truncated;	/* calls that found no node of their own */
+  uint64_t hooks_lost;	/* times that another hook replaced ours */
+  uint64_t backwards;	/* times that the clock ran backwards ... */
+  uint64_t backwards_ticks;	/* ... and how far in all */
+  Timing timing[EVENT_KINDS];
+} Figures;
+
+typedef struct Recording {
+  Memory memory;
+  Functions functions;
+  Tree tree;
+  Figures *figures;	/* 'own_figures', or those in a file */
+  Figures own_figures;
+  Clock clock;
+  Mode mode;
+  int64_t started_at;	/* seconds since 1970 */
+  int64_t pid;		/* of the process that was recorded */
+  uint64_t events;	/* calls, returns and lines that were seen */
+  int stopped;		/* are these figures the last ones? */
+  const char *ended;	/* why it ended by itself, or NULL */
+} Recording;
+
+/*
+** An empty recording of zeros that takes its memory from 'm', to be
+** filled. 0: out of memory; it is to be freed all the same.
+*/
+CPROF_I int recording_blank (Recording *r, const Memory *m);
+CPROF_I void recording_free (Recording *r);
+
+#endif

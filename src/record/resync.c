@@ -1,0 +1,258 @@
+/*
+** See resync.h
+*/
+
+#include "record/resync.h"
+
+#include <string.h>
+
+
+void resync_current (Recorder *r, Stack *s) {
+  Hot *h = r->hot;
+  r->current = s;
+  h->L = s->L;
+  h->top = s->top;
+  h->limit = s->limit;
+  *h->running = s->top->node;
+}
+
+
+int resync_room (Hot *h) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  if (h->top < h->limit) return 1;
+  s->top = h->top;
+  if (!stack_grow(s, &r->recording.memory)) return 0;
+  h->top = s->top;
+  h->limit = s->limit;
+  return 1;
+}
+
+
+/* The line that is charged for excluded frames at the bottom of 's'. */
+static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
+  s->base->line = under && r->hot->lines ? under->line : &r->hot->nowhere;
+}
+
+
+int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
+  Node *n = under ? under->node : r->recording.tree.root;
+  Frame *f;
+  resync_baseline(r, s, under);
+  if (s->base->node == n) return 1;
+  s->base->node = n;
+  for (f = s->base + 1; f <= s->top; f++) {
+    if (!(f->is.flags & FRAME_EXCLUDED)) {
+      uint32_t line = f->node ? f->node->call_line : f->as.call_line;
+      int truncated;
+      n = tree_enter(&r->recording.tree, n, f->is.func, line, &truncated);
+      if (n == NULL) return 0;
+    }
+    f->node = n;
+  }
+  return 1;
+}
+
+
+uint32_t resync_line (lua_State *at, lua_Debug *ar) {
+  lua_getinfo(at, "l", ar);
+  return ar->currentline > 0 ? (uint32_t)ar->currentline : 0;
+}
+
+
+/* The counter of the line that the function 'fn' of 'ar' is at. */
+static Line *resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
+                            const Function *fn) {
+  Line *line = NULL;
+  if (fn->lines.list != NULL) {
+    lua_getinfo(at, "l", ar);
+    line = line_go(fn->lines.list, ar->currentline);
+  }
+  return line ? line : &r->hot->nowhere;
+}
+
+
+/* The line of the call that leads to level 'i' of 's'. */
+static uint32_t resync_callline (Recorder *r, const Stack *s, int i) {
+  lua_Debug ar;
+  int32_t line = r->hot->lines ? s->top->line->line : 0;
+  if (line > 0 || !r->hot->callsites || !lua_getstack(s->L, i + 1, &ar))
+    return (uint32_t)line;
+  return resync_line(s->L, &ar);
+}
+
+
+/* Adds the frame of the function at level 'i'. */
+static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
+  uint32_t line = resync_callline(r, s, i);
+  const Function *fn;
+  int truncated;
+  lua_Debug ar;
+  Frame *f;
+  lua_getstack(s->L, i, &ar);
+  fn = functions_running(&r->recording.functions, running, s->L, &ar);
+  if (fn == NULL) return 0;
+  if (s->top == s->limit && !stack_grow(s, &r->recording.memory)) return 0;
+  f = s->top + 1;
+  memset(f, 0, sizeof *f);
+  f->ci = ar.i_ci;
+  f->is.func = fn->id;
+  f->node = s->top->node;
+  f->line = s->top->line;
+  if (fn->marks & FUNCTION_EXCLUDED) f->is.flags = FRAME_EXCLUDED;
+  else {
+    f->node = tree_enter(&r->recording.tree, f->node, fn->id, line, &truncated);
+    f->line = resync_counter(r, s->L, &ar, fn);
+  }
+  if (f->node == NULL) return 0;
+  s->top = f;
+  return 1;
+}
+
+
+/* How many functions run in L; found by bisection. */
+static int stack_depth (lua_State *L) {
+  lua_Debug ar;
+  int low = 0, high = 1;
+  while (lua_getstack(L, high - 1, &ar)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {  /* there are 'low' of them, not 'high' */
+    int mid = low + (high - low) / 2;
+    if (lua_getstack(L, mid - 1, &ar)) low = mid;
+    else high = mid;
+  }
+  return low;
+}
+
+
+/*
+** Does the frame above 'f' stand for the function of 'ar'? If so, its line
+** is brought up to date.
+*/
+static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
+                         Frame *f, lua_Debug *ar) {
+  const Function *fn;
+  if (f >= s->top || f[1].ci != ar->i_ci) return 0;
+  fn = functions_running(&r->recording.functions, running, s->L, ar);
+  if (fn == NULL || fn->id != f[1].is.func) return 0;
+  f[1].line = f[1].is.flags & FRAME_EXCLUDED ? f->line
+                                           : resync_counter(r, s->L, ar, fn);
+  return 1;
+}
+
+
+/*
+** Cuts 's' to the frames that stand for what runs there, with the zones
+** that they opened. Returns the level of the first function above.
+*/
+static int stack_match (Recorder *r, lua_State *running, Stack *s,
+                        int level) {
+  Frame *f = s->base;
+  int i = stack_depth(s->L) - 1;
+  for (;;) {
+    lua_Debug ar;
+    while (f < s->top && f[1].is.flags & FRAME_ZONE) {
+      f[1].line = f->line;
+      f++;
+    }
+    if (i < level || !lua_getstack(s->L, i, &ar) ||
+        !resync_stands(r, running, s, f, &ar))
+      break;
+    f++;
+    i--;
+  }
+  s->top = f;
+  return i;
+}
+
+
+int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
+                const Frame *under) {
+  int i;
+  stack_uncount(s);
+  resync_baseline(r, s, under);
+  i = stack_match(r, running, s, level);
+  s->stale = 0;
+  if (!resync_rebase(r, s, under)) return 0;
+  for (; i >= level; i--)
+    if (!resync_frame(r, running, s, i)) return 0;
+  if (r->hot->fold) stack_count(s);
+  if (r->hot->trace) stack_retrace(s);
+  s->frame = 0;
+  return recorder_touch(r, s);
+}
+
+
+/* An event was missed: looks at the whole stack. */
+static Frame *resync_anew (Hot *h, lua_State *L, int level) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  r->recording.figures->unmatched++;
+  s->top = h->top;
+  stack_uncount(s);
+  s->top = s->base;
+  if (!resync_stack(r, L, s, level, s->resumer ? s->resumer->top : NULL))
+    return NULL;
+  resync_current(r, s);
+  return h->top;
+}
+
+
+/*
+** Looking at all frames takes the square of their number, for Lua finds a
+** level by counting. In a recursion deeper than DEEP, where Lua's stack may
+** overflow and an event is missed, only the topmost levels are looked at.
+*/
+#define DEEP	20000
+#define NEAR	8
+
+/* The frame that stands for the function at 'level', or NULL. */
+static Frame *resync_standing (Hot *h, lua_State *L, int level) {
+  Recorder *r = h->recorder;
+  const Function *fn;
+  lua_Debug ar;
+  Frame *f;
+  if (!lua_getstack(L, level, &ar)) return NULL;
+  f = stack_function(r->current, h->top, ar.i_ci);
+  if (f == r->current->base) return NULL;
+  fn = functions_running(&r->recording.functions, L, L, &ar);
+  return fn != NULL && fn->id == f->is.func ? f : NULL;
+}
+
+
+static Frame *resync_near (Hot *h, lua_State *L, int level) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  Frame *f = NULL;
+  int i = level;
+  while (f == NULL && ++i < level + NEAR) f = resync_standing(h, L, i);
+  if (f == NULL) return resync_anew(h, L, level);
+  r->recording.figures->unmatched++;
+  if (h->fold) stack_deactivate(f, h->top);
+  s->top = f;
+  while (--i >= level) {
+    if (!resync_frame(r, L, s, i)) return NULL;
+    f = s->top;
+    if (h->fold && !(f->is.flags & FRAME_EXCLUDED)) node_activate(f->node);
+    if (h->frames && !frames_touch(h->frames, f->node)) return NULL;
+  }
+  resync_current(r, s);
+  return h->top;
+}
+
+
+Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                     int replaced) {
+  const Stack *s = h->recorder->current;
+  Frame *f = h->top;
+  while (f > s->base && f->ci != ci) f--;
+  if (f->ci != ci)
+    return h->top - s->base < DEEP ? resync_anew(h, L, level)
+                                   : resync_near(h, L, level);
+  if (h->fold) stack_deactivate(f, h->top);
+  else stack_unreturned(f + replaced, h->top);
+  *h->running = f->node;
+  return h->top = f;
+}

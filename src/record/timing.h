@@ -1,0 +1,62 @@
+/*
+** Timed events: how long some events, chosen at random, take within the
+** hook, from its clock reading to its end.
+*/
+
+#ifndef timing_h
+#define timing_h
+
+#include <stdint.h>
+
+
+typedef enum EventKind {
+  EVENT_LUA,		/* a call of a known Lua function, in a known node */
+  EVENT_C,		/* the same of a C function */
+  EVENT_RETURN,
+  EVENT_NODE,		/* a call that made a new node */
+  EVENT_LINE,
+  EVENT_KINDS		/* no kind: not timed */
+} EventKind;
+
+typedef struct Timing {
+  uint64_t events;	/* that were timed */
+  uint64_t ticks;	/* what they took in all */
+} Timing;
+
+/* An event that takes so many times the mean of its kind was interrupted. */
+#define TIMING_MOST	16
+
+#define TIMING_FIRST	20000u	/* ticks, while there is no mean */
+
+/* New nodes sometimes touch a new page, which is no interruption. */
+static inline int timing_plausible (const Timing *t, EventKind kind,
+                                    uint64_t ticks) {
+  if (t->events < TIMING_MOST || kind == EVENT_NODE)
+    return ticks <= TIMING_FIRST;
+  return ticks / TIMING_MOST <= t->ticks / t->events;
+}
+
+static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks) {
+  if (!timing_plausible(t, kind, ticks)) return;
+  t->events++;
+  t->ticks += ticks;
+}
+
+/* The same numbers in every run (Knuth's linear congruence). */
+static inline uint32_t timing_random (uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*seed >> 33);
+}
+
+/*
+** How many events to the next timed one: 1024 on average, fewer at the
+** beginning, so that short recordings have some.
+*/
+static inline uint64_t timing_gap (uint64_t events, uint64_t *seed) {
+  uint64_t mean = events >> 7;
+  if (mean < 16) mean = 16;
+  if (mean > 1024) mean = 1024;
+  return 1 + timing_random(seed) % (2 * mean);
+}
+
+#endif

@@ -1,0 +1,160 @@
+/*
+** See zone.h
+*/
+
+#include "record/zone.h"
+
+#include <string.h>
+
+#include "record/calltrace.h"
+#include "record/resync.h"
+
+
+/*
+** The stack of L, with the frame of the C function that runs on top. While
+** recording pauses, no event tells what runs, so the stack is resynced.
+*/
+static Stack *zone_stack (Recorder *r, lua_State *L) {
+  Hot *h = r->hot;
+  lua_Debug ar;
+  Stack *s = r->current;
+  Frame under;
+  int recorded = r->state == STATE_RUNNING && h->L == L;
+  if (recorded) {
+    hot_charge(h, hot_now(h));
+    s->top = h->top;
+    if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
+  }
+  else
+    s = recorder_stack(r, L, L);
+  if (s == NULL) return NULL;
+  under = *s->base;
+  if (under.node == NULL) under.node = r->recording.tree.root;
+  under.line = &h->nowhere;
+  return resync_stack(r, L, s, 0, &under) ? s : NULL;
+}
+
+
+static void zone_finish (Recorder *r, lua_State *L, Stack *s) {
+  if (r->state == STATE_RUNNING && r->hot->L == L) resync_current(r, s);
+}
+
+
+static ZoneResult zone_nomemory (Recorder *r) {
+  recorder_nomemory(r);
+  return ZONE_NOMEMORY;
+}
+
+
+static int zone_idle (Recorder *r) {
+  return r == NULL || !recorder_active(r);
+}
+
+
+/* Is what is entered and left there traced? */
+static int zone_traced (const Recorder *r, const Stack *s) {
+  return r->hot->trace && r->state == STATE_RUNNING && s == r->current;
+}
+
+
+/* Removes the frames below the one on top, down to 'f'. */
+static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
+  if (zone_traced(r, s)) {
+    calltrace_leave(r, L, f - 1);
+    s->traced++;  /* the one on top stays */
+  }
+  if (s->counted) stack_deactivate(f - 1, s->top - 1);
+  f[-1].line = s->top[-1].line;  /* the line that the zones came to */
+  *f = *s->top;
+  f->node = f[-1].node;
+  s->top = f;
+}
+
+
+ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
+                       size_t length, size_t tag, uint32_t *serial) {
+  Function *fn;
+  Stack *s;
+  Frame *f;
+  Node *n;
+  int truncated;
+  if (zone_idle(r)) return ZONE_IDLE;
+  s = zone_stack(r, L);
+  fn = functions_zone(&r->recording.functions, name, length, tag);
+  if (s == NULL || fn == NULL) return zone_nomemory(r);
+  if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
+    return zone_nomemory(r);
+  f = s->top;
+  n = tree_enter(&r->recording.tree, f[-1].node, fn->id, 0, &truncated);
+  if (n == NULL) return zone_nomemory(r);
+  f[1] = f[0];
+  f[1].node = n;
+  memset(f, 0, sizeof *f);
+  f->ci = f[-1].ci;
+  f->node = n;
+  f->is.func = fn->id;
+  f->line = f[-1].line;
+  if (r->frames.on && !frames_touch(&r->frames, n))
+    return zone_nomemory(r);
+  *serial = recorder_serial(r);
+  f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
+  if (r->state == STATE_RUNNING) {
+    n->calls++;
+    r->recording.figures->truncated += (uint64_t)truncated;
+  }
+  if (s->counted) node_activate(n);
+  s->top = f + 1;
+  if (zone_traced(r, s)) {
+    calltrace_enter(r, L, f);
+    s->traced++;
+  }
+  zone_finish(r, L, s);
+  return ZONE_DONE;
+}
+
+
+static int zone_named (const Recorder *r, const Frame *f, const char *name,
+                       size_t length) {
+  const Function *fn = functions_at(&r->recording.functions, f->is.func);
+  uint32_t text = text_find(&r->recording.functions.text, name, length);
+  if (fn->id == FUNC_TRUNCATED) return 1;  /* its name was beyond the limit */
+  return text != TEXT_FAILED && (text == fn->name || text == fn->tag);
+}
+
+
+ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
+                       size_t length, uint32_t *open) {
+  Stack *s;
+  Frame *f;
+  if (zone_idle(r)) return ZONE_IDLE;
+  s = zone_stack(r, L);
+  if (s == NULL) return zone_nomemory(r);
+  f = s->top - 1;
+  if (!(f->is.flags & FRAME_ZONE)) return ZONE_NONE;
+  if (!zone_named(r, f, name, length)) {
+    *open = functions_at(&r->recording.functions, f->is.func)->name;
+    return ZONE_OTHER;
+  }
+  zone_cut(r, L, s, f);
+  zone_finish(r, L, s);
+  return ZONE_DONE;
+}
+
+
+void zone_close (Recorder *r, lua_State *L, uint32_t serial) {
+  Stack *s;
+  Frame *f;
+  if (zone_idle(r)) return;
+  s = zone_stack(r, L);
+  if (s == NULL) {
+    zone_nomemory(r);
+    return;
+  }
+  for (f = s->top - 1; f->is.flags & FRAME_ZONE; f--) {
+    if (f->is.flags >> FRAME_SERIAL == serial) {
+      zone_cut(r, L, s, f);
+      break;
+    }
+  }
+  zone_finish(r, L, s);
+}
