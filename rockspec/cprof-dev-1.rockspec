@@ -60,6 +60,7 @@ build = {
         "src/lua/lnodes.c",
         "src/lua/lprofile.c",
         "src/lua/lsave.c",
+        "src/lua/lstate.c",
         "src/lua/system.c",
         "src/profile/callgraph.c",
         "src/profile/history.c",

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/reader.h"
+#include "file/restore.h"
 #include "profile/callgraph.h"
 
 
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size) {
     memcpy(bytes, data + 1, head);
     memcpy(bytes + FORMAT_BLOCKS, data + 1 + head, whole - FORMAT_BLOCKS);
     if (data[0] == 0) fuzz_header((FormatHeader *)(void *)bytes, whole);
-    if (reader_load(l, &m, bytes, whole)) fuzz_use(l, &m);
+    if (reader_load(l, &m, bytes, whole) && restore(l)) fuzz_use(l, &m);
     reader_free(l);
   }
   free(l);

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/restore.h"
-
 
 static int open_fail (Loaded *l, const char *what) {
   snprintf(l->why, sizeof l->why, "%s", what);
@@ -165,7 +163,7 @@ int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
   if (size < FORMAT_BLOCKS) return open_fail(l, "not a profile");
   if (!header_check(h, l->why, sizeof l->why)) return 0;
   if (header_size(h) != size) return reader_fail(l, "size");
-  return reader_checkblocks(l) && restore(l);
+  return reader_checkblocks(l);
 }
 
 

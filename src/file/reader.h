@@ -1,6 +1,6 @@
 /*
-** Reads the file of a profile as a recording. Blocks and records are found
-** to lie within the file; of what they hold, nothing is believed.
+** Reads the file of a profile: its blocks and records, which are found to
+** lie within it. 'restore' makes a recording of them.
 */
 
 #ifndef reader_h
@@ -26,8 +26,8 @@ typedef struct Loaded {
 } Loaded;
 
 /*
-** Reads the file at 'path'. 0: it cannot be read, or is no good profile,
-** and 'why' says so. There is something to be freed in both cases. All of
+** Reads the file at 'path'. 0: it cannot be read, or is no profile, and
+** 'why' says so. There is something to be freed in both cases. All of
 ** '*l' must be zero before.
 */
 CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);

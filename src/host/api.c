@@ -8,6 +8,7 @@
 #include <lauxlib.h>
 
 #include "lua/lcore.h"
+#include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
 
@@ -105,8 +106,8 @@ static int api_start (lua_State *L) {
   const cprof_Options *o =
     cast(const cprof_Options *, lua_touserdata(L, 1));
   api_function(L, "start");
-  lcore_internal(lcore_get(L), api_start);
-  lcore_internal(lcore_get(L), api_stop);
+  lstate_internal(lstate_get(L), api_start);
+  lstate_internal(lstate_get(L), api_stop);
   lua_newtable(L);
   if (o != NULL) {
     api_string(L, "mode", o->mode);

@@ -18,6 +18,7 @@
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lsave.h"
+#include "lua/lstate.h"
 #include "lua/system.h"
 #include "record/control.h"
 #include "record/zone.h"
@@ -26,7 +27,6 @@
 #define ZONE	"cprof.zone"
 
 /* addresses: keys in the registry */
-static const char CORE = 0;
 static const char INTERNAL = 0;	/* string: sources of the profiler's own */
 static const char FILTER = 0;	/* functions that the options have ... */
 static const char LINES = 0;
@@ -249,7 +249,7 @@ static int core_fail (lua_State *L) {
 
 /* options -> true, or nil and a message */
 static int core_start (lua_State *L) {
-  Core *c = lcore_get(L);
+  Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   Options o = ZEROS;
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -286,7 +286,7 @@ static void core_closetrace (lua_State *L) {
 
 
 int lcore_stop (lua_State *L) {
-  Core *c = lcore_get(L);
+  Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   if (!control_stop(r, L)) return 0;
   if (c->overhead.unknown == NULL) {
@@ -327,7 +327,7 @@ static int core_reset (lua_State *L) {
 
 /* options -> costs, in ns, measured anew; or nil and why there are none */
 static int core_calibrate (lua_State *L) {
-  Core *c = lcore_get(L);
+  Core *c = lstate_get(L);
   const Recording *r = &c->recorder->recording;
   Options o = ZEROS;
   Costs costs;
@@ -348,7 +348,7 @@ static int core_calibrate (lua_State *L) {
 
 /* costs, in ns -> : sets them, for experiments; none for timed events */
 static int core_costs (lua_State *L) {
-  Core *c = lcore_get(L);
+  Core *c = lstate_get(L);
   Figures *f = c->recorder->recording.figures;
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -495,7 +495,7 @@ static const luaL_Reg *core_functions (void) {
   return core_list;
 }
 
-/* All functions of the core, each part by its list. */
+/* The lists of all functions of the core. */
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lcallees_functions, lfile_functions,
@@ -505,44 +505,11 @@ static const luaL_Reg *(*const core_parts[])(void) = {
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
 
 
-void lcore_internal (Core *c, lua_CFunction f) {
-  Recorder *r = c->recorder;
-  uint32_t i;
-  for (i = 0; i < r->internals; i++)
-    if (c->internal[i] == f) return;
-  if (r->internals < CORE_INTERNALS) c->internal[r->internals++] = f;
-}
-
-
-static void core_internals (Core *c, const luaL_Reg *list) {
-  for (; list->name != NULL; list++) lcore_internal(c, list->func);
-}
-
-
-Core *lcore_get (lua_State *L) {
-  Core *c;
-  size_t i;
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CORE) == LUA_TUSERDATA) {
-    c = cast(Core *, lua_touserdata(L, -1));
-    lua_pop(L, 1);
-    return c;
-  }
-  lua_pop(L, 1);
-  recorder_make(L);
-  c = lnodes_array(L, Core, 1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &CORE);
-  c->recorder = recorder_get(L);
-  c->recorder->internal = c->internal;
-  for (i = 0; i < PARTS; i++) core_internals(c, core_parts[i]());
-  core_internals(c, zone_methods);
-  core_internals(c, lhistory_methods());
-  return c;
-}
-
-
 int luaopen_cprof_core (lua_State *L) {
+  Core *c = lstate_get(L);
   size_t i;
-  lcore_get(L);
+  lstate_internals(c, zone_methods);
+  lstate_internals(c, lhistory_methods());
   luaL_newmetatable(L, ZONE);
   luaL_setfuncs(L, zone_methods, 0);
   lua_pop(L, 1);
@@ -553,7 +520,10 @@ int luaopen_cprof_core (lua_State *L) {
   lsave_open(L);
   lhistory_open(L);
   lua_newtable(L);
-  for (i = 0; i < PARTS; i++) luaL_setfuncs(L, core_parts[i](), 0);
+  for (i = 0; i < PARTS; i++) {
+    lstate_internals(c, core_parts[i]());
+    luaL_setfuncs(L, core_parts[i](), 0);
+  }
   lhook_pushnames(L);
   lua_setfield(L, -2, "hooks");
   lua_pushliteral(L, CPROF_VERSION);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cprof.h"
-#include "file/reader.h"
+#include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 
@@ -299,7 +299,8 @@ static int lfile_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   Loaded *l = lnodes_array(L, Loaded, 1);
   luaL_setmetatable(L, LOADED);
-  if (!reader_open(l, &recorder_get(L)->recording.memory, path)) {
+  if (!reader_open(l, &recorder_get(L)->recording.memory, path) ||
+      !restore(l)) {
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "cprof.h"
-#include "lua/lcore.h"
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
 #include "record/control.h"
 
 
@@ -292,7 +292,7 @@ static int profile_takesnapshot (lua_State *L) {
 ** is no recording
 */
 static int profile_snapshot (lua_State *L) {
-  Core *c = lcore_get(L);
+  Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   control_settle(r, L);
   if (!r->started) return 0;

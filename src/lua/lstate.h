@@ -1,0 +1,31 @@
+/*
+** What belongs to a Lua state, beside its recorder.
+*/
+
+#ifndef lstate_h
+#define lstate_h
+
+#include <lauxlib.h>
+
+#include "cost/calibrations.h"
+#include "profile/snapshot.h"
+#include "record/recorder.h"
+
+
+#define INTERNALS_MAX	64	/* C functions of the profiler's own */
+
+typedef struct Core {
+  Recorder *recorder;
+  Overhead overhead;	/* of what is recorded, or was last */
+  Calibrations calibrations;
+  lua_CFunction internal[INTERNALS_MAX];
+} Core;
+
+/* That of L's state, made if need be. May raise an error. */
+CPROF_I Core *lstate_get (lua_State *L);
+
+/* Calls of these functions are charged to their callers. */
+CPROF_I void lstate_internal (Core *c, lua_CFunction f);
+CPROF_I void lstate_internals (Core *c, const luaL_Reg *list);
+
+#endif
