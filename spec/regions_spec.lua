@@ -212,8 +212,8 @@ describe("zones in C", function()
       work()
       local _, p = tree(work)
       return helper.named(p, "inner").calls .. " " ..
-        p.meta.truncated]]
-    assert.equal("100 83", result)
+        p.meta.truncated .. " " .. helper.named(p, "inner").max_depth]]
+    assert.equal("100 1 18", result)
   end)
 
   it("are those of the coroutine that a host resumes", function()

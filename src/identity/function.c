@@ -392,7 +392,7 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          chunks_add(&fs->keys) && chunks_add(&fs->addresses) &&
          function_first(fs, FUNCTION_ROOT, "(root)") &&
          function_first(fs, FUNCTION_INTERNAL, "(cprof)") &&
-         function_first(fs, FUNCTION_INTERNAL, "(truncated)") &&
+         function_first(fs, FUNCTION_INTERNAL, "(beyond max_nodes)") &&
          function_first(fs, FUNCTION_INTERNAL, "(not recorded)");
 }
 

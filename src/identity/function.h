@@ -25,7 +25,7 @@
 
 typedef enum FunctionKind {
   FUNCTION_ROOT,
-  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (truncated) */
+  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (cprof) */
   FUNCTION_MAIN, FUNCTION_LUA, FUNCTION_C, FUNCTION_ZONE
 } FunctionKind;
 

@@ -195,7 +195,7 @@ static void core_way (lua_State *L, Options *o) {
           : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = core_flag(L, "cpu");
   o->callsites = core_flag(L, "callsites");
-  o->fold = core_flag(L, "fold");
+  o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (core_flag(L, "lines_of")) o->include_lines = core_includelines;
 }
 
