@@ -138,8 +138,8 @@ static lua_Integer snapshot_truncated (const Recording *r) {
   uint32_t i;
   for (i = 0; i < t->nodes.count; i++) {
     const Node *n = tree_node(t, i);
-    if (n->func == FUNC_TRUNCATED ||
-        tree_node(t, n->parent)->func == FUNC_TRUNCATED)
+    if (functions_truncated(&r->functions, n->func) ||
+        functions_truncated(&r->functions, tree_node(t, n->parent)->func))
       calls += (lua_Integer)n->calls;
   }
   return calls;
