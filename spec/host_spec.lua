@@ -1,5 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
+
 local program = (os.getenv "CPROF_BUILD") .. "/cprof-host"
 
 local dir
@@ -175,6 +177,37 @@ describe("the reference host", function()
     assert.truthy(log:find("mode trace", 1, true))
   end)
 
+  it("records into a file, on which the command works meanwhile", function()
+    write("waiting.lua", [[
+      local profile = ...
+      local function work() for i = 1, 100 do string.rep("x", i) end end
+      work()
+      os.execute("cp " .. profile .. " live")
+      function update() work() end]])
+    local out, err, status =
+      host "--profile-file=run --frames=5 waiting.lua run"
+    assert.equal(0, status, err)
+    assert.equal("", out .. err)
+    local function report(file)
+      local text, message, failed = command.cprof("report", "--min-percent=0",
+        dir .. "/" .. file)
+      assert.equal(0, failed, message)
+      return text
+    end
+    local live, complete = report "live", report "run"
+    assert.truthy(live:find("\n[^\n]* 1  work +waiting.lua:2\n"), live)
+    assert.truthy(complete:find("\n[^\n]* 6  work +waiting.lua:2\n"),
+      complete)
+    assert.truthy(complete:find("\n[^\n]* 5  update *\n"), complete)
+    assert.is_nil(complete:find("still being recorded", 1, true))
+    -- a report, too, where it is asked for, and after os.exit
+    write("exits.lua", "local function f() os.exit(4) end f()")
+    _, err, status = host "--profile --profile-file=run exits.lua"
+    assert.equal(4, status)
+    assert.truthy(err:find "^cprof: exits.lua\n", err)
+    assert.truthy(report "run":find "\n[^\n]* 1  f +exits.lua:1\n")
+  end)
+
   it("says what is wrong with its arguments", function()
     for arguments, message in pairs {
       ["--profil game.lua"] = "cprof%-host: unknown option '%-%-profil'\nusage",
@@ -188,6 +221,8 @@ describe("the reference host", function()
         "cannot write '/nowhere/log': No such file",
       ["--profile=/nowhere/log --profile-mode=trace game.lua"] =
         "cannot write '/nowhere/log': No such file",
+      ["--profile-file=/nowhere/run game.lua"] =
+        "cprof%-host: start: [^\n]*/nowhere/run[^\n]*\n$",
     } do
       local _, err, status = host(arguments)
       assert.truthy(err:find(message), err)
