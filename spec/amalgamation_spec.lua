@@ -66,9 +66,10 @@ describe("the amalgamation", function()
     dir = folder.dir
     write(dir .. "/script.lua", script)
     expected = helper.run(script)
+    write(dir .. "/host.c", compile.guide()[1])
     for how, compiler in pairs(compilers) do
       folder:compile(compiler, dir .. "/cprof.c", "cprof_" .. how)
-      folder:compile(compiler, "spec/support/small_host.c", "host_" .. how)
+      folder:compile(compiler, dir .. "/host.c", "host_" .. how)
       folder:compile(compiler, "spec/support/leaving_host.c",
         "leaving_" .. how)
     end

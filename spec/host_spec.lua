@@ -22,10 +22,9 @@ local function read(path)
 end
 
 -- standard output, standard error, exit status
-local function shell(command)
+local function shell(line)
   local err = dir .. "/stderr"
-  local pipe = io.popen(("cd '%s' && { %s; } 2>'%s'"):format(dir, command,
-    err))
+  local pipe = io.popen(("cd '%s' && { %s; } 2>'%s'"):format(dir, line, err))
   local out = pipe:read "a"
   local _, how, status = pipe:close()
   return out, read(err), how == "exit" and status or how .. " " .. status
@@ -202,8 +201,8 @@ describe("the reference host", function()
     assert.is_nil(complete:find("still being recorded", 1, true))
     -- a report, too, where it is asked for, and after os.exit
     write("exits.lua", "local function f() os.exit(4) end f()")
-    _, err, status = host "--profile --profile-file=run exits.lua"
-    assert.equal(4, status)
+    out, err, status = host "--profile --profile-file=run exits.lua"
+    assert.equal("4", out .. status)
     assert.truthy(err:find "^cprof: exits.lua\n", err)
     assert.truthy(report "run":find "\n[^\n]* 1  f +exits.lua:1\n")
   end)

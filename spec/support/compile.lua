@@ -39,6 +39,16 @@ function compile.read(path)
   return text
 end
 
+---The code blocks of the guide for embedders, in C or in another language.
+function compile.guide(language)
+  local blocks = {}
+  for block in compile.read "src/host/README.md":gmatch("\n```" ..
+    (language or "c") .. "\n(.-)```\n") do
+    blocks[#blocks + 1] = block
+  end
+  return blocks
+end
+
 -- valgrind cannot read all that clang writes of later forms of DWARF
 local flags = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wunused " ..
   "-Werror -O1 -gdwarf-4 "

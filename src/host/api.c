@@ -392,11 +392,10 @@ int cprof_export (lua_State *L, const char *format, const char *path) {
 typedef struct ApiView {
   int view;
   const char *method;
-  const char *value;	/* or, if it is NULL, 'n' */
-  lua_Integer n;
+  const char *value;	/* its argument: a string or NULL; or ... */
+  const lua_Integer *n;	/* ... if this is not NULL, an integer */
   int height;
   void (*line) (void *ud, const cprof_Record *line);
-  const char *zone;
   void (*point) (void *ud, const cprof_Point *point);
   void *ud;
 } ApiView;
@@ -435,8 +434,8 @@ static void api_method (lua_State *L, int view, const char *method) {
 static int api_control (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
   api_method(L, a->view, a->method);
-  if (a->value != NULL) lua_pushstring(L, a->value);
-  else lua_pushinteger(L, a->n);
+  if (a->n != NULL) lua_pushinteger(L, *a->n);
+  else lua_pushstring(L, a->value);
   lua_call(L, 2, 0);
   return 0;
 }
@@ -447,7 +446,7 @@ int cprof_viewmove (lua_State *L, int view, const char *method,
   ApiView a = ZEROS;
   a.view = view;
   a.method = method;
-  a.n = n;
+  a.n = &n;
   return api_callunseen(L, api_control, &a);
 }
 
@@ -544,8 +543,7 @@ static int api_graph (lua_State *L) {
   cprof_Point p;
   lua_Integer n, i;
   api_method(L, a->view, "series");
-  if (a->zone != NULL) lua_pushstring(L, a->zone);
-  else lua_pushnil(L);
+  lua_pushstring(L, a->value);
   lua_call(L, 2, 1);
   lua_getfield(L, -1, "numbers");
   n = luaL_len(L, -1);
@@ -567,7 +565,7 @@ int cprof_viewgraph (lua_State *L, int view, const char *zone,
                      void *ud) {
   ApiView a = ZEROS;
   a.view = view;
-  a.zone = zone;
+  a.value = zone;
   a.point = draw;
   a.ud = ud;
   return api_callunseen(L, api_graph, &a);

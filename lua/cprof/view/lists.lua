@@ -28,8 +28,8 @@ local lists = {}
 
 local function record(fig, of, func, name, indent, mark, heat)
   local calls = of.calls / fig.divisor
-  return { name = name, title = func.title, indent = indent, marks = mark, heat = heat or 0,
-    highlighted = false,
+  return { name = name, title = func.title, indent = indent,
+    marks = mark, heat = heat or 0, highlighted = false,
     values = { of.self_ns / 1e6, of.total_ns / 1e6, calls },
     shown = { of.self_ns ~= 0, true, calls > 0 } }
 end
