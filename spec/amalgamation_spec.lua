@@ -95,7 +95,7 @@ describe("the amalgamation", function()
     write(dir .. "/plain.lua", [[
       print(debug.gethook())
       print(require "cprof".running())
-      os.exit(3)]])
+      os.exit(3, true)]])
     local output, _, status = run(program, "../plain.lua")
     assert.equal("nil\nfalse\n", output)
     assert.equal(3, status)

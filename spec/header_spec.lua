@@ -141,10 +141,8 @@ describe("cprof.h", function()
     end
     assert.is_nil(io.open(folder.dir .. "/empty/nothing"))
     -- all of cprof is out, too
-    folder:compile(compile.compilers.c .. " -DCPROF_ENABLED=0",
-      folder.dir .. "/cprof.c", "none")
-    assert.equal("", compile.must("nm %s/none.o | grep -v ' a ' || true",
-      folder.dir))
+    assert.equal("", compile.must("cd %s && gcc -DCPROF_ENABLED=0 " ..
+      "-I/usr/include/lua5.4 -c -o none.o cprof.c && nm none.o", folder.dir))
   end)
 
   it("leaves no code of zones where CPROF_ENABLED is 0", function()

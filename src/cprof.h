@@ -13,7 +13,7 @@
 **
 ** To set options, begin with a struct of zeros, which has all defaults:
 **
-**   cprof_Options options = {0};
+**   cprof_Options options = {0};             C++: = {}
 **   options.mode = "line";
 **   options.c_functions = CPROF_OFF;
 **   options.slow_frames.budget_ms = 16.7;
