@@ -43,8 +43,8 @@
 ** messages of the Lua part.
 **
 ** Arguments: L is the coroutine that runs. Its stack needs a few free
-** slots; a C function begins with enough of them. Strings and structs stay
-** the caller's, and are not used any more when a function returns.
+** slots; a C function begins with enough of them. Strings and structs
+** belong to the caller, and are not used after the function has returned.
 */
 
 #ifndef cprof_h
@@ -78,8 +78,10 @@ extern "C" {
 #define CPROF_ENABLED	1
 #endif
 
-/* How functions and thread-local variables are declared. You may define
-   these yourself. */
+/*
+** How functions and thread-local variables are declared. You may define
+** these yourself.
+*/
 #if defined(CPROF_API)
 #elif defined(__GNUC__)
 #define CPROF_API	__attribute__((visibility("default"))) extern
@@ -122,8 +124,9 @@ typedef uint64_t (*cprof_Clock) (void *ud);
 */
 typedef struct cprof_Options {
   const char *mode;		/* "call" (default), "line" or "trace" */
-  cprof_List lines;		/* patterns of sources: only their lines */
-  cprof_List include, exclude;	/* patterns of sources or functions */
+  cprof_List lines;		/* mode "line": Lua patterns on source; only
+				   lines of these */
+  cprof_List include, exclude;	/* Lua patterns on source or function */
   const char *clock;		/* "wall" (default) or "cpu" */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
@@ -133,12 +136,12 @@ typedef struct cprof_Options {
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
   lua_Integer max_nodes;	/* most nodes of the call tree */
-  int history;			/* frames to keep; CPROF_FULL: the default
-				   number, with all their nodes */
+  int history;			/* how many frames to keep; CPROF_FULL: the
+				   last 128, with all their nodes */
   struct {
-    double budget_ms;		/* frames that take longer are kept with all
-				   their nodes ... */
-    int keep;			/* ... the last so many of them */
+    double budget_ms;		/* keep frames that take longer than this,
+				   with all their nodes ... */
+    int keep;			/* ... but no more than so many of them */
   } slow_frames;
 } cprof_Options;
 
@@ -150,7 +153,7 @@ typedef struct cprof_ReportOptions {
   const char *mode;	/* "total" (default), "self", "callgraph", "tree",
 			   "file" or "frames" */
   const char *sort;	/* "self", "total", "calls" or "name" */
-  const char *filter;	/* pattern of functions or sources */
+  const char *filter;	/* Lua pattern on function or source */
   const char *color;	/* "auto" (default), "always" or "never" */
   int limit;		/* most rows; CPROF_ALL: all, however cheap */
   double min_percent;	/* least share of the time */
@@ -210,9 +213,10 @@ extern "C" {
 
 /*
 ** Opens cprof in L's state: from then on, require "cprof" returns the
-** module in every script. The Lua part is compiled in, no files are needed.
-** Lua's library 'package' must be open. Returns a status: out of memory,
-** or 'package' is not open. Opening it again does nothing.
+** module in every script. The Lua part is compiled in, so no files are
+** needed. This function and the next one are in cprof.c, but not in the
+** module cprof.core. Returns a status: out of memory, or Lua's library
+** 'package' is not open. Opening it again does nothing.
 */
 CPROF_API int cprof_open (lua_State *L);
 
@@ -240,7 +244,9 @@ CPROF_API int cprof_setalloc (lua_State *L, lua_Alloc alloc, void *ud);
 /*
 ** Recordings in L's state that start later use the clock 'now', which is
 ** called for each event; NULL is the default clock again. It must not use
-** Lua. 'ud' must stay as long as the clock. Returns 0 and 1 as above.
+** Lua. 'ud' must stay as long as the clock is in use. Returns 0, and
+** changes nothing, while something is being recorded, or when out of
+** memory; else 1.
 */
 CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 
@@ -255,29 +261,29 @@ CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 ** Starts a new profile of L's state; the last one is discarded. NULL: all
 ** options have their defaults. Returns a status: a bad option, a file that
 ** cannot be written, something is already being recorded, out of memory,
-** or cprof is not open. The first start takes 12 ms more, to measure the
-** profiler's own overhead.
+** or cprof is not open. The first start in a mode takes 12 ms, to measure
+** the profiler's own overhead.
 */
 CPROF_API int cprof_start (lua_State *L, const cprof_Options *options);
 
 /*
 ** Stops recording; the profile stays until the next start, or until the
-** state is closed. Returns 0 when nothing was being recorded, else 1.
-** Takes 1.5 ms to measure overhead again.
+** state is closed. Returns 0 when nothing was being recorded, else 1. It
+** may take 1.5 ms, to measure overhead again.
 */
 CPROF_API int cprof_stop (lua_State *L);
 
 /*
-** Nothing is recorded between the two, and that time is in no figure.
-** Return 0 when nothing was being recorded, or when it was not paused;
-** else 1.
+** Pauses recording, and resumes it: what happens in between is not counted.
+** They return 0 when there was nothing to pause or to resume, and when out
+** of memory; else 1.
 */
 CPROF_API int cprof_pause (lua_State *L);
 CPROF_API int cprof_resume (lua_State *L);
 
 /*
 ** Discards what was recorded so far; recording goes on if it was on.
-** Returns 0 when nothing was recorded, or out of memory; else 1.
+** Returns 0 when nothing was recorded, or when out of memory; else 1.
 */
 CPROF_API int cprof_reset (lua_State *L);
 
@@ -285,17 +291,17 @@ CPROF_API int cprof_reset (lua_State *L);
 CPROF_API int cprof_running (lua_State *L);
 
 /*
-** Ends a frame, and begins the next one. If 'record' is not 0, it goes to
-** the history and to averages. Returns 0 when nothing is being recorded,
-** or out of memory; else 1.
+** Ends a frame, and begins the next one. If 'record' is not 0, the frame
+** goes into history and averages. Returns 0 when nothing is being recorded,
+** while it is paused, or when out of memory; else 1.
 */
 CPROF_API int cprof_frame (lua_State *L, int record);
 
 /*
 ** Records the coroutine L1, too. It is needed only for a coroutine that
-** was made before the start and that the program resumes from C. L1 must
-** not be running. Returns 0 when nothing is being recorded in its state,
-** or out of memory; else 1.
+** was made before the start and that only C code resumes. L1 must not be
+** running. Returns 0 when nothing is being recorded in its state, while it
+** is paused, or when out of memory; else 1.
 */
 CPROF_API int cprof_attach (lua_State *L1);
 
@@ -315,15 +321,15 @@ CPROF_API lua_State *cprof_current (void);
 
 /*
 ** Enters a zone, and returns the mark to leave it by; 0 when nothing is
-** being recorded, or out of memory. It takes as long as to read the clock.
-** A zone that is never left ends with the C function that Lua called and
-** that entered it, or with the zone around it.
+** being recorded, or when out of memory. It takes little longer than
+** reading the clock. A zone that is never left ends with the C function
+** that Lua called, or with the zone around it.
 */
 CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 
 /*
-** The same with a name that is made at run time. The name is looked up at
-** each call, and is copied where it is new in this recording. There are at
+** The same with a name that is made at run time. It is looked up at each
+** call, and copied when it is new in this recording. A recording has at
 ** most 'max_nodes' names; zones beyond share one.
 */
 CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
@@ -335,15 +341,16 @@ CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
 
 /* {======================================================
-** Reports and files. They can also be made while recording, and are not
-** in the profile then. All return a status: nothing was recorded, a bad
-** argument, or a text that could not be written.
+** Reports and files. They can be made while recording, too, and are then
+** not in the profile themselves. All return a status: nothing was
+** recorded, a bad argument, out of memory, or a text that could not be
+** written.
 ** ======================================================= */
 
 /*
-** Writes a report. 'writer' gets the text in pieces, as that of lua_dump,
-** and returns 0, or another value to give up. NULL: all options have their
-** defaults.
+** Writes a report. 'writer' gets the text in pieces, as that of lua_dump
+** does, and returns 0, or another value to give up. It must not raise
+** errors. NULL: all options have their defaults.
 */
 CPROF_API int cprof_report (lua_State *L, const cprof_ReportOptions *options,
                             lua_Writer writer, void *ud);
@@ -357,14 +364,15 @@ CPROF_API int cprof_annotate (lua_State *L, const char *source,
                               lua_Writer writer, void *ud);
 
 /*
-** Saves the profile, for the command cprof and for cprof.load. An existing
-** file is replaced once all is written.
+** Saves the profile, for the command cprof and for 'load' in Lua. A profile
+** that exists is replaced when all is written; another file is not.
 */
 CPROF_API int cprof_save (lua_State *L, const char *path);
 
 /*
 ** Writes the profile in the format of another tool: "folded", "pprof",
-** "callgrind" and others, see README.md.
+** "callgrind" and others; see "Export" in README.md. A file that exists is
+** replaced when all is written.
 */
 CPROF_API int cprof_export (lua_State *L, const char *format,
                             const char *path);
@@ -375,20 +383,20 @@ CPROF_API int cprof_export (lua_State *L, const char *format,
 /* {======================================================
 ** The view: an interactive profile, as records that the program draws. See
 ** "The view" in README.md. Functions return a status: nothing was recorded,
-** a bad argument, or no such view.
+** a bad argument, no such view, or out of memory.
 ** ======================================================= */
 
 /*
 ** Makes a view of what is being recorded in L's state, or was recorded
-** last. '*view' is its number in this state until it is freed. On failure,
-** '*view' is a number that may be freed, too.
+** last. '*view' is its number in this state until it is freed. When there
+** is an error, the number means no view, and may be freed, too.
 */
 CPROF_API int cprof_view (lua_State *L, int *view);
 CPROF_API void cprof_freeview (lua_State *L, int view);
 
 /*
-** Calls a method of the view, "move", "frame", "mode" and so on: with an
-** integer, or with a string or NULL.
+** Call a method of the view, such as "move" or "mode": the first with an
+** integer, the second with a string, or with nothing for NULL.
 */
 CPROF_API int cprof_viewmove (lua_State *L, int view, const char *method,
                               lua_Integer n);
@@ -427,8 +435,6 @@ CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
 ** For the macros below. Names that end in '_' are not for use elsewhere.
 ** ======================================================= */
 
-#define CPROF_INIT_(zone)	{#zone, NULL, NULL, 0, 0}
-
 /* Blocks nest, and so do their variables, on purpose. */
 #if defined(__GNUC__)
 #define CPROF_QUIET_	_Pragma("GCC diagnostic push") \
@@ -441,7 +447,11 @@ CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
 #define CPROF_UNUSED_
 #endif
 
-/* The zone of a block, which is left however the block is. */
+#define CPROF_ZONE_(variable, name) \
+	CPROF_THREAD cprof_Zone variable CPROF_UNUSED_ = \
+	  {name, NULL, NULL, 0, 0}
+
+/* The zone of a block, which is left however the block is left. */
 #if defined(__cplusplus)
 
 class cprof_Block_ {
@@ -517,54 +527,53 @@ static inline void cprof_close_ (cprof_Block_ *block) {
 ** ======================================================= */
 
 /*
-** A zone for several places of a file, or of several files: CPROF_DECLARE
-** goes into a header. CPROF_STATIC is for this file alone.
+** Zones for several places: CPROF_DEFINE for those of several files, with
+** CPROF_DECLARE in a header, and CPROF_STATIC for those of one file.
 */
 #define CPROF_DECLARE(zone) \
 	extern CPROF_THREAD cprof_Zone cprof_zone_##zone
 #define CPROF_DEFINE(zone) \
-	CPROF_DECLARE(zone); \
-	CPROF_THREAD cprof_Zone cprof_zone_##zone = CPROF_INIT_(zone)
+	CPROF_ZONE_(cprof_zone_##zone, #zone)
 #define CPROF_STATIC(zone) \
-	static CPROF_THREAD cprof_Zone cprof_zone_##zone CPROF_UNUSED_ = \
-	  CPROF_INIT_(zone)
+	static CPROF_ZONE_(cprof_zone_##zone, #zone)
 
 /*
-** The beginning of a block in a zone: in one that is defined as above, in
-** one of its own, or in one with a name that is made at run time.
+** Each begins a block in a zone: in one that is defined as above, in one
+** that this place defines, or in one with a name that is made at run time.
 */
 #define CPROF_REGION(L, zone) \
 	{ CPROF_QUIET_ CPROF_OPEN_(cprof_block_, L, &cprof_zone_##zone); \
 	  CPROF_LOUD_ {
 #define CPROF_BEGIN(L, zone) \
-	{ CPROF_QUIET_ CPROF_STATIC(zone); \
+	{ CPROF_QUIET_ static CPROF_ZONE_(cprof_zone_##zone, #zone); \
 	  CPROF_OPEN_(cprof_block_, L, &cprof_zone_##zone); CPROF_LOUD_ {
 #define CPROF_NAMED(L, name) \
 	{ CPROF_QUIET_ CPROF_OPENNAME_(cprof_block_, L, name); CPROF_LOUD_ {
 
 /*
-** The end of such a block. In C++, and in C with GCC or Clang, the zone is
-** left in whichever way the block is: return, break, goto or an exception.
-** A Lua error or a yield that jumps out of it ends the zone together with
-** the C function that Lua called.
+** Ends such a block. In C++, and in C with GCC or Clang, the zone ends in
+** whichever way the block is left: return, break, goto or an exception. A
+** Lua error or a yield jumps out of it, and then the zone ends together
+** with the C function that Lua called.
 */
 #define CPROF_END(L)	} CPROF_CLOSE_(cprof_block_) }
 
 /*
-** Leaves the zone of the innermost block ahead of its end. In C, other
-** compilers need it before a return, break or goto out of the block:
+** Leaves the zone of the innermost block before its end. In C, compilers
+** other than GCC and Clang need this for a return, break or goto that leads
+** out of that block, but not out of another one:
 **
-**   if (done) { CPROF_LEAVE(L); return; }
+**   if (done) { CPROF_LEAVE(L); break; }
 */
 #define CPROF_LEAVE(L)	CPROF_LEAVE_(cprof_block_)
 
 /*
-** What follows in this block of C or C++ is in a zone of its own. In C, it
-** exists with GCC and Clang only.
+** Enters a zone until the end of the block of C or C++ around it. In C,
+** this is there with GCC and Clang only.
 */
 #if defined(__cplusplus) || defined(__GNUC__)
 #define CPROF_SCOPE(L, zone) \
-	CPROF_QUIET_ CPROF_STATIC(zone); \
+	CPROF_QUIET_ static CPROF_ZONE_(cprof_zone_##zone, #zone); \
 	CPROF_OPEN_(cprof_scope_##zone, L, &cprof_zone_##zone); \
 	CPROF_LOUD_ struct cprof_end_
 #endif
