@@ -167,7 +167,7 @@ describe("the reference host", function()
     assert.is_nil(log:find "… [%d,]+ more fun")
     assert.is_nil(log:find "… [%d,]+ more stack")
     assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
-    assert.truthy(log:find("\n6 frames\nhalf within ", 1, true))
+    assert.truthy(log:find "\n6 frames[^\n]*\nhalf within ", log)
     assert.truthy(log:find("local function move()", 1, true))
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")
@@ -194,6 +194,7 @@ describe("the reference host", function()
       return text
     end
     local live, complete = report "live", report "run"
+    assert.truthy(live:find("^cprof: waiting.lua run\n"), live)
     assert.truthy(live:find("\n[^\n]* 1  work +waiting.lua:2\n"), live)
     assert.truthy(complete:find("\n[^\n]* 6  work +waiting.lua:2\n"),
       complete)

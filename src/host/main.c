@@ -224,15 +224,21 @@ static int run_call (lua_State *L, int n) {
 }
 
 
-/* Pushes the script as a function. 0: it has failed. */
-static int run_load (lua_State *L, const Arguments *a) {
-  int i, status;
+/* Sets the global 'arg', by which reports name the program, too. */
+static void run_arguments (lua_State *L, const Arguments *a) {
+  int i;
   lua_newtable(L);
   for (i = 0; a->rest[i] != NULL; i++) {
     lua_pushstring(L, a->rest[i]);
     lua_rawseti(L, -2, i);
   }
   lua_setglobal(L, "arg");
+}
+
+
+/* Pushes the script as a function. 0: it has failed. */
+static int run_load (lua_State *L, const Arguments *a) {
+  int status;
   CPROF_BEGIN(L, load) {
     status = luaL_loadfile(L, a->script);
   } CPROF_END(L)
@@ -282,6 +288,7 @@ static int run_frames (lua_State *L, long frames) {
 static int run (lua_State *L, const Arguments *a) {
   int profile = a->report || a->file != NULL, ok;
   luaL_openlibs(L);
+  run_arguments(L, a);
   if (cprof_open(L) != LUA_OK ||
       (profile && profile_begin(L, a) != LUA_OK)) {
     fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
