@@ -24,10 +24,11 @@ end
 local function rows(out)
   local of = {}
   for line in (out:match "\n\n(.*)$"):gmatch "[^\n]+" do
-    local words, name = line:match "^(.-) +(%S+) +%S+:%d+$"
+    local words, name, what = line:match "^(.-) +(%S+) +%S+:%d+ *(.-)$"
     if name then
       of[name] = {}
       for word in words:gmatch "%S+" do table.insert(of[name], word) end
+      of[name].what = what
       of[#of + 1] = name
     end
   end
@@ -58,9 +59,9 @@ describe("cprof diff", function()
       local same = of.steady or { "10", "10" }
       assert.same({ "10", "10" }, { same[1], same[2] })
       assert.same({ "1", "-", "-", "gone" }, { of.gone[1], of.gone[2],
-        of.gone[4], of.gone[8] })
+        of.gone[4], of.gone.what })
       assert.same({ "-", "1", "-", "new" }, { of.fresh[1], of.fresh[2],
-        of.fresh[3], of.fresh[8] })
+        of.fresh[3], of.fresh.what })
     end)
 
   it("sorts, filters and limits", function()
