@@ -12,7 +12,8 @@ local text = require "cprof.text"
 ---@field functions table[]       records, as profile.new takes them
 ---@field sources cprof.Source[]
 ---@field groups table[]          records that have one title
----@field titles table<string, boolean>  that are taken
+---@field titles table<string, integer>  by which profile they were taken
+---@field profiles integer        that were added
 ---@field texts table<string, cprof.Source[]>  by place, newest first
 ---@field by_key table<string, cprof.Source>
 local Joined = {}
@@ -23,22 +24,25 @@ local joined = {}
 ---@return cprof.Joined
 function joined.new()
   return setmetatable({ functions = {}, sources = {}, groups = {},
-    titles = {}, texts = {}, by_key = {} }, Joined)
+    titles = {}, profiles = 0, texts = {}, by_key = {} }, Joined)
 end
 
 local function key_of(f) return f.kind .. "\0" .. f.title end
 
--- the first function of each title; and for each function, which title
-local function by_title(functions)
-  local firsts, of, known = {}, {}, {}
+-- The functions but those that are another's, of an older text; and for
+-- each of all, which of these it is.
+local function distinct(functions)
+  local out, of, known = {}, {}, {}
   for i, f in ipairs(functions) do
     local key = key_of(f)
-    if not known[key] then
-      firsts[#firsts + 1], known[key] = f, #firsts + 1
+    local first = known[key]
+    if first and out[first].source ~= f.source then of[i] = first
+    else
+      out[#out + 1] = f
+      of[i], known[key] = #out, first or #out
     end
-    of[i] = known[key]
   end
-  return firsts, of
+  return out, of
 end
 
 
@@ -157,14 +161,16 @@ end
 
 function Joined:add_record(group, f, marks, source)
   local first, title = group[1], f.title
-  while not first and self.titles[f.kind .. "\0" .. title] do
-    title = title .. " (older)"
+  local function taken()
+    local by = self.titles[f.kind .. "\0" .. title]
+    return by and by ~= self.profiles
   end
+  while not first and taken() do title = title .. " (older)" end
   local record = setmetatable({
     id = #self.functions + 1, marks = marks, source = source,
     name = first and first.name, title = first and first.title or title,
   }, { __index = f })
-  self.titles[key_of(record)] = true
+  self.titles[key_of(record)] = self.titles[key_of(record)] or self.profiles
   self.functions[record.id], group[#group + 1] = record, record
   return record
 end
@@ -186,10 +192,11 @@ end
 ---@return integer[] map
 ---@return (integer|false)[] shift  false: a zone
 function Joined:add(p)
-  local firsts, of = by_title(p.functions)
+  local functions, of = distinct(p.functions)
   local known = {}
+  self.profiles = self.profiles + 1
   for i, group in ipairs(self.groups) do known[i] = group[1] end
-  local to, _, places = match.functions(known, firsts)
+  local to, _, places = match.functions(known, functions)
   local group_of = {}
   for i, j in pairs(to) do group_of[j] = self.groups[i] end
   local joining = self:begin(p, places)

@@ -295,7 +295,7 @@ local other_code <const> = 1 << 30 -- is further away than any line
 -- how little two functions of one name have in common
 local function distance(x, y)
   local from, to = x.f.line, y.f.line
-  if x.around and x.around.pair == y.around then
+  if x.around and x.around.pair and x.around.pair == y.around then
     from, to = from - x.around.f.line, to - y.around.f.line
   end
   local code = keys.code(x)

@@ -119,15 +119,18 @@ end
 -- =======================================================
 
 -- Those with a rank are left out where there is no room: the highest first.
--- What stands after one of them is then called as it was.
+-- What stands after one of them is then called as it was. Names are cut to
+-- the `least` for the others, and to `tight` when all of them are out; then
+-- no name takes more than `most`, either.
 local columns = {
   { title = "calls", rank = 1 }, { title = "now", alone = "calls" },
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
   { title = "self", rank = 2 }, { title = "now", alone = "self" },
   { title = "change" }, { title = "share" },
-  { title = "function", left = true, least = 16 },
-  { title = "defined", left = true, least = 16, cut = format.cutpath },
-  { title = "was", left = true, least = 12 },
+  { title = "function", left = true, least = 18, tight = 14, most = 20 },
+  { title = "defined", left = true, least = 16, tight = 12,
+    cut = format.cutpath },
+  { title = "was", left = true, least = 12, tight = 8 },
 }
 
 local function sign(n, text)
@@ -191,13 +194,18 @@ local function without(rank, rows)
     if (column.rank or 0) < rank then
       kept[#kept + 1] = i
       local alone = column.alone and columns[i - 1].rank >= rank
-      shown[#kept] = setmetatable({ title = alone and column.alone or nil },
-        { __index = column })
+      shown[#kept] = setmetatable({
+        title = alone and column.alone or nil,
+        least = rank == 1 and column.tight or nil,
+      }, { __index = column })
     end
   end
   for r, row in ipairs(rows) do
     picked[r] = {}
-    for k, i in ipairs(kept) do picked[r][k] = row[i] end
+    for k, i in ipairs(kept) do
+      local most = rank == 1 and columns[i].most
+      picked[r][k] = most and format.cut(row[i], most) or row[i]
+    end
   end
   return shown, picked
 end
@@ -210,8 +218,7 @@ local function widest(lines)
   return width
 end
 
--- with as many columns as there is room for; names are cut for those only
--- that matter more than they do
+-- with as many columns as there is room for
 local function fitting(view, rows)
   local lines = format.table(columns, rows, math.huge, view.paint)
   for rank = 3, 1, -1 do
