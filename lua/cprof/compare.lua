@@ -27,7 +27,7 @@ local callers <const> = "what one leaves out is in its callers there"
 ---@field get fun(meta: cprof.Meta): string
 ---@field what string         figures that then do not agree
 ---@field rest string?        what to know of the others
----@field form string?        instead of `with`
+---@field form string?        instead of `with`, without the name
 ---@field option boolean?     is it one that counts depend on?
 
 ---@type cprof.Way[]
@@ -39,7 +39,7 @@ local ways = {
       return meta.uncompensated and "included" or "excluded"
     end },
   { name = "runs", get = field("runs", "1"), what = "figures",
-    form = "one has %s %s, the other %s" },
+    form = "one has %s runs, the other %s" },
   { name = "include", get = option("include", "none"), option = true,
     what = "calls and times", rest = callers },
   { name = "exclude", get = option("exclude", "none"), option = true,
@@ -71,7 +71,9 @@ function compare.notes(a, b, cannot, skip)
   local out = {}
   for _, way in ipairs(ways) do
     if not (skip and skip(way)) and differ(way, a, b) then
-      local how = (way.form or with):format(way.name, way.get(a), way.get(b))
+      local x, y = way.get(a), way.get(b)
+      local how = way.form and way.form:format(x, y) or
+        with:format(way.name, x, y)
       out[#out + 1] = ("%s: their %s cannot %s%s"):format(how, way.what,
         cannot, way.rest and ", " .. way.rest or "")
     end

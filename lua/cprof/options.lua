@@ -106,7 +106,10 @@ function options.shape(specs, given)
   for name, spec in pairs(specs) do
     local value = given[name]
     if spec.shapes and value ~= spec.default then
-      out[name] = type(value) == "table" and quoted(value) or tostring(value)
+      local text = type(value) == "table" and quoted(value) or tostring(value)
+      -- patterns may have any bytes
+      out[name] = utf8.len(text) and text or
+        text:gsub("[\x80-\xff]", function(c) return "\\" .. c:byte() end)
     end
   end
   return next(out) and out or nil
