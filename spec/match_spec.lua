@@ -104,6 +104,20 @@ describe("functions of two profiles", function()
       "local function new() end new()")["old (x.lua:1)"])
   end)
 
+  it("are the same by whatever way leads to them", function()
+    local function functions(...)
+      local list = {}
+      for i, given in ipairs { ... } do
+        list[i] = { kind = "Lua", name = given, source = "@x.lua", line = i,
+                    last_line = i, fingerprint = "" }
+      end
+      return list
+    end
+    assert.same({ 3, 1, [4] = 2 }, (match.functions(
+      functions("old.mod.f", "mod.A:get", "B:get", "M.g"),
+      functions("A:get", "g", "new.mod.f", "C:get"))))
+  end)
+
   it("are those of a file that was moved", function()
     local text = "local function f(x) return x end f(1)\n"
     local out = edit(text, "\n" .. text, "a/x.lua", "b/c/x.lua")
@@ -149,6 +163,20 @@ describe("functions of two profiles", function()
     local after = (b .. a .. "a() b()"):gsub("return 1", "return 2")
     assert.same({ [1] = 6, [3] = 8, [6] = 1, [8] = 3 },
       lines_of(a .. b .. "a() b()", after))
+  end)
+
+  it("without a name are those of a function that was renamed", function()
+    local function functions(given, line)
+      local function f(called, from, to, code)
+        return { kind = "Lua", name = called, source = "@x.lua",
+                 line = line + from, last_line = line + to,
+                 fingerprint = code }
+      end
+      return { f(given, 1, 9, "0123"), f(given .. ".<fn:" .. line + 2 .. ">",
+        2, 3, ""), f(given .. ".<fn:" .. line + 4 .. ">", 4, 5, "") }
+    end
+    assert.same({ 1, 2, 3 }, (match.functions(functions("old", 0),
+      functions("new", 100))))
   end)
 
   it("without a name are known by their order and code", function()

@@ -4,6 +4,7 @@ local command = require "command"
 local edited = require "edited"
 local helper = require "helper"
 local match = require "cprof.match"
+local profile = require "cprof.profile"
 local profiler = require "cprof"
 
 local function steady() end
@@ -54,6 +55,7 @@ local function busy()
   local _ <close> = profiler.zone "zone"
   after()
   pcall(string.rep, "x", 3)
+  coroutine.wrap(function() coroutine.yield() end)()
 end
 
 -- what a profile says of each function, by title
@@ -141,6 +143,10 @@ describe("cprof merge", function()
       local q = merge(dir, p)
       local p1 = assert(profiler.load(dir:file "part1.cprof"))
       assert.same(p1.functions, q.functions, what)
+      local marks = profile.marks(p)
+      assert.same(marks, profile.marks(q), what)
+      table.sort(marks)
+      assert.is_true(marks[#marks] > 0 or what == "full")
       assert.same(sums(p), sums(q), what)
       assert.same(line_sums(p), line_sums(q), what)
       assert.equal(#p.nodes, #q.nodes, what)

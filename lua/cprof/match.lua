@@ -214,7 +214,7 @@ end
 
 -- a function of a module is called by whatever way leads to it
 function keys.last_name(item)
-  local last = item.named and item.place and item.name:match "[%w_]+$"
+  local last = item.named and item.place and item.name:match "[%w_:]+$"
   return last and joined(item.f.kind, item.source, last)
 end
 
@@ -233,12 +233,13 @@ local function number(item, left)
   return left and item.at or item.pair.at
 end
 
--- name and the function around it, when that was found
+-- name and the function around it, when that was found; what has no name
+-- may be called by that
 function keys.inside(item, left)
   if not item.place then return joined(item.f.kind, item.name) end
   local around = item.around
   if around and not around.pair then return nil end
-  return joined(item.f.kind, item.source, item.name,
+  return joined(item.f.kind, item.source, item.named and item.name or "",
     around and number(around, left) or "")
 end
 
