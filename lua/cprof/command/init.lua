@@ -10,10 +10,11 @@ local terminal = require "cprof.command.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
----@field call? fun(parsed: table, fail: fun(message: string))
+---@field call? fun(parsed: table, fail: fun(message: string),
+---    usage: fun(name: string?): string?)  usage: --help of a command
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate" }
+  "diff", "merge", "export", "check", "calibrate", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -47,6 +48,7 @@ local function adapt_help(parser)
 end
 
 ---@param names string[]  of the commands that are to be known
+---@return table root, table last  the parsers
 local function make_parser(names)
   local root = parser_library()("cprof",
     "Finds out where the time of Lua programs goes.")
@@ -54,14 +56,16 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog "cprof COMMAND --help tells more, with an example."
+  root:epilog("cprof COMMAND --help tells the options, with an example; " ..
+    "cprof help TOPIC is the reference.")
   root:flag("--version", "Print the version."):action(function()
     print("cprof " .. require "cprof.core".version)
     os.exit(0, true)
   end)
+  local parser
   for _, name in ipairs(names) do
     local command = command_named(name)
-    local parser = root:command(name, command.description or command.summary)
+    parser = root:command(name, command.description or command.summary)
     parser:summary(command.summary)
     if command.usage then
       parser:usage("Usage: " .. command.usage)
@@ -77,7 +81,7 @@ local function make_parser(names)
     message = message:gsub("\n", "; "):gsub("%?$", "")
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
-  return root
+  return root, parser
 end
 
 local function known(wanted)
@@ -107,12 +111,20 @@ local function forget(before)
   end
 end
 
+-- the help of a command, or of all; nil when there is none of that name
+local function usage(name)
+  if not name then return (make_parser(list):get_help()) end
+  if not known(name) then return nil end
+  local _, parser = make_parser { name }
+  return parser:get_help() .. "\n"
+end
+
 local function call(command, parsed)
   local fail = fail_as("cprof " .. command.name)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end
     return debug.traceback(message)
-  end, parsed, fail)
+  end, parsed, fail, usage)
   if ok then os.exit(why or 0, true) end
   if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
