@@ -23,7 +23,7 @@ describe("cprof help", function()
       assert.is_nil(out:find "`", name)
       local code = false
       for line in out:gmatch "[^\n]+" do
-        code = line:find "^    %S"
+        code = line:find "^    %S" ~= nil
         assert.is_true(code or utf8.len(line) <= 80, name .. ": " .. line)
       end
     end
