@@ -93,6 +93,7 @@ build = {
     ["cprof.command.calibrate"] = "lua/cprof/command/calibrate.lua",
     ["cprof.command.callgraph"] = "lua/cprof/command/callgraph.lua",
     ["cprof.command.check"] = "lua/cprof/command/check.lua",
+    ["cprof.command.completion"] = "lua/cprof/command/completion.lua",
     ["cprof.command.diff"] = "lua/cprof/command/diff.lua",
     ["cprof.command.ending"] = "lua/cprof/command/ending.lua",
     ["cprof.command.export"] = "lua/cprof/command/export.lua",

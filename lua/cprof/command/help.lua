@@ -29,21 +29,21 @@ function command.define(parser)
     :args "?"
 end
 
-function command.call(parsed, fail, usage)
+function command.call(parsed, fail, parser)
   local topic = parsed.topic and help.topic(parsed.topic)
   if topic then
     local paint = format.paint(format.wants_color "auto")
     local width = math.min(terminal.columns(io.stdout) or 80, 80)
     input.print(render(topic, width, paint), fail)
   elseif parsed.topic then
-    local text = usage(parsed.topic)
-    if not text then
+    local command_parser = parser(parsed.topic)
+    if not command_parser then
       fail(("no topic '%s'; there are: %s; and the commands"):format(
         parsed.topic, table.concat(help.topics(), ", ")))
     end
-    input.print(text, fail)
+    input.print(command_parser:get_help() .. "\n", fail)
   else
-    input.print(usage() .. "\n" .. topics() .. "\n", fail)
+    input.print(parser():get_help() .. "\n" .. topics() .. "\n", fail)
   end
 end
 

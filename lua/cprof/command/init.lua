@@ -11,10 +11,11 @@ local terminal = require "cprof.command.terminal"
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
 ---@field call? fun(parsed: table, fail: fun(message: string),
----    usage: fun(name: string?): string?)  usage: --help of a command
+---    parser: fun(name: string?): table?)  the parser of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate", "help" }
+  "diff", "merge", "export", "check", "calibrate", "completion",
+  "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -111,12 +112,10 @@ local function forget(before)
   end
 end
 
--- the help of a command, or of all; nil when there is none of that name
-local function usage(name)
-  if not name then return (make_parser(list):get_help()) end
-  if not known(name) then return nil end
-  local _, parser = make_parser { name }
-  return parser:get_help() .. "\n"
+-- the parser of a command, or of all; nil when there is none of that name
+local function parser_of(name)
+  if not name then return (make_parser(list)) end
+  return known(name) and select(2, make_parser { name }) or nil
 end
 
 local function call(command, parsed)
@@ -124,25 +123,40 @@ local function call(command, parsed)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end
     return debug.traceback(message)
-  end, parsed, fail, usage)
+  end, parsed, fail, parser_of)
   if ok then os.exit(why or 0, true) end
   if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
   os.exit(3, true)
 end
 
+-- "--limit -5" as "--limit=-5": a negative number is no option
+local function join_negative(words)
+  local out = {}
+  for _, word in ipairs(words) do
+    local last = out[#out]
+    if word:find "^%-%.?%d" and last and last:find "^%-%-[%a-]+$" then
+      out[#out] = last .. "=" .. word
+    else
+      out[#out + 1] = word
+    end
+  end
+  return out
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
-  local root = make_parser(known(words[1]) and { words[1] } or list)
+  local root, last = make_parser(known(words[1]) and { words[1] } or list)
   if words[1] == "run" then
     local run = command_named "run"
+    run.define_internal(last)
     local at, options = run.split(words, 2)
     local parsed = root:parse { "run", table.unpack(options) }
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
-  local parsed = root:parse { table.unpack(words) }
+  local parsed = root:parse(join_negative(words))
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)
