@@ -33,6 +33,9 @@ local text = require "cprof.text"
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
+---@field included string?     patterns of `include`, quoted
+---@field excluded string?     C functions, and patterns of `exclude`
+---@field unmatched_patterns string?  a line for each that matched nothing
 ---@field lua_version string
 ---@field cprof_version string
 
@@ -67,6 +70,7 @@ local text = require "cprof.text"
 ---@field self_ns integer
 ---@field self_raw_ns integer
 ---@field total_ns integer
+---@field total_raw_ns integer
 ---@field max_depth integer
 
 ---@class cprof.Edge           the calls from one row to another
@@ -76,6 +80,9 @@ local text = require "cprof.text"
 ---@field self_ns integer      of the callee, called by this caller
 ---@field total_in_ns integer  of the callee; adds up over its callers
 ---@field total_out_ns integer for the caller; adds up over its callees
+---@field self_raw_ns integer  these times with overhead
+---@field total_in_raw_ns integer
+---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
 ---@field calls_in integer     like total_in_ns, of calls; only then
 
@@ -90,6 +97,8 @@ local text = require "cprof.text"
 ---@field counted integer[]    by lines.each: what was counted
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
+---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
+---@field lines_ran fun(): table<string, table<integer, boolean>>  by source
 local Profile = {}
 Profile.__index = Profile
 
@@ -242,8 +251,8 @@ function Profile:save(path)
     error("save: the path must be a string, got a " .. type(path), 2)
   end
   local strings = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
-  do
+  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
+    "included", "excluded", "unmatched_patterns" } do
     strings[key] = self.meta[key] and tostring(self.meta[key])
   end
   local counted, sources, marks = table.unpack(parts[self])
@@ -273,6 +282,7 @@ function Profile:sums(group, by_line)
   end
   local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
+  root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
   local left = {}
   for _, edge in ipairs(edges) do
     if edge.callee ~= overhead then
@@ -284,9 +294,11 @@ function Profile:sums(group, by_line)
   return rows, left
 end
 
----A report, as text.
+---A report, as text; and why there is nothing to show, where a filter
+---lets nothing pass.
 ---@param options? cprof.ReportOptions
 ---@return string
+---@return string? why
 function Profile:report(options)
   return report.make(self, options, 3)
 end

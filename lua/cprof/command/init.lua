@@ -107,6 +107,20 @@ local function forget(before)
   end
 end
 
+-- a negative number is the value of the option before it, and no option
+local function with_values(words)
+  local out = {}
+  for _, word in ipairs(words) do
+    local last = out[#out] or ""
+    if word:find "^%-%.?%d" and last:find "^%-%-%a[%a-]*$" then
+      out[#out] = last .. "=" .. word
+    else
+      out[#out + 1] = word
+    end
+  end
+  return out
+end
+
 local function call(command, parsed)
   local fail = fail_as("cprof " .. command.name)
   local ok, why = xpcall(command.call, function(message)
@@ -126,11 +140,11 @@ return function(words)
   if words[1] == "run" then
     local run = command_named "run"
     local at, options = run.split(words, 2)
-    local parsed = root:parse { "run", table.unpack(options) }
+    local parsed = root:parse { "run", table.unpack(with_values(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
-  local parsed = root:parse { table.unpack(words) }
+  local parsed = root:parse(with_values(words))
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)
