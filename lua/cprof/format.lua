@@ -130,7 +130,7 @@ function format.cutpath(s, width)
 end
 
 ---Cuts the name of a function: of a path as such, of a module's name at
----the beginning, of others in the middle.
+---the beginning, of a text at the end, of others in the middle.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -138,6 +138,7 @@ function format.cutname(s, width)
   if format.width(s) <= width then return s end
   local indent, rest = s:match "^( *)(.*)$"
   width = width - #indent
+  if rest:find "^%[" then return indent .. format.cutend(rest, width) end
   if rest:find("/", 1, true) then
     return indent .. format.cutpath(rest, width)
   end
@@ -182,7 +183,7 @@ function format.cutindent(s, width)
   if over <= 0 then return s end
   local indent, rest = s:match "^( *)(.*)$"
   if #indent > over then return indent:sub(over + 2) .. "…" .. rest end
-  return format.cut(rest, width)
+  return format.cutstart(rest, width)
 end
 
 ---The lines of a text that is too long for one; all but the first are
@@ -282,6 +283,7 @@ end
 ---@field least? integer  may be cut to this when lines get too long
 ---@field cut? fun(s: string, width: integer): string  how; in the middle
 ---@field optional? boolean  left out where all of its cells are empty
+---@field yields? boolean    left out rather than to cut others
 ---@field code? boolean   a name or a place, as Markdown has to know
 
 local function text_of(cell)
@@ -307,9 +309,11 @@ function format.used(columns, rows)
   return out
 end
 
--- the widths of these columns: what is too wide is taken from those that
--- allow it, last first
-local function widths_of(columns, rows, used, width)
+-- what is left of a column where there is hardly any room
+local stub <const> = 8
+
+-- how wide these columns would be, and by how much that is too wide
+local function natural(columns, rows, used, width)
   local widths, over = {}, -2 - width
   for _, i in ipairs(used) do
     widths[i] = format.width(columns[i].title)
@@ -319,15 +323,32 @@ local function widths_of(columns, rows, used, width)
     end
     over = over + widths[i] + 2
   end
-  for k = #used, 1, -1 do
-    local i = used[k]
-    local least = columns[i].least
-    if least and over > 0 and widths[i] > least then
-      local less = math.min(over, widths[i] - least)
-      widths[i] = widths[i] - less
-      over = over - less
+  return widths, over
+end
+
+-- Takes what is too wide from the columns that allow it, last first. Those
+-- that yield are narrowed before others, and then left out.
+local function fit(columns, rows, used, width)
+  local widths, over = natural(columns, rows, used, width)
+  local function narrow(least_of)
+    for k = #used, 1, -1 do
+      local i = used[k]
+      local least = least_of(columns[i])
+      if least and over > 0 and widths[i] > least then
+        local less = math.min(over, widths[i] - least)
+        widths[i], over = widths[i] - less, over - less
+      end
     end
   end
+  narrow(function(column) return column.yields and column.least end)
+  for k = #used, 1, -1 do
+    if over > 0 and columns[used[k]].yields then
+      over = over - widths[used[k]] - 2
+      table.remove(used, k)
+    end
+  end
+  narrow(function(column) return column.least end)
+  narrow(function(column) return column.least and stub end)
   return widths
 end
 
@@ -340,7 +361,7 @@ end
 ---@return string[]
 function format.table(columns, rows, width, paint)
   local used = format.used(columns, rows)
-  local widths = widths_of(columns, rows, used, width)
+  local widths = fit(columns, rows, used, width)
   local function line(cells, head)
     local out = {}
     for _, i in ipairs(used) do

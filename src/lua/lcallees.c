@@ -18,10 +18,13 @@ typedef struct Callees {
 } Callees;
 
 
-/* overhead is not shown as a callee */
+/*
+** Overhead is not shown as a callee. A node of which all time was taken out
+** as overhead is.
+*/
 static int callees_shown (const Nodes *nodes, uint32_t id) {
   const ProfileNode *n = &nodes->list[id];
-  return n->calls > 0 || (n->total > 0 && id != NODE_OVERHEAD);
+  return n->calls > 0 || (n->rawtotal > 0 && id != NODE_OVERHEAD);
 }
 
 

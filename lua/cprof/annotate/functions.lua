@@ -135,7 +135,7 @@ local function candidates(view)
   for _, row in ipairs(rows) do
     if functions.has_lines(view.profile, row) and view.passes(row) then
       out[#out + 1] = row
-      whole = whole + row.self_ns
+      whole = whole + row.self_most
     end
   end
   return out, whole
@@ -199,7 +199,7 @@ function functions.show(view)
     taken = block and taken + height(block) or taken
     if block and (i == 1 or not room or taken <= room) then
       blocks[#blocks + 1] = block
-      seen = seen + row.self_ns
+      seen = seen + row.self_most
     else
       full = true
       left = left + row.self_ns

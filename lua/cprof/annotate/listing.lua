@@ -24,8 +24,9 @@ local columns = {
   { title = "", left = true, least = 10, cut = cut },
 }
 
--- columns that make room for the source, in turn: per call, total, calls
-local dispensable <const> = { 6, 5, 4 }
+-- columns that make room for the source, in turn: per call, total, calls,
+-- self %
+local dispensable <const> = { 6, 5, 4, 3 }
 
 local NUMBER <const>, SOURCE <const> = 7, 8
 

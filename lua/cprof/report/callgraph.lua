@@ -8,10 +8,9 @@ local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "total %" },
-  { title = "self" }, { title = "self %" },
+  { title = "total" }, { title = "total %" }, { title = "self" },
   { title = "calls" },
-  { title = "function", left = true, least = 20, cut = format.cutname },
+  { title = "function", left = true, least = 24, cut = format.cutname },
   { title = "from line", optional = true },
   { title = "defined", left = true, least = 18, cut = format.cutpath },
 }
@@ -32,7 +31,6 @@ local function cell(view, figures, func, label, style)
   return {
     { total, style }, { share, style },
     { page:time(figures.self_most, figures.self_bounded), style },
-    { page:share(figures.self_most, figures.self_bounded, whole), style },
     { format.count(figures.calls), style },
     { label .. format.plain(func.name), style },
     line > 0 and tostring(line) or "",
@@ -46,7 +44,7 @@ local function side(view, cells, list, what)
   end
   local more = #list - most
   if more > 0 then
-    cells[#cells + 1] = { "", "", "", "", "",
+    cells[#cells + 1] = { "", "", "", "",
       { ("%s… %s more %s%s"):format(indent, format.count(more), what,
         more == 1 and "" or "s"), "dim" }, "", "" }
   end

@@ -34,7 +34,8 @@ local function certainty(profile, page)
     page:note("overhead was %s %% of the time, so small times are rough%s",
       format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
       "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
-  elseif meta.clamped_ns * 100 > profile.program_ns then
+  end
+  if meta.clamped_ns * 100 > profile.program_ns then
     page:note("overhead estimates exceeded the measured time by %s",
       format.time(meta.clamped_ns))
   end

@@ -10,7 +10,8 @@ local columns = {
   { title = "calls" },
   { title = "function", left = true, least = 24, cut = format.cutindent },
   { title = "from line", optional = true },
-  { title = "defined", left = true, least = 12, cut = format.cutpath },
+  { title = "defined", left = true, least = 14, cut = format.cutpath,
+    yields = true },
 }
 
 local deepest <const> = 12 -- levels that are indented by two columns
