@@ -19,6 +19,7 @@
 #include "lua/lprofile.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
+#include "lua/signals.h"
 #include "lua/system.h"
 #include "record/control.h"
 #include "record/zone.h"
@@ -506,7 +507,7 @@ static const luaL_Reg *core_functions (void) {
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lcallees_functions, lfile_functions,
-  lsave_functions, system_functions
+  lsave_functions, signals_functions, system_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
