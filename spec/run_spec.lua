@@ -171,14 +171,18 @@ describe("cprof run", function()
     assert.equal(0, status)
     assert.is_truthy(err:find("\ncprof: " .. script .. " a b\n", 1, true))
     assert.is_truthy(err:find("busy", 1, true))
-    local next_command = err:match "; next: cprof ([^\n]*)\n$"
+    local next_command = err:match "\n\nNext: cprof ([^\n]*)\n$"
     local shown, why, ok = command.shell("lua5.4 lua/cprof/bin/cprof " ..
       next_command)
     assert.equal(0, ok, why)
     assert.is_truthy(shown:find("^busy %("), shown)
     err = select(2, command.cprof("run", script, "a b"))
-    assert.equal(("cprof run -o x.cprof %s 'a b'"):format(script),
-      err:match "to keep it: ([^\n]*)\n$")
+    assert.equal("cprof show busy", err:match "\n\nNext: ([^\n]*)\n$")
+    file = dir:file "x.folded"
+    err = select(2, command.cprof("run", "-o", file, "--format", "folded",
+      script))
+    assert.is_truthy(err:find(("\n\nWritten to %s, as folded\n" ..
+      "Next: cprof show busy\n$"):format(file)), err)
     err = select(2, command.cprof("run", "--quiet", script))
     assert.equal("", err)
   end)

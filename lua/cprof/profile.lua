@@ -294,11 +294,9 @@ function Profile:sums(group, by_line)
   return rows, left
 end
 
----A report, as text; and why there is nothing to show, where a filter
----lets nothing pass.
+---A report, as text.
 ---@param options? cprof.ReportOptions
 ---@return string
----@return string? why
 function Profile:report(options)
   return report.make(self, options, 3)
 end

@@ -72,8 +72,8 @@ end
 ---@param fail fun(message: string)
 ---@return any
 function input.ask(fail, profile, method, ...)
-  local ok, result, why = pcall(profile[method], profile, ...)
-  if ok then return result, why end
+  local ok, result = pcall(profile[method], profile, ...)
+  if ok then return result end
   local message = type(result) == "string" and
     result:match("^" .. method .. ": (.*)$") or
     tostring(result):match("^[^\n]-:%d+: " .. method .. ": (.*)$")

@@ -38,10 +38,10 @@ end
 
 function report.call(parsed, fail)
   local profile = view.print(parsed.mode or "summary", parsed, fail)
-  local text = parsed.format ~= "markdown" and
-    (parsed.mode or "summary") == "summary" and
-    summary.next(profile, parsed.file)
-  if text then input.print("\nnext: " .. text .. "\n", fail) end
+  if (parsed.mode or "summary") == "summary" and parsed.file ~= "-" and
+     parsed.format ~= "markdown" then
+    input.print(("\n%s\n"):format(summary.next(profile, parsed.file)), fail)
+  end
 end
 
 return report

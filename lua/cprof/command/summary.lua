@@ -26,32 +26,38 @@ local function hottest(profile)
   return named[first.name] == 1 and first.name or first.title
 end
 
----The command that shows the function that matters most; nil: none does.
+---The line that says what to type next: the command that shows the function
+---that matters most.
 ---@param profile cprof.Profile
----@param file string
----@return string?
+---@param file? string  that has the profile; nil: it is the last recording
+---@return string
 function summary.next(profile, file)
-  local name = file ~= "-" and hottest(profile)
-  if not name then return nil end
-  return ("cprof show %s %s"):format(terminal.quote(file),
-    terminal.quote(name))
+  local name = hottest(profile)
+  local words = { "Next: cprof", name and "show" or "report" }
+  if file then words[#words + 1] = terminal.quote(file) end
+  if name then words[#words + 1] = terminal.quote(name) end
+  return table.concat(words, " ")
 end
 
 ---@class cprof.Summary
 ---@field kept? string     the file that has it
 ---@field format? string   as what, if not as a profile
----@field again? string    the command that keeps it, when no file has it
+---@field last? boolean    is it kept as the last recording?
 ---@field note? string
 
-local function where(profile, facts)
-  local kept = facts.kept and terminal.quote(facts.kept)
-  if kept and facts.format then
-    return ("written to %s, as %s"):format(kept, facts.format)
-  elseif kept then
-    return ("kept in %s; next: %s"):format(kept,
-      summary.next(profile, facts.kept) or "cprof report " .. kept)
+-- where the recording is, and what to type next
+local function ending(profile, facts)
+  local out = {}
+  if facts.kept and facts.format then
+    out[1] = ("Written to %s, as %s"):format(terminal.quote(facts.kept),
+      facts.format)
   end
-  return facts.again and "not kept; to keep it: " .. facts.again
+  if facts.last then
+    out[#out + 1] = summary.next(profile)
+  elseif facts.kept and not facts.format then
+    out[#out + 1] = summary.next(profile, facts.kept)
+  end
+  return #out > 0 and table.concat(out, "\n")
 end
 
 -- the lines that took most, where lines were recorded
@@ -81,7 +87,7 @@ function summary.say(profile, facts)
   local out = { "\n", (profile:report(looks)) }
   if listed then out[#out + 1] = "\n" .. listed end
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
-  local last = where(profile, facts)
+  local last = ending(profile, facts)
   if last then out[#out + 1] = ("\n%s\n"):format(last) end
   terminal.say(table.concat(out))
 end

@@ -1,6 +1,7 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
+local report = require "cprof.report"
 
 local view = {}
 
@@ -27,14 +28,14 @@ end
 ---@return cprof.Profile
 function view.print(mode, parsed, fail)
   local profile = input.load(parsed.file, fail)
-  local text, nothing = input.ask(fail, profile, "report", {
+  local nothing = report.nothing(profile, parsed.filter)
+  if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
+  input.print(input.ask(fail, profile, "report", {
     mode = mode, limit = parsed.limit, min_percent = parsed.min_percent,
     sort = parsed.sort, filter = parsed.filter, root = parsed.root,
     depth = parsed.depth, format = parsed.format, width = parsed.width,
     height = parsed.height, color = parsed.color,
-  })
-  if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
-  input.print(text, fail)
+  }), fail)
   return profile
 end
 

@@ -77,8 +77,11 @@ local function check(profile, given, level)
   return o
 end
 
--- why there is nothing to show
-local function nothing(profile, filter)
+---Why a report with this filter has nothing to show; nil: it has.
+---@param profile cprof.Profile
+---@param filter string?
+---@return string?
+function report.nothing(profile, filter)
   if not filter then return nil end
   local titles = {}
   for _, row in ipairs(select.functions(profile)) do
@@ -93,7 +96,6 @@ end
 ---@param given cprof.ReportOptions?
 ---@param level integer  of errors in the options, as of error()
 ---@return string
----@return string? why  there is nothing to show
 function report.make(profile, given, level)
   local o = check(profile, given, level)
   local view = {
@@ -103,10 +105,10 @@ function report.make(profile, given, level)
   }
   header.show(view)
   view.page:gap()
-  local why = nothing(profile, o.filter)
+  local why = report.nothing(profile, o.filter)
   if why then view.page:line(why)
   else modes[o.mode](view) end
-  return view.page:text(), why
+  return view.page:text()
 end
 
 return report
