@@ -38,14 +38,14 @@ local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
            default = "call" },
   trace = { type = "trace" },
-  lines = { type = "patterns" },
-  include = { type = "patterns" },
-  exclude = { type = "patterns" },
-  c_functions = { type = "boolean", default = true },
-  callsites = { type = "boolean", default = false },
+  lines = { type = "patterns", shapes = true },
+  include = { type = "patterns", shapes = true },
+  exclude = { type = "patterns", shapes = true },
+  c_functions = { type = "boolean", default = true, shapes = true },
+  callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
-                default = "auto" },
+                default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
@@ -70,8 +70,8 @@ local function titles()
   end
 end
 
-local program -- what ran, for reports
-local chosen  ---@type cprof.Patterns  what of it is recorded
+local program, shape -- what ran, and the options that shape its profile
+local chosen         ---@type cprof.Patterns  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -128,10 +128,11 @@ function cprof.start(opts)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
-  program, chosen = program_name(), patterns.new(o)
+  program, shape = program_name(), options.shape(start_options, o)
+  chosen = patterns.new(o)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given, kept = way(o, chosen), chosen:chosen()
+  local given = way(o, chosen)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -145,8 +146,8 @@ function cprof.start(opts)
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
-    meta = { program = program, lua_version = _VERSION,
-             included = kept.included, excluded = kept.excluded },
+    meta = profile.strings { program = program, lua_version = _VERSION,
+                             options = shape },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   local ok, why = core.start(given)
@@ -220,10 +221,8 @@ end
 local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
-  local kept = chosen and chosen:chosen() or {}
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, included = kept.included,
-    excluded = kept.excluded,
+    lua_version = _VERSION, options = shape,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
 

@@ -7,7 +7,6 @@ local nearest = require "cprof.nearest"
 ---@field lines? string[]
 ---@field include? string[]
 ---@field exclude? string[]
----@field c_functions boolean
 ---@field private matched table<string, true>
 ---@field private sources string[]  that were asked about
 ---@field private titles string[]   and functions
@@ -23,8 +22,7 @@ local most_names <const> = 1000
 ---@return cprof.Patterns
 function patterns.new(o)
   return setmetatable({ lines = o.lines, include = o.include,
-    exclude = o.exclude, c_functions = o.c_functions, matched = {},
-    sources = {}, titles = {} }, Patterns)
+    exclude = o.exclude, matched = {}, sources = {}, titles = {} }, Patterns)
 end
 
 -- does one of them match? All are tried, to know which never do.
@@ -68,23 +66,6 @@ function Patterns:function_filter(title_of)
     end
     return not self.include or matches(self, "include", source, title)
   end
-end
-
-local function quoted(list)
-  local out = {}
-  for i, pattern in ipairs(list) do out[i] = ("'%s'"):format(pattern) end
-  return table.concat(out, ", ")
-end
-
----What a profile tells of it, however it goes on.
----@return { included: string?, excluded: string? }
-function Patterns:chosen()
-  local excluded = self.exclude and quoted(self.exclude)
-  if not self.c_functions then
-    excluded = "C functions" .. (excluded and ", " .. excluded or "")
-  end
-  return { included = self.include and quoted(self.include),
-           excluded = excluded }
 end
 
 local kinds = { { "lines", "source", "sources" },

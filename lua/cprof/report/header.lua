@@ -70,13 +70,16 @@ end
 -- what the options kept out
 local function choice(profile, page)
   local meta = profile.meta
-  local others = "; time and overhead of others are their callers'"
-  if meta.included then
-    page:note("only functions that match %s%s", meta.included, others)
+  local given, without = meta.options or {}, {}
+  if given.include then
+    page:note("only functions that match %s; time and overhead of others " ..
+      "are their callers'", given.include)
   end
-  if meta.excluded then
-    page:note("without %s%s", meta.excluded, meta.included and "" or
-      "; their time and overhead are their callers'")
+  if given.c_functions == "false" then without[1] = "C functions" end
+  without[#without + 1] = given.exclude
+  if #without > 0 then
+    page:note("without %s%s", table.concat(without, ", "), given.include and
+      "" or "; their time and overhead are their callers'")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
