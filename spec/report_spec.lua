@@ -214,7 +214,6 @@ describe("a report", function()
   it("is one value, as functions that write it need", function()
     for _, filter in ipairs { "physics", "nothing" } do
       assert.equal(1, select("#", p:report { filter = filter }))
-      assert.equal(1, select("#", p:annotate(nil, { limit = 1 })))
     end
   end)
 

@@ -236,7 +236,7 @@ describe("cprof run", function()
       script)
     assert.equal(0, status, err)
     assert.is_truthy(command.read(file):find '"f %(')
-    assert.is_truthy(err:find("written to " .. file .. ", as csv", 1, true))
+    assert.is_truthy(err:find("Written to " .. file .. ", as csv\n", 1, true))
   end)
 
   it("writes them where it was told to, wherever the program goes",

@@ -281,6 +281,7 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
+---@field firm? boolean   is it never cut to less?
 ---@field cut? fun(s: string, width: integer): string  how; in the middle
 ---@field optional? boolean  left out where all of its cells are empty
 ---@field yields? boolean    left out rather than to cut others
@@ -348,7 +349,9 @@ local function fit(columns, rows, used, width)
     end
   end
   narrow(function(column) return column.least end)
-  narrow(function(column) return column.least and stub end)
+  narrow(function(column)
+    return column.least and not column.firm and stub
+  end)
   return widths
 end
 

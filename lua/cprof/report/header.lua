@@ -61,6 +61,10 @@ local function gaps(profile, page)
     page:note("max_nodes was reached: the callers of %s are not known",
       plural(meta.truncated, "call", "calls"))
   end
+  if meta.folded and meta.fold_at > 0 then
+    page:note("recursion is folded: there were %s nodes",
+      format.count(meta.fold_at))
+  end
   if meta.unmatched > 0 then
     page:note("%s matched no frame",
       plural(meta.unmatched, "event", "events"))
