@@ -209,6 +209,30 @@ describe("the cprof command", function()
     assert.equal("call.cprof\ncpu.cprof\nline.cprof\ntext\n", left)
   end)
 
+  it("reads a profile from standard input", function()
+    local dir <close> = command.folder()
+    local path, p = saved(dir, "x.cprof", { mode = "line" })
+    for _, case in ipairs {
+      -- there is no file to be named in what to type next
+      { p:report { width = 90 }, "report", "-", "--width=90" },
+      { p:annotate(nil, { width = 90 }), "annotate", "-", "--width=90" },
+    } do
+      local out, err, status = command.cprof_with("", "<" .. path,
+        table.unpack(case, 2))
+      assert.equal("", err)
+      assert.equal(0, status)
+      assert.equal(case[1], out)
+    end
+    for _, text in ipairs { "", "no profile" } do
+      local file = dir:file("text", text)
+      local out, err, status = command.cprof_with("", "<" .. file, "report",
+        "-")
+      assert.same({ "", 2 }, { out, status })
+      assert.is_truthy(err:find "^cprof report: standard input: [^\n]+\n$",
+        err)
+    end
+  end)
+
   it("says so when its output cannot be written", function()
     local dir <close> = command.folder()
     local path = saved(dir, "x.cprof")

@@ -187,6 +187,20 @@ describe("cprof run", function()
     assert.equal("", err)
   end)
 
+  it("has the hottest lines after the report, where lines were recorded",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "local function busy()\n" ..
+        "  for i = 1, 1e5 do end\nend\nbusy()\n")
+      local _, err = command.cprof("run", "--lines", script)
+      local report, lines = err:match "^(.*)\n( *hits +self .*)$"
+      assert.is_truthy(report, err)
+      assert.is_truthy(report:find(" hottest path\n", 1, true))
+      assert.is_truthy(lines:find "^[^\n]*\n[^\n]*x%.lua:2  for i = 1", err)
+      _, err = command.cprof("run", script)
+      assert.is_nil(err:find(" hits ", 1, true))
+    end)
+
   it("has the options of start", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[

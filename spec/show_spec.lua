@@ -83,6 +83,27 @@ describe("cprof show", function()
       :find "^first %(")
   end)
 
+  it("tells callers and callees apart by line where that was recorded",
+    function()
+      local line = debug.getinfo(second, "S").linedefined
+      local out = show({ callsites = true }, "spin")
+      assert.is_truthy(out:find "\ncalled by\n[^\n]* from line  defined\n")
+      assert.is_truthy(out:find(("\n[^\n]* 20  second +%d  "):format(
+        line + 1)), out)
+      out = show({ callsites = true }, "second")
+      assert.is_truthy(out:find(("\n[^\n]* 20  string.rep +%d  "):format(
+        line + 2)), out)
+      assert.is_nil((show(nil, "spin")):find("from line", 1, true))
+    end)
+
+  it("knows the root and the host", function()
+    for _, name in ipairs { "(root)", "root" } do
+      local out, err, status = show(nil, name)
+      assert.equal(name == "(root)" and 0 or 2, status, err)
+      assert.is_truthy((out .. err):find("(root)", 1, true))
+    end
+  end)
+
   it("lists titles where a name is that of several", function()
     local _, err, status = show(nil, "twin")
     assert.equal(2, status)

@@ -15,14 +15,15 @@ local page = {}
 local Page = {}
 Page.__index = Page
 
----@param o { format: "text"|"markdown", width: integer,
----  color: "auto"|"always"|"never" }
+---@param o { format?: "text"|"markdown", width?: integer,
+---  color?: "auto"|"always"|"never" }
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
-    width = o.width, markdown = md, out = {}, bounded = false,
-    paint = format.paint(not md and format.wants_color(o.color)),
+    width = o.width or md and math.huge or format.columns(),
+    markdown = md, out = {}, bounded = false,
+    paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
 
@@ -128,8 +129,9 @@ end
 ---@param whole integer
 ---@return string
 function Page:share(most, bounded, whole)
-  return (bounded and "<" or "") ..
-    format.percent(bounded and math.min(most, whole) or most, whole)
+  if not bounded then return format.percent(most, whole) end
+  local percent = format.percent(math.min(most, whole), whole)
+  return "<" .. (percent == "0.0" and "0.1" or percent)
 end
 
 ---A time that is not a row's.

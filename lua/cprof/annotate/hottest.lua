@@ -9,7 +9,7 @@ local columns = {
   { title = "calls", optional = true }, { title = "total", optional = true },
   { title = "where", left = true, least = 16, cut = format.cutpath,
     code = true },
-  { title = "", left = true, least = 10, cut = format.cutend, code = true },
+  { title = "", left = true, least = 36, cut = format.cutend, code = true },
 }
 
 -- all lines that have any, hottest first

@@ -327,9 +327,8 @@ function diff.call(parsed, fail)
   local before = input.load(parsed.before, fail)
   local after = input.load(parsed.after, fail)
   local view = {
-    page = page.new { format = parsed.format or "text",
-      width = parsed.width or format.columns(),
-      color = parsed.color or "auto" },
+    page = page.new { format = parsed.format, width = parsed.width,
+                      color = parsed.color },
     whole = math.max(before.program_ns, after.program_ns),
   }
   local entries = entries_of(before, after)

@@ -130,9 +130,8 @@ function show.call(parsed, fail)
   local view = {
     profile = profile, row = row, whole = profile.program_ns,
     limit = parsed.limit or usual_limit,
-    page = page.new { format = parsed.format or "text",
-      width = parsed.width or format.columns(),
-      color = parsed.color or "auto" },
+    page = page.new { format = parsed.format, width = parsed.width,
+                      color = parsed.color },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

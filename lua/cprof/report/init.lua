@@ -3,7 +3,6 @@
 
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
-local format = require "cprof.format"
 local header = require "cprof.report.header"
 local nearest = require "cprof.nearest"
 local options = require "cprof.options"
@@ -101,7 +100,7 @@ function report.make(profile, given, level)
   local view = {
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
-                      width = o.width or format.columns() },
+                      width = o.width },
   }
   header.show(view)
   view.page:gap()
