@@ -231,6 +231,9 @@ describe("annotated source", function()
     local count, lines = shown(24)
     assert.is_true(count > 1 and lines < 24)
     assert.is_true(shown(1000) >= count)
+    -- who asks for a number gets it, also of cold ones
+    local s = q:annotate(nil, { height = 10, limit = 3 })
+    assert.equal(3, select(2, s:gsub(" self, %S+ %%, ", "")))
   end)
 
   it("is of the hottest files when it is about coverage", function()
@@ -285,7 +288,8 @@ describe("annotated source", function()
       assert.equal("20", cells(s, 6)[1])
       assert.is_nil(cells(s, 12), s)
       assert.is_nil(cells(s, 9))
-      assert.is_truthy(s:find "^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n")
+      assert.is_truthy(s:find(
+        "^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n"))
       -- figures are shares of the same as elsewhere
       assert.equal(format.percent(p.lines["@" .. ai][6].self_ns, whole),
         (cells(s, 6)[3]:gsub("<", "")))

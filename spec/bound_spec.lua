@@ -124,11 +124,12 @@ describe("a report's head", function()
     for options, told in pairs {
       [{ c_functions = false }] = "without C functions; their time and " ..
         "overhead are their callers'",
-      [{ exclude = { "%[C%]", "idle" } }] = "without \"%[C%]\", \"idle\"; their",
+      [{ exclude = { "%[C%]", "idle" } }] =
+        'without "%[C%]", "idle"; their',
       [{ c_functions = false, exclude = { "idle" } }] =
-        "without C functions, \"idle\"; their",
-      [{ include = { "busy" } }] = "only functions that match \"busy\"; time " ..
-        "and overhead of others are their callers'",
+        'without C functions, "idle"; their',
+      [{ include = { "busy" } }] = 'only functions that match "busy"; ' ..
+        "time and overhead of others are their callers'",
     } do
       local p = helper.record(work, options)
       local path = os.tmpname()

@@ -98,7 +98,6 @@ a() b()
     local s = steady.report(table.concat(code, "\n") .. "\nf1()", "",
       'mode = "tree", limit = 1000, width = 80')
     assert.is_truthy(s:find "\n[^\n]* f1\n", s)
-    io.stderr:write(s:sub(-2500))
     assert.is_truthy(s:find "\n[^\n]*…f300\n", s)
     for line in s:gmatch "[^\n]+" do
       assert.is_true(utf8.len(line) <= 80, line)

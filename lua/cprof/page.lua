@@ -1,6 +1,5 @@
 -- A page: what a report or a listing says, for a terminal or as Markdown.
 
-local bound = require "cprof.bound"
 local format = require "cprof.format"
 local markdown = require "cprof.markdown"
 
@@ -128,18 +127,10 @@ end
 ---@param bounded boolean
 ---@param whole integer
 ---@return string
-function Page:share(most, bounded, whole)
+function Page.share(_, most, bounded, whole)
   if not bounded then return format.percent(most, whole) end
   local percent = format.percent(math.min(most, whole), whole)
   return "<" .. (percent == "0.0" and "0.1" or percent)
-end
-
----A time that is not a row's.
----@param ns integer
----@param raw integer
----@return string
-function Page:bound(ns, raw)
-  return self:time(bound.of(ns, raw))
 end
 
 ---Explains the bounds that were shown.

@@ -308,6 +308,7 @@ static int api_annotate (lua_State *L) {
   if (o != NULL) {
     api_string(L, "color", o->color);
     api_integer(L, "width", o->width);
+    api_limit(L, o);
   }
   lua_call(L, 2, 1);
   api_write(L, a);

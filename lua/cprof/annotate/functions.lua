@@ -187,14 +187,15 @@ end
 function functions.show(view)
   local o = view.options
   local rows, whole = candidates(view)
-  local room = not o.all and not o.focus and (o.height or format.rows())
+  -- who asks for a number, or for a function, gets it
+  local asked = o.all or o.focus or o.limit
+  local room = not asked and (o.height or format.rows())
   local limit = o.limit or (room or o.all) and math.huge or usual_limit
   if o.relative ~= "file" then view.greatest = greatest_of(view, rows) end
   local blocks, seen, taken, left = {}, 0, below, 0
   local full = false
   for i, row in ipairs(rows) do
-    full = full or #blocks >= limit or
-      not o.all and not o.focus and seen >= whole * covered
+    full = full or #blocks >= limit or not asked and seen >= whole * covered
     local block = not full and functions.block(view, row)
     taken = block and taken + height(block) or taken
     if block and (i == 1 or not room or taken <= room) then

@@ -28,7 +28,7 @@ local columns = {
 -- self %
 local dispensable <const> = { 6, 5, 4, 3 }
 
-local NUMBER <const>, SOURCE <const> = 7, 8
+local SOURCE <const> = 8
 
 ---@class cprof.ListedLine
 ---@field number integer

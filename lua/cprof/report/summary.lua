@@ -19,7 +19,7 @@ local usual <const>, fewest <const> = 40, 3
 -- what stands around the rows of both tables, and what the terminal needs
 local around <const> = 9
 
-local function path(view, tree, root, above, lines)
+local function path(view, tree, above, lines)
   local page, whole, hottest = view.page, view.whole, 0
   local nodes, left_ns, cells = above, whole, {}
   for _, line in ipairs(lines) do
@@ -64,7 +64,7 @@ return function(view)
     local root, above = tree:trunk()
     local lines = hotpath.lines(tree, root, view.whole, free - half)
     flat.show(view, "self", o.limit or free - #lines)
-    if #lines > 0 then path(view, tree, root, above, lines) end
+    if #lines > 0 then path(view, tree, above, lines) end
   end
   page:explain "calls"
 end
