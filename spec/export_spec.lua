@@ -246,7 +246,8 @@ describe("the nodes in depth", function()
         id == 1 and lined.program_ns or node.total_ns },
         { func, line, calls, self_ns, total_ns })
       assert.same({ node.parent, func, line, calls, self_ns, node.total_ns,
-        node.self_raw_ns }, { core.node(lined.nodes, id) })
+        node.self_raw_ns },
+        table.move({ core.node(lined.nodes, id) }, 1, 7, 1, {}))
     end
     seen[overhead] = true
     assert.equal(#lined.nodes, #seen)

@@ -35,6 +35,7 @@ local text = require "cprof.text"
 ---@field program string?      what ran
 ---@field options table<string, string>?  of `start`, that shaped it and
 ---    had not their defaults
+---@field unmatched_patterns string?  a line for each that matched nothing
 ---@field lua_version string
 ---@field cprof_version string
 
@@ -73,6 +74,7 @@ local text = require "cprof.text"
 ---@field self_ns integer
 ---@field self_raw_ns integer
 ---@field total_ns integer
+---@field total_raw_ns integer
 ---@field max_depth integer
 
 ---@class cprof.Edge           the calls from one row to another
@@ -82,6 +84,9 @@ local text = require "cprof.text"
 ---@field self_ns integer      of the callee, called by this caller
 ---@field total_in_ns integer  of the callee; adds up over its callers
 ---@field total_out_ns integer for the caller; adds up over its callees
+---@field self_raw_ns integer  these times with overhead
+---@field total_in_raw_ns integer
+---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
 ---@field calls_in integer     like total_in_ns, of calls; only then
 
@@ -96,6 +101,8 @@ local text = require "cprof.text"
 ---@field counted integer[]    by lines.each: what was counted
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
+---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
+---@field lines_ran fun(): table<string, table<integer, boolean>>  by source
 local Profile = {}
 Profile.__index = Profile
 
@@ -193,8 +200,8 @@ local option <const> = "option."
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
-  do
+  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
+    "unmatched_patterns" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
@@ -309,6 +316,7 @@ function Profile:sums(group, by_line)
   end
   local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
+  root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
   local left = {}
   for _, edge in ipairs(edges) do
     if edge.callee ~= overhead then

@@ -314,6 +314,12 @@ static int core_pause (lua_State *L) {
 }
 
 
+static int core_suspend (lua_State *L) {
+  lua_pushboolean(L, control_suspend(recorder_get(L), L));
+  return 1;
+}
+
+
 static int core_resume (lua_State *L) {
   lua_pushboolean(L, control_resume(recorder_get(L), L));
   return 1;
@@ -470,6 +476,7 @@ static const luaL_Reg core_list[] = {
   {"start", core_start},
   {"stop", core_stop},
   {"pause", core_pause},
+  {"suspend", core_suspend},
   {"resume", core_resume},
   {"reset", core_reset},
   {"state", core_state},

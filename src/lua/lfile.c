@@ -74,13 +74,18 @@ static int describe_all (lua_State *L) {
 }
 
 
-/* Asking -> : asks for { key, name, title, ... } and writes them */
+/*
+** Asking -> : asks for { key, name, title, ... } and what else is known at
+** the end, as strings, and writes them
+*/
 static int name_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
   lua_Integer n, i;
   int k;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
-  lua_call(L, 0, 1);
+  lua_call(L, 0, 2);
+  if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
+  lua_pop(L, 1);
   n = (lua_Integer)lua_rawlen(L, -1);
   for (i = 1; a->ok && i + 2 <= n; i += 3) {
     size_t length, titlelength;

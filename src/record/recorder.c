@@ -314,16 +314,20 @@ int recorder_running (Recorder *r) {
 ** Time
 ** ======================================================= */
 
+void recorder_paused (Recorder *r, uint64_t now) {
+  Figures *f = r->recording.figures;
+  if (now > r->paused_at)
+    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+  r->paused_at = now;
+}
+
+
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
-  if (r->state == STATE_PAUSED) {
-    if (now > r->paused_at) x->figures->paused += now - r->paused_at;
-    r->paused_at = now;
-  }
-  else
-    hot_charge(r->hot, now);
+  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  else hot_charge(r->hot, now);
 }
 
 

@@ -152,7 +152,7 @@ return function(words)
     local run = command_named "run"
     run.define_internal(last)
     local at, options = run.split(words, 2)
-    local parsed = root:parse { "run", table.unpack(options) }
+    local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
