@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	5u
+#define FORMAT_VERSION	6u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -106,7 +106,7 @@ typedef struct FunctionRecord {
   uint32_t kind;
   uint32_t ordinal;
   uint32_t marks;	/* FUNCTION_COROUTINES */
-  uint32_t unused;
+  uint32_t nth;		/* as in Function */
 } FunctionRecord;
 
 #define SOURCE_RECORD_CHANGED	1u

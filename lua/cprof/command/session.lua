@@ -10,7 +10,7 @@ internal.add()
 
 local session = {}
 
-local stdout, stderr = io.stdout, io.stderr
+local stdout, stderr, getinfo = io.stdout, io.stderr, debug.getinfo
 
 -- The program records itself: its recording comes in the place of ours,
 -- which ends there.
@@ -29,11 +29,11 @@ local function hand_over(state)
 end
 
 -- the profile goes to whoever wants it; a child of the program has none
-local function finish(state, deliver)
+local function finish(state, deliver, closing)
   if state.over then return end
   state.over = true
   if not state.profile then
-    core.stop()
+    if closing then core.close() else core.stop() end
     state.profile = cprof.snapshot()
   end
   if state.profile.meta.ended ~= "the process forked" then
@@ -50,12 +50,13 @@ end
 function session.begin(options, deliver)
   local state = { over = true }
   local function ending()
+    local closing = not getinfo(2, "l")  -- nothing has called this
     -- what the program has written comes before what is said of it
     if not state.over then
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- its handler is about to be unloaded
     end
-    local done, what = pcall(finish, state, deliver)
+    local done, what = pcall(finish, state, deliver, closing)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
     end

@@ -4,6 +4,7 @@ local annotate = require "cprof.annotate"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local name = require "cprof.name"
+local explained = require "cprof.rows"
 
 local show = {
   name = "show",
@@ -18,21 +19,23 @@ function show.define(parser)
   input.looks(parser)
 end
 
--- rows that the name can mean: those that have it; else, whose name ends
--- in it or begins with it; else, which have it somewhere
+-- rows that the name can mean: those that have it; else, which have it
+-- somewhere
 local function matching(rows, wanted)
   local function all(passes)
     local out = {}
     for _, row in ipairs(rows) do
-      if row.func.kind ~= "root" and passes(row) then out[#out + 1] = row end
+      if passes(row) then out[#out + 1] = row end
     end
     return #out > 0 and out or nil
   end
   local lower = wanted:lower()
   return all(function(row) return row.title == wanted end) or
     all(function(row) return row.func.name == wanted end) or
-    {}, all(function(row) return row.title:lower():find(lower, 1, true) end)
-      or {}
+    {}, all(function(row)
+      return row.func.kind ~= "root" and
+        row.title:lower():find(lower, 1, true)
+    end) or {}
 end
 
 -- how many letters must change to make one word of the other
@@ -137,6 +140,9 @@ local function head(view)
     format.time(row.self_ns), format.percent(row.self_ns, whole),
     format.count(row.calls), row.calls == 1 and "" or "s",
     row.max_depth > 1 and (", %d deep"):format(row.max_depth) or "")
+  for _, line in ipairs(explained.explain(row.func.name, view.width)) do
+    view.out[#view.out + 1] = view.paint("dim", line)
+  end
 end
 
 local function around(view, edges)

@@ -1,0 +1,53 @@
+-- What names mean that are in no source: rows that are no function, and
+-- functions that nobody has named.
+
+local rows = {}
+
+---In the order in which they are to be read.
+---@type { name: string, text: string }[]
+rows.list = {
+  { name = "(root)", text = "The time in which no function ran: before the " ..
+    "first call, and between the calls of a host. What the program leaves " ..
+    "to be collected at its end is not counted." },
+  { name = "(host)", text = "The C code that ran when recording began: the " ..
+    "interpreter, or the program that has Lua inside. Its total is all " ..
+    "that it called." },
+  { name = "(truncated)", text = "Calls beyond max_nodes, which found no " ..
+    "node of their own." },
+  { name = "(not recorded)", text = "The time in which another debug hook " ..
+    "had replaced the profiler's." },
+  { name = "(cprof)", text = "The profiler's own time. It is in no other " ..
+    "time, and not in 100 %." },
+  { name = "<fn:12>", text = "The function that is defined on line 12 " ..
+    "without a name. What holds it stands before it: parse.<fn:12>. Where " ..
+    "several begin on that line, the column follows: <fn:12:40>." },
+  { name = "message handler", text = "The function that is called with the " ..
+    "message of an error, such as xpcall's second argument." },
+  { name = "lfs.so+0x1a30", text = "A C function without a name: its place " ..
+    "in the library, as of nm or addr2line." },
+  { name = "(C function 7)", text = "A C function of which nothing is " ..
+    "known. The number tells it from others in this profile." },
+}
+
+local by_name = {}
+for _, row in ipairs(rows.list) do by_name[row.name] = row.text end
+
+---What a row of this name is, in lines of `width` columns; none for a name
+---of the program's.
+---@param name string
+---@param width integer
+---@return string[]
+function rows.explain(name, width)
+  local lines = {}
+  for word in (by_name[name] or ""):gmatch "%S+" do
+    local last = lines[#lines]
+    if last and #last + 1 + #word <= width then
+      lines[#lines] = last .. " " .. word
+    else
+      lines[#lines + 1] = word
+    end
+  end
+  return lines
+end
+
+return rows
