@@ -22,7 +22,8 @@ describe("the options of start", function()
       'start: option \'clock\' must be one of "wall", "cpu", ' ..
       "got 1 (a number)" },
     { { recursion = "none" },
-      "start: option 'recursion' must be one of \"full\", \"fold\"" },
+      "start: option 'recursion' must be one of \"auto\", " ..
+        "\"full\", \"fold\"" },
     { { callsites = 1 },
       "start: option 'callsites' must be true or false, got 1 (a number)" },
     { { c_functions = "no" },

@@ -27,7 +27,8 @@ local cprof = { _VERSION = core.version }
 ---@field c_functions? boolean  false: C functions are their callers'
 ---@field callsites? boolean    true: calls are told apart by their lines
 ---@field clock? "wall"|"cpu"
----@field recursion? "full"|"fold"  fold: a function on the path re-enters
+---@field recursion? "auto"|"full"|"fold"  fold: a function on the path
+---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
@@ -43,8 +44,8 @@ local start_options = {
   c_functions = { type = "boolean", default = true },
   callsites = { type = "boolean", default = false },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  recursion = { type = "string", values = { "full", "fold" },
-                default = "full" },
+  recursion = { type = "string", values = { "auto", "full", "fold" },
+                default = "auto" },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
@@ -105,6 +106,10 @@ local function program_name()
   return table.concat(words, " ")
 end
 
+-- nodes from which on recursion folds: more of them than this nobody looks
+-- at, and the file stays under ten megabytes
+local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
+
 -- options that the cost of an event depends on, as the core has them
 local function way(o)
   return {
@@ -113,7 +118,7 @@ local function way(o)
     lines_of = lines_filter(o.lines),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
-    fold = o.recursion == "fold",
+    fold_at = fold_at[o.recursion],
     compensate = o.compensate,
   }
 end

@@ -26,7 +26,9 @@ local text = require "cprof.text"
 ---@field since_last_event_ns integer?  then: the time without any event
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events that could not be placed
----@field truncated integer    calls that found no stack state of their own
+---@field truncated integer    calls whose callers are not known: max_nodes
+---@field folded boolean       was recursion folded?
+---@field fold_at integer      nodes from which on it folds
 ---@field clock_backwards integer  times that the clock ran backwards
 ---@field clock_backwards_ns integer  and how far in all
 ---@field hook_lost boolean    did another hook replace the profiler's?

@@ -47,7 +47,7 @@ typedef struct FormatHeader {
   uint32_t nodes;	/* that are complete */
   uint32_t units;	/* where the blocks end */
   uint32_t counted;	/* are 'events' known? */
-  uint32_t fold;	/* does recursion fold? */
+  uint32_t foldat;	/* see Tree; given: depths are those of folded nodes */
   uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
   uint32_t unused;
   uint64_t events;

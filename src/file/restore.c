@@ -389,7 +389,8 @@ static void restore_header (Restoring *c) {
   Loaded *l = c->l;
   Recording *r = c->r;
   r->mode = h->mode <= MODE_TRACE ? (Mode)h->mode : MODE_CALL;
-  r->tree.fold = h->fold != 0;
+  r->tree.foldat = h->foldat;
+  r->tree.fold = h->foldat == 0 || h->given != 0;
   r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);

@@ -369,6 +369,9 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
 ** Interface
 ** ======================================================= */
 
+static const char function_truncated[] = "(beyond max_nodes)";
+
+
 static int function_first (Functions *fs, FunctionKind kind,
                            const char *name) {
   Function *f = cast(Function *, chunks_add(&fs->list));
@@ -408,8 +411,18 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          chunks_add(&fs->keys) && chunks_add(&fs->addresses) &&
          function_first(fs, FUNCTION_ROOT, "(root)") &&
          function_first(fs, FUNCTION_INTERNAL, "(cprof)") &&
-         function_first(fs, FUNCTION_INTERNAL, "(truncated)") &&
+         function_first(fs, FUNCTION_INTERNAL, function_truncated) &&
          function_first(fs, FUNCTION_INTERNAL, "(not recorded)");
+}
+
+
+int functions_truncated (const Functions *fs, uint32_t id) {
+  const Function *f = functions_at(fs, id);
+  size_t length;
+  const char *name = text_get(&fs->text, f->name, &length);
+  return f->kind == FUNCTION_INTERNAL &&
+         length == sizeof function_truncated - 1 &&
+         memcmp(name, function_truncated, length) == 0;
 }
 
 

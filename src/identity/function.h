@@ -25,7 +25,7 @@
 
 typedef enum FunctionKind {
   FUNCTION_ROOT,
-  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (truncated) */
+  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (cprof) */
   FUNCTION_MAIN, FUNCTION_LUA, FUNCTION_C, FUNCTION_ZONE
 } FunctionKind;
 
@@ -153,6 +153,9 @@ CPROF_I Function *functions_zone (Functions *fs, const char *name,
 
 /* The function on top of the stack, if it was met before. */
 CPROF_I Function *functions_met (Functions *fs, lua_State *L);
+
+/* Is it the one that stands for all beyond a limit? Also in a file. */
+CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 
 /* Sets the counters of all lines to zero. */
 CPROF_I void functions_clear (Functions *fs);

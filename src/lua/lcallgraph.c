@@ -298,7 +298,6 @@ static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
 /* { nodes, ... }, { { function -> function of the sum }, ... } -> nodes */
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
-  uint32_t fold = 0;
   Nodes *out;
   ProfileNode *list;
   Merge *m;
@@ -315,13 +314,11 @@ static int lcallgraph_merge (lua_State *L) {
     lua_rawgeti(L, 2, i);
     func = merge_functions(L, nodes);
     to = lnodes_array(L, uint32_t, nodes->count);
-    fold |= nodes->fold;
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
     lua_settop(L, 3);
   }
   list = lnodes_new(L, merge_count(m));
   out = lnodes_check(L, -1);
-  out->fold = fold;
   merge_copy(m, list);
   nodes_total(list, out->count);
   merge_free(m);

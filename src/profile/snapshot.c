@@ -52,12 +52,7 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
   p->call_line = n->call_line;
   p->calls = (int64_t)n->calls;
   p->depth = 1;
-  p->tails = p->unreturned = 0;
-  if (!fold) {
-    p->tails = n->as.full.tails;
-    p->unreturned = n->as.full.unreturned;
-  }
-  else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
+  if (fold && n->as.folded.depth > 1) p->depth = n->as.folded.depth;
 }
 
 
