@@ -74,12 +74,13 @@ describe("a program that is killed", function()
     assert.is_truthy(helper.named(p, "coroutine.wrap"))
     assert.is_truthy(helper.named(p, "zone(20)") or
       helper.named(p, "zone(21)"))
-    assert.is_truthy(helper.named(p, "spec_host.so: spec_host_exported"))
-    local placed = 0
+    local symbol = assert(helper.named(p, "spec_host.so: spec_host_exported"))
+    local placed = false
     for _, f in ipairs(p.functions) do
-      if f.name:find "^spec_host%.so%+0x%x+$" then placed = placed + 1 end
+      placed = placed or f.name:find "^spec_host%.so%+0x%x+$" and
+        math.abs(f.calls - symbol.calls) <= 1
     end
-    assert.equal(1, placed)
+    assert.is_truthy(placed)
     assert.equal("work", helper.find(p, work).name)
     assert.equal("leaf", helper.find(p, leaf).name)
     assert.is_truthy(p:report():find("\nnote: recording ended early: the " ..
