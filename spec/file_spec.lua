@@ -174,6 +174,27 @@ describe("a profile", function()
   end)
 end)
 
+describe("the time after the program's end", function()
+  -- 200,000 finalizers to call, which takes longer than all else
+  local slow = [[
+    local ends = setmetatable({}, { __gc = function() end })
+    local mt = getmetatable(ends)
+    kept = {}
+    for i = 1, 200000 do kept[i] = setmetatable({}, mt) end
+    local function leaf() end
+    leaf()
+    ]]
+
+  it("is no function's", function()
+    shell("", 'require "cprof".start { file = arg[1] } ' .. slow, path)
+    local p = assert(profiler.load(path))
+    assert.is_true(helper.check(p))
+    local root = helper.named(p, "(root)")
+    assert.is_true(root.self_ns < p.program_ns // 20, root.self_ns .. " of " ..
+      p.program_ns)
+  end)
+end)
+
 describe("a file that is being written", function()
   it("is read by other processes, while it goes on", function()
     profiler.start { file = path }

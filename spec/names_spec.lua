@@ -278,6 +278,16 @@ describe("the name of a C function", function()
     assert.equal("lpeg-pattern", paths.receiver "lpeg-pattern")
   end)
 
+  it("is the method's, not that of the metamethod that is the same",
+    function()
+      local registry, f = debug.getregistry(), quiet
+      registry["spec{kind}"] = { __name = "spec{kind}", __gc = f,
+        __index = { close_it = f } }
+      local got = names(function() f() end)
+      registry["spec{kind}"] = nil
+      assert.same({ "spec:close_it" }, got)
+    end)
+
   it("is the field, the variable or the method by which it was called",
     function()
       local t = { field = quiet, other = exported }

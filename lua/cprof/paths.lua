@@ -11,8 +11,10 @@ for library in ("coroutine debug io math os package string table utf8")
   libraries[library] = true
 end
 
--- string.rep before an alias of it, a global before a module's copy
+-- string.rep before an alias of it, a global before a module's copy, a
+-- method before the metamethod that is the same
 local function rank(path)
+  if path:find "%f[%w_]__" then return 3 end
   local module = path:match "^(.-)[.:]"
   if not module then return 1 end
   return libraries[module] and 0 or 2
@@ -128,9 +130,7 @@ end
 function Index:add(key, path, is_c)
   local old = self.path[key]
   if old and not is_c then self.shared[key] = true end
-  if not old or #path < #old or #path == #old and path < old then
-    self.path[key] = path
-  end
+  if better(path, old) then self.path[key] = path end
 end
 
 return paths

@@ -13,7 +13,7 @@ local terminal = require "cprof.command.terminal"
 ---@field call? fun(parsed: table, fail: fun(message: string))
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate" }
+  "diff", "merge", "export", "check", "calibrate", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -54,7 +54,8 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog "cprof COMMAND --help tells more, with an example."
+  root:epilog("cprof COMMAND --help tells more, with an example; cprof " ..
+    "help rows tells\nwhat names in parentheses mean.")
   root:flag("--version", "Print the version."):action(function()
     print("cprof " .. require "cprof.core".version)
     os.exit(0, true)
@@ -85,6 +86,13 @@ local function known(wanted)
     if name == wanted then return true end
   end
   return false
+end
+
+-- "help run" is "run --help"
+local function reworded(words)
+  if words[1] ~= "help" then return words end
+  if not words[2] then return { "--help" } end
+  return known(words[2]) and { words[2], "--help" } or words
 end
 
 -- names of modules that are loaded
@@ -122,6 +130,7 @@ end
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
+  words = reworded(words)
   local root = make_parser(known(words[1]) and { words[1] } or list)
   if words[1] == "run" then
     local run = command_named "run"

@@ -10,7 +10,7 @@ internal.add()
 
 local session = {}
 
-local stdout, stderr, getinfo = io.stdout, io.stderr, debug.getinfo
+local stdout, stderr = io.stdout, io.stderr
 
 -- The program records itself: its recording comes in the place of ours,
 -- which ends there.
@@ -49,22 +49,23 @@ end
 ---@return string? why
 function session.begin(options, deliver)
   local state = { over = true }
-  local function ending()
-    local closing = not getinfo(2, "l")  -- nothing has called this
+  local last = {}
+  -- the collector gives what it collects
+  local function ending(collected)
     -- what the program has written comes before what is said of it
     if not state.over then
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
     end
-    local done, what = pcall(finish, state, deliver, closing)
+    local done, what = pcall(finish, state, deliver, collected == last)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
     end
   end
   -- garbage of the state itself: found when that is closed, by which time
   -- all that the program has made is gone
-  local last = setmetatable({}, { __gc = ending })
+  setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   local ok, why = pcall(cprof.start, options)
   if not ok then return nil, (tostring(why):gsub("^start: ", "")) end

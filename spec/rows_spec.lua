@@ -1,0 +1,77 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local rows = require "cprof.rows"
+
+describe("rows that are no function of the program's", function()
+  it("have entries in the help", function()
+    local out, err, status = command.cprof("help", "rows")
+    assert.equal("", err)
+    assert.equal(0, status)
+    for _, row in ipairs(rows.list) do
+      assert.is_truthy(("\n" .. out):find("\n" .. row.name .. "\n  ", 1,
+        true), row.name)
+      local own = command.cprof("help", row.name)
+      assert.equal(row.name .. "\n  ", own:sub(1, #row.name + 3))
+      assert.is_truthy(out:find(own, 1, true), own)
+    end
+    for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 79, line) end
+  end)
+
+  it("are found by show, which says what they are", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    command.cprof("run", "-o", path, "-e", "string.rep('x', 1)")
+    for _, name in ipairs { "(root)", "(host)" } do
+      local out, err, status = command.cprof("show", path,
+        name, "--width", "80")
+      assert.equal(0, status, err)
+      assert.is_truthy(out:find(rows.explain(name, 80)[1], 1, true), out)
+    end
+    local out = command.cprof("show", path, "string.rep")
+    assert.is_truthy(out:find("string.rep ([C])", 1, true), out)
+    assert.is_nil(out:find(rows.explain("(host)", 40)[1], 1, true))
+  end)
+
+  it("are what is recorded of a program's end by the command", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    local script = folder:file("x.lua", [[
+      local mt = { __gc = function() end }
+      kept = {}
+      for i = 1, 200000 do kept[i] = setmetatable({}, mt) end]])
+    command.cprof("run", "-o", path, script)
+    local p = assert(require "cprof".load(path))
+    for _, f in ipairs(p.functions) do
+      if f.name == "(root)" or f.name == "(host)" then
+        assert.is_true(f.self_ns < p.program_ns // 20, f.name)
+      end
+    end
+  end)
+
+  it("hold nothing that the command does to end", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    command.cprof("run", "-o", path, "-e", "os.exit(0)")
+    local p = assert(require "cprof".load(path))
+    for _, f in ipairs(p.functions) do
+      assert.is_falsy(f.name:find "^debug%.getinfo", f.name)
+    end
+  end)
+end)
+
+describe("help", function()
+  it("of a command is what its --help says", function()
+    assert.equal(command.cprof("show", "--help"),
+      (command.cprof("help", "show")))
+    assert.equal(command.cprof "--help", (command.cprof "help"))
+  end)
+
+  it("says what topics there are", function()
+    local out, err, status = command.cprof("help", "nonsense")
+    assert.equal("", out)
+    assert.equal("cprof help: no topic 'nonsense'; there are the commands, " ..
+      "'rows', and names such as (root)\n", err)
+    assert.equal(2, status)
+  end)
+end)
