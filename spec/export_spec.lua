@@ -469,13 +469,13 @@ describe("lcov", function()
 
   it("has functions of one line and name as one", function()
     local path = os.tmpname()
-    local function text(value)
+    local function chunk(value)
       return "#!/usr/bin/lua\nlocal function f() return " .. value ..
         " end\nf()"
     end
     local p = helper.record(function()
       for _, value in ipairs { "1", "{}", "{}" } do
-        write(path, text(value))
+        write(path, chunk(value))
         dofile(path)
       end
     end, { mode = "line" })

@@ -138,7 +138,7 @@ describe("the name of a function", function()
       for _ in pairs { 1 } do end
       for _ in ("x"):gmatch "x" do end
       for _ in utf8.codes "x" do end
-      for _ in io.lines "spec/names_spec.lua" do break end
+      for _ in io.lines "/dev/null" do end
     end)
     for _, given in ipairs { "ipairs iterator", "next",
       "string.gmatch iterator", "utf8.codes iterator",

@@ -1,6 +1,8 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local helper = require "helper"
+local profiler = require "cprof"
 local rows = require "cprof.rows"
 
 describe("rows that are no function of the program's", function()
@@ -16,6 +18,29 @@ describe("rows that are no function of the program's", function()
       assert.is_truthy(out:find(own, 1, true), own)
     end
     for line in out:gmatch "[^\n]+" do assert.is_true(#line <= 79, line) end
+  end)
+
+  it("have entries where they are recorded", function()
+    local explained = 0
+    local p = helper.record(function()
+      for i = 1, 30 do
+        profiler.enter("zone", i)
+        string.rep("x", 1)
+        profiler.leave "zone"
+      end
+      local hook, mask, count = debug.gethook()
+      debug.sethook(function() end, "c")
+      string.rep("x", 1)
+      debug.sethook(hook, mask, count)
+    end, { max_nodes = 16 })
+    for _, f in ipairs(p.functions) do
+      if f.name:find "^%(" then
+        assert.is_truthy(rows.explain(f.name, 80)[1], f.name)
+        explained = explained + 1
+      end
+    end
+    assert.is_true(explained >= 3, explained)
+    assert.is_truthy(helper.named(p, "(beyond max_nodes)"))
   end)
 
   it("are found by show, which says what they are", function()
@@ -41,7 +66,7 @@ describe("rows that are no function of the program's", function()
       kept = {}
       for i = 1, 200000 do kept[i] = setmetatable({}, mt) end]])
     command.cprof("run", "-o", path, script)
-    local p = assert(require "cprof".load(path))
+    local p = assert(profiler.load(path))
     for _, f in ipairs(p.functions) do
       if f.name == "(root)" or f.name == "(host)" then
         assert.is_true(f.self_ns < p.program_ns // 20, f.name)
@@ -53,7 +78,7 @@ describe("rows that are no function of the program's", function()
     local folder <close> = command.folder()
     local path = folder:file "x.cprof"
     command.cprof("run", "-o", path, "-e", "os.exit(0)")
-    local p = assert(require "cprof".load(path))
+    local p = assert(profiler.load(path))
     for _, f in ipairs(p.functions) do
       assert.is_falsy(f.name:find "^debug%.getinfo", f.name)
     end

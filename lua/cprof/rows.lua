@@ -12,8 +12,9 @@ rows.list = {
   { name = "(host)", text = "The C code that ran when recording began: the " ..
     "interpreter, or the program that has Lua inside. Its total is all " ..
     "that it called." },
-  { name = "(truncated)", text = "Calls beyond max_nodes, which found no " ..
-    "node of their own." },
+  { name = "(beyond max_nodes)", text = "What was called after max_nodes " ..
+    "call-tree nodes were made. Functions below it have their calls and " ..
+    "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
   { name = "(cprof)", text = "The profiler's own time. It is in no other " ..

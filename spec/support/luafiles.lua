@@ -7,7 +7,8 @@ local luafiles = {}
 
 local function all()
   local out = {}
-  local pipe = io.popen "find /usr/share/lua lua spec src rockspec -name '*.lua'"
+  local pipe = io.popen("find /usr/share/lua lua spec src rockspec " ..
+    "-name '*.lua'")
   for path in pipe:lines() do out[#out + 1] = path end
   pipe:close()
   table.sort(out)
