@@ -43,6 +43,7 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
+  uint64_t shape;	/* see bytecode.h */
   uintptr_t key;	/* a C function, or the address of Lua code */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
@@ -51,6 +52,7 @@ typedef struct Function {
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
   uint32_t ordinal;	/* among functions that are equal otherwise */
+  uint32_t layout;	/* see bytecode.h */
   uint32_t nth;		/* among those on the same lines; 0: not known */
   Lines lines;		/* counters of its lines */
   int line, last;
