@@ -1,41 +1,50 @@
--- cprof help: what a command does, and what rows of reports mean.
+-- cprof help: the reference, offline.
 
 local format = require "cprof.format"
-local rows = require "cprof.rows"
+local help = require "cprof.help"
+local input = require "cprof.command.input"
+local render = require "cprof.help.render"
+local terminal = require "cprof.command.terminal"
 
-local help = {
+local command = {
   name = "help",
-  summary = "Explain a command, or a row of a report.",
-  usage = "cprof help [COMMAND | rows | ROW]",
-  example = "cprof help '(root)'",
+  summary = "Print the reference, by topic.",
+  example = "cprof help reports",
 }
 
-function help.define(parser)
-  parser:argument("TOPIC", "A command; 'rows', for the names that are in " ..
-    "no source; or one of these."):target "topic":args "?"
-end
-
-local indent <const> = "  "
-
-local function entry(out, name, width)
-  out[#out + 1] = name
-  for _, line in ipairs(rows.explain(name, width - #indent)) do
-    out[#out + 1] = indent .. line
+local function topics()
+  local lines = { "Topics:" }
+  for _, name in ipairs(help.topics()) do
+    lines[#lines + 1] = ("   %-12s %s"):format(name,
+      (help.topic(name).summary:gsub("`", "")))
   end
+  return table.concat(lines, "\n")
 end
 
-function help.call(parsed, fail)
-  local topic, out = parsed.topic, {}
-  local width = math.min(format.columns(), 79)
-  if topic == "rows" then
-    for _, row in ipairs(rows.list) do entry(out, row.name, width) end
-  elseif #rows.explain(topic, width) > 0 then
-    entry(out, topic, width)
+command.description = "Print the reference, by topic, or the help of a " ..
+  "command.\n\n" .. topics()
+
+function command.define(parser)
+  parser:argument("TOPIC", "One of those above, or a command."):target "topic"
+    :args "?"
+end
+
+function command.call(parsed, fail, usage)
+  local topic = parsed.topic and help.topic(parsed.topic)
+  if topic then
+    local paint = format.paint(format.wants_color "auto")
+    local width = math.min(terminal.columns(io.stdout) or 80, 80)
+    input.print(render(topic, width, paint), fail)
+  elseif parsed.topic then
+    local text = usage(parsed.topic)
+    if not text then
+      fail(("no topic '%s'; there are: %s; and the commands"):format(
+        parsed.topic, table.concat(help.topics(), ", ")))
+    end
+    input.print(text, fail)
   else
-    fail(("no topic '%s'; there are the commands, 'rows', and names such " ..
-      "as (root)"):format(topic))
+    input.print(usage() .. "\n" .. topics() .. "\n", fail)
   end
-  print(table.concat(out, "\n"))
 end
 
-return help
+return command

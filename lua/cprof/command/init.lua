@@ -10,7 +10,8 @@ local terminal = require "cprof.command.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
----@field call? fun(parsed: table, fail: fun(message: string))
+---@field call? fun(parsed: table, fail: fun(message: string),
+---    usage: fun(name: string?): string?)  usage: --help of a command
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
   "diff", "merge", "export", "check", "calibrate", "help" }
@@ -47,6 +48,7 @@ local function adapt_help(parser)
 end
 
 ---@param names string[]  of the commands that are to be known
+---@return table root, table last  the parsers
 local function make_parser(names)
   local root = parser_library()("cprof",
     "Finds out where the time of Lua programs goes.")
@@ -54,15 +56,16 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog("cprof COMMAND --help tells more, with an example; cprof " ..
-    "help rows tells\nwhat names in parentheses mean.")
+  root:epilog("cprof COMMAND --help tells the options, with an example; " ..
+    "cprof help TOPIC is the reference.")
   root:flag("--version", "Print the version."):action(function()
     print("cprof " .. require "cprof.core".version)
     os.exit(0, true)
   end)
+  local parser
   for _, name in ipairs(names) do
     local command = command_named(name)
-    local parser = root:command(name, command.description or command.summary)
+    parser = root:command(name, command.description or command.summary)
     parser:summary(command.summary)
     if command.usage then
       parser:usage("Usage: " .. command.usage)
@@ -78,7 +81,7 @@ local function make_parser(names)
     message = message:gsub("\n", "; "):gsub("%?$", "")
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
-  return root
+  return root, parser
 end
 
 local function known(wanted)
@@ -86,13 +89,6 @@ local function known(wanted)
     if name == wanted then return true end
   end
   return false
-end
-
--- "help run" is "run --help"
-local function reworded(words)
-  if words[1] ~= "help" then return words end
-  if not words[2] then return { "--help" } end
-  return known(words[2]) and { words[2], "--help" } or words
 end
 
 -- names of modules that are loaded
@@ -115,12 +111,20 @@ local function forget(before)
   end
 end
 
+-- the help of a command, or of all; nil when there is none of that name
+local function usage(name)
+  if not name then return (make_parser(list):get_help()) end
+  if not known(name) then return nil end
+  local _, parser = make_parser { name }
+  return parser:get_help() .. "\n"
+end
+
 local function call(command, parsed)
   local fail = fail_as("cprof " .. command.name)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end
     return debug.traceback(message)
-  end, parsed, fail)
+  end, parsed, fail, usage)
   if ok then os.exit(why or 0, true) end
   if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
@@ -130,7 +134,6 @@ end
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
-  words = reworded(words)
   local root = make_parser(known(words[1]) and { words[1] } or list)
   if words[1] == "run" then
     local run = command_named "run"
