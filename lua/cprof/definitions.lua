@@ -27,7 +27,7 @@ local definitions = {}
 local Reader = {}
 Reader.__index = Reader
 
--- Lua's own limit of nesting
+-- Lua's own limit of nesting, and of targets of one assignment
 local deepest <const> = 200
 
 -- a key as it follows the name of a table; nil when it is computed
@@ -97,6 +97,7 @@ end
 function Reader:assigned(assigns, commas)
   local names, n, at = {}, 0, assigns
   repeat
+    if n > deepest then return nil end
     n = n + 1
     names[n], at = self:target(at - 1)
     at = at - 1
