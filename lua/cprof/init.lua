@@ -4,6 +4,7 @@ local core = require "cprof.core"
 local internal = require "cprof.internal"
 local name = require "cprof.name"
 local options = require "cprof.options"
+local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
@@ -59,13 +60,13 @@ internal.add()
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  local paths, of_c = name.paths(), {}
-  for f, path in pairs(paths) do
+  local found, of_c = paths.all(), {}
+  for f, path in pairs(found) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
-    local path = f and (paths[f] or of_c[core.address(f)])
+    local path = f and (found[f] or of_c[core.address(f)])
     return name.title(raw, name.of(raw, path))
   end
 end

@@ -57,6 +57,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   f->last = r->last;
   f->ordinal = r->ordinal;
   f->layout = r->layout;
+  f->nth = r->nth;
   if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
   f->kind = (uint8_t)r->kind;
   f->marks = r->marks & FUNCTION_COROUTINES;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/hookguard.h"
 #include "cprof.h"
 #include "file/restore.h"
 #include "lua/lnodes.h"
@@ -104,6 +105,7 @@ static int name_all (lua_State *L) {
 /* Errors are ignored: without this the file is still good. */
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
+  HookGuard guard;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
   a.journal = j;
@@ -111,7 +113,9 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   a.ok = 1;
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, &a);
+  guard = hookguard_begin(L);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  hookguard_end(L, guard);
   return a.ok;
 }
 

@@ -61,6 +61,7 @@ Recorder *recorder_get (lua_State *L) {
 /* The state is closed while it was recorded: completes the store. */
 static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
+  recorder_skip(r);
   recorder_settle(r);
   r->state = STATE_STOPPED;
   r->store->finish(r->store, r, L);
@@ -328,6 +329,15 @@ void recorder_settle (Recorder *r) {
   x->events = hot_events(r->hot);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else hot_charge(r->hot, now);
+}
+
+
+void recorder_skip (Recorder *r) {
+  Hot *h = r->hot;
+  if (r->state == STATE_PAUSED) r->paused_at = hot_now(h);
+  if (r->state != STATE_RUNNING) return;
+  h->top->node->self += h->last - h->since;
+  hot_settime(h, hot_now(h));
 }
 
 

@@ -154,6 +154,12 @@ CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 CPROF_I void recorder_settle (Recorder *r);
 
 /*
+** Leaves out the time since the last event: the state is being closed, and
+** to collect what the program has left is no work of its functions.
+*/
+CPROF_I void recorder_skip (Recorder *r);
+
+/*
 ** The stack of coroutine L, made if need be; removes those of coroutines
 ** that were collected now and then. NULL: out of memory.
 */

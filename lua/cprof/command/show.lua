@@ -10,6 +10,7 @@ local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
 local page = require "cprof.page"
 local select_rows = require "cprof.report.select"
+local explained = require "cprof.rows"
 
 local show = {
   name = "show",
@@ -82,6 +83,8 @@ local function head(view)
     on:share(row.self_most, row.self_bounded, view.whole),
     format.count(row.calls), row.calls == 1 and "" or "s",
     row.max_depth > 1 and (", %d deep"):format(row.max_depth) or ""))
+  local what = explained.explain(row.func.name)
+  if what then on:line(what) end
 end
 
 -- callees with the function itself among them, in its place
