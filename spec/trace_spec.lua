@@ -271,6 +271,61 @@ describe("a trace", function()
     assert.same({}, inner)
   end)
 
+  it("can be stopped by its function, which can do nothing else", function()
+    local n, did, looked = 0, {}, nil
+    local function tell()
+      n = n + 1
+      profiler.enter "mine"
+      local _ <close> = profiler.zone "mine"
+      if n ~= 4 then return end
+      for _, name in ipairs { "pause", "resume", "reset", "frame", "stop" } do
+        did[#did + 1] = name .. " " .. tostring(profiler[name]())
+        if name == "frame" then looked = profiler.snapshot() end
+      end
+      did[#did + 1] = select(2, pcall(profiler.start)):match "start: .*"
+    end
+    profiler.start { mode = "trace", trace = tell }
+    leaf()
+    leaf()
+    leaf()
+    assert.is_false(profiler.running())
+    assert.is_nil(debug.gethook())
+    assert.equal(4, n)
+    assert.equal("pause false, resume false, reset false, frame false, " ..
+      "stop true, start: a trace is being told of an event",
+      table.concat(did, ", "))
+    local p = profiler.snapshot()
+    for _, each in ipairs { looked, p } do
+      helper.check(each)
+      assert.equal(2, helper.find(each, leaf).calls)
+      assert.is_nil(helper.named(each, "mine"))
+      assert.is_false(each.meta.hook_lost)
+    end
+    profiler.start()
+    leaf()
+    profiler.stop()
+    assert.equal(1, helper.find(profiler.snapshot(), leaf).calls)
+  end)
+
+  it("tells of zones at any depth", function()
+    local events, deepest = 0, 0
+    local function deep(n)
+      local _ <close> = profiler.zone "level"
+      if n > 0 then deep(n - 1) end
+      profiler.enter "end"
+    end
+    profiler.start { mode = "trace", trace = function(_, depth)
+      events, deepest = events + 1, math.max(deepest, depth)
+    end }
+    deep(500)
+    profiler.stop()
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.equal(501, helper.named(p, "level").calls)
+    assert.equal(501 * 6, events)
+    assert.equal(501 * 2, deepest)
+  end)
+
   it("outlives a reset, a pause and a forgotten coroutine", function()
     local depths = {}
     profiler.start { mode = "trace", trace = function(event, depth, title)

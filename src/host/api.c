@@ -204,7 +204,7 @@ static Recorder *api_idle (lua_State *L) {
   if (recorder_get(L) == NULL && api_call(L, api_make, NULL) != LUA_OK)
     lua_pop(L, 1);
   r = recorder_get(L);
-  return r != NULL && !recorder_active(r) ? r : NULL;
+  return r != NULL && !r->telling && !recorder_active(r) ? r : NULL;
 }
 
 

@@ -154,11 +154,16 @@ static int lfile_naming (lua_State *L) {
 }
 
 
-/* -> : writes names as they are at present */
-static int lfile_names (lua_State *L) {
+static int lfile_writenames (lua_State *L) {
   Recorder *r = recorder_get(L);
   if (recorder_active(r)) livefile_names(r->store, r, L);
   return 0;
+}
+
+
+/* -> : writes names as they are at present */
+static int lfile_names (lua_State *L) {
+  return lprofile_quietly(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
@@ -287,6 +292,7 @@ static int load_push (lua_State *L) {
   load_meta(L, l, nodes + 2);
   load_names(L, l);
   load_paths(L, l);
+  reader_free(l);
   return 8;
 }
 
@@ -305,9 +311,7 @@ static int lfile_load (lua_State *L) {
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  lprofile_quietly(L, load_push, l, 8);
-  reader_free(l);
-  return 8;
+  return lprofile_quietly(L, load_push, 1);
 }
 
 /* }====================================================== */

@@ -117,6 +117,7 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 
 
 void control_settle (Recorder *r, lua_State *L) {
+  if (r->telling) return;
   if (!recorder_active(r)) {  /* it may have ended by itself */
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
@@ -140,7 +141,7 @@ int control_stop (Recorder *r, lua_State *L) {
 
 int control_pause (Recorder *r, lua_State *L) {
   control_settle(r, L);
-  if (r->state != STATE_RUNNING) return 0;
+  if (r->state != STATE_RUNNING || r->telling) return 0;
   control_detach(r, L);
   r->paused_at = r->hot->last;
   r->state = STATE_PAUSED;
@@ -269,7 +270,7 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
 
 int control_frame (Recorder *r, lua_State *L, int record) {
   control_settle(r, L);
-  if (r->state != STATE_RUNNING) return 0;
+  if (r->state != STATE_RUNNING || r->telling) return 0;
   return (coroutine_here(r, L) && frame_end(r, L, record)) ||
          recorder_nomemory(r);
 }
@@ -309,7 +310,8 @@ static int reset_reroot (Recorder *r, Stack *s) {
 int control_reset (Recorder *r) {
   Hot *h = r->hot;
   Stack *s = NULL;
-  if (!r->started || (r->state != STATE_STOPPED && !recorder_active(r)))
+  if (!r->started || r->telling ||
+      (r->state != STATE_STOPPED && !recorder_active(r)))
     return 0;
   if (r->state == STATE_RUNNING) r->current->top = h->top;
   while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);

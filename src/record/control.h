@@ -18,7 +18,8 @@ CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 
 /*
 ** All of these return 0 when there is nothing to do. What was stopped
-** remains in its store until that is told to finish.
+** remains in its store until that is told to finish. A trace that is being
+** told of an event can only stop.
 */
 CPROF_I int control_stop (Recorder *r, lua_State *L);
 CPROF_I int control_pause (Recorder *r, lua_State *L);

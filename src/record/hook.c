@@ -304,17 +304,18 @@ Recorder *hook_recorder (lua_State *L) {
   Recorder *r = hot_current->recorder;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recorder_get(L);
-  return r != NULL && recorder_running(r) ? r : NULL;
+  return r != NULL && !r->telling && recorder_running(r) ? r : NULL;
 }
 
 
 /*
 ** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event.
+** must not miss this event. But what a trace does is no event of anybody's.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  if (r != NULL && r->telling) return;
   attach_release(r, L);
   f = lua_gethook(L);
   if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
@@ -334,7 +335,7 @@ static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
     r = recorder_get(L);
     if (r != NULL && recorder_forked(r)) control_fork(r, L, hook_level(ar));
   }
-  if (r != NULL && recorder_running(r)) return r;
+  if (r != NULL && !r->telling && recorder_running(r)) return r;
   hook_leave(r, L, ar);
   return NULL;
 }

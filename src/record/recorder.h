@@ -102,6 +102,7 @@ typedef struct Recorder {
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
   uint64_t paused_at;
+  int telling;		/* is a trace told of an event right now? */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */

@@ -31,7 +31,9 @@ static Stack *zone_stack (Recorder *r, lua_State *L) {
   under = *s->base;
   if (under.node == NULL) under.node = r->recording.tree.root;
   under.line = &h->nowhere;
-  return resync_stack(r, L, s, 0, &under) ? s : NULL;
+  if (!resync_stack(r, L, s, 0, &under)) return NULL;
+  if (recorded) resync_current(r, s);
+  return s;
 }
 
 
@@ -47,7 +49,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 
 
 static int zone_idle (Recorder *r) {
-  return r == NULL || !recorder_active(r);
+  return r == NULL || r->telling || !recorder_active(r);
 }
 
 
@@ -100,11 +102,11 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   if (r->state == STATE_RUNNING) n->calls++;
   if (s->counted) node_activate(n);
   s->top = f + 1;
+  zone_finish(r, L, s);
   if (zone_traced(r, s)) {
     calltrace_enter(r, L, f);
     s->traced++;
   }
-  zone_finish(r, L, s);
   return ZONE_DONE;
 }
 
