@@ -88,12 +88,19 @@ long platform_process (void) {
 /* }====================================================== */
 
 
+/*
+** Opening a pipe or a device can have effects, so it is looked at before,
+** and again in case that it was replaced since.
+*/
 int platform_openfile (const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat s;
-  if (fd < 0) return -1;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) return fd;
-  close(fd);
+  int fd;
+  if (stat(path, &s) != 0) return -1;
+  if (S_ISREG(s.st_mode)) {
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))) return fd;
+    close(fd);
+  }
   errno = EINVAL;
   return -1;
 }

@@ -1,5 +1,6 @@
 -- Profiles that commands read, and text that they print.
 
+local core = require "cprof.core"
 local cprof = require "cprof"
 local terminal = require "cprof.command.terminal"
 
@@ -9,7 +10,7 @@ local input = {}
 local short <const> = 32000000
 
 local function size(path)
-  local file = io.open(path, "rb")
+  local file = not core.special(path) and io.open(path, "rb")
   if not file then return 0 end
   local bytes = file:seek "end" or 0
   file:close()

@@ -2,6 +2,7 @@
 -- The interpreter itself runs it: this calls the program's main chunk in
 -- its own place, so that errors, Ctrl-C and the end are as they always are.
 
+local core = require "cprof.core"
 local export = require "cprof.export"
 local internal = require "cprof.internal"
 local core = require "cprof.core"
@@ -166,6 +167,8 @@ local function check_output(parsed, fail)
   end
   -- the program may change where modules are looked for
   require(export.format(parsed.format, 1).module)
+  -- whoever reads a pipe must not see it closed before
+  if core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")
   if there then there:close() end
   local file, why = io.open(parsed.output, "ab")
