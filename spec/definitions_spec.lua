@@ -197,12 +197,11 @@ local function try_twice(first_before, collect)
       local n = #get(shape[1])()
       local same = shape.same or each(n)
       for _, order in ipairs(orders(n)) do
-        local chunk, source = get(shape[1])
-        local fs = first_before and chunk()
+        local source = select(2, get(shape[1]))
+        local fs = first_before and get(shape[1])()
         profiler.start { compensate = false }
-        fs = fs or chunk()
+        fs = fs or get(shape[1])()
         profiler.reset()
-        chunk = nil
         local half = { table.unpack(order, 1, n // 2) }
         for _, i in ipairs(half) do fs[i]() end
         if collect then collectgarbage() end

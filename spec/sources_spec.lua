@@ -98,7 +98,6 @@ describe("the text of a source", function()
     local path = dir:file("real.lua", "local function f()\n  return 'text'\n" ..
       "end\nreturn f\n")
     assert(os.execute(("ln -s %s %s"):format(path, link)))
-    local profiler = require "cprof"
     local p = helper.record(function() assert(loadfile(link))()() end,
       { mode = "line" })
     assert.is_truthy(p:annotate("@" .. link):find("return 'text'", 1, true))

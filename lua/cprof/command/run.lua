@@ -5,7 +5,6 @@
 local core = require "cprof.core"
 local export = require "cprof.export"
 local internal = require "cprof.internal"
-local core = require "cprof.core"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
 local session = require "cprof.command.session"
@@ -78,7 +77,7 @@ end
 -- that the script is neither taken for one nor replaced.
 local function names_output(word)
   if not word or word:sub(1, 1) == "-" then return false end
-  local file = io.open(word, "rb")
+  local file = not core.special(word) and io.open(word, "rb")
   local start = file and file:read(6)
   if file then file:close() end
   return not start or start == "\x89CPROF"
