@@ -201,9 +201,9 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 
 #if defined(F_OFD_SETLK)
 
-static int lock_call (int fd, int command, struct flock *l) {
+static int lock_call (int fd, int command, short type, struct flock *l) {
   memset(l, 0, sizeof *l);
-  l->l_type = F_WRLCK;
+  l->l_type = type;
   l->l_whence = SEEK_SET;
   return fcntl(fd, command, l) == 0;
 }
@@ -211,14 +211,20 @@ static int lock_call (int fd, int command, struct flock *l) {
 
 int platform_lock (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_SETLK, &l) ||
+  return lock_call(fd, F_OFD_SETLK, F_WRLCK, &l) ||
          (errno != EAGAIN && errno != EACCES);
+}
+
+
+void platform_unlock (int fd) {
+  struct flock l;
+  (void)lock_call(fd, F_OFD_SETLK, F_UNLCK, &l);
 }
 
 
 int platform_locked (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+  return lock_call(fd, F_OFD_GETLK, F_WRLCK, &l) && l.l_type != F_UNLCK;
 }
 
 #else
@@ -234,6 +240,11 @@ int platform_lock (int fd) {
     nanosleep(&moment, NULL);
   }
   return 0;
+}
+
+
+void platform_unlock (int fd) {
+  flock(fd, LOCK_UN);
 }
 
 

@@ -9,6 +9,7 @@
 
 #include "record/attach.h"
 #include "record/calltrace.h"
+#include "record/control.h"
 #include "record/coroutine.h"
 #include "record/hook.h"
 #include "record/resync.h"
@@ -119,7 +120,7 @@ static COLD void czone_leave (lua_State *L, uint32_t mark) {
   Recorder *r = recorder_get(L);
   Stack *s;
   Frame *f;
-  if (r == NULL || !recorder_active(r)) return;
+  if (r == NULL || !control_active(r, L)) return;
   if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;

@@ -286,7 +286,7 @@ static int core_start (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   if (r->telling) lua_pushliteral(L, "a trace is being told of an event");
-  else if (recorder_active(r)) lua_pushliteral(L, "already running");
+  else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else return lprofile_quietly(L, core_begin, 1);
   return core_fail(L);
 }
@@ -344,7 +344,7 @@ static int core_resume (lua_State *L) {
 
 
 static int core_reset (lua_State *L) {
-  lua_pushboolean(L, control_reset(recorder_get(L)));
+  lua_pushboolean(L, control_reset(recorder_get(L), L));
   return 1;
 }
 
@@ -394,7 +394,7 @@ static int core_frame (lua_State *L) {
 static int core_state (lua_State *L) {
   static const char *const names[] = {"stopped", "running", "paused"};
   Recorder *r = recorder_get(L);
-  recorder_active(r);
+  control_active(r, L);
   lua_pushstring(L, names[r->state]);
   return 1;
 }

@@ -10,6 +10,7 @@
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "record/control.h"
 
 
 #define LOADED	"cprof.loaded"
@@ -156,7 +157,7 @@ static int lfile_naming (lua_State *L) {
 
 static int lfile_writenames (lua_State *L) {
   Recorder *r = recorder_get(L);
-  if (recorder_active(r)) livefile_names(r->store, r, L);
+  if (control_active(r, L)) livefile_names(r->store, r, L);
   return 0;
 }
 

@@ -304,7 +304,8 @@ Recorder *hook_recorder (lua_State *L) {
   Recorder *r = hot_current->recorder;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recorder_get(L);
-  return r != NULL && !r->telling && recorder_running(r) ? r : NULL;
+  return r != NULL && !r->telling && control_active(r, L) &&
+         r->state == STATE_RUNNING ? r : NULL;
 }
 
 
@@ -322,22 +323,17 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* the level above which the frames are known at an event */
-static int hook_level (const lua_Debug *ar) {
-  return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
+/* The recorder of L, which this thread did not record last; or NULL. */
+static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
+  Recorder *r = hook_recorder(L);
+  if (r == NULL) hook_leave(recorder_get(L), L, ar);
+  return r;
 }
 
 
-/* The recorder of L, which this thread did not record last; or NULL. */
-static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
-  Recorder *r = hot_current->recorder;
-  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX)) {
-    r = recorder_get(L);
-    if (r != NULL && recorder_forked(r)) control_fork(r, L, hook_level(ar));
-  }
-  if (r != NULL && !r->telling && recorder_running(r)) return r;
-  hook_leave(r, L, ar);
-  return NULL;
+/* the level above which the frames are known at an event */
+static int hook_level (const lua_Debug *ar) {
+  return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
 }
 
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/calltrace.h"
+#include "record/control.h"
 #include "record/resync.h"
 
 
@@ -48,8 +49,8 @@ static ZoneResult zone_nomemory (Recorder *r) {
 }
 
 
-static int zone_idle (Recorder *r) {
-  return r == NULL || r->telling || !recorder_active(r);
+static int zone_idle (Recorder *r, lua_State *L) {
+  return r == NULL || r->telling || !control_active(r, L);
 }
 
 
@@ -79,7 +80,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   Stack *s;
   Frame *f;
   Node *n;
-  if (zone_idle(r)) return ZONE_IDLE;
+  if (zone_idle(r, L)) return ZONE_IDLE;
   s = zone_stack(r, L);
   fn = functions_zone(&r->recording.functions, name, length, tag);
   if (s == NULL || fn == NULL) return zone_nomemory(r);
@@ -124,7 +125,7 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
                        size_t length, uint32_t *open) {
   Stack *s;
   Frame *f;
-  if (zone_idle(r)) return ZONE_IDLE;
+  if (zone_idle(r, L)) return ZONE_IDLE;
   s = zone_stack(r, L);
   if (s == NULL) return zone_nomemory(r);
   f = s->top - 1;
@@ -142,7 +143,7 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
 void zone_close (Recorder *r, lua_State *L, uint32_t serial) {
   Stack *s;
   Frame *f;
-  if (zone_idle(r)) return;
+  if (zone_idle(r, L)) return;
   s = zone_stack(r, L);
   if (s == NULL) {
     zone_nomemory(r);
