@@ -385,6 +385,31 @@ describe("the child of a fork", function()
       print "good"]]
   end)
 
+  it("may be made by a trace that is told of an event", function()
+    run [[
+      for at = 1, 12 do
+        local child, process
+        local n = 0
+        profiler.start { file = path, mode = "trace", trace = function()
+          n = n + 1
+          if n == at then child, process = host.fork() end
+          if child then assert(profiler.running() == (n > at)) end
+        end }
+        calls(5)
+        if child then
+          calls(10)
+          profiler.stop()
+          os.exit(0)
+        end
+        assert(host.wait() == 0)
+        profiler.stop()
+        expect(pid, 5)
+        -- the first and the last event are of 'calls'
+        expect(process, 10 + math.max(0, 5 - at // 2))
+      end
+      print "good"]]
+  end)
+
   it("does not keep its parent's file", function()
     run([[
       profiler.start { file = path }

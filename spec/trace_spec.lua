@@ -351,3 +351,75 @@ describe("a trace", function()
       "e0leaf l0leaf", table.concat(depths, " "))
   end)
 end)
+
+describe("the trace of a whole program", function()
+  local command = require "command"
+  local program = [[
+    local profiler = require "cprof"
+    local function leaf() end
+    leaf()
+    profiler.wrap("zone", leaf)()
+    profiler.snapshot()
+    profiler.view()
+    print(profiler.load "nothing")
+  ]]
+  local events = helper.dedent [[
+    > main
+     > require
+     < require
+     > leaf
+     < leaf
+     > zone
+      > leaf
+      < leaf
+     < zone
+     > print
+     < print]]
+
+  -- what it tells, below `base`; the times never step back
+  local function read(path, base)
+    local out, last = {}, 0
+    for line in io.lines(path) do
+      local time, indent, what, name =
+        line:match "^ *(%d+%.%d+)ms( *)([<>]) (%S+)"
+      assert(time, line)
+      if line:find("(main chunk)", 1, true) then name = "main" end
+      assert.is_true(tonumber(time) >= last, line)
+      last = tonumber(time)
+      out[#out + 1] = indent:sub(2 * base + 2):gsub("  ", " ") .. what ..
+        " " .. name
+    end
+    return table.concat(out, "\n")
+  end
+
+  local ends = { [""] = "\n< main", ["os.exit(0)"] = "\n > os.exit",
+    ["os.exit(0, true)"] = "\n > os.exit" }
+
+  it("is the program's, from the first line to the last", function()
+    local dir <close> = command.folder()
+    local path, file = dir:file "trace.txt", dir:file "x.cprof"
+    for code, last in pairs(ends) do
+      local script = dir:file("x.lua", program .. code)
+      for _, options in ipairs { {}, { "-o", file } } do
+        options[#options + 1] = script
+        local _, err, status = command.cprof("run", "--quiet",
+          "--trace=" .. path, table.unpack(options))
+        assert.same({ "", 0 }, { err, status })
+        assert.equal(events .. last, read(path, 0))
+      end
+    end
+  end)
+
+  it("is so where the environment asks for it", function()
+    local dir <close> = command.folder()
+    local path = dir:file "trace.txt"
+    for code, last in pairs(ends) do
+      local script = dir:file("x.lua", program .. code)
+      local _, err, status = command.shell(("env CPROF_OPTIONS=mode=trace," ..
+        "file=%s,trace=%s lua5.4 -lcprof.auto %s"):format(
+        dir:file "x.cprof", path, script))
+      assert.same({ "", 0 }, { err, status })
+      assert.equal(events .. last, read(path, 0))
+    end
+  end)
+end)

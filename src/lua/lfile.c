@@ -10,6 +10,7 @@
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "lua/lstate.h"
 #include "record/control.h"
 
 
@@ -332,6 +333,7 @@ const luaL_Reg *lfile_functions (void) {
 
 
 void lfile_open (lua_State *L) {
+  lstate_internal(lstate_get(L), describe_all);
   luaL_newmetatable(L, LOADED);
   lua_pushcfunction(L, loaded_gc);
   lua_setfield(L, -2, "__gc");

@@ -176,7 +176,7 @@ static void control_fork (Recorder *r, lua_State *L) {
 
 
 int control_active (Recorder *r, lua_State *L) {
-  if (recorder_forked(r)) control_fork(r, L);
+  if (recorder_forked(r) && !r->telling) control_fork(r, L);
   return recorder_active(r);
 }
 

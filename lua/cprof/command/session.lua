@@ -50,8 +50,10 @@ end
 function session.begin(options, deliver)
   local state = { over = true }
   local function ending()
-    -- what the program has written comes before what is said of it
     if not state.over then
+      -- first of all, so that nothing of ours is recorded
+      if not state.profile then core.stop() end
+      -- what the program has written comes before what is said of it
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
@@ -65,11 +67,16 @@ function session.begin(options, deliver)
   -- all that the program has made is gone
   local last = setmetatable({}, { __gc = ending })
   debug.getregistry()[last] = last
+  local exit = os.exit
+  rawset(os, "exit", core.exiting(ending, exit))
   local ok, why = pcall(cprof.start, options)
-  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
+  if not ok then
+    rawset(os, "exit", exit)
+    return nil, (tostring(why):gsub("^start: ", ""))
+  end
+  -- from here on, calls of functions that are not ours would be recorded
   state.over = false
-  rawset(os, "exit", core.exiting(ending, os.exit))
-  hand_over(state)
+  hand_over(state)  -- makes a function, so that due garbage is collected
   core.interruptible(true)
   core.reset()  -- of what led here
   return true
