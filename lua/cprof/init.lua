@@ -222,26 +222,9 @@ cprof.frame = core.frame
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
--- What the profiler does is done while recording pauses, so that it does
--- not show up in what is recorded.
+-- What the profiler does itself is done while recording pauses, so that it
+-- does not show up in what is recorded.
 local resume = setmetatable({}, { __close = core.resume })
-
----A function that does what `f` does, within a zone.
----@param zone string
----@param f function
----@return function
-function cprof.wrap(zone, f)
-  local _ <close> = core.pause() and resume or nil
-  if type(zone) ~= "string" then
-    error("wrap: the name must be a string, got a " .. type(zone), 2)
-  elseif type(f) ~= "function" then
-    error("wrap: a function must follow the name, got a " .. type(f), 2)
-  end
-  return function(...)
-    local _ <close> = core.zone(zone)
-    return f(...)
-  end
-end
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
@@ -265,8 +248,8 @@ core.naming(profile.names)
 ---@param opts? cprof.StartOptions
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
-  local _ <close> = core.pause() and resume or nil
   local o = options.check("calibrate", start_options, opts, 2)
+  local _ <close> = core.pause() and resume or nil
   local costs, why = core.calibrate(way(o))
   return costs, why
 end
@@ -277,10 +260,10 @@ end
 ---@param path string
 ---@return cprof.Profile?, string?
 function cprof.load(path)
-  local _ <close> = core.pause() and resume or nil
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
+  local _ <close> = core.pause() and resume or nil
   local p, why = profile.load(path)
   return p, why
 end
@@ -324,11 +307,28 @@ end
 ---@param p? cprof.Profile
 ---@return cprof.View
 function cprof.view(p)
-  local _ <close> = core.pause() and resume or nil
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
+  local _ <close> = core.pause() and resume or nil
   return view.new(function() return p or taken() end, p == nil)
+end
+
+---A function that does what `f` does, within a zone.
+---@param zone string
+---@param f function
+---@return function
+function cprof.wrap(zone, f)
+  local _ <close> = core.pause() and resume or nil
+  if type(zone) ~= "string" then
+    error("wrap: the name must be a string, got a " .. type(zone), 2)
+  elseif type(f) ~= "function" then
+    error("wrap: a function must follow the name, got a " .. type(f), 2)
+  end
+  return function(...)
+    local _ <close> = core.zone(zone)
+    return f(...)
+  end
 end
 
 return cprof
