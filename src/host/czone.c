@@ -64,12 +64,12 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Frame *f;
   Node *n;
   if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
-  hot_charge(h, hot_now(h));
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
     if (!coroutine_here(h->recorder, L)) return czone_nomemory(h);
     f = h->top;
   }
+  hot_charge(h, hot_now(h));
   n = cast(Node *, zone->node);
   if (unlikely(zone->parent != f->node || zone->epoch != h->epoch)) {
     n = czone_node(h, f->node, zone);

@@ -339,10 +339,10 @@ static int hook_level (const lua_Debug *ar) {
 
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
-                        uint64_t now) {
+                        uint64_t *now) {
   int told = r->resuming == L && r->resuming_at == r->hot->last;
-  hot_charge(r->hot, now);
-  return coroutine_switch(r, L, hook_level(ar), told) ||
+  return (coroutine_charge(r, L, told, now) &&
+          coroutine_switch(r, L, hook_level(ar), told)) ||
          recorder_nomemory(r);
 }
 
@@ -358,7 +358,7 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
     hot_enter(h);
   }
   now = hot_now(h);
-  if (h->L != L && !hook_switch(h->recorder, L, ar, now)) return;
+  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return;
   if (ar->event == LUA_HOOKCOUNT) {
     hook_count(h, L, ar);
     return;

@@ -8,6 +8,7 @@
 
 #include "record/calltrace.h"
 #include "record/control.h"
+#include "record/coroutine.h"
 #include "record/resync.h"
 
 
@@ -18,10 +19,12 @@
 static Stack *zone_stack (Recorder *r, lua_State *L) {
   Hot *h = r->hot;
   lua_Debug ar;
-  Stack *s = r->current;
+  Stack *s;
   Frame under;
   int recorded = r->state == STATE_RUNNING && h->L == L;
   if (recorded) {
+    if (!coroutine_check(r, L)) return NULL;
+    s = r->current;
     hot_charge(h, hot_now(h));
     s->top = h->top;
     if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
