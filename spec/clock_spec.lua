@@ -1,6 +1,5 @@
 local _ENV = require("helper").env(_ENV)
 
-local helper = require "helper"
 local host = require "spec_host"
 
 -- 'work' takes 1000 + 3000 + 500 ns; in the middle, the clock steps back
@@ -9,7 +8,7 @@ local code = [[
   local helper = require "helper"
   zones.clock(true)
   zones.pass(1000000000)
-  local function inner(back) 
+  local function inner(back)
     zones.pass(2000)
     zones.pass(-back)
     zones.pass(1000)

@@ -37,14 +37,14 @@ local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
            default = "call" },
   trace = { type = "trace" },
-  lines = { type = "patterns" },
-  include = { type = "patterns" },
-  exclude = { type = "patterns" },
-  c_functions = { type = "boolean", default = true },
-  callsites = { type = "boolean", default = false },
+  lines = { type = "patterns", shapes = true },
+  include = { type = "patterns", shapes = true },
+  exclude = { type = "patterns", shapes = true },
+  c_functions = { type = "boolean", default = true, shapes = true },
+  callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
-                default = "auto" },
+                default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
@@ -95,7 +95,8 @@ local function filter(include, exclude, title_of)
   end
 end
 
-local program -- what ran, for reports
+-- what ran, and the options that shape its profile
+local program, shape
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -152,7 +153,7 @@ function cprof.start(opts)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
-  program = program_name()
+  program, shape = program_name(), options.shape(start_options, o)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o)
@@ -169,7 +170,8 @@ function cprof.start(opts)
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
-    meta = { program = program, lua_version = _VERSION },
+    meta = profile.strings { program = program, lua_version = _VERSION,
+                             options = shape },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   local ok, why = core.start(given)
@@ -228,7 +230,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-                            lua_version = _VERSION }
+                            lua_version = _VERSION, options = shape }
 end
 
 local function snapshot(who)

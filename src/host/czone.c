@@ -97,6 +97,13 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
 }
 
 
+uint32_t cprof_entername (lua_State *L, const char *name) {
+  cprof_Zone zone = ZEROS;
+  zone.name = name;
+  return cprof_enter(L, &zone);
+}
+
+
 /* The frame of the zone 'mark', from 'f' down; or NULL. */
 static Frame *czone_frame (const Stack *s, Frame *f, uint32_t mark) {
   while (f > s->base && f->is.flags >> FRAME_SERIAL != mark) f--;

@@ -265,6 +265,8 @@ static Function *function_define (Functions *fs, lua_State *L,
   Function like = ZEROS;
   like.kind = *ar->what == 'm' ? FUNCTION_MAIN : FUNCTION_LUA;
   like.fingerprint = p->fingerprint;
+  like.shape = p->shape;
+  like.layout = p->layout;
   like.source = source->text;
   like.line = ar->linedefined;
   like.last = ar->lastlinedefined;

@@ -44,6 +44,7 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
+  uint64_t shape;	/* see bytecode.h */
   uintptr_t key;	/* a C function */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
@@ -52,6 +53,7 @@ typedef struct Function {
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
   uint32_t ordinal;	/* among functions that are equal otherwise */
+  uint32_t layout;	/* see bytecode.h */
   Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;

@@ -5,6 +5,7 @@
 #include "lua/lprofile.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cprof.h"
@@ -178,6 +179,18 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
 }
 
 
+/* what the code is known by, whatever lines it is on */
+static void snapshot_pushcode (lua_State *L, const Function *f) {
+  char hex[17] = "";
+  if (f->shape != 0)
+    snprintf(hex, sizeof hex, "%08lx%08lx", (unsigned long)(f->shape >> 32),
+             (unsigned long)(f->shape & UINT32_MAX));
+  lua_pushstring(L, hex);
+  lua_setfield(L, -2, "fingerprint");
+  lnodes_set(L, "layout", f->layout);
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -190,6 +203,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "id", s->func[i]);
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
+    snapshot_pushcode(L, f);
     lua_rawseti(L, -2, s->func[i]);
   }
 }
