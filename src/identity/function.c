@@ -221,10 +221,25 @@ static int function_ordinal (Functions *fs, const Source *source,
 }
 
 
+/*
+** Notes where the code of a C function is, while its library is there. It
+** is only asked for where no name may be known in the end.
+*/
+static int function_place (Functions *fs, Function *f, const Label *label) {
+  char place[PLATFORM_PLACE];
+  if (f->kind != FUNCTION_C || label->lasting) return 1;
+  if (!platform_place(f->key, place)) return 1;
+  f->source = text_addz(&fs->text, place);
+  return f->source != TEXT_FAILED;
+}
+
+
 static int function_label (Functions *fs, Function *f, lua_State *L,
                            lua_State *at, lua_Debug *ar) {
   Label label;
-  if (!label_get(&label, &fs->library, L, at, ar)) return 0;
+  if (!label_get(&label, &fs->library, L, at, ar) ||
+      !function_place(fs, f, &label))
+    return 0;
   if (label.name == NULL) return 1;
   f->name = text_addz(&fs->text, label.name);
   f->how = text_addz(&fs->text, label.how);
@@ -274,6 +289,7 @@ static Function *function_define (Functions *fs, lua_State *L,
   if (like.kind != FUNCTION_MAIN &&
       !function_ordinal(fs, source, p, &like))
     return NULL;
+  like.nth = source_nth(source, p);
   return function_get(fs, &like, L, at, ar);
 }
 

@@ -79,4 +79,10 @@ CPROF_I uint32_t source_match (const Source *s, lua_State *L,
 /* Does the text of the chunk, which was not seen, have 'p' only once? */
 CPROF_I int source_single (const Source *s, const Prototype *p);
 
+/*
+** Which of the prototypes on these lines it is, in the order of the text,
+** from 1; 0: that is not known.
+*/
+CPROF_I uint32_t source_nth (const Source *s, const Prototype *p);
+
 #endif

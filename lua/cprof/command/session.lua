@@ -32,10 +32,7 @@ end
 local function finish(state, deliver)
   if state.over then return end
   state.over = true
-  if not state.profile then
-    core.stop()
-    state.profile = cprof.snapshot()
-  end
+  state.profile = state.profile or cprof.snapshot()
   if state.profile.meta.ended ~= "the process forked" then
     deliver(state.profile, state.note)
   end
@@ -49,10 +46,14 @@ end
 ---@return string? why
 function session.begin(options, deliver)
   local state = { over = true }
-  local function ending()
+  local last = {}
+  -- the collector gives what it collects
+  local function ending(collected)
     if not state.over then
       -- first of all, so that nothing of ours is recorded
-      if not state.profile then core.stop() end
+      if not state.profile then
+        if collected == last then core.close() else core.stop() end
+      end
       -- what the program has written comes before what is said of it
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
@@ -65,7 +66,7 @@ function session.begin(options, deliver)
   end
   -- garbage of the state itself: found when that is closed, by which time
   -- all that the program has made is gone
-  local last = setmetatable({}, { __gc = ending })
+  setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   local exit = os.exit
   rawset(os, "exit", core.exiting(ending, exit))
