@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 local host = require "spec_host"
+local profiler = require "cprof"
 
 -- A program that leaves garbage whose finalizers call `release`, in a
 -- process of its own: what fails here may end it.
@@ -268,5 +269,24 @@ describe("the collector", function()
         assert.is_true(failed > 0)
       end
     end
+  end)
+
+  it("comes when it would have come without a profiler", function()
+    local live = {}
+    for i = 1, 200000 do live[i] = { i } end
+    collectgarbage "collect"
+    local collected = false
+    setmetatable({}, { __gc = function() collected = true end })
+    -- as much again may be allocated until the next collection
+    for _ = 1, 10 do
+      profiler.start { compensate = false }
+      profiler.snapshot()
+      profiler.stop()
+      for i = 1, 2000 do live[-i] = { i } end
+    end
+    assert.is_false(collected)
+    collectgarbage "collect"
+    assert.is_true(collected)
+    live = nil
   end)
 end)

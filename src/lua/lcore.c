@@ -8,6 +8,7 @@
 
 #include <lauxlib.h>
 
+#include "base/gcguard.h"
 #include "file/livefile.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
@@ -64,11 +65,10 @@ static int ask_include (lua_State *L) {
 ** of an event. The answer is 'otherwise' when an error is raised.
 */
 static int ask (lua_State *L, int arguments, int otherwise) {
-  int running = lua_gc(L, LUA_GCISRUNNING), yes;
-  lua_gc(L, LUA_GCSTOP);
+  int running = gcguard_begin(L), yes;
   yes = lua_pcall(L, arguments, 1, 0) == LUA_OK ? lua_toboolean(L, -1)
                                                 : otherwise;
-  if (running) lua_gc(L, LUA_GCRESTART);
+  gcguard_end(L, running);
   lua_pop(L, 1);
   return yes;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/gcguard.h"
 #include "cprof.h"
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
@@ -300,13 +301,12 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 
 
 int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments) {
-  int running = lua_gc(L, LUA_GCISRUNNING), status;
+  int running = gcguard_begin(L), status;
   int under = lua_gettop(L) - arguments;
   lua_pushcfunction(L, f);
   lua_insert(L, under + 1);
-  lua_gc(L, LUA_GCSTOP);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-  if (running) lua_gc(L, LUA_GCRESTART);
+  gcguard_end(L, running);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;
 }
