@@ -1,6 +1,7 @@
 -- cprof show: all about one function.
 
 local annotate = require "cprof.annotate"
+local find = require "cprof.find"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local name = require "cprof.name"
@@ -16,83 +17,6 @@ function show.define(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
     :target "function"
   input.looks(parser)
-end
-
--- rows that the name can mean: those that have it; else, whose name ends
--- in it or begins with it; else, which have it somewhere
-local function matching(rows, wanted)
-  local function all(passes)
-    local out = {}
-    for _, row in ipairs(rows) do
-      if row.func.kind ~= "root" and passes(row) then out[#out + 1] = row end
-    end
-    return #out > 0 and out or nil
-  end
-  local lower = wanted:lower()
-  return all(function(row) return row.title == wanted end) or
-    all(function(row) return row.func.name == wanted end) or
-    {}, all(function(row) return row.title:lower():find(lower, 1, true) end)
-      or {}
-end
-
--- how many letters must change to make one word of the other
-local function distance(a, b)
-  local above = {}
-  for j = 0, #b do above[j] = j end
-  for i = 1, #a do
-    local row = { [0] = i }
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j) and 0 or 1
-      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + same)
-    end
-    above = row
-  end
-  return above[#b]
-end
-
-local function similar(rows, wanted)
-  local out = {}
-  for _, row in ipairs(rows) do
-    local given = row.func.name
-    if #given < 100 and #wanted < 100 and row.func.kind ~= "root" then
-      local far = distance(given:lower(), wanted:lower())
-      if far <= (#wanted + 1) // 2 then
-        out[#out + 1] = { row = row, far = far }
-      end
-    end
-  end
-  table.sort(out, function(a, b)
-    if a.far ~= b.far then return a.far < b.far end
-    return a.row.title < b.row.title
-  end)
-  local best = {}
-  for i = 1, math.min(#out, 3) do best[i] = out[i].row end
-  return best
-end
-
-local function titles(rows)
-  local out = {}
-  for i, row in ipairs(rows) do
-    if i > 8 then
-      out[i] = ("and %d more"):format(#rows - 8)
-      break
-    end
-    out[i] = format.plain(row.title)
-  end
-  return table.concat(out, ", ")
-end
-
-local function find(rows, wanted, fail)
-  local exact, near = matching(rows, wanted)
-  if #exact == 1 then return exact[1] end
-  if #exact > 1 then
-    fail(("'%s' is the name of several: %s"):format(wanted, titles(exact)))
-  elseif #near == 1 then
-    return near[1]
-  end
-  if #near == 0 then near = similar(rows, wanted) end
-  fail(("no function '%s' was recorded%s"):format(wanted,
-    #near > 0 and "; there are: " .. titles(near) or ""))
 end
 
 local columns = {
@@ -177,8 +101,10 @@ end
 function show.call(parsed, fail)
   local profile = input.load(parsed.file, fail)
   local rows, edges = profile:sums(function(f) return f.title end)
+  local row, why = find.row(rows, parsed["function"])
+  if not row then fail(why) end
   local view = {
-    profile = profile, row = find(rows, parsed["function"], fail), out = {},
+    profile = profile, row = row, out = {},
     width = parsed.width or format.columns(), given = parsed.width,
     color = parsed.color,
     paint = format.paint(format.wants_color(parsed.color or "auto")),
