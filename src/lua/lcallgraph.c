@@ -8,7 +8,6 @@
 
 #include "lua/lnodes.h"
 #include "profile/callgraph.h"
-#include "profile/merge.h"
 #include "record/recorder.h"
 
 
@@ -279,6 +278,24 @@ static int merge_gc (lua_State *L) {
 }
 
 
+Merge *lcallgraph_newmerge (lua_State *L) {
+  Merge *m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
+  luaL_setmetatable(L, MERGE);
+  if (!merge_init(m, lmemory(L))) lnomemory(L);
+  return m;
+}
+
+
+Nodes *lcallgraph_pushmerge (lua_State *L, Merge *m) {
+  ProfileNode *list = lnodes_new(L, merge_count(m));
+  Nodes *out = lnodes_check(L, -1);
+  merge_copy(m, list);
+  nodes_total(list, out->count);
+  merge_free(m);
+  return out;
+}
+
+
 /* { function -> function of the sum } on top as an array; pushes it */
 static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
   int map = lua_gettop(L);
@@ -299,13 +316,9 @@ static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
   uint32_t fold = 0;
-  Nodes *out;
-  ProfileNode *list;
   Merge *m;
   lua_settop(L, 2);
-  m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
-  luaL_setmetatable(L, MERGE);
-  if (!merge_init(m, lmemory(L))) return lnomemory(L);
+  m = lcallgraph_newmerge(L);
   for (i = 1; i <= n; i++) {
     const Nodes *nodes;
     const uint32_t *func;
@@ -319,12 +332,7 @@ static int lcallgraph_merge (lua_State *L) {
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
     lua_settop(L, 3);
   }
-  list = lnodes_new(L, merge_count(m));
-  out = lnodes_check(L, -1);
-  out->fold = fold;
-  merge_copy(m, list);
-  nodes_total(list, out->count);
-  merge_free(m);
+  lcallgraph_pushmerge(L, m)->fold = fold;
   return 1;
 }
 

@@ -15,8 +15,13 @@ typedef struct MergeNode {
 } MergeNode;
 
 
-static MergeNode *merge_at (const Merge *m, uint32_t id) {
+static MergeNode *merge_item (const Merge *m, uint32_t id) {
   return cast(MergeNode *, chunks_at(&m->nodes, id));
+}
+
+
+ProfileNode *merge_at (const Merge *m, uint32_t id) {
+  return &merge_item(m, id)->node;
 }
 
 
@@ -47,18 +52,17 @@ void merge_free (Merge *m) {
 }
 
 
-/* The id of the node, new or not; 0: out of memory. */
-static uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
-                            uint32_t line) {
+uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
+                     uint32_t line) {
   uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
   ProfileNode *n;
-  for (; id != 0; id = merge_at(m, id)->next) {
-    n = &merge_at(m, id)->node;
+  for (; id != 0; id = merge_item(m, id)->next) {
+    n = merge_at(m, id);
     if (n->parent == parent && n->func == func && n->call_line == line)
       return id;
   }
   if (chunks_add(&m->nodes) == NULL) return 0;
-  n = &merge_at(m, m->nodes.count - 1)->node;
+  n = merge_at(m, m->nodes.count - 1);
   n->parent = parent;
   n->func = func;
   n->call_line = line;
@@ -75,7 +79,7 @@ int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
     to[i] = merge_node(m, i == 0 ? 0 : to[from->parent], func[from->func],
                        from->call_line);
     if (to[i] == 0) return 0;
-    n = &merge_at(m, to[i])->node;
+    n = merge_at(m, to[i]);
     n->calls += from->calls;
     n->self += from->self;
     n->raw += from->raw;
@@ -93,7 +97,7 @@ uint32_t merge_count (const Merge *m) {
 void merge_copy (const Merge *m, ProfileNode *list) {
   uint32_t i;
   for (i = 1; i < m->nodes.count; i++) {
-    list[i - 1] = merge_at(m, i)->node;
+    list[i - 1] = *merge_at(m, i);
     if (i > 1) list[i - 1].parent--;
   }
 }

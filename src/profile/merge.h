@@ -27,6 +27,16 @@ CPROF_I void merge_free (Merge *m);
 CPROF_I int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
                        uint32_t *to);
 
+/*
+** The id of the node in which 'parent' (of the root: 0) calls 'func', new
+** or not; ids are from 1. 0: out of memory.
+*/
+CPROF_I uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
+                             uint32_t line);
+
+/* The node with that id. */
+CPROF_I ProfileNode *merge_at (const Merge *m, uint32_t id);
+
 /* How many nodes the sum has, and a copy of them, without totals. */
 CPROF_I uint32_t merge_count (const Merge *m);
 CPROF_I void merge_copy (const Merge *m, ProfileNode *list);

@@ -168,7 +168,7 @@ local function deliver(parsed, command)
     if parsed.format then
       local path = kept:sub(1, 1) == "/" and kept or here .. "/" .. kept
       local ok, why = profile:export(parsed.format, path)
-      if not ok then terminal.say(("cprof run: %s\n"):format(why)) end
+      if why then terminal.say(("cprof run: %s\n"):format(why)) end
       kept = ok and kept or nil
     end
     if not parsed.quiet then
