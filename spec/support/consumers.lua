@@ -72,9 +72,9 @@ function consumers.path(file)
 end
 
 ---The path of what `p` is in a format.
-function consumers.export(p, format, file)
+function consumers.export(p, format, file, options)
   local path = consumers.path(file or format)
-  assert(p:export(format, path))
+  assert(p:export(format, path, options))
   return path
 end
 

@@ -90,8 +90,10 @@ local function frames(p)
       count = count + 1
       scripts[url] = count
     end
+    -- functions without a name are anonymous to readers
+    local label = rows[func].label ~= "" and rows[func].label or '""'
     -- V8 counts from 0, and has -1 for what is no script's
-    known[key] = frame:format(text(rows[func].label), scripts[url] or 0,
+    known[key] = frame:format(text(label), scripts[url] or 0,
       text(url), url ~= "" and encode.first(f) - 1 or -1,
       url ~= "" and 0 or -1)
     return known[key]
