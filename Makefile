@@ -6,7 +6,7 @@
 # make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make accuracy   how true the figures are
-# make install    into PREFIX (and DESTDIR)
+# make install, uninstall    into PREFIX (and DESTDIR)
 # make rockspec   list sources and modules in the rockspecs
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
@@ -41,11 +41,13 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec host demo test test-consumers bench accuracy install \
-	lint sanitize memcheck fuzz clean deps-build deps-test \
+.PHONY: all amalgamation rockspec host demo test test-consumers bench accuracy install uninstall \
+	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
+
+$(OBJECTS): | deps-build
 
 $(B)/cprof/core.so: $(OBJECTS)
 	@mkdir -p $(@D)
@@ -111,6 +113,10 @@ define need
 endef
 
 deps-build:
+	@[ -f $(LUA_INCDIR)/lua.h ] && command -v $(firstword $(LUA)) >/dev/null \
+	  || $(MAKE) --no-print-directory deps-lua
+
+deps-lua:
 	$(call need,lua5.4 liblua5.4-dev)
 
 deps-test: deps-build
@@ -160,13 +166,22 @@ accuracy: deps-test $(B)/accuracy_spin.so
 	@$(PATHS) $(LUA) spec/accuracy/run.lua $(B)/accuracy.tsv \
 	  spec/accuracy/accuracy.svg
 
+TO	= $(DESTDIR)$(PREFIX)
+TO_C	= $(TO)/lib/lua/$(LUA_VERSION)
+TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof
-	install $(B)/cprof/core.so $(DESTDIR)$(PREFIX)/lib/lua/$(LUA_VERSION)/cprof
+	install -d "$(TO_C)/cprof"
+	install $(B)/cprof/core.so "$(TO_C)/cprof"
 	cd lua && find . -name '*.lua' -exec install -D -m 644 {} \
-	  $(DESTDIR)$(PREFIX)/share/lua/$(LUA_VERSION)/{} \;
-	install -D lua/cprof/bin/cprof $(DESTDIR)$(PREFIX)/bin/cprof
-	sed -i '1s|lua5.4|$(LUA)|' $(DESTDIR)$(PREFIX)/bin/cprof
+	  "$(TO_LUA)/{}" \;
+	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
+	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
+	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' "$(TO)/bin/cprof"
+
+uninstall:
+	rm -f "$(TO)/bin/cprof"
+	rm -rf "$(TO_C)/cprof" "$(TO_LUA)/cprof"
 
 lint: deps-lint
 	$(PATHS) $(LUA) $$(command -v luacheck) lua spec src

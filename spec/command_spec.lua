@@ -160,7 +160,7 @@ describe("the cprof command", function()
       { "and clock cpu cannot be added up", "merge", "-o", out, call, cpu },
       { "cprof run: name a script, -e code or -m module", "run" },
       { "cprof run: unknown option '--frob'", "run", "--frob", "x.lua" },
-      { "option '-o' requires an argument", "run", "-o" },
+      { "name a script", "run", "-o" },
       { "cprof run: /nowhere/x", "run", "-o", "/nowhere/x", "-e", "" },
       { "cannot write /nowhere/x: No such file", "run", "--format=csv", "-o",
         "/nowhere/x", "-e", "" },

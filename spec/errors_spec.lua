@@ -183,7 +183,7 @@ describe("errors", function()
       good()
       assert(not pcall(endless, 1))
     end
-    local p = helper.record(work)
+    local p = helper.record(work, { recursion = "full" })
     helper.check(p)
     local f = helper.find(p, endless)
     assert.equal(2 * f.max_depth, f.calls)
@@ -215,7 +215,8 @@ describe("deep recursion", function()
   it("of 190,000 levels is recorded", function()
     local n = helper.many(190000)
     local function deep(i) if i > 0 then return 1 + deep(i - 1) end return 0 end
-    local p = helper.record(function() deep(n - 1) end)
+    local p = helper.record(function() deep(n - 1) end,
+      { recursion = "full" })
     helper.check(p)
     local f = helper.find(p, deep)
     assert.equal(n, f.calls)
@@ -226,7 +227,7 @@ describe("deep recursion", function()
   -- Lua tells nothing of the call that finds no room any more
   it("that overflows Lua's stack takes no longer, with a handler", function()
     if helper.slow then return end
-    for _, options in ipairs { { max_nodes = 2000000 },
+    for _, options in ipairs { { max_nodes = 2000000, recursion = "full" }, {},
       { recursion = "fold" }, { mode = "line" } } do
       local function deep() return 1 + deep() end
       local function handler(message) return message end

@@ -55,7 +55,7 @@ describe("an installed cprof", function()
         "--deps-mode=none --tree='%s/tree'"):format(dir, dir))
       assert.is_true(ok, output)
       assert.equal("works\n", (helper.run(program, dir .. "/tree")))
-      runs(dir .. "/tree/bin", paths(dir .. "/tree"))
+      runs(dir .. "/tree/bin", "")
       os.execute(("rm -r '%s'"):format(dir))
     end)
 
@@ -70,6 +70,30 @@ describe("an installed cprof", function()
     runs(root .. "/bin", paths(root))
     os.execute(("rm -r '%s'"):format(dir))
   end)
+
+  it("is found by the command, wherever that is, until make uninstall",
+    function()
+      local dir = checkout()
+      local root = dir .. "/any where"
+      local make = ("env -u MAKEFLAGS make -C '%s' %%s PREFIX='%s'"):format(
+        dir, root)
+      local ok, output = shell(make:format "install")
+      assert.is_true(ok, output)
+      runs(root .. "/bin", "")
+      assert(os.execute(("ln -s '%s/bin/cprof' '%s/cprof'"):format(root, dir)))
+      runs(dir, "")
+      ok, output = shell(make:format "uninstall")
+      assert.is_true(ok, output)
+      ok, output = shell(("find '%s' -type f"):format(root))
+      assert.is_true(ok)
+      assert.equal("", output)
+      os.execute(("rm -r '%s'"):format(dir))
+    end)
+
+  it("is not needed to run the command of a checkout that was built",
+    function()
+      runs("lua/cprof/bin", "")
+    end)
 
   it("has every module that there is, but what is for hosts", function()
     local rockspec = {}

@@ -80,8 +80,10 @@ describe("Ctrl-C under cprof run", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", busy ..
       "while true do pcall(busy) end")
-    local _, _, status = interrupted(dir, 2, "run", "-o", "x.cprof", script)
+    local _, err, status = interrupted(dir, 2, "run", "-o", "x.cprof",
+      script)
     assert.equal(130, status)
+    assert.is_truthy(err:find("kept in x.cprof", 1, true), err)
     local p = assert(profiler.load(dir:file "x.cprof"))
     assert.equal(2, helper.named(p, "busy").calls)
   end)

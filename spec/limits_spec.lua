@@ -3,41 +3,75 @@ local _ENV = require("helper").env(_ENV)
 local helper = require "helper"
 
 local function leaf() end
+local function other() end
 
 describe("max_nodes", function()
-  it("bounds the stack states, and says what was folded", function()
-    local function deep(n) if n > 0 then deep(n - 1) end leaf() end
-    local function work() deep(200) end
-    local p = helper.record(work, { max_nodes = 100 })
-    helper.check(p)
-    assert.is_true(#p.nodes <= 102)
-    local f = helper.find(p, deep)
-    assert.equal(201, f.calls)
-    assert.is_true(f.max_depth > 20)
-    assert.is_true(helper.named(p, "(truncated)").calls >= 201)
-    assert.is_true(p.meta.truncated > 0)
-    assert.is_truthy(p:report():find(
-      "note: max_nodes was reached: %d+ calls are counted at an ancestor"))
+  it("bounds the nodes; functions keep their calls and self times",
+    function()
+      local function deep(n) if n > 0 then deep(n - 1) end leaf() other() end
+      local function work() deep(200) end
+      local p = helper.record(work, { max_nodes = 100 })
+      helper.check(p)
+      assert.is_true(#p.nodes <= 100 + #p.functions)
+      local f = helper.find(p, deep)
+      assert.equal(201, f.calls)
+      assert.is_true(f.max_depth > 20)
+      assert.equal(201, helper.find(p, leaf).calls)
+      assert.equal(201, helper.find(p, other).calls)
+      assert.is_true(p.meta.truncated > 0)
+      local rest = helper.named(p, "(beyond max_nodes)")
+      assert.equal("internal", rest.kind)
+      assert.equal(0, rest.calls)
+      local calls = 0
+      for _, node in ipairs(p.nodes) do
+        if p.nodes[node.parent] and
+           p.nodes[node.parent].func == rest.id then
+          calls = calls + node.calls
+        end
+      end
+      assert.equal(calls, p.meta.truncated)
+      assert.is_truthy(p:report():find(
+        "note: max_nodes was reached: the callers of %d+ calls are not known"))
+    end)
+
+  it("has a node for each function beyond, whoever calls it", function()
+    local output = helper.run [[
+      local helper = require "helper"
+      local fs = {}
+      for i = 1, 20 do
+        fs[i] = load(("local function f() return %d end return f")
+          :format(i))()
+      end
+      local function x() for _, f in ipairs(fs) do f() end end
+      local function y() for _, f in ipairs(fs) do f() end end
+      local p = helper.record(function() for _ = 1, 3 do x() y() end end,
+        { max_nodes = 40 })
+      helper.check(p)
+      local least = math.huge
+      for _, f in ipairs(fs) do
+        least = math.min(least, helper.find(p, f).calls)
+      end
+      print(least, p.meta.truncated > 0, #p.nodes <= 40 + #p.functions)]]
+    assert.equal("6\ttrue\ttrue\n", output)
   end)
 
-  it("charges what has no ancestor to (truncated)", function()
-    local fs = {}
-    for i = 1, 100 do
-      fs[i] = load(("local function f() return %d end return f"):format(i))()
-    end
-    local p = helper.record(function() for i = 1, 100 do fs[i]() end end,
-      { max_nodes = 60 })
-    helper.check(p)
-    local rest = helper.named(p, "(truncated)")
-    assert.equal("internal", rest.kind)
-    assert.equal(rest.calls, p.meta.truncated)
-    assert.is_true(rest.calls > 40)
+  it("is in files, also of killed programs", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local function deep(n) if n > 0 then deep(n - 1) end leaf() end
+    local p = helper.record(function() deep(200) end,
+      { max_nodes = 100, file = path })
+    local q = assert(require "cprof".load(path))
+    os.remove(path)
+    assert.equal(p.meta.truncated, q.meta.truncated)
+    assert.equal(p.meta.folded, q.meta.folded)
+    assert.equal(p.meta.fold_at, q.meta.fold_at)
   end)
 
   it("is not said to be reached when it was not", function()
     local p = helper.record(leaf, { max_nodes = 1000 })
     assert.equal(0, p.meta.truncated)
-    assert.is_nil(helper.named(p, "(truncated)"))
+    assert.is_nil(helper.named(p, "(beyond max_nodes)"))
   end)
 
   it("frees its nodes on reset", function()
@@ -63,8 +97,49 @@ describe("max_nodes", function()
       end
     end, { max_nodes = 100 })
     helper.check(p)
-    assert.is_true(#p.nodes <= 102)
+    assert.is_true(#p.nodes <= 202)
     assert.is_true(#p.functions <= 102)
+  end)
+end)
+
+describe("recursion", function()
+  local n = 60
+  -- each level calls the next by two ways: 2^depth nodes
+  local function a(depth)
+    if depth > 0 then
+      a(depth - 1)
+      leaf()
+    end
+  end
+  local b
+  local function both(depth)
+    if depth > 0 then
+      b(depth - 1)
+      both(depth - 1)
+    end
+  end
+  function b(depth) both(depth) end
+
+  it("is folded from 100,000 nodes on, unless told otherwise", function()
+    if helper.slow then return end
+    local p = helper.record(function() both(17) end)
+    helper.check(p)
+    assert.equal(100000, p.meta.fold_at)
+    assert.is_true(p.meta.folded)
+    assert.is_true(#p.nodes < 100100)
+    local full = helper.record(function() both(17) end,
+      { recursion = "full" })
+    assert.is_false(full.meta.folded)
+    assert.is_true(#full.nodes > 200000)
+    for _, f in ipairs { both, b } do
+      assert.equal(helper.find(full, f).calls, helper.find(p, f).calls)
+    end
+  end)
+
+  it("keeps all its nodes where there are fewer", function()
+    local p = helper.record(function() a(n) end)
+    assert.is_false(p.meta.folded)
+    assert.equal(n + 1, helper.find(p, a).max_depth)
   end)
 end)
 

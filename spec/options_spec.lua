@@ -22,7 +22,8 @@ describe("the options of start", function()
       'start: option \'clock\' must be one of "wall", "cpu", ' ..
       "got 1 (a number)" },
     { { recursion = "none" },
-      "start: option 'recursion' must be one of \"full\", \"fold\"" },
+      "start: option 'recursion' must be one of \"auto\", " ..
+        "\"full\", \"fold\"" },
     { { callsites = 1 },
       "start: option 'callsites' must be true or false, got 1 (a number)" },
     { { c_functions = "no" },
@@ -121,5 +122,31 @@ describe("the options of start", function()
     local p = helper.record(leaf)
     assert.is_true(p.meta.clock == "tsc" or p.meta.clock == "monotonic")
     assert.equal("cpu", helper.record(leaf, { clock = "cpu" }).meta.clock)
+  end)
+
+  it("are in the profile, where they shape it, and in files", function()
+    local path = os.tmpname()
+    local given = { callsites = true, include = { "^spec", 'a "b"' },
+      c_functions = false, recursion = "fold", file = path, history = 3 }
+    local expected = { callsites = "true", include = '"^spec", "a \"b\""',
+                       c_functions = "false", recursion = "fold" }
+    local p = helper.record(other, given)
+    assert.same(expected, p.meta.options)
+    local loaded = assert(profiler.load(path))
+    assert.same(expected, loaded.meta.options)
+    assert(loaded:save(path))
+    assert.same(expected, profiler.load(path).meta.options)
+    os.remove(path)
+    -- in any export, too
+    local json = {}
+    assert(helper.record(other, { exclude = { "\xff\xe9" } })
+      :export("json", function(text) json[#json + 1] = text end))
+    assert.same({ exclude = '"\\255\\233"' }, require "cprof.json".decode(
+      table.concat(json)).meta.options)
+    -- those that are as they always are go without saying
+    p = helper.record(other, { callsites = false, mode = "line" })
+    assert.is_nil(p.meta.options)
+    assert.same({ lines = '"x"' }, helper.record(other,
+      { mode = "line", lines = { "x" } }).meta.options)
   end)
 end)

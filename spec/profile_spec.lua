@@ -199,7 +199,7 @@ describe("a million nodes", function()
       for i = 1, 10 do
         fs[i] = load("local deep = ... return function(n) deep(n) end")(deep)
       end
-      profiler.start { max_nodes = 2000000 }
+      profiler.start { max_nodes = 2000000, recursion = "full" }
       local function chain(n, i)
         local f = load("local deep, n = ... deep(n)", "=c" .. i)
         f(deep, n)

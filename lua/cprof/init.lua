@@ -26,7 +26,8 @@ local cprof = { _VERSION = core.version }
 ---@field c_functions? boolean  false: C functions are their callers'
 ---@field callsites? boolean    true: calls are told apart by their lines
 ---@field clock? "wall"|"cpu"
----@field recursion? "full"|"fold"  fold: a function on the path re-enters
+---@field recursion? "auto"|"full"|"fold"  fold: a function on the path
+---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
@@ -36,14 +37,14 @@ local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
            default = "call" },
   trace = { type = "trace" },
-  lines = { type = "patterns" },
-  include = { type = "patterns" },
-  exclude = { type = "patterns" },
-  c_functions = { type = "boolean", default = true },
-  callsites = { type = "boolean", default = false },
+  lines = { type = "patterns", shapes = true },
+  include = { type = "patterns", shapes = true },
+  exclude = { type = "patterns", shapes = true },
+  c_functions = { type = "boolean", default = true, shapes = true },
+  callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
-  recursion = { type = "string", values = { "full", "fold" },
-                default = "full" },
+  recursion = { type = "string", values = { "auto", "full", "fold" },
+                default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
@@ -94,7 +95,8 @@ local function filter(include, exclude, title_of)
   end
 end
 
-local program -- what ran, for reports
+-- what ran, and the options that shape its profile
+local program, shape
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -104,6 +106,10 @@ local function program_name()
   return table.concat(words, " ")
 end
 
+-- nodes from which on recursion folds: more of them than this nobody looks
+-- at, and the file stays under ten megabytes
+local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
+
 -- options that the cost of an event depends on, as the core has them
 local function way(o)
   return {
@@ -112,7 +118,7 @@ local function way(o)
     lines_of = lines_filter(o.lines),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
-    fold = o.recursion == "fold",
+    fold_at = fold_at[o.recursion],
     compensate = o.compensate,
   }
 end
@@ -147,7 +153,7 @@ function cprof.start(opts)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
-  program = program_name()
+  program, shape = program_name(), options.shape(start_options, o)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o)
@@ -164,7 +170,8 @@ function cprof.start(opts)
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
-    meta = { program = program, lua_version = _VERSION },
+    meta = profile.strings { program = program, lua_version = _VERSION,
+                             options = shape },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   local ok, why = core.start(given)
@@ -239,7 +246,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-                            lua_version = _VERSION }
+                            lua_version = _VERSION, options = shape }
 end
 
 local function snapshot(who)

@@ -25,12 +25,16 @@ local text = require "cprof.text"
 ---@field since_last_event_ns integer?  then: the time without any event
 ---@field events integer?      calls and returns that were seen
 ---@field unmatched integer    events that could not be placed
----@field truncated integer    calls that found no stack state of their own
+---@field truncated integer    calls whose callers are not known: max_nodes
+---@field folded boolean       was recursion folded?
+---@field fold_at integer      nodes from which on it folds
 ---@field clock_backwards integer  times that the clock ran backwards
 ---@field clock_backwards_ns integer  and how far in all
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
+---@field options table<string, string>?  of `start`, that shaped it and
+---    had not their defaults
 ---@field lua_version string
 ---@field cprof_version string
 
@@ -47,6 +51,10 @@ local text = require "cprof.text"
 ---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field max_depth integer    most frames of it on one stack
+---@field fingerprint string    hash of its code, whatever lines it is on;
+---    "" where there is too little of it to know it by
+---@field layout integer        hash of its code and of its lines from the
+---    first one; 0: not known
 
 ---@class cprof.Node
 ---@field id integer
@@ -122,6 +130,7 @@ local function describe(raw, row, given, title)
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
+    fingerprint = raw.fingerprint, layout = raw.layout,
     calls = row.calls, self_ns = row.self_ns,
     self_raw_ns = row.self_raw_ns, total_ns = row.total_ns,
     max_depth = row.max_depth,
@@ -174,6 +183,32 @@ function profile.names()
     out[#out + 1], out[#out + 2] = name_of(f, f.calls, paths[f.key])
   end
   return out
+end
+
+-- the options are strings of their own in a file
+local option <const> = "option."
+
+---What a file says of a profile in words.
+---@param meta table
+---@return table<string, string>
+function profile.strings(meta)
+  local out = {}
+  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
+  do
+    out[key] = meta[key] and tostring(meta[key])
+  end
+  for key, value in pairs(meta.options or {}) do out[option .. key] = value end
+  return out
+end
+
+-- takes the options out of a file's strings
+local function options_of(meta)
+  local out = {}
+  for key, value in pairs(meta) do
+    if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
+  end
+  for key in pairs(out) do meta[option .. key] = nil end
+  return next(out) and out or nil
 end
 
 local function place(source, line, last)
@@ -229,6 +264,7 @@ function profile.load(path)
   end, nodes, raw, meta, counted, sources)
   text.forget()
   meta.runs = math.tointeger(tonumber(meta.runs))
+  meta.options = options_of(meta)
   return p
 end
 
@@ -239,14 +275,16 @@ function Profile:save(path)
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
-  local strings = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
-  do
-    strings[key] = self.meta[key] and tostring(self.meta[key])
-  end
   local counted, sources, marks = table.unpack(parts[self])
-  return core.save(path, self.nodes, self.functions, self.meta, strings,
-    counted, sources, marks)
+  return core.save(path, self.nodes, self.functions, self.meta,
+    profile.strings(self.meta), counted, sources, marks)
+end
+
+---What the recorder knows of each function, as `profile.new` takes it.
+---@param p cprof.Profile
+---@return integer[]
+function profile.marks(p)
+  return parts[p][3]
 end
 
 ---Sums over groups of functions; recursion within a group counts once.

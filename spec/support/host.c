@@ -316,8 +316,18 @@ static int state_report (lua_State *L) {
 }
 
 
+static int state_file (lua_State *L) {
+  return zones_file(L, state_check(L));
+}
+
+
 static int state_host (lua_State *L) {
   return zones_host(L, state_check(L));
+}
+
+
+static int state_early (lua_State *L) {
+  return zones_hostearly(L, state_check(L));
 }
 
 
@@ -440,7 +450,8 @@ int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
     {"run", state_run}, {"elsewhere", state_elsewhere},
     {"start", state_start}, {"control", state_control},
-    {"report", state_report}, {"host", state_host}, {"view", state_view},
+    {"report", state_report}, {"file", state_file}, {"host", state_host},
+    {"early", state_early}, {"view", state_view},
     {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
   };
   static const luaL_Reg host[] = {

@@ -6,6 +6,7 @@ local profiler = require "cprof"
 return function(n, options)
   options = options or {}
   options.max_nodes, options.c_functions = n, false
+  options.recursion = "full"
   local fs = {}
   local function walk(depth)
     if depth == 0 then return end

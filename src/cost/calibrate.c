@@ -404,7 +404,7 @@ static void calibrate_options (Options *to, const Options *o) {
   to->mode = o->mode;
   to->cpu = o->cpu;
   to->callsites = o->callsites;
-  to->fold = o->fold;
+  to->foldat = o->foldat == 0 ? 0 : UINT32_MAX;
   to->timed = 1;
   to->history = 1;
   to->max_nodes = 1u << 20;

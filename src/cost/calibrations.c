@@ -13,7 +13,7 @@
 /* costs depend on these options */
 static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
   return &c->way[(o->cpu ? 1 : 0) | (o->callsites ? 2 : 0) |
-                 (o->fold ? 4 : 0) | (o->mode == MODE_LINE ? 8 : 0) |
+                 (o->foldat == 0 ? 4 : 0) | (o->mode == MODE_LINE ? 8 : 0) |
                  (o->include_lines != NULL ? 16 : 0)];
 }
 

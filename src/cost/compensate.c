@@ -95,8 +95,8 @@ static void call_node (const Recording *r, const Costs *c, const Node *n,
     tails = n->as.full.tails < calls ? n->as.full.tails : calls;
     unreturned = n->as.full.unreturned;
   }
-  else if (n->as.folded.depth > 1)
-    caller = n->id;  /* it is not known who re-entered it */
+  /* where it is not known who re-entered it, it is its own caller */
+  if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = n->id;
   ps[n->id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
                (double)c->node;
   ps[caller] += (calls - tails) * (double)c->caller[kind] -

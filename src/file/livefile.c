@@ -76,7 +76,7 @@ static int livefile_begin (Store *s, Recorder *r) {
   const Recording *x = &r->recording;
   h->mode = (uint32_t)x->mode;
   h->clock = (uint32_t)x->clock.kind;
-  h->fold = (uint32_t)x->tree.fold;
+  h->foldat = x->tree.foldat;
   h->started_at = x->started_at;
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;

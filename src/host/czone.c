@@ -30,7 +30,6 @@ static Hot *czone_find (lua_State *L) {
 /* The node of a zone that was not entered from 'parent' the last time. */
 static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
   Recording *r = &h->recorder->recording;
-  int truncated;
   Node *n;
   if (z->epoch != h->epoch) {
     size_t length = strlen(z->name);
@@ -39,9 +38,8 @@ static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
     z->func = f->id;
     z->epoch = h->epoch;
   }
-  n = tree_enter(&r->tree, parent, z->func, 0, &truncated);
-  if (truncated) r->figures->truncated++;
-  z->parent = truncated ? NULL : parent;  /* each time is to be counted */
+  n = tree_enter(&r->tree, parent, z->func, 0);
+  z->parent = parent;
   z->node = n;
   return n;
 }
@@ -95,6 +93,13 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   *h->running = n;
   if (h->trace) czone_trace(h, L, f);
   return mark;
+}
+
+
+uint32_t cprof_entername (lua_State *L, const char *name) {
+  cprof_Zone zone = ZEROS;
+  zone.name = name;
+  return cprof_enter(L, &zone);
 }
 
 

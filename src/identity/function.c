@@ -265,6 +265,8 @@ static Function *function_define (Functions *fs, lua_State *L,
   Function like = ZEROS;
   like.kind = *ar->what == 'm' ? FUNCTION_MAIN : FUNCTION_LUA;
   like.fingerprint = p->fingerprint;
+  like.shape = p->shape;
+  like.layout = p->layout;
   like.key = (uintptr_t)p->code;
   like.source = source->text;
   like.line = ar->linedefined;
@@ -353,6 +355,9 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
 ** Interface
 ** ======================================================= */
 
+static const char function_truncated[] = "(beyond max_nodes)";
+
+
 static int function_first (Functions *fs, FunctionKind kind,
                            const char *name) {
   Function *f = cast(Function *, chunks_add(&fs->list));
@@ -392,8 +397,18 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          chunks_add(&fs->keys) && chunks_add(&fs->addresses) &&
          function_first(fs, FUNCTION_ROOT, "(root)") &&
          function_first(fs, FUNCTION_INTERNAL, "(cprof)") &&
-         function_first(fs, FUNCTION_INTERNAL, "(truncated)") &&
+         function_first(fs, FUNCTION_INTERNAL, function_truncated) &&
          function_first(fs, FUNCTION_INTERNAL, "(not recorded)");
+}
+
+
+int functions_truncated (const Functions *fs, uint32_t id) {
+  const Function *f = functions_at(fs, id);
+  size_t length;
+  const char *name = text_get(&fs->text, f->name, &length);
+  return f->kind == FUNCTION_INTERNAL &&
+         length == sizeof function_truncated - 1 &&
+         memcmp(name, function_truncated, length) == 0;
 }
 
 

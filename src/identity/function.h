@@ -25,7 +25,7 @@
 
 typedef enum FunctionKind {
   FUNCTION_ROOT,
-  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (truncated) */
+  FUNCTION_INTERNAL,	/* a row of the profiler's own, such as (cprof) */
   FUNCTION_MAIN, FUNCTION_LUA, FUNCTION_C, FUNCTION_ZONE
 } FunctionKind;
 
@@ -43,6 +43,7 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
+  uint64_t shape;	/* see bytecode.h */
   uintptr_t key;	/* a C function, or the address of Lua code */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
@@ -51,6 +52,7 @@ typedef struct Function {
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
   uint32_t ordinal;	/* among functions that are equal otherwise */
+  uint32_t layout;	/* see bytecode.h */
   Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;
@@ -152,6 +154,9 @@ CPROF_I Function *functions_zone (Functions *fs, const char *name,
 
 /* The function on top of the stack, if it was met before. */
 CPROF_I Function *functions_met (Functions *fs, lua_State *L);
+
+/* Is it the one that stands for all beyond a limit? Also in a file. */
+CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 
 /* Sets the counters of all lines to zero. */
 CPROF_I void functions_clear (Functions *fs);

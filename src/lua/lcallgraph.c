@@ -286,53 +286,59 @@ Merge *lcallgraph_newmerge (lua_State *L) {
 }
 
 
-Nodes *lcallgraph_pushmerge (lua_State *L, Merge *m) {
+void lcallgraph_pushmerge (lua_State *L, Merge *m) {
   ProfileNode *list = lnodes_new(L, merge_count(m));
-  Nodes *out = lnodes_check(L, -1);
   merge_copy(m, list);
-  nodes_total(list, out->count);
+  nodes_total(list, merge_count(m));
   merge_free(m);
-  return out;
 }
 
 
-/* { function -> function of the sum } on top as an array; pushes it */
-static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
-  int map = lua_gettop(L);
+/*
+** { function -> function of the sum } and { function -> shift of its lines,
+** or false: a zone } on top as an array; pushes it
+*/
+static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
+  int shift = lua_gettop(L), map = shift - 1;
   lua_Integer n = (lua_Integer)lua_rawlen(L, map), i;
-  uint32_t *func = lnodes_array(L, uint32_t, (size_t)n);
+  MergeFunction *f = lnodes_array(L, MergeFunction, (size_t)n);
   for (i = 0; i < n; i++) {
     lua_rawgeti(L, map, i + 1);
-    func[i] = (uint32_t)luaL_checkinteger(L, -1) - 1;
-    lua_pop(L, 1);
+    f[i].func = (uint32_t)luaL_checkinteger(L, -1) - 1;
+    lua_rawgeti(L, shift, i + 1);
+    f[i].shift = lua_isinteger(L, -1) ? (int32_t)lua_tointeger(L, -1)
+                                      : MERGE_ZONE;
+    lua_pop(L, 2);
   }
   for (i = 0; i < nodes->count; i++)
     if (nodes->list[i].func >= n) luaL_error(L, "cprof: no such function");
-  return func;
+  return f;
 }
 
 
-/* { nodes, ... }, { { function -> function of the sum }, ... } -> nodes */
+/*
+** { nodes, ... }, { map, ... }, { shift, ... } -> nodes; see
+** 'merge_functions' for the maps and shifts
+*/
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
-  uint32_t fold = 0;
   Merge *m;
-  lua_settop(L, 2);
+  lua_settop(L, 3);
   m = lcallgraph_newmerge(L);
   for (i = 1; i <= n; i++) {
     const Nodes *nodes;
-    const uint32_t *func;
-    uint32_t *to;
+    const MergeFunction *func;
+    MergePlace *to;
     lua_rawgeti(L, 1, i);
     nodes = lnodes_check(L, -1);
     lua_rawgeti(L, 2, i);
+    lua_rawgeti(L, 3, i);
     func = merge_functions(L, nodes);
-    to = lnodes_array(L, uint32_t, nodes->count);
-    fold |= nodes->fold;
+    to = lnodes_array(L, MergePlace, nodes->count);
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
-    lua_settop(L, 3);
+    lua_settop(L, 4);
   }
-  lcallgraph_pushmerge(L, m)->fold = fold;
+  lcallgraph_pushmerge(L, m);
   return 1;
 }
 

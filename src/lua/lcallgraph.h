@@ -20,6 +20,6 @@ CPROF_I void lcallgraph_open (lua_State *L);
 CPROF_I Merge *lcallgraph_newmerge (lua_State *L);
 
 /* Pushes the nodes of a sum, and frees it. */
-CPROF_I Nodes *lcallgraph_pushmerge (lua_State *L, Merge *m);
+CPROF_I void lcallgraph_pushmerge (lua_State *L, Merge *m);
 
 #endif

@@ -20,6 +20,7 @@
 #include "lua/lprune.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
+#include "lua/signals.h"
 #include "lua/system.h"
 #include "record/control.h"
 #include "record/zone.h"
@@ -196,7 +197,7 @@ static void core_way (lua_State *L, Options *o) {
           : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = core_flag(L, "cpu");
   o->callsites = core_flag(L, "callsites");
-  o->fold = core_flag(L, "fold");
+  o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (core_flag(L, "lines_of")) o->include_lines = core_includelines;
 }
 
@@ -500,7 +501,7 @@ static const luaL_Reg *core_functions (void) {
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
-  lfile_functions, lsave_functions, system_functions
+  lfile_functions, lsave_functions, signals_functions, system_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)

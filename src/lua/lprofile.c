@@ -5,6 +5,7 @@
 #include "lua/lprofile.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cprof.h"
@@ -131,6 +132,21 @@ static void snapshot_pushoverhead (lua_State *L, const Snapshot *s,
 }
 
 
+/* Calls whose callers, or functions, are not known: see max_nodes. */
+static lua_Integer snapshot_truncated (const Recording *r) {
+  const Tree *t = &r->tree;
+  lua_Integer calls = 0;
+  uint32_t i;
+  for (i = 0; i < t->nodes.count; i++) {
+    const Node *n = tree_node(t, i);
+    if (functions_truncated(&r->functions, n->func) ||
+        functions_truncated(&r->functions, tree_node(t, n->parent)->func))
+      calls += (lua_Integer)n->calls;
+  }
+  return calls;
+}
+
+
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s, const Overhead *o) {
   static const char *const modes[] = {"call", "line", "trace"};
@@ -147,7 +163,10 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "pid", r->pid);
   lnodes_set(L, "events", (lua_Integer)r->events);
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
-  lnodes_set(L, "truncated", (lua_Integer)f->truncated);
+  lnodes_set(L, "truncated", snapshot_truncated(r));
+  lnodes_set(L, "fold_at", r->tree.foldat);
+  lua_pushboolean(L, r->tree.nodes.count >= r->tree.foldat);
+  lua_setfield(L, -2, "folded");
   lnodes_set(L, "clock_backwards", (lua_Integer)f->backwards);
   lnodes_set(L, "clock_backwards_ns",
              (lua_Integer)clock_ns(s->scale, f->backwards_ticks));
@@ -157,6 +176,18 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lua_setfield(L, -2, "hook_lost");
   lua_pushstring(L, r->ended);
   lua_setfield(L, -2, "ended");
+}
+
+
+/* what the code is known by, whatever lines it is on */
+static void snapshot_pushcode (lua_State *L, const Function *f) {
+  char hex[17] = "";
+  if (f->shape != 0)
+    snprintf(hex, sizeof hex, "%08lx%08lx", (unsigned long)(f->shape >> 32),
+             (unsigned long)(f->shape & UINT32_MAX));
+  lua_pushstring(L, hex);
+  lua_setfield(L, -2, "fingerprint");
+  lnodes_set(L, "layout", f->layout);
 }
 
 
@@ -172,6 +203,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "id", s->func[i]);
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
+    snapshot_pushcode(L, f);
     lua_rawseti(L, -2, s->func[i]);
   }
 }
@@ -254,9 +286,7 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                     const Frames *frames) {
   Snapshot *s = snapshot_new(L);
   ProfileNode *node = lnodes_new(L, r->tree.nodes.count);
-  Nodes *header = lnodes_check(L, -1);
   if (!snapshot_take(s, r, o, node)) luaL_error(L, "cprof: out of memory");
-  header->fold = (uint32_t)r->tree.fold;
   snapshot_pushfunctions(L, r, s);
   snapshot_pushmeta(L, r, s, o);
   snapshot_pushlines(L, s);

@@ -74,7 +74,7 @@ static uint8_t *prune_flags (lua_State *L, int arg, uint32_t count) {
 */
 static int lprune_fold (lua_State *L) {
   const Nodes *nodes = prune_nodes(L, 1);
-  uint32_t functions = (uint32_t)luaL_checkinteger(L, 2), fold;
+  uint32_t functions = (uint32_t)luaL_checkinteger(L, 2);
   const uint8_t *root, *zone;
   Merge *m;
   prune_functions(L, nodes, 2, (lua_Integer)functions - 1);
@@ -83,8 +83,7 @@ static int lprune_fold (lua_State *L) {
   zone = prune_flags(L, 4, functions);
   m = lcallgraph_newmerge(L);
   if (!prune_fold(m, nodes, root, zone)) return prune_nomemory(L);
-  fold = nodes->fold | (zone != NULL);
-  lcallgraph_pushmerge(L, m)->fold = fold;
+  lcallgraph_pushmerge(L, m);
   return 1;
 }
 
@@ -151,7 +150,6 @@ static int lprune_cut (lua_State *L) {
   list = lnodes_new(L, size.nodes);
   if (!prune_cut(&cut, m, nodes, least, below, list, number))
     return prune_nomemory(L);
-  lnodes_check(L, -1)->fold = nodes->fold;
   prune_pushfunctions(L, &cut, number, below + 1);
   lua_pushinteger(L, cut.nodes);
   return 3;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "file/journal.h"
@@ -62,6 +63,18 @@ static uint32_t save_text (lua_State *L, int arg, const char *name,
   text = s ? text_add(t, s, length) : 0;
   lua_pop(L, 1);
   return text;
+}
+
+
+/* The shape of a function's code, from its digits. */
+static uint64_t save_shape (lua_State *L, int arg) {
+  const char *digits;
+  uint64_t shape;
+  lua_getfield(L, arg, "fingerprint");
+  digits = lua_tostring(L, -1);
+  shape = digits ? strtoull(digits, NULL, 16) : 0;
+  lua_pop(L, 1);
+  return shape;
 }
 
 
@@ -125,6 +138,8 @@ static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
     f->marks = (uint8_t)save_at(L, marks, i);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
+    f->shape = save_shape(L, -1);
+    f->layout = (uint32_t)save_integer(L, -1, "layout");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;
     lua_pop(L, 1);
   }
@@ -151,19 +166,14 @@ static int save_names (lua_State *L, int arg, Saving *s) {
 }
 
 
-static void save_node (Node *to, const Nodes *nodes, uint32_t i) {
-  const ProfileNode *from = &nodes->list[i];
+static void save_node (Node *to, const ProfileNode *from, uint32_t i) {
   to->calls = (uint64_t)from->calls;
   to->self = (uint64_t)from->raw;
   to->id = i;
   to->parent = from->parent;
   to->func = from->func;
   to->call_line = from->call_line;
-  if (nodes->fold) to->as.folded.depth = from->depth;
-  else {
-    to->as.full.tails = from->tails;
-    to->as.full.unreturned = from->unreturned;
-  }
+  to->as.folded.depth = from->depth;
 }
 
 
@@ -179,7 +189,7 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
     if (o == NULL) return 0;
     for (k = 0; k < room && i + k < nodes->count; k++) {
       const ProfileNode *n = &nodes->list[i + k];
-      save_node((Node *)block_data(b) + k, nodes, i + k);
+      save_node((Node *)block_data(b) + k, n, i + k);
       if (i + k != NODE_OVERHEAD)
         ((int64_t *)block_data(o))[k] = n->raw - n->self;
     }
@@ -297,12 +307,11 @@ static void save_string (lua_State *L, int arg, const char *field, char *to,
 
 
 /* Times are in ns already. */
-static void save_header (lua_State *L, int arg, const Nodes *nodes,
-                         FormatHeader *h) {
+static void save_header (lua_State *L, int arg, FormatHeader *h) {
   static const char *const modes[] = {"call", "line", "trace", NULL};
   static const char *const clocks[] = {"tsc", "monotonic", "cpu", "host",
                                        NULL};
-  h->fold = nodes->fold;
+  h->foldat = (uint32_t)save_integer(L, arg, "fold_at");
   h->given = 1;
   h->mode = save_choice(L, arg, "mode", modes);
   h->clock = save_choice(L, arg, "clock", clocks);
@@ -321,7 +330,6 @@ static void save_header (lua_State *L, int arg, const Nodes *nodes,
               sizeof h->uncompensated);
   h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns");
   h->figures.unmatched = (uint64_t)save_integer(L, arg, "unmatched");
-  h->figures.truncated = (uint64_t)save_integer(L, arg, "truncated");
   h->figures.hooks_lost = (uint64_t)save_flag(L, arg, "hook_lost");
   h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
   h->figures.backwards_ticks =
@@ -335,7 +343,7 @@ static void save_header (lua_State *L, int arg, const Nodes *nodes,
 static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   int ok;
   journal_init(&s->journal, s->file, &s->functions);
-  save_header(L, 4, nodes, mapped_header(s->file));
+  save_header(L, 4, mapped_header(s->file));
   lua_pushvalue(L, 5);
   ok = lfile_meta(L, &s->journal);
   lua_pop(L, 1);

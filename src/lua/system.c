@@ -8,55 +8,11 @@
 #include "lua/system.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "record/attach.h"
-
-
-/* {======================================================
-** Ctrl-C: an error in the program, as in the standalone interpreter, but
-** in whichever coroutine runs; recording goes on when it is caught
-** ======================================================= */
-
-/* Runs in the place of our hook, at the next instruction. */
-static void interrupt_raise (lua_State *L, lua_Debug *ar) {
-  (void)ar;
-  attach_restore(recorder_get(L), L);
-  luaL_error(L, "interrupted!");
-}
-
-
-/* Setting a hook is all that Lua allows here. */
-static void interrupt_signal (int number) {
-  const Recorder *r = hot_current->recorder;
-  lua_State *L = hot_current->L;
-  if (r == NULL) {  /* a thread that records nothing */
-    raise(number);
-    return;
-  }
-  if (L == NULL)
-    L = r->state == STATE_RUNNING ? r->current->L : r->main;
-  lua_sethook(L, interrupt_raise, LUA_MASKCALL | LUA_MASKRET |
-              LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
-
-/* boolean -> : is SIGINT an error in the program? The next one kills. */
-static int system_interruptible (lua_State *L) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = lua_toboolean(L, 1) ? interrupt_signal : SIG_DFL;
-  action.sa_flags = (int)SA_RESETHAND;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  return 0;
-}
-
-/* }====================================================== */
 
 
 /* open file, default 1 -> columns of the terminal that it is; nil: none */
@@ -75,6 +31,15 @@ static int system_special (lua_State *L) {
   struct stat s;
   const char *path = luaL_checkstring(L, 1);
   lua_pushboolean(L, stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+  return 1;
+}
+
+
+/* path -> does a process record into it? */
+static int system_islive (lua_State *L) {
+  int fd = platform_openfile(luaL_checkstring(L, 1));
+  lua_pushboolean(L, fd >= 0 && platform_locked(fd));
+  if (fd >= 0) close(fd);
   return 1;
 }
 
@@ -150,13 +115,61 @@ static int system_exiting (lua_State *L) {
 }
 
 
+/* -> the current folder, or nil */
+static int system_cwd (lua_State *L) {
+  char path[4096];
+  if (getcwd(path, sizeof path) == NULL) return 0;
+  lua_pushstring(L, path);
+  return 1;
+}
+
+
+/* -> path of the program that runs, or nil */
+static int system_executable (lua_State *L) {
+  char path[4096];
+  ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  if (n <= 0 || n == (ssize_t)sizeof path) return 0;
+  lua_pushlstring(L, path, (size_t)n);
+  return 1;
+}
+
+
+/* May nobody else read or write there? */
+static int system_private (const char *path) {
+  struct stat s;
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) return 0;
+  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
+         s.st_uid == geteuid() && (s.st_mode & 077) == 0;
+}
+
+
+/*
+** -> a folder that is only this user's, for recordings that nobody gave a
+** name; nil: there is none
+*/
+static int system_folder (lua_State *L) {
+  const char *runtime = getenv("XDG_RUNTIME_DIR");
+  const char *temporary = getenv("TMPDIR");
+  if (runtime != NULL && *runtime == '/') {
+    lua_pushfstring(L, "%s/cprof", runtime);
+    if (system_private(lua_tostring(L, -1))) return 1;
+  }
+  if (temporary == NULL || *temporary != '/') temporary = "/tmp";
+  lua_pushfstring(L, "%s/cprof-%d", temporary, (int)geteuid());
+  return system_private(lua_tostring(L, -1));
+}
+
+
 static const luaL_Reg system_list[] = {
-  {"interruptible", system_interruptible},
   {"columns", system_columns},
   {"process", system_process},
   {"special", system_special},
+  {"islive", system_islive},
   {"readfile", system_readfile},
   {"exiting", system_exiting},
+  {"cwd", system_cwd},
+  {"executable", system_executable},
+  {"folder", system_folder},
   {NULL, NULL}
 };
 

@@ -1,6 +1,6 @@
 /*
-** What the command needs of the operating system: terminals, Ctrl-C, what
-** kind of file a path is, the text of a file.
+** What the command needs of the operating system: terminals, what kind
+** of file a path is, the text of a file, a folder of one's own.
 */
 
 #ifndef system_h

@@ -70,16 +70,27 @@ uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
 }
 
 
-int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
-               uint32_t *to) {
+/* The line of a call, where the caller is in the sum; 0: not recorded. */
+static uint32_t merge_line (uint32_t line, int32_t shift) {
+  int64_t moved = (int64_t)line + shift;
+  return line != 0 && moved > 0 && moved < INT32_MAX ? (uint32_t)moved : line;
+}
+
+
+int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
+               MergePlace *to) {
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
+    const MergeFunction *f = &function[from->func];
+    MergePlace caller = {0, 0};
     ProfileNode *n;
-    to[i] = merge_node(m, i == 0 ? 0 : to[from->parent], func[from->func],
-                       from->call_line);
-    if (to[i] == 0) return 0;
-    n = merge_at(m, to[i]);
+    if (i > 0) caller = to[from->parent];
+    to[i].id = merge_node(m, caller.id, f->func,
+                          merge_line(from->call_line, caller.shift));
+    to[i].shift = f->shift == MERGE_ZONE ? caller.shift : f->shift;
+    if (to[i].id == 0) return 0;
+    n = merge_at(m, to[i].id);
     n->calls += from->calls;
     n->self += from->self;
     n->raw += from->raw;

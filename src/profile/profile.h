@@ -16,8 +16,6 @@ typedef struct ProfileNode {
   uint32_t func;
   uint32_t call_line;
   uint32_t depth;	/* most frames in this node at once */
-  uint32_t tails;	/* tail calls that led to it, as far as counted */
-  uint32_t unreturned;	/* calls without a return, as far as counted */
   int64_t calls;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: 'self' with overhead */
@@ -27,7 +25,6 @@ typedef struct ProfileNode {
 typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
-  uint32_t fold;	/* did recursion fold? */
 } Nodes;
 
 /* what was counted for a line of a function */

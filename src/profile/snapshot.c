@@ -52,12 +52,7 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
   p->call_line = n->call_line;
   p->calls = (int64_t)n->calls;
   p->depth = 1;
-  p->tails = p->unreturned = 0;
-  if (!fold) {
-    p->tails = n->as.full.tails;
-    p->unreturned = n->as.full.unreturned;
-  }
-  else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
+  if (fold && n->as.folded.depth > 1) p->depth = n->as.folded.depth;
 }
 
 
@@ -134,10 +129,10 @@ static int64_t line_share (int64_t whole, double part, double all) {
 /* The overhead on a line; 'given' has it, or it is computed. */
 static double line_overhead (const Work *w, const Line *l, int64_t raw,
                              const int64_t *given) {
+  if (w->o->lines != NULL)
+    return given != NULL && *given <= raw ? (double)*given : 0;
   if (w->o->unknown != NULL) return 0;
-  if (w->o->lines == NULL)
-    return compensate_line(&w->s->costs, l, (double)raw);
-  return given != NULL && *given <= raw ? (double)*given : 0;
+  return compensate_line(&w->s->costs, l, (double)raw);
 }
 
 
@@ -317,7 +312,7 @@ static void work_do (Work *w) {
   else
     s->costs = w->o->costs;
   lines_fill(w);
-  if (w->o->unknown == NULL) overhead_take(w);
+  if (w->o->unknown == NULL || w->o->nodes != NULL) overhead_take(w);
   functions_sum(w, w->self);
   lines_finish(w);
   s->overhead = s->node[NODE_OVERHEAD].self;

@@ -34,15 +34,13 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 }
 
 
-Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
-                   uint32_t *flags) {
+Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
   Recorder *r = h->recorder;
   uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
   Child *c = &h->cache->child[(x * 0x9E3779B97F4A7C15u) >>
                               (64 - CHILD_BITS)];
   if (c->parent != parent || c->func != func || c->line != line) {
-    int truncated;
-    Node *n = tree_enter(&r->recording.tree, parent, func, line, &truncated);
+    Node *n = tree_enter(&r->recording.tree, parent, func, line);
     if (n == NULL) {
       recorder_nomemory(r);
       return NULL;
@@ -51,8 +49,6 @@ Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
     c->node = n;
     c->func = func;
     c->line = line;
-    c->flags = truncated ? FRAME_TRUNCATED : 0;
   }
-  *flags |= c->flags;
   return c->node;
 }

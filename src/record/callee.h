@@ -20,8 +20,8 @@ COLD CPROF_I const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar,
 ** The node of a callee that its caller does not know by heart. NULL: out
 ** of memory, and recording has ended.
 */
-CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line,
-                           uint32_t *flags);
+CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func,
+                           uint32_t line);
 
 
 static inline Callee *callee_slot (const Hot *h, const Callee *key) {
@@ -72,7 +72,7 @@ static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
 
 /* The node in which 'parent' calls 'func'. */
 static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
-                                 uint32_t line, uint32_t *flags) {
+                                 uint32_t line) {
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
     if (parent->tag[i] == node_tag(func)) {
@@ -80,7 +80,7 @@ static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
       if (likely(node_is(n, func, line))) return n;
     }
   }
-  return callee_find(h, parent, func, line, flags);
+  return callee_find(h, parent, func, line);
 }
 
 #endif

@@ -247,9 +247,7 @@ static int frame_first (Recorder *r, lua_State *L) {
 static int frame_zone (Recorder *r, Frame *top) {
   Hot *h = r->hot;
   uint64_t now = hot_now(h);
-  int truncated;
-  Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0,
-                       &truncated);
+  Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0);
   if (n == NULL || !frames_touch(&r->frames, n)) return 0;
   n->calls++;
   if (now > h->last) n->self += now - h->last;

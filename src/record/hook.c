@@ -63,7 +63,6 @@ static NOINLINE void hook_special (Hot *h, lua_State *L) {
   Recorder *r = h->recorder;
   Recording *x = &r->recording;
   Frame *f = h->top;
-  if (f->is.flags & FRAME_TRUNCATED) x->figures->truncated++;
   /* where recursion folds, there is no room to count these */
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
@@ -111,7 +110,7 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) entry = f->line;
   if (likely(!(c->is.flags & FRAME_EXCLUDED))) {
     uint32_t line = hook_callline(L, f, &caller, how);
-    n = callee_node(h, n, c->is.func, line, &flags);
+    n = callee_node(h, n, c->is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;

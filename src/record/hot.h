@@ -26,7 +26,6 @@ typedef struct Child {
   Node *node;
   uint32_t func;
   uint32_t line;	/* of the call */
-  uint32_t flags;	/* FRAME_TRUNCATED, or none */
 } Child;
 
 #define CALLEE_C	UINT64_MAX

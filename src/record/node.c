@@ -146,16 +146,6 @@ static Node *tree_onpath (const Tree *t, Node *n, uint32_t func) {
 }
 
 
-/* Beyond the limit: an ancestor of the same function, or 'truncated'. */
-static Node *tree_truncate (Tree *t, Node *parent, uint32_t func) {
-  Node *n = tree_onpath(t, parent, func);
-  if (n != NULL) return n;
-  if (t->truncated == NULL)
-    t->truncated = tree_add(t, t->root, FUNC_TRUNCATED, 0);
-  return t->truncated;
-}
-
-
 static Node *tree_callee (const Tree *t, const Node *parent, uint32_t func,
                           uint32_t line) {
   int i;
@@ -170,17 +160,33 @@ static Node *tree_callee (const Tree *t, const Node *parent, uint32_t func,
 }
 
 
-Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
-                  int *truncated) {
+/* A function that is on the path re-enters its node; or NULL. */
+static Node *tree_fold (const Tree *t, Node *parent, uint32_t func) {
+  Node *n = tree_onpath(t, parent, func);
+  if (n != NULL && !t->fold) n->as.full.entered = 1;
+  return n;
+}
+
+
+/* What the limit keeps out: a node for each function, and no more. */
+static Node *tree_truncate (Tree *t, uint32_t func) {
+  Node *n;
+  if (t->truncated == NULL)
+    t->truncated = tree_add(t, t->root, FUNC_TRUNCATED, 0);
+  if (t->truncated == NULL) return NULL;
+  n = tree_callee(t, t->truncated, func, 0);
+  return n ? n : tree_add(t, t->truncated, func, 0);
+}
+
+
+Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line) {
   Node *n = tree_callee(t, parent, func, line);
-  *truncated = 0;
-  if (n == NULL && t->fold) n = tree_onpath(t, parent, func);
+  if (n == NULL && t->nodes.count >= t->foldat)
+    n = tree_fold(t, parent, func);
   if (n != NULL) return n;
-  if (t->nodes.count >= t->limit) {
-    *truncated = 1;
-    return tree_truncate(t, parent, func);
-  }
-  return tree_add(t, parent, func, line);
+  if (t->nodes.count < t->limit) return tree_add(t, parent, func, line);
+  n = tree_fold(t, parent, func);
+  return n ? n : tree_truncate(t, func);
 }
 
 

@@ -39,7 +39,8 @@ typedef struct Node {
     } folded;		/* where recursion folds */
     struct {
       uint32_t tails;	/* tail calls that led here */
-      uint32_t unreturned;	/* calls that ended without a return */
+      uint32_t unreturned:31;	/* calls that ended without a return */
+      uint32_t entered:1;	/* was it entered from below, too? */
     } full;		/* elsewhere */
   } as;
 } Node;
@@ -54,11 +55,13 @@ typedef struct Tree {
   uint32_t level;	/* 2^level buckets, and 'split' of the next 2^level */
   uint32_t split;
   uint32_t hashed;	/* nodes in the hash */
-  uint32_t limit;	/* most nodes */
-  int fold;		/* does a function re-enter its node on the path? */
+  uint32_t foldat;	/* nodes from which on recursion folds: a function that
+			   is on the path re-enters its node there */
+  uint32_t limit;	/* nodes from which on callers are not kept, either */
+  int fold;		/* does it fold from the beginning? */
   Node *root;
   Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
-  Node *truncated;	/* what found no place under the limit; or NULL */
+  Node *truncated;	/* parent of what the limit keeps out; or NULL */
   Node *unrecorded;	/* time under another hook; or NULL */
 } Tree;
 
@@ -69,12 +72,13 @@ CPROF_I void tree_free (Tree *t);
 CPROF_I int tree_reset (Tree *t);
 
 /*
-** The node in which 'parent' calls 'func'; NULL: out of memory. Beyond the
-** limit it is the nearest node of the function on the path, or
-** 'truncated', and '*truncated' is set.
+** The node in which 'parent' calls 'func'; NULL: out of memory. Where
+** recursion folds, it may be the nearest one of the function on the path.
+** Beyond the limit, it is that or the function's node under 'truncated', so
+** that calls and self times of functions stay exact.
 */
-CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func, uint32_t line,
-                          int *truncated);
+CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func,
+                          uint32_t line);
 
 /* 'unrecorded', made if need be; NULL: out of memory */
 CPROF_I Node *tree_unrecorded (Tree *t);

@@ -156,7 +156,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->recorder = r;
   h->frames = NULL;
   h->callsites = o->callsites;
-  h->fold = o->fold;
+  h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
   h->tiers = o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
@@ -196,7 +196,8 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
   x->tree.limit = o->max_nodes;
-  x->tree.fold = o->fold;
+  x->tree.foldat = o->foldat;
+  x->tree.fold = o->foldat == 0;
   if (r->store != NULL) x->tree.nodes.pages = r->store->nodes;
   frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
               o->slow);

@@ -33,7 +33,7 @@ typedef struct Options {
   Mode mode;
   int cpu;		/* processor time instead of wall time */
   int callsites;	/* calls from different lines are different nodes */
-  int fold;		/* recursion */
+  uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */
   int timed;		/* are some events timed? */
   uint32_t max_nodes;

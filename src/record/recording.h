@@ -19,7 +19,6 @@ typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks */
   uint64_t unmatched;	/* events that found no frame */
-  uint64_t truncated;	/* calls that found no node of their own */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */
   uint64_t backwards_ticks;	/* ... and how far in all */

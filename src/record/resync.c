@@ -44,8 +44,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_EXCLUDED)) {
       uint32_t line = f->node ? f->node->call_line : f->as.call_line;
-      int truncated;
-      n = tree_enter(&r->recording.tree, n, f->is.func, line, &truncated);
+      n = tree_enter(&r->recording.tree, n, f->is.func, line);
       if (n == NULL) return 0;
     }
     f->node = n;
@@ -86,7 +85,6 @@ static uint32_t resync_callline (Recorder *r, const Stack *s, int i) {
 static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
   uint32_t line = resync_callline(r, s, i);
   const Function *fn;
-  int truncated;
   lua_Debug ar;
   Frame *f;
   lua_getstack(s->L, i, &ar);
@@ -101,7 +99,7 @@ static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
   f->line = s->top->line;
   if (fn->marks & FUNCTION_EXCLUDED) f->is.flags = FRAME_EXCLUDED;
   else {
-    f->node = tree_enter(&r->recording.tree, f->node, fn->id, line, &truncated);
+    f->node = tree_enter(&r->recording.tree, f->node, fn->id, line);
     f->line = resync_counter(r, s->L, &ar, fn);
   }
   if (f->node == NULL) return 0;

@@ -145,9 +145,10 @@ void stack_deactivate (Frame *from, Frame *top) {
 
 void stack_unreturned (const Frame *from, const Frame *top) {
   for (; top > from; top--) {
-    uint32_t *n = &top->node->as.full.unreturned;
-    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)))
-      *n += *n < UINT32_MAX;
+    Node *n = top->node;
+    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
+        n->as.full.unreturned < INT32_MAX)
+      n->as.full.unreturned++;
   }
 }
 

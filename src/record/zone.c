@@ -77,7 +77,6 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   Stack *s;
   Frame *f;
   Node *n;
-  int truncated;
   if (zone_idle(r)) return ZONE_IDLE;
   s = zone_stack(r, L);
   fn = functions_zone(&r->recording.functions, name, length, tag);
@@ -85,7 +84,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   if (s->top == s->limit && !stack_grow(s, &r->recording.memory))
     return zone_nomemory(r);
   f = s->top;
-  n = tree_enter(&r->recording.tree, f[-1].node, fn->id, 0, &truncated);
+  n = tree_enter(&r->recording.tree, f[-1].node, fn->id, 0);
   if (n == NULL) return zone_nomemory(r);
   f[1] = f[0];
   f[1].node = n;
@@ -98,10 +97,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
     return zone_nomemory(r);
   *serial = recorder_serial(r);
   f->is.flags = FRAME_ZONE | *serial << FRAME_SERIAL;
-  if (r->state == STATE_RUNNING) {
-    n->calls++;
-    r->recording.figures->truncated += (uint64_t)truncated;
-  }
+  if (r->state == STATE_RUNNING) n->calls++;
   if (s->counted) node_activate(n);
   s->top = f + 1;
   if (zone_traced(r, s)) {

@@ -4,10 +4,10 @@
 
 local export = require "cprof.export"
 local internal = require "cprof.internal"
+local core = require "cprof.core"
+local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
 local session = require "cprof.command.session"
-local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
 
 internal.add()
 
@@ -26,9 +26,10 @@ local run = {
 -- options with a value; '=' stands before those that may be left out
 local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
-  ["-o"] = true, ["--output"] = true, ["--format"] = true,
+  ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
 local optional = { ["--lines"] = true, ["--trace"] = true }
+local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
 local source = { ["-e"] = true, ["-m"] = true }
@@ -53,15 +54,33 @@ function run.define(parser)
     :convert(input.pattern "--exclude")
   parser:option("--clock", "wall, or the processor time: cpu.")
     :choices { "wall", "cpu" }
-  parser:option("-o", "The file to record into, while the " ..
-    "program runs; %p in its name: the process."):argname "FILE"
-    :target "output":hidden_name "--output"
+  parser:option("--recursion", "full: each level is a node of its own; " ..
+    "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
+    :choices { "auto", "full", "fold" }
+  parser:option("--max-nodes", "Most call-tree nodes; beyond them, " ..
+    "functions are recorded without their callers.", "1000000")
+    :argname "N":convert(input.integer("--max-nodes", 16))
+  parser:option("-o", "The file to record into, while the program runs; " ..
+    "%p in its name: the process. Without FILE: program and time.")
+    :argname "[FILE]":target "output":hidden_name "--output"
   parser:option("--format", "Write FILE at the end, as of cprof export.")
     :choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
     :argname "MODULE"
+  -- how a process that a signal kills reports its recording
+  parser:option("--after-signal"):hidden(true)
+end
+
+-- Is a word after -o its value? A file that is no profile never is, so
+-- that the script is neither taken for one nor replaced.
+local function names_output(word)
+  if not word or word:sub(1, 1) == "-" then return false end
+  local file = io.open(word, "rb")
+  local start = file and file:read(6)
+  if file then file:close() end
+  return not start or start == "\x89CPROF"
 end
 
 ---Where in the words after 'run' the program's own begin; and the words
@@ -76,9 +95,12 @@ function run.split(words, first)
     if word == "--" then return i + 1, options end
     if word == "-" or word:sub(1, 1) ~= "-" then return i, options end
     options[#options + 1] = optional[word] and word .. "=" or word
-    if valued[word] or source[word] then
+    if valued[word] or source[word] or
+       output[word] and names_output(words[i + 1]) then
       i = i + 1
       options[#options + 1] = words[i]
+    elseif output[word] then
+      options[#options + 1] = ""
     end
     i = i + 1
     if source[word] or source[word:sub(1, 2)] and word:sub(1, 2) ~= "--" then
@@ -128,7 +150,8 @@ local function start_options(parsed, fail)
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,
-    file = not parsed.format and parsed.output or nil,
+    recursion = parsed.recursion,
+    max_nodes = parsed.max_nodes,
   }
 end
 
@@ -137,6 +160,7 @@ end
 local function check_output(parsed, fail)
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
+  if parsed.output == "" then return end
   if parsed.format == "lcov" and #parsed.lines == 0 then
     fail "--format=lcov needs --lines"
   end
@@ -150,34 +174,6 @@ local function check_output(parsed, fail)
   if not there then os.remove(parsed.output) end
 end
 
--- the same command, with a file
-local function again(words, first, script)
-  local file = script:match "([^/]*)$":gsub("%.lua$", "")
-  if not file:find "^[%w_.-]+$" then file = "run" end
-  local out = { "cprof run -o " .. file .. ".cprof" }
-  for i = first, #words do out[#out + 1] = terminal.quote(words[i]) end
-  return table.concat(out, " ")
-end
-
-local function deliver(parsed, command)
-  -- the program may go to another folder
-  local here = os.getenv "PWD" or "."
-  return function(profile, note)
-    local kept = parsed.output and
-      parsed.output:gsub("%%p", tostring(profile.meta.pid))
-    if parsed.format then
-      local path = kept:sub(1, 1) == "/" and kept or here .. "/" .. kept
-      local ok, why = profile:export(parsed.format, path)
-      if why then terminal.say(("cprof run: %s\n"):format(why)) end
-      kept = ok and kept or nil
-    end
-    if not parsed.quiet then
-      summary.say(profile, { kept = kept, format = parsed.format,
-        again = command, note = note })
-    end
-  end
-end
-
 -- as the interpreter reports what does not even load
 local function broken(why)
   local first = 0
@@ -187,9 +183,18 @@ local function broken(why)
 end
 
 -- nothing of ours is called once recording has begun
-local function launch(chunk, options, finish, fail, ...)
-  local ok, message = session.begin(options, finish)
-  if not ok then fail(message) end
+local function launch(chunk, options, last, fail, ...)
+  last.watch()
+  local ok, message = session.begin(options, last.deliver)
+  if not ok and last.unnamed then  -- no room there: in memory
+    options.file, last.record = nil, nil
+    core.onkill(nil)
+    ok, message = session.begin(options, last.deliver)
+  end
+  if not ok then
+    core.onkill(nil)
+    fail(message)
+  end
   return chunk(...)
 end
 
@@ -200,19 +205,20 @@ end
 ---@param fail fun(message: string)
 ---@param forget fun()           what the program is not to find loaded
 function run.run(parsed, words, at, fail, forget)
+  if parsed.after_signal then return ending.after_signal(parsed, fail) end
   check_output(parsed, fail)
   local options = start_options(parsed, fail)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)
   if not chunk then broken(why) end
-  local command = again(words, 2, name)
+  local last = ending.plan(parsed, words, name)
+  options.file = last.record
   local shifted = { [0] = name }
   for i, word in pairs(words) do
     if i ~= zero then shifted[i - zero] = word end
   end
   rawset(_G, "arg", shifted)
   forget()
-  return launch(chunk, options, deliver(parsed, command), fail,
-    table.unpack(shifted))
+  return launch(chunk, options, last, fail, table.unpack(shifted))
 end
 
 return run

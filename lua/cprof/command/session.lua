@@ -53,7 +53,8 @@ function session.begin(options, deliver)
     -- what the program has written comes before what is said of it
     if not state.over then
       pcall(stdout.flush, stdout)
-      core.interruptible(false)  -- its handler is about to be unloaded
+      core.interruptible(false)  -- their handler is about to be unloaded
+      core.onkill(nil)
     end
     local done, what = pcall(finish, state, deliver)
     if not done then

@@ -63,8 +63,8 @@ local function notes(profile, out)
     note "another debug hook replaced cprof's; see (not recorded)"
   end
   if meta.truncated > 0 then
-    note("max_nodes was reached: %s are counted at an ancestor, or under " ..
-      "(truncated)", plural(meta.truncated, "call", "calls"))
+    note("max_nodes was reached: the callers of %s are not known",
+      plural(meta.truncated, "call", "calls"))
   end
   if meta.unmatched > 0 then
     note("%s matched no frame", plural(meta.unmatched, "event", "events"))

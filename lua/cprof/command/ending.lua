@@ -1,0 +1,108 @@
+-- What becomes of a program's recording: where it is kept, what is written
+-- and said when the program ends, also by a signal.
+
+local core = require "cprof.core"
+local cprof = require "cprof"
+local internal = require "cprof.internal"
+local recordings = require "cprof.command.recordings"
+local summary = require "cprof.command.summary"
+local terminal = require "cprof.command.terminal"
+
+internal.add()
+
+local ending = {}
+
+-- a file's name from the name of the script
+local function default_name(script, format)
+  local name = script:match "([^/]*)$":gsub("%.lua$", "")
+  if not name:find "^[%w_.-]+$" then name = "cprof" end
+  return ("%s-%s.%s"):format(name, os.date "%Y%m%d-%H%M%S",
+    format or "cprof")
+end
+
+---@class cprof.Ending
+---@field record? string      the file to record into; nil: memory
+---@field recorded? string    the same for this process
+---@field unnamed boolean     the user gave no name for it
+---@field output? string      what the user gave, or would have given
+---@field deliver fun(profile: cprof.Profile, note: string?)
+---@field watch fun()         from here on, a signal finds the file
+
+-- says how it went; the program may be in another folder by now
+local function deliver(parsed, plan, full)
+  return function(profile, note)
+    local kept = plan.output
+    if parsed.format then
+      local ok, why = profile:export(parsed.format, full(plan.output))
+      if why then terminal.say(("cprof run: %s\n"):format(why)) end
+      kept = ok and kept or nil
+    end
+    if plan.unnamed and plan.record then recordings.finish(plan.record) end
+    if not parsed.quiet then
+      summary.say(profile, { kept = kept, format = parsed.format,
+        last = plan.unnamed and plan.record ~= nil, note = note })
+    end
+  end
+end
+
+-- the command that reports the recording of this process
+local function relay(parsed, words, plan, full)
+  local first, out = 0, { core.executable() }
+  while words[first - 1] do first = first - 1 end
+  table.move(words, first + 1, 0, #out + 1, out)
+  out[#out + 1] = "run"
+  out[#out + 1] = "--after-signal=" .. full(plan.recorded)
+  for _, name in ipairs { "output", "format" } do
+    local value = name == "output" and plan.output or parsed[name]
+    if value then out[#out + 1] = ("--%s=%s"):format(name, value) end
+  end
+  for _, name in ipairs { "quiet", "ascii" } do
+    if parsed[name] then out[#out + 1] = "--" .. name end
+  end
+  return out
+end
+
+local function absolute()
+  local here = core.cwd() or "."
+  return function(path)
+    return path:sub(1, 1) == "/" and path or here .. "/" .. path
+  end, here
+end
+
+---@param parsed table     options of the command
+---@param words string[]   of the command
+---@param script string    what runs
+---@return cprof.Ending
+function ending.plan(parsed, words, script)
+  local full, here = absolute()
+  local output = parsed.output
+  if output == "" then output = default_name(script, parsed.format) end
+  local plan = { output = output }
+  if output and not parsed.format then
+    plan.record = output
+    plan.output = output:gsub("%%p", tostring(core.process()))
+    plan.recorded = plan.output
+  else
+    plan.unnamed = true
+    plan.record = recordings.begin()
+    plan.recorded = plan.record
+  end
+  plan.deliver = deliver(parsed, plan, full)
+  function plan.watch()
+    if not (core.executable() and plan.record) then return end
+    core.onkill(relay(parsed, words, plan, full), here)
+  end
+  return plan
+end
+
+---Reports the recording of a process that a signal kills.
+function ending.after_signal(parsed, fail)
+  local path = parsed.after_signal
+  local profile, why = cprof.load(path)
+  if not profile then fail(why) end
+  local plan = { output = parsed.output, record = path,
+    unnamed = not parsed.output or parsed.format ~= nil }
+  deliver(parsed, plan, absolute())(profile, "a signal ended the program")
+end
+
+return ending

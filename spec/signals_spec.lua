@@ -1,0 +1,110 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+-- Runs a script until it has made the file "ready", then sends a signal.
+local function killed(dir, signal, before, ...)
+  local q = command.quote
+  return command.shell(("cd %s; %s %s >out & pid=$!; " ..
+    "for i in $(seq 200); do [ -e ready ] || sleep 0.05; done; " ..
+    "kill -%s $pid; wait $pid; s=$?; cat out; exit $s"):format(
+    q(dir.path), before, command.here(...), signal))
+end
+
+local busy = [[
+  local function work() for i = 1, 1000 do math.abs(i) end end
+  for i = 1, 10 do work() end
+  io.open("ready", "w"):close()
+  while true do work() end]]
+
+local function recordings(dir)
+  local pipe = io.popen("cd " .. command.quote(dir.path) .. " && ls cprof-*")
+  local list = {}
+  for name in pipe:lines() do list[#list + 1] = name end
+  pipe:close()
+  return table.concat(list, " ")
+end
+
+describe("a signal that kills a program under cprof run", function()
+  it("kills it as it would without, after the report", function()
+    for signal, status in pairs { TERM = 143, HUP = 129 } do
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", busy)
+      local out, err, got = killed(dir, signal, "", "run", script)
+      assert.equal("", out)
+      assert.equal(status, got)
+      assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+      assert.is_truthy(err:find("work", 1, true), err)
+      assert.is_truthy(err:find("a signal ended the program", 1, true), err)
+    end
+  end)
+
+  it("does so while the program waits for something", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      io.open("ready", "w"):close()
+      os.execute "sleep 30"]])
+    local _, err, status = killed(dir, "TERM", "", "run", script)
+    assert.equal(143, status)
+    assert.is_truthy(err:find("os.execute", 1, true), err)
+  end)
+
+  it("leaves the file that was asked for, and a message where it is",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", busy)
+      local _, err = killed(dir, "TERM", "", "run", "-o", "%p.cprof", script)
+      local name = err:match "kept in (%d+%.cprof)"
+      assert.is_truthy(name, err)
+      local p = assert(profiler.load(dir:file(name)))
+      assert.is_true(helper.named(p, "work").calls >= 10)
+    end)
+
+  it("leaves the export that was asked for", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local ok = ...\n" .. busy)
+    killed(dir, "TERM", "", "run", "--quiet", "--format=folded", "-o",
+      "x.folded", script)
+    assert.is_truthy(command.read(dir:file "x.folded"):find "work")
+  end)
+
+  it("is ignored where the program was started so", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      io.open("ready", "w"):close()
+      os.execute "sleep 0.5"
+      print "done"]])
+    local out, err, status = command.shell(("cd %s; trap '' HUP; %s >out & " ..
+      "pid=$!; for i in $(seq 200); do [ -e ready ] || sleep 0.05; done; " ..
+      "kill -HUP $pid; wait $pid; s=$?; cat out; exit $s"):format(
+      command.quote(dir.path), command.here("run", script)))
+    assert.equal("done\n", out)
+    assert.equal(0, status, err)
+  end)
+
+  it("reports nothing in a child of the program", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local host = require "spec_host"
+      if host.fork() then os.execute "kill -TERM $PPID" end
+      print(host.wait())]])
+    local out, err = command.cprof("run", script)
+    assert.equal("15\n", out, err)
+    assert.is_nil(err:find("a signal ended", 1, true), err)
+  end)
+end)
+
+describe("a recording without a name", function()
+  it("is the last one when the program has ended", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "math.abs(1)")
+    local line = ("export SPEC_TMPDIR=%s; %s"):format(
+      command.quote(dir.path), command.here("run", script))
+    command.shell(line)
+    assert.is_truthy(recordings(dir):find "^last.cprof$")
+    command.shell(line)
+    assert.is_truthy(recordings(dir):find "^last.cprof previous.cprof$")
+  end)
+end)

@@ -1,0 +1,180 @@
+/*
+** See signals.h
+*/
+
+#define _DEFAULT_SOURCE		/* sigaction, vfork */
+
+#include "lua/signals.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/attach.h"
+
+
+/* what is run before a signal kills this process */
+typedef struct SignalCommand {
+  char *const *words;	/* the first one is the path of the program */
+  const char *folder;	/* where it runs */
+  long process;		/* not in the child of a fork */
+} SignalCommand;
+
+/* A signal concerns the process, so these are shared by all states. */
+static const SignalCommand *volatile signals_command;
+static volatile sig_atomic_t signals_interrupted;
+
+static const int signals_fatal[] = {SIGTERM, SIGHUP};
+
+
+/* {======================================================
+** Ending the process
+** ======================================================= */
+
+/*
+** Runs the command and waits for it. All that is called here, vfork apart,
+** is async-signal-safe by POSIX. fork would run the handlers of
+** pthread_atfork, which are not.
+*/
+static void signals_run (const SignalCommand *c) {
+  pid_t child = vfork();
+  if (child == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (chdir(c->folder) == 0) execv(c->words[0], c->words);
+    _exit(127);
+  }
+  if (child > 0) (void)waitpid(child, NULL, 0);
+}
+
+
+/* The signal is blocked here: it kills when the handler returns. */
+static void signals_end (int number) {
+  const SignalCommand *c = signals_command;
+  if (c != NULL && c->process == platform_process()) signals_run(c);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Ctrl-C: an error in whichever coroutine runs; recording goes on when it
+** is caught
+** ======================================================= */
+
+/* Runs in the place of our hook, at the next instruction. */
+static void signals_raise (lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  attach_restore(recorder_get(L), L);
+  luaL_error(L, "interrupted!");
+}
+
+
+/*
+** Setting a hook is all that Lua allows here. 0: nothing is recorded in
+** this thread, or it was interrupted before.
+*/
+static int signals_interrupt (void) {
+  const Recorder *r = hot_current->recorder;
+  lua_State *L = hot_current->L;
+  if (r == NULL || signals_interrupted) return 0;
+  signals_interrupted = 1;
+  if (L == NULL)
+    L = r->state == STATE_RUNNING ? r->current->L : r->main;
+  lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
+              LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static void signals_handle (int number) {
+  if (number != SIGINT || !signals_interrupt()) signals_end(number);
+}
+
+
+static int signals_ignored (int number) {
+  struct sigaction action;
+  return sigaction(number, NULL, &action) == 0 &&
+         !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
+
+
+static void signals_set (int number, void (*handler) (int)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
+
+
+/* A list of strings, ended by NULL, in the block that it gives to Lua. */
+static char **signals_words (lua_State *L, int list) {
+  lua_Integer n = luaL_len(L, list), i;
+  char **words = cast(char **, lua_newuserdatauv(L,
+                      ((size_t)n + 1) * sizeof *words, 1));
+  for (i = 1; i <= n; i++) {
+    lua_rawgeti(L, list, i);
+    words[i - 1] = (char *)luaL_checkstring(L, -1);
+    lua_pop(L, 1);
+  }
+  words[n] = NULL;
+  lua_pushvalue(L, list);  /* keeps the strings */
+  lua_setiuservalue(L, -2, 1);
+  return words;
+}
+
+
+/*
+** (list of words, folder) -> : runs them there before a signal kills this
+** process. nil: no longer.
+*/
+static int signals_onkill (lua_State *L) {
+  static const char key = 0;
+  SignalCommand *c = NULL;
+  size_t i;
+  lua_settop(L, 2);
+  if (!lua_isnil(L, 1)) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    c = cast(SignalCommand *, lua_newuserdatauv(L, sizeof *c, 2));
+    c->folder = luaL_checkstring(L, 2);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, 3, 1);
+    c->words = signals_words(L, 1);
+    lua_setiuservalue(L, 3, 2);
+    c->process = platform_process();
+  }
+  signals_command = c;
+  for (i = 0; i < sizeof signals_fatal / sizeof *signals_fatal; i++)
+    if (!signals_ignored(signals_fatal[i]))  /* as nohup does */
+      signals_set(signals_fatal[i], c ? signals_handle : SIG_DFL);
+  lua_settop(L, 3);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+  return 0;
+}
+
+
+/* boolean -> : is SIGINT an error in the program? The next one kills. */
+static int signals_interruptible (lua_State *L) {
+  signals_interrupted = 0;
+  signals_set(SIGINT, lua_toboolean(L, 1) ? signals_handle : SIG_DFL);
+  return 0;
+}
+
+
+static const luaL_Reg signals_list[] = {
+  {"interruptible", signals_interruptible},
+  {"onkill", signals_onkill},
+  {NULL, NULL}
+};
+
+const luaL_Reg *signals_functions (void) {
+  return signals_list;
+}
