@@ -70,7 +70,8 @@ end
 
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, pid = first.pid, hook_lost = false }
+  local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
+    fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "program", "lua_version",
     "cprof_version" } do
     out[key] = first[key]
@@ -84,6 +85,8 @@ local function meta_of(profiles)
     out.started_at = math.min(out.started_at or math.maxinteger,
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
+    out.folded = out.folded or meta.folded
+    out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
     if meta.program ~= first.program then out.program = "several programs" end
   end
