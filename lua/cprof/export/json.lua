@@ -8,7 +8,8 @@
 --   program_ns  time without profiler overhead and pauses; self times of
 --               functions, and of nodes, add up to it
 --   meta        as profile.meta
---   functions   as profile.functions, in order of id, which is from 1
+--   functions   as profile.functions, in order of id, which is from 1,
+--               without fingerprints and layouts
 --   node_fields names of what a node is a list of
 --   nodes       in order of id, which is from 1: [parent, func, call_line,
 --               calls, self_ns, total_ns, self_raw_ns]; the root's parent
@@ -35,11 +36,21 @@ local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns" }
 
+local function sorted(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local record
+
 local function encoded(value)
+  if type(value) == "table" then return record(value, sorted(value)) end
   return json.encode(type(value) == "string" and encode.utf8(value) or value)
 end
 
-local function record(t, fields)
+function record(t, fields)
   local out = {}
   for _, field in ipairs(fields) do
     if t[field] ~= nil then
@@ -53,13 +64,6 @@ end
 ---@return cprof.FormatSize
 function whole.size(f)
   return { node = 40, once = #record(f, function_fields) + 60 }
-end
-
-local function sorted(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
 end
 
 local function nodes(p, out)
