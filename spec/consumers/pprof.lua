@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
+local lines = require "cprof.lines"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "
@@ -111,6 +112,44 @@ describe("go tool pprof", function()
       end
     end
     assert.is_true(seen > 100)
+  end)
+end)
+
+-- { line -> flat time } by title
+local function listed(path, pattern)
+  local output = consumers.run(pprof .. "-list='%s' -unit=ns " ..
+    "-sample_index=time '%s'", pattern, path)
+  local of, own = {}, nil
+  for line in output:gmatch "[^\n]+" do
+    local title = line:match "^ROUTINE =+ (.+) in /"
+    if title then
+      own = {}
+      of[title] = own
+    end
+    local flat, number = line:match "^ *([%d.]+)n?s? +[%d.]+n?s? +(%d+):"
+    if flat and flat ~= "." then
+      own[math.tointeger(number)] = math.tointeger(flat)
+    end
+  end
+  return of
+end
+
+describe("go tool pprof -list", function()
+  it("has self times on their lines", function()
+    local p = consumers.profile { mode = "line", lines = { "lexer" } }
+    local path = consumers.export(p, "pprof", "lines.pb")
+    local got = listed(path, "luacheck/lexer.lua")
+    local wanted, seen = {}, 0
+    for func, line, _, ns in lines.each(p.counted) do
+      local f = p.functions[func]
+      if ns > 0 and f.source:find "luacheck/lexer.lua$" then
+        wanted[f.title] = wanted[f.title] or {}
+        wanted[f.title][line] = ns
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 100)
+    for title, own in pairs(wanted) do assert.same(own, got[title], title) end
   end)
 end)
 

@@ -127,7 +127,7 @@ local function reason(tree, row)
     return ("stacks are up to %s frames deep"):format(
       format.count(size.deepest))
   end
-  return ("with all of it the file would have %s MB"):format(
+  return ("the file could have up to %s MB otherwise"):format(
     format.count(size.bytes // 1000000))
 end
 
