@@ -69,7 +69,11 @@ function run.define(parser)
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
     :argname "MODULE"
-  -- how a process that a signal kills reports its recording
+end
+
+---Declares what nobody types, and no completion knows: how a process that a
+---signal kills has its recording reported.
+function run.define_internal(parser)
   parser:option("--after-signal"):hidden(true)
 end
 

@@ -1,0 +1,7 @@
+return {
+  title = "exports",
+  summary = "",
+  text = [[
+
+]],
+}

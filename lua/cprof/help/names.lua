@@ -1,0 +1,7 @@
+return {
+  title = "names",
+  summary = "",
+  text = [[
+
+]],
+}

@@ -1,0 +1,7 @@
+return {
+  title = "reports",
+  summary = "",
+  text = [[
+
+]],
+}

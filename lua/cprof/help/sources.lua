@@ -1,0 +1,7 @@
+return {
+  title = "sources",
+  summary = "",
+  text = [[
+
+]],
+}
