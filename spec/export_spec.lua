@@ -453,6 +453,20 @@ describe("lcov", function()
     assert.is_true(hit > 5 and hit < found)
   end)
 
+  it("names what never ran like what ran beside it", function()
+    local path = os.tmpname()
+    write(path, "local m, n = {}, {}\nfunction m.a() end\n" ..
+      "function m.b() end\nfunction n.c() end\nfunction m:d() end\n" ..
+      "return m")
+    package.loaded["app.mod"] = dofile(path)
+    local p = helper.record(package.loaded["app.mod"].a, { mode = "line" })
+    package.loaded["app.mod"] = nil
+    local record = records(p)[path]
+    os.remove(path)
+    assert.equal("FN:1,main chunk:1\nFN:2,app.mod.a:2\nFN:3,app.mod.b:3\n" ..
+      "FN:4,n.c:4\nFN:5,m:d:5\n", (record:match "^(.-)FNDA"))
+  end)
+
   it("leaves out what is no file", function()
     local p = helper.record(function()
       load("return 1", "=name")()

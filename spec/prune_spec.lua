@@ -168,7 +168,9 @@ describe("an export with min_percent", function()
       ::continue::
     end
     local wanted, got = {}, {}
-    for _, sum in pairs(below) do wanted[#wanted + 1] = table.concat(sum, " ") end
+    for _, sum in pairs(below) do
+      wanted[#wanted + 1] = table.concat(sum, " ")
+    end
     local exported = json.decode((text(p, "json", { min_percent = 5 })))
     local others = 0
     for _, node in ipairs(exported.nodes) do
@@ -250,7 +252,9 @@ describe("comments in exports", function()
     local options = { min_percent = 5, fold = true, root = "work" }
     local _, notes = text(p, "csv", options)
     local wanted = {}
-    for note in (notes .. "; "):gmatch "(.-); " do wanted[#wanted + 1] = note end
+    for note in (notes .. "; "):gmatch "(.-); " do
+      wanted[#wanted + 1] = note
+    end
     assert.equal(3, #wanted)
     table.insert(wanted, 1, ("profiler overhead, excluded: %d ns"):format(
       p.meta.overhead_ns))

@@ -119,16 +119,15 @@ end)
 local function listed(path, pattern)
   local output = consumers.run(pprof .. "-list='%s' -unit=ns " ..
     "-sample_index=time '%s'", pattern, path)
-  local of, own = {}, nil
+  local of, current = {}, nil
   for line in output:gmatch "[^\n]+" do
     local title = line:match "^ROUTINE =+ (.+) in /"
     if title then
-      own = {}
-      of[title] = own
+      of[title], current = {}, title
     end
     local flat, number = line:match "^ *([%d.]+)n?s? +[%d.]+n?s? +(%d+):"
     if flat and flat ~= "." then
-      own[math.tointeger(number)] = math.tointeger(flat)
+      of[current][math.tointeger(number)] = math.tointeger(flat)
     end
   end
   return of

@@ -108,13 +108,14 @@ describe("speedscope", function()
   it("reads what would be too deep for it", function()
     local deep = require "deep"(20000)
     for _, format in ipairs { "speedscope", "cpuprofile", "folded" } do
-      local path = consumers.export(deep, format, "deep." .. format)
-      local _, whole = consumers.speedscope(path)
+      local file = consumers.export(deep, format, "deep." .. format)
+      local _, whole = consumers.speedscope(file)
       assert.equal(deep.program_ns, whole)
     end
     -- and would not read it as it is
-    local path = consumers.path "unfolded.speedscope"
-    assert(deep:export("speedscope", path, { fold = false, min_percent = 0 }))
-    assert.is_false((pcall(consumers.speedscope, path)))
+    local unfolded = consumers.path "unfolded.speedscope"
+    assert(deep:export("speedscope", unfolded,
+      { fold = false, min_percent = 0 }))
+    assert.is_false((pcall(consumers.speedscope, unfolded)))
   end)
 end)

@@ -77,7 +77,9 @@ end
 
 function sums.json(s)
   local ns, calls, p = 0, 0, json.decode(s)
-  for _, node in ipairs(p.nodes) do calls, ns = calls + node[4], ns + node[5] end
+  for _, node in ipairs(p.nodes) do
+    calls, ns = calls + node[4], ns + node[5]
+  end
   for _, f in ipairs(p.functions) do
     ns, calls = ns + f.self_ns, calls + f.calls
   end
