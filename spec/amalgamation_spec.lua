@@ -134,7 +134,7 @@ describe("the amalgamation", function()
             failing 1
          coroutine.wrap 1
          coroutine.wrap function 1
-          (anonymous) 1
+          <fn:1> 1
            throws 1
             outer 1
              thrown 1

@@ -159,12 +159,12 @@ describe("the C API", function()
     local path = folder.path .. "/live.cprof"
     assert.equal(0, (S:start { file = path }))
     S:run "update(1000000)"
-    local text, err, status = command.cprof("report", path)
+    local text, err, status = command.cprof("report", "--mode=total", path)
     assert.equal(0, status, err)
     assert.truthy(text:find "\nnote: still being recorded", text)
     assert.truthy(text:find "\n[^\n]* 1  outer *\n", text)
     S:control "stop"
-    text = command.cprof("report", path)
+    text = command.cprof("report", "--mode=total", path)
     assert.is_nil(text:find "still being recorded", text)
     assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
   end)
@@ -183,11 +183,11 @@ describe("the C API", function()
       S:run "update(1000000)"
       assert.equal(0, S:file(path))
       assert.equal(1, S:control "running")
-      local text = command.cprof("report", path)
+      local text = command.cprof("report", "--mode=total", path)
       assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
       S:run "update(1000000)"
       assert.equal(0, S:file(path))
-      text = command.cprof("report", path)
+      text = command.cprof("report", "--mode=total", path)
       assert.truthy(text:find "\n4%.00ms[^\n]* 2  outer *\n", text)
       assert.equal(0, S:file(path .. ".folded", "folded"))
       text = command.read(path .. ".folded")

@@ -174,6 +174,27 @@ describe("a profile", function()
   end)
 end)
 
+describe("the time after the program's end", function()
+  -- 200,000 finalizers to call, which takes longer than all else
+  local slow = [[
+    local ends = setmetatable({}, { __gc = function() end })
+    local mt = getmetatable(ends)
+    kept = {}
+    for i = 1, 200000 do kept[i] = setmetatable({}, mt) end
+    local function leaf() end
+    leaf()
+    ]]
+
+  it("is no function's", function()
+    shell("", 'require "cprof".start { file = arg[1] } ' .. slow, path)
+    local p = assert(profiler.load(path))
+    assert.is_true(helper.check(p))
+    local root = helper.named(p, "(root)")
+    assert.is_true(root.self_ns < p.program_ns // 20, root.self_ns .. " of " ..
+      p.program_ns)
+  end)
+end)
+
 describe("a file that is being written", function()
   it("is read by other processes, while it goes on", function()
     profiler.start { file = path }
@@ -528,7 +549,7 @@ describe("what is no profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 5")
+      "its format is version 3; this cprof reads version 6")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")

@@ -120,7 +120,8 @@ describe("cprof.h", function()
       end
       table.sort(zones)
       assert.equal("begin 1, elsewhere 2, entername 1, here 1, " ..
-        "macro 1, marked 1, name 1, only 1, other 1, scope 1", table.concat(zones, ", "))
+        "macro 1, marked 1, name 1, only 1, other 1, scope 1",
+        table.concat(zones, ", "))
       assert.equal("line", p.meta.mode)
       assert.equal("compensate = false", p.meta.uncompensated)
       assert.equal(p.meta.events, assert(require "cprof".load(folder.dir ..

@@ -21,9 +21,8 @@ describe("cprof help", function()
       assert.equal(0, status)
       assert.is_true(#out > 300, name)
       assert.is_nil(out:find "`", name)
-      local code = false
       for line in out:gmatch "[^\n]+" do
-        code = line:find "^    %S" ~= nil
+        local code = line:find "^    %S" ~= nil
         assert.is_true(code or utf8.len(line) <= 80, name .. ": " .. line)
       end
     end

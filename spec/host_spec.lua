@@ -65,9 +65,8 @@ describe("the reference host", function()
       assert.truthy(err:find "^cprof: game.lua a b c\n", err)
       assert.truthy(err:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
         "game.lua:6\n"), err)
-      assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in",
-        err)
-      assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
+      assert.truthy(err:find "\n[^\n]* 60      move +9  game.lua:1\n", err)
+      assert.truthy(err:find "\n[^\n]* 3,000        string.rep +1  %[C%]\n",
         err)
       assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
       assert.truthy(err:find "\n +41 [^\n]* string.re%l+ %+", err)

@@ -234,12 +234,27 @@ describe("functions of two profiles", function()
     for i in ipairs(p.functions) do assert.equal(i, to[i]) end
   end)
 
+  it("are known without the lines and addresses in their names", function()
+    local kinds = {
+      { "Lua", "f <fn:3:20>", "f", true },
+      { "Lua", "parse.<fn:7>", "parse.<fn>", false },
+      { "Lua", "parse.<fn:7:10>.step", "parse.<fn>.step", false },
+      { "C", "lfs.so+0x1a30", "lfs.so+", false },
+      { "C", "(C function 7)", "(C function)", false },
+      { "C", "lfs.so: lfs_dir", "lfs.so: lfs_dir", true },
+    }
+    for _, k in ipairs(kinds) do
+      assert.same({ k[3], k[4] }, { match.name { kind = k[1], name = k[2] } })
+    end
+  end)
+
   it("are found however many there are without a name", function()
     local function many(n)
       local list = {}
       for i = 1, n do
-        list[i] = { kind = "Lua", name = "(anonymous)", source = "@x.lua",
-                    line = i, last_line = i, fingerprint = "" }
+        list[i] = { kind = "Lua", name = ("<fn:%d>"):format(i),
+                    source = "@x.lua", line = i, last_line = i,
+                    fingerprint = "" }
       end
       return list
     end

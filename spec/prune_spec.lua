@@ -52,12 +52,17 @@ local function figures(p, options)
   return out
 end
 
--- the stacks below a function: names, without its own
+-- the stacks below a function, without its own: names, by what was called,
+-- whether it took time or not
 local function stacks(p, name, options)
   local out = {}
-  for line in text(p, "folded", options):gmatch "([^\n]*) %d+\n" do
-    line = (";" .. line):gsub(" %([^;]*%)", "")
-    local rest = line:match(";" .. name .. ";(.*)$")
+  for _, sample in ipairs(pprof(plain((text(p, "pprof", options)))).samples) do
+    local names = {}
+    for i = #sample.stack, 1, -1 do
+      names[#names + 1] = sample.stack[i].name:gsub(" %(.*$", "")
+    end
+    local rest = (";" .. table.concat(names, ";")):match(
+      ";" .. name .. ";(.*)$")
     if rest then out[rest] = true end
   end
   return out

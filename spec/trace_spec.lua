@@ -287,12 +287,13 @@ describe("a trace", function()
       leaf()
     end
     f()
-    coroutine.wrap(function() coroutine.yield() end)()
+    local function body() coroutine.yield() end
+    coroutine.wrap(body)()
     leaf()
     profiler.stop()
     assert.equal("e0f e1leaf l1leaf e0leaf l0leaf e0leaf l0leaf " ..
       "e0coroutine.wrap l0coroutine.wrap e0coroutine.wrap function " ..
-      "e1(anonymous) e2coroutine.yield l0coroutine.wrap function " ..
+      "e1body e2coroutine.yield l0coroutine.wrap function " ..
       "e0leaf l0leaf", table.concat(depths, " "))
   end)
 end)

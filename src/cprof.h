@@ -150,8 +150,8 @@ typedef struct cprof_Options {
 ** NULL has its default.
 */
 typedef struct cprof_ReportOptions {
-  const char *mode;	/* "total" (default), "self", "callgraph", "tree",
-			   "file" or "frames" */
+  const char *mode;	/* "summary" (default), "self", "total",
+			   "callgraph", "tree", "file" or "frames" */
   const char *sort;	/* "self", "total", "calls" or "name" */
   const char *filter;	/* Lua pattern on function or source */
   const char *color;	/* "auto" (default), "always" or "never" */
@@ -356,8 +356,9 @@ CPROF_API int cprof_report (lua_State *L, const cprof_ReportOptions *options,
                             lua_Writer writer, void *ud);
 
 /*
-** Writes a source with figures beside each line; NULL: the hottest ones.
-** It is meant for mode "line". Of the options, it uses 'color' and 'width'.
+** Writes a source with figures beside each line; NULL: the hottest
+** functions. It is meant for mode "line". Of the options, it uses 'limit'
+** (functions), 'min_percent' (of a line), 'color' and 'width'.
 */
 CPROF_API int cprof_annotate (lua_State *L, const char *source,
                               const cprof_ReportOptions *options,

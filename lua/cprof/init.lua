@@ -4,6 +4,8 @@ local core = require "cprof.core"
 local internal = require "cprof.internal"
 local name = require "cprof.name"
 local options = require "cprof.options"
+local paths = require "cprof.paths"
+local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
@@ -55,48 +57,22 @@ local start_options = {
 
 internal.add()
 
-local function matches(patterns, source, title)
-  for _, pattern in ipairs(patterns) do
-    if source:find(pattern) or title and title:find(pattern) then
-      return true
-    end
-  end
-  return false
-end
-
--- called once for each source
-local function lines_filter(lines)
-  if not lines then return nil end
-  return function(source) return matches(lines, name.place(source)) end
-end
-
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  local paths, of_c = name.paths(), {}
-  for f, path in pairs(paths) do
+  local found, of_c = paths.all(), {}
+  for f, path in pairs(found) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
-    local path = f and (paths[f] or of_c[core.address(f)])
+    local path = f and (found[f] or of_c[core.address(f)])
     return name.title(raw, name.of(raw, path))
   end
 end
 
--- called once for each function, at its first call
-local function filter(include, exclude, title_of)
-  if not include and not exclude then return nil end
-  return function(raw, f)
-    local source = name.place(raw.source)
-    local title = title_of(raw, f)
-    if exclude and matches(exclude, source, title) then return false end
-    return not include or matches(include, source, title)
-  end
-end
-
--- what ran, and the options that shape its profile
-local program, shape
+local program, shape -- what ran, and the options that shape its profile
+local chosen         ---@type cprof.Patterns  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -111,11 +87,11 @@ end
 local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
 
 -- options that the cost of an event depends on, as the core has them
-local function way(o)
+local function way(o, filter)
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
-    lines_of = lines_filter(o.lines),
+    lines_of = filter:line_filter(),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
     fold_at = fold_at[o.recursion],
@@ -154,9 +130,10 @@ function cprof.start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
+  chosen = patterns.new(o)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given = way(o)
+  local given = way(o, chosen)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -166,7 +143,7 @@ function cprof.start(opts)
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
-    filter = filter(o.include, o.exclude, title_of),
+    filter = chosen:function_filter(title_of),
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
@@ -246,7 +223,8 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-                            lua_version = _VERSION, options = shape }
+    lua_version = _VERSION, options = shape,
+    unmatched_patterns = chosen and chosen:unmatched() }
 end
 
 local function snapshot(who)
@@ -258,7 +236,10 @@ local function snapshot(who)
   return p
 end
 
-core.naming(profile.names)
+core.naming(function()
+  return profile.names(),
+    { unmatched_patterns = chosen and chosen:unmatched() }
+end)
 
 ---What recording costs per event, in ns, measured anew for what these
 ---options ask for; later starts use it. nil and a reason when it cannot be
@@ -267,8 +248,8 @@ core.naming(profile.names)
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
   local o = options.check("calibrate", start_options, opts, 2)
-  local _ <close> = core.pause() and resume or nil
-  local costs, why = core.calibrate(way(o))
+  local _ <close> = core.suspend() and resume or nil
+  local costs, why = core.calibrate(way(o, patterns.new(o)))
   return costs, why
 end
 
@@ -281,7 +262,7 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   local p, why = profile.load(path)
   return p, why
 end
@@ -289,7 +270,7 @@ end
 for method, f in pairs(view.methods) do
   if type(f) == "function" then
     view.methods[method] = function(...)
-      local _ <close> = core.pause() and resume or nil
+      local _ <close> = core.suspend() and resume or nil
       return f(...)
     end
   end
@@ -298,7 +279,7 @@ end
 ---The profile of what was recorded so far. It does not change any more.
 ---@return cprof.Profile
 function cprof.snapshot()
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   local p = snapshot "snapshot"
   return p
 end
@@ -307,7 +288,7 @@ end
 ---@param opts? cprof.ReportOptions
 ---@return string
 function cprof.report(opts)
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return snapshot "report":report(opts)
 end
 
@@ -317,7 +298,7 @@ end
 ---@param opts? cprof.AnnotateOptions
 ---@return string
 function cprof.annotate(source, opts)
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return snapshot "annotate":annotate(source, opts)
 end
 
@@ -328,7 +309,7 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return view.new(function() return p or taken() end, p == nil)
 end
 

@@ -38,16 +38,23 @@ function match.older(place, n)
   return ("=%s (older text%s)"):format(place, n > 1 and " " .. n or "")
 end
 
----A function's name, without a line that may be in it; and whether it has
----a name of its own at all.
+---A function's name, without a line or an address that may be in it; and
+---whether it has a name of its own at all.
 ---@param f { kind: string, name: string }
 ---@return string plain, boolean named
 function match.name(f)
-  if f.kind == "C" and f.name:find "^%(C function" then
-    return name.nameless, false
+  local plain, places
+  if f.kind == "C" then
+    plain, places = f.name:gsub("%+0x%x+$", "+")
+    if places == 0 then
+      plain, places = plain:gsub("^%(C function %d+%)$", "(C function)")
+    end
+    return plain, places == 0
   end
-  local plain, lines = f.name:gsub("<fn:%d+>", "<fn>")
-  return plain, lines == 0 and plain ~= "(anonymous)"
+  -- one of several of its name on one line
+  plain = f.name:gsub(" <fn:[%d:]+>$", "")
+  plain, places = plain:gsub("<fn:[%d:]+>", "<fn>")
+  return plain, places == 0
 end
 
 

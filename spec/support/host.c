@@ -445,6 +445,26 @@ static int host_wait (lua_State *L) {
 }
 
 
+/* returns what it is given */
+static int host_echo (lua_State *L) {
+  return lua_gettop(L);
+}
+
+
+int spec_host_exported (lua_State *L);
+int spec_host_exported (lua_State *L) {
+  return lua_gettop(L) - 0;
+}
+
+
+/* two functions that no table holds, the second with a symbol */
+static int host_nameless (lua_State *L) {
+  lua_pushcfunction(L, host_echo);
+  lua_pushcfunction(L, spec_host_exported);
+  return 2;
+}
+
+
 int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
@@ -460,6 +480,7 @@ int luaopen_spec_host (lua_State *L) {
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},
     {"truncate", host_truncate}, {"exit", host_exit},
+    {"nameless", host_nameless},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

@@ -3,6 +3,7 @@
 */
 
 #define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, flock */
+#define _GNU_SOURCE		/* dladdr */
 #define _FILE_OFFSET_BITS 64
 
 #include "base/platform.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -20,6 +22,14 @@
 
 #if PLATFORM_TSC && !defined(__aarch64__)
 #include <cpuid.h>
+#endif
+
+#if defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || \
+    defined(__NetBSD__) || defined(__OpenBSD__) || defined(__sun)
+#include <dlfcn.h>
+#define PLATFORM_DLADDR	1
+#else
+#define PLATFORM_DLADDR	0
 #endif
 
 
@@ -86,6 +96,28 @@ long platform_process (void) {
 }
 
 /* }====================================================== */
+
+
+int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
+#if PLATFORM_DLADDR
+  Dl_info info;
+  size_t length;
+  if (!dladdr((void *)code, &info) || info.dli_fname == NULL) return 0;
+  length = strlen(info.dli_fname);  /* of a long path, the end will do */
+  if (length > PLATFORM_PLACE / 2)
+    info.dli_fname += length - PLATFORM_PLACE / 2;
+  if (info.dli_sname != NULL && (uintptr_t)info.dli_saddr == code)
+    snprintf(to, PLATFORM_PLACE, "%s: %s", info.dli_fname, info.dli_sname);
+  else
+    snprintf(to, PLATFORM_PLACE, "%s+0x%llx", info.dli_fname,
+             (unsigned long long)(code - (uintptr_t)info.dli_fbase));
+  return 1;
+#else
+  (void)code;
+  (void)to;
+  return 0;
+#endif
+}
 
 
 int platform_openfile (const char *path) {

@@ -82,6 +82,13 @@ CPROF_I unsigned platform_generation (void);
 CPROF_I long platform_process (void);
 
 /*
+** Where in which file code is: "/lib/a.so: symbol", if one is exported, or
+** "/lib/a.so+0x1a30". 0: that is not known.
+*/
+#define PLATFORM_PLACE	1024
+CPROF_I int platform_place (uintptr_t code, char to[PLATFORM_PLACE]);
+
+/*
 ** Opens a file for reading, if it is a regular one: neither a pipe nor a
 ** device is ever waited for. -1, with errno, when it cannot be opened.
 */

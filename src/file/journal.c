@@ -93,6 +93,7 @@ static int journal_function (Journal *j, const Function *f) {
   r.last = f->last;
   r.kind = f->kind;
   r.ordinal = f->ordinal;
+  r.nth = f->nth;
   r.marks = f->marks & FUNCTION_COROUTINES;
   r.layout = f->layout;
   return journal_write(j, RECORD_FUNCTION, &r, sizeof r, NULL, 0);

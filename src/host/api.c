@@ -45,9 +45,10 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 
 /* the same without being recorded */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
-  int paused = cprof_pause(L);
+  Recorder *r = recorder_get(L);
+  int suspended = r != NULL && control_suspend(r, L);
   int status = api_call(L, f, ud);
-  if (paused) cprof_resume(L);
+  if (suspended) control_resume(r, L);
   return status;
 }
 
@@ -307,6 +308,7 @@ static int api_annotate (lua_State *L) {
   if (o != NULL) {
     api_string(L, "color", o->color);
     api_integer(L, "width", o->width);
+    api_limit(L, o);
   }
   lua_call(L, 2, 1);
   api_write(L, a);

@@ -76,8 +76,10 @@ static void profile_show (lua_State *L, const char *mode, int limit,
 
 
 /* Shows a source with figures; NULL: the hottest ones. */
-static void profile_source (lua_State *L, const char *source, FILE *to) {
+static void profile_source (lua_State *L, const char *source, int limit,
+                            FILE *to) {
   cprof_ReportOptions o = {0};
+  o.limit = limit;
   if (to != stderr) o.color = "never";
   profile_check(L, cprof_annotate(L, source, &o, profile_write, to));
 }
@@ -90,8 +92,8 @@ static void profile_print (lua_State *L, const Arguments *a, FILE *to) {
   if (all) profile_show(L, "callgraph", all, to);
   if (a->frames >= 0) profile_show(L, "frames", all, to);
   if (strcmp(a->mode, "line") != 0) return;
-  profile_source(L, a->script, to);
-  if (all) profile_source(L, NULL, to);
+  profile_source(L, a->script, 0, to);
+  if (all) profile_source(L, NULL, all, to);
 }
 
 

@@ -217,10 +217,25 @@ static uint32_t function_ordinal (const Functions *fs, Function *like) {
 }
 
 
+/*
+** Notes where the code of a C function is, while its library is there. It
+** is only asked for where no name may be known in the end.
+*/
+static int function_place (Functions *fs, Function *f, const Label *label) {
+  char place[PLATFORM_PLACE];
+  if (f->kind != FUNCTION_C || label->lasting) return 1;
+  if (!platform_place(f->key, place)) return 1;
+  f->source = text_addz(&fs->text, place);
+  return f->source != TEXT_FAILED;
+}
+
+
 static int function_label (Functions *fs, Function *f, lua_State *L,
                            lua_State *at, lua_Debug *ar) {
   Label label;
-  if (!label_get(&label, &fs->library, L, at, ar)) return 0;
+  if (!label_get(&label, &fs->library, L, at, ar) ||
+      !function_place(fs, f, &label))
+    return 0;
   if (label.name == NULL) return 1;
   f->name = text_addz(&fs->text, label.name);
   f->how = text_addz(&fs->text, label.how);
@@ -275,6 +290,7 @@ static Function *function_define (Functions *fs, lua_State *L,
   if (source->code.count > 0) like.ordinal = source_ordinal(source, p);
   else if (like.kind != FUNCTION_MAIN)
     like.ordinal = function_ordinal(fs, &like);
+  like.nth = source_nth(source, p);
   return function_get(fs, &like, L, at, ar);
 }
 

@@ -47,12 +47,13 @@ typedef struct Function {
   uintptr_t key;	/* a C function, or the address of Lua code */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
-  uint32_t source;	/* text */
+  uint32_t source;	/* text; of a C function: where its code is */
   uint32_t name;	/* text: of a zone, or from the first call */
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
   uint32_t ordinal;	/* among functions that are equal otherwise */
   uint32_t layout;	/* see bytecode.h */
+  uint32_t nth;		/* among those on the same lines; 0: not known */
   Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;

@@ -279,4 +279,21 @@ uint32_t source_ordinal (const Source *s, const Prototype *p) {
   return 0;
 }
 
+
+uint32_t source_nth (const Source *s, const Prototype *p) {
+  uint32_t i, n = 0, own = 0, alike = 0;
+  Range r;
+  if (!source_known(s)) return 0;
+  r = source_range(s, p->line);
+  for (i = 0; i < r.n; i++) {
+    if (r.list[i].last != p->last) continue;
+    n++;
+    if (r.list[i].code == p->code) return n;
+    if (r.list[i].fingerprint != p->fingerprint) continue;
+    alike++;
+    own = n;
+  }
+  return alike == 1 ? own : 0;
+}
+
 /* }====================================================== */

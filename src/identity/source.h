@@ -79,4 +79,10 @@ CPROF_I uint32_t source_match (const Source *s, lua_State *L,
 /* the number of a prototype among its equals, after 'source_key' */
 CPROF_I uint32_t source_ordinal (const Source *s, const Prototype *p);
 
+/*
+** Which of the prototypes on these lines it is, in the order of the text,
+** from 1; 0: that is not known.
+*/
+CPROF_I uint32_t source_nth (const Source *s, const Prototype *p);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "lua/lnodes.h"
 #include "profile/callgraph.h"
+#include "profile/fold.h"
 #include "record/recorder.h"
 
 
@@ -31,18 +32,22 @@ static void callgraph_pushrow (lua_State *L, const SumRow *row) {
   lnodes_set(L, "self_ns", row->self);
   lnodes_set(L, "self_raw_ns", row->raw);
   lnodes_set(L, "total_ns", row->total);
+  lnodes_set(L, "total_raw_ns", row->rawtotal);
   lnodes_set(L, "max_depth", row->depth);
 }
 
 
 static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 16);
   lnodes_set(L, "caller", (lua_Integer)e->caller + 1);
   lnodes_set(L, "callee", (lua_Integer)e->callee + 1);
   lnodes_set(L, "calls", e->calls);
   lnodes_set(L, "self_ns", e->self);
   lnodes_set(L, "total_in_ns", e->total_in);
   lnodes_set(L, "total_out_ns", e->total_out);
+  lnodes_set(L, "self_raw_ns", e->raw);
+  lnodes_set(L, "total_in_raw_ns", e->rawtotal_in);
+  lnodes_set(L, "total_out_raw_ns", e->rawtotal_out);
   lnodes_set(L, "line", e->line);
   lnodes_set(L, "calls_in", e->calls_in);
 }
@@ -168,7 +173,8 @@ static int lcallgraph_sum (lua_State *L) {
 
 /*
 ** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
-** { key, line, calls, ns, ... }: the calls that lines made
+** { key, line, calls, ns, ns with overhead, ... }: the calls that lines
+** made. What a callee calls instead of returning is no call of the line.
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -187,19 +193,21 @@ static int lcallgraph_sites (lua_State *L) {
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
   if (!callgraph_sites(&box->graph, &box->memory, nodes, zone, key))
     return lnomemory(L);
-  lua_createtable(L, (int)box->graph.edges.count * 4, 0);
+  lua_createtable(L, (int)box->graph.edges.count * 5, 0);
   for (i = 1; i < box->graph.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&box->graph, i);
     const SumRow *row = &box->graph.rows[i];
-    lua_Integer at = ((lua_Integer)i - 1) * 4;
+    lua_Integer at = ((lua_Integer)i - 1) * 5;
     lua_pushinteger(L, e->caller);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, e->callee);
     lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, row->calls);
+    lua_pushinteger(L, row->calls - row->tails);
     lua_rawseti(L, -2, at + 3);
     lua_pushinteger(L, row->total);
     lua_rawseti(L, -2, at + 4);
+    lua_pushinteger(L, row->rawtotal);
+    lua_rawseti(L, -2, at + 5);
   }
   callgraph_free(&box->graph);
   return 1;
@@ -342,6 +350,27 @@ static int lcallgraph_merge (lua_State *L) {
   return 1;
 }
 
+
+/*
+** nodes, { function -> group }, number of groups, group or nil -> nodes
+** whose functions are groups: see fold.h
+*/
+static int lcallgraph_fold (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  uint32_t groups = (uint32_t)luaL_checkinteger(L, 3);
+  lua_Integer base = luaL_optinteger(L, 4, 0);
+  uint32_t *group = callgraph_groups(L, nodes, 2, groups);
+  uint32_t *to = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
+  Merge *m = lcallgraph_newmerge(L);
+  luaL_argcheck(L, base >= 0 && base <= groups, 4, "no such group");
+  if (!fold_add(m, nodes, group, groups,
+                base == 0 ? FOLD_ALL : (uint32_t)base - 1, to, level))
+    return lnomemory(L);
+  lcallgraph_pushmerge(L, m);
+  return 1;
+}
+
 /* }====================================================== */
 
 
@@ -350,6 +379,7 @@ static const luaL_Reg lcallgraph_list[] = {
   {"sites", lcallgraph_sites},
   {"attribute", lcallgraph_attribute},
   {"merge", lcallgraph_merge},
+  {"fold", lcallgraph_fold},
   {NULL, NULL}
 };
 

@@ -309,8 +309,22 @@ static int core_stop (lua_State *L) {
 }
 
 
+/* The same when the state is being closed. */
+static int core_close (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (recorder_active(r)) recorder_skip(r);
+  return core_stop(L);
+}
+
+
 static int core_pause (lua_State *L) {
   lua_pushboolean(L, control_pause(recorder_get(L), L));
+  return 1;
+}
+
+
+static int core_suspend (lua_State *L) {
+  lua_pushboolean(L, control_suspend(recorder_get(L), L));
   return 1;
 }
 
@@ -470,7 +484,9 @@ static int core_closezone (lua_State *L) {
 static const luaL_Reg core_list[] = {
   {"start", core_start},
   {"stop", core_stop},
+  {"close", core_close},
   {"pause", core_pause},
+  {"suspend", core_suspend},
   {"resume", core_resume},
   {"reset", core_reset},
   {"state", core_state},

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/hookguard.h"
 #include "cprof.h"
 #include "file/restore.h"
 #include "lua/lnodes.h"
@@ -74,13 +75,18 @@ static int describe_all (lua_State *L) {
 }
 
 
-/* Asking -> : asks for { key, name, title, ... } and writes them */
+/*
+** Asking -> : asks for { key, name, title, ... } and what else is known at
+** the end, as strings, and writes them
+*/
 static int name_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
   lua_Integer n, i;
   int k;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
-  lua_call(L, 0, 1);
+  lua_call(L, 0, 2);
+  if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
+  lua_pop(L, 1);
   n = (lua_Integer)lua_rawlen(L, -1);
   for (i = 1; a->ok && i + 2 <= n; i += 3) {
     size_t length, titlelength;
@@ -99,6 +105,7 @@ static int name_all (lua_State *L) {
 /* Errors are ignored: without this the file is still good. */
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
+  HookGuard guard;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
   a.journal = j;
@@ -106,7 +113,9 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   a.ok = 1;
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, &a);
+  guard = hookguard_begin(L);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  hookguard_end(L, guard);
   return a.ok;
 }
 

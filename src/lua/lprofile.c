@@ -39,13 +39,15 @@ void lprofile_pushfunction (lua_State *L, const Functions *fs,
   lua_createtable(L, 0, 16);
   lua_pushstring(L, profile_kind(f));
   lua_setfield(L, -2, "kind");
-  if (f->kind == FUNCTION_C)
+  lprofile_pushtext(L, &fs->text, f->source);
+  if (f->kind == FUNCTION_C) {
+    lua_setfield(L, -2, "code");
     lua_pushliteral(L, "=[C]");
-  else
-    lprofile_pushtext(L, &fs->text, f->source);
+  }
   lua_setfield(L, -2, "source");
   lnodes_set(L, "line", f->line);
   lnodes_set(L, "last_line", f->last);
+  if (f->nth != 0) lnodes_set(L, "nth", f->nth);
   lprofile_pushtext(L, &fs->text, f->name);
   lua_setfield(L, -2, "called");
   lprofile_pushtext(L, &fs->text, f->how);

@@ -157,7 +157,7 @@ static int lprune_cut (lua_State *L) {
 
 
 static const luaL_Reg lprune_list[] = {
-  {"fold", lprune_fold},
+  {"foldpaths", lprune_fold},
   {"weigh", lprune_weigh},
   {"cut", lprune_cut},
   {NULL, NULL}

@@ -173,7 +173,8 @@ static void save_node (Node *to, const ProfileNode *from, uint32_t i) {
   to->parent = from->parent;
   to->func = from->func;
   to->call_line = from->call_line;
-  to->as.folded.depth = from->depth;
+  to->as.saved.depth = from->depth;
+  to->as.saved.tails = from->tails;
 }
 
 

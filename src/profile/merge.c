@@ -15,13 +15,8 @@ typedef struct MergeNode {
 } MergeNode;
 
 
-static MergeNode *merge_item (const Merge *m, uint32_t id) {
+static MergeNode *merge_at (const Merge *m, uint32_t id) {
   return cast(MergeNode *, chunks_at(&m->nodes, id));
-}
-
-
-ProfileNode *merge_at (const Merge *m, uint32_t id) {
-  return &merge_item(m, id)->node;
 }
 
 
@@ -52,21 +47,35 @@ void merge_free (Merge *m) {
 }
 
 
-uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
-                     uint32_t line) {
+ProfileNode *merge_node (const Merge *m, uint32_t id) {
+  return &merge_at(m, id)->node;
+}
+
+
+uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
+                      uint32_t line) {
   uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
   ProfileNode *n;
-  for (; id != 0; id = merge_item(m, id)->next) {
-    n = merge_at(m, id);
+  for (; id != 0; id = merge_at(m, id)->next) {
+    n = merge_node(m, id);
     if (n->parent == parent && n->func == func && n->call_line == line)
       return id;
   }
   if (chunks_add(&m->nodes) == NULL) return 0;
-  n = merge_at(m, m->nodes.count - 1);
+  n = merge_node(m, m->nodes.count - 1);
   n->parent = parent;
   n->func = func;
   n->call_line = line;
   return index_last(&m->index) ? m->nodes.count - 1 : 0;
+}
+
+
+void merge_figures (ProfileNode *n, const ProfileNode *from) {
+  n->calls += from->calls;
+  n->self += from->self;
+  n->raw += from->raw;
+  n->tails += from->tails;
+  if (from->depth > n->depth) n->depth = from->depth;
 }
 
 
@@ -84,17 +93,12 @@ int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
     const ProfileNode *from = &nodes->list[i];
     const MergeFunction *f = &function[from->func];
     MergePlace caller = {0, 0};
-    ProfileNode *n;
     if (i > 0) caller = to[from->parent];
-    to[i].id = merge_node(m, caller.id, f->func,
-                          merge_line(from->call_line, caller.shift));
+    to[i].id = merge_enter(m, caller.id, f->func,
+                           merge_line(from->call_line, caller.shift));
     to[i].shift = f->shift == MERGE_ZONE ? caller.shift : f->shift;
     if (to[i].id == 0) return 0;
-    n = merge_at(m, to[i].id);
-    n->calls += from->calls;
-    n->self += from->self;
-    n->raw += from->raw;
-    if (from->depth > n->depth) n->depth = from->depth;
+    merge_figures(merge_node(m, to[i].id), from);
   }
   return 1;
 }
@@ -108,7 +112,7 @@ uint32_t merge_count (const Merge *m) {
 void merge_copy (const Merge *m, ProfileNode *list) {
   uint32_t i;
   for (i = 1; i < m->nodes.count; i++) {
-    list[i - 1] = *merge_at(m, i);
+    list[i - 1] = *merge_node(m, i);
     if (i > 1) list[i - 1].parent--;
   }
 }

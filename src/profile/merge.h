@@ -41,14 +41,14 @@ CPROF_I int merge_add (Merge *m, const Nodes *nodes,
                        const MergeFunction *function, MergePlace *to);
 
 /*
-** The id of the node in which 'parent' (of the root: 0) calls 'func', new
-** or not; ids are from 1. 0: out of memory.
+** For others that build a tree: the node of 'func' under 'parent', made if
+** need be, and 0 when out of memory; a node; its figures with those of
+** another. The root has the parent 0.
 */
-CPROF_I uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
-                             uint32_t line);
-
-/* The node with that id. */
-CPROF_I ProfileNode *merge_at (const Merge *m, uint32_t id);
+CPROF_I uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
+                              uint32_t line);
+CPROF_I ProfileNode *merge_node (const Merge *m, uint32_t id);
+CPROF_I void merge_figures (ProfileNode *n, const ProfileNode *from);
 
 /* How many nodes the sum has, and a copy of them, without totals. */
 CPROF_I uint32_t merge_count (const Merge *m);

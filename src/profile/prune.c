@@ -21,28 +21,28 @@ static void prune_add (ProfileNode *to, const ProfileNode *from) {
 ** ======================================================= */
 
 /* ids of the first two nodes in a Merge */
-#define FOLD_ROOT	1u
-#define FOLD_OVERHEAD	2u
+#define SHORTEN_ROOT	1u
+#define SHORTEN_OVERHEAD	2u
 
 /* a node on the path that is walked */
-typedef struct FoldStep {
+typedef struct ShortenStep {
   uint32_t node;	/* in the new tree; 0: in none */
   uint32_t caller;	/* in the new tree, of what it calls */
   int first;	/* of its function, on the path */
-} FoldStep;
+} ShortenStep;
 
-typedef struct Fold {
+typedef struct Shorten {
   Merge *to;
   const Nodes *nodes;
   const uint8_t *root, *zone;	/* see prune_fold */
   uint32_t functions, levels;
   NodeStep *order;	/* of each node */
-  FoldStep *step;	/* of each level of the old tree */
+  ShortenStep *step;	/* of each level of the old tree */
   uint8_t *on;		/* of each function: is it a caller on the path? */
-} Fold;
+} Shorten;
 
 
-static void fold_measure (Fold *f) {
+static void shorten_measure (Shorten *f) {
   Preorder p;
   uint32_t i;
   for (i = 0; i < f->nodes->count; i++)
@@ -55,23 +55,23 @@ static void fold_measure (Fold *f) {
 }
 
 
-static int fold_begin (Fold *f) {
+static int shorten_begin (Shorten *f) {
   const Memory *m = f->to->memory;
   const ProfileNode *list = f->nodes->list;
   f->order = memory_new(m, NodeStep, f->nodes->count);
   if (f->order == NULL) return 0;
   nodes_steps(f->nodes, f->order);
-  fold_measure(f);
-  f->step = memory_newzeroed(m, FoldStep, f->levels);
+  shorten_measure(f);
+  f->step = memory_newzeroed(m, ShortenStep, f->levels);
   f->on = memory_newzeroed(m, uint8_t, f->functions);
   return f->step && f->on &&
-         merge_node(f->to, 0, list[0].func, 0) == FOLD_ROOT &&
-         merge_node(f->to, FOLD_ROOT, list[NODE_OVERHEAD].func, 0) ==
-           FOLD_OVERHEAD;
+         merge_enter(f->to, 0, list[0].func, 0) == SHORTEN_ROOT &&
+         merge_enter(f->to, SHORTEN_ROOT, list[NODE_OVERHEAD].func, 0) ==
+           SHORTEN_OVERHEAD;
 }
 
 
-static void fold_end (Fold *f) {
+static void shorten_end (Shorten *f) {
   const Memory *m = f->to->memory;
   memory_free(m, f->order, f->nodes->count * sizeof *f->order);
   memory_free(m, f->step, f->levels * sizeof *f->step);
@@ -84,12 +84,12 @@ static void fold_end (Fold *f) {
 ** function that calls itself stays in its node; one that is further up is
 ** called there, too, but calls nothing itself. 0: out of memory.
 */
-static int fold_place (Fold *f, FoldStep *s, const ProfileNode *n,
+static int shorten_place (Shorten *f, ShortenStep *s, const ProfileNode *n,
                        uint32_t caller) {
-  int outermost = caller == FOLD_ROOT && f->root != NULL;
+  int outermost = caller == SHORTEN_ROOT && f->root != NULL;
   s->node = s->caller = caller;
-  if (f->zone && merge_at(f->to, caller)->func == n->func) return 1;
-  s->node = merge_node(f->to, caller, n->func, outermost ? 0 : n->call_line);
+  if (f->zone && merge_node(f->to, caller)->func == n->func) return 1;
+  s->node = merge_enter(f->to, caller, n->func, outermost ? 0 : n->call_line);
   if (f->zone && f->on[n->func]) return s->node != 0;
   s->first = f->on[n->func] = 1;
   s->caller = s->node;
@@ -97,39 +97,39 @@ static int fold_place (Fold *f, FoldStep *s, const ProfileNode *n,
 }
 
 
-static int fold_enter (Fold *f, uint32_t node, uint32_t depth) {
+static int shorten_enter (Shorten *f, uint32_t node, uint32_t depth) {
   const ProfileNode *n = &f->nodes->list[node];
-  FoldStep *s = &f->step[depth];
+  ShortenStep *s = &f->step[depth];
   uint32_t caller = 0;
   if (depth > 0) caller = s[-1].caller;
   if (depth > 0 && f->zone && f->zone[n->func]) caller = s[-1].node;
   s->node = s->caller = 0;
   s->first = 0;
   if (node == NODE_OVERHEAD) return 1;
-  if (node == 0 && f->root == NULL) s->node = s->caller = FOLD_ROOT;
+  if (node == 0 && f->root == NULL) s->node = s->caller = SHORTEN_ROOT;
   else {
-    if (caller == 0 && node != 0 && f->root[n->func]) caller = FOLD_ROOT;
+    if (caller == 0 && node != 0 && f->root[n->func]) caller = SHORTEN_ROOT;
     if (caller == 0) return 1;
-    if (!fold_place(f, s, n, caller)) return 0;
+    if (!shorten_place(f, s, n, caller)) return 0;
   }
-  prune_add(merge_at(f->to, s->node), n);
+  prune_add(merge_node(f->to, s->node), n);
   return 1;
 }
 
 
-static void fold_leave (Fold *f, uint32_t depth) {
-  const FoldStep *s = &f->step[depth];
-  if (s->first) f->on[merge_at(f->to, s->node)->func] = 0;
+static void shorten_leave (Shorten *f, uint32_t depth) {
+  const ShortenStep *s = &f->step[depth];
+  if (s->first) f->on[merge_node(f->to, s->node)->func] = 0;
 }
 
 
-static int fold_walk (Fold *f) {
+static int shorten_walk (Shorten *f) {
   Preorder p;
   uint32_t above = 0;
   preorder_begin(&p, f->nodes, f->order);
   do {
-    while (above > p.depth) fold_leave(f, --above);
-    if (!fold_enter(f, p.node, p.depth)) return 0;
+    while (above > p.depth) shorten_leave(f, --above);
+    if (!shorten_enter(f, p.node, p.depth)) return 0;
     above++;
   } while (preorder_next(&p));
   return 1;
@@ -138,14 +138,14 @@ static int fold_walk (Fold *f) {
 
 int prune_fold (Merge *m, const Nodes *nodes, const uint8_t *root,
                 const uint8_t *zone) {
-  Fold f = ZEROS;
+  Shorten f = ZEROS;
   int ok;
   f.to = m;
   f.nodes = nodes;
   f.root = root;
   f.zone = zone;
-  ok = fold_begin(&f) && fold_walk(&f);
-  fold_end(&f);
+  ok = shorten_begin(&f) && shorten_walk(&f);
+  shorten_end(&f);
   return ok;
 }
 

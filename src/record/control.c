@@ -138,22 +138,31 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-int control_pause (Recorder *r, lua_State *L) {
+static int control_interrupt (Recorder *r, lua_State *L, int aside) {
   control_settle(r, L);
   if (r->state != STATE_RUNNING) return 0;
   control_detach(r, L);
   r->paused_at = r->hot->last;
+  r->aside = aside;
   r->state = STATE_PAUSED;
   return 1;
 }
 
 
+int control_pause (Recorder *r, lua_State *L) {
+  return control_interrupt(r, L, 0);
+}
+
+
+int control_suspend (Recorder *r, lua_State *L) {
+  return control_interrupt(r, L, 1);
+}
+
+
 int control_resume (Recorder *r, lua_State *L) {
-  Figures *f;
   if (!recorder_active(r) || r->state != STATE_PAUSED) return 0;
   if (!control_attach(r, L, 0)) return recorder_nomemory(r);
-  f = r->recording.figures;
-  if (r->hot->last > r->paused_at) f->paused += r->hot->last - r->paused_at;
+  recorder_paused(r, r->hot->last);
   return 1;
 }
 

@@ -23,6 +23,12 @@ CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 CPROF_I int control_stop (Recorder *r, lua_State *L);
 CPROF_I int control_pause (Recorder *r, lua_State *L);
 CPROF_I int control_resume (Recorder *r, lua_State *L);
+
+/*
+** Pauses until 'control_resume' for the profiler's own work: that time is
+** no part of the recording.
+*/
+CPROF_I int control_suspend (Recorder *r, lua_State *L);
 CPROF_I int control_reset (Recorder *r);
 
 /*

@@ -61,6 +61,7 @@ Recorder *recorder_get (lua_State *L) {
 /* The state is closed while it was recorded: completes the store. */
 static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
+  recorder_skip(r);
   recorder_settle(r);
   r->state = STATE_STOPPED;
   r->store->finish(r->store, r, L);
@@ -314,16 +315,29 @@ int recorder_running (Recorder *r) {
 ** Time
 ** ======================================================= */
 
+void recorder_paused (Recorder *r, uint64_t now) {
+  Figures *f = r->recording.figures;
+  if (now > r->paused_at)
+    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+  r->paused_at = now;
+}
+
+
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
-  if (r->state == STATE_PAUSED) {
-    if (now > r->paused_at) x->figures->paused += now - r->paused_at;
-    r->paused_at = now;
-  }
-  else
-    hot_charge(r->hot, now);
+  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  else hot_charge(r->hot, now);
+}
+
+
+void recorder_skip (Recorder *r) {
+  Hot *h = r->hot;
+  if (r->state == STATE_PAUSED) r->paused_at = hot_now(h);
+  if (r->state != STATE_RUNNING) return;
+  h->top->node->self += h->last - h->since;
+  hot_settime(h, hot_now(h));
 }
 
 

@@ -102,6 +102,7 @@ typedef struct Recorder {
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
   uint64_t paused_at;
+  int aside;		/* does it pause for the profiler's own work? */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
@@ -143,8 +144,20 @@ CPROF_I int recorder_forked (const Recorder *r);
 CPROF_I int recorder_active (Recorder *r);
 CPROF_I int recorder_running (Recorder *r);
 
+/*
+** The pause has lasted until 'now'. One for the profiler's own work, such
+** as a report, is as if there had been no such time.
+*/
+CPROF_I void recorder_paused (Recorder *r, uint64_t now);
+
 /* Brings figures up to this moment, while it records or pauses. */
 CPROF_I void recorder_settle (Recorder *r);
+
+/*
+** Leaves out the time since the last event: the state is being closed, and
+** to collect what the program has left is no work of its functions.
+*/
+CPROF_I void recorder_skip (Recorder *r);
 
 /*
 ** The stack of coroutine L, made if need be; removes those of coroutines

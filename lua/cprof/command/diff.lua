@@ -5,6 +5,8 @@ local format = require "cprof.format"
 local input = require "cprof.command.input"
 local match = require "cprof.match"
 local name = require "cprof.name"
+local nearest = require "cprof.nearest"
+local page = require "cprof.page"
 local select = require "cprof.report.select"
 
 local diff = {
@@ -28,7 +30,7 @@ function diff.define(parser)
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
-  input.looks(parser)
+  input.page(parser)
 end
 
 
@@ -36,7 +38,8 @@ end
 -- Entries: a function before and after, or one of them
 -- =======================================================
 
-local nothing = { calls = 0, self_ns = 0, total_ns = 0 }
+local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most = 0,
+                  total_most = 0 }
 
 ---@class cprof.Difference
 ---@field before cprof.Row   or nothing
@@ -111,6 +114,17 @@ local function passes(entry, filter)
   return false
 end
 
+-- fails where no function of either profile passes
+local function check_filter(entries, filter, fail)
+  local titles = {}
+  for i, entry in ipairs(entries) do
+    if passes(entry, filter) then return end
+    titles[i] = entry.func.title
+  end
+  fail(("no function matches --filter '%s'%s"):format(filter,
+    nearest.list(filter, titles)))
+end
+
 -- }======================================================
 
 
@@ -127,10 +141,11 @@ local columns = {
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
   { title = "self", rank = 2 }, { title = "now", alone = "self" },
   { title = "change" }, { title = "share" },
-  { title = "function", left = true, least = 18, tight = 14, most = 20 },
+  { title = "function", left = true, least = 18, tight = 14, most = 20,
+    firm = true, code = true },
   { title = "defined", left = true, least = 16, tight = 12,
-    cut = format.cutpath },
-  { title = "was", left = true, least = 12, tight = 8 },
+    cut = format.cutpath, firm = true, code = true },
+  { title = "was", left = true, least = 12, tight = 8, firm = true },
 }
 
 local function sign(n, text)
@@ -165,7 +180,7 @@ local function was(entry)
 end
 
 local function cells(view, entry)
-  local before, after = entry.before, entry.after
+  local before, after, on = entry.before, entry.after, view.page
   local function figure(side, text)
     return side == nothing and "-" or text
   end
@@ -174,10 +189,10 @@ local function cells(view, entry)
     figure(before, format.count(before.calls)),
     { figure(after, format.count(after.calls)),
       before.calls ~= after.calls and "bold" or nil },
-    figure(before, format.time(before.total_ns)),
-    figure(after, format.time(after.total_ns)),
-    figure(before, format.time(before.self_ns)),
-    figure(after, format.time(after.self_ns)),
+    figure(before, on:time(before.total_most, before.total_bounded)),
+    figure(after, on:time(after.total_most, after.total_bounded)),
+    figure(before, on:time(before.self_most, before.self_bounded)),
+    figure(after, on:time(after.self_most, after.self_bounded)),
     { signed(ns), format.heat(math.abs(ns), view.whole) },
     points(entry.share),
     format.plain(entry.func.name),
@@ -220,11 +235,12 @@ end
 
 -- with as many columns as there is room for
 local function fitting(view, rows)
-  local lines = format.table(columns, rows, math.huge, view.paint)
+  local on = view.page
+  local lines = format.table(columns, rows, math.huge, on.paint)
   for rank = 3, 1, -1 do
-    if widest(lines) <= view.width then break end
+    if widest(lines) <= on.width then break end
     local kept, picked = without(rank, rows)
-    lines = format.table(kept, picked, view.width, view.paint)
+    lines = format.table(kept, picked, on.width, on.paint)
   end
   return lines
 end
@@ -240,17 +256,15 @@ local function table_of(view, entries, parsed)
       end
     end
   end
-  if #rows == 0 then
-    view.out[#view.out + 1] = "no function differs"
-    return
-  end
-  local lines = fitting(view, rows)
-  table.move(lines, 1, #lines, #view.out + 1, view.out)
+  local on = view.page
+  if #rows == 0 then return on:line "no function differs" end
+  if on.markdown then on:table(columns, rows)
+  else on:verbatim(fitting(view, rows)) end
   if more > 0 then
-    view.out[#view.out + 1] = view.paint("dim", ("… %s more function%s, " ..
-      "%s self"):format(format.count(more), more == 1 and "" or "s",
-      signed(more_ns)))
+    on:rest(("… %s more function%s, %s self"):format(format.count(more),
+      more == 1 and "" or "s", signed(more_ns)))
   end
+  on:explain "calls"
 end
 
 -- }======================================================
@@ -267,8 +281,8 @@ local function head(view, path, profile)
     meta.clock)
   local what = ("%s: %s"):format(path,
     format.plain(meta.program or "(embedded)"))
-  view.out[#view.out + 1] = format.cut(what,
-    math.max(view.width - format.width(facts), 20)) .. facts
+  view.page:line(format.cut(what,
+    math.max(view.page.width - format.width(facts), 20)) .. facts)
 end
 
 local function counted(entries, side)
@@ -285,11 +299,11 @@ local function whole(view, before, after, entries)
   local calls = select.calls(after) - select.calls(before)
   local moved = 0
   for _, entry in ipairs(entries) do moved = moved + math.abs(entry.share) end
-  view.out[#view.out + 1] = ("change: %s%s, %s calls, %d new and %d gone " ..
-    "functions; %.1f%% of the time moved"):format(signed(ns),
+  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions; " ..
+    "%.1f%% of the time moved"):format(signed(ns),
     was_ns > 0 and (" (%s)"):format(points(ns / was_ns * 100)) or "",
     sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
-    counted(entries, "after"), moved / 2)
+    counted(entries, "after"), moved / 2))
 end
 
 local function notes(view, parsed, before, after)
@@ -303,9 +317,7 @@ local function notes(view, parsed, before, after)
   end
   check(parsed.before, before)
   check(parsed.after, after)
-  for _, note in ipairs(list) do
-    view.out[#view.out + 1] = "note: " .. note
-  end
+  for _, note in ipairs(list) do view.page:note(note) end
 end
 
 -- }======================================================
@@ -315,19 +327,21 @@ function diff.call(parsed, fail)
   local before = input.load(parsed.before, fail)
   local after = input.load(parsed.after, fail)
   local view = {
-    out = {}, width = parsed.width or format.columns(),
-    paint = format.paint(format.wants_color(parsed.color or "auto")),
+    page = page.new { format = parsed.format, width = parsed.width,
+                      color = parsed.color },
     whole = math.max(before.program_ns, after.program_ns),
   }
   local entries = entries_of(before, after)
+  if parsed.filter then check_filter(entries, parsed.filter, fail) end
+  if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: " .. parsed.before, before)
   head(view, "after:  " .. parsed.after, after)
   whole(view, before, after, entries)
   notes(view, parsed, before, after)
-  view.out[#view.out + 1] = ""
+  view.page:gap()
   sort(entries, parsed.sort)
   table_of(view, entries, parsed)
-  input.print(table.concat(view.out, "\n") .. "\n", fail)
+  input.print(view.page:text(), fail)
 end
 
 return diff

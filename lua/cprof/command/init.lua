@@ -63,10 +63,10 @@ local function make_parser(names)
     print("cprof " .. require "cprof.core".version)
     os.exit(0, true)
   end)
-  local parser
+  local last
   for _, name in ipairs(names) do
     local command = command_named(name)
-    parser = root:command(name, command.description or command.summary)
+    local parser = root:command(name, command.description or command.summary)
     parser:summary(command.summary)
     if command.usage then
       parser:usage("Usage: " .. command.usage)
@@ -75,6 +75,7 @@ local function make_parser(names)
     command.define(parser)
     adapt_help(parser)
     parser:flag("--ascii", "No characters that need UTF-8.")
+    last = parser
   end
   -- called with the parser of the command
   function root.error(parser, message)
@@ -82,7 +83,7 @@ local function make_parser(names)
     message = message:gsub("\n", "; "):gsub("%?$", "")
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
-  return root, parser
+  return root, last
 end
 
 local function known(wanted)
@@ -152,7 +153,7 @@ return function(words)
     local run = command_named "run"
     run.define_internal(last)
     local at, options = run.split(words, 2)
-    local parsed = root:parse { "run", table.unpack(options) }
+    local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end

@@ -29,11 +29,11 @@ local function hand_over(state)
 end
 
 -- the profile goes to whoever wants it; a child of the program has none
-local function finish(state, deliver)
+local function finish(state, deliver, closing)
   if state.over then return end
   state.over = true
   if not state.profile then
-    core.stop()
+    if closing then core.close() else core.stop() end
     state.profile = cprof.snapshot()
   end
   if state.profile.meta.ended ~= "the process forked" then
@@ -49,21 +49,23 @@ end
 ---@return string? why
 function session.begin(options, deliver)
   local state = { over = true }
-  local function ending()
+  local last = {}
+  -- the collector gives what it collects
+  local function ending(collected)
     -- what the program has written comes before what is said of it
     if not state.over then
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
     end
-    local done, what = pcall(finish, state, deliver)
+    local done, what = pcall(finish, state, deliver, collected == last)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
     end
   end
   -- garbage of the state itself: found when that is closed, by which time
   -- all that the program has made is gone
-  local last = setmetatable({}, { __gc = ending })
+  setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   local ok, why = pcall(cprof.start, options)
   if not ok then return nil, (tostring(why):gsub("^start: ", "")) end

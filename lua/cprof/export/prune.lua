@@ -9,7 +9,7 @@
 -- before these have more than a little of it, recursion is folded.
 
 local core = require "cprof.core"
-local find = require "cprof.find"
+local find = require "cprof.report.find"
 local format = require "cprof.format"
 local lines = require "cprof.lines"
 local options = require "cprof.options"
@@ -110,7 +110,7 @@ local function folded(tree, p, roots)
   for i, f in ipairs(p.functions) do
     if zones then zones[i] = f.kind == "zone" end
   end
-  tree.nodes = core.fold(tree.nodes, #p.functions, roots, zones or nil)
+  tree.nodes = core.foldpaths(tree.nodes, #p.functions, roots, zones or nil)
   tree.whole = whole_ns(tree)
 end
 
@@ -199,7 +199,7 @@ end
 
 -- the functions that make up the root, or why there is none
 local function root_of(p, wanted)
-  local row, why = find.row((p:sums(function(f) return f.title end)), wanted)
+  local row, why = find((p:sums(function(f) return f.title end)), wanted)
   if not row then return nil, why end
   local roots = {}
   for i, f in ipairs(p.functions) do roots[i] = f.title == row.title end

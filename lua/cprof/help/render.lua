@@ -1,7 +1,7 @@
 -- Markdown as a terminal shows it: what topics are written in, no more.
 
 -- how far what stands in tables is from the left
-local inset <const> = 4
+local inset <const> = 6
 
 -- marks of Markdown go, but not in a code block
 local function plain(s)
@@ -24,18 +24,25 @@ local function wrap(s, width, first, others)
   return lines
 end
 
--- a row of a table: the first cell is what the others are about
-local function row(line, width, out)
+local function cells_of(line)
   local cells = {}
   for cell in line:gmatch "|([^|]*)%f[|]" do
     cells[#cells + 1] = plain(cell):match "^%s*(.-)%s*$"
   end
-  local name = cells[1]
-  if #cells == 3 then name = ("%s  (%s)"):format(name, cells[2]) end
+  return cells
+end
+
+-- a row of a table: the first cell is what the others are about
+local function row(cells, head, width, out)
+  local name, text = cells[1], table.concat(cells, "; ", 2)
+  if head[2] == "default" then
+    name, text = ("%s  (%s)"):format(name, cells[2]), cells[3]
+  end
   out[#out + 1] = "  " .. name
   local blanks = (" "):rep(inset)
-  for _, l in ipairs(wrap(cells[#cells], width, blanks .. "  ",
-    blanks .. "  ")) do out[#out + 1] = l end
+  for _, l in ipairs(wrap(text, width, blanks, blanks)) do
+    out[#out + 1] = l
+  end
 end
 
 -- what a line that is in no code block and no table becomes
@@ -59,19 +66,18 @@ end
 ---@return string
 return function(topic, width, paint)
   local out = { paint("bold", plain(topic.title)), "" }
-  local code, tabular = false, false
+  local code, head = false, nil
   for line in topic.text:gmatch "([^\n]*)\n" do
     if line:find "^```" then
       code = not code
     elseif code then
       out[#out + 1] = "    " .. line
     elseif line:find "^|" then
-      -- the first two rows are the head and the rule
-      local rule = line:find "^|%-"
-      if tabular and not rule then row(line, width, out) end
-      tabular = true
+      local cells = cells_of(line)
+      if head and not line:find "^|%-" then row(cells, head, width, out) end
+      head = head or cells
     else
-      tabular = false
+      head = nil
       prose(line, width, paint, out)
     end
   end
