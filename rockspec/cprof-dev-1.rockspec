@@ -46,6 +46,7 @@ build = {
         "src/host/czone.c",
         "src/identity/bytecode.c",
         "src/identity/closure.c",
+        "src/identity/codes.c",
         "src/identity/function.c",
         "src/identity/label.c",
         "src/identity/library.c",

@@ -201,24 +201,8 @@ cprof.frame = core.frame
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
----A function that does what `f` does, within a zone.
----@param zone string
----@param f function
----@return function
-function cprof.wrap(zone, f)
-  if type(zone) ~= "string" then
-    error("wrap: the name must be a string, got a " .. type(zone), 2)
-  elseif type(f) ~= "function" then
-    error("wrap: a function must follow the name, got a " .. type(f), 2)
-  end
-  return function(...)
-    local _ <close> = core.zone(zone)
-    return f(...)
-  end
-end
-
--- Views are made while recording pauses, so that they do not show up in
--- what they show.
+-- What the profiler does itself is done while recording pauses, so that it
+-- does not show up in what is recorded.
 local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
@@ -311,6 +295,23 @@ function cprof.view(p)
   end
   local _ <close> = core.suspend() and resume or nil
   return view.new(function() return p or taken() end, p == nil)
+end
+
+---A function that does what `f` does, within a zone.
+---@param zone string
+---@param f function
+---@return function
+function cprof.wrap(zone, f)
+  local _ <close> = core.suspend() and resume or nil
+  if type(zone) ~= "string" then
+    error("wrap: the name must be a string, got a " .. type(zone), 2)
+  elseif type(f) ~= "function" then
+    error("wrap: a function must follow the name, got a " .. type(f), 2)
+  end
+  return function(...)
+    local _ <close> = core.zone(zone)
+    return f(...)
+  end
 end
 
 return cprof

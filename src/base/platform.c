@@ -120,12 +120,19 @@ int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
 }
 
 
+/*
+** Opening a pipe or a device can have effects, so it is looked at before,
+** and again in case that it was replaced since.
+*/
 int platform_openfile (const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat s;
-  if (fd < 0) return -1;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) return fd;
-  close(fd);
+  int fd;
+  if (stat(path, &s) != 0) return -1;
+  if (S_ISREG(s.st_mode)) {
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))) return fd;
+    close(fd);
+  }
   errno = EINVAL;
   return -1;
 }
@@ -226,9 +233,9 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 
 #if defined(F_OFD_SETLK)
 
-static int lock_call (int fd, int command, struct flock *l) {
+static int lock_call (int fd, int command, short type, struct flock *l) {
   memset(l, 0, sizeof *l);
-  l->l_type = F_WRLCK;
+  l->l_type = type;
   l->l_whence = SEEK_SET;
   return fcntl(fd, command, l) == 0;
 }
@@ -236,14 +243,20 @@ static int lock_call (int fd, int command, struct flock *l) {
 
 int platform_lock (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_SETLK, &l) ||
+  return lock_call(fd, F_OFD_SETLK, F_WRLCK, &l) ||
          (errno != EAGAIN && errno != EACCES);
+}
+
+
+void platform_unlock (int fd) {
+  struct flock l;
+  (void)lock_call(fd, F_OFD_SETLK, F_UNLCK, &l);
 }
 
 
 int platform_locked (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+  return lock_call(fd, F_OFD_GETLK, F_WRLCK, &l) && l.l_type != F_UNLCK;
 }
 
 #else
@@ -259,6 +272,11 @@ int platform_lock (int fd) {
     nanosleep(&moment, NULL);
   }
   return 0;
+}
+
+
+void platform_unlock (int fd) {
+  flock(fd, LOCK_UN);
 }
 
 

@@ -127,6 +127,9 @@ CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
 /* Locks a file until it is closed; 0: another process has locked it. */
 CPROF_I int platform_lock (int fd);
 
+/* Unlocks it, also for children that have it open. */
+CPROF_I void platform_unlock (int fd);
+
 /* Has another process locked it? */
 CPROF_I int platform_locked (int fd);
 

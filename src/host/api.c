@@ -160,7 +160,7 @@ int cprof_start (lua_State *L, const cprof_Options *options) {
 int cprof_stop (lua_State *L) {
   Recorder *r = recorder_get(L);
   int stopped = 0;
-  if (r == NULL || !recorder_active(r)) return 0;
+  if (r == NULL || !control_active(r, L)) return 0;
   if (api_call(L, api_stop, &stopped) != LUA_OK) lua_pop(L, 1);
   return stopped;
 }
@@ -180,13 +180,13 @@ int cprof_resume (lua_State *L) {
 
 int cprof_reset (lua_State *L) {
   Recorder *r = recorder_get(L);
-  return r != NULL && control_reset(r);
+  return r != NULL && control_reset(r, L);
 }
 
 
 int cprof_running (lua_State *L) {
   Recorder *r = recorder_get(L);
-  return r != NULL && recorder_running(r);
+  return r != NULL && control_active(r, L) && r->state == STATE_RUNNING;
 }
 
 
@@ -198,7 +198,8 @@ int cprof_frame (lua_State *L, int record) {
 
 int cprof_attach (lua_State *L1) {
   Recorder *r = recorder_get(L1);
-  return r != NULL && recorder_running(r) && attach_host(r, L1);
+  return r != NULL && control_active(r, r->main) &&
+         r->state == STATE_RUNNING && attach_host(r, L1);
 }
 
 
@@ -225,7 +226,7 @@ static Recorder *api_idle (lua_State *L) {
   if (recorder_get(L) == NULL && api_call(L, api_make, NULL) != LUA_OK)
     lua_pop(L, 1);
   r = recorder_get(L);
-  return r != NULL && !recorder_active(r) ? r : NULL;
+  return r != NULL && !r->telling && !control_active(r, L) ? r : NULL;
 }
 
 

@@ -7,6 +7,7 @@
 #include "identity/bytecode.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -330,7 +331,8 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   own = read_number(r);
   d->code = dump_origin(r->dump, r->at);
   d->size = own * r->instruction;
-  d->func = 0;
+  d->ordinal = d->func = 0;
+  d->equals = 1;
   read_skip(r, own, r->instruction);
   constants = read_constants(r);
   hash = text_hash(r->dump->bytes + start, r->at - start);
@@ -426,6 +428,49 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
   return ok;
 }
+
+
+/* {======================================================
+** Equal prototypes
+** ======================================================= */
+
+typedef struct Numbered {
+  uint64_t fingerprint;
+  uint32_t index;
+} Numbered;
+
+
+static int numbered_order (const void *a, const void *b) {
+  const Numbered *x = cast(const Numbered *, a);
+  const Numbered *y = cast(const Numbered *, b);
+  if (x->fingerprint != y->fingerprint)
+    return x->fingerprint < y->fingerprint ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+
+int bytecode_number (Bytecode *b, const Memory *m) {
+  Numbered *list = memory_new(m, Numbered, b->count);
+  uint32_t i, k, from;
+  if (list == NULL) return 0;
+  for (i = 0; i < b->count; i++) {
+    list[i].fingerprint = b->list[i].fingerprint;
+    list[i].index = i;
+  }
+  qsort(list, b->count, sizeof *list, numbered_order);
+  for (from = 0; from < b->count; from = i) {
+    for (i = from; i < b->count; i++)
+      if (list[i].fingerprint != list[from].fingerprint) break;
+    for (k = from; k < i; k++) {
+      b->list[list[k].index].ordinal = k - from;
+      b->list[list[k].index].equals = i - from;
+    }
+  }
+  memory_free(m, list, b->count * sizeof *list);
+  return 1;
+}
+
+/* }====================================================== */
 
 
 /* {======================================================

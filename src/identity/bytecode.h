@@ -3,9 +3,9 @@
 ** as 'lua_dump' writes them. Two prototypes are the same when their
 ** fingerprints are. Where even these agree (two empty functions on one
 ** line), the addresses of their code tell them apart while the chunk
-** lives. A prototype that an edit of the text has moved or renamed still
-** has its shape: that is code, constants, upvalues, parameters and nested
-** functions, without lines, names and source.
+** lives, see codes.h. A prototype that an edit of the text has moved or
+** renamed still has its shape: that is code, constants, upvalues, parameters
+** and nested functions, without lines, names and source.
 */
 
 #ifndef bytecode_h
@@ -23,6 +23,8 @@ typedef struct Prototype {
   uint32_t size;	/* of the code, in bytes */
   int first, final;	/* lines that its code is on; -1: not known */
   int entry;		/* the line that runs first */
+  uint32_t ordinal;	/* its number among equal ones, from 0 ... */
+  uint32_t equals;	/* ... and how many these are; by bytecode_number */
   uint32_t func;	/* id of the function, or 0; set by 'source' */
 } Prototype;
 
@@ -50,6 +52,9 @@ typedef struct Bytecode {
 ** fingerprint of the whole. 0: out of memory.
 */
 CPROF_I int bytecode_read (Bytecode *b, const Memory *m, lua_State *L);
+
+/* Numbers equal prototypes in order of text. 0: out of memory. */
+CPROF_I int bytecode_number (Bytecode *b, const Memory *m);
 
 /* Marks the active lines of 'from' in 'to', too. 0: out of memory. */
 CPROF_I int bytecode_mark (Bytecode *to, const Memory *m,

@@ -18,6 +18,7 @@
 #include "base/chunks.h"
 #include "base/index.h"
 #include "base/text.h"
+#include "identity/codes.h"
 #include "identity/library.h"
 #include "identity/line.h"
 #include "identity/source.h"
@@ -44,7 +45,7 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
   uint64_t shape;	/* see bytecode.h */
-  uintptr_t key;	/* a C function, or the address of Lua code */
+  uintptr_t key;	/* a C function */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
   uint32_t source;	/* text; of a C function: where its code is */
@@ -103,6 +104,7 @@ typedef struct Functions {
   Chunks keys;		/* of Key */
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
+  Codes codes;
   int stale;		/* are lookups by source and lines void? */
   Bytecode read;	/* room for the bytecode at hand */
   Library library;

@@ -11,6 +11,7 @@
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "record/control.h"
 
 
 #define LOADED	"cprof.loaded"
@@ -163,11 +164,16 @@ static int lfile_naming (lua_State *L) {
 }
 
 
+static int lfile_writenames (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (control_active(r, L)) livefile_names(r->store, r, L);
+  return 0;
+}
+
+
 /* -> : writes names as they are at present */
 static int lfile_names (lua_State *L) {
-  Recorder *r = recorder_get(L);
-  if (recorder_active(r)) livefile_names(r->store, r, L);
-  return 0;
+  return lprofile_quietly(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
@@ -296,6 +302,7 @@ static int load_push (lua_State *L) {
   load_meta(L, l, nodes + 2);
   load_names(L, l);
   load_paths(L, l);
+  reader_free(l);
   return 8;
 }
 
@@ -314,9 +321,7 @@ static int lfile_load (lua_State *L) {
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  lprofile_quietly(L, load_push, l, 8);
-  reader_free(l);
-  return 8;
+  return lprofile_quietly(L, load_push, 1);
 }
 
 /* }====================================================== */

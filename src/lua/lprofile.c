@@ -299,20 +299,21 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 }
 
 
-void lprofile_quietly (lua_State *L, lua_CFunction f, void *ud,
-                       int results) {
+int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments) {
   int running = lua_gc(L, LUA_GCISRUNNING), status;
+  int under = lua_gettop(L) - arguments;
   lua_pushcfunction(L, f);
-  lua_pushlightuserdata(L, ud);
+  lua_insert(L, under + 1);
   lua_gc(L, LUA_GCSTOP);
-  status = lua_pcall(L, 1, results, 0);
+  status = lua_pcall(L, arguments, LUA_MULTRET, 0);
   if (running) lua_gc(L, LUA_GCRESTART);
   if (status != LUA_OK) lua_error(L);
+  return lua_gettop(L) - under;
 }
 
 
 static int profile_takesnapshot (lua_State *L) {
-  Core *c = cast(Core *, lua_touserdata(L, 1));
+  Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   lprofile_push(L, &r->recording, &c->overhead, &r->frames);
   return 6;
@@ -324,18 +325,17 @@ static int profile_takesnapshot (lua_State *L) {
 ** is no recording
 */
 static int profile_snapshot (lua_State *L) {
-  Core *c = lstate_get(L);
-  Recorder *r = c->recorder;
+  Recorder *r = recorder_get(L);
   control_settle(r, L);
   if (!r->started) return 0;
-  lprofile_quietly(L, profile_takesnapshot, c, 6);
-  if (r->state == STATE_RUNNING) recorder_overhead(r);
+  lprofile_quietly(L, profile_takesnapshot, 0);
+  if (r->state == STATE_RUNNING && !r->telling) recorder_overhead(r);
   return 6;
 }
 
 
 static int profile_takefunctions (lua_State *L) {
-  const Recording *r = cast(const Recording *, lua_touserdata(L, 1));
+  const Recording *r = &recorder_get(L)->recording;
   Snapshot *s = snapshot_new(L);
   lua_Integer *calls = lnodes_array(L, lua_Integer, r->functions.list.count);
   uint32_t i;
@@ -358,10 +358,8 @@ static int profile_takefunctions (lua_State *L) {
 
 /* -> functions, as 'snapshot' gives them, with their calls */
 static int profile_functions (lua_State *L) {
-  Recorder *r = recorder_get(L);
-  if (!r->started) return 0;
-  lprofile_quietly(L, profile_takefunctions, &r->recording, 1);
-  return 1;
+  if (!recorder_get(L)->started) return 0;
+  return lprofile_quietly(L, profile_takefunctions, 0);
 }
 
 /* }====================================================== */

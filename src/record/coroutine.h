@@ -18,6 +18,14 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
                               int told);
 
 /*
+** Charges the time up to 'now' before that: to what ran, or to nobody if
+** another hook has replaced ours there; 'now' is then later. 0: out of
+** memory.
+*/
+CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int told,
+                              uint64_t *now);
+
+/*
 ** If another hook has replaced ours in L, which runs: charges the time to
 ** nobody and, where that hook is gone, takes ours back. 0: out of memory.
 */

@@ -102,6 +102,7 @@ typedef struct Recorder {
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
   uint64_t paused_at;
+  int telling;		/* is a trace told of an event right now? */
   int aside;		/* does it pause for the profiler's own work? */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
@@ -128,6 +129,13 @@ CPROF_I int recorder_begin (Recorder *r, lua_State *L, const Options *o);
 /* Forgets all that was counted. 0: out of memory. */
 CPROF_I int recorder_clear (Recorder *r);
 
+/*
+** The same in the child of a fork, for which its frames must have no nodes:
+** goes on in the store 'to', which it takes. The one of the parent is left
+** as it is.
+*/
+CPROF_I int recorder_move (Recorder *r, Store *to);
+
 /* Recording ends by itself; what there is stays. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
 
@@ -139,7 +147,8 @@ CPROF_I int recorder_forked (const Recorder *r);
 
 /*
 ** Is something being recorded, or paused? Looks at what the hook cannot
-** see: a fork, and a damaged store, which end it.
+** see: a damaged store, which ends it, and a fork. What is to be done then
+** is in control.h.
 */
 CPROF_I int recorder_active (Recorder *r);
 CPROF_I int recorder_running (Recorder *r);

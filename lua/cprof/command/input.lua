@@ -13,7 +13,7 @@ local short <const> = 32000000
 local block_size <const> = 65536
 
 local function size(path)
-  local file = io.open(path, "rb")
+  local file = not core.special(path) and io.open(path, "rb")
   if not file then return 0 end
   local bytes = file:seek "end" or 0
   file:close()

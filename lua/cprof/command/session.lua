@@ -29,13 +29,10 @@ local function hand_over(state)
 end
 
 -- the profile goes to whoever wants it; a child of the program has none
-local function finish(state, deliver, closing)
+local function finish(state, deliver)
   if state.over then return end
   state.over = true
-  if not state.profile then
-    if closing then core.close() else core.stop() end
-    state.profile = cprof.snapshot()
-  end
+  state.profile = state.profile or cprof.snapshot()
   if state.profile.meta.ended ~= "the process forked" then
     deliver(state.profile, state.note)
   end
@@ -52,13 +49,17 @@ function session.begin(options, deliver)
   local last = {}
   -- the collector gives what it collects
   local function ending(collected)
-    -- what the program has written comes before what is said of it
     if not state.over then
+      -- first of all, so that nothing of ours is recorded
+      if not state.profile then
+        if collected == last then core.close() else core.stop() end
+      end
+      -- what the program has written comes before what is said of it
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
     end
-    local done, what = pcall(finish, state, deliver, collected == last)
+    local done, what = pcall(finish, state, deliver)
     if not done then
       pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
     end
@@ -67,11 +68,16 @@ function session.begin(options, deliver)
   -- all that the program has made is gone
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
+  local exit = os.exit
+  rawset(os, "exit", core.exiting(ending, exit))
   local ok, why = pcall(cprof.start, options)
-  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
+  if not ok then
+    rawset(os, "exit", exit)
+    return nil, (tostring(why):gsub("^start: ", ""))
+  end
+  -- from here on, calls of functions that are not ours would be recorded
   state.over = false
-  rawset(os, "exit", core.exiting(ending, os.exit))
-  hand_over(state)
+  hand_over(state)  -- makes a function, so that due garbage is collected
   core.interruptible(true)
   core.reset()  -- of what led here
   return true
