@@ -93,8 +93,8 @@ describe("an export", function()
   end)
 
   it("must be of a format that there is", function()
-    local names = "folded, speedscope, chrome, pprof, callgrind, lcov, " ..
-      "json, csv"
+    local names = "folded, speedscope, chrome, cpuprofile, pprof, " ..
+      "callgrind, lcov, json, csv"
     local here = debug.getinfo(1, "l").currentline + 1
     local _, message = pcall(function() called:export("flame", print) end)
     assert.equal(("spec/export_spec.lua:%d: export: unknown format " ..
@@ -150,7 +150,7 @@ describe("an export", function()
     package.loaded["cprof.export.csv"] = { write = function(_, out)
       for _ = 1, 100000 do out "new" end
       error("half-way", 0)
-    end }
+    end, size = was.size }
     local ok, message = pcall(called.export, called, "csv", path)
     package.loaded["cprof.export.csv"] = was
     assert.is_false(ok)
@@ -224,6 +224,7 @@ describe("an export", function()
       "dkjson\n"
     assert.is_truthy(output:find("^folded\ttrue\ttrue\n" ..
       "speedscope\t" .. missing .. "chrome\t" .. missing ..
+      "cpuprofile\t" .. missing ..
       "pprof\ttrue\ttrue\ncallgrind\ttrue\ttrue\njson\t" .. missing ..
       "csv\ttrue\ttrue\n$"), output)
   end)
@@ -453,6 +454,20 @@ describe("lcov", function()
     assert.is_true(hit > 5 and hit < found)
   end)
 
+  it("names what never ran like what ran beside it", function()
+    local path = os.tmpname()
+    write(path, "local m, n = {}, {}\nfunction m.a() end\n" ..
+      "function m.b() end\nfunction n.c() end\nfunction m:d() end\n" ..
+      "return m")
+    package.loaded["app.mod"] = dofile(path)
+    local p = helper.record(package.loaded["app.mod"].a, { mode = "line" })
+    package.loaded["app.mod"] = nil
+    local record = records(p)[path]
+    os.remove(path)
+    assert.equal("FN:1,main chunk:1\nFN:2,app.mod.a:2\nFN:3,app.mod.b:3\n" ..
+      "FN:4,n.c:4\nFN:5,m:d:5\n", (record:match "^(.-)FNDA"))
+  end)
+
   it("leaves out what is no file", function()
     local p = helper.record(function()
       load("return 1", "=name")()
@@ -484,33 +499,5 @@ describe("lcov", function()
     os.remove(path)
     assert.equal("FN:1,main chunk:1\nFN:2,f:2\nFNDA:3,main chunk:1\n" ..
       "FNDA:3,f:2\nFNF:2\nFNH:2\n", record:match "^(.*\n)DA:2")
-  end)
-end)
-
-describe("a million nodes", function()
-  it("are exported in less than 300 MB, profile and all", function()
-    local n = helper.slow and 1000 or
-      os.getenv "CPROF_SANITIZE" and 10000 or 1000000
-    local output = helper.run(([[
-      local p = require "manystates"(%d, { mode = "line" })
-      assert(#p.nodes >= %d, #p.nodes)
-      for _, format in ipairs(require "cprof.export".formats) do
-        local size = 0
-        assert(p:export(format.name, function(s) size = size + #s end))
-        print(format.name, size)
-      end
-      for line in io.lines "/proc/self/status" do
-        local peak = line:match "^VmHWM:%%s*(%%d+) kB"
-        if peak then print("peak", peak) end
-      end]]):format(n, n))
-    for _, format in ipairs(export.formats) do
-      assert.is_truthy(output:find("\n" .. format.name .. "\t%d+\n") or
-        output:find("^" .. format.name .. "\t%d+\n"), output)
-    end
-    local size = tonumber(output:match "pprof\t(%d+)")
-    assert.is_true(size > n * 8, output)
-    local peak = tonumber(output:match "peak\t(%d+)")
-    -- a sanitizer's own memory is none of ours
-    if n == 1000000 then assert.is_true(peak < 300000, output) end
   end)
 end)

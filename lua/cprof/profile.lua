@@ -342,10 +342,11 @@ end
 ---cannot be meant; nil and a message when it cannot be written.
 ---@param format string        one of `cprof.export`.formats
 ---@param target cprof.Writer  path, function(string), or file
+---@param options? cprof.ExportOptions
 ---@return true? ok
----@return string? message
-function Profile:export(format, target)
-  return export.write(self, format, target, 2)
+---@return string? message     with true: what is not as it was recorded
+function Profile:export(format, target, options)
+  return export.write(self, format, target, options, 2)
 end
 
 return profile

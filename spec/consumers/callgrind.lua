@@ -53,7 +53,7 @@ local function check(p)
   end
   assert.is_true(own > 200)
   assert.equal(own, count)
-  assert.same({ p.nodes[1].total_ns, calls }, totals)
+  assert.same({ p.program_ns, calls }, totals)
   rows = annotate(path, "--inclusive=yes")
   for title, row in pairs(consumers.rows(p)) do
     if row.total_ns > 0 then

@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
+local lines = require "cprof.lines"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "
@@ -19,6 +20,12 @@ local function top(path, what)
     end
   end
   return rows, output
+end
+
+-- the path of what a file is when it is not compressed
+local function plain(path)
+  consumers.run("gzip -dc '%s' > '%s.plain'", path, path)
+  return path .. ".plain"
 end
 
 -- what stands in the line where the figures are
@@ -44,7 +51,7 @@ describe("go tool pprof", function()
     end
     assert.is_true(seen > 200)
     assert.is_truthy(output:find("Total samples = " ..
-      p.nodes[1].total_ns .. "ns", 1, true), output:sub(1, 500))
+      p.program_ns .. "ns", 1, true), output:sub(1, 500))
     assert.is_truthy(output:find("Type: time", 1, true))
   end)
 
@@ -65,7 +72,10 @@ describe("go tool pprof", function()
     local output = consumers.run(pprof .. "-raw '%s'", path)
     local states, samples = 0, 0
     for _, node in ipairs(p.nodes) do
-      if node.calls > 0 or node.self_ns > 0 then states = states + 1 end
+      if (node.calls > 0 or node.self_ns > 0) and
+         node.func ~= p.overhead then
+        states = states + 1
+      end
     end
     local calls, ns = 0, 0
     local list = output:match "\nSamples:\n[^\n]*\n(.-)\nLocations\n"
@@ -74,7 +84,7 @@ describe("go tool pprof", function()
       calls, ns = calls + math.tointeger(c), ns + math.tointeger(t)
     end
     assert.equal(states, samples)
-    assert.equal(p.nodes[1].total_ns, ns)
+    assert.equal(p.program_ns, ns)
     assert.is_truthy(output:find("calls/count time/nanoseconds[dflt]", 1,
       true))
     local sum = 0
@@ -105,17 +115,57 @@ describe("go tool pprof", function()
   end)
 end)
 
+-- { line -> flat time } by title
+local function listed(path, pattern)
+  local output = consumers.run(pprof .. "-list='%s' -unit=ns " ..
+    "-sample_index=time '%s'", pattern, path)
+  local of, current = {}, nil
+  for line in output:gmatch "[^\n]+" do
+    local title = line:match "^ROUTINE =+ (.+) in /"
+    if title then
+      of[title], current = {}, title
+    end
+    local flat, number = line:match "^ *([%d.]+)n?s? +[%d.]+n?s? +(%d+):"
+    if flat and flat ~= "." then
+      of[current][math.tointeger(number)] = math.tointeger(flat)
+    end
+  end
+  return of
+end
+
+describe("go tool pprof -list", function()
+  it("has self times on their lines", function()
+    local p = consumers.profile { mode = "line", lines = { "lexer" } }
+    local path = consumers.export(p, "pprof", "lines.pb")
+    local got = listed(path, "luacheck/lexer.lua")
+    local wanted, seen = {}, 0
+    for func, line, _, ns in lines.each(p.counted) do
+      local f = p.functions[func]
+      if ns > 0 and f.source:find "luacheck/lexer.lua$" then
+        wanted[f.title] = wanted[f.title] or {}
+        wanted[f.title][line] = ns
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 100)
+    for title, own in pairs(wanted) do assert.same(own, got[title], title) end
+  end)
+end)
+
 describe("protoc", function()
   it("decodes all that was written", function()
     local p = consumers.profile()
     local path = consumers.export(p, "pprof", "cprof.pb")
     local output = consumers.run("protoc --proto_path=spec/support " ..
-      "--decode=perftools.profiles.Profile profile.proto < '%s'", path)
+      "--decode=perftools.profiles.Profile profile.proto < '%s'",
+      plain(path))
     -- fields that are not known have numbers
     assert.is_nil(output:match "%f[^\n\0] *%d+[: ]")
     local _, functions = output:gsub("\nfunction {", "")
     local used = {}
-    for _, node in ipairs(p.nodes) do used[node.func] = true end
+    for _, node in ipairs(p.nodes) do
+      used[node.func] = node.func ~= p.overhead or nil
+    end
     local count = 0
     for _ in pairs(used) do count = count + 1 end
     assert.equal(count, functions)
@@ -132,5 +182,22 @@ describe("protoc", function()
       assert.is_truthy(output:find('string_table: "' .. text .. '"', 1,
         true), text)
     end
+  end)
+end)
+
+describe("gzip", function()
+  it("finds nothing wrong with what it decompresses", function()
+    local p = consumers.profile()
+    local path = consumers.export(p, "pprof", "cprof.pb.gz")
+    assert.equal("", consumers.run("gzip -t '%s'", path))
+    local function size(of)
+      return tonumber(consumers.run("wc -c < '%s'", of))
+    end
+    assert.is_true(size(path) * 3 < size(plain(path)))
+    -- readers take what is not compressed, too
+    local function raw(of)
+      return consumers.run(pprof .. "-raw '%s'", of)
+    end
+    assert.equal(raw(path), raw(plain(path)))
   end)
 end)

@@ -2,6 +2,7 @@
 
 local profiler = require "cprof"
 local helper = require "helper"
+local json = require "dkjson"
 
 local consumers = {}
 
@@ -63,12 +64,17 @@ function consumers.written(title, what)
   return title
 end
 
----The path of what `p` is in a format.
-function consumers.export(p, format, file)
+---The path of a file that may be written.
+function consumers.path(file)
   local dir = build .. "/consumers"
   assert(os.execute(("mkdir -p '%s'"):format(dir)))
-  local path = dir .. "/" .. (file or format)
-  assert(p:export(format, path))
+  return dir .. "/" .. file
+end
+
+---The path of what `p` is in a format.
+function consumers.export(p, format, file, options)
+  local path = consumers.path(file or format)
+  assert(p:export(format, path, options))
   return path
 end
 
@@ -84,6 +90,30 @@ end
 ---An integer in which thousands are apart.
 function consumers.integer(s)
   return math.tointeger(tonumber((s:gsub(",", ""))))
+end
+
+---What speedscope makes of a file, in ns: { self, total } by name and file,
+---and the total of all.
+function consumers.speedscope(path)
+  local output = consumers.run("node spec/support/speedscope.js " ..
+    "'%s/speedscope/dist/release' '%s'", consumers.npm, path)
+  local frames, whole, factor = {}, nil, nil
+  for line in output:gmatch "[^\n]+" do
+    local row = assert(json.decode(line), line)
+    if not whole then
+      factor = assert(({ nanoseconds = 1, microseconds = 1000,
+                         none = 1 })[row[2]], row[2])
+      whole = math.floor(row[3] * factor + 0.5)
+    else
+      local key = row[1] .. "\0" .. row[2]
+      local sum = frames[key] or { 0, 0 }
+      frames[key] = { sum[1] + row[4] * factor, sum[2] + row[5] * factor }
+    end
+  end
+  for _, sum in pairs(frames) do
+    sum[1], sum[2] = math.floor(sum[1] + 0.5), math.floor(sum[2] + 0.5)
+  end
+  return frames, whole
 end
 
 consumers.npm = build .. "/npm/node_modules"

@@ -18,50 +18,37 @@ function check(ok, what) {
 const ns = (ts) => Math.round(ts * 1000)
 
 const readers = {
-  // begin and end: callees lie within their callers, one after the other
+  // complete events: callees lie within their callers, one after the other
   chrome() {
     const open = []
-    let last = 0
-    for (const e of data.traceEvents) {
-      if (e.ph === "M") continue
-      const at = ns(e.ts)
-      check(at >= last, "back in time")
-      check(e.pid === 1 && e.tid === 1, "another thread")
-      last = at
-      if (e.ph === "B") {
-        check(e.name !== undefined, "no name")
-        open.push({ e, at, inner: 0 })
-      } else {
-        check(e.ph === "E" && open.length > 0, "ends what never began")
-        const { e: b, at: from, inner } = open.pop()
-        const took = at - from
-        check(took === b.args.total_ns, "total")
-        check(took - inner === b.args.self_ns, "self")
+    let at = 0
+    const close = (until) => {
+      while (open.length > 0 && open[open.length - 1].end <= until) {
+        const { e, inner } = open.pop()
+        const took = ns(e.dur)
+        check(took - inner === e.args.self_ns, "self")
         if (open.length > 0) open[open.length - 1].inner += took
-        const r = row(b.name)
-        r[1] += b.args.calls
+        const r = row(e.name)
+        r[1] += e.args.calls
         r[2] += took - inner
-        if (!open.some((o) => o.e.name === b.name)) r[3] += took
+        if (!open.some((o) => o.e.name === e.name)) r[3] += took
       }
     }
-    check(open.length === 0, "never ends")
-  },
-  speedscope() {
-    const [p] = data.profiles
-    check(p.samples.length === p.weights.length, "as many weights")
-    let sum = 0
-    p.samples.forEach((stack, i) => {
-      const weight = p.weights[i]
-      sum += weight
-      row(stack[stack.length - 1])[2] += weight
-      for (const frame of new Set(stack)) row(frame)[3] += weight
-    })
-    check(p.endValue - p.startValue === sum, "sum of weights")
-    check(p.unit === "nanoseconds", "unit")
-    data.shared.frames.forEach((f, i) => { row(i)[1] = f.name })
+    for (const e of data.traceEvents) {
+      if (e.ph === "M") continue
+      check(e.ph === "X" && e.name !== undefined, "no complete event")
+      check(e.pid === 1 && e.tid === 1, "another thread")
+      check(ns(e.ts) >= at && e.dur > 0, "back in time")
+      at = ns(e.ts)
+      close(at)
+      const end = at + ns(e.dur)
+      check(open.every((o) => end <= o.end), "ends after its caller")
+      open.push({ e, end, inner: 0 })
+    }
+    close(Infinity)
   },
   json() {
-    check(data.format === "cprof" && data.version === 1, "version")
+    check(data.format === "cprof" && data.version === 2, "version")
     const at = Object.fromEntries(data.node_fields.map((f, i) => [f, i]))
     for (const n of data.nodes) {
       const r = row(n[at.func])
@@ -73,6 +60,7 @@ const readers = {
       }
       if (above === 0) r[3] += n[at.total_ns]
     }
+    check(data.nodes[0][at.total_ns] === data.program_ns, "program_ns")
     for (const f of data.functions) {
       const r = row(f.id)
       check(r[1] === f.calls && r[2] === f.self_ns && r[3] === f.total_ns,

@@ -9,7 +9,6 @@
 #include "lua/lnodes.h"
 #include "profile/callgraph.h"
 #include "profile/fold.h"
-#include "profile/merge.h"
 #include "record/recorder.h"
 
 
@@ -287,6 +286,22 @@ static int merge_gc (lua_State *L) {
 }
 
 
+Merge *lcallgraph_newmerge (lua_State *L) {
+  Merge *m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
+  luaL_setmetatable(L, MERGE);
+  if (!merge_init(m, lmemory(L))) lnomemory(L);
+  return m;
+}
+
+
+void lcallgraph_pushmerge (lua_State *L, Merge *m) {
+  ProfileNode *list = lnodes_new(L, merge_count(m));
+  merge_copy(m, list);
+  nodes_total(list, merge_count(m));
+  merge_free(m);
+}
+
+
 /*
 ** { function -> function of the sum } and { function -> shift of its lines,
 ** or false: a zone } on top as an array; pushes it
@@ -309,25 +324,6 @@ static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
 }
 
 
-/* a sum that is freed also when an error is raised */
-static Merge *merge_new (lua_State *L) {
-  Merge *m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
-  luaL_setmetatable(L, MERGE);
-  if (!merge_init(m, lmemory(L))) lnomemory(L);
-  return m;
-}
-
-
-/* Pushes the nodes of 'm', and frees it. */
-static void merge_push (lua_State *L, Merge *m) {
-  uint32_t count = merge_count(m);
-  ProfileNode *list = lnodes_new(L, count);
-  merge_copy(m, list);
-  nodes_total(list, count);
-  merge_free(m);
-}
-
-
 /*
 ** { nodes, ... }, { map, ... }, { shift, ... } -> nodes; see
 ** 'merge_functions' for the maps and shifts
@@ -336,7 +332,7 @@ static int lcallgraph_merge (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
   Merge *m;
   lua_settop(L, 3);
-  m = merge_new(L);
+  m = lcallgraph_newmerge(L);
   for (i = 1; i <= n; i++) {
     const Nodes *nodes;
     const MergeFunction *func;
@@ -350,7 +346,7 @@ static int lcallgraph_merge (lua_State *L) {
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
     lua_settop(L, 4);
   }
-  merge_push(L, m);
+  lcallgraph_pushmerge(L, m);
   return 1;
 }
 
@@ -366,12 +362,12 @@ static int lcallgraph_fold (lua_State *L) {
   uint32_t *group = callgraph_groups(L, nodes, 2, groups);
   uint32_t *to = lnodes_array(L, uint32_t, nodes->count);
   uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
-  Merge *m = merge_new(L);
+  Merge *m = lcallgraph_newmerge(L);
   luaL_argcheck(L, base >= 0 && base <= groups, 4, "no such group");
   if (!fold_add(m, nodes, group, groups,
                 base == 0 ? FOLD_ALL : (uint32_t)base - 1, to, level))
     return lnomemory(L);
-  merge_push(L, m);
+  lcallgraph_pushmerge(L, m);
   return 1;
 }
 

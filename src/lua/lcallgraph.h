@@ -8,12 +8,18 @@
 
 #include <lauxlib.h>
 
-#include "base/platform.h"
+#include "profile/merge.h"
 
 
 CPROF_I const luaL_Reg *lcallgraph_functions (void);
 
 /* Makes the metatables. */
 CPROF_I void lcallgraph_open (lua_State *L);
+
+/* Pushes an empty sum of trees, freed as garbage at the latest. */
+CPROF_I Merge *lcallgraph_newmerge (lua_State *L);
+
+/* Pushes the nodes of a sum, and frees it. */
+CPROF_I void lcallgraph_pushmerge (lua_State *L, Merge *m);
 
 #endif

@@ -18,6 +18,7 @@
 #include "lua/lhook.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "lua/lprune.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
 #include "lua/signals.h"
@@ -538,8 +539,8 @@ static const luaL_Reg *core_functions (void) {
 /* The lists of all functions of the core. */
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
-  lcallgraph_functions, lcallees_functions, lfile_functions,
-  lsave_functions, signals_functions, system_functions
+  lcallgraph_functions, lprune_functions, lcallees_functions,
+  lfile_functions, lsave_functions, signals_functions, system_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)

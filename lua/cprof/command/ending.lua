@@ -34,7 +34,7 @@ local function deliver(parsed, plan, full)
     local kept = plan.output
     if parsed.format then
       local ok, why = profile:export(parsed.format, full(plan.output))
-      if not ok then terminal.say(("cprof run: %s\n"):format(why)) end
+      if why then terminal.say(("cprof run: %s\n"):format(why)) end
       kept = ok and kept or nil
     end
     if plan.unnamed and plan.record then recordings.finish(plan.record) end

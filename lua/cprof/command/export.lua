@@ -24,12 +24,30 @@ end
 local names, description = formats()
 command.description = description
 
+-- how an option says that nothing is to be decided
+local undo = {
+  min_percent = "--min-percent=0 keeps them",
+  fold = "--no-fold keeps it",
+}
+
 function command.define(parser)
   parser:argument("FILE", "A profile."):target "file"
   parser:option("--format", "One of those above."):argname "FORMAT"
     :choices(names):count "1"
   parser:option("-o", "Where to; standard output.")
     :argname "OUT":target "output":hidden_name "--output"
+  parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
+    '"(below N %%)"; default: 0, or as little as makes no more than %d MB.')
+    :format(export.limit // 1000000)):argname "N"
+    :convert(input.percent "--min-percent")
+  parser:mutex(
+    parser:flag("--fold", ("Fold recursion: a function that is called again " ..
+      "below itself has no callees there, its caller has them; default: " ..
+      "if stacks are deeper than %d frames, or the file would be too large.")
+      :format(export.depth)),
+    parser:flag("--no-fold", "Never fold it."))
+  parser:option("--root", "Only this function and what it calls.")
+    :argname "FUNCTION"
 end
 
 -- where it is written to, and how far that has come
@@ -49,24 +67,44 @@ local function writer(target)
   end
 end
 
+local function check(parsed, row, fail)
+  if row.tree then return end
+  for _, name in ipairs { "min_percent", "fold", "no_fold", "root" } do
+    if parsed[name] then
+      fail(("option '--%s' is not for format %s"):format(
+        name:gsub("_", "-"), row.name))
+    end
+  end
+end
+
+local function say(notes)
+  for _, note in ipairs(notes) do
+    local more = note.decided and "; " .. undo[note.decided] or ""
+    terminal.say(("cprof export: %s%s\n"):format(note.text, more))
+  end
+end
+
 function command.call(parsed, fail)
-  local format = export.format(parsed.format, 1)
+  local row = export.format(parsed.format, 1)
   local target = parsed.output or io.stdout
-  if not parsed.output and format.name == "pprof" and core.columns(1) then
+  check(parsed, row, fail)
+  if not parsed.output and row.name == "pprof" and core.columns(1) then
     fail "pprof is no text: name a file, with -o OUT"
   end
   local profile = input.load(parsed.file, fail)
-  if format.mode and profile.meta.mode ~= format.mode then
+  if row.mode and profile.meta.mode ~= row.mode then
     fail(("%s needs lines, %s has none: record it with cprof run --lines")
-      :format(format.name, parsed.file))
+      :format(row.name, parsed.file))
   end
-  local found, module = pcall(require, format.module)
-  if not found then fail(module) end
-  local ok, why = writer(target)(function(out)
-    module.write(profile, out)
-  end)
+  local fold = parsed.fold
+  if parsed.no_fold then fold = false end
+  local produce, notes = export.prepare(profile, row, {
+    min_percent = parsed.min_percent, fold = fold, root = parsed.root,
+  }, fail)
+  local ok, why = writer(target)(produce)
   if ok and target == io.stdout then ok, why = io.stdout:flush() end
   if not ok then fail(why) end
+  say(notes)
 end
 
 return command

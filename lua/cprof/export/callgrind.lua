@@ -22,22 +22,8 @@ end
 
 -- callgrind_annotate takes the folder where it runs off the files of
 -- functions, but not of those that they call: so it must not be there
-local function row_file(row)
-  return encode.file(row.func) and name.place(row.func.source) or "???"
-end
-
--- names that are given once in a file; titles where they are not
-local function name_rows(rows)
-  local first = {}
-  for _, row in ipairs(rows) do
-    local key = row_file(row) .. "\0" .. row.func.name
-    local other = first[key]
-    if other then
-      other.label, row.label = other.title, row.title
-    else
-      first[key], row.label = row, row.func.name
-    end
-  end
+local function file_of(f)
+  return encode.file(f) and name.place(f.source) or "???"
 end
 
 -- { line, ns, ... } of each row, where lines are known and what they have
@@ -64,14 +50,16 @@ local function header(p, out, calls)
   out "# callgrind format\nversion: 1\n"
   out(("creator: cprof %s\n"):format(p.meta.cprof_version))
   out(("cmd: %s\n"):format(encode.program(p)))
-  out(("desc: mode %s, clock %s\n"):format(p.meta.mode, p.meta.clock))
+  for _, comment in ipairs(encode.comments(p)) do
+    out(("desc: %s\n"):format(encode.line(comment)))
+  end
   out "positions: line\nevents: Time_ns Calls\n"
   out(("summary: %d %d\n"):format(p.program_ns, calls))
 end
 
 local function write_row(row, out, file, label)
   local first = encode.first(row.func)
-  out(("\nfl=%s\n"):format(file(row_file(row))))
+  out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
   out(("%d %d %d\n"):format(first, row.self_ns - (row.known or 0),
     row.calls))
@@ -81,7 +69,7 @@ local function write_row(row, out, file, label)
   for _, edge in ipairs(row.edges or {}) do
     -- a zone's calls are in the lines of another function's file
     local line = row.func.kind == "zone" and 0 or edge.line
-    out(("cfl=%s\n"):format(file(row_file(edge.callee))))
+    out(("cfl=%s\n"):format(file(file_of(edge.callee.func))))
     out(("cfn=%s\n"):format(label(edge.callee.label)))
     -- what ran when recording began was called, too, if not counted
     out(("calls=%d %d\n"):format(math.max(edge.calls, 1),
@@ -90,6 +78,10 @@ local function write_row(row, out, file, label)
       edge.calls_in))
   end
 end
+
+---@param f cprof.Function
+---@return cprof.FormatSize
+function callgrind.size(f) return { once = #f.title + 120 } end
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
@@ -102,7 +94,7 @@ function callgrind.write(p, out)
     from.edges = from.edges or {}
     from.edges[#from.edges + 1] = edge
   end
-  name_rows(rows)
+  encode.label(rows, file_of)
   own_lines(p, rows)
   header(p, out, calls)
   -- one name may be that of a file and of a function

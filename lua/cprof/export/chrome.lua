@@ -1,14 +1,17 @@
--- Trace events: the tree as nested slices. Times are sums, so that slices
--- are as long as all calls of their state together, one after the other;
--- when they happened is not told.
+-- Trace events: the tree as nested slices, as complete events. Times are
+-- sums, so that a slice is as long as all calls of its node together; when
+-- they happened is not told. Nodes without time are left out: readers could
+-- not tell in which slice they are.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local text = require "cprof.export.quote"
 
 local chrome = {}
 
-local function text(s) return json.quotestring(encode.utf8(s)) end
+---@param f cprof.Function
+---@return cprof.FormatSize
+function chrome.size(f) return { node = #text(f.title) + 130 } end
 
 -- ns as µs
 local function stamp(ns)
@@ -20,49 +23,39 @@ local function metadata(what, name)
     :format(what, name)
 end
 
--- what is the same each time that a function begins
+-- what is the same each time that a function has a slice
 local function heads(p)
   local out = {}
   for i, f in ipairs(p.functions) do
-    out[i] = ('{"name":%s,"cat":"%s","ph":"B","pid":1,"tid":1,"ts":')
+    out[i] = (',\n{"name":%s,"cat":"%s","ph":"X","pid":1,"tid":1,"ts":')
       :format(text(f.title), f.kind)
   end
   return out
 end
 
-local begin <const> =
-  ',\n%s%s,"args":{"calls":%d,"self_ns":%d,"total_ns":%d,"call_line":%d}}'
-local finish <const> = ',\n{"ph":"E","pid":1,"tid":1,"ts":%s}'
+local tail <const> =
+  '%s%s,"dur":%s,"args":{"calls":%d,"self_ns":%d%s}}'
 
 local function slices(p, out)
-  local head = heads(p)
-  -- by depth: where the slice ends, and where its next callee begins
-  local ends, next_at, top = {}, {}, 0
-  local first = p.nodes[1].self_ns > 0 and 0 or 1
-  local function close(depth)
-    for d = top, math.max(depth, first), -1 do
-      out(finish:format(stamp(ends[d])))
-    end
-  end
+  local head, at = heads(p), 0
   for _, depth, func, line, calls, self_ns, total_ns in core.walk(p.nodes) do
-    if depth > 0 then close(depth) end
-    local at = depth > 0 and next_at[depth - 1] or 0
-    if depth > 0 then next_at[depth - 1] = at + total_ns end
-    next_at[depth], ends[depth], top = at, at + total_ns, depth
-    if depth >= first then
-      out(begin:format(head[func], stamp(at), calls, self_ns, total_ns,
-        line))
+    -- the root only stands for itself
+    local ns = depth > 0 and total_ns or self_ns
+    if ns > 0 then
+      out(tail:format(head[func], stamp(at), stamp(ns), calls, self_ns,
+        line > 0 and ',"call_line":' .. line or ""))
     end
+    at = at + self_ns
   end
-  close(0)
 end
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function chrome.write(p, out)
   out '{"displayTimeUnit":"ns",'
-  out(('"otherData":{"exporter":"cprof@%s","clock":"%s"},\n'):format(
-    p.meta.cprof_version, p.meta.clock))
+  out(('"otherData":{"exporter":"cprof@%s","clock":"%s","comments":%s},\n')
+    :format(p.meta.cprof_version, p.meta.clock,
+    text(table.concat(encode.comments(p), "; "))))
   out '"traceEvents":[\n'
   out(metadata("process_name", text(encode.program(p))) .. ",\n")
   out(metadata("thread_name", '"all calls, added up"'))

@@ -1,4 +1,5 @@
--- CSV as of RFC 4180: a row per function, with all its fields.
+-- CSV as of RFC 4180: a row per function, with all its fields. Profiler
+-- overhead is none; its id is missing.
 
 local encode = require "cprof.export.encode"
 
@@ -12,14 +13,20 @@ local function quoted(value)
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
 end
 
+---@param f cprof.Function
+---@return cprof.FormatSize
+function csv.size(f)
+  return { once = #f.name + #f.title + #f.source + 60 }
+end
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
   out(table.concat(fields, ",") .. "\r\n")
-  for _, f in ipairs(p.functions) do
+  for id, f in ipairs(p.functions) do
     local row = {}
     for i, field in ipairs(fields) do row[i] = quoted(f[field]) end
-    out(table.concat(row, ",") .. "\r\n")
+    if id ~= p.overhead then out(table.concat(row, ",") .. "\r\n") end
   end
 end
 

@@ -57,4 +57,37 @@ function encode.program(p)
   return encode.utf8(format.plain(p.meta.program or "(embedded)"))
 end
 
+---What there is to say of an export, beside its figures.
+---@param p cprof.Profile
+---@return string[]
+function encode.comments(p)
+  local out = { ("cprof %s, mode %s, clock %s"):format(
+    p.meta.cprof_version, p.meta.mode, p.meta.clock) }
+  if p.meta.overhead_ns > 0 then
+    out[2] = ("profiler overhead, excluded: %d ns"):format(
+      p.meta.overhead_ns)
+  end
+  for _, note in ipairs(p.notes) do
+    out[#out + 1] = encode.utf8(note.text)
+  end
+  return out
+end
+
+---Names that are given once in a file; titles where they are not. They
+---become field `label` of the rows.
+---@param rows { func: cprof.Function, title: string }[]
+---@param file fun(f: cprof.Function): string
+function encode.label(rows, file)
+  local first = {}
+  for _, row in ipairs(rows) do
+    local key = file(row.func) .. "\0" .. row.func.name
+    local other = first[key]
+    if other then
+      other.label, row.label = other.title, row.title
+    else
+      first[key], row.label = row, row.func.name
+    end
+  end
+end
+
 return encode

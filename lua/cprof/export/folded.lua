@@ -1,18 +1,23 @@
 -- Folded stacks: root;child;leaf and the self time of that state, in ns.
--- The names are the titles of reports; a ";" in them becomes \059.
+-- The names are the titles of reports; a ";" in them becomes \059. There is
+-- no room for anything else.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 
 local folded = {}
 
+local function title(f) return encode.line(f.title, ";") end
+
+---@param f cprof.Function
+---@return cprof.FormatSize
+function folded.size(f) return { node = #title(f) + 1, copies = 1 } end
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function folded.write(p, out)
   local titles, path = {}, {}
-  for i, f in ipairs(p.functions) do
-    titles[i] = encode.line(f.title, ";")
-  end
+  for i, f in ipairs(p.functions) do titles[i] = title(f) end
   for _, depth, func, _, _, self_ns in core.walk(p.nodes) do
     path[depth] = titles[func]
     if self_ns > 0 then

@@ -3,32 +3,57 @@
 
 local options = require "cprof.options"
 local output = require "cprof.export.output"
+local prune = require "cprof.export.prune"
 
 local export = {}
 
+-- Files of other tools are no larger than this, about, and stacks in them
+-- are no deeper, unless options say otherwise: Perfetto drops slices below
+-- 512 others, flame graphs are no longer legible far earlier, and browsers
+-- get slow.
+export.limit, export.depth = 20000000, 500
+
+local limit <const>, depth <const> = export.limit, export.depth
+
 ---@class cprof.Format
 ---@field name string
----@field module string       has write(profile, out)
+---@field module string       has write(profile, out), and size(f, lines) of
+---    a function that has time on so many lines
 ---@field description string
 ---@field mode? string        the only mode of profiles that it can hold
+---@field tree boolean        are there nodes, or figures that are made of them?
+---@field limit? integer      bytes, about
+---@field depth? integer      frames
+
+---@class cprof.FormatSize    what is written, in bytes, about
+---@field node? integer       of each node
+---@field copies? integer     times that it is, with its path each time
+---@field once? integer       of a function
 
 ---@type cprof.Format[]
 export.formats = {
-  { name = "folded", module = "cprof.export.folded",
+  { name = "folded", module = "cprof.export.folded", tree = true,
+    limit = limit, depth = depth,
     description = "folded stacks, for flame graphs" },
-  { name = "speedscope", module = "cprof.export.speedscope",
-    description = "speedscope" },
-  { name = "chrome", module = "cprof.export.chrome",
+  { name = "speedscope", module = "cprof.export.speedscope", tree = true,
+    limit = limit, depth = depth, description = "speedscope" },
+  { name = "chrome", module = "cprof.export.chrome", tree = true,
+    limit = limit, depth = depth,
     description = "trace events, for Perfetto and chrome://tracing" },
-  { name = "pprof", module = "cprof.export.pprof",
+  { name = "cpuprofile", module = "cprof.export.cpuprofile", tree = true,
+    limit = limit, depth = depth,
+    description = "for VS Code, Chrome's DevTools and speedscope" },
+  { name = "pprof", module = "cprof.export.pprof", tree = true,
+    limit = limit, depth = depth,
     description = "profile.proto, for go tool pprof, Pyroscope, Parca" },
-  { name = "callgrind", module = "cprof.export.callgrind",
+  { name = "callgrind", module = "cprof.export.callgrind", tree = true,
+    limit = limit,
     description = "for KCachegrind and callgrind_annotate" },
-  { name = "lcov", module = "cprof.export.lcov", mode = "line",
+  { name = "lcov", module = "cprof.export.lcov", mode = "line", tree = false,
     description = "coverage, for lcov and genhtml" },
-  { name = "json", module = "cprof.export.json",
+  { name = "json", module = "cprof.export.json", tree = true, limit = limit,
     description = "the whole profile as JSON" },
-  { name = "csv", module = "cprof.export.csv",
+  { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
 }
 
@@ -50,15 +75,42 @@ function export.format(wanted, level)
     options.shown(wanted), names()), level)
 end
 
+---A function that writes a profile: it calls out(s) with one piece after
+---the other. And notes on what is not as it was recorded.
+---@param profile cprof.Profile
+---@param row cprof.Format
+---@param o cprof.ExportOptions     that are valid
+---@param fail fun(message: string) called with what is wrong; must not return
+---@return fun(out: fun(s: string)) produce
+---@return cprof.ExportNote[] notes
+function export.prepare(profile, row, o, fail)
+  local found, module = pcall(require, row.module)
+  if not found then fail(("format %s: %s"):format(row.name, module)) end
+  if not row.tree then
+    return function(out) module.write(profile, out) end, {}
+  end
+  local pruned, why = prune.profile(profile, row, module, o)
+  if not pruned then fail(("option 'root': %s"):format(why)) end
+  return function(out) module.write(pruned, out) end, pruned.notes
+end
+
+local function texts(notes)
+  local out = {}
+  for i, note in ipairs(notes) do out[i] = note.text end
+  return table.concat(out, "; ")
+end
+
 ---Writes a profile. What is wrong with the call raises an error; what goes
 ---wrong outside gives nil and a message.
 ---@param profile cprof.Profile
 ---@param wanted string       name of a format
 ---@param target cprof.Writer
+---@param o? cprof.ExportOptions
 ---@param level integer       of errors, as of error()
 ---@return true? ok
----@return string? message
-function export.write(profile, wanted, target, level)
+---@return string? message    what went wrong; with true: what is not as it
+---    was recorded, if anything
+function export.write(profile, wanted, target, o, level)
   local row = export.format(wanted, level + 1)
   if not output.valid(target) then
     error(("export: the target must be a path, a function or something " ..
@@ -69,11 +121,14 @@ function export.write(profile, wanted, target, level)
       'mode "%s"; record with start { mode = "%s" }'):format(row.name,
       row.mode, profile.meta.mode, row.mode), level)
   end
-  local found, module = pcall(require, row.module)
-  if not found then
-    error(("export: format %s: %s"):format(row.name, module), level)
-  end
-  return output.send(target, function(out) module.write(profile, out) end)
+  o = prune.options(row, o, level)
+  local produce, notes = export.prepare(profile, row, o, function(message)
+    error("export: " .. message, level + 2)
+  end)
+  local ok, why = output.send(target, produce)
+  if not ok then return nil, why end
+  if #notes > 0 then return true, texts(notes) end
+  return true
 end
 
 return export

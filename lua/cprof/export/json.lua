@@ -1,14 +1,20 @@
--- The whole profile as JSON, version 1:
+-- The whole profile as JSON, version 2:
 --
 --   format      "cprof"
---   version     1; changes when something is renamed, removed, or means
+--   version     2; changes when something is renamed, removed, or means
 --               something else. New keys may come without that.
+--   comments    a list of strings, for people: what was recorded, and what
+--               of it is left out, folded or added up
+--   program_ns  time without profiler overhead and pauses; self times of
+--               functions, and of nodes, add up to it
 --   meta        as profile.meta
---   functions   as profile.functions, in order of id, which is from 1
+--   functions   as profile.functions, in order of id, which is from 1,
+--               without fingerprints and layouts
 --   node_fields names of what a node is a list of
 --   nodes       in order of id, which is from 1: [parent, func, call_line,
 --               calls, self_ns, total_ns, self_raw_ns]; the root's parent
---               is 0
+--               is 0. Profiler overhead has a node and a function, with no
+--               time.
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns], only of lines that have
@@ -30,11 +36,21 @@ local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns" }
 
+local function sorted(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local record
+
 local function encoded(value)
+  if type(value) == "table" then return record(value, sorted(value)) end
   return json.encode(type(value) == "string" and encode.utf8(value) or value)
 end
 
-local function record(t, fields)
+function record(t, fields)
   local out = {}
   for _, field in ipairs(fields) do
     if t[field] ~= nil then
@@ -44,11 +60,10 @@ local function record(t, fields)
   return "{" .. table.concat(out, ",") .. "}"
 end
 
-local function sorted(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
+---@param f cprof.Function
+---@return cprof.FormatSize
+function whole.size(f)
+  return { node = 40, once = #record(f, function_fields) + 60 }
 end
 
 local function nodes(p, out)
@@ -73,7 +88,9 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function whole.write(p, out)
-  out '{"format":"cprof","version":1,\n"meta":'
+  out '{"format":"cprof","version":2,\n"comments":'
+  out(json.encode(encode.comments(p)))
+  out((',\n"program_ns":%d,\n"meta":'):format(p.program_ns))
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
   for i, f in ipairs(p.functions) do

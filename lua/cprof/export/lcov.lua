@@ -18,6 +18,31 @@ local function defined(source)
   return chunk and core.defined(chunk) or {}
 end
 
+-- the name that the text gives to a function
+local function own_name(kind, source, line)
+  return name.of { kind = kind, called = "", source = source, line = line,
+                   last_line = line, how = "" }
+end
+
+local function split(s) return s:match "^(.*[.:])([^.:]+)$" end
+
+-- Functions that ran have names of the modules that they are in. What is
+-- defined beside them is named alike: "m." may stand for "app.module.".
+local function qualifiers(p, source)
+  local out = {}
+  for _, f in ipairs(p.functions) do
+    if f.source == source.source and f.kind == "Lua" then
+      local own, field = split(own_name(f.kind, f.source, f.line))
+      local given, last = split(f.name)
+      if own and field == last then out[own] = out[own] or given end
+    end
+  end
+  return function(own)
+    local table_name, field = split(own)
+    return (out[table_name] or table_name or "") .. (field or own)
+  end
+end
+
 -- those that ran and those that did not, by label: line and calls
 local function functions_of(p, source, count)
   local found, met = {}, {}
@@ -37,13 +62,12 @@ local function functions_of(p, source, count)
       met[f.line << 32 | f.last_line] = true
     end
   end
-  local lines = defined(source)
+  local lines, qualified = defined(source), qualifiers(p, source)
   for i = 1, #lines, 2 do
-    local f = { kind = lines[i] == 0 and "main" or "Lua", called = "",
-                source = source.source, line = lines[i],
-                last_line = lines[i + 1], how = "" }
-    if f.line >= 0 and not met[f.line << 32 | f.last_line] then
-      add(f, f.kind == "main" and "main chunk" or name.of(f), 0)
+    local f = { kind = lines[i] == 0 and "main" or "Lua", line = lines[i] }
+    if f.line >= 0 and not met[f.line << 32 | lines[i + 1]] then
+      add(f, f.kind == "main" and "main chunk" or
+        qualified(own_name(f.kind, source.source, f.line)), 0)
     end
   end
   return found

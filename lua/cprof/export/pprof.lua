@@ -1,10 +1,21 @@
--- pprof: profile.proto, not compressed, which its readers accept. What
--- refers to something may come before it, so all is written as it is met.
+-- pprof: profile.proto, compressed where it can be; its readers accept both.
+-- What refers to something may come before it, so all is written as it is
+-- met. In mode "line", a function's own time is on its lines, and its calls
+-- are where it begins.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
+local gzip = require "cprof.export.gzip"
+local spread = require "cprof.export.spread"
 
 local pprof = {}
+
+---@param f cprof.Function
+---@param lines integer
+---@return cprof.FormatSize
+function pprof.size(f, lines)
+  return { node = 2, copies = lines + 1, once = #f.title + #f.name + 40 }
+end
 
 local char = string.char
 
@@ -47,66 +58,114 @@ local function header(p, out, id)
   out(integer(9, p.meta.started_at * 1000000000))
   out(integer(10, p.meta.wall_ns))
   out(bytes(11, ns) .. integer(12, 1))
-  out(integer(13, id(("cprof %s, mode %s, clock %s"):format(
-    p.meta.cprof_version, p.meta.mode, p.meta.clock))))
+  for _, comment in ipairs(encode.comments(p)) do
+    out(integer(13, id(comment)))
+  end
   out(integer(13, id(encode.program(p))))
   out(integer(14, time))
 end
 
 -- Functions go by their titles. Names that look like C++ would lose their
 -- parentheses, unless the system knows them by other names.
-local function define(f, out, id)
+local function define(number, f, file, out, id)
   local title = f.title ~= "" and f.title or '""'
-  out(bytes(5, integer(1, f.id) .. integer(2, id(title)) ..
+  out(bytes(5, integer(1, number) .. integer(2, id(title)) ..
     integer(3, id(f.name ~= title and f.name or "")) ..
-    integer(4, id(encode.file(f) or "")) ..
-    integer(5, encode.first(f))))
+    integer(4, id(file)) .. integer(5, encode.first(f))))
 end
 
--- the packed id of the place where a function is: the line of a call,
--- or where it begins
-local function locations(p, out, id)
+-- Functions by number. A zone is in the file of the function that has
+-- opened it, and may be so in several.
+local function functions(p, out, id)
   local known, count = {}, 0
-  return function(func, line)
+  return function(func, owner)
     local f = p.functions[func]
-    if f.kind == "zone" then line = 0
-    elseif line == 0 then line = encode.first(f) end
-    local key = func << 32 | line
-    local packed = known[key]
-    if packed then return packed end
-    count = count + 1
-    packed = varint(count)
-    known[key] = packed
-    if not known[-func] then
-      known[-func] = true
-      define(f, out, id)
+    local file = encode.file(p.functions[owner]) or ""
+    local key = f.kind == "zone" and func .. file or func
+    if not known[key] then
+      count = count + 1
+      known[key] = count
+      define(count, f, file, out, id)
     end
-    out(bytes(4, integer(1, count) .. integer(2, 1) ..
-      bytes(4, integer(1, func) .. integer(2, line))))
-    return packed
+    return known[key]
   end
+end
+
+-- The packed id of the place where a function is: a line of the function
+-- that has opened it, if it is a zone; without one, where it begins.
+local function locations(p, out, id)
+  local number = functions(p, out, id)
+  local known, count = {}, 0
+  return function(func, line, owner)
+    if line == 0 then line = encode.first(p.functions[func]) end
+    local of = number(func, owner)
+    local key = of << 32 | line
+    if not known[key] then
+      count = count + 1
+      known[key] = varint(count)
+      out(bytes(4, integer(1, count) .. integer(2, 1) ..
+        bytes(4, integer(1, of) .. integer(2, line))))
+    end
+    return known[key]
+  end
+end
+
+-- the stack of a node, by depth
+local function stacks(p, out, id)
+  local location = locations(p, out, id)
+  -- packed locations by depth below 0, so that the leaf comes first
+  local packed, func_at, owner_at = {}, {}, {}
+  local stack = {}
+
+  -- zones are where the function is that has opened them
+  function stack.set_line(depth, line)
+    local owner = depth
+    while owner > 0 and owner_at[owner] ~= func_at[owner] do
+      owner = owner - 1
+    end
+    for d = owner, depth do
+      packed[-d] = location(func_at[d], line, owner_at[d])
+    end
+  end
+
+  function stack.enter(depth, func, call_line)
+    local zone = p.functions[func].kind == "zone" and depth > 0
+    func_at[depth] = func
+    owner_at[depth] = zone and owner_at[depth - 1] or func
+    if depth > 0 then stack.set_line(depth - 1, call_line) end
+    packed[-depth] = location(func, 0, owner_at[depth])
+    return owner_at[depth]
+  end
+
+  function stack.sample(depth, calls, ns)
+    -- the root only stands for itself
+    local path = table.concat(packed, "", -depth, depth > 0 and -1 or 0)
+    out(bytes(2, bytes(1, path) .. bytes(2, varint(calls) .. varint(ns))))
+  end
+
+  return stack
 end
 
 ---@param p cprof.Profile
----@param out fun(s: string)
-function pprof.write(p, out)
+---@param write fun(s: string)
+function pprof.write(p, write)
+  local out = gzip.writer(write)
   local id = strings(out)
   header(p, out, id)
-  local location = locations(p, out, id)
-  -- by depth below 0, so that the leaf comes first
-  local path, func_at = {}, {}
+  local stack, lines_of = stacks(p, out, id), spread.new(p)
   for _, depth, func, line, calls, self_ns in core.walk(p.nodes) do
-    path[-depth], func_at[depth] = location(func, 0), func
-    if depth > 0 then
-      path[1 - depth] = location(func_at[depth - 1], line)
-    end
-    if calls > 0 or self_ns > 0 then
-      -- the root only stands for itself
-      local stack = table.concat(path, "", -depth, depth > 0 and -1 or 0)
-      out(bytes(2, bytes(1, stack) ..
-        bytes(2, varint(calls) .. varint(self_ns))))
+    local owner = stack.enter(depth, func, line)
+    local lines, shares, rest = lines_of(owner, self_ns)
+    rest = rest or self_ns
+    if calls > 0 or rest > 0 then stack.sample(depth, calls, rest) end
+    for i, n in ipairs(lines or {}) do
+      if (shares[i] or 0) > 0 then
+        stack.set_line(depth, n)
+        stack.sample(depth, 0, shares[i])
+      end
     end
   end
+  out()
 end
 
 return pprof

@@ -1,15 +1,15 @@
--- speedscope: one sample per stack state with time of its own, weighed
--- with it, in ns.
+-- speedscope: frames that open and close, in ns, so that a deep stack is
+-- not written for each node. Times are sums: a node is open as long as all
+-- of its calls together. Nodes without time show nothing and are left out.
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local json = require "cprof.json"
+local text = require "cprof.export.quote"
 
 local speedscope = {}
 
 local schema = "https://www.speedscope.app/file-format-schema.json"
-
-local function text(s) return json.quotestring(encode.utf8(s)) end
 
 local function frame(f)
   local file, line = encode.file(f), encode.first(f)
@@ -19,28 +19,49 @@ local function frame(f)
   return out .. "}"
 end
 
-local function samples(p, out)
-  local path, separator = {}, "\n"
-  for _, depth, func, _, _, self_ns in core.walk(p.nodes) do
-    path[depth] = func - 1
-    if self_ns > 0 then
-      out(separator .. "[")
-      -- the root only stands for itself
-      out(table.concat(path, ",", depth > 0 and 1 or 0, depth))
-      out "]"
-      separator = ",\n"
+---@param f cprof.Function
+---@return cprof.FormatSize
+function speedscope.size(f) return { node = 80, once = #frame(f) } end
+
+-- profiler overhead has no time, and no frame
+local function frames(p, out)
+  local index, count = {}, 0
+  for i, f in ipairs(p.functions) do
+    if i ~= p.overhead then
+      out((count > 0 and ",\n" or "\n") .. frame(f))
+      index[i], count = count, count + 1
     end
   end
+  return index
 end
 
-local function weights(p, out)
-  local separator = "\n"
-  for _, _, _, _, _, self_ns in core.walk(p.nodes) do
-    if self_ns > 0 then
-      out(separator .. self_ns)
-      separator = ",\n"
+local event <const> = '%s{"type":"%s","frame":%d,"at":%d}'
+
+local function events(p, out, index)
+  local separator, at, open, top = "\n", 0, {}, 0
+  local function put(what, func)
+    out(event:format(separator, what, index[func], at))
+    separator = ",\n"
+  end
+  local function close(depth)
+    for d = top, depth, -1 do put("C", open[d]) end
+    top = depth - 1
+  end
+  for _, depth, func, _, _, self_ns, total_ns in core.walk(p.nodes) do
+    if depth == 0 then
+      -- the root only stands for itself
+      if self_ns > 0 then
+        put("O", func)
+        at = self_ns
+        put("C", func)
+      end
+    elseif total_ns > 0 then
+      close(depth)
+      put("O", func)
+      at, open[depth], top = at + self_ns, func, depth
     end
   end
+  close(1)
 end
 
 ---@param p cprof.Profile
@@ -49,16 +70,13 @@ function speedscope.write(p, out)
   local program = text(encode.program(p))
   out(('{"$schema":"%s","exporter":"cprof@%s",\n'):format(schema,
     p.meta.cprof_version))
+  out('"comments":' .. json.encode(encode.comments(p)) .. ",\n")
   out('"name":' .. program .. ',"shared":{"frames":[')
-  for i, f in ipairs(p.functions) do
-    out((i > 1 and ",\n" or "\n") .. frame(f))
-  end
-  out('\n]},"profiles":[{"type":"sampled","name":' .. program)
+  local index = frames(p, out)
+  out('\n]},"profiles":[{"type":"evented","name":' .. program)
   out(',"unit":"nanoseconds","startValue":0,"endValue":' ..
-    p.program_ns .. ',\n"samples":[')
-  samples(p, out)
-  out '\n],"weights":['
-  weights(p, out)
+    p.program_ns .. ',\n"events":[')
+  events(p, out, index)
   out "\n]}]}\n"
 end
 

@@ -1,0 +1,346 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local export = require "cprof.export"
+local exports = require "exports"
+local helper = require "helper"
+local json = require "dkjson"
+local pprof = require "pprof"
+
+local sums, text, plain = exports.sums, exports.text, exports.plain
+
+local check = exports.check
+
+local function calls_of(p)
+  local n = 0
+  for _, f in ipairs(p.functions) do n = n + f.calls end
+  return n
+end
+
+-- something to do that takes a while
+local function spin(n)
+  local x = 0
+  for i = 1, n do x = x + i end
+  return x
+end
+
+local function h()
+  local x = spin(100)
+  return x
+end
+local g
+local function f(n)
+  spin(50)
+  if n > 0 then g(n) end
+  local _ <close> = profiler.zone "z"
+  h()
+end
+function g(n)
+  spin(20)
+  f(n - 1)
+  h()
+end
+
+local function work() f(4) pcall(f, 2) h() end
+
+-- figures of functions, by title
+local function figures(p, options)
+  local out = {}
+  for _, row in ipairs(json.decode((text(p, "json", options))).functions) do
+    out[row.title] = { row.calls, row.self_ns, row.total_ns, row.max_depth }
+  end
+  return out
+end
+
+-- the stacks below a function, without its own: names, by what was called,
+-- whether it took time or not
+local function stacks(p, name, options)
+  local out = {}
+  for _, sample in ipairs(pprof(plain((text(p, "pprof", options)))).samples) do
+    local names = {}
+    for i = #sample.stack, 1, -1 do
+      names[#names + 1] = sample.stack[i].name:gsub(" %(.*$", "")
+    end
+    local rest = (";" .. table.concat(names, ";")):match(
+      ";" .. name .. ";(.*)$")
+    if rest then out[rest] = true end
+  end
+  return out
+end
+
+describe("an export with fold", function()
+  local p = helper.record(work, { clock = "wall" })
+
+  it("has the figures of functions that there are without", function()
+    assert.same(figures(p, { fold = false }), figures(p, { fold = true }))
+    check(p, { fold = true }, p.program_ns, calls_of(p))
+  end)
+
+  it("has no callees of a function that is called again", function()
+    assert.is_true(stacks(p, "work", { fold = false })["f;g;f;g;f;g"])
+    local wanted = {}
+    for stack in ([[f; f;spin; f;g; f;g;spin; f;g;f; f;g;h; f;g;h;spin;
+      f;z; f;z;h; f;z;h;spin; f;g;f;z; f;g;f;z;h; f;g;f;z;h;spin;
+      h; h;spin;]]):gmatch "(%S+);%f[%s\0]" do
+      wanted[stack] = true
+    end
+    local got = stacks(p, "work", { fold = true })
+    for stack in pairs(got) do
+      -- what pcall calls is alike
+      if stack:find "pcall" then got[stack] = nil end
+    end
+    assert.same(wanted, got)
+  end)
+
+  it("has a function that calls itself as one node", function()
+    local deep = require "deep"(50)
+    assert.same({ ["leaf"] = true }, stacks(deep, "down", { fold = true }))
+  end)
+
+  it("is what stacks make that are too deep for readers", function()
+    local deep = require "deep"(30000)
+    for _, row in ipairs(export.formats) do
+      if row.tree then
+        local s, notes = text(deep, row.name)
+        assert.equal(row.depth ~= nil, notes ~= nil and notes:find(
+          "recursion is folded: stacks are up to 3%d,%d+ frames deep") == 1)
+        assert.is_true(#s < (row.depth and 20000 or 3000000), row.name)
+        assert.equal(deep.program_ns, (sums[row.name](s)))
+      end
+    end
+    local _, notes = text(deep, "folded", { fold = false })
+    assert.is_truthy(notes:find "^[%d,]+ of [%d,]+ nodes have less than 9")
+  end)
+end)
+
+describe("an export with a root", function()
+  local p = helper.record(work)
+  it("has only that function and what it calls", function()
+    -- all below f, but the first call of it
+    local calls = 0
+    for _, name in ipairs { "f", "g", "h", "spin", "z" } do
+      calls = calls + helper.named(p, name).calls
+    end
+    check(p, { root = "f" }, helper.named(p, "f").total_ns, calls - 2)
+    for line in text(p, "folded", { root = "f" }):gmatch "[^\n]+" do
+      assert.is_truthy(line:find "^f %(")
+    end
+  end)
+
+  it("may be given by title, and is called in any place", function()
+    local row = helper.named(p, "h")
+    local got = figures(p, { root = row.title })
+    assert.same({ row.calls, row.self_ns, row.total_ns, 1 }, got[row.title])
+    assert.equal(row.total_ns, got["(root)"][3])
+  end)
+
+  it("must be a function that was recorded", function()
+    local here = debug.getinfo(1, "l").currentline + 1
+    local _, message = pcall(function() p:export("csv", print, { root = "hh" })
+    end)
+    assert.equal(("spec/prune_spec.lua:%d: export: option 'root': no " ..
+      "function 'hh' was recorded; there are: h (spec/prune_spec.lua:%d)")
+      :format(here, debug.getinfo(h, "S").linedefined),
+      message:match "^.-%b()")
+  end)
+end)
+
+describe("an export with min_percent", function()
+  local p = helper.record(work)
+
+  it("has the sums that there are without", function()
+    local _, calls = sums.json((text(p, "json", { root = "f" })))
+    for _, percent in ipairs { 0, 0.01, 1, 10, 50, 100 } do
+      check(p, { min_percent = percent }, p.program_ns, calls_of(p))
+      check(p, { min_percent = percent, fold = true, root = "f" },
+        helper.named(p, "f").total_ns, calls)
+    end
+  end)
+
+  it("adds up what has less, below the nearest that has more", function()
+    local least = 5 * p.program_ns / 100
+    -- by parent: what is kept, and the sum of the others
+    local id, kept, below = {}, 0, {}
+    for i, node in ipairs(p.nodes) do
+      if node.func == p.overhead then goto continue end
+      if i == 1 or node.total_ns >= least then
+        id[i], kept = i, kept + 1
+      else
+        id[i] = id[node.parent]
+        local sum = below[id[i]] or { 0, 0 }
+        below[id[i]] = { sum[1] + node.calls, sum[2] + node.self_ns }
+      end
+      ::continue::
+    end
+    local wanted, got = {}, {}
+    for _, sum in pairs(below) do
+      wanted[#wanted + 1] = table.concat(sum, " ")
+    end
+    local exported = json.decode((text(p, "json", { min_percent = 5 })))
+    local others = 0
+    for _, node in ipairs(exported.nodes) do
+      local title = exported.functions[node[2]].title
+      if title == "(below 5 %)" then
+        got[#got + 1] = ("%d %d"):format(node[4], node[5])
+        assert.equal(node[5], node[6])
+      elseif title ~= "(cprof)" then
+        others = others + 1
+      end
+    end
+    table.sort(wanted)
+    table.sort(got)
+    assert.is_true(#wanted > 1)
+    assert.same(wanted, got)
+    assert.equal(kept, others)
+  end)
+
+  it("says what was added up", function()
+    local _, notes = text(p, "chrome", { min_percent = 5 })
+    local nodes, all, share = notes:match("^(%d+) of (%d+) nodes have less " ..
+      'than 5 %% of the time each and are added up as "%(below 5 %%%)", ' ..
+      "([%d.]+) %% in all$")
+    assert.equal(#p.nodes, tonumber(all))
+    assert.is_true(tonumber(nodes) > 5 and tonumber(share) < 95, notes)
+    local _, none = text(p, "chrome", { min_percent = 0 })
+    assert.is_nil(none)
+  end)
+
+  it("is 0 by default where that is not much", function()
+    for _, row in ipairs(export.formats) do
+      if row.tree then
+        local s, notes = text(p, row.name)
+        assert.is_nil(notes)
+        assert.equal(s, (text(p, row.name, { min_percent = 0,
+                                             fold = false })))
+      end
+    end
+  end)
+end)
+
+describe("options of exports", function()
+  local p = helper.record(work)
+
+  local function message(format, options)
+    local ok, why = pcall(p.export, p, format, print, options)
+    assert.is_false(ok)
+    return why
+  end
+
+  it("must be some that there are", function()
+    assert.equal("export: unknown option \"percent\"; valid options: fold, " ..
+      "min_percent, root", message("csv", { percent = 1 }))
+    assert.equal("export: option 'min_percent' must be a number from 0 to " ..
+      "100, got 101 (a number)", message("csv", { min_percent = 101 }))
+    assert.equal("export: option 'fold' must be true or false, got 1 " ..
+      "(a number)", message("csv", { fold = 1 }))
+    assert.equal("export: options must be a table, got 5 (a number)",
+      message("csv", 5))
+  end)
+
+  it("are not for coverage", function()
+    local lined = helper.record(work, { mode = "line" })
+    local _, why = pcall(lined.export, lined, "lcov", print, { fold = true })
+    assert.equal("export: option 'fold' is not for format lcov", why)
+  end)
+
+  it("are told where they were given", function()
+    local here = debug.getinfo(1, "l").currentline + 1
+    local _, why = pcall(function() p:export("csv", print, { a = 1 }) end)
+    assert.equal(here, tonumber(why:match "^spec/prune_spec.lua:(%d+): "), why)
+  end)
+end)
+
+describe("comments in exports", function()
+  local p = helper.record(work)
+
+  it("tell profiler overhead, and what is not as it was recorded", function()
+    local options = { min_percent = 5, fold = true, root = "work" }
+    local _, notes = text(p, "csv", options)
+    local wanted = {}
+    for note in (notes .. "; "):gmatch "(.-); " do
+      wanted[#wanted + 1] = note
+    end
+    assert.equal(3, #wanted)
+    table.insert(wanted, 1, ("profiler overhead, excluded: %d ns"):format(
+      p.meta.overhead_ns))
+    local function check_all(got, from)
+      for i, note in ipairs(wanted) do
+        assert.equal(note, got[from + i], i)
+      end
+    end
+    for _, format in ipairs { "json", "speedscope", "cpuprofile" } do
+      check_all(json.decode((text(p, format, options))).comments, 1)
+    end
+    check_all(pprof(plain((text(p, "pprof", options)))).comments, 1)
+    local got = {}
+    for line in text(p, "callgrind", options):gmatch "\ndesc: ([^\n]*)" do
+      got[#got + 1] = line
+    end
+    check_all(got, 1)
+    assert.is_truthy(json.decode((text(p, "chrome", options))).otherData
+      .comments:find(table.concat(wanted, "; "), 1, true))
+  end)
+end)
+
+-- What all formats take of the profile p that some code makes, in a process
+-- of its own: sizes by name, and the most memory, in kB.
+local function sizes(code, options)
+  local output = helper.run(code .. ([[
+
+    for _, row in ipairs(require "cprof.export".formats) do
+      if not row.mode or p.meta.mode == row.mode then
+        local size = 0
+        assert(p:export(row.name, function(s) size = size + #s end,
+          row.tree and { %s } or nil))
+        print("format " .. row.name, size)
+      end
+    end
+    for line in io.lines "/proc/self/status" do
+      local peak = line:match "^VmHWM:%%s*(%%d+) kB"
+      if peak then print("peak", peak) end
+    end]]):format(options))
+  local out = {}
+  for name, size in output:gmatch "format (%l+)\t(%d+)" do
+    out[name] = tonumber(size)
+  end
+  return out, assert(tonumber(output:match "peak\t(%d+)"), output)
+end
+
+describe("a million nodes", function()
+  local n = helper.slow and 1000 or
+    os.getenv "CPROF_SANITIZE" and 10000 or 1000000
+
+  for _, options in ipairs { "", "fold = false" } do
+    it("are exported in less than 30 MB each: { " .. options .. " }",
+      function()
+        local of, peak = sizes(([[
+          local p = require "manystates"(%d, { mode = "line" })
+          assert(#p.nodes >= %d, #p.nodes)]]):format(n, n), options)
+        for _, row in ipairs(export.formats) do
+          assert.is_true(of[row.name] > 100, row.name)
+          assert.is_true(of[row.name] < 30000000, of[row.name])
+        end
+        -- what no limit has cut
+        if n == 1000000 then
+          assert.is_true(of.speedscope + of.json > 10000000)
+        end
+        -- a sanitizer's own memory is none of ours
+        if n == 1000000 then assert.is_true(peak < 350000, peak) end
+      end)
+  end
+
+  it("are as small when they are next to each other", function()
+    local of = sizes(([[
+      local profiler = require "cprof"
+      profiler.start()
+      for i = 1, %d do
+        profiler.enter("zone", i)
+        profiler.leave "zone"
+      end
+      profiler.stop()
+      local p = profiler.snapshot()]]):format(n // 5), "")
+    for _, row in ipairs(export.formats) do
+      assert.is_true(row.mode ~= nil or of[row.name] < 30000000, row.name)
+    end
+  end)
+end)

@@ -1,0 +1,109 @@
+-- Reads what was exported, and adds it up.
+
+local export = require "cprof.export"
+local json = require "dkjson"
+local pprof = require "pprof"
+
+local exports = {}
+
+---What p is in a format, and what is not as it was recorded.
+function exports.text(p, format, options)
+  local out = {}
+  local ok, notes = p:export(format, function(s) out[#out + 1] = s end,
+    options)
+  assert(ok, notes)
+  return table.concat(out), notes
+end
+
+---What a file of pprof is when it is not compressed.
+function exports.plain(s)
+  if s:sub(1, 2) ~= "\x1f\x8b" then return s end
+  return (require "zlib".inflate()(s))
+end
+
+-- Self time and calls in all, of what a format has of a profile; formats
+-- in which there are none give no calls.
+local sums = {}
+exports.sums = sums
+
+function sums.folded(s)
+  local ns = 0
+  for n in s:gmatch " (%d+)\n" do ns = ns + math.tointeger(n) end
+  return ns
+end
+
+function sums.speedscope(s)
+  local p = json.decode(s).profiles[1]
+  local open, at, ns = 0, 0, 0
+  for _, e in ipairs(p.events) do
+    if open > 0 then ns = ns + e.at - at end
+    open, at = open + (e.type == "O" and 1 or -1), e.at
+  end
+  assert(open == 0)
+  assert(p.endValue == ns)
+  return ns
+end
+
+function sums.chrome(s)
+  local ns = 0
+  for _, e in ipairs(json.decode(s).traceEvents) do
+    if e.ph == "X" then ns = ns + e.args.self_ns end
+  end
+  return ns
+end
+
+function sums.cpuprofile(s)
+  local p = json.decode(s)
+  local ns, us = 0, 0.0
+  for _, node in ipairs(p.nodes) do ns = ns + node.hitCount end
+  for _, delta in ipairs(p.timeDeltas) do us = us + delta end
+  assert(math.abs(us * 1000 - ns) < 0.5)
+  assert(math.abs(p.endTime * 1000 - ns) < 0.5)
+  return ns
+end
+
+function sums.pprof(s)
+  local ns, calls = 0, 0
+  for _, sample in ipairs(pprof(exports.plain(s)).samples) do
+    ns, calls = ns + sample.ns, calls + sample.calls
+  end
+  return ns, calls
+end
+
+function sums.callgrind(s)
+  local ns, calls = s:match "\nsummary: (%d+) (%d+)\n"
+  return math.tointeger(ns), math.tointeger(calls)
+end
+
+function sums.json(s)
+  local ns, calls, p = 0, 0, json.decode(s)
+  for _, node in ipairs(p.nodes) do
+    calls, ns = calls + node[4], ns + node[5]
+  end
+  for _, f in ipairs(p.functions) do
+    ns, calls = ns + f.self_ns, calls + f.calls
+  end
+  assert(ns == p.program_ns * 2)
+  return ns // 2, calls // 2
+end
+
+function sums.csv(s)
+  local ns, calls = 0, 0
+  for c, n in s:gmatch ",(%d+),(%d+),%d+,%d+,%d+\r\n" do
+    ns, calls = ns + math.tointeger(n), calls + math.tointeger(c)
+  end
+  return ns, calls
+end
+
+---Do all formats have these sums?
+function exports.check(p, options, ns, calls)
+  for _, row in ipairs(export.formats) do
+    if row.tree then
+      local got, n = sums[row.name](exports.text(p, row.name, options))
+      assert(got == ns, row.name)
+      assert(not n or n == calls, row.name)
+    end
+  end
+end
+
+return exports

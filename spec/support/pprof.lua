@@ -1,0 +1,77 @@
+-- Reads profile.proto: { strings, comments, samples }, where a sample is
+-- { calls, ns, stack }, and a stack is a list of { name, file, line } from
+-- the leaf to the root.
+
+local function varint(s, at)
+  local n, shift = 0, 0
+  while true do
+    local byte = s:byte(at)
+    n, at, shift = n | (byte & 0x7F) << shift, at + 1, shift + 7
+    if byte < 0x80 then return n, at end
+  end
+end
+
+local function packed(s)
+  local out, at = {}, 1
+  while at <= #s do out[#out + 1], at = varint(s, at) end
+  return out
+end
+
+-- calls f(field, value) for each field of a message
+local function each(s, f)
+  local at = 1
+  while at <= #s do
+    local key, value
+    key, at = varint(s, at)
+    value, at = varint(s, at)
+    if key & 7 == 2 then
+      value, at = s:sub(at, at + value - 1), at + value
+    else
+      assert(key & 7 == 0, "no such wire type here")
+    end
+    f(key >> 3, value)
+  end
+end
+
+local function record(s, names)
+  local out = {}
+  each(s, function(field, value) out[names[field] or field] = value end)
+  return out
+end
+
+return function(s)
+  local strings, functions, locations = {}, {}, {}
+  local out = { samples = {}, comments = {} }
+  local read = {
+    [2] = function(value)
+      local sample = record(value, { "stack", "values" })
+      local values = packed(sample.values)
+      table.insert(out.samples, { calls = values[1], ns = values[2],
+                                  stack = packed(sample.stack) })
+    end,
+    [4] = function(value)
+      local location = record(value, { "id", "mapping", [4] = "line" })
+      locations[location.id] = record(location.line, { "func", "line" })
+    end,
+    [5] = function(value)
+      local f = record(value, { "id", "name", "system", "file" })
+      functions[f.id] = f
+    end,
+    [6] = function(value) table.insert(strings, value) end,
+    [13] = function(value) table.insert(out.comments, value) end,
+  }
+  each(s, function(field, value)
+    if read[field] then read[field](value) end
+  end)
+  local function text(id) return strings[(id or 0) + 1] end
+  for i, id in ipairs(out.comments) do out.comments[i] = text(id) end
+  for _, sample in ipairs(out.samples) do
+    for i, id in ipairs(sample.stack) do
+      local location = assert(locations[id])
+      local f = assert(functions[location.func])
+      sample.stack[i] = { name = text(f.name), file = text(f.file),
+                          line = location.line or 0 }
+    end
+  end
+  return out
+end

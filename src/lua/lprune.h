@@ -1,0 +1,15 @@
+/*
+** Smaller trees, as Lua asks for them.
+*/
+
+#ifndef lprune_h
+#define lprune_h
+
+#include <lauxlib.h>
+
+#include "base/platform.h"
+
+
+CPROF_I const luaL_Reg *lprune_functions (void);
+
+#endif
