@@ -306,7 +306,10 @@ int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments) {
   lua_insert(L, under + 1);
   lua_gc(L, LUA_GCSTOP);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-  if (running) lua_gc(L, LUA_GCRESTART);
+  if (running) {
+    lua_gc(L, LUA_GCRESTART);
+    lua_gc(L, LUA_GCSTEP, 0);  /* due now, not when the program allocates */
+  }
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;
 }
