@@ -15,7 +15,7 @@ local function idle() end
 local function often()
   for _ = 1, 5000 do idle() end
 end
-local function work() busy(20000) often() end
+local function work() busy(2000) often() end
 
 -- a profile where every event is thought to cost so much
 local function recorded(ns, options)
@@ -59,10 +59,10 @@ describe("a time", function()
   it("is not, nor explained, where it is known", function()
     local p = helper.record(function() busy(1000000) end)
     local s = p:report { mode = "self", min_percent = 5 }
-    assert.is_nil(s:find("<", 1, true), s)
+    assert.is_nil(s:find "<[%d.]", s)
     p = helper.record(work, { compensate = false })
     s = p:report { mode = "self", min_percent = 0 }
-    assert.is_nil(s:find("<", 1, true), s)
+    assert.is_nil(s:find "<[%d.]", s)
   end)
 
   it("is ordered by what is printed", function()
