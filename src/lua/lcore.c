@@ -289,7 +289,7 @@ static int core_start (lua_State *L) {
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else {
     int n = lprofile_quietly(L, core_begin, 1);
-    if (r->state == STATE_RUNNING) recorder_overhead(r);
+    recorder_skip(r);
     return n;
   }
   return core_fail(L);
