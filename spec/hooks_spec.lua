@@ -241,9 +241,9 @@ describe("other hooks", function()
             known = coroutine.wrap(leaf)
             leaf()
             hook_function(function() counted = counted + 1 end, "", 1000)
-            for _ = 1, 3e4 do leaf() end
+            for _ = 1, helper.many(200000) do leaf() end
             hook_function()
-            for _ = 1, 3e4 do leaf() end
+            for _ = 1, helper.many(200000) do leaf() end
             notice()
             leaf() leaf()
           end

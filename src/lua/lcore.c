@@ -288,7 +288,11 @@ static int core_start (lua_State *L) {
   lua_settop(L, 1);
   if (r->telling) lua_pushliteral(L, "a trace is being told of an event");
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
-  else return lprofile_quietly(L, core_begin, 1);
+  else {
+    int n = lprofile_quietly(L, core_begin, 1);
+    recorder_skip(r);
+    return n;
+  }
   return core_fail(L);
 }
 

@@ -402,10 +402,16 @@ void recorder_settle (Recorder *r) {
 
 void recorder_skip (Recorder *r) {
   Hot *h = r->hot;
-  if (r->state == STATE_PAUSED) r->paused_at = hot_now(h);
-  if (r->state != STATE_RUNNING) return;
+  uint64_t now;
+  if (r->state == STATE_STOPPED) return;
+  now = hot_now(h);
+  if (r->state == STATE_PAUSED) {
+    r->paused_at = now;
+    return;
+  }
   h->top->node->self += h->last - h->since;
-  hot_settime(h, hot_now(h));
+  r->recording.figures->begun += now - h->last;
+  hot_settime(h, now);
 }
 
 

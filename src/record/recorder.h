@@ -163,8 +163,9 @@ CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 CPROF_I void recorder_settle (Recorder *r);
 
 /*
-** Leaves out the time since the last event: the state is being closed, and
-** to collect what the program has left is no work of its functions.
+** Leaves out the time since the last event, as that in which garbage of
+** nobody's was collected: of cprof's own at the start, and of the program's
+** when the state is closed.
 */
 CPROF_I void recorder_skip (Recorder *r);
 

@@ -77,7 +77,7 @@ function session.begin(options, deliver)
   end
   -- from here on, calls of functions that are not ours would be recorded
   state.over = false
-  hand_over(state)  -- makes a function, so that due garbage is collected
+  hand_over(state)
   core.interruptible(true)
   core.reset()  -- of what led here
   return true
