@@ -150,7 +150,7 @@ deps-fuzz: deps-test
 
 demo: deps-test
 	@$(MAKE) --no-print-directory -s all
-	@$(PATHS) $(LUA) spec/demo.lua
+	@$(PATHS) $(LUA) spec/demo/luacheck.lua
 
 test: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)

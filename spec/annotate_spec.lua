@@ -174,6 +174,16 @@ describe("annotated source", function()
       "\n2 of 12 lines never ran\n", 1, true))
   end)
 
+  it("does not mark the first line of a function, which is code of another",
+    function()
+      local f = assert(load("local function f(...)\n  return 1\nend\n" ..
+        "return f"))()
+      local p = helper.record(function() f() end, { mode = "line" })
+      local s = p:annotate(nil, { focus = "f", width = 100 })
+      assert.is_truthy(s:find "%f[%S]1  local function f")
+      assert.is_nil(s:find("never ran", 1, true), s)
+    end)
+
   it("folds cold stretches on request", function()
     local s = annotate(util, { context = 0, min_percent = 20 })
     assert.is_truthy(cells(s, 4))
