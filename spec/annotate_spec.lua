@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
+local command = require "command"
 local helper = require "helper"
 local format = require "cprof.format"
 
@@ -176,8 +177,9 @@ describe("annotated source", function()
 
   it("does not mark the first line of a function, which is code of another",
     function()
-      local f = assert(load("local function f(...)\n  return 1\nend\n" ..
-        "return f"))()
+      local dir <close> = command.folder()
+      local f = dofile(dir:file("late.lua",
+        "local function f(...)\n  return 1\nend\nreturn f\n"))
       local p = helper.record(function() f() end, { mode = "line" })
       local s = p:annotate(nil, { focus = "f", width = 100 })
       assert.is_truthy(s:find "%f[%S]1  local function f")
