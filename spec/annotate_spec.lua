@@ -179,10 +179,10 @@ describe("annotated source", function()
     function()
       local dir <close> = command.folder()
       local f = dofile(dir:file("late.lua",
-        "local function f(...)\n  return 1\nend\nreturn f\n"))
+        "local t = {}\nfunction t.f(...)\n  return 1\nend\nreturn t.f\n"))
       local p = helper.record(function() f() end, { mode = "line" })
-      local s = p:annotate(nil, { focus = "f", width = 100 })
-      assert.is_truthy(s:find "%f[%S]1  local function f")
+      local s = p:annotate(nil, { focus = "t.f", width = 100 })
+      assert.is_truthy(s:find "%f[%S]2  function t.f")
       assert.is_nil(s:find("never ran", 1, true), s)
     end)
 
