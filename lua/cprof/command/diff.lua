@@ -276,13 +276,14 @@ end
 -- What is above it
 -- =======================================================
 
-local function head(view, path, profile)
+-- the file is not named where it is the last recording or the one before
+local function head(view, side, path, profile)
   local meta = profile.meta
   local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
     format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
     meta.clock)
-  local what = ("%s: %s"):format(path,
-    format.plain(meta.program or "(embedded)"))
+  local what = side .. (path and path .. ": " or "") ..
+    format.plain(meta.program or "(embedded)")
   view.page:line(format.cut(what,
     math.max(view.page.width - format.width(facts), 20)) .. facts)
 end
@@ -337,8 +338,8 @@ function diff.call(parsed, fail)
   local entries = entries_of(before, after)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end
   if view.page.markdown then view.page:title "cprof diff" end
-  head(view, "before: " .. was, before)
-  head(view, "after:  " .. is, after)
+  head(view, "before: ", parsed.before, before)
+  head(view, "after:  ", parsed.after, after)
   whole(view, before, after, entries)
   notes(view, before, after)
   view.page:gap()
