@@ -309,7 +309,10 @@ static Function *function_meet (Functions *fs, lua_State *L,
   if (!bytecode_read(&fs->read, fs->memory, L)) return NULL;
   p = fs->read.list[0];
   code = fs->read.code;  /* 'source_main' may take the rest */
-  if (*ar->what == 'm') ok = source_main(source, fs->memory, &fs->read);
+  if (*ar->what == 'm') {
+    ok = source_main(source, fs->memory, &fs->read);
+    fs->reloaded = 1;
+  }
   else {
     key = source_key(source, fs->memory, ar, &p, &own);
     if (lines) ok = bytecode_mark(&source->code, fs->memory, &fs->read);

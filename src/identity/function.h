@@ -101,6 +101,7 @@ typedef struct Functions {
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
   int stale;		/* are lookups by source and lines void? */
+  int reloaded;		/* ... and by code? */
   Bytecode read;	/* room for the bytecode at hand */
   Library library;
   Policy policy;

@@ -18,19 +18,35 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
     recorder_nomemory(r);
     return NULL;
   }
-  if (fs->stale) {
-    recorder_forget(r);
-    fs->stale = 0;
-  }
+  if (fs->stale || fs->reloaded) recorder_refresh(r);
   if (fs->list.count != count) recorder_overhead(r);
-  if (!sure) c = &h->cache->unsure;
+  if (!sure && (!h->direct || *ar->what == 'm')) c = &h->cache->unsure;
   *c = *key;
+  c->sure = (uint64_t)sure;
   c->is.func = f->id;
   c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
   if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
     c->is.flags |= FRAME_RESUMES;
   c->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return c;
+}
+
+
+const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                           const void *body) {
+  Callee key = ZEROS;
+  key.address = (uintptr_t)body;
+  lua_getinfo(L, "S", ar);
+  if (*ar->what == 'C') {
+    lua_getinfo(L, "f", ar);
+    key.lines = CALLEE_C;
+  }
+  else {
+    key.lines = internals_lines(body);
+    key.source = internals_source(body);
+    key.code = internals_code(body);
+  }
+  return callee_meet(h, L, ar, c, &key);
 }
 
 

@@ -24,9 +24,32 @@ CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func,
                            uint32_t line);
 
 
-static inline Callee *callee_slot (const Hot *h, const Callee *key) {
-  uint64_t x = key->address + key->lines * 0x9E3779B97F4A7C15u;
+/*
+** The same for the function of prototype, or at address, 'body'. It stays
+** on the stack, until Lua drops it when the hook returns.
+*/
+COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
+                                        Callee *c, const void *body);
+
+
+static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
   return &h->cache->callee[(x * 0x9E3779B97F4A7C15u) >> (64 - CALLEE_BITS)];
+}
+
+
+/* Reads Lua's structures; confirms all that a prototype is known by. */
+static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
+                                           lua_Debug *ar) {
+  int isc;
+  const void *body = internals_function(ar->i_ci, &isc);
+  Callee *c = callee_slot(h, (uintptr_t)body);
+  if (likely(c->address == (uintptr_t)body &&
+             (isc ? c->lines == CALLEE_C
+                  : c->lines == internals_lines(body) &&
+                    c->source == internals_source(body) &&
+                    c->code == internals_code(body))))
+    return c;
+  return callee_look(h, L, ar, c, body);
 }
 
 
@@ -35,9 +58,9 @@ static inline Callee *callee_slot (const Hot *h, const Callee *key) {
 ** lately is expected to call one again. A function that stays on the stack
 ** is dropped by Lua when the hook returns.
 */
-static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
+static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
                                           Node *caller) {
-  Callee key, *c;
+  Callee key = ZEROS, *c;
   lua_CFunction f;
   if (caller->callees_c > 1) {
     lua_getinfo(L, "f", ar);
@@ -64,14 +87,14 @@ static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
     key.address = (uintptr_t)f;
     key.lines = CALLEE_C;
   }
-  c = callee_slot(h, &key);
+  c = callee_slot(h, key.address + key.lines * 0x9E3779B97F4A7C15u);
   if (likely(c->address == key.address && c->lines == key.lines)) return c;
   return callee_meet(h, L, ar, c, &key);
 }
 
 
 /* The node in which 'parent' calls 'func'. */
-static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
+static INLINE Node *callee_node (Hot *h, Node *parent, uint32_t func,
                                  uint32_t line) {
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {

@@ -79,21 +79,34 @@ static NOINLINE void hook_special (Hot *h, lua_State *L) {
 
 
 /* The line of a call, where calls are told apart by their lines. */
-static inline uint32_t hook_callline (lua_State *L, const Frame *f,
-                                      lua_Debug *caller, int how) {
+static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
   uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
-  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
-    line = resync_line(L, caller);
+  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL) {
+    lua_Debug caller;
+    caller.i_ci = (struct CallInfo *)f->ci;
+    line = resync_line(L, &caller);
+  }
   return line;
 }
 
 
-/* A function is called, or takes its caller's place (a tail call). */
-static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
-                              int how) {
+/* The caller of the function of 'ar'; NULL: Lua admits to none. */
+static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
+                                       const Frame *f, int how) {
   lua_Debug caller;
-  CallAddress ci = lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+  if (how & HOW_DIRECT) {
+    CallAddress ci = internals_caller(ar->i_ci);
+    if (likely(ci == f->ci)) return ci;
+  }
+  return lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+}
+
+
+/* A function is called, or takes its caller's place (a tail call). */
+static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
+                              int how) {
   Frame *f = h->top;
+  CallAddress ci = hook_caller(L, ar, f, how);
   Line *entry = NULL;
   const Callee *c;
   Node *n;
@@ -105,11 +118,11 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
     if (replaces) flags = FRAME_TAIL;
   }
   n = f->node;
-  c = callee_which(h, L, ar, n);
+  c = how & HOW_DIRECT ? callee_direct(h, L, ar) : callee_which(h, L, ar, n);
   if (unlikely(c == NULL)) return;
   if (how & HOW_LINES) entry = f->line;
   if (likely(!(c->is.flags & FRAME_EXCLUDED))) {
-    uint32_t line = hook_callline(L, f, &caller, how);
+    uint32_t line = hook_callline(L, f, how);
     n = callee_node(h, n, c->is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
@@ -140,7 +153,7 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 
 
 /* The function on top returns. */
-static inline void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
+static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
   if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
     if (how & HOW_FOLD) stack_deactivate(f - 1, f);
@@ -189,7 +202,7 @@ static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
+static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = h->top;
   Line *line = line_go(f->line, ar->currentline);
   if (likely(f->ci == ar->i_ci && line != NULL &&
@@ -270,7 +283,7 @@ static void hook_schedule (Hot *h) {
 ** An event at 'now' that is timed: its end is measured, too. What this
 ** takes more than other events is overhead.
 */
-static inline void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
+static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
                                     void (*take) (Hot *h, lua_State *L,
                                                   lua_Debug *ar)) {
@@ -384,7 +397,7 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** The event functions
 ** ======================================================= */
 
-static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
+static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
                                 int how) {
   if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else if (how & HOW_LINES) hot_charge(h, now);
@@ -405,7 +418,7 @@ static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
 } \
-static inline void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
+static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
   else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
     hook_line(h, L, ar); \
@@ -433,6 +446,10 @@ EVENT_FUNCTION(hook_calls, 0)
 EVENT_FUNCTION(hook_folded, HOW_FOLD)
 EVENT_FUNCTION(hook_lines, HOW_LINES)
 EVENT_FUNCTION(hook_frames, HOW_FRAMES)
+EVENT_FUNCTION(hook_callsdirect, HOW_DIRECT)
+EVENT_FUNCTION(hook_foldeddirect, HOW_DIRECT | HOW_FOLD)
+EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
+EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
 
 
 /* The program has a hook of its own, which sees the event after us. */
@@ -454,17 +471,31 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 }
 
 
+/* which event function serves which way of recording */
+static const struct { int how; lua_Hook hook; } hook_ways[] = {
+  {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded}, {HOW_FRAMES, hook_frames},
+  {0, hook_calls},
+  {HOW_DIRECT | HOW_LINES, hook_linesdirect},
+  {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
+  {HOW_DIRECT | HOW_FRAMES, hook_framesdirect}, {HOW_DIRECT, hook_callsdirect}
+};
+
+#define WAYS	(sizeof hook_ways / sizeof *hook_ways)
+
+
 int hook_is (lua_Hook f) {
-  return f == hook_calls || f == hook_folded || f == hook_lines ||
-         f == hook_frames || f == hook_chained;
+  size_t i;
+  for (i = 0; i < WAYS; i++)
+    if (f == hook_ways[i].hook) return 1;
+  return f == hook_chained;
 }
 
 
 lua_Hook hook_function (const Hot *h, const Stack *s) {
+  size_t i = 0;
   if (s->hook != NULL) return hook_chained;
-  if (h->lines) return hook_lines;
-  if (h->fold) return hook_folded;
-  return h->frames ? hook_frames : hook_calls;
+  while (i < WAYS - 1 && hook_ways[i].how != (h->how & ~HOW_ANY)) i++;
+  return hook_ways[i].hook;
 }
 
 /* }====================================================== */

@@ -135,6 +135,7 @@ void recorder_choose (Recorder *r) {
             (h->callsites ? HOW_CALLSITES : 0);
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
+  if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
          ? how : how | HOW_ANY;
 }
@@ -158,6 +159,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->callsites = o->callsites;
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
+  h->direct = internals_usable();
   h->tiers = o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
@@ -254,6 +256,17 @@ int recorder_clear (Recorder *r) {
 
 void recorder_forget (Recorder *r) {
   memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+void recorder_refresh (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  Callee *c = r->cache->callee;
+  if (fs->stale) recorder_forget(r);
+  else
+    for (; c < r->cache->callee + CALLEES; c++)
+      if (!c->sure && c->lines != CALLEE_C) memset(c, 0, sizeof *c);
+  fs->stale = fs->reloaded = 0;
 }
 
 

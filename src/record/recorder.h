@@ -162,6 +162,9 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* The inline caches are void. */
 CPROF_I void recorder_forget (Recorder *r);
 
+/* The same of what functions that were met since then contradict. */
+CPROF_I void recorder_refresh (Recorder *r);
+
 /* Sets 'hot->how'; to be called when something changed. */
 CPROF_I void recorder_choose (Recorder *r);
 

@@ -10,10 +10,9 @@
 
 #include "base/index.h"
 #include "identity/line.h"
+#include "internals/internals.h"
 #include "record/node.h"
 
-
-typedef const struct CallInfo *CallAddress;
 
 #define FRAME_EXCLUDED	1u	/* charged to the frame below, not counted */
 #define FRAME_ZONE	2u	/* a zone, opened by the function frame below */

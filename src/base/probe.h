@@ -1,0 +1,25 @@
+/*
+** Probes: can memory be read at all, before it is? The system tells, for
+** it refuses to write to a pipe what it cannot read.
+*/
+
+#ifndef probe_h
+#define probe_h
+
+#include <stddef.h>
+
+#include "base/platform.h"
+
+
+typedef struct Probe {
+  int read, write;	/* the pipe's ends */
+} Probe;
+
+/* 0: no pipe can be had */
+CPROF_I int probe_open (Probe *p);
+CPROF_I void probe_close (const Probe *p);
+
+/* at most 512 bytes */
+CPROF_I int probe_readable (const Probe *p, const void *at, size_t size);
+
+#endif
