@@ -30,7 +30,7 @@
 typedef struct Proof {
   Probe probe;
   int failed;
-  unsigned lua, c, closures, tails, callers;	/* comparisons */
+  unsigned lua, c, closures, threads, tails, callers;	/* comparisons */
   ptrdiff_t name;	/* from a source, as read, to its text; 0: unknown */
   size_t instruction;	/* that ran last in the function without jumps */
   unsigned instructions;	/* that were seen there ... */
@@ -83,6 +83,20 @@ static int proof_prototype (Proof *x, lua_State *L, const lua_Debug *ar,
 }
 
 
+/* The first upvalue of the C function on top of L, which runs in 'ar'. */
+static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
+                          const void *closure) {
+  const lua_State *thread;
+  if (!probe_readable(&x->probe, closure, INTERNALS_CLOSURE_UPVALUE + 16) ||
+      lua_getupvalue(L, -1, 1) == NULL)
+    return 0;
+  thread = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  x->threads += thread != NULL;
+  return internals_thread(ar->i_ci) == thread;
+}
+
+
 /* Is the function that 'ar' runs the one on top of L? */
 static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   const void *slot, *value, *body;
@@ -96,9 +110,9 @@ static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   body = internals_function(ar->i_ci, &isc);
   if (isc != (*ar->what == 'C')) return 0;
   if (!isc) return ++x->lua && proof_prototype(x, L, ar, body);
-  if (body == value) x->c++;
-  else x->closures++;
-  return body == (const void *)(uintptr_t)lua_tocfunction(L, -1);
+  if (body != (const void *)(uintptr_t)lua_tocfunction(L, -1)) return 0;
+  if (body == value) return ++x->c && internals_thread(ar->i_ci) == NULL;
+  return ++x->closures && proof_upvalue(x, L, ar, value);
 }
 
 
@@ -147,8 +161,8 @@ static void proof_hook (lua_State *L, lua_Debug *ar) {
 
 static int proof_enough (const Proof *x) {
   return !x->failed && x->lua >= PROOF_LEAST && x->c >= PROOF_LEAST &&
-         x->closures >= PROOF_LEAST && x->tails >= PROOF_LEAST &&
-         x->callers >= PROOF_LEAST && x->instructions >= PROOF_LEAST &&
+         x->closures >= PROOF_LEAST && x->threads >= PROOF_LEAST &&
+         x->tails >= PROOF_LEAST && x->callers >= PROOF_LEAST && x->instructions >= PROOF_LEAST &&
          x->instruction + 1 == x->size;
 }
 

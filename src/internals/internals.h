@@ -26,16 +26,19 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
 #define INTERNALS_VALUE_TAG	8
 #define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
+#define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
 #define INTERNALS_PROTO_SIZE	24	/* of the code, in instructions */
 #define INTERNALS_PROTO_LINES	44	/* two integers: first and last */
 #define INTERNALS_PROTO_CODE	64
 #define INTERNALS_PROTO_SOURCE	112
 #define INTERNALS_PROTO	128	/* bytes of a prototype that are read */
 
-/* tags of functions, without the bit for what can be collected */
+/* tags, without the bit for what can be collected */
 #define INTERNALS_TAG	0x3F
 #define INTERNALS_LUA	0x06
 #define INTERNALS_C	0x16	/* without upvalues */
+#define INTERNALS_CLOSURE	0x26	/* with some */
+#define INTERNALS_THREAD	0x08
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
 
@@ -54,6 +57,11 @@ static inline const void *internals_load (const void *p, size_t offset) {
   return value;
 }
 
+static inline unsigned internals_tag (const void *p, size_t offset) {
+  return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG]
+         & INTERNALS_TAG;
+}
+
 /* who called it; at the bottom of a stack, no frame that Lua admits to */
 static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
@@ -63,10 +71,22 @@ static inline CallAddress internals_caller (CallAddress ci) {
 static inline const void *internals_function (CallAddress ci, int *isc) {
   const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
   const void *value = internals_load(slot, 0);
-  unsigned tag = ((const unsigned char *)slot)[INTERNALS_VALUE_TAG];
-  *isc = (tag & INTERNALS_TAG) != INTERNALS_LUA;
-  if ((tag & INTERNALS_TAG) == INTERNALS_C) return value;
+  unsigned tag = internals_tag(slot, 0);
+  *isc = tag != INTERNALS_LUA;
+  if (tag == INTERNALS_C) return value;
   return internals_load(value, INTERNALS_CLOSURE_BODY);
+}
+
+/* The thread that is the first upvalue of a C function; NULL: it is none. */
+static inline lua_State *internals_thread (CallAddress ci) {
+  const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
+  const void *value = internals_load(slot, 0);
+  const void *thread;
+  if (internals_tag(slot, 0) != INTERNALS_CLOSURE ||
+      internals_tag(value, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
+    return NULL;
+  thread = internals_load(value, INTERNALS_CLOSURE_UPVALUE);
+  return (lua_State *)(uintptr_t)thread;
 }
 
 /* Equal prototypes of different chunks have different ones. */

@@ -25,11 +25,13 @@ CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func,
 
 
 /*
-** The same for the function of prototype, or at address, 'body'. It stays
-** on the stack, until Lua drops it when the hook returns.
+** The callee of the prototype, or at the address, 'body', which '*c' is not
+** sure to stand for. A function that is met stays on the stack, until Lua
+** drops it when the hook returns.
 */
 COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
-                                        Callee *c, const void *body);
+                                        Callee *c, const void *body,
+                                        int isc);
 
 
 static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
@@ -49,7 +51,7 @@ static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
                     c->source == internals_source(body) &&
                     c->code == internals_code(body))))
     return c;
-  return callee_look(h, L, ar, c, body);
+  return callee_look(h, L, ar, c, body, isc);
 }
 
 

@@ -58,8 +58,22 @@ static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
 }
 
 
+/* The coroutine that the function of 'ar' resumes, made by coroutine.wrap. */
+static lua_State *hook_wrapped (const Hot *h, lua_State *L,
+                                const lua_Debug *ar) {
+  lua_State *co = NULL;
+  if (h->direct) return internals_thread(ar->i_ci);
+  if (lua_getupvalue(L, -1, 1) != NULL) {  /* see 'callee_which' */
+    co = lua_tothread(L, -1);
+    lua_pop(L, 1);
+  }
+  return co;
+}
+
+
 /* The frame on top wants a closer look. */
-static NOINLINE void hook_special (Hot *h, lua_State *L) {
+static NOINLINE void hook_special (Hot *h, lua_State *L,
+                                   const lua_Debug *ar) {
   Recorder *r = h->recorder;
   Recording *x = &r->recording;
   Frame *f = h->top;
@@ -70,11 +84,7 @@ static NOINLINE void hook_special (Hot *h, lua_State *L) {
   if (!(f->is.flags & FRAME_RESUMES)) return;
   if (functions_at(&x->functions, f->is.func)->marks & FUNCTION_RESUME)
     hook_resume(r, L, lua_tothread(L, 1));
-  else if (lua_getupvalue(L, -1, 1) != NULL) {  /* see 'callee_which' */
-    lua_State *co = lua_tothread(L, -1);
-    lua_pop(L, 1);
-    hook_resume(r, L, co);
-  }
+  else hook_resume(r, L, hook_wrapped(h, L, ar));
 }
 
 
@@ -148,7 +158,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) f->line = entry;
   h->top = f;
   if (unlikely((f->is.flags |= flags) & ~FRAME_EXCLUDED))
-    hook_special(h, L);
+    hook_special(h, L, ar);
 }
 
 

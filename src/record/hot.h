@@ -22,7 +22,7 @@ typedef struct Callee {
   const void *code;	/* ... and this code */
   FrameIs is;		/* what its frames are */
   Line *entry;		/* its first line, where lines are counted */
-  uint64_t sure;	/* do source and lines identify it? */
+  uint64_t key;		/* what a Lua function is known by, see SourceKey */
 } Callee;
 
 /* a node beyond those that its caller knows by heart */
@@ -34,6 +34,8 @@ typedef struct Child {
 } Child;
 
 #define CALLEE_C	UINT64_MAX
+#define CALLEE_DOUBT	1u	/* bit of an address that no prototype has: only
+				   closures identify it, see collection.h */
 #define CALLEE_BITS	9
 #define CALLEES	(1 << CALLEE_BITS)
 #define CHILD_BITS	9

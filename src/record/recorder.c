@@ -259,14 +259,28 @@ void recorder_forget (Recorder *r) {
 }
 
 
+void recorder_forgetkeys (Recorder *r, unsigned keys) {
+  Callee *c;
+  for (c = r->cache->callee; c < r->cache->callee + CALLEES; c++)
+    if (keys & 1u << c->key) memset(c, 0, sizeof *c);
+}
+
+
 void recorder_refresh (Recorder *r) {
   Functions *fs = &r->recording.functions;
-  Callee *c = r->cache->callee;
   if (fs->stale) recorder_forget(r);
-  else
-    for (; c < r->cache->callee + CALLEES; c++)
-      if (!c->sure && c->lines != CALLEE_C) memset(c, 0, sizeof *c);
+  else if (fs->reloaded)
+    recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
   fs->stale = fs->reloaded = 0;
+}
+
+
+const Function *recorder_function (Recorder *r, lua_State *running,
+                                   lua_State *at, lua_Debug *ar) {
+  const Function *f = functions_running(&r->recording.functions, running, at,
+                                        ar);
+  recorder_refresh(r);
+  return f;
 }
 
 

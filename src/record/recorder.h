@@ -162,8 +162,15 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* The inline caches are void. */
 CPROF_I void recorder_forget (Recorder *r);
 
+/* The same of callees that are known by one of these (bits: SourceKey). */
+CPROF_I void recorder_forgetkeys (Recorder *r, unsigned keys);
+
 /* The same of what functions that were met since then contradict. */
 CPROF_I void recorder_refresh (Recorder *r);
+
+/* See functions_running; what it contradicts is forgotten. */
+CPROF_I const Function *recorder_function (Recorder *r, lua_State *running,
+                                           lua_State *at, lua_Debug *ar);
 
 /* Sets 'hot->how'; to be called when something changed. */
 CPROF_I void recorder_choose (Recorder *r);
