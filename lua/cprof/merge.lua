@@ -92,8 +92,8 @@ local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
 local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false }
-  for _, key in ipairs { "mode", "clock", "program", "lua_version",
-    "cprof_version" } do
+  for _, key in ipairs { "mode", "clock", "internals", "program",
+    "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do

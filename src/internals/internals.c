@@ -278,18 +278,22 @@ static pthread_once_t internals_once = PTHREAD_ONCE_INIT;
 static int internals_proved;
 
 
+static int internals_wanted (void) {
+  const char *wanted = getenv("CPROF_INTERNALS");
+  return INTERNALS_KNOWN && (wanted == NULL || strcmp(wanted, "0") != 0);
+}
+
+
 static void internals_prove (void) {
   Proof x;
   memset(&x, 0, sizeof x);
-  if (!INTERNALS_KNOWN || !probe_open(&x.probe)) return;
+  if (!internals_wanted() || !probe_open(&x.probe)) return;
   internals_proved = proof_make(&x);
   probe_close(&x.probe);
 }
 
 
 int internals_usable (void) {
-  const char *wanted = getenv("CPROF_INTERNALS");
-  if (wanted != NULL && strcmp(wanted, "0") == 0) return 0;
   pthread_once(&internals_once, internals_prove);
   return internals_proved;
 }

@@ -44,10 +44,15 @@ typedef const struct CallInfo *CallAddress;
 
 
 /*
-** Can all this be used? Found out once in a process; not while the
-** environment has CPROF_INTERNALS=0.
+** Can all this be used? Found out once in a process; not where the
+** environment has CPROF_INTERNALS=0 then.
 */
 CPROF_I int internals_usable (void);
+
+/* What profiles call the way in which Lua was asked. */
+static inline const char *internals_name (int direct) {
+  return direct ? "direct" : "public";
+}
 
 
 /* Compilers may not assume which types lie there. */

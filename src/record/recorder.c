@@ -159,7 +159,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->callsites = o->callsites;
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
-  h->direct = internals_usable();
+  h->direct = r->recording.direct;
   h->tiers = o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
@@ -194,6 +194,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   r->frame_func = 0;
   x->figures = r->store ? r->store->figures : &x->own_figures;
   x->mode = o->mode;
+  x->direct = internals_usable();
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);

@@ -56,7 +56,9 @@ local function make_parser(names)
   root:require_command(false)
   root:epilog "cprof COMMAND --help tells more, with an example."
   root:flag("--version", "Print the version."):action(function()
-    print("cprof " .. require "cprof.core".version)
+    local core = require "cprof.core"
+    print("cprof " .. core.version)
+    print("internals: " .. core.internals())
     os.exit(0, true)
   end)
   for _, name in ipairs(names) do
