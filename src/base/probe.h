@@ -1,6 +1,7 @@
 /*
-** Probes: can memory be read at all, before it is? The system tells, for
-** it refuses to write to a pipe what it cannot read.
+** Probes: can memory be read at all, before it is? The system tells: it
+** refuses to copy what it cannot read, from this process to itself or to a
+** pipe.
 */
 
 #ifndef probe_h
