@@ -27,8 +27,8 @@ describe("the cprof command", function()
     for _, name in ipairs(names) do
       assert.is_truthy(out:find("\n   " .. name .. " ", 1, true), name)
     end
-    assert.equal("cprof " .. profiler._VERSION .. "\n",
-      (command.cprof "--version"))
+    assert.equal("cprof " .. profiler._VERSION, (command.cprof "--version")
+      :match "^[^\n]*")
   end)
 
   it("has help with an example for each command, which is valid", function()

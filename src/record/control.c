@@ -59,7 +59,6 @@ static void control_takeall (Recorder *r, lua_State *L) {
 static int control_attach (Recorder *r, lua_State *L, int level) {
   lua_State *at = r->main;
   Stack *below = NULL, *s;
-  recorder_forget(r);  /* nobody knows what was freed meanwhile */
   for (;;) {
     s = recorder_stack(r, L, at);
     if (s == NULL) return 0;
