@@ -88,27 +88,36 @@ static NOINLINE void hook_special (Hot *h, lua_State *L,
 }
 
 
+static NOINLINE uint32_t hook_askline (lua_State *L, const Frame *f) {
+  lua_Debug caller;
+  caller.i_ci = (struct CallInfo *)f->ci;
+  return resync_line(L, &caller);
+}
+
+
 /* The line of a call, where calls are told apart by their lines. */
 static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
   uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
-  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL) {
-    lua_Debug caller;
-    caller.i_ci = (struct CallInfo *)f->ci;
-    line = resync_line(L, &caller);
-  }
+  if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
+    line = hook_askline(L, f);
   return line;
+}
+
+
+static NOINLINE CallAddress hook_askcaller (lua_State *L) {
+  lua_Debug caller;
+  return lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
 }
 
 
 /* The caller of the function of 'ar'; NULL: Lua admits to none. */
 static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
                                        const Frame *f, int how) {
-  lua_Debug caller;
   if (how & HOW_DIRECT) {
     CallAddress ci = internals_caller(ar->i_ci);
     if (likely(ci == f->ci)) return ci;
   }
-  return lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+  return hook_askcaller(L);
 }
 
 
@@ -120,20 +129,22 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   Line *entry = NULL;
   const Callee *c;
   Node *n;
-  uint32_t flags = 0;
+  FrameIs is;
+  uint32_t tail = 0;
   if (unlikely(f->ci != ci)) {
     int replaces = ar->event == LUA_HOOKTAILCALL;
     f = hook_unwind(h, L, ci, 1, replaces);
     if (f == NULL) return;
-    if (replaces) flags = FRAME_TAIL;
+    if (replaces) tail = FRAME_TAIL;
   }
   n = f->node;
   c = how & HOW_DIRECT ? callee_direct(h, L, ar) : callee_which(h, L, ar, n);
   if (unlikely(c == NULL)) return;
+  is = c->is;
   if (how & HOW_LINES) entry = f->line;
-  if (likely(!(c->is.flags & FRAME_EXCLUDED))) {
+  if (likely(!(is.flags & FRAME_EXCLUDED))) {
     uint32_t line = hook_callline(L, f, how);
-    n = callee_node(h, n, c->is.func, line);
+    n = callee_node(h, n, is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;
@@ -154,11 +165,11 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f++;
   f->ci = ar->i_ci;
   f->node = n;
-  f->is = c->is;
+  is.flags |= tail;
+  f->is = is;
   if (how & HOW_LINES) f->line = entry;
   h->top = f;
-  if (unlikely((f->is.flags |= flags) & ~FRAME_EXCLUDED))
-    hook_special(h, L, ar);
+  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
 }
 
 
@@ -412,7 +423,6 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
   if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else if (how & HOW_LINES) hot_charge(h, now);
   else {  /* shorter, for there are no lines */
-    if (unlikely(now < h->last)) hot_backwards(h, now);
     h->top->node->self += now - h->last;
     hot_settime(h, now);
   }
@@ -420,9 +430,9 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 
 
 /*
-** An event function for each way of recording. Calls are functions of
-** their own, so that a return, the other half of all events, need not save
-** the registers that they use.
+** An event function for each way of recording. All that is not a plain
+** return is a function of its own, called last, so that a return, the other
+** half of all events, saves no register.
 */
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
@@ -446,6 +456,10 @@ static void name (lua_State *L, lua_Debug *ar) { \
     hook_count(h, L, ar); \
   else { \
     now = platform_ticks(); \
+    if (unlikely(now < h->last)) { \
+      hook_slow(L, ar);  /* the clock ran backwards */ \
+      return; \
+    } \
     hook_charge(h, ar, now, way); \
     if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
     else name##_timed(h, L, ar, now); \

@@ -23,6 +23,7 @@ typedef struct Callee {
   FrameIs is;		/* what its frames are */
   Line *entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what a Lua function is known by, see SourceKey */
+  uint64_t unused;	/* makes it a cache line */
 } Callee;
 
 /* a node beyond those that its caller knows by heart */
