@@ -52,7 +52,7 @@ describe("the room that reads Lua's structures", function()
       end
       count = count + 1
     end
-    assert.equal(10, count)
+    assert.equal(11, count)
   end)
 
   it("is used neither, nor crashes, where a tag is wrong", function()

@@ -31,6 +31,7 @@ typedef struct Proof {
   Probe probe;
   int failed;
   unsigned lua, c, closures, threads, tails, callers;	/* comparisons */
+  const void *state;	/* what all coroutines share */
   ptrdiff_t name;	/* from a source, as read, to its text; 0: unknown */
   size_t instruction;	/* that ran last in the function without jumps */
   unsigned instructions;	/* that were seen there ... */
@@ -151,7 +152,8 @@ static void proof_hook (lua_State *L, lua_Debug *ar) {
   lua_pop(L, 1);
   if (x->failed) return;
   lua_getinfo(L, "Sf", ar);
-  ok = proof_function(x, L, ar) && proof_caller(x, L, ar);
+  ok = proof_function(x, L, ar) && proof_caller(x, L, ar) &&
+       internals_state(L) == x->state;
   if (ok && ar->event == LUA_HOOKCOUNT) ok = proof_instruction(x, ar);
   else if (ok && ar->event == LUA_HOOKTAILCALL) x->tails++;
   x->failed = !ok;
@@ -259,15 +261,24 @@ static int proof_run (lua_State *L) {
 }
 
 
-static int proof_make (Proof *x) {
-  lua_State *L = luaL_newstate();
-  int ok;
-  if (L == NULL) return 0;
+static int proof_make (Proof *x, lua_State *L, const lua_State *other) {
+  if (!probe_readable(&x->probe, L, INTERNALS_STATE_GLOBAL + 8) ||
+      !probe_readable(&x->probe, other, INTERNALS_STATE_GLOBAL + 8))
+    return 0;
+  x->state = internals_state(L);
+  if (x->state == internals_state(other)) return 0;
   lua_pushcfunction(L, proof_run);
   lua_pushlightuserdata(L, x);
-  ok = lua_pcall(L, 1, 0, 0) == LUA_OK;
-  lua_close(L);
-  return ok && proof_enough(x);
+  return lua_pcall(L, 1, 0, 0) == LUA_OK && proof_enough(x);
+}
+
+
+static int proof_states (Proof *x) {
+  lua_State *L = luaL_newstate(), *other = luaL_newstate();
+  int ok = L != NULL && other != NULL && proof_make(x, L, other);
+  if (L != NULL) lua_close(L);
+  if (other != NULL) lua_close(other);
+  return ok;
 }
 
 /* }====================================================== */
@@ -288,7 +299,7 @@ static void internals_prove (void) {
   Proof x;
   memset(&x, 0, sizeof x);
   if (!internals_wanted() || !probe_open(&x.probe)) return;
-  internals_proved = proof_make(&x);
+  internals_proved = proof_states(&x);
   probe_close(&x.probe);
 }
 

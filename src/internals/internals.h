@@ -24,6 +24,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_FUNC	0
 #define INTERNALS_CI_PREVIOUS	16
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
+#define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
 #define INTERNALS_VALUE_TAG	8
 #define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
 #define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
@@ -65,6 +66,11 @@ static inline const void *internals_load (const void *p, size_t offset) {
 static inline unsigned internals_tag (const void *p, size_t offset) {
   return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG]
          & INTERNALS_TAG;
+}
+
+/* the same for all coroutines of a state, and for no others */
+static inline const void *internals_state (const lua_State *L) {
+  return internals_load(L, INTERNALS_STATE_GLOBAL);
 }
 
 /* who called it; at the bottom of a stack, no frame that Lua admits to */

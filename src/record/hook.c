@@ -55,6 +55,8 @@ static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL || !attach_new(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = r->hot->last;
+  if (r->resumed == NULL || r->resumed->L != co)
+    r->resumed = stacks_find(&r->stacks, co);
 }
 
 
@@ -75,16 +77,14 @@ static lua_State *hook_wrapped (const Hot *h, lua_State *L,
 static NOINLINE void hook_special (Hot *h, lua_State *L,
                                    const lua_Debug *ar) {
   Recorder *r = h->recorder;
-  Recording *x = &r->recording;
   Frame *f = h->top;
   /* where recursion folds, there is no room to count these */
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
     f->node->as.full.tails++;
-  if (!(f->is.flags & FRAME_RESUMES)) return;
-  if (functions_at(&x->functions, f->is.func)->marks & FUNCTION_RESUME)
-    hook_resume(r, L, lua_tothread(L, 1));
-  else hook_resume(r, L, hook_wrapped(h, L, ar));
+  if (f->is.flags & FRAME_RESUMES)
+    hook_resume(r, L, f->is.flags & FRAME_WRAPS ? hook_wrapped(h, L, ar)
+                                                : lua_tothread(L, 1));
 }
 
 
@@ -448,10 +448,24 @@ static NOINLINE void name##_timed (Hot *h, lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
   hook_timedevent(h, L, ar, now, name##_take); \
 } \
+static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
+  Hot *h = hot_current; \
+  Stack *to = ((way) & ~HOW_LINES) == HOW_DIRECT && h->how == (way) \
+            ? coroutine_known(h, L, ar) : NULL; \
+  uint64_t now = to != NULL ? platform_ticks() : 0; \
+  if (now < h->last || to == NULL) hook_slow(L, ar); \
+  else { \
+    hook_charge(h, ar, now, way); \
+    coroutine_go(h, to); \
+    if (unlikely(--h->countdown == 0)) hook_schedule(h); \
+    hook_pop(h, L, ar, way); \
+  } \
+} \
 static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
   uint64_t now; \
-  if (unlikely(h->L != L || h->how != (way))) hook_slow(L, ar); \
+  if (unlikely(h->L != L)) name##_switched(L, ar); \
+  else if (unlikely(h->how != (way))) hook_slow(L, ar); \
   else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(h, L, ar); \
   else { \
@@ -497,11 +511,12 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 
 /* which event function serves which way of recording */
 static const struct { int how; lua_Hook hook; } hook_ways[] = {
-  {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded}, {HOW_FRAMES, hook_frames},
-  {0, hook_calls},
+  {HOW_DIRECT, hook_callsdirect},
   {HOW_DIRECT | HOW_LINES, hook_linesdirect},
   {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
-  {HOW_DIRECT | HOW_FRAMES, hook_framesdirect}, {HOW_DIRECT, hook_callsdirect}
+  {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
+  {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded}, {HOW_FRAMES, hook_frames},
+  {0, hook_calls}
 };
 
 #define WAYS	(sizeof hook_ways / sizeof *hook_ways)

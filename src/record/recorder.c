@@ -44,7 +44,7 @@ static void recorder_free (Recorder *r) {
   r->recording.clock.ud = clock.ud;
   r->store = NULL;
   r->cache = NULL;
-  r->current = NULL;
+  r->current = r->resumed = NULL;
   r->started = 0;
 }
 
@@ -195,6 +195,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   x->figures = r->store ? r->store->figures : &x->own_figures;
   x->mode = o->mode;
   x->direct = internals_usable();
+  if (x->direct) r->shared = internals_state(L);
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);

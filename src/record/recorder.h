@@ -89,6 +89,7 @@ typedef struct Recorder {
   Recording recording;
   lua_State *main;
   const void *registry;	/* tells the coroutines of this state from others */
+  const void *shared;	/* so does this, where Lua's structures are read */
   State state;
   unsigned generation;	/* of the process, see platform.h */
   int started;		/* is there a recording? */
@@ -101,6 +102,7 @@ typedef struct Recorder {
   uint32_t frame_func;	/* the zone of the work at the end of a frame */
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
+  Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
