@@ -72,19 +72,15 @@ const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 
 Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
   Recorder *r = h->recorder;
-  uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
-  Child *c = &h->cache->child[(x * 0x9E3779B97F4A7C15u) >>
-                              (64 - CHILD_BITS)];
-  if (c->parent != parent || c->func != func || c->line != line) {
-    Node *n = tree_enter(&r->recording.tree, parent, func, line);
-    if (n == NULL) {
-      recorder_nomemory(r);
-      return NULL;
-    }
-    c->parent = parent;
-    c->node = n;
-    c->func = func;
-    c->line = line;
+  Child *c = callee_child(h, parent, func, line);
+  Node *n = tree_enter(&r->recording.tree, parent, func, line);
+  if (n == NULL) {
+    recorder_nomemory(r);
+    return NULL;
   }
-  return c->node;
+  c->parent = parent;
+  c->node = n;
+  c->func = func;
+  c->line = line;
+  return n;
 }

@@ -173,6 +173,32 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 }
 
 
+/*
+** The same, if that is a call like those before it. 0: it is not, and
+** nothing has happened.
+*/
+static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
+  Frame *f = h->top;
+  const Callee *c;
+  Node *n;
+  if (unlikely(internals_caller(ar->i_ci) != f->ci)) return 0;
+  c = callee_known(h, ar);
+  if (unlikely(c == NULL || c->is.flags != 0 || f == h->limit)) return 0;
+  n = callee_quick(h, f->node, c->is.func,
+                   how & HOW_LINES ? (uint32_t)f->line->line : 0);
+  if (unlikely(n == NULL)) return 0;
+  n->calls++;
+  *h->running = n;
+  f++;
+  f->ci = ar->i_ci;
+  f->node = n;
+  f->is = c->is;
+  if (how & HOW_LINES) f->line = c->entry;
+  h->top = f;
+  return 1;
+}
+
+
 /* The function on top returns. */
 static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
@@ -435,8 +461,12 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 ** half of all events, saves no register.
 */
 #define EVENT_FUNCTION(name, way) \
-static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
+} \
+static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
+    name##_other(h, L, ar); \
 } \
 static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
