@@ -35,7 +35,7 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
-  if (f == s->base) f = hook_unwind(h, L, ci, 0, 0);
+  if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
   if (f == NULL || f == h->recorder->current->base) return;
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
