@@ -42,7 +42,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec host demo test test-public test-consumers bench accuracy install uninstall \
+.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
 	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
@@ -86,6 +86,10 @@ $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
 # what a rockspec cannot look for itself
 rockspec: deps-build
 	@find lua -name '*.lua' | $(LUA) rockspec/update.lua $(SOURCES)
+
+reference: deps-build
+	@LUA_PATH='lua/?.lua;lua/?/init.lua' $(LUA) -e \
+	  'io.write(require("cprof.help").reference())' > lua/cprof/README.md
 
 amalgamation: deps-build
 	@$(MAKE) --no-print-directory $(B)/embedded.h

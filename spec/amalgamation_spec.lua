@@ -2,69 +2,17 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 
-local sanitize = os.getenv "CPROF_SANITIZE" ~= nil
+local compile = require "compile"
+local must, shell, write = compile.must, compile.shell, compile.write
+local compilers, sanitize = compile.compilers, compile.sanitize
 
--- what follows must not run with the libraries that 'make sanitize' loads
--- into Lua: hosts are instrumented themselves
-local function shell(command, ...)
-  local pipe = io.popen("unset LD_PRELOAD; { " .. command:format(...) ..
-    "; } 2>&1")
-  local output = pipe:read "a"
-  local ok, _, status = pipe:close()
-  return output, ok, status
-end
-
-local function must(command, ...)
-  local output, ok = shell(command, ...)
-  if not ok then error(output, 2) end
-  return output
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-
--- valgrind cannot read all that clang writes of later forms of DWARF
-local flags = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror " ..
-  "-O1 -gdwarf-4 "
-if sanitize then
-  flags = flags .. "-fsanitize=address,undefined -fno-sanitize-recover "
-end
-
--- Debian's clang comes without the libraries of the sanitizers
-local compilers = {
-  c = "gcc -std=c99",
-  cpp = "g++ -std=c++17 -x c++",
-  clang_c = not sanitize and "clang -std=c99" or nil,
-  clang_cpp = not sanitize and "clang++ -std=c++17 -x c++" or nil,
-}
-
-local dir -- holds the two files, an empty folder, and what is built of them
+local folder
+local dir -- of the folder, with what is built of the two files
 local expected -- what the script prints when all of cprof is on disk
 
-local function compile(how, from, to)
-  return must("%s %s -I/usr/include/lua5.4 -I%s -c -o %s/%s.o %s",
-    compilers[how], flags, dir, dir, to, from)
-end
+local function run(...) return folder:run(...) end
 
----Links objects with a library of Lua; gives the program.
-local function link(to, library, objects)
-  for i, o in ipairs(objects) do objects[i] = ("%s/%s.o"):format(dir, o) end
-  must("g++ %s -o %s/%s %s -l%s -lm", flags, dir, to,
-    table.concat(objects, " "), library)
-  return to
-end
-
----Runs a program where there are no files; gives what it says.
-local function run(program, ...)
-  local machine = not helper.slow and "" or
-    "valgrind -q --error-exitcode=9 --leak-check=full " ..
-    "--show-leak-kinds=definite"
-  return shell("cd %s/empty && LUA_PATH= LUA_CPATH= %s ../%s %s", dir,
-    machine, program, table.concat({ ... }, " "))
-end
+local function link(...) return folder:link(...) end
 
 ---Runs the script under a host: its output, and the host's report.
 local function ran(program)
@@ -114,24 +62,26 @@ local script = [[
 
 describe("the amalgamation", function()
   setup(function()
-    dir = os.tmpname()
-    os.remove(dir)
-    must("mkdir -p %s/empty", dir)
-    must("make -s amalgamation LUA=lua5.4 B=%s", dir)
+    folder = compile.folder()
+    dir = folder.dir
     write(dir .. "/script.lua", script)
     expected = helper.run(script)
-    for how in pairs(compilers) do
-      compile(how, dir .. "/cprof.c", "cprof_" .. how)
-      compile(how, "spec/support/small_host.c", "host_" .. how)
+    write(dir .. "/host.c", compile.guide()[1])
+    for how, compiler in pairs(compilers) do
+      folder:compile(compiler, dir .. "/cprof.c", "cprof_" .. how)
+      folder:compile(compiler, dir .. "/host.c", "host_" .. how)
+      folder:compile(compiler, "spec/support/leaving_host.c",
+        "leaving_" .. how)
     end
     for _, how in ipairs { "cpp", "clang_cpp" } do
       if compilers[how] then
-        compile(how, "spec/support/throwing_host.cc", "throwing_" .. how)
+        folder:compile(compilers[how], "spec/support/throwing_host.cc",
+          "throwing_" .. how)
       end
     end
   end)
 
-  teardown(function() os.execute(("rm -r '%s'"):format(dir)) end)
+  teardown(function() folder:remove() end)
 
   it("is all that a host needs, in C and C++, of gcc and clang", function()
     assert.is_truthy(expected:find "^work 1\n fib 1\n  fib 2\n", expected)
@@ -145,7 +95,7 @@ describe("the amalgamation", function()
     write(dir .. "/plain.lua", [[
       print(debug.gethook())
       print(require "cprof".running())
-      os.exit(3)]])
+      os.exit(3, true)]])
     local output, _, status = run(program, "../plain.lua")
     assert.equal("nil\nfalse\n", output)
     assert.equal(3, status)
@@ -164,15 +114,13 @@ describe("the amalgamation", function()
 
   it("keeps zones in order under exceptions, whatever Lua does for errors",
     function()
-      -- a region that was jumped out of ends with the one around it; a scope
-      -- ends at once
       local shown = helper.dedent [[
         main chunk 1
          throws 2
           outer 2
            thrown 2
             deeper 2
-             after 2
+           after 2
          scopes 1
           scope 1
            scope 1
@@ -186,12 +134,12 @@ describe("the amalgamation", function()
             failing 1
          coroutine.wrap 1
          coroutine.wrap function 1
-          (anonymous) 1
+          <fn:1> 1
            throws 1
             outer 1
              thrown 1
               deeper 1
-               after 1
+             after 1
            pcall 1
             fails 1
              failing 1
@@ -214,6 +162,25 @@ describe("the amalgamation", function()
         end
       end
     end)
+
+  it("leaves zones in whichever way their blocks are left", function()
+    local shown = "outer 6 in (root)\nreturned 3 in (root)\n" ..
+      "goes 6 in (root)\ngone 3 in (root)\neven 9 in (root)\n" ..
+      "odd 6 in (root)\n"
+    local ways = {}
+    for how in pairs(compilers) do ways[#ways + 1] = "leaving_" .. how end
+    -- what a compiler has to do that is neither GCC nor Clang
+    for how, compiler in pairs(compilers) do
+      folder:compile(compiler:gsub("c99", "c11") .. " -DOTHER_COMPILER",
+        "spec/support/leaving_host.c", "other_" .. how)
+      ways[#ways + 1] = "other_" .. how
+    end
+    for _, way in ipairs(ways) do
+      local output, ok = run(link("leaving", "lua5.4", { way, "cprof_c" }))
+      assert.is_true(ok, output)
+      assert.equal(shown, output, way)
+    end
+  end)
 
   it("has no races between threads with states of their own", function()
     if sanitize or helper.slow then return end  -- one such tool at a time

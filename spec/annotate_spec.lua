@@ -67,20 +67,48 @@ local function annotate(source, more)
   return p:annotate(source, o)
 end
 
--- the cells of the line with this number
-local function cells(s, number)
+local titles = { "hits", "self", "self %", "calls", "total", "per call" }
+
+-- what stands in these columns of a terminal
+local function part(line, from, to)
+  local out, at = {}, 0
+  for _, c in utf8.codes(line) do
+    at = at + 1
+    if at >= from and at <= to then out[#out + 1] = utf8.char(c) end
+  end
+  return (table.concat(out):gsub("^ +", ""):gsub(" +$", ""))
+end
+
+-- where the columns end, by their titles
+local function columns_of(s)
   for line in s:gmatch "[^\n]+" do
-    local figures = ("%S+ +"):rep(6)
-    local left, content = line:match("^( *" .. figures .. number ..
-      ")  (.*)$")
-    if not left then
-      local blank = (" "):rep(25)
-      left, content = line:match("^(" .. blank .. " +" .. number ..
-        ")  (.*)$")
+    if line:find "^ *line$" or line:find "  line$" then
+      local ends = { line = #line }
+      for _, title in ipairs(titles) do
+        local _, to = (" " .. line):find(" " .. title:gsub("%p", "%%%0") ..
+          "  ")
+        ends[title] = to and to - 3
+      end
+      return ends
     end
-    if left then
-      local out = { content = content }
-      for cell in left:gmatch "%S+" do out[#out + 1] = cell end
+  end
+end
+
+-- the cells of the line with this number, by the number of their title
+local function cells(s, number)
+  local ends = columns_of(s)
+  for line in s:gmatch "[^\n]+" do
+    if utf8.len(line) and part(line, ends.line - 3, ends.line) ==
+       tostring(number) then
+      local out = { content = part(line, ends.line + 3, math.huge) }
+      local from = 1
+      for i, title in ipairs(titles) do
+        if ends[title] then
+          local cell = part(line, from, ends[title])
+          out[i] = cell ~= "" and cell or nil
+          from = ends[title] + 1
+        end
+      end
       return out
     end
   end
@@ -106,10 +134,12 @@ describe("annotated source", function()
     local s = annotate(ai)
     local lines = p.lines["@" .. ai]
     local line = lines[12]
-    assert.same({ "20", format.time(line.self_ns),
+    assert.same({ "20", helper.shown(line.self_ns, line.self_raw_ns),
       format.percent(line.self_ns, whole), "20",
-      format.time(line.total_ns), format.time(line.total_ns // 20), "12",
-      content = "    local p = path(i * 1000)" }, cells(s, 12))
+      helper.shown(line.total_ns, line.total_raw_ns),
+      helper.shown(line.total_ns, line.total_raw_ns, 20),
+      content = "local p = path(i * 1000)" }, cells(s, 12))
+    assert.is_truthy(s:find "  12      local p = path%(i %* 1000%)\n")
     assert.equal("21", cells(s, 11)[1])
     assert.equal("-", cells(s, 7)[4])
   end)
@@ -130,7 +160,7 @@ describe("annotated source", function()
   it("shows every line, in columns that are aligned", function()
     local s = annotate(ai, { width = 200 })
     assert.same({ true, 23 }, { aligned(s) })
-    assert.is_nil(cells(s, 4)[2])
+    assert.is_nil(next(table.move(cells(s, 4), 1, 6, 1, {})))
     assert.equal("-- finds a path", cells(s, 4).content)
   end)
 
@@ -157,13 +187,61 @@ describe("annotated source", function()
     assert.is_nil(cells(covered, 12))
   end)
 
-  it("is of the hottest files without a source", function()
+  it("is of the hottest functions without a source", function()
     local s = annotate()
+    local heads = {}
+    for name in ("\n" .. s):gmatch "\n([%w_.]+) %([^\n]* self, " do
+      heads[#heads + 1] = name
+    end
+    assert.same({ "util.spin" }, heads)
+    -- nine tenths of the time are there
+    assert.is_truthy(s:find "^util%.spin %([^ ]+util%.lua:2%) +%S+ self, ")
+    assert.equal("210,000", cells(s, 4)[1])
+    assert.is_nil(cells(s, 7), "its lines alone")
+    local rest = s:match "\n… (%d+) more functions, %d+%.%d %% self %(%-%-all%)"
+    assert.is_truthy(rest, s)
+    s = annotate(nil, { all = true })
+    for _, name in ipairs { "util.spin", "path", "ai.step" } do
+      assert.is_truthy(s:find("\n" .. name .. " (", 1, true) or
+        s:find("^" .. name), name)
+    end
+    assert.is_nil(s:find("more function", 1, true))
+    assert.is_truthy(s:find "\n… %d+ functions without lines, %S+ %% self\n")
+  end)
+
+  it("shows the functions that fit the screen, and one at least", function()
+    local q = helper.record(function()
+      local step = assert(loadfile(ai))(dofile(util)).step
+      step(10)
+      local function other(n)
+        local s = 0
+        for i = 1, n do s = s + i end
+        return s
+      end
+      for i = 1, 10 do other(i * 1000) end
+    end, { mode = "line", lines = { "ai%.lua$", "util%.lua$", "_spec" },
+      compensate = false })
+    local function shown(height)
+      local s = q:annotate(nil, { height = height, color = "never" })
+      local _, count = s:gsub(" self, %S+ %%, ", "")
+      local _, lines = s:gsub("\n", "")
+      return count, lines
+    end
+    assert.equal(1, (shown(10)))
+    local count, lines = shown(24)
+    assert.is_true(count > 1 and lines < 24)
+    assert.is_true(shown(1000) >= count)
+    -- who asks for a number gets it, also of cold ones
+    local s = q:annotate(nil, { height = 10, limit = 3 })
+    assert.equal(3, select(2, s:gsub(" self, %S+ %%, ", "")))
+  end)
+
+  it("is of the hottest files when it is about coverage", function()
+    local s = annotate(nil, { coverage = true })
     assert.is_true(s:find(util, 1, true) < (s:find(ai, 1, true) or math.huge))
-    assert.is_truthy(s:find("spin", 1, true))
-    s = annotate(nil, { limit = 1 })
+    s = annotate(nil, { coverage = true, limit = 1 })
     assert.is_nil(s:find(ai, 1, true))
-    assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n$")
+    assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n")
   end)
 
   it("can be a list of the hottest lines of all files", function()
@@ -171,7 +249,7 @@ describe("annotated source", function()
     local first = s:match "\n([^\n]+)"
     assert.is_truthy(first:find(util .. ":4", 1, true), s)
     assert.is_truthy(first:find("for i = 1, n do s = s + i end", 1, true))
-    assert.is_truthy(s:find "\n… %d+ more lines, %d+%.%d %%\n$")
+    assert.is_truthy(s:find "\n… %d+ more lines, %d+%.%d %%\n")
     local hits = {}
     for line in annotate(nil, { sort = "hits", limit = 100 })
       :gmatch "[^\n]+" do
@@ -184,10 +262,11 @@ describe("annotated source", function()
   end)
 
   it("shades by time, hits or total, of the file or the project", function()
+    local hottest = format.paint(true)("heat8", "x"):match "%[([%d;]*)m"
     local function style(s, number)
       for line in s:gmatch "[^\n]+" do
         local left = line:match("^(.*)\27%[2m *" .. number .. "\27")
-        if left then return left:match "^\27%[(%d+)m" or "" end
+        if left then return left:match "^\27%[([%d;]+)m" or "" end
       end
     end
     local function shade(source, number, more)
@@ -195,38 +274,121 @@ describe("annotated source", function()
       for key, value in pairs(more or {}) do o[key] = value end
       return style(p:annotate(source, o), number)
     end
-    assert.equal("31", shade(util, 4))
+    assert.equal(hottest, shade(util, 4))
     assert.equal("", shade(util, 3))
-    assert.equal("31", shade(ai, 12, { heat = "total" }))
-    assert.equal("31", shade(ai, 11, { heat = "hits" }))
+    assert.equal(hottest, shade(ai, 12, { heat = "total" }))
+    assert.equal(hottest, shade(ai, 11, { heat = "hits" }))
     -- its hottest line is nothing beside that of the other file
     assert.equal("", shade(ai, 12, { relative = "project" }))
   end)
 
-  it("can focus on a function, or ignore one", function()
-    local s = annotate(ai, { focus = "path" })
-    assert.same({ "12", content = "    local p = path(i * 1000)" },
-      cells(s, 12))
-    assert.equal("20", cells(s, 6)[1])
-    -- figures are shares of what is left
-    local sum = 0
-    for number = 6, 7 do
-      sum = sum + (tonumber(cells(s, number)[3]) or 0)
+  it("can focus on a function, which is then alone", function()
+    for _, s in ipairs { annotate(ai, { focus = "path" }),
+      annotate(nil, { focus = ("path (%s:5)"):format(ai) }) } do
+      assert.equal("20", cells(s, 6)[1])
+      assert.is_nil(cells(s, 12), s)
+      assert.is_nil(cells(s, 9))
+      assert.is_truthy(s:find(
+        "^path %(.-ai.lua:5%) .* self, %S+ %%, 20 calls\n"))
+      -- figures are shares of the same as elsewhere
+      assert.equal(format.percent(p.lines["@" .. ai][6].self_ns, whole),
+        (cells(s, 6)[3]:gsub("<", "")))
     end
-    assert.is_true(math.abs(sum - 100) < 0.2, sum)
-    s = annotate(nil, { ignore = "util.spin", sort = "self" })
+  end)
+
+  it("can ignore a function, whose lines are not unrun for that", function()
+    local s = annotate(nil, { ignore = "util.spin", sort = "self" })
     assert.is_nil(s:find(util .. ":4", 1, true))
     assert.is_truthy(s:find(ai .. ":12", 1, true))
     assert.equal(s, annotate(nil, { sort = "self",
       ignore = ("util.spin (%s:2)"):format(util) }))
+    s = annotate(ai, { ignore = "path" })
+    for _, number in ipairs { 6, 7 } do
+      assert.same({ content = cells(s, number).content }, cells(s, number))
+      assert.is_nil(cells(s, number).content:find("never", 1, true))
+    end
+    assert.is_truthy(cells(s, 20).content:find("never ran", 1, true))
+    assert.is_truthy(s:find("10 of 12 lines ran", 1, true))
+    assert.is_nil((annotate(util, { ignore = "util.spin" })):find("never", 1,
+      true))
+  end)
+
+  it("says which function could be meant, and why one has no lines",
+    function()
+      for _, case in ipairs {
+        { { focus = "pth" }, "annotate: no function 'pth' was recorded; " ..
+          "there are: path (" },
+        { { ignore = "nosuch" }, "annotate: no function 'nosuch'" },
+        { { focus = "dofile" }, "annotate: no lines of dofile ([C]) were " ..
+          "recorded: it is a C function" },
+      } do
+        local ok, message = pcall(p.annotate, p, nil, case[1])
+        assert.is_false(ok)
+        assert.is_truthy(message:find(case[2], 1, true), message)
+      end
+    end)
+
+  it("leaves the source half of the width, and drops columns for it",
+    function()
+      local function titles_at(width)
+        local out = {}
+        for title in pairs(columns_of(annotate(ai, { width = width }))) do
+          out[#out + 1] = title
+        end
+        table.sort(out)
+        return table.concat(out, ", ")
+      end
+      assert.equal("calls, hits, line, per call, self, self %, total",
+        titles_at(120))
+      assert.equal("calls, hits, line, self, self %, total", titles_at(78))
+      assert.equal("calls, hits, line, self, self %", titles_at(68))
+      local path = dir .. "/wide.lua"
+      write(path, "local function f(n) for _ = 1, n do end end\n" ..
+        "for i = 1, 2000 do f(i) end -- " .. ("long "):rep(50) .. "\n")
+      local q = helper.record(function() dofile(path) end, { mode = "line" })
+      for _, width in ipairs { 60, 80, 100 } do
+        local s = q:annotate(path, { width = width, color = "never" })
+        local ends = columns_of(s)
+        assert.is_true(width - ends.line - 2 >= width // 2, s)
+        assert.equal(width - ends.line - 2,
+          format.width(cells(s, 2).content))
+      end
+      -- nothing is called in it
+      assert.is_nil(columns_of(annotate(util, { width = 200 })).calls)
+    end)
+
+  it("counts a call once, though it ends in tail calls", function()
+    local path = dir .. "/tail.lua"
+    write(path, [[
+local function leaf() return 1 end
+local function middle() return leaf() end
+local function top()
+  for _ = 1, 10 do
+    local x = middle()
+  end
+end
+top()
+]])
+    for _, q in ipairs { helper.record(function() dofile(path) end,
+      { mode = "line" }) } do
+      assert(q:save(dir .. "/tail.cprof"))
+      for _, r in ipairs { q, assert(profiler.load(dir .. "/tail.cprof")) } do
+        local line = r.lines["@" .. path][5]
+        assert.equal(10, line.hits)
+        assert.equal(10, line.calls)
+        assert.equal("10", cells(r:annotate(path, { color = "never" }),
+          5)[4])
+      end
+    end
   end)
 
   it("has colours only on request, and never instead of figures", function()
     local plain = annotate(ai)
     assert.is_nil(plain:find "\27")
     local coloured = p:annotate(ai, { color = "always" })
-    assert.is_truthy(coloured:find "\27%[31m")
-    assert.equal(plain, (coloured:gsub("\27%[%d*m", "")
+    assert.is_truthy(coloured:find(format.paint(true)("heat8", "  20"), 1,
+      true))
+    assert.equal(plain, (coloured:gsub("\27%[[%d;]*m", "")
       :gsub(" +\n", "\n")))
   end)
 
@@ -257,8 +419,8 @@ describe("annotated source", function()
       { ai, { heat = "x" }, "annotate: option 'heat' must be one of " ..
         '"time", "hits", "total", got "x"' },
       { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
-        "options: color, context, coverage, focus, heat, ignore, limit, " ..
-        "min_percent, relative, sort, width" },
+        "options: all, color, context, coverage, focus, format, heat, " ..
+        "height, ignore, limit, min_percent, relative, sort, width" },
     } do
       local ok, message = pcall(p.annotate, p, case[1], case[2])
       assert.is_false(ok)
@@ -322,7 +484,7 @@ describe("the text that is shown", function()
     local s = q:annotate("named", { color = "never" })
     assert.is_truthy(s:find(
       "note: no text: the chunk has a name, but no file", 1, true))
-    assert.equal("1", cells(s:gsub("\n", "  \n"), 2)[1])
+    assert.equal("1", cells(s, 2)[1])
   end)
 
   it("is missing for files that cannot be read, and that is said", function()

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local host = require "spec_host"
 
 local work = [[
@@ -72,20 +73,139 @@ describe("the C API", function()
 
   it("gives all options of start to Lua", function()
     for _, case in ipairs {
-      { { include = "leaf" }, "nil" }, { { exclude = "leaf" }, "1 0 20" },
+      { { include = "leaf" }, "leaf", "2 20 20" },
+      { { include = "leaf" }, "update", "nil" },
+      { { exclude = "leaf" }, "leaf", "nil" },
+      { { exclude = "leaf" }, "update", "1 0 20" },
       { { recursion = "fold", callsites = 1, max_nodes = 100, history = -1,
-          slow_ms = 1, slow_keep = 3 }, "1 0 20" },
-      { { mode = "line", lines = "nothing" }, "1 0 20" },
-      { { fold_c = 1 }, "1 20 20" }, { { clock = "wall" }, "1 0 20" },
+          budget_ms = 1, keep = 3 }, "outer", "1 0 20" },
+      { { mode = "line", lines = "nothing" }, "outer", "1 0 20" },
+      { { clock = "wall" }, "outer", "1 0 20" },
+      { { c_functions = -1 }, "leaf", "2 20 20" },
     } do
       local status, message = S:start(case[1])
       assert.equal(0, status, message)
       S:run "update(10)"
       S:control "stop"
-      assert.equal(case[2] == "1 20 20" and "1 0 20" or case[2],
-        case[2] == "nil" and "nil" or figures "outer")
+      assert.equal(case[3], figures(case[2]))
     end
   end)
+
+  it("has a third value, the default, for what is true or false", function()
+    local function recorded(options)
+      assert.equal(0, (S:start(options)))
+      S:run "update(10) update(10)"
+      S:control "stop"
+      return S:run [[
+        local p = require "cprof".snapshot()
+        local nodes, c = 0, false
+        for _, n in ipairs(p.nodes) do
+          local f = p.functions[n.func]
+          if f.name == "update" then nodes = nodes + 1 end
+          c = c or f.kind == "C"
+        end
+        return nodes .. " " .. tostring(c) .. " " ..
+          tostring(p.meta.uncompensated)]]
+    end
+    local with = "1 true the clock is the host's"
+    assert.equal(with, recorded {})
+    assert.equal(with, recorded { c_functions = 1, callsites = -1,
+      compensate = 1 })
+    assert.equal("1 false the clock is the host's", recorded {
+      c_functions = -1 })
+    assert.equal("1 true compensate = false", recorded { compensate = -1 })
+    S:run [[function twice() update(10)
+      update(10) end]]
+    S:start { callsites = 1 }
+    S:run "twice()"
+    assert.truthy(S:report({ mode = "tree" }):find(
+      "update[^\n]*\n.*update"))
+  end)
+
+  it("has Lua say what is wrong with a value", function()
+    for _, case in ipairs {
+      { { c_functions = 2 }, "'c_functions' must be true or false, got 2" },
+      { { callsites = -2 }, "'callsites' must be true or false, got -2" },
+      { { compensate = 7 }, "'compensate' must be true or false, got 7" },
+      { { max_nodes = -1 }, "'max_nodes' must be an integer from 16 to " },
+      { { history = -2 }, "'history' must be \"full\" or an integer from 1" },
+      { { budget_ms = -1 }, "'slow_frames' must be a table { budget_ms = " },
+      { { keep = 3 }, "'slow_frames' must be a table { budget_ms = " },
+      { { exclude = "%" }, "'exclude' must be a list of Lua patterns" },
+      { { lines = "x" }, "'lines' needs mode = \"line\"" },
+      { { trace = "x" }, "'trace' needs mode = \"trace\"" },
+      { { file = "/nowhere/file" }, "/nowhere/file" },
+    } do
+      local status, message = S:start(case[1])
+      assert.equal(2, status)
+      assert.truthy(message:find(case[2], 1, true), message)
+      assert.equal(0, S:control "running")
+    end
+    S:start()
+    for _, case in ipairs {
+      { { limit = -2 }, "'limit' must be an integer from 1" },
+      { { min_percent = 101 }, "'min_percent' must be a number from 0 to" },
+      { { width = -1 }, "'width' must be an integer from 40" },
+      { { sort = "size" }, "'sort' must be one of" },
+    } do
+      local status, message = S:report(case[1])
+      assert.equal(2, status)
+      assert.truthy(message:find(case[2], 1, true), message)
+    end
+  end)
+
+  it("records into a file, which others can read meanwhile", function()
+    local folder <close> = command.folder()
+    local path = folder.path .. "/live.cprof"
+    assert.equal(0, (S:start { file = path }))
+    S:run "update(1000000)"
+    local text, err, status = command.cprof("report", "--mode=total", path)
+    assert.equal(0, status, err)
+    assert.truthy(text:find "\nnote: still being recorded", text)
+    assert.truthy(text:find "\n[^\n]* 1  outer *\n", text)
+    S:control "stop"
+    text = command.cprof("report", "--mode=total", path)
+    assert.is_nil(text:find "still being recorded", text)
+    assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
+  end)
+
+  it("saves and exports, also while recording, and says why it cannot",
+    function()
+      local folder <close> = command.folder()
+      local path = folder.path .. "/saved.cprof"
+      local status, message = S:file(path)
+      assert.equal(2, status)
+      assert.truthy(message:find("nothing was recorded", 1, true), message)
+      status, message = S:file(path, "folded")
+      assert.equal(2, status)
+      assert.truthy(message:find("nothing was recorded", 1, true), message)
+      S:start()
+      S:run "update(1000000)"
+      assert.equal(0, S:file(path))
+      assert.equal(1, S:control "running")
+      local text = command.cprof("report", "--mode=total", path)
+      assert.truthy(text:find "\n2%.00ms[^\n]* 1  outer *\n", text)
+      S:run "update(1000000)"
+      assert.equal(0, S:file(path))
+      text = command.cprof("report", "--mode=total", path)
+      assert.truthy(text:find "\n4%.00ms[^\n]* 2  outer *\n", text)
+      assert.equal(0, S:file(path .. ".folded", "folded"))
+      text = command.read(path .. ".folded")
+      assert.truthy(text:find("outer;inner;leaf", 1, true), text)
+      assert.is_nil(text:find("api", 1, true))
+      for _, case in ipairs {
+        { "/nowhere/file", nil, "/nowhere/file" },
+        { "/nowhere/file", "folded", "/nowhere/file" },
+        { path .. ".folded", nil, "is no profile" },
+        { path, "sideways", 'unknown format "sideways"; valid formats: ' },
+        { path, "lcov", 'needs a profile of mode "line"' },
+      } do
+        status, message = S:file(case[1], case[2])
+        assert.equal(2, status)
+        assert.truthy(message:find(case[3], 1, true), message)
+      end
+      assert.equal(1, S:control "running")
+    end)
 
   it("starts without a trace of itself in the profile", function()
     S:start()
@@ -139,13 +259,28 @@ describe("the C API", function()
     end
     text, status = S:view("self", 0, 0)
     assert.equal(0, status, text)
-    assert.truthy(text:find("graph\n1 2000000\n2 4000000\n3 6000000\n", 1,
-      true), text)
+    assert.truthy(text:find("graph\n1 2000000: 0 0 0\n" ..
+      "2 4000000: 0 0 0\n3 6000000: 0 0 0\n", 1, true), text)
     assert.truthy(text:find("\n[ +]leaf 0 6 2\n"), text)
     text, status = S:view("total", 2, 3)
     assert.equal(0, status)
     assert.equal(3, select(2, text:gsub("graph.*", ""):gsub("\n", "")))
     assert.truthy(text:find("\n>", 1, true), text)
+    text = S:view("self", 0, 0, "spec_zones.pass")
+    assert.truthy(text:find("graph\n1 2000000: 2000000 2000000 2\n" ..
+      "2 4000000: 4000000 4000000 2\n3 6000000: 6000000 6000000 2\n", 1,
+      true), text)
+    text = S:view("self", 0, 0, "inner")
+    assert.truthy(text:find("graph\n1 2000000: 0 1000000 1\n", 1, true),
+      text)
+    text, status = S:view("self", 0, 0, "nobody")
+    assert.equal(2, status)
+    assert.truthy(text:find('of the profile, as lines show it, got "nobody"',
+      1, true), text)
+    text, status = S:view("self", 0, -1)
+    assert.equal(2, status)
+    assert.truthy(text:find("the height must be an integer from 1, got -1",
+      1, true), text)
     text, status = S:view("upside down", 0, 0)
     assert.equal(2, status)
     assert.truthy(text:find("upside down", 1, true))
@@ -164,46 +299,4 @@ describe("the C API", function()
       assert.not_equal("host", S:run [[
         return require "cprof".snapshot().meta.clock]])
     end)
-
-  it("is valid C99 and C++, and can be compiled out", function()
-    local uses = [[
-      #include "cprof.h"
-      CPROF_DECLARE(away); CPROF_DEFINE(here);
-      int use (lua_State *L); int use (lua_State *L) {
-        if (cprof_open(L) != LUA_OK || cprof_start(L, NULL) != LUA_OK)
-          return 1;
-        CPROF_REGION(L, here) {
-          CPROF_BEGIN(L, here) { CPROF_REGION(L, here) {
-            cprof_frame(L, 1);
-          } CPROF_END(L) } CPROF_END(L)
-        } CPROF_END(L)
-        %s
-        cprof_pause(L); cprof_resume(L); cprof_reset(L); cprof_stop(L);
-        return cprof_running(L) + cprof_attach(L) + (cprof_current() == L) +
-          cprof_report(L, NULL, NULL, NULL) +
-          cprof_annotate(L, NULL, NULL, NULL, NULL) +
-          cprof_setalloc(L, NULL, NULL) + cprof_setclock(L, NULL, NULL);
-      } int main (void) { return 0; }
-]]
-    local path = os.tmpname()
-    for _, compiler in ipairs { "gcc -std=c99 -x c", "clang -std=c99 -x c",
-      "g++ -std=c++11 -x c++", "g++ -std=c++17 -x c++",
-      "clang++ -std=c++17 -x c++" } do
-      local file = io.open(path, "w")
-      file:write((uses:format(compiler:find "%+%+" and
-        "{ CPROF_SCOPE(L, scope); CPROF_SCOPE(L, other); }" or "")))
-      file:close()
-      for enabled = 0, 1 do
-        local command = ("%s -Wall -Wextra -Wpedantic -Wshadow -Werror " ..
-          "-Isrc -I/usr/include/lua5.4 -DCPROF_ENABLED=%d %s %s 2>&1")
-          :format(compiler, enabled, enabled == 0 and
-            "-o /dev/null" or "-fsyntax-only", path)
-        local pipe = io.popen(command)
-        local output = pipe:read "a"
-        -- without cprof, nothing is there to be linked but Lua
-        assert.is_true(pipe:close() or false, command .. "\n" .. output)
-      end
-    end
-    os.remove(path)
-  end)
 end)

@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 local command = require "command"
+local edited = require "edited"
 local json = require "cprof.json"
 
 local here = debug.getinfo(1, "S").short_src
@@ -11,6 +12,7 @@ local function work(n) for _ = 1, n do leaf() end end
 
 local title = ("leaf (%s:%d)"):format(here,
   debug.getinfo(leaf, "S").linedefined)
+local key = ("leaf (%s)"):format(here)
 
 local function save(dir, name, n, options)
   local p = helper.record(function() work(n) end, options)
@@ -36,9 +38,8 @@ describe("cprof check", function()
       for _, f in ipairs(p.functions) do calls = calls + f.calls end
       assert.equal(calls, written.limits.calls)
       assert.equal(#p.nodes, written.limits.nodes)
-      assert.equal(10, written.functions[title].calls)
-      assert.equal(mode == "line" and 10 or nil,
-        written.functions[title].hits)
+      assert.equal(10, written.functions[key].calls)
+      assert.equal(mode == "line" and 10 or nil, written.functions[key].hits)
       out, err, status = check(budget, path)
       assert.equal("", err)
       assert.equal(0, status, out)
@@ -69,7 +70,7 @@ describe("cprof check", function()
       return (select(3, check(dir:file("budget.json", json.encode(budget)),
         path)))
     end
-    for _, name in ipairs { "leaf", title } do
+    for _, name in ipairs { "leaf", title, key } do
       assert.equal(0, status { version = 1,
         functions = { [name] = { calls = 10, hits = 10 } } })
       assert.equal(1, status { version = 1,
@@ -81,9 +82,11 @@ describe("cprof check", function()
     assert.equal(1, status { version = 1,
       limits = { nodes = #p.nodes - 1 } })
     assert.equal(1, status { version = 1, limits = { hits = 10 } })
-    local out = check(dir:file("budget.json",
+    -- what must not be called need not be there
+    local out, _, done = check(dir:file("budget.json",
       '{"version": 1, "functions": {"no_more": {"calls": 0}}}'), path)
     assert.is_truthy(out:find("note: no_more was not called", 1, true))
+    assert.equal(0, done)
   end)
 
   it("renews only what the budget has", function()
@@ -117,6 +120,15 @@ describe("cprof check", function()
         "function 'f': 'calls' must be an integer from 0, got 3" },
       { '{"version": 1, "functions": {"f": 3}}',
         "function 'f' must be an object" },
+      { '{"version": 1, "functions": {"f": {"optional": true}}}',
+        "it limits nothing" },
+      { '{"version": 1, "functions": {"f": {"calls": 1, "optional": 1}}}',
+        "function 'f': 'optional' must be true or false, got 1" },
+      { '{"version": 1, "limits": {"calls": 3}, "options": {"a": 1}}',
+        "options: 'a' must be a string" },
+      { '{"version": 1, "functions": {"f": {"times": 1}}}',
+        "function 'f' has no limit 'times'; there are: calls, code, hits, " ..
+        "optional" },
       { '{"version": 1, "limits": {"hits": 3}}',
         "the budget has line hits" },
     }
@@ -147,5 +159,178 @@ describe("cprof check", function()
       '{"version": 1, "limits": {"nodes": 100}}'), path)
     assert.equal(2, status)
     assert.is_truthy(err:find("not exact: max_nodes was reached", 1, true))
+  end)
+
+  it("fails with status 1 when a function that has a limit is not there",
+    function()
+      local dir <close> = command.folder()
+      local path = save(dir, "a.cprof", 10)
+      local function run(entry)
+        return check(dir:file("budget.json", json.encode { version = 1,
+          functions = { leaf = { calls = 10 }, nowhere = entry } }), path)
+      end
+      local out, err, status = run { calls = 3 }
+      assert.same({ "", 1 }, { err, status })
+      assert.is_truthy(out:find("^not found: nowhere: its limits were not " ..
+        "checked\n0 of 1 figures over budget, 1 function not found; "), out)
+      out, err, status = run { calls = 3, optional = true }
+      assert.same({ "", 0 }, { err, status })
+      assert.is_truthy(out:find("^note: nowhere was not found; it is " ..
+        "optional\n0 of 1 figures over budget; "), out)
+    end)
+
+  it("fails with status 2 when there is nothing to check", function()
+    local dir <close> = command.folder()
+    local path = save(dir, "a.cprof", 10)
+    for _, entries in ipairs {
+      { nowhere = { calls = 1 } },
+      { nowhere = { calls = 1 }, ["f (y.lua:3)"] = { calls = 9 } },
+      { nowhere = { calls = 1, optional = true } },
+    } do
+      local budget = dir:file("budget.json", json.encode { version = 1,
+        functions = entries })
+      local out, err, status = check(budget, path)
+      assert.same({ "", 2 }, { out, status })
+      assert.equal(("cprof check: none of the functions of %s is in %s, so " ..
+        "there is nothing to check\n"):format(budget, path), err)
+    end
+    -- what limits all does not make up for functions that are gone
+    local _, _, status = check(dir:file("budget.json", json.encode {
+      version = 1, limits = { calls = 1000 },
+      functions = { nowhere = { calls = 1 } } }), path)
+    assert.equal(2, status)
+  end)
+
+  it("warns of a profile that was recorded in another way", function()
+    local dir <close> = command.folder()
+    local budget = dir:file "budget.json"
+    local path = save(dir, "a.cprof", 10, { exclude = { "qq" } })
+    check(budget, "--update", path)
+    assert.same({ exclude = '"qq"' },
+      json.decode(command.read(budget)).options)
+    local out, _, status = check(budget, (save(dir, "b.cprof", 9)))
+    assert.is_truthy(out:find('^note: one was recorded with exclude "qq", ' ..
+      "the other with none: their calls and times cannot be compared"), out)
+    assert.equal(0, status)
+    out = check(budget, (save(dir, "c.cprof", 9, { exclude = { "qq" } })))
+    assert.is_nil(out:find("note:", 1, true))
+  end)
+end)
+
+describe("a budget of a program that was edited", function()
+  local function record(dir, name, text, to)
+    local path = dir:file(to)
+    assert(edited.run(dir, name, text):save(path))
+    return path
+  end
+
+  -- as budgets were written before, with a line in each title
+  local function titles(p)
+    local out = {}
+    for _, f in ipairs(p.functions) do
+      if f.kind == "Lua" and f.calls > 0 then
+        local entry = out[f.title] or { calls = 0 }
+        out[f.title] = { calls = entry.calls + f.calls }
+      end
+    end
+    return { version = 1, functions = out }
+  end
+
+  -- all but what makes of several functions one title
+  local function edits()
+    local out = {}
+    for _, case in ipairs(edited.edits()) do
+      if case[1] ~= "on one line" then out[#out + 1] = case end
+    end
+    return out
+  end
+
+  it("still holds for each function", function()
+    for _, case in ipairs(edits()) do
+      local what, text = table.unpack(case)
+      local dir <close> = command.folder()
+      local budget = dir:file "budget.json"
+      check(budget, "--update", record(dir, "x.lua", edited.text, "a.cprof"))
+      local written = json.decode(command.read(budget))
+      assert.equal(5, written.functions[("second (%s)"):format(
+        dir:file "x.lua")].calls)
+      local path = record(dir, "x.lua", text, "b.cprof")
+      local out, err, status = check(budget, path)
+      assert.same({ "", 0 }, { err, status }, what .. out)
+      assert.is_nil(out:find("not found", 1, true), what .. out)
+      -- and a limit of each is really looked at
+      for name, entry in pairs(written.functions) do
+        if entry.calls > 0 and name:find("x.lua", 1, true) then
+          entry.calls = entry.calls - 1
+          out, _, status = check(dir:file("less.json", json.encode(written)),
+            path)
+          assert.equal(1, status, what .. name .. out)
+          assert.equal(1, select(2, out:gsub("over budget: ", "")),
+            what .. name .. out)
+          entry.calls = entry.calls + 1
+        end
+      end
+    end
+  end)
+
+  it("still holds when its keys are titles", function()
+    for _, case in ipairs(edits()) do
+      local what, text = table.unpack(case)
+      local dir <close> = command.folder()
+      local old = titles(edited.run(dir, "x.lua", edited.text))
+      local budget = dir:file("budget.json", json.encode(old))
+      local path = record(dir, "x.lua", text, "b.cprof")
+      local out, err, status = check(budget, path)
+      if what == "rename" then
+        -- there is nothing but a name to know it by
+        assert.equal(1, status, out)
+        assert.equal(1, select(2, out:gsub("not found: ", "")), out)
+      else
+        assert.same({ "", 0 }, { err, status }, what .. out)
+        assert.is_nil(out:find("not found", 1, true), what .. out)
+        check(budget, "--update", path)
+        assert.is_truthy(json.decode(command.read(budget))
+          .functions[("second (%s)"):format(dir:file "x.lua")], what)
+      end
+    end
+  end)
+
+  it("says what it has found under another name", function()
+    local dir <close> = command.folder()
+    local budget = dir:file "budget.json"
+    check(budget, "--update", record(dir, "x.lua", edited.text, "a.cprof"))
+    local out, _, status = check(budget, record(dir, "new/x.lua",
+      (edited.text:gsub("%f[%w]second%f[%W]", "renamed")), "b.cprof"))
+    assert.equal(0, status, out)
+    out = out:gsub(dir.path .. "/", "")
+    assert.is_truthy(out:find("note: second (x.lua) is now renamed " ..
+      "(new/x.lua:5)\n", 1, true), out)
+    assert.equal(1, select(2, out:gsub("note: x.lua is now new/x.lua\n",
+      "")), out)
+  end)
+
+  it("is brought up to date by --update", function()
+    local dir <close> = command.folder()
+    local place = dir:file "x.lua"
+    local budget = dir:file("budget.json", json.encode { version = 1,
+      functions = {
+        second = { calls = 1, optional = true },
+        [("first (%s:2)"):format(place)] = { calls = 1 },
+        ["nowhere (x.lua:1)"] = { calls = 1 },
+        maybe = { calls = 7, optional = true },
+        never = { calls = 0 },
+      } })
+    local path = record(dir, "x.lua", "\n\n" .. edited.text, "a.cprof")
+    local out, err, status = check(budget, "--update", path)
+    assert.same({ ("removed: nowhere (x.lua:1) is not in %s\n"):format(path),
+      "", 0 }, { out, err, status })
+    local written = json.decode(command.read(budget)).functions
+    local first = ("first (%s)"):format(place)
+    assert.equal(5, written[first].calls)
+    assert.is_truthy(written[first].code)
+    written[first] = nil
+    assert.same({ second = { calls = 5, optional = true },
+      maybe = { calls = 7, optional = true }, never = { calls = 0 } },
+      written)
   end)
 end)

@@ -1,8 +1,9 @@
 local _ENV = require("helper").env(_ENV)
 
-local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local compare = require "cprof.compare"
+local edited = require "edited"
 
 local function steady() end
 local function more() for _ = 1, 1000 do end end
@@ -24,10 +25,11 @@ end
 local function rows(out)
   local of = {}
   for line in (out:match "\n\n(.*)$"):gmatch "[^\n]+" do
-    local words, name = line:match "^(.-) +(%S+) +%S+:%d+$"
+    local words, name, what = line:match "^(.-) +(%S+) +%S+:%d+ *(.-)$"
     if name then
       of[name] = {}
       for word in words:gmatch "%S+" do table.insert(of[name], word) end
+      of[name].what = what
       of[#of + 1] = name
     end
   end
@@ -58,9 +60,9 @@ describe("cprof diff", function()
       local same = of.steady or { "10", "10" }
       assert.same({ "10", "10" }, { same[1], same[2] })
       assert.same({ "1", "-", "-", "gone" }, { of.gone[1], of.gone[2],
-        of.gone[4], of.gone[8] })
+        of.gone[4], of.gone.what })
       assert.same({ "-", "1", "-", "new" }, { of.fresh[1], of.fresh[2],
-        of.fresh[3], of.fresh[8] })
+        of.fresh[3], of.fresh.what })
     end)
 
   it("sorts, filters and limits", function()
@@ -81,6 +83,99 @@ describe("cprof diff", function()
     assert.is_truthy((diff(dir, p, p)):find "\n\nno function differs\n$")
   end)
 
+  it("has the share of the time, and what of it moved", function()
+    local dir <close> = command.folder()
+    local a, b = helper.record(before), helper.record(after)
+    local function share(p)
+      return helper.find(p, more).self_ns / p.program_ns * 100
+    end
+    local out = diff(dir, a, b)
+    local change = share(b) - share(a)
+    assert.is_true(change > 1, out)
+    assert.equal(("+%.1f%%"):format(change), rows(out).more[8])
+    local calls = 0
+    for i, p in ipairs { b, a } do
+      for _, f in ipairs(p.functions) do
+        calls = calls + (i == 1 and f.calls or -f.calls)
+      end
+    end
+    local told = (out:gsub(",", "")):match "\nchange: ([^\n]+)\n"
+    -- what is called, and what calls it
+    assert.is_truthy(told:find(("+%d calls 2 new and 2 gone functions;")
+      :format(calls), 1, true), told)
+    local moved = tonumber(told:match "; (%d+%.%d)%% of the time moved$")
+    assert.is_true(moved >= change / 2 - 0.1 and moved <= 100, told)
+  end)
+
+  it("leaves out what there is no room for", function()
+    local dir <close> = command.folder()
+    local a, b = helper.record(before), helper.record(after)
+    local heads = {}
+    for _, width in ipairs { 200, 100, 80, 70 } do
+      local out = diff(dir, a, b, "--width=" .. width)
+      local head = out:match "\n\n([^\n]+)"
+      heads[width] = head:gsub("%s+", " "):gsub("^ ", "")
+      for line in out:match "\n\n(.*)$":gmatch "[^\n]+" do
+        assert.is_true(utf8.len(line) <= width, line)
+      end
+      for _, name in ipairs { "more", "steady", "fresh", "gone" } do
+        assert.is_truthy(name == "steady" or
+          out:find("%s" .. name .. "%s"), out)
+      end
+    end
+    assert.equal("calls now total now self now change share function " ..
+      "defined was", heads[200])
+    assert.equal("calls now self now change share function defined was",
+      heads[100])
+    assert.equal("calls self change share function defined was", heads[70])
+  end)
+
+  it("finds functions again in a program that was edited", function()
+    for _, case in ipairs(edited.edits()) do
+      local what, text = table.unpack(case)
+      local dir <close> = command.folder()
+      local a = edited.run(dir, "x.lua", edited.text)
+      local b = edited.run(dir, "x.lua", text)
+      local out, err, status = diff(dir, a, b, "--filter=x.lua")
+      assert.same({ "", 0 }, { err, status })
+      -- what is on one line is several functions, and one row
+      if what ~= "on one line" then
+        assert.is_nil(out:find " new\n" or out:find " gone\n", what .. out)
+        assert.is_truthy(out:find(", 0 calls, 0 new and 0 gone functions;",
+          1, true), out)
+      end
+    end
+  end)
+
+  it("says where a function was, and what it was called", function()
+    local dir <close> = command.folder()
+    local text = "local function f() for _ = 1, %d do end end f()\n" ..
+      "local function g() return #'x' .. #'y' end g()\n"
+    local a = edited.run(dir, "x.lua", text:format(10))
+    local function was(b, name)
+      local out = diff(dir, a, b, "--filter=[xy].lua", "--width=500")
+      return (out:match("  " .. name .. " +%S+ *([^\n]*)\n")
+        :gsub(dir.path .. "/", "")), out
+    end
+    local b = edited.run(dir, "x.lua", "\n\n" .. text:format(3000))
+    local place, out = was(b, "f")
+    assert.equal(":1", place)
+    assert.is_truthy(out:find(dir.path .. "/x.lua:3", 1, true), out)
+    b = edited.run(dir, "x.lua", text:format(3000))
+    assert.equal("", (was(b, "f")))
+    b = edited.run(dir, "x.lua", "\n" .. text:format(3000):gsub("%f[%w]g%(",
+      "named("))
+    assert.equal("g :2", (was(b, "named")))
+    b = edited.run(dir, "new/x.lua", text:format(3000))
+    assert.equal("x.lua:1", (was(b, "f")))
+    b = edited.run(dir, "y.lua", text:format(10))
+    assert.equal("x.lua:2", (was(b, "g")))
+    -- the old name is found, too
+    out = diff(dir, a, edited.run(dir, "x.lua", (text:format(3000)
+      :gsub("%f[%w]g%(", "named("))), "--filter=^g ")
+    assert.is_truthy(out:find " named ", out)
+  end)
+
   it("warns of what cannot be compared", function()
     local dir <close> = command.folder()
     local p = helper.record(before)
@@ -92,93 +187,52 @@ describe("cprof diff", function()
     assert.is_truthy(out:find("note: one was recorded with clock " ..
       p.meta.clock .. ", the other with cpu", 1, true), out)
   end)
-end)
 
-describe("cprof merge", function()
-  -- calls by path of titles
-  local function paths(p)
-    local path, out = {}, {}
-    for i, node in ipairs(p.nodes) do
-      path[i] = (path[node.parent] or "") .. ";" ..
-        p.functions[node.func].title
-      local sum = out[path[i]] or { 0, 0 }
-      out[path[i]] = { sum[1] + node.calls, sum[2] + node.self_ns }
+  it("warns of what options leave out", function()
+    local dir <close> = command.folder()
+    local p = helper.record(before)
+    for _, case in ipairs {
+      { { callsites = true }, "one was recorded with callsites false, the " ..
+        "other with true: their stack states cannot be compared, their " ..
+        "functions can" },
+      { { recursion = "fold" }, "recursion full, the other with fold: " ..
+        "their stack states cannot be compared" },
+      { { include = { "^spec" } }, 'include none, the other with "^spec": ' ..
+        "their calls and times cannot be compared, what one leaves out is " ..
+        "in its callers there" },
+      { { exclude = { "more", "x" } },
+        'exclude none, the other with "more", "x": their calls and times' },
+      { { c_functions = false }, "c_functions true, the other with false: " ..
+        "their calls and times" },
+      { { compensate = false }, "overhead excluded, the other with " ..
+        "included: their times cannot be compared, their calls can" },
+      { { max_nodes = 16 }, "the counts of " .. dir:file "b.cprof" ..
+        " are not exact: max_nodes was reached" },
+    } do
+      local out, _, status = diff(dir, p, helper.record(before, case[1]))
+      assert.equal(0, status)
+      assert.is_truthy(out:find("\nnote: [^\n]*" ..
+        case[2]:gsub("%p", "%%%0")), out)
+      assert.equal(1, select(2, out:gsub("\nnote: ", "")), out)
     end
-    return out
-  end
+    local line = helper.record(before, { mode = "line" })
+    local out = diff(dir, line, helper.record(before, { mode = "line",
+      lines = { "x" } }))
+    assert.is_truthy(out:find('\nnote: one was recorded with lines all, ' ..
+      'the other with "x": their lines cannot be compared', 1, true), out)
+    p.meta.runs = 3
+    out = diff(dir, p, helper.record(before))
+    assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1: their " ..
+      "figures cannot be compared\n", 1, true), out)
+    assert.is_nil((diff(dir, line, line)):find("note:", 1, true))
+  end)
 
-  it("adds up states by their functions, and lines", function()
-    local dir <close> = command.folder()
-    local files, sum = {}, {}
-    local hits = {}
-    local here = debug.getinfo(1, "S").source
-    local line = debug.getinfo(more, "S").linedefined
-    for i, f in ipairs { before, after, before } do
-      local p = helper.record(f, { mode = "line" })
-      files[i] = dir:file(i .. ".cprof")
-      assert(p:save(files[i]))
-      for path, figures in pairs(paths(p)) do
-        sum[path] = sum[path] or { 0, 0 }
-        sum[path][1] = sum[path][1] + figures[1]
-        sum[path][2] = sum[path][2] + figures[2]
-      end
-      hits[i] = p.lines[here][line].hits
+  it("does not warn of clocks that measure the same", function()
+    local function notes(a, b)
+      return #compare.notes({ clock = a }, { clock = b }, "be compared")
     end
-    local to = dir:file "sum.cprof"
-    local out, err, status = command.cprof("merge", "-o", to,
-      table.unpack(files))
-    assert.same({ "", "", 0 }, { out, err, status })
-    local p = assert(profiler.load(to))
-    helper.check(p)
-    assert.same(sum, paths(p))
-    assert.equal(3, p.meta.runs)
-    assert.equal(hits[1] + hits[2] + hits[3], p.lines[here][line].hits)
-    assert.equal(30, helper.find(p, steady).calls)
-    assert.is_truthy(p:report():find("\n3 runs, ", 1, true))
-    assert.is_truthy(p:annotate(here):find("local function more", 1, true))
-    -- sums can be added up again
-    local again = dir:file "again.cprof"
-    err = select(2, command.cprof("merge", "-o", again, to, files[1]))
-    assert.equal("", err)
-    p = assert(profiler.load(again))
-    assert.equal(4, p.meta.runs)
-    assert.equal(40, helper.find(p, steady).calls)
-    helper.check(p)
-  end)
-
-  it("makes of one profile the same", function()
-    local dir <close> = command.folder()
-    local p = helper.record(before, { callsites = true })
-    local from, to = dir:file "a.cprof", dir:file "b.cprof"
-    assert(p:save(from))
-    local _, err = command.cprof("merge", "-o", to, from)
-    assert.equal("", err)
-    assert.same(paths(p), paths(assert(profiler.load(to))))
-    assert.equal(#p.nodes, #profiler.load(to).nodes)
-  end)
-
-  it("does with many states", function()
-    local dir <close> = command.folder()
-    local n = helper.many(20000)
-    local function deep(i) if i > 0 then deep(i - 1) steady() end end
-    local p = helper.record(function() deep(n) end)
-    local from, to = dir:file "a.cprof", dir:file "b.cprof"
-    assert(p:save(from))
-    local _, err = command.cprof("merge", "-o", to, from, from)
-    assert.equal("", err)
-    local q = assert(profiler.load(to))
-    assert.equal(#p.nodes, #q.nodes)
-    assert.equal(2 * n, helper.find(q, steady).calls)
-    helper.check(q)
-  end)
-
-  it("keeps what cannot be written over", function()
-    local dir <close> = command.folder()
-    local from = dir:file "a.cprof"
-    assert(helper.record(before):save(from))
-    local other = dir:file("other", "no profile")
-    local _, err, status = command.cprof("merge", "-o", other, from)
-    assert.equal(2, status, err)
-    assert.equal("no profile", command.read(other))
+    assert.equal(0, notes("tsc", "monotonic"))
+    assert.equal(1, notes("tsc", "cpu"))
+    assert.equal(1, notes("host", "monotonic"))
   end)
 end)

@@ -174,6 +174,27 @@ describe("a profile", function()
   end)
 end)
 
+describe("the time after the program's end", function()
+  -- 200,000 finalizers to call, which takes longer than all else
+  local slow = [[
+    local ends = setmetatable({}, { __gc = function() end })
+    local mt = getmetatable(ends)
+    kept = {}
+    for i = 1, 200000 do kept[i] = setmetatable({}, mt) end
+    local function leaf() end
+    leaf()
+    ]]
+
+  it("is no function's", function()
+    shell("", 'require "cprof".start { file = arg[1] } ' .. slow, path)
+    local p = assert(profiler.load(path))
+    assert.is_true(helper.check(p))
+    local root = helper.named(p, "(root)")
+    assert.is_true(root.self_ns < p.program_ns // 20, root.self_ns .. " of " ..
+      p.program_ns)
+  end)
+end)
+
 describe("a file that is being written", function()
   it("is read by other processes, while it goes on", function()
     profiler.start { file = path }
@@ -228,6 +249,52 @@ describe("a file that is being written", function()
       assert(loads > 5 and live > 5)
       print "good"]], path)
     assert.equal("good\n", output)
+  end)
+
+  it("is brought up to now while no event comes", function()
+    for _, body in ipairs { "while true do end", "host.sleep(1000)" } do
+      local stuck = body:find "host" and "spec_host.sleep" or "stuck"
+      local output = shell("", ([[
+        local host = require "spec_host"
+        local profiler = require "cprof"
+        local helper = require "helper"
+        local child, process = host.fork()
+        if child then
+          profiler.start { file = arg[1] }
+          local function stuck() %s end
+          stuck()
+        end
+        local function load()
+          local p = profiler.load(arg[1])
+          return p and p.meta.live and helper.named(p, %q) and p
+        end
+        local deadline = os.time() + 30
+        local first
+        repeat
+          host.sleep(0.1)
+          first = load()
+        until first or os.time() > deadline
+        host.sleep(0.5)
+        local p = load()
+        os.execute("kill -9 " .. process)
+        host.wait()
+        helper.check(p)
+        local f = helper.named(p, %q)
+        local since = p.meta.since_last_event_ns
+        -- all that passed since then is its own
+        assert(since > first.meta.since_last_event_ns)
+        assert(f.self_ns > since // 2 and since > p.meta.wall_ns // 2)
+        assert(f.self_ns > p.program_ns // 2)
+        local report = p:report { color = "never" }
+        assert(report:find "\nnote: still being recorded; " and
+          report:find "last event was %%S+ ago")
+        -- but not when nobody writes it any more
+        local last = profiler.load(arg[1])
+        assert(not last.meta.live and not last.meta.since_last_event_ns)
+        assert(helper.named(last, f.name).self_ns < since)
+        print "good"]]):format(body, stuck, stuck), path)
+      assert.equal("good\n", output)
+    end
   end)
 
   it("is written by no one else, who is told by whom", function()
@@ -528,7 +595,7 @@ describe("what is no profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 5")
+      "its format is version 3; this cprof reads version 6")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")

@@ -54,11 +54,52 @@ describe("columns", function()
       [35] = "/usr/…/5.1/luacheck/lexer.lua:98",
       [31] = "/usr/…/luacheck/lexer.lua:98", [20] = "/usr/…/lexer.lua:98",
       [19] = "/usr/…/lexer.lua:98", [18] = "…/lexer.lua:98",
-      [12] = "/us…ua:98" and format.cut(path, 12),
+      -- of the file's own name, the line is what matters
+      [12] = "…exer.lua:98",
     } do
       assert.equal(s, format.cutpath(path, width))
     end
     assert.equal("no…path", format.cutpath("nothing of a path", 7))
+  end)
+
+  it("are cut between modules when they are names", function()
+    local name = "  luacheck.stages.resolve_locals.run"
+    for width, s in pairs { [36] = name, [35] = "  …stages.resolve_locals.run",
+      [22] = "  …resolve_locals.run", [20] = "  …run",
+    } do
+      assert.equal(s, format.cutname(name, width))
+    end
+    assert.equal("R…orts", format.cutname("Runner_add_reports", 6))
+    assert.equal("/usr/…/main.lua",
+      format.cutname("/usr/share/lua/main.lua", 15))
+  end)
+
+  it("are cut between calls when they are chains of these", function()
+    local chain = "  main → require → a.b.run → parse"
+    assert.equal(chain, format.cutchain(chain, 34))
+    assert.equal("  main → … → a.b.run → parse",
+      format.cutchain(chain, 33))
+    assert.equal("  main → … → parse", format.cutchain(chain, 27))
+    assert.equal("  … → parse", format.cutchain(chain, 17))
+    assert.equal("…parse", format.cutchain(chain, 6))
+    for width = 1, 40 do
+      assert.is_true(format.width(format.cutchain(chain, width)) <= width)
+    end
+  end)
+
+  it("lose their indentation before the name", function()
+    assert.equal("      name", format.cutindent("      name", 10))
+    assert.equal("   …name", format.cutindent("      name", 8))
+    assert.equal("…name", format.cutindent("      name", 5))
+    assert.equal("…aame", format.cutindent("   naaaame", 5))
+  end)
+
+  it("are left out where all of their cells are empty", function()
+    local columns = { { title = "n" }, { title = "calls", optional = true },
+      { title = "line", optional = true } }
+    assert.same({ "n  line", "1     7", "2" }, format.table(columns,
+      { { "1", "-", "7" }, { "2", { "", "dim" }, "" } }, 80,
+      format.paint(false)))
   end)
 
   it("are aligned, and fit the width", function()
@@ -84,4 +125,50 @@ describe("columns", function()
   it("are not spoiled by control characters", function()
     assert.equal("a\\10b\\27[31m", format.plain "a\nb\27[31m")
   end)
+end)
+
+describe("the lines of a text", function()
+  it("are no longer than the width", function()
+    assert.same({ "one two" }, format.wrap("one two", 7))
+    assert.same({ "one", "  two" }, format.wrap("one two", 6))
+    assert.same({ "note: a", "  longer", "  one" },
+      format.wrap("note: a longer one", 8))
+  end)
+end)
+
+describe("a shade of heat", function()
+  it("is hotter for more, in eight steps that halve", function()
+    for step = 0, 7 do
+      local style = format.heat(2560 >> step, 4096)
+      assert.equal("heat" .. 8 - step, style)
+    end
+    assert.equal("heat8", format.heat(501, 1000))
+    assert.equal("heat8", format.heat(7, 7))
+    assert.is_nil(format.heat(1, 1000))
+    assert.is_nil(format.heat(0, 1000))
+    assert.is_nil(format.heat(0, 0))
+  end)
+
+  it("is one of 256 colours where the terminal has them, else of 16",
+    function()
+      local function codes(term, colorterm)
+        local code = 'local f = require "cprof.format" ' ..
+          'local p = f.paint(true) for i = 1, 8 do ' ..
+          'io.write((p("heat" .. i, "x"):gsub("\\27", "")), " ") end'
+        local pipe = io.popen(("env TERM=%s COLORTERM=%s lua5.4 -e '%s'")
+          :format(term, colorterm, code))
+        local out, shades, count = pipe:read "a", {}, 0
+        pipe:close()
+        for shade in out:gmatch "%[([%d;]*)m" do
+          if shade ~= "0" and not shades[shade] then
+            shades[shade], count = true, count + 1
+          end
+        end
+        return out:find("38;5;", 1, true) ~= nil, count
+      end
+      assert.same({ true, 8 }, { codes("xterm-256color", "") })
+      assert.same({ true, 8 }, { codes("xterm", "truecolor") })
+      assert.same({ false, 8 }, { codes("xterm", "") })
+      assert.same({ false, 8 }, { codes("linux", "''") })
+    end)
 end)

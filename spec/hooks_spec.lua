@@ -28,9 +28,9 @@ describe("other hooks", function()
     work()
     profiler.stop()
     debug.sethook()
-    -- with stop's and sethook's own calls where sethook's was
+    -- with the calls of stop, within it and of sethook, where sethook's was
     assert.equal(bare["tail call"], seen["tail call"])
-    assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 1)
+    assert.is_true(seen.call >= bare.call and seen.call <= bare.call + 2)
     local p = profiler.snapshot()
     helper.check(p)
     assert.equal(2, helper.find(p, leaf).calls)
@@ -222,6 +222,44 @@ describe("other hooks", function()
       assert.is_true(unseen.self_ns > p.program_ns // 2)
       assert.is_truthy(p:report():find(
         "note: another debug hook replaced cprof's", 1, true))
+    end)
+
+  -- as a sandbox does that was loaded before recording began
+  it("set by a debug.sethook of before the start are noticed when gone",
+    function()
+      for _, options in ipairs { {}, { mode = "line" },
+        { recursion = "fold" }, { mode = "trace", trace = "/dev/null" } } do
+        local known
+        for name, notice in pairs {
+          zone = function() local _ <close> = profiler.zone "z" end,
+          enter = function() profiler.enter "z" profiler.leave "z" end,
+          frame = profiler.frame, snapshot = profiler.snapshot,
+          coroutine = function() known() end,
+        } do
+          local counted = 0
+          local function inside()
+            known = coroutine.wrap(leaf)
+            leaf()
+            hook_function(function() counted = counted + 1 end, "", 1000)
+            for _ = 1, 3e4 do leaf() end
+            hook_function()
+            for _ = 1, 3e4 do leaf() end
+            notice()
+            leaf() leaf()
+          end
+          local p = helper.record(inside, options)
+          helper.check(p)
+          assert.is_true(counted > 0)
+          assert.is_true(p.meta.hook_lost, name)
+          assert.equal(1, helper.find(p, inside).calls)
+          local unseen = helper.named(p, "(not recorded)")
+          assert.is_true(unseen.self_ns > p.program_ns // 2, name)
+          assert.is_true(helper.named(p, "debug.sethook").self_ns <
+            p.program_ns // 10)
+          local calls = helper.find(p, leaf).calls
+          assert.equal(name == "coroutine" and 4 or 3, calls, name)
+        end
+      end
     end)
 
   it("are not said to be lost when none was", function()

@@ -1,5 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
+
 local program = (os.getenv "CPROF_BUILD") .. "/cprof-host"
 
 local dir
@@ -20,10 +22,9 @@ local function read(path)
 end
 
 -- standard output, standard error, exit status
-local function shell(command)
+local function shell(line)
   local err = dir .. "/stderr"
-  local pipe = io.popen(("cd '%s' && { %s; } 2>'%s'"):format(dir, command,
-    err))
+  local pipe = io.popen(("cd '%s' && { %s; } 2>'%s'"):format(dir, line, err))
   local out = pipe:read "a"
   local _, how, status = pipe:close()
   return out, read(err), how == "exit" and status or how .. " " .. status
@@ -64,9 +65,8 @@ describe("the reference host", function()
       assert.truthy(err:find "^cprof: game.lua a b c\n", err)
       assert.truthy(err:find("\n[^\n]* 60  update *\n[^\n]* 60    update +" ..
         "game.lua:6\n"), err)
-      assert.truthy(err:find "\n[^\n]* 60      move +game.lua:1 called in",
-        err)
-      assert.truthy(err:find "\n[^\n]* 3,000        string.rep +%[C%] called",
+      assert.truthy(err:find "\n[^\n]* 60      move +9  game.lua:1\n", err)
+      assert.truthy(err:find "\n[^\n]* 3,000        string.rep +1  %[C%]\n",
         err)
       assert.truthy(err:find "\n61 frames[^\n]*\nhalf within ", err)
       assert.truthy(err:find "\n +41 [^\n]* string.re%l+ %+", err)
@@ -166,13 +166,45 @@ describe("the reference host", function()
     assert.is_nil(log:find "… [%d,]+ more fun")
     assert.is_nil(log:find "… [%d,]+ more stack")
     assert.equal(4, select(2, log:gsub("cprof: game.lua\n", "")))
-    assert.truthy(log:find("\n6 frames\nhalf within ", 1, true))
+    assert.truthy(log:find "\n6 frames[^\n]*\nhalf within ", log)
     assert.truthy(log:find("local function move()", 1, true))
     host "--profile=log --profile-mode=trace --frames=2 game.lua"
     log = read(dir .. "/log")
     assert.truthy(log:find "^ *[%d.]+ms +> load\n", log)
     assert.truthy(log:find "\n *[%d.]+ms +> update %(game.lua:6%)\n", log)
     assert.truthy(log:find("mode trace", 1, true))
+  end)
+
+  it("records into a file, on which the command works meanwhile", function()
+    write("waiting.lua", [[
+      local profile = ...
+      local function work() for i = 1, 100 do string.rep("x", i) end end
+      work()
+      os.execute("cp " .. profile .. " live")
+      function update() work() end]])
+    local out, err, status =
+      host "--profile-file=run --frames=5 waiting.lua run"
+    assert.equal(0, status, err)
+    assert.equal("", out .. err)
+    local function report(file)
+      local text, message, failed = command.cprof("report", "--min-percent=0",
+        dir .. "/" .. file)
+      assert.equal(0, failed, message)
+      return text
+    end
+    local live, complete = report "live", report "run"
+    assert.truthy(live:find("^cprof: waiting.lua run\n"), live)
+    assert.truthy(live:find("\n[^\n]* 1  work +waiting.lua:2\n"), live)
+    assert.truthy(complete:find("\n[^\n]* 6  work +waiting.lua:2\n"),
+      complete)
+    assert.truthy(complete:find("\n[^\n]* 5  update *\n"), complete)
+    assert.is_nil(complete:find("still being recorded", 1, true))
+    -- a report, too, where it is asked for, and after os.exit
+    write("exits.lua", "local function f() os.exit(4) end f()")
+    out, err, status = host "--profile --profile-file=run exits.lua"
+    assert.equal("4", out .. status)
+    assert.truthy(err:find "^cprof: exits.lua\n", err)
+    assert.truthy(report "run":find "\n[^\n]* 1  f +exits.lua:1\n")
   end)
 
   it("says what is wrong with its arguments", function()
@@ -188,6 +220,8 @@ describe("the reference host", function()
         "cannot write '/nowhere/log': No such file",
       ["--profile=/nowhere/log --profile-mode=trace game.lua"] =
         "cannot write '/nowhere/log': No such file",
+      ["--profile-file=/nowhere/run game.lua"] =
+        "cprof%-host: start: [^\n]*/nowhere/run[^\n]*\n$",
     } do
       local _, err, status = host(arguments)
       assert.truthy(err:find(message), err)

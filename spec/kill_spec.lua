@@ -12,10 +12,14 @@ local batch = 20
 
 local function leaf(n) return n end
 
+local quiet, exported = host.nameless()
+
 -- a bit of everything that makes the file grow
 local function work(i)
   leaf(i)
   pcall(error, i)
+  local first, second = quiet, exported
+  first() second()
   local _ <close> = profiler.zone("zone", i % 50)
   coroutine.wrap(function() leaf(i) coroutine.yield() end)()
   if i % 10 == 0 then
@@ -70,6 +74,13 @@ describe("a program that is killed", function()
     assert.is_truthy(helper.named(p, "coroutine.wrap"))
     assert.is_truthy(helper.named(p, "zone(20)") or
       helper.named(p, "zone(21)"))
+    local symbol = assert(helper.named(p, "spec_host.so: spec_host_exported"))
+    local placed = false
+    for _, f in ipairs(p.functions) do
+      placed = placed or f.name:find "^spec_host%.so%+0x%x+$" and
+        math.abs(f.calls - symbol.calls) <= 1
+    end
+    assert.is_truthy(placed)
     assert.equal("work", helper.find(p, work).name)
     assert.equal("leaf", helper.find(p, leaf).name)
     assert.is_truthy(p:report():find("\nnote: recording ended early: the " ..

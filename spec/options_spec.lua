@@ -123,4 +123,30 @@ describe("the options of start", function()
     assert.is_true(p.meta.clock == "tsc" or p.meta.clock == "monotonic")
     assert.equal("cpu", helper.record(leaf, { clock = "cpu" }).meta.clock)
   end)
+
+  it("are in the profile, where they shape it, and in files", function()
+    local path = os.tmpname()
+    local given = { callsites = true, include = { "^spec", 'a "b"' },
+      c_functions = false, recursion = "fold", file = path, history = 3 }
+    local expected = { callsites = "true", include = '"^spec", "a \"b\""',
+                       c_functions = "false", recursion = "fold" }
+    local p = helper.record(other, given)
+    assert.same(expected, p.meta.options)
+    local loaded = assert(profiler.load(path))
+    assert.same(expected, loaded.meta.options)
+    assert(loaded:save(path))
+    assert.same(expected, profiler.load(path).meta.options)
+    os.remove(path)
+    -- in any export, too
+    local json = {}
+    assert(helper.record(other, { exclude = { "\xff\xe9" } })
+      :export("json", function(text) json[#json + 1] = text end))
+    assert.same({ exclude = '"\\255\\233"' }, require "cprof.json".decode(
+      table.concat(json)).meta.options)
+    -- those that are as they always are go without saying
+    p = helper.record(other, { callsites = false, mode = "line" })
+    assert.is_nil(p.meta.options)
+    assert.same({ lines = '"x"' }, helper.record(other,
+      { mode = "line", lines = { "x" } }).meta.options)
+  end)
 end)

@@ -93,6 +93,153 @@ describe("zones in C", function()
     assert.equal("host work 3 0 630, outer 3 0 330, inner 3 0 30", result)
   end)
 
+  it("close when a return, a break or a goto leaves their block", function()
+    local work = [[
+      local function work()
+        zones.early(leaf, "%s")
+        zones.within(other)
+      end
+      profiler.start(options)
+      work()]]
+    shape([[
+      early 1
+        outer 1
+          early 1
+            leaf 1
+      within 1
+        within 1
+          other 1]], work:format "return")
+    shape([[
+      early 1
+        outer 1
+          early 1
+            leaf 1
+          leaf 1
+        leaf 1
+      within 1
+        within 1
+          other 1]], work:format "break")
+    shape([[
+      early 1
+        outer 1
+          early 1
+            leaf 1
+        leaf 1
+      within 1
+        within 1
+          other 1]], work:format "goto")
+  end)
+
+  it("are left once, by CPROF_LEAVE or at their end", function()
+    shape([[
+      early 1
+        outer 1
+          early 1
+            leaf 1
+          leaf 1
+      within 1
+        within 1
+          other 1]], [[
+      local function work()
+        zones.early(leaf, "leave")
+        zones.within(other)
+      end
+      profiler.start(options)
+      work()]])
+  end)
+
+  it("leave no trace where no function runs", function()
+    local S = host.state()
+    S:start()
+    S:run(prelude:gsub("zones.clock%(true%)", "") .. "leaf()")
+    for _ = 1, 3 do S:early() end
+    S:control "stop"
+    local result = S:run [[
+      local p = require "cprof".snapshot()
+      require "helper".check(p)
+      local out = {}
+      for _, n in ipairs(p.nodes) do
+        local f = p.functions[n.func]
+        if f.kind == "zone" then
+          out[#out + 1] = ("%s<%s %d"):format(f.name,
+            p.functions[p.nodes[n.parent].func].name, n.calls)
+        end
+      end
+      return table.concat(out, ", ")]]
+    S:close()
+    assert.equal("outer<(root) 3, early<outer 3", result)
+  end)
+
+  it("last until the end of the block around a scope", function()
+    shape([[
+      scoped 2
+        scope 2
+          leaf 2
+        leaf 1
+      other 1]], [[
+      local function work()
+        zones.scoped(leaf)
+        zones.scoped(leaf, true)
+        other()
+      end
+      profiler.start(options)
+      work()]])
+  end)
+
+  it("may have names that are made at run time", function()
+    shape([[
+      named 2
+        a b 2
+          leaf 2
+        c 1
+          leaf 1
+        a 1
+          leaf 1
+      a 1
+        leaf 1]], [[
+      local function work()
+        zones.named(leaf, "a b", "c", "a b")
+        zones.named(leaf, "a")
+        profiler.enter "a"
+        leaf()
+        profiler.leave "a"
+      end
+      profiler.start(options)
+      work()]])
+  end)
+
+  it("are one function for the same name, in C and in Lua", function()
+    assert.equal("1 4", run [[
+      local function work()
+        zones.within(leaf)
+        zones.named(leaf, "within", "within")
+        local _ <close> = profiler.zone "within"
+      end
+      profiler.start(options)
+      work()
+      local _, p = tree(work)
+      local count, calls = 0, 0
+      for _, f in ipairs(p.functions) do
+        if f.name == "within" then
+          count, calls = count + 1, calls + f.calls
+        end
+      end
+      return count .. " " .. calls]])
+  end)
+
+  it("have no more names than max_nodes", function()
+    assert.equal("true true", run [[
+      local function work()
+        for i = 1, 1000 do zones.named(leaf, "zone " .. i) end
+      end
+      options.max_nodes = 100
+      profiler.start(options)
+      work()
+      local _, p = tree(work)
+      return tostring(#p.functions <= 102) .. " " ..
+        tostring(p.meta.truncated > 0)]])
+  end)
+
   it("that an error leaves are closed at the next event", function()
     shape([[
       pcall 2

@@ -171,17 +171,35 @@ describe("cprof run", function()
     assert.equal(0, status)
     assert.is_truthy(err:find("\ncprof: " .. script .. " a b\n", 1, true))
     assert.is_truthy(err:find("busy", 1, true))
-    local next_command = err:match "; next: cprof ([^\n]*)\n$"
+    local next_command = err:match "\n\nNext: cprof ([^\n]*)\n$"
     local shown, why, ok = command.shell("lua5.4 lua/cprof/bin/cprof " ..
       next_command)
     assert.equal(0, ok, why)
     assert.is_truthy(shown:find("^busy %("), shown)
     err = select(2, command.cprof("run", script, "a b"))
-    assert.equal(("cprof run -o x.cprof %s 'a b'"):format(script),
-      err:match "to keep it: ([^\n]*)\n$")
+    assert.equal("cprof show busy", err:match "\n\nNext: ([^\n]*)\n$")
+    file = dir:file "x.folded"
+    err = select(2, command.cprof("run", "-o", file, "--format", "folded",
+      script))
+    assert.is_truthy(err:find(("\n\nWritten to %s, as folded\n" ..
+      "Next: cprof show busy\n$"):format(file)), err)
     err = select(2, command.cprof("run", "--quiet", script))
     assert.equal("", err)
   end)
+
+  it("has the hottest lines after the report, where lines were recorded",
+    function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "local function busy()\n" ..
+        "  for i = 1, 1e5 do end\nend\nbusy()\n")
+      local _, err = command.cprof("run", "--lines", script)
+      local report, lines = err:match "^(.*)\n( *hits +self .*)$"
+      assert.is_truthy(report, err)
+      assert.is_truthy(report:find(" hottest path\n", 1, true))
+      assert.is_truthy(lines:find "^[^\n]*\n[^\n]*x%.lua:2  for i = 1", err)
+      _, err = command.cprof("run", script)
+      assert.is_nil(err:find(" hits ", 1, true))
+    end)
 
   it("has the options of start", function()
     local dir <close> = command.folder()
@@ -232,7 +250,7 @@ describe("cprof run", function()
       script)
     assert.equal(0, status, err)
     assert.is_truthy(command.read(file):find '"f %(')
-    assert.is_truthy(err:find("written to " .. file .. ", as csv", 1, true))
+    assert.is_truthy(err:find("Written to " .. file .. ", as csv\n", 1, true))
   end)
 
   it("writes them where it was told to, wherever the program goes",

@@ -56,7 +56,7 @@ describe("a signal that kills a program under cprof run", function()
       local dir <close> = command.folder()
       local script = dir:file("x.lua", busy)
       local _, err = killed(dir, "TERM", "", "run", "-o", "%p.cprof", script)
-      local name = err:match "kept in (%d+%.cprof)"
+      local name = err:match "\nNext: cprof show (%d+%.cprof) %S+\n"
       assert.is_truthy(name, err)
       local p = assert(profiler.load(dir:file(name)))
       assert.is_true(helper.named(p, "work").calls >= 10)

@@ -271,6 +271,61 @@ describe("a trace", function()
     assert.same({}, inner)
   end)
 
+  it("can be stopped by its function, which can do nothing else", function()
+    local n, did, looked = 0, {}, nil
+    local function tell()
+      n = n + 1
+      profiler.enter "mine"
+      local _ <close> = profiler.zone "mine"
+      if n ~= 4 then return end
+      for _, name in ipairs { "pause", "resume", "reset", "frame", "stop" } do
+        did[#did + 1] = name .. " " .. tostring(profiler[name]())
+        if name == "frame" then looked = profiler.snapshot() end
+      end
+      did[#did + 1] = select(2, pcall(profiler.start)):match "start: .*"
+    end
+    profiler.start { mode = "trace", trace = tell }
+    leaf()
+    leaf()
+    leaf()
+    assert.is_false(profiler.running())
+    assert.is_nil(debug.gethook())
+    assert.equal(4, n)
+    assert.equal("pause false, resume false, reset false, frame false, " ..
+      "stop true, start: a trace is being told of an event",
+      table.concat(did, ", "))
+    local p = profiler.snapshot()
+    for _, each in ipairs { looked, p } do
+      helper.check(each)
+      assert.equal(2, helper.find(each, leaf).calls)
+      assert.is_nil(helper.named(each, "mine"))
+      assert.is_false(each.meta.hook_lost)
+    end
+    profiler.start()
+    leaf()
+    profiler.stop()
+    assert.equal(1, helper.find(profiler.snapshot(), leaf).calls)
+  end)
+
+  it("tells of zones at any depth", function()
+    local events, deepest = 0, 0
+    local function deep(n)
+      local _ <close> = profiler.zone "level"
+      if n > 0 then deep(n - 1) end
+      profiler.enter "end"
+    end
+    profiler.start { mode = "trace", trace = function(_, depth)
+      events, deepest = events + 1, math.max(deepest, depth)
+    end }
+    deep(500)
+    profiler.stop()
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.equal(501, helper.named(p, "level").calls)
+    assert.equal(501 * 6, events)
+    assert.equal(501 * 2, deepest)
+  end)
+
   it("outlives a reset, a pause and a forgotten coroutine", function()
     local depths = {}
     profiler.start { mode = "trace", trace = function(event, depth, title)
@@ -287,12 +342,84 @@ describe("a trace", function()
       leaf()
     end
     f()
-    coroutine.wrap(function() coroutine.yield() end)()
+    local function body() coroutine.yield() end
+    coroutine.wrap(body)()
     leaf()
     profiler.stop()
     assert.equal("e0f e1leaf l1leaf e0leaf l0leaf e0leaf l0leaf " ..
       "e0coroutine.wrap l0coroutine.wrap e0coroutine.wrap function " ..
-      "e1(anonymous) e2coroutine.yield l0coroutine.wrap function " ..
+      "e1body e2coroutine.yield l0coroutine.wrap function " ..
       "e0leaf l0leaf", table.concat(depths, " "))
+  end)
+end)
+
+describe("the trace of a whole program", function()
+  local command = require "command"
+  local program = [[
+    local profiler = require "cprof"
+    local function leaf() end
+    leaf()
+    profiler.wrap("zone", leaf)()
+    profiler.snapshot()
+    print(profiler.report() ~= "")
+  ]]
+  local events = helper.dedent [[
+    > main
+     > require
+     < require
+     > leaf
+     < leaf
+     > zone
+      > leaf
+      < leaf
+     < zone
+     > print
+     < print]]
+
+  -- what it tells, below `base`; the times never step back
+  local function read(path, base)
+    local out, last = {}, 0
+    for line in io.lines(path) do
+      local time, indent, what, name =
+        line:match "^ *(%d+%.%d+)ms( *)([<>]) (%S+)"
+      assert(time, line)
+      if line:find("(main chunk)", 1, true) then name = "main" end
+      assert.is_true(tonumber(time) >= last, line)
+      last = tonumber(time)
+      out[#out + 1] = indent:sub(2 * base + 2):gsub("  ", " ") .. what ..
+        " " .. name
+    end
+    return table.concat(out, "\n")
+  end
+
+  local ends = { [""] = "\n< main", ["os.exit(0)"] = "\n > os.exit",
+    ["os.exit(0, true)"] = "\n > os.exit" }
+
+  it("is the program's, from the first line to the last", function()
+    local dir <close> = command.folder()
+    local path, file = dir:file "trace.txt", dir:file "x.cprof"
+    for code, last in pairs(ends) do
+      local script = dir:file("x.lua", program .. code)
+      for _, options in ipairs { {}, { "-o", file } } do
+        options[#options + 1] = script
+        local _, err, status = command.cprof("run", "--quiet",
+          "--trace=" .. path, table.unpack(options))
+        assert.same({ "", 0 }, { err, status })
+        assert.equal(events .. last, read(path, 0))
+      end
+    end
+  end)
+
+  it("is so where the environment asks for it", function()
+    local dir <close> = command.folder()
+    local path = dir:file "trace.txt"
+    for code, last in pairs(ends) do
+      local script = dir:file("x.lua", program .. code)
+      local _, err, status = command.shell(("env CPROF_OPTIONS=mode=trace," ..
+        "file=%s,trace=%s lua5.4 -lcprof.auto %s"):format(
+        dir:file "x.cprof", path, script))
+      assert.same({ "", 0 }, { err, status })
+      assert.equal(events .. last, read(path, 0))
+    end
   end)
 end)

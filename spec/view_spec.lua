@@ -544,6 +544,8 @@ describe("a view of frames", function()
     assert.equal(0, view:at_frame())
     assert.is_nil(view:at_slow())
     assert.same({ numbers = {}, ns = {}, zones = {} }, view:graph())
+    assert.same({ numbers = {}, ns = {}, self = {}, total = {}, calls = {} },
+      view:series "job")
   end)
 
   it("has functions only of those whose stack states are gone", function()
@@ -633,7 +635,47 @@ describe("a view of frames", function()
       for _, row in ipairs(f.rows) do
         if row.func.name == "job" then
           assert.equal(row.total_ns, job_of.total[i])
+          assert.equal(row.calls, job_of.calls[i])
+          assert.is_true(row.calls > 0)
         end
+      end
+    end
+  end)
+
+  it("has the series of one zone, by name or title", function()
+    local p = frames(12, { history = 10 })
+    local view = profiler.view(p)
+    local g = view:graph()
+    for _, zone in ipairs(g.zones) do
+      local s = view:series(zone.title)
+      assert.same({ numbers = g.numbers, ns = g.ns, self = zone.self,
+        total = zone.total, calls = zone.calls }, s)
+    end
+    assert.same(view:series "job", view:series(helper.named(p, "job").title))
+    local s = view:series()
+    assert.same(g.ns, s.ns)
+    assert.equal("0000000000", table.concat(s.self))
+    view:at_frame(3)
+    assert.same(view:series "job", profiler.view(p):series "job")
+    local ok, message = pcall(function() view:series "nobody" end)
+    assert.is_false(ok)
+    assert.is_truthy(message:find('^spec/view_spec.lua:%d+: view:series: ' ..
+      'must be the name or title of a zone of the profile, as lines show ' ..
+      'it, got "nobody"$'), message)
+    assert.has_error(function() view:series(1) end)
+  end)
+
+  it("has lines that name the zone to show the series of", function()
+    local p = frames(12, { history = 10 })
+    local view = profiler.view(p)
+    for _, mode in ipairs { "self", "total", "callgraph", "tree" } do
+      view:mode(mode)
+      if mode == "tree" then view:expand() end
+      view:recursion "spread"
+      for _, line in ipairs(view:lines()) do
+        assert.equal(10, #view:series(line.title).self, mode)
+        local name = line.name:gsub(" %[%d+%]$", "")
+        assert.equal(name, line.title:sub(1, #name))
       end
     end
   end)

@@ -1,8 +1,8 @@
 /*
-** cprof: the profiler for Lua 5.4, as a host sees it.
+** cprof: an exact profiler for Lua 5.4. This is its interface for programs
+** that embed Lua; src/host/README.md is a guide to it.
 **
-** A host that links cprof statically, with its Lua part, opens it once
-** for each state; scripts may then require "cprof", without any files:
+** To record and report, with the defaults of all options:
 **
 **   luaL_openlibs(L);
 **   cprof_open(L);
@@ -11,19 +11,40 @@
 **   cprof_stop(L);
 **   cprof_report(L, NULL, writer, ud);
 **
-** Zones are parts of C code that stand in the profile as functions do:
+** To set options, begin with a struct of zeros, which has all defaults:
 **
-**   CPROF_DEFINE(physics);
-**   ...
-**   CPROF_REGION(L, physics) {
+**   cprof_Options options = {0};             C++: = {}
+**   options.mode = "line";
+**   options.c_functions = CPROF_OFF;
+**   options.slow_frames.budget_ms = 16.7;
+**   options.file = "run-%p.cprof";
+**   if (cprof_start(L, &options) != LUA_OK) {
+**     fprintf(stderr, "%s\n", lua_tostring(L, -1));
+**     lua_pop(L, 1);
+**   }
+**
+** To measure a part of C code as if it were a function:
+**
+**   CPROF_BEGIN(L, physics) {
 **     step(world);
 **   } CPROF_END(L)
 **
-** Thread rule: as Lua's own. A lua_State and its coroutines are used by
-** one thread at a time; different states may be used, and recorded, by
-** different threads at once, without locks. All functions take the
-** coroutine that runs. None of them raises a Lua error, but those that
-** are called by Lua (luaopen_*).
+** In profiles, (root) is the place where no function runs: it is the
+** caller of what the program calls from there, and its self time is that
+** of the program's own C code outside of all zones.
+**
+** Threads: as in Lua, a state and its coroutines are used by one thread at
+** a time. Different threads may record different states at once, without
+** locks.
+**
+** Errors: only functions that Lua calls (luaopen_*) raise Lua errors. The
+** others return a status of Lua's, or 0 for failure. With a status other
+** than LUA_OK they push one value, a message; bad options have the
+** messages of the Lua part.
+**
+** Arguments: L is the coroutine that runs. Its stack needs a few free
+** slots; a C function begins with enough of them. Strings and structs
+** belong to the caller, and are not used after the function has returned.
 */
 
 #ifndef cprof_h
@@ -33,9 +54,8 @@
 #include <stdint.h>
 
 /*
-** Lua's own headers leave it to C++ to say that Lua is compiled as C. If
-** yours is compiled as C++, so that its functions have C++ names, define
-** CPROF_LUA_CPP, also for cprof.c.
+** Lua's own headers do not tell C++ that Lua is compiled as C. If yours is
+** compiled as C++, define CPROF_LUA_CPP, also for cprof.c.
 */
 #if defined(__cplusplus) && !defined(CPROF_LUA_CPP)
 extern "C" {
@@ -48,17 +68,36 @@ extern "C" {
 
 #define CPROF_VERSION	"0.1.0"
 
-/* 0: no zone and no call of a function below leaves code behind */
+/*
+** Define it as 0, for the whole program, to compile cprof out. Everything
+** below is still declared, does nothing and leaves no code: functions
+** return LUA_OK, or 0 or NULL where they tell whether they did something,
+** and scripts find no module "cprof".
+*/
 #if !defined(CPROF_ENABLED)
 #define CPROF_ENABLED	1
 #endif
 
+/*
+** How functions and thread-local variables are declared. You may define
+** these yourself.
+*/
 #if defined(CPROF_API)
-/* as the host says */
 #elif defined(__GNUC__)
 #define CPROF_API	__attribute__((visibility("default"))) extern
 #else
 #define CPROF_API	extern
+#endif
+
+#if defined(CPROF_THREAD)
+#elif defined(_MSC_VER)
+#define CPROF_THREAD	__declspec(thread)
+#elif defined(__GNUC__)
+#define CPROF_THREAD	__thread
+#elif defined(__cplusplus)
+#define CPROF_THREAD	thread_local
+#else
+#define CPROF_THREAD	_Thread_local
 #endif
 
 
@@ -66,39 +105,58 @@ extern "C" {
 ** Options
 ** ======================================================= */
 
-/* lists end with NULL; a list that is NULL is not given */
+/* For options that are true or false; 0 is the default. */
+#define CPROF_ON	1
+#define CPROF_OFF	(-1)
+
+#define CPROF_FULL	(-1)	/* for 'history' */
+#define CPROF_ALL	(-1)	/* for 'limit' */
+
+/* Strings, and NULL at the end. NULL alone: the option is not given. */
 typedef const char *const *cprof_List;
 
-/* nanoseconds, from any fixed point in time; must not run backwards */
+/* Returns nanoseconds from any fixed point in time. Must not go back. */
 typedef uint64_t (*cprof_Clock) (void *ud);
 
 /*
-** As profiler.start has them, see README.md. What is 0 or NULL has its
-** default. All that is pointed to is used during cprof_start alone.
+** The options of 'start' in Lua, by the same names. A field that is 0 or
+** NULL has its default.
 */
 typedef struct cprof_Options {
-  const char *mode;		/* "call", "line" or "trace" */
-  cprof_List lines;		/* patterns: lines of these sources only */
-  cprof_List include, exclude;	/* patterns */
-  const char *clock;		/* "wall" or "cpu" */
-  const char *recursion;	/* "full" or "fold" */
-  const char *trace;		/* mode "trace": the file to write */
-  int fold_c;			/* C functions are charged to callers */
-  int callsites;		/* calls are told apart by their lines */
-  lua_Integer max_nodes;	/* most stack states */
-  int history;			/* frames to keep; -1: with all states */
-  double slow_ms;		/* frames above are kept in full ... */
-  int slow_keep;		/* ... the last so many of them */
-  int raw;			/* what recording costs stays in the times */
+  const char *mode;		/* "call" (default), "line" or "trace" */
+  cprof_List lines;		/* mode "line": Lua patterns on source; only
+				   lines of these */
+  cprof_List include, exclude;	/* Lua patterns on source or function */
+  const char *clock;		/* "wall" (default) or "cpu" */
+  const char *recursion;	/* "full", "fold" */
+  const char *trace;		/* mode "trace": path of the file to write */
+  const char *file;		/* path of a profile to record into; "%p" in
+				   it becomes the number of the process */
+  int c_functions;		/* CPROF_OFF: charge them to their callers */
+  int callsites;		/* CPROF_ON: tell calls apart by their lines */
+  int compensate;		/* CPROF_OFF: leave overhead in the times */
+  lua_Integer max_nodes;	/* most nodes of the call tree */
+  int history;			/* how many frames to keep; CPROF_FULL: the
+				   last 128, with all their nodes */
+  struct {
+    double budget_ms;		/* keep frames that take longer than this,
+				   with all their nodes ... */
+    int keep;			/* ... but no more than so many of them */
+  } slow_frames;
 } cprof_Options;
 
-/* as profile:report has them; what is 0 or NULL has its default */
+/*
+** The options of 'report' in Lua, by the same names. A field that is 0 or
+** NULL has its default.
+*/
 typedef struct cprof_ReportOptions {
-  const char *mode;	/* "total", "self", "callgraph", "tree", ... */
-  const char *sort;	/* "self", "total", "calls", "name" */
-  const char *filter;	/* pattern on title or source */
-  const char *color;	/* "auto", "always", "never" */
-  int limit;		/* most functions; -1: all, however cheap */
+  const char *mode;	/* "summary" (default), "self", "total",
+			   "callgraph", "tree", "file" or "frames" */
+  const char *sort;	/* "self", "total", "calls" or "name" */
+  const char *filter;	/* Lua pattern on function or source */
+  const char *color;	/* "auto" (default), "always" or "never" */
+  int limit;		/* most rows; CPROF_ALL: all, however cheap */
+  double min_percent;	/* least share of the time */
   int width;		/* columns */
 } cprof_ReportOptions;
 
@@ -106,13 +164,13 @@ typedef struct cprof_ReportOptions {
 
 
 /* {======================================================
-** A zone, and a line of the view
+** Data
 ** ======================================================= */
 
 /*
-** A static object for each zone and thread. Where its caller is the same
-** as at the last time, it knows the node that it counts in. All but the
-** name is cprof's own.
+** A zone. Use one object for each zone and thread, as the macros below do.
+** Set 'name', which must stay as long as the zone is used, and clear the
+** rest, which is cprof's own.
 */
 typedef struct cprof_Zone {
   const char *name;
@@ -122,15 +180,23 @@ typedef struct cprof_Zone {
   uint32_t func;
 } cprof_Zone;
 
-/* what cprof.view(...):lines() gives; strings live while it is shown */
+/* A line of a view. Strings live until 'draw' returns. */
 typedef struct cprof_Record {
   const char *name;
+  const char *title;	/* names one function, where 'name' may name many */
   const char *marks;	/* "+": there is more behind it; "-": it is open */
   int indent;
-  int highlighted;	/* the cursor is on it */
+  int highlighted;	/* Is the cursor on it? */
   double self_ms, total_ms, calls;
-  double heat;		/* 0..1: how much it changes from frame to frame */
+  double heat;		/* 0 to 1: how much it changes from frame to frame */
 } cprof_Record;
+
+/* A frame in the graph of a view, and what a function or zone took of it. */
+typedef struct cprof_Point {
+  lua_Integer frame;	/* number of the frame, from 1 */
+  lua_Integer ns;	/* time of the whole frame */
+  lua_Integer self_ns, total_ns, calls;
+} cprof_Point;
 
 /* }====================================================== */
 
@@ -146,42 +212,41 @@ extern "C" {
 ** ======================================================= */
 
 /*
-** Opens all of cprof: pushes the module that require "cprof" gives. The
-** Lua part is inside, so no files are needed. The host needs Lua's
-** library 'package' to be open, and then calls
-**
-**   luaL_requiref(L, "cprof", luaopen_cprof, 0);
-**   lua_pop(L, 1);
-**
-** Only in hosts that compile cprof.c, or src/host/embed.c. Raises an
-** error when out of memory, or when 'package' is not open.
-*/
-CPROF_API int luaopen_cprof (lua_State *L);
-
-/*
-** Opens the core: pushes its table of functions, which the Lua part of
-** cprof builds on. Raises an error when out of memory.
-*/
-CPROF_API int luaopen_cprof_core (lua_State *L);
-
-/*
-** The same without errors: LUA_OK, or another status of Lua's with the
-** message on the stack. From then on require "cprof" gives the module.
+** Opens cprof in L's state: from then on, require "cprof" returns the
+** module in every script. The Lua part is compiled in, so no files are
+** needed. This function and the next one are in cprof.c, but not in the
+** module cprof.core. Returns a status: out of memory, or Lua's library
+** 'package' is not open. Opening it again does nothing.
 */
 CPROF_API int cprof_open (lua_State *L);
 
 /*
-** The recorder of L's state takes its memory from 'alloc' from now on,
-** which is called as Lua's own allocator is; the default is realloc and
-** free. What was recorded is forgotten. 0, and nothing changes, while
-** something is being recorded or when out of memory; else 1.
+** The same as a function for luaL_requiref: pushes the module, and raises
+** an error where cprof_open returns one.
+*/
+CPROF_API int luaopen_cprof (lua_State *L);
+
+/*
+** Opens the C part alone, on which the Lua part builds: pushes a table of
+** functions. Raises an error when out of memory.
+*/
+CPROF_API int luaopen_cprof_core (lua_State *L);
+
+/*
+** The memory for recordings in L's state comes from 'alloc', which is
+** called as Lua's own allocator is, by whichever thread uses the state.
+** The default is realloc and free. What was recorded is discarded. 'ud'
+** must stay until the state is closed. Returns 0, and changes nothing,
+** while something is being recorded, or when out of memory; else 1.
 */
 CPROF_API int cprof_setalloc (lua_State *L, lua_Alloc alloc, void *ud);
 
 /*
-** What is recorded in L's state from the next start on is measured by
-** 'now' instead of the wall clock; NULL is the default again. It is
-** called by all events. 0 and 1 as above.
+** Recordings in L's state that start later use the clock 'now', which is
+** called for each event; NULL is the default clock again. It must not use
+** Lua. 'ud' must stay as long as the clock is in use. Returns 0, and
+** changes nothing, while something is being recorded, or when out of
+** memory; else 1.
 */
 CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 
@@ -193,40 +258,57 @@ CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 ** ======================================================= */
 
 /*
-** Begins a new profile; 'options' may be NULL. LUA_OK, or another status
-** of Lua's, with the message on the stack: a wrong option, out of memory,
-** a profile is being recorded, or require "cprof" does not find it.
-** What recording costs is measured, for 12 ms at the first start, and for
-** 1.5 ms when a recording stops.
+** Starts a new profile of L's state; the last one is discarded. NULL: all
+** options have their defaults. Returns a status: a bad option, a file that
+** cannot be written, something is already being recorded, out of memory,
+** or cprof is not open. The first start in a mode takes 12 ms, to measure
+** the profiler's own overhead.
 */
 CPROF_API int cprof_start (lua_State *L, const cprof_Options *options);
 
-/* all of these give 0 when they find nothing to do, else 1 */
+/*
+** Stops recording; the profile stays until the next start, or until the
+** state is closed. Returns 0 when nothing was being recorded, else 1. It
+** may take 1.5 ms, to measure overhead again.
+*/
 CPROF_API int cprof_stop (lua_State *L);
+
+/*
+** Pauses recording, and resumes it: what happens in between is not counted.
+** They return 0 when there was nothing to pause or to resume, and when out
+** of memory; else 1.
+*/
 CPROF_API int cprof_pause (lua_State *L);
 CPROF_API int cprof_resume (lua_State *L);
+
+/*
+** Discards what was recorded so far; recording goes on if it was on.
+** Returns 0 when nothing was recorded, or when out of memory; else 1.
+*/
 CPROF_API int cprof_reset (lua_State *L);
 
-/* is a profile being recorded, and not paused? */
+/* Returns 1 while a profile is being recorded and not paused, else 0. */
 CPROF_API int cprof_running (lua_State *L);
 
 /*
-** Ends a frame; it goes to history and averages if 'record' is not 0.
-** 0: nothing is being recorded.
+** Ends a frame, and begins the next one. If 'record' is not 0, the frame
+** goes into history and averages. Returns 0 when nothing is being recorded,
+** while it is paused, or when out of memory; else 1.
 */
 CPROF_API int cprof_frame (lua_State *L, int record);
 
 /*
-** Records the coroutine L1, too, which was made before the start and
-** which the host resumes itself; all others are found without this. It
-** must not be running. 0: nothing is being recorded in its state.
+** Records the coroutine L1, too. It is needed only for a coroutine that
+** was made before the start and that only C code resumes. L1 must not be
+** running. Returns 0 when nothing is being recorded in its state, while it
+** is paused, or when out of memory; else 1.
 */
 CPROF_API int cprof_attach (lua_State *L1);
 
 /*
-** The coroutine in which something ran last, as far as it was recorded,
-** or NULL when nothing is. For a signal handler, which may call
-** lua_sethook for it; in all else, what it gives may have ended.
+** Returns the coroutine that was recorded last in this thread; NULL while
+** nothing is being recorded here. It is meant for a signal handler, which
+** may call lua_sethook for it. Elsewhere, the coroutine may be gone.
 */
 CPROF_API lua_State *cprof_current (void);
 
@@ -234,55 +316,209 @@ CPROF_API lua_State *cprof_current (void);
 
 
 /* {======================================================
-** Reports: text goes to 'writer' as lua_dump's does, in pieces. All give
-** LUA_OK, or another status of Lua's with a message on the stack:
-** nothing was recorded, a wrong option, or the writer gave another value
-** than 0. Options may be NULL.
+** Zones: see the macros at the end, which call these
 ** ======================================================= */
 
-CPROF_API int cprof_report (lua_State *L, const cprof_ReportOptions *options,
-                            lua_Writer writer, void *ud);
+/*
+** Enters a zone, and returns the mark to leave it by; 0 when nothing is
+** being recorded, or when out of memory. It takes little longer than
+** reading the clock. A zone that is never left ends with the C function
+** that Lua called, or with the zone around it.
+*/
+CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 
 /*
-** The source with figures beside each line; NULL: the hottest sources. Of
-** the options, 'color' and 'width' count. For mode "line".
+** The same with a name that is made at run time. It is looked up at each
+** call, and copied when it is new in this recording. A recording has at
+** most 'max_nodes' names; zones beyond share one.
 */
-CPROF_API int cprof_annotate (lua_State *L, const char *source,
-                              const cprof_ReportOptions *options,
-                              lua_Writer writer, void *ud);
+CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
+
+/* Leaves a zone, and all zones that were entered in it. 0 is no zone. */
+CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
 /* }====================================================== */
 
 
 /* {======================================================
-** The view of what is being recorded: see profiler.view in README.md. All
-** give LUA_OK, or another status of Lua's with a message on the stack.
+** Reports and files. They can be made while recording, too, and are then
+** not in the profile themselves. All return a status: nothing was
+** recorded, a bad argument, out of memory, or a text that could not be
+** written.
 ** ======================================================= */
 
-/* makes a view, known by '*view' in this state until it is freed */
+/*
+** Writes a report. 'writer' gets the text in pieces, as that of lua_dump
+** does, and returns 0, or another value to give up. It must not raise
+** errors. NULL: all options have their defaults.
+*/
+CPROF_API int cprof_report (lua_State *L, const cprof_ReportOptions *options,
+                            lua_Writer writer, void *ud);
+
+/*
+** Writes a source with figures beside each line; NULL: the hottest
+** functions. It is meant for mode "line". Of the options, it uses 'limit'
+** (functions), 'min_percent' (of a line), 'color' and 'width'.
+*/
+CPROF_API int cprof_annotate (lua_State *L, const char *source,
+                              const cprof_ReportOptions *options,
+                              lua_Writer writer, void *ud);
+
+/*
+** Saves the profile, for the command cprof and for 'load' in Lua. A profile
+** that exists is replaced when all is written; another file is not.
+*/
+CPROF_API int cprof_save (lua_State *L, const char *path);
+
+/*
+** Writes the profile in the format of another tool: "folded", "pprof",
+** "callgrind" and others; see "Export" in README.md. A file that exists is
+** replaced when all is written.
+*/
+CPROF_API int cprof_export (lua_State *L, const char *format,
+                            const char *path);
+
+/* }====================================================== */
+
+
+/* {======================================================
+** The view: an interactive profile, as records that the program draws. See
+** "The view" in README.md. Functions return a status: nothing was recorded,
+** a bad argument, no such view, or out of memory.
+** ======================================================= */
+
+/*
+** Makes a view of what is being recorded in L's state, or was recorded
+** last. '*view' is its number in this state until it is freed. When there
+** is an error, the number means no view, and may be freed, too.
+*/
 CPROF_API int cprof_view (lua_State *L, int *view);
 CPROF_API void cprof_freeview (lua_State *L, int view);
 
-/* calls a method: "move", "mode", ... with an integer, a string, or none */
+/*
+** Call a method of the view, such as "move" or "mode": the first with an
+** integer, the second with a string, or with nothing for NULL.
+*/
 CPROF_API int cprof_viewmove (lua_State *L, int view, const char *method,
                               lua_Integer n);
 CPROF_API int cprof_viewset (lua_State *L, int view, const char *method,
                              const char *value);
 
 /*
-** Calls 'draw' for each line of the view, at most 'height' of them (0:
-** all). It must not raise errors, nor call cprof or Lua.
+** Takes new figures, and calls 'draw' for at most 'height' lines, the
+** cursor's among them; 0: for all lines. 'draw' must not raise errors, nor
+** use Lua or cprof.
 */
 CPROF_API int cprof_viewlines (lua_State *L, int view, int height,
                                void (*draw) (void *ud,
                                              const cprof_Record *line),
                                void *ud);
 
-/* calls 'draw' for each frame that is kept, oldest first */
-CPROF_API int cprof_viewgraph (lua_State *L, int view,
-                               void (*draw) (void *ud, lua_Integer frame,
-                                             lua_Integer ns),
+/*
+** Calls 'draw', as above, for each frame that is kept, oldest first: with
+** what the functions and zones of this name or title took of it. NULL: the
+** frames alone. The figures are those of the last cprof_viewlines.
+*/
+CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
+                               void (*draw) (void *ud,
+                                             const cprof_Point *point),
                                void *ud);
+
+/* }====================================================== */
+
+#ifdef __cplusplus
+}
+#endif
+
+
+
+/* {======================================================
+** For the macros below. Names that end in '_' are not for use elsewhere.
+** ======================================================= */
+
+/* Blocks nest, and so do their variables, on purpose. */
+#if defined(__GNUC__)
+#define CPROF_QUIET_	_Pragma("GCC diagnostic push") \
+			_Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define CPROF_LOUD_	_Pragma("GCC diagnostic pop")
+#define CPROF_UNUSED_	__attribute__((unused))
+#else
+#define CPROF_QUIET_
+#define CPROF_LOUD_
+#define CPROF_UNUSED_
+#endif
+
+#define CPROF_ZONE_(variable, name) \
+	CPROF_THREAD cprof_Zone variable CPROF_UNUSED_ = \
+	  {name, NULL, NULL, 0, 0}
+
+/* The zone of a block, which is left however the block is left. */
+#if defined(__cplusplus)
+
+class cprof_Block_ {
+ public:
+  cprof_Block_ (lua_State *state, cprof_Zone *zone)
+    : L(state), mark(cprof_enter(state, zone)) {}
+  cprof_Block_ (lua_State *state, const char *name)
+    : L(state), mark(cprof_entername(state, name)) {}
+  ~cprof_Block_ () { cprof_leave(L, mark); }
+  void leave () {
+    cprof_leave(L, mark);
+    mark = 0;
+  }
+ private:
+  cprof_Block_ (const cprof_Block_ &);
+  cprof_Block_ &operator= (const cprof_Block_ &);
+  lua_State *L;
+  uint32_t mark;
+};
+
+#define CPROF_OPEN_(block, L, zone)	cprof_Block_ block((L), (zone))
+#define CPROF_OPENNAME_			CPROF_OPEN_
+#define CPROF_LEAVE_(block)		(block).leave()
+#define CPROF_CLOSE_(block)
+
+#else
+
+typedef struct cprof_Block_ {
+  lua_State *L;
+  uint32_t mark;
+} cprof_Block_;
+
+static inline cprof_Block_ cprof_open_ (lua_State *L, cprof_Zone *zone) {
+  cprof_Block_ block;
+  block.L = L;
+  block.mark = cprof_enter(L, zone);
+  return block;
+}
+
+static inline cprof_Block_ cprof_openname_ (lua_State *L, const char *name) {
+  cprof_Block_ block;
+  block.L = L;
+  block.mark = cprof_entername(L, name);
+  return block;
+}
+
+static inline void cprof_close_ (cprof_Block_ *block) {
+  cprof_leave(block->L, block->mark);
+  block->mark = 0;
+}
+
+#if defined(__GNUC__)
+#define CPROF_AUTO_		__attribute__((unused, cleanup(cprof_close_)))
+#define CPROF_CLOSE_(block)
+#else
+#define CPROF_AUTO_
+#define CPROF_CLOSE_(block)	cprof_close_(&block);
+#endif
+
+#define CPROF_OPEN_(block, L, zone) \
+	cprof_Block_ block CPROF_AUTO_ = cprof_open_((L), (zone))
+#define CPROF_OPENNAME_(block, L, name) \
+	cprof_Block_ block CPROF_AUTO_ = cprof_openname_((L), (name))
+#define CPROF_LEAVE_(block)	cprof_close_(&block)
+
+#endif
 
 /* }====================================================== */
 
@@ -292,136 +528,221 @@ CPROF_API int cprof_viewgraph (lua_State *L, int view,
 ** ======================================================= */
 
 /*
-** Enters a zone and gives the mark by which it is left; 0: nothing is
-** recorded. It costs a look at what runs, a clock and two additions.
-** A zone that is never left, for an error jumped over that, ends with
-** the C function that entered it, or with the zone around it.
+** Zones for several places: CPROF_DEFINE for those of several files, with
+** CPROF_DECLARE in a header, and CPROF_STATIC for those of one file.
 */
-CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
-CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
+#define CPROF_DECLARE(zone) \
+	extern CPROF_THREAD cprof_Zone cprof_zone_##zone
+#define CPROF_DEFINE(zone) \
+	CPROF_ZONE_(cprof_zone_##zone, #zone)
+#define CPROF_STATIC(zone) \
+	static CPROF_ZONE_(cprof_zone_##zone, #zone)
+
+/*
+** Each begins a block in a zone: in one that is defined as above, in one
+** that this place defines, or in one with a name that is made at run time.
+*/
+#define CPROF_REGION(L, zone) \
+	{ CPROF_QUIET_ CPROF_OPEN_(cprof_block_, L, &cprof_zone_##zone); \
+	  CPROF_LOUD_ {
+#define CPROF_BEGIN(L, zone) \
+	{ CPROF_QUIET_ static CPROF_ZONE_(cprof_zone_##zone, #zone); \
+	  CPROF_OPEN_(cprof_block_, L, &cprof_zone_##zone); CPROF_LOUD_ {
+#define CPROF_NAMED(L, name) \
+	{ CPROF_QUIET_ CPROF_OPENNAME_(cprof_block_, L, name); CPROF_LOUD_ {
+
+/*
+** Ends such a block. In C++, and in C with GCC or Clang, the zone ends in
+** whichever way the block is left: return, break, goto or an exception. A
+** Lua error or a yield jumps out of it, and then the zone ends together
+** with the C function that Lua called.
+*/
+#define CPROF_END(L)	} CPROF_CLOSE_(cprof_block_) }
+
+/*
+** Leaves the zone of the innermost block before its end. In C, compilers
+** other than GCC and Clang need this for a return, break or goto that leads
+** out of that block, but not out of another one:
+**
+**   if (done) { CPROF_LEAVE(L); break; }
+*/
+#define CPROF_LEAVE(L)	CPROF_LEAVE_(cprof_block_)
+
+/*
+** Enters a zone until the end of the block of C or C++ around it. In C,
+** this is there with GCC and Clang only.
+*/
+#if defined(__cplusplus) || defined(__GNUC__)
+#define CPROF_SCOPE(L, zone) \
+	CPROF_QUIET_ static CPROF_ZONE_(cprof_zone_##zone, #zone); \
+	CPROF_OPEN_(cprof_scope_##zone, L, &cprof_zone_##zone); \
+	CPROF_LOUD_ struct cprof_end_
+#endif
 
 /* }====================================================== */
 
-#ifdef __cplusplus
-}
-#endif
-
-
-#if defined(CPROF_THREAD)
-/* as the host says */
-#elif defined(_MSC_VER)
-#define CPROF_THREAD	__declspec(thread)
-#elif defined(__GNUC__)
-#define CPROF_THREAD	__thread
-#elif defined(__cplusplus)
-#define CPROF_THREAD	thread_local
-#else
-#define CPROF_THREAD	_Thread_local
-#endif
-
-/* regions nest, and their marks with them */
-#if defined(__GNUC__)
-#define CPROF_QUIET	_Pragma("GCC diagnostic push") \
-			_Pragma("GCC diagnostic ignored \"-Wshadow\"")
-#define CPROF_LOUD	_Pragma("GCC diagnostic pop")
-#else
-#define CPROF_QUIET
-#define CPROF_LOUD
-#endif
-
-#define CPROF_INIT(zone)	{#zone, NULL, NULL, 0, 0}
-
-/* a zone for several places of a file, or of several files */
-#define CPROF_DEFINE(zone) \
-	CPROF_THREAD cprof_Zone cprof_zone_##zone = CPROF_INIT(zone)
-#define CPROF_DECLARE(zone) \
-	extern CPROF_THREAD cprof_Zone cprof_zone_##zone
-
-/* a block in such a zone; it must be left at its end only */
-#define CPROF_REGION(L, zone) \
-	{ CPROF_QUIET const uint32_t cprof_mark = \
-	    cprof_enter((L), &cprof_zone_##zone); CPROF_LOUD {
-
-/* a block in a zone of its own */
-#define CPROF_BEGIN(L, zone) \
-	{ CPROF_QUIET static CPROF_DEFINE(zone); const uint32_t cprof_mark = \
-	    cprof_enter((L), &cprof_zone_##zone); CPROF_LOUD {
-
-#define CPROF_END(L)	} cprof_leave((L), cprof_mark); }
-
-#if defined(__cplusplus)
-
-/* what follows in the block is in a zone of its own, however it is left */
-#define CPROF_SCOPE(L, zone) \
-	static CPROF_DEFINE(zone); \
-	const cprof_Scope cprof_scope_##zone((L), &cprof_zone_##zone)
-
-class cprof_Scope {
- public:
-  cprof_Scope (lua_State *state, cprof_Zone *zone)
-    : L(state), mark(cprof_enter(state, zone)) {}
-  ~cprof_Scope () { cprof_leave(L, mark); }
- private:
-  cprof_Scope (const cprof_Scope &);
-  cprof_Scope &operator= (const cprof_Scope &);
-  lua_State *const L;
-  const uint32_t mark;
-};
-
-#endif
 
 #else  /* without cprof */
 
-#define luaopen_cprof			luaopen_nocprof
-#define cprof_open(L)			cprof_nothing(L)
-#define cprof_setalloc(L, alloc, ud)	cprof_nothing(L)
-#define cprof_setclock(L, now, ud)	cprof_nothing(L)
-#define cprof_start(L, options)		cprof_nothing(L)
-#define cprof_stop(L)			cprof_nothing(L)
-#define cprof_pause(L)			cprof_nothing(L)
-#define cprof_resume(L)			cprof_nothing(L)
-#define cprof_reset(L)			cprof_nothing(L)
-#define cprof_running(L)		cprof_nothing(L)
-#define cprof_frame(L, record)		cprof_nothing(L)
-#define cprof_attach(L1)		cprof_nothing(L1)
-#define cprof_current()			((lua_State *)NULL)
-#define cprof_view(L, view)		cprof_nothing(L)
-#define cprof_freeview(L, view)		((void)(view))
-#define cprof_viewmove(L, view, method, n)	cprof_nothing(L)
-#define cprof_viewset(L, view, method, value)	cprof_nothing(L)
-#define cprof_viewlines(L, view, height, draw, ud)	cprof_nothing(L)
-#define cprof_viewgraph(L, view, draw, ud)	cprof_nothing(L)
+/* CPROF_API functions that do nothing, for CPROF_ENABLED 0. */
 
-/* LUA_OK, or 0 */
-static inline int cprof_nothing (lua_State *L) {
+static inline int cprof_open (lua_State *L) {
   (void)L;
-  return 0;
+  return LUA_OK;
 }
 
-static inline int luaopen_nocprof (lua_State *L) {
+static inline int luaopen_cprof (lua_State *L) {
   lua_pushnil(L);
   return 1;
 }
 
-static inline int cprof_report (lua_State *L, const cprof_ReportOptions *o,
+static inline int luaopen_cprof_core (lua_State *L) {
+  lua_pushnil(L);
+  return 1;
+}
+
+static inline int cprof_setalloc (lua_State *L, lua_Alloc alloc, void *ud) {
+  (void)L; (void)alloc; (void)ud;
+  return 0;
+}
+
+static inline int cprof_setclock (lua_State *L, cprof_Clock now, void *ud) {
+  (void)L; (void)now; (void)ud;
+  return 0;
+}
+
+static inline int cprof_start (lua_State *L, const cprof_Options *options) {
+  (void)L; (void)options;
+  return LUA_OK;
+}
+
+static inline int cprof_stop (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static inline int cprof_pause (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static inline int cprof_resume (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static inline int cprof_reset (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static inline int cprof_running (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+static inline int cprof_frame (lua_State *L, int record) {
+  (void)L; (void)record;
+  return 0;
+}
+
+static inline int cprof_attach (lua_State *L1) {
+  (void)L1;
+  return 0;
+}
+
+static inline lua_State *cprof_current (void) {
+  return NULL;
+}
+
+static inline uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
+  (void)L; (void)zone;
+  return 0;
+}
+
+static inline uint32_t cprof_entername (lua_State *L, const char *name) {
+  (void)L; (void)name;
+  return 0;
+}
+
+static inline void cprof_leave (lua_State *L, uint32_t mark) {
+  (void)L; (void)mark;
+}
+
+static inline int cprof_report (lua_State *L,
+                                const cprof_ReportOptions *options,
                                 lua_Writer writer, void *ud) {
-  (void)L; (void)o; (void)writer; (void)ud;
+  (void)L; (void)options; (void)writer; (void)ud;
   return LUA_OK;
 }
 
 static inline int cprof_annotate (lua_State *L, const char *source,
-                                  const cprof_ReportOptions *o,
+                                  const cprof_ReportOptions *options,
                                   lua_Writer writer, void *ud) {
-  (void)source;
-  return cprof_report(L, o, writer, ud);
+  (void)L; (void)source; (void)options; (void)writer; (void)ud;
+  return LUA_OK;
 }
 
-#define CPROF_DEFINE(zone)		extern int cprof_nozone
-#define CPROF_DECLARE(zone)		extern int cprof_nozone
-#define CPROF_REGION(L, zone)		{{
-#define CPROF_BEGIN(L, zone)		{{
-#define CPROF_END(L)			}}
-#define CPROF_SCOPE(L, zone)		(void)0
+static inline int cprof_save (lua_State *L, const char *path) {
+  (void)L; (void)path;
+  return LUA_OK;
+}
+
+static inline int cprof_export (lua_State *L, const char *format,
+                                const char *path) {
+  (void)L; (void)format; (void)path;
+  return LUA_OK;
+}
+
+static inline int cprof_view (lua_State *L, int *view) {
+  (void)L;
+  *view = 0;
+  return LUA_OK;
+}
+
+static inline void cprof_freeview (lua_State *L, int view) {
+  (void)L; (void)view;
+}
+
+static inline int cprof_viewmove (lua_State *L, int view, const char *method,
+                                  lua_Integer n) {
+  (void)L; (void)view; (void)method; (void)n;
+  return LUA_OK;
+}
+
+static inline int cprof_viewset (lua_State *L, int view, const char *method,
+                                 const char *value) {
+  (void)L; (void)view; (void)method; (void)value;
+  return LUA_OK;
+}
+
+static inline int cprof_viewlines (lua_State *L, int view, int height,
+                                   void (*draw) (void *ud,
+                                                 const cprof_Record *line),
+                                   void *ud) {
+  (void)L; (void)view; (void)height; (void)draw; (void)ud;
+  return LUA_OK;
+}
+
+static inline int cprof_viewgraph (lua_State *L, int view, const char *zone,
+                                   void (*draw) (void *ud,
+                                                 const cprof_Point *point),
+                                   void *ud) {
+  (void)L; (void)view; (void)zone; (void)draw; (void)ud;
+  return LUA_OK;
+}
+
+/* Zones: sizeof uses its operand, but does not evaluate it. */
+
+#define CPROF_DECLARE(zone)	struct cprof_nozone_
+#define CPROF_DEFINE(zone)	struct cprof_nozone_
+#define CPROF_STATIC(zone)	struct cprof_nozone_
+#define CPROF_REGION(L, zone)	{ (void)sizeof(L); {
+#define CPROF_BEGIN(L, zone)	{ (void)sizeof(L); {
+#define CPROF_NAMED(L, name)	{ (void)sizeof(L); (void)sizeof(name); {
+#define CPROF_END(L)		}}
+#define CPROF_LEAVE(L)		((void)sizeof(L))
+#define CPROF_SCOPE(L, zone)	enum { cprof_scope_##zone = sizeof(L) }
 
 #endif
 

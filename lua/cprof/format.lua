@@ -96,13 +96,26 @@ function format.cutend(s, width)
   return table.concat(characters(s), "", 1, width - 1) .. "…"
 end
 
----Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12.
+---Cuts what is too long at the beginning.
+---@param s string
+---@param width integer
+---@return string
+function format.cutstart(s, width)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  local all = characters(s)
+  return "…" .. table.concat(all, "", #all - width + 2, #all)
+end
+
+---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. Of a
+---file's own name, the end matters.
 ---@param s string
 ---@param width integer
 ---@return string
 function format.cutpath(s, width)
   if format.width(s) <= width then return s end
   local head, rest = s:match "^(/?[^/]*/)(.*)$"
+  if not rest then return format.cut(s, width) end
   while rest do
     rest = rest:match "^[^/]*/(.*)$"
     if not rest then break end
@@ -113,7 +126,82 @@ function format.cutpath(s, width)
       return shorter
     end
   end
-  return format.cut(s, width)
+  return format.cutstart(s, width)
+end
+
+---Cuts the name of a function: of a path as such, of a module's name at
+---the beginning, of a text at the end, of others in the middle.
+---@param s string
+---@param width integer
+---@return string
+function format.cutname(s, width)
+  if format.width(s) <= width then return s end
+  local indent, rest = s:match "^( *)(.*)$"
+  width = width - #indent
+  if rest:find "^%[" then return indent .. format.cutend(rest, width) end
+  if rest:find("/", 1, true) then
+    return indent .. format.cutpath(rest, width)
+  end
+  while rest:find "[.:]" do
+    rest = rest:match "^[^.:]*[.:](.*)$"
+    if format.width(rest) < width then return indent .. "…" .. rest end
+  end
+  return indent .. format.cut(rest, width)
+end
+
+format.arrow = " → "
+
+---Cuts a chain of calls between them: main → … → parser.parse. The last
+---ones matter most.
+---@param s string
+---@param width integer
+---@return string
+function format.cutchain(s, width)
+  if format.width(s) <= width then return s end
+  local indent, names = s:match "^ *", {}
+  for name in (s:sub(#indent + 1) .. format.arrow):gmatch "(.-) → " do
+    names[#names + 1] = name
+  end
+  local dots = "…" .. format.arrow
+  for first = 2, 1, -1 do
+    local head = first == 2 and names[1] .. format.arrow or ""
+    for from = first + 1, #names do
+      local shorter = indent .. head .. dots ..
+        table.concat(names, format.arrow, from)
+      if format.width(shorter) <= width then return shorter end
+    end
+  end
+  return format.cutindent(indent .. names[#names], width)
+end
+
+---Cuts the indentation rather than what it indents.
+---@param s string
+---@param width integer
+---@return string
+function format.cutindent(s, width)
+  local over = format.width(s) - width
+  if over <= 0 then return s end
+  local indent, rest = s:match "^( *)(.*)$"
+  if #indent > over then return indent:sub(over + 2) .. "…" .. rest end
+  return format.cutstart(rest, width)
+end
+
+---The lines of a text that is too long for one; all but the first are
+---indented.
+---@param s string
+---@param width integer
+---@return string[]
+function format.wrap(s, width)
+  local out, line = {}, nil
+  for word in s:gmatch "%S+" do
+    local longer = line and line .. " " .. word or word
+    if line and format.width(longer) > width then
+      out[#out + 1], longer = line, "  " .. word
+    end
+    line = longer
+  end
+  out[#out + 1] = line
+  return out
 end
 
 ---Control characters would spoil the lines of a report.
@@ -123,16 +211,36 @@ function format.plain(s)
   return (s:gsub("%c", function(c) return ("\\%d"):format(c:byte()) end))
 end
 
-local codes = { bold = "1", dim = "2", red = "31", yellow = "33" }
+local codes = { bold = "1", dim = "2" }
+
+-- shades of heat, from cold to hot, where there are 256 colours and where
+-- there are 16
+local ramps = {
+  many = { "38;5;102", "38;5;137", "38;5;136", "38;5;172", "38;5;208",
+    "38;5;202", "38;5;196", "1;38;5;196" },
+  few = { "34", "36", "32", "33", "93", "35", "31", "1;31" },
+}
+local shades <const> = 8
+
+local function ramp()
+  local term = (os.getenv "TERM" or "") .. (os.getenv "COLORTERM" or "")
+  for _, word in ipairs { "256color", "truecolor", "24bit", "direct" } do
+    if term:find(word, 1, true) then return ramps.many end
+  end
+  return ramps.few
+end
 
 ---@alias cprof.Paint fun(style: string?, s: string): string
 
 ---@param on boolean
 ---@return cprof.Paint
 function format.paint(on)
+  if not on then return function(_, s) return s end end
+  local colors = setmetatable({}, { __index = codes })
+  for i, code in ipairs(ramp()) do colors["heat" .. i] = code end
   return function(style, s)
-    if not on or not style then return s end
-    return ("\27[%sm%s\27[0m"):format(codes[style], s)
+    if not style then return s end
+    return ("\27[%sm%s\27[0m"):format(colors[style], s)
   end
 end
 
@@ -151,21 +259,101 @@ function format.columns()
   return core.columns() or 100
 end
 
----The style of a share: what is hot stands out.
+---The rows of the terminal; nil: it is none.
+---@return integer?
+function format.rows()
+  return core.rows()
+end
+
+---The style of a figure beside the greatest one. Each shade begins at half
+---of where the next one does; what is colder has none.
 ---@param part number
----@param whole number
+---@param greatest number
 ---@return string?
-function format.heat(part, whole)
-  local share = whole > 0 and part / whole or 0
-  if share >= 0.2 then return "red" end
-  if share >= 0.05 then return "yellow" end
+function format.heat(part, greatest)
+  if part <= 0 or greatest <= 0 then return nil end
+  local halvings = math.ceil(math.log(greatest / part, 2) - 1e-9)
+  local shade = shades - math.max(halvings - 1, 0)
+  return shade > 0 and "heat" .. shade or nil
 end
 
 ---@class cprof.Column
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
+---@field firm? boolean   is it never cut to less?
 ---@field cut? fun(s: string, width: integer): string  how; in the middle
+---@field optional? boolean  left out where all of its cells are empty
+---@field yields? boolean    left out rather than to cut others
+---@field code? boolean   a name or a place, as Markdown has to know
+
+local function text_of(cell)
+  if type(cell) == "table" then return cell[1], cell[2] end
+  return cell, nil
+end
+
+---The numbers of the columns that are to be shown.
+---@param columns cprof.Column[]
+---@param rows table[]
+---@return integer[]
+function format.used(columns, rows)
+  local out = {}
+  for i, column in ipairs(columns) do
+    local used = not column.optional
+    for _, row in ipairs(rows) do
+      if used then break end
+      local s = text_of(row[i])
+      used = s ~= "" and s ~= "-"
+    end
+    if used then out[#out + 1] = i end
+  end
+  return out
+end
+
+-- what is left of a column where there is hardly any room
+local stub <const> = 8
+
+-- how wide these columns would be, and by how much that is too wide
+local function natural(columns, rows, used, width)
+  local widths, over = {}, -2 - width
+  for _, i in ipairs(used) do
+    widths[i] = format.width(columns[i].title)
+    for _, row in ipairs(rows) do
+      local n = format.width((text_of(row[i])))
+      if n > widths[i] then widths[i] = n end
+    end
+    over = over + widths[i] + 2
+  end
+  return widths, over
+end
+
+-- Takes what is too wide from the columns that allow it, last first. Those
+-- that yield are narrowed before others, and then left out.
+local function fit(columns, rows, used, width)
+  local widths, over = natural(columns, rows, used, width)
+  local function narrow(least_of)
+    for k = #used, 1, -1 do
+      local i = used[k]
+      local least = least_of(columns[i])
+      if least and over > 0 and widths[i] > least then
+        local less = math.min(over, widths[i] - least)
+        widths[i], over = widths[i] - less, over - less
+      end
+    end
+  end
+  narrow(function(column) return column.yields and column.least end)
+  for k = #used, 1, -1 do
+    if over > 0 and columns[used[k]].yields then
+      over = over - widths[used[k]] - 2
+      table.remove(used, k)
+    end
+  end
+  narrow(function(column) return column.least end)
+  narrow(function(column)
+    return column.least and not column.firm and stub
+  end)
+  return widths
+end
 
 ---Lines of a table, all columns aligned. A cell is a string, or a table
 ---{ text, style }.
@@ -175,34 +363,16 @@ end
 ---@param paint cprof.Paint
 ---@return string[]
 function format.table(columns, rows, width, paint)
-  local widths, total = {}, 0
-  for i, column in ipairs(columns) do
-    widths[i] = format.width(column.title)
-    for _, row in ipairs(rows) do
-      local cell = row[i]
-      local n = format.width(type(cell) == "table" and cell[1] or cell)
-      if n > widths[i] then widths[i] = n end
-    end
-    total = total + widths[i] + 2
-  end
-  -- what is too wide is taken from the columns that allow it, last first
-  local over = total - 2 - width
-  for i = #columns, 1, -1 do
-    local least = columns[i].least
-    if least and over > 0 and widths[i] > least then
-      local less = math.min(over, widths[i] - least)
-      widths[i] = widths[i] - less
-      over = over - less
-    end
-  end
+  local used = format.used(columns, rows)
+  local widths = fit(columns, rows, used, width)
   local function line(cells, head)
     local out = {}
-    for i, column in ipairs(columns) do
-      local cell, style = cells[i], head and "bold" or nil
-      if type(cell) == "table" then cell, style = cell[1], cell[2] end
+    for _, i in ipairs(used) do
+      local column = columns[i]
+      local cell, style = text_of(cells[i])
       cell = (column.cut or format.cut)(cell, widths[i])
       local pad = column.left and format.left or format.right
-      out[i] = paint(style, pad(cell, widths[i]))
+      out[#out + 1] = paint(head and "bold" or style, pad(cell, widths[i]))
     end
     return (table.concat(out, "  "):gsub("%s+$", ""))
   end

@@ -136,6 +136,29 @@ function Frames:average_nodes(average)
     self.profile.nodes)
 end
 
+---The frames that are kept, oldest first: their numbers and times, and what
+---functions took of them.
+---@param of table<integer, boolean>  ids of functions
+---@return { numbers: integer[], ns: integer[], self: integer[],
+---  total: integer[], calls: integer[] }
+function Frames:series(of)
+  local out = { numbers = {}, ns = {}, self = {}, total = {}, calls = {} }
+  for i = 1, self.kept do
+    local f = self.history:frame(self.kept - i, false)
+    local calls, self_ns, total_ns = 0, 0, 0
+    for at = 1, #f.rows, 4 do
+      if of[f.rows[at]] then
+        calls = calls + f.rows[at + 1]
+        self_ns = self_ns + f.rows[at + 2]
+        total_ns = total_ns + f.rows[at + 3]
+      end
+    end
+    out.numbers[i], out.ns[i] = f.number, f.ns
+    out.self[i], out.total[i], out.calls[i] = self_ns, total_ns, calls
+  end
+  return out
+end
+
 local function percentiles(values)
   table.sort(values)
   local n = #values

@@ -4,6 +4,8 @@ local core = require "cprof.core"
 local internal = require "cprof.internal"
 local name = require "cprof.name"
 local options = require "cprof.options"
+local paths = require "cprof.paths"
+local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
@@ -37,14 +39,14 @@ local start_options = {
   mode = { type = "string", values = { "call", "line", "trace" },
            default = "call" },
   trace = { type = "trace" },
-  lines = { type = "patterns" },
-  include = { type = "patterns" },
-  exclude = { type = "patterns" },
-  c_functions = { type = "boolean", default = true },
-  callsites = { type = "boolean", default = false },
+  lines = { type = "patterns", shapes = true },
+  include = { type = "patterns", shapes = true },
+  exclude = { type = "patterns", shapes = true },
+  c_functions = { type = "boolean", default = true, shapes = true },
+  callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
-                default = "auto" },
+                default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
                 default = 1000000 },
   history = { type = "history", default = 128 },
@@ -55,47 +57,22 @@ local start_options = {
 
 internal.add()
 
-local function matches(patterns, source, title)
-  for _, pattern in ipairs(patterns) do
-    if source:find(pattern) or title and title:find(pattern) then
-      return true
-    end
-  end
-  return false
-end
-
--- called once for each source
-local function lines_filter(lines)
-  if not lines then return nil end
-  return function(source) return matches(lines, name.place(source)) end
-end
-
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  local paths, of_c = name.paths(), {}
-  for f, path in pairs(paths) do
+  local found, of_c = paths.all(), {}
+  for f, path in pairs(found) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
-    local path = f and (paths[f] or of_c[core.address(f)])
+    local path = f and (found[f] or of_c[core.address(f)])
     return name.title(raw, name.of(raw, path))
   end
 end
 
--- called once for each function, at its first call
-local function filter(include, exclude, title_of)
-  if not include and not exclude then return nil end
-  return function(raw, f)
-    local source = name.place(raw.source)
-    local title = title_of(raw, f)
-    if exclude and matches(exclude, source, title) then return false end
-    return not include or matches(include, source, title)
-  end
-end
-
-local program -- what ran, for reports
+local program, shape -- what ran, and the options that shape its profile
+local chosen         ---@type cprof.Patterns  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -110,11 +87,11 @@ end
 local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
 
 -- options that the cost of an event depends on, as the core has them
-local function way(o)
+local function way(o, filter)
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
-    lines_of = lines_filter(o.lines),
+    lines_of = filter:line_filter(),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
     fold_at = fold_at[o.recursion],
@@ -152,10 +129,11 @@ function cprof.start(opts)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
-  program = program_name()
+  program, shape = program_name(), options.shape(start_options, o)
+  chosen = patterns.new(o)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given = way(o)
+  local given = way(o, chosen)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -165,11 +143,12 @@ function cprof.start(opts)
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
-    filter = filter(o.include, o.exclude, title_of),
+    filter = chosen:function_filter(title_of),
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
-    meta = { program = program, lua_version = _VERSION },
+    meta = profile.strings { program = program, lua_version = _VERSION,
+                             options = shape },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   local ok, why = core.start(given)
@@ -222,29 +201,14 @@ cprof.frame = core.frame
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
----A function that does what `f` does, within a zone.
----@param zone string
----@param f function
----@return function
-function cprof.wrap(zone, f)
-  if type(zone) ~= "string" then
-    error("wrap: the name must be a string, got a " .. type(zone), 2)
-  elseif type(f) ~= "function" then
-    error("wrap: a function must follow the name, got a " .. type(f), 2)
-  end
-  return function(...)
-    local _ <close> = core.zone(zone)
-    return f(...)
-  end
-end
-
--- Views are made while recording pauses, so that they do not show up in
--- what they show.
+-- What the profiler does itself is done while recording pauses, so that it
+-- does not show up in what is recorded.
 local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-                            lua_version = _VERSION }
+    lua_version = _VERSION, options = shape,
+    unmatched_patterns = chosen and chosen:unmatched() }
 end
 
 local function snapshot(who)
@@ -256,7 +220,10 @@ local function snapshot(who)
   return p
 end
 
-core.naming(profile.names)
+core.naming(function()
+  return profile.names(),
+    { unmatched_patterns = chosen and chosen:unmatched() }
+end)
 
 ---What recording costs per event, in ns, measured anew for what these
 ---options ask for; later starts use it. nil and a reason when it cannot be
@@ -265,8 +232,8 @@ core.naming(profile.names)
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
   local o = options.check("calibrate", start_options, opts, 2)
-  local _ <close> = core.pause() and resume or nil
-  local costs, why = core.calibrate(way(o))
+  local _ <close> = core.suspend() and resume or nil
+  local costs, why = core.calibrate(way(o, patterns.new(o)))
   return costs, why
 end
 
@@ -279,7 +246,7 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   local p, why = profile.load(path)
   return p, why
 end
@@ -287,7 +254,7 @@ end
 for method, f in pairs(view.methods) do
   if type(f) == "function" then
     view.methods[method] = function(...)
-      local _ <close> = core.pause() and resume or nil
+      local _ <close> = core.suspend() and resume or nil
       return f(...)
     end
   end
@@ -296,7 +263,7 @@ end
 ---The profile of what was recorded so far. It does not change any more.
 ---@return cprof.Profile
 function cprof.snapshot()
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   local p = snapshot "snapshot"
   return p
 end
@@ -305,7 +272,7 @@ end
 ---@param opts? cprof.ReportOptions
 ---@return string
 function cprof.report(opts)
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return snapshot "report":report(opts)
 end
 
@@ -315,7 +282,7 @@ end
 ---@param opts? cprof.AnnotateOptions
 ---@return string
 function cprof.annotate(source, opts)
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return snapshot "annotate":annotate(source, opts)
 end
 
@@ -326,8 +293,25 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  local _ <close> = core.pause() and resume or nil
+  local _ <close> = core.suspend() and resume or nil
   return view.new(function() return p or taken() end, p == nil)
+end
+
+---A function that does what `f` does, within a zone.
+---@param zone string
+---@param f function
+---@return function
+function cprof.wrap(zone, f)
+  local _ <close> = core.suspend() and resume or nil
+  if type(zone) ~= "string" then
+    error("wrap: the name must be a string, got a " .. type(zone), 2)
+  elseif type(f) ~= "function" then
+    error("wrap: a function must follow the name, got a " .. type(f), 2)
+  end
+  return function(...)
+    local _ <close> = core.zone(zone)
+    return f(...)
+  end
 end
 
 return cprof

@@ -35,6 +35,7 @@ end
 ---@field self_raw_ns integer  the same with what recording has cost
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
+---@field total_raw_ns integer
 ---@field active boolean    is there code on the line that can run?
 
 ---@class cprof.Source
@@ -53,7 +54,28 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           active = active }
+           total_raw_ns = 0, active = active }
+end
+
+-- adds up what was counted: `get` gives the line to add to, by the key
+-- that a function has; 0: it has none
+local function sum(p, counted, keys, get)
+  local zones = {}
+  for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
+  for func, at, hits, ns, raw in lines.each(counted) do
+    if keys[func] ~= 0 then
+      local line = get(keys[func], at)
+      line.hits = line.hits + hits
+      line.self_ns = line.self_ns + ns
+      line.self_raw_ns = line.self_raw_ns + raw
+    end
+  end
+  local sites = core.sites(p.nodes, zones, keys)
+  for i = 1, #sites, 5 do
+    local line = get(sites[i], sites[i + 1])
+    line.calls, line.total_ns = sites[i + 2], sites[i + 3]
+    line.total_raw_ns = sites[i + 4]
+  end
 end
 
 ---The lines of all sources.
@@ -63,18 +85,17 @@ end
 ---@param passes? fun(f: cprof.Function): boolean  only those of these
 ---@return table<string, cprof.Line[]>
 local function collect(p, counted, sources, passes)
-  local out, keys, zones, number = {}, {}, {}, {}
+  local out, keys, number = {}, {}, {}
   for i, source in ipairs(sources) do
     local list = {}
     local content = source.text and text.split(source.text) or {}
-    for n = 1, #source.active do
-      list[n] = new(source.active:byte(n) == 1 and not bare(content[n] or ""))
+    for n, active in ipairs(lines.active(source, content)) do
+      list[n] = new(active)
     end
     out[source.source] = list
     number[source.source] = i
   end
   for i, f in ipairs(p.functions) do
-    zones[i] = f.kind == "zone"
     keys[i] = (not passes or passes(f)) and number[f.source] or 0
   end
   if passes then
@@ -99,21 +120,47 @@ local function collect(p, counted, sources, passes)
     for n = #list + 1, line do list[n] = new(false) end
     return list[line]
   end
-  for func, at, hits, ns, raw in lines.each(counted) do
-    local key = keys[func]
-    if key ~= 0 then
-      local line = get(key, at)
-      line.hits = line.hits + hits
-      line.self_ns = line.self_ns + ns
-      line.self_raw_ns = line.self_raw_ns + raw
+  sum(p, counted, keys, get)
+  return out
+end
+
+-- the lines of each function, by its title, as { line -> figures }
+local function by_title(p, counted)
+  local out, list, keys, ids = {}, {}, {}, {}
+  for i, f in ipairs(p.functions) do
+    if not ids[f.title] then
+      list[#list + 1] = f.title
+      ids[f.title] = #list
     end
+    keys[i] = ids[f.title]
   end
-  local sites = core.sites(p.nodes, zones, keys)
-  for i = 1, #sites, 4 do
-    local line = get(sites[i], sites[i + 1])
-    line.calls, line.total_ns = sites[i + 2], sites[i + 3]
+  sum(p, counted, keys, function(key, at)
+    local own = out[list[key]] or {}
+    out[list[key]] = own
+    own[at] = own[at] or new(true)
+    return own[at]
+  end)
+  return out
+end
+
+-- which lines ran, of each source
+local function ran(p, counted)
+  local out = {}
+  for func, at, hits in lines.each(counted) do
+    local source = p.functions[func].source
+    out[source] = out[source] or {}
+    out[source][at] = out[source][at] or hits > 0
   end
   return out
+end
+
+-- what is made at the first call, and kept
+local function once(make)
+  local made
+  return function()
+    made = made or make()
+    return made
+  end
 end
 
 ---What a profile knows of lines. It is put together when it is asked for.
@@ -123,12 +170,7 @@ end
 function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
-  -- what it was before it was put together
-  local all
-  local function whole()
-    all = all or collect(p, counted, sources)
-    return all
-  end
+  local whole = once(function() return collect(p, counted, sources) end)
   p.lines = setmetatable({}, {
     __index = function(_, source) return whole()[source] end,
     __pairs = function() return next, whole(), nil end,
@@ -136,6 +178,20 @@ function lines.attach(p, counted, sources)
   p.lines_of = function(passes)
     return passes and collect(p, counted, sources, passes) or whole()
   end
+  p.lines_by_title = once(function() return by_title(p, counted) end)
+  p.lines_ran = once(function() return ran(p, counted) end)
+end
+
+---The lines of a source on which there is code that can run.
+---@param source cprof.Source
+---@param content string[]
+---@return table<integer, boolean>
+function lines.active(source, content)
+  local out = {}
+  for n = 1, #source.active do
+    out[n] = source.active:byte(n) == 1 and not bare(content[n] or "")
+  end
+  return out
 end
 
 return lines

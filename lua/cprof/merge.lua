@@ -1,36 +1,21 @@
--- Sums of profiles: of many runs, or of many machines. Functions with the
--- same title are one, and so are the states that they lead to.
+-- Sums of profiles: of many runs, or of many machines, also of a program
+-- that was edited in between.
 
+local compare = require "cprof.compare"
 local core = require "cprof.core"
+local joined = require "cprof.joined"
 local lines = require "cprof.lines"
-local name = require "cprof.name"
 local profile = require "cprof.profile"
 
 local merge = {}
 
--- the functions of all, and for each profile which of these are its own
-local function functions_of(profiles)
-  local all, maps, ids = {}, {}, {}
-  for i, p in ipairs(profiles) do
-    maps[i] = {}
-    for j, f in ipairs(p.functions) do
-      local key = f.kind .. "\0" .. f.title
-      if not ids[key] then
-        ids[key] = #all + 1
-        all[ids[key]] = setmetatable({ id = ids[key] }, { __index = f })
-      end
-      maps[i][j] = ids[key]
-    end
-  end
-  return all, maps
-end
-
 -- those that were counted in all, those of a function together
-local function lines_of(profiles, maps)
+local function lines_of(profiles, maps, shifts)
   local sums, keys = {}, {}
   for i, p in ipairs(profiles) do
     for func, line, hits, ns, raw in lines.each(p.counted) do
-      local key = maps[i][func] << 32 | line
+      local moved = line + (shifts[i][func] or 0)
+      local key = maps[i][func] << 32 | (moved > 0 and moved or line)
       local sum = sums[key]
       if not sum then
         sum = { 0, 0, 0 }
@@ -47,90 +32,111 @@ local function lines_of(profiles, maps)
   return out
 end
 
--- where there is code in either
-local function either(a, b)
-  if a == b then return a end
-  local out = {}
-  for i = 1, math.max(#a, #b) do
-    out[i] = string.char((a:byte(i) or 0) | (b:byte(i) or 0))
-  end
-  return table.concat(out)
-end
-
-local function join(known, source)
-  known.text = known.text or source.text
-  known.changed = known.changed or source.changed
-  -- not the same code: what stands on a line is not of one text
-  known.mixed = known.mixed or source.mixed or
-    source.text ~= nil and source.text ~= known.text
-  known.active = either(known.active, source.active)
-end
-
-local function sources_of(profiles)
-  local out, by_place = {}, {}
-  for _, p in ipairs(profiles) do
-    for key, source in pairs(p.sources) do
-      local place = name.place(key)
-      if by_place[place] then
-        join(by_place[place], source)
-      else
-        by_place[place] = { source = key, active = source.active,
-          text = source.text, changed = source.changed,
-          mixed = source.mixed }
-        out[#out + 1] = by_place[place]
-      end
-    end
-  end
-  table.sort(out, function(a, b) return a.source < b.source end)
-  return out
-end
-
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "events", "unmatched", "truncated", "clock_backwards",
   "clock_backwards_ns" }
 
+local function runs(meta) return meta.runs or 1 end
+
+-- why overhead is in the times, and of how many runs
+local function uncompensated(profiles, all)
+  local count, why = 0, nil
+  for _, p in ipairs(profiles) do
+    if p.meta.uncompensated then
+      count, why = count + runs(p.meta), why or p.meta.uncompensated
+    end
+  end
+  if count == 0 or count == all then return why end
+  return ("%s, in %d of %d runs"):format(why, count, all)
+end
+
+-- those that all have, and what is not the same
+local function options_of(profiles)
+  local out, seen = {}, {}
+  for _, p in ipairs(profiles) do
+    for key in pairs(p.meta.options or {}) do seen[key] = true end
+  end
+  for key in pairs(seen) do
+    local first = profiles[1].meta.options or {}
+    out[key] = first[key] or "default"
+    for _, p in ipairs(profiles) do
+      if (p.meta.options or {})[key] ~= first[key] then
+        out[key] = "not the same in all runs"
+      end
+    end
+  end
+  return next(out) and out or nil
+end
+
 local function meta_of(profiles)
   local first = profiles[1].meta
-  local out = { runs = 0, pid = first.pid, hook_lost = false }
+  local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
+    fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "internals", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do
     local meta = p.meta
-    out.runs = out.runs + (meta.runs or 1)
+    out.runs = out.runs + runs(meta)
     for _, key in ipairs(summed) do
       if meta[key] then out[key] = (out[key] or 0) + meta[key] end
     end
     out.started_at = math.min(out.started_at or math.maxinteger,
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
+    out.folded = out.folded or meta.folded
+    out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
-    out.uncompensated = out.uncompensated or meta.uncompensated
     if meta.program ~= first.program then out.program = "several programs" end
   end
+  out.uncompensated = uncompensated(profiles, out.runs)
+  out.options = options_of(profiles)
+  if #profiles == 1 then out.costs_ns = first.costs_ns end
   return out
+end
+
+-- the newest first: what it says of lines is what holds
+local function newest_first(profiles)
+  local order, out = {}, {}
+  for i in ipairs(profiles) do order[i] = i end
+  table.sort(order, function(a, b)
+    local x, y = profiles[a].meta.started_at, profiles[b].meta.started_at
+    if x ~= y then return x > y end
+    return a > b
+  end)
+  for i, k in ipairs(order) do out[i] = profiles[k] end
+  return out
+end
+
+-- why they cannot be added up
+local function differ(profiles)
+  local first = profiles[1].meta
+  for _, p in ipairs(profiles) do
+    if p.meta.mode ~= first.mode then
+      return ("mode %s and mode %s cannot be added up"):format(first.mode,
+        p.meta.mode)
+    elseif compare.clock(p.meta) ~= compare.clock(first) then
+      return ("clock %s and clock %s cannot be added up"):format(first.clock,
+        p.meta.clock)
+    end
+  end
 end
 
 ---The sum of profiles. Gives nil and a message where there can be none.
 ---@param profiles cprof.Profile[]
 ---@return cprof.Profile?, string?
 function merge.sum(profiles)
-  local first = profiles[1].meta
-  for _, p in ipairs(profiles) do
-    for _, key in ipairs { "mode", "clock" } do
-      if p.meta[key] ~= first[key] then
-        return nil, ("%s %s and %s %s cannot be added up"):format(key,
-          first[key], key, p.meta[key])
-      end
-    end
+  local why = differ(profiles)
+  if why then return nil, why end
+  local all, nodes, maps, shifts = joined.new(), {}, {}, {}
+  local sorted = newest_first(profiles)
+  for i, p in ipairs(sorted) do
+    nodes[i], maps[i], shifts[i] = p.nodes, all:add(p)
   end
-  local functions, maps = functions_of(profiles)
-  local nodes = {}
-  for i, p in ipairs(profiles) do nodes[i] = p.nodes end
   return profile.new(function(f) return f.name, f.title end,
-    core.merge(nodes, maps), functions, meta_of(profiles),
-    lines_of(profiles, maps), sources_of(profiles))
+    core.merge(nodes, maps, shifts), all.functions, meta_of(profiles),
+    lines_of(sorted, maps, shifts), all.sources)
 end
 
 return merge

@@ -1,21 +1,22 @@
 -- Names that people recognise: what a function is called in the source,
 -- in the library that it belongs to, or by whoever called it first.
 
-local core = require "cprof.core"
+local classes = require "cprof.classes"
+local definitions = require "cprof.definitions"
 local text = require "cprof.text"
 
 local name = {}
-
--- a C function that nobody has a name for
-name.nameless = "(C function)"
 
 ---@class cprof.Named
 ---@field kind string       "Lua", "C", "main", "zone", "root"
 ---@field source string
 ---@field line integer
 ---@field last_line integer
+---@field nth integer?      of the functions that are defined on these lines
 ---@field called string     the name at the first call, or ""
 ---@field how string        what kind of name that is, as of debug.getinfo
+---@field code string?      C: where its code is, if no good name is known
+---@field id integer?
 
 local here = os.getenv "PWD"
 
@@ -38,32 +39,41 @@ function name.place(source)
   return ('[string "%s"]'):format(line)
 end
 
--- what stands before the word 'function' and gives it a name
-local before = {
-  "([%a_][%w_%.]*)%s*=%s*$",         -- a.b = function
-  "%[%s*[\"']([^\"']+)[\"']%s*%]%s*=%s*$", -- ["b"] = function
+-- Definitions that their line names for sure: reading all of the source
+-- takes longer.
+local sure = {
+  "^%s*function%s+([%a_][%w_.:]*)%s*%(",
+  "^%s*local%s+function%s+([%a_][%w_]*)%s*%(",
+  "^%s*local%s+([%a_][%w_]*)%s*=%s*function%s*%(",
+  "^%s*([%a_][%w_]*%.[%w_.]+)%s*=%s*function%s*%(",
 }
 
--- the name that the definition on this line has; nil where there is none,
--- or more than one definition
-local function defined(line)
-  local at, count = nil, 0
-  for start in line:gmatch "()%f[%w_]function%f[^%w_]" do
-    if not line:find("^[\"']", start - 1) then at, count = start, count + 1 end
-  end
-  if count ~= 1 then return nil end
-  local given = line:match("^function%s+([%a_][%w_%.:]*)", at)
-  if given then return given end
-  for _, pattern in ipairs(before) do
-    given = line:sub(1, at - 1):match(pattern)
-    if given then return given end
+-- bases that stand for something else
+local relative = { self = true, _G = true, _ENV = true }
+
+local function quick(lines, at)
+  local line = lines[at]
+  local first = line and line:find("function", 1, true)
+  if not first or line:find("function", first + 8, true) then return nil end
+  for _, pattern in ipairs(sure) do
+    local given = line:match(pattern)
+    if given then
+      -- of several values that are assigned, it may be another one's
+      local several = at > 1 and lines[at - 1]:find ",%s*$"
+      return not several and not relative[given:match "^[%w_]+"] and given
+        or nil
+    end
   end
 end
 
+-- what the definition calls a function
 local function definition(f)
   local lines = text.lines(f.source)
-  local line = lines and lines[f.line]
-  return line and defined(line)
+  if not lines then return nil end
+  local given = quick(lines, f.line)
+  if given then return { name = given } end
+  local index = text.once(f.source, definitions.index)
+  return definitions.find(index, f.line, f.last_line, f.nth)
 end
 
 local function called(f)
@@ -72,16 +82,117 @@ local function called(f)
   return f.called
 end
 
+-- {======================================================
+-- Lua functions
+-- =======================================================
+
+local Naming = {}
+Naming.__index = Naming
+
+-- a path, with the table's name as all its functions have it
+function Naming:spelled(path)
+  local base, between, key = classes.split(path)
+  return base and self.classes:of_path(base) .. between .. key or path
+end
+
+function Naming:name_lua(f)
+  local own = self.own[f]
+  local path, shared = self.path(f)
+  if not own then
+    return path and self:spelled(path) or called(f) or
+      ("<fn:%d>"):format(f.line)
+  end
+  if shared then path = nil end
+  local base, between, key = classes.split(own.name)
+  local class = base and self.classes:of_base(f.source, base)
+  if path and (own.anonymous or not class or
+     class == base and classes.throwaway(base)) then
+    return self:spelled(path)
+  end
+  return (class and class .. between .. key or own.name) .. (own.mark or "")
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- C functions
+-- =======================================================
+
+-- names by which a function is known, and not only called
+local known = { global = true, field = true, method = true, upvalue = true }
+
+-- a library as 'require' knows it: socket/core.so; else its file's name
+local function library(file)
+  local best
+  for template in (package and package.cpath or ""):gmatch "[^;]+" do
+    local before, after = template:match "^([^?]*)%?([^?]*)$"
+    if before and #file > #before + #after and after ~= "" and
+       file:sub(1, #before) == before and file:sub(-#after) == after then
+      local rest = file:sub(#before + 1)
+      if not best or #rest < #best then best = rest end
+    end
+  end
+  return best or file:match "[^/]*$"
+end
+
+-- where the code of a C function is, with what it is called there
+local function placed(f)
+  local file, symbol = f.code:match "^(.*): (.-)$"
+  if file then return ("%s: %s"):format(library(file), symbol) end
+  local offset
+  file, offset = f.code:match "^(.*)(%+0x%x+)$"
+  if f.how == "metamethod" or f.how == "for iterator" then
+    return ("%s: %s"):format(library(file), called(f))
+  end
+  return library(file) .. offset
+end
+
+function Naming:name_c(f, calls)
+  local path, given = self.path(f), called(f)
+  if path then return path end
+  if f.how == "message handler" or given and known[f.how] then return given end
+  -- what was there before recording began is the host's
+  if calls == 0 and not given then return "(host)" end
+  if (f.code or "") ~= "" then return placed(f) end
+  return given or f.id and ("(C function %d)"):format(f.id) or "(C function)"
+end
+
+-- }======================================================
+
+
+---Names of functions that are to agree with each other.
+---@param list cprof.Named[]
+---@param path fun(f: cprof.Named): string?, boolean?  where a function is
+---    found, and whether that is one of several closures' place
+---@return fun(f: cprof.Named, calls: integer?): string
+function name.namer(list, path)
+  local self = setmetatable({ path = path, own = {} }, Naming)
+  local met = {}
+  for _, f in ipairs(list) do
+    local own = f.kind == "Lua" and definition(f)
+    if own then
+      self.own[f] = own
+      local found, shared = path(f)
+      if found and not shared and not own.anonymous then
+        met[#met + 1] = { source = f.source, name = own.name, path = found }
+      end
+    end
+  end
+  self.classes = classes.new(met)
+  return function(f, calls)
+    if f.kind == "main" then return name.place(f.source) end
+    if f.kind == "C" then return self:name_c(f, calls) end
+    if f.kind ~= "Lua" then return f.called end
+    return self:name_lua(f)
+  end
+end
+
 ---@param f cprof.Named
----@param path string?  where it was found under package.loaded
+---@param path string?  where it is found
 ---@return string
 function name.of(f, path)
-  if f.kind == "main" then return name.place(f.source) end
-  if f.kind == "C" then return path or called(f) or name.nameless end
-  if f.kind ~= "Lua" then return f.called end
-  local own = definition(f)
-  if own and own:find(":", 1, true) then return own end
-  return path or own or called(f) or "(anonymous)"
+  return name.namer({ f }, function() return path end)(f)
 end
 
 ---Where a function is defined: file and line.
@@ -102,82 +213,6 @@ function name.title(f, given)
   local where = name.where(f)
   if where == "" then return given end
   return ("%s (%s)"):format(given, where)
-end
-
-local libraries = {}
-for library in ("coroutine debug io math os package string table utf8")
-  :gmatch "%a+" do
-  libraries[library] = true
-end
-
--- string.rep before an alias of it, a global before a module's copy
-local function rank(path)
-  local module = path:match "^(.-)[.:]"
-  if not module then return 1 end
-  return libraries[module] and 0 or 2
-end
-
-local function better(new, old)
-  if not old then return true end
-  local a, b = rank(new), rank(old)
-  if a ~= b then return a < b end
-  if #new ~= #old then return #new < #old end
-  return new < old
-end
-
-local function add(paths, path, f)
-  if better(path, paths[f]) then paths[f] = path end
-end
-
-local function collect(paths, prefix, t, depth)
-  for key, value in next, t do
-    if type(key) == "string" then
-      if type(value) == "function" then
-        add(paths, prefix .. key, value)
-      elseif type(value) == "table" and depth > 1 and
-             value ~= package.loaded then
-        collect(paths, prefix .. key .. ".", value, depth - 1)
-      end
-    end
-  end
-end
-
--- C functions that stand in no table, but are known by who makes them
-local function collect_made(paths)
-  add(paths, "ipairs iterator", (ipairs {}))
-  add(paths, "string.gmatch iterator", (string.gmatch("", "")))
-  add(paths, "coroutine.wrap function", coroutine.wrap(print))
-  for hook, f in pairs(core.hooks) do add(paths, "debug." .. hook, f) end
-  for i, searcher in ipairs(package.searchers or {}) do
-    if type(searcher) == "function" then
-      add(paths, ("package.searchers[%d]"):format(i), searcher)
-    end
-  end
-end
-
----The functions that can be reached under package.loaded, and among the
----methods of the registry's metatables, each with its best path.
----@return table<function, string>
-function name.paths()
-  local paths = setmetatable({}, { __mode = "k" })
-  for module, value in next, package.loaded do
-    if module == "_G" then collect(paths, "", value, 2)
-    elseif type(value) == "table" then
-      collect(paths, tostring(module) .. ".", value, 2)
-    else
-      collect(paths, "", { [module] = value }, 1)
-    end
-  end
-  collect_made(paths)
-  local registry = debug and debug.getregistry and debug.getregistry() or {}
-  for key, value in next, registry do
-    local methods = type(key) == "string" and type(value) == "table" and
-      rawget(value, "__name") == key and rawget(value, "__index")
-    if type(methods) == "table" then
-      collect(paths, key .. ":", methods, 1)
-    end
-  end
-  return paths
 end
 
 return name

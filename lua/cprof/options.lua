@@ -8,6 +8,7 @@ local options = {}
 ---@field min? number
 ---@field max? number
 ---@field default? any
+---@field shapes? boolean      profiles tell it: figures depend on it
 
 local function quoted(list)
   local out = {}
@@ -23,14 +24,21 @@ function options.shown(value)
   return ("%s (a %s)"):format(tostring(value), type(value))
 end
 
----The keys of a table, in order, as an error message lists them.
+---The keys of a table, in order.
 ---@param set table<string, any>
----@return string
-function options.names(set)
+---@return string[]
+function options.keys(set)
   local out = {}
   for name in pairs(set) do out[#out + 1] = name end
   table.sort(out)
-  return table.concat(out, ", ")
+  return out
+end
+
+---The same, as an error message lists them.
+---@param set table<string, any>
+---@return string
+function options.names(set)
+  return table.concat(options.keys(set), ", ")
 end
 
 local function isinteger(value)
@@ -87,6 +95,24 @@ function checks.patterns(value)
         why:gsub("^.-:%d+: ", ""))
     end
   end
+end
+
+---The options that shape a profile, as text; nil: all have their defaults.
+---@param specs table<string, cprof.OptionSpec>
+---@param given table<string, any>
+---@return table<string, string>?
+function options.shape(specs, given)
+  local out = {}
+  for name, spec in pairs(specs) do
+    local value = given[name]
+    if spec.shapes and value ~= spec.default then
+      local text = type(value) == "table" and quoted(value) or tostring(value)
+      -- patterns may have any bytes
+      out[name] = utf8.len(text) and text or
+        text:gsub("[\x80-\xff]", function(c) return "\\" .. c:byte() end)
+    end
+  end
+  return next(out) and out or nil
 end
 
 -- "full", or how many

@@ -6,6 +6,7 @@ local export = require "cprof.export"
 local frames = require "cprof.frames"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
+local paths = require "cprof.paths"
 local report = require "cprof.report"
 local text = require "cprof.text"
 
@@ -35,6 +36,9 @@ local text = require "cprof.text"
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
+---@field options table<string, string>?  of `start`, that shaped it and
+---    had not their defaults
+---@field unmatched_patterns string?  a line for each that matched nothing
 ---@field lua_version string
 ---@field cprof_version string
 
@@ -51,6 +55,10 @@ local text = require "cprof.text"
 ---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field max_depth integer    most frames of it on one stack
+---@field fingerprint string    hash of its code, whatever lines it is on;
+---    "" where there is too little of it to know it by
+---@field layout integer        hash of its code and of its lines from the
+---    first one; 0: not known
 
 ---@class cprof.Node
 ---@field id integer
@@ -69,6 +77,7 @@ local text = require "cprof.text"
 ---@field self_ns integer
 ---@field self_raw_ns integer
 ---@field total_ns integer
+---@field total_raw_ns integer
 ---@field max_depth integer
 
 ---@class cprof.Edge           the calls from one row to another
@@ -78,6 +87,9 @@ local text = require "cprof.text"
 ---@field self_ns integer      of the callee, called by this caller
 ---@field total_in_ns integer  of the callee; adds up over its callers
 ---@field total_out_ns integer for the caller; adds up over its callees
+---@field self_raw_ns integer  these times with overhead
+---@field total_in_raw_ns integer
+---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
 ---@field calls_in integer     like total_in_ns, of calls; only then
 
@@ -92,6 +104,8 @@ local text = require "cprof.text"
 ---@field counted integer[]    by lines.each: what was counted
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
+---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
+---@field lines_ran fun(): table<string, table<integer, boolean>>  by source
 local Profile = {}
 Profile.__index = Profile
 
@@ -100,25 +114,16 @@ local profile = {}
 -- what a profile was made of, to save it
 local parts = setmetatable({}, { __mode = "k" })
 
-local function paths_by_key()
-  local paths = {}
-  for f, path in pairs(name.paths()) do
+-- names for functions as the core gives them
+local function namer(raw)
+  local index = paths.index()
+  for f, path in pairs(paths.all()) do
     local key = core.key(f)
-    if key and (not paths[key] or #path < #paths[key] or
-       #path == #paths[key] and path < paths[key]) then
-      paths[key] = path
-    end
+    if key then index:add(key, path, core.address(f) ~= nil) end
   end
-  return paths
-end
-
-local function name_of(raw, calls, path)
-  local given = name.of(raw, path)
-  if raw.kind == "C" and given == name.nameless then
-    -- what was there before recording began is the host's
-    given = calls == 0 and "(host)" or ("(C function %d)"):format(raw.id)
-  end
-  return given, name.title(raw, given)
+  return name.namer(raw, function(f)
+    return index.path[f.key], index.shared[f.key]
+  end)
 end
 
 local function describe(raw, row, given, title)
@@ -126,6 +131,7 @@ local function describe(raw, row, given, title)
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
+    fingerprint = raw.fingerprint, layout = raw.layout,
     calls = row.calls, self_ns = row.self_ns,
     self_raw_ns = row.self_raw_ns, total_ns = row.total_ns,
     max_depth = row.max_depth,
@@ -140,7 +146,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local rows = core.sum(nodes, each, #raw)
   local functions = {}
   for i, f in ipairs(raw) do
-    functions[i] = describe(f, rows[i], named(f, rows[i].calls))
+    local given, title = named(f, rows[i].calls)
+    functions[i] = describe(f, rows[i], given, title or name.title(f, given))
   end
   local node, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
@@ -160,10 +167,7 @@ function profile.snapshot(meta)
   local nodes, raw, known, counted, sources, history = core.snapshot()
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
-  local paths = paths_by_key()
-  local p = profile.new(function(f, calls)
-    return name_of(f, calls, paths[f.key])
-  end, nodes, raw, known, counted, sources)
+  local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
   p.frames = frames.new(p, history)
   return p
 end
@@ -172,12 +176,40 @@ end
 ---and so on, for a file.
 ---@return any[]
 function profile.names()
-  local out, paths = {}, paths_by_key()
-  for _, f in ipairs(core.functions() or {}) do
-    out[#out + 1] = f.key
-    out[#out + 1], out[#out + 2] = name_of(f, f.calls, paths[f.key])
+  local raw = core.functions() or {}
+  local out, named = {}, namer(raw)
+  for _, f in ipairs(raw) do
+    local given = named(f, f.calls)
+    local n = #out
+    out[n + 1], out[n + 2], out[n + 3] = f.key, given, name.title(f, given)
   end
   return out
+end
+
+-- the options are strings of their own in a file
+local option <const> = "option."
+
+---What a file says of a profile in words.
+---@param meta table
+---@return table<string, string>
+function profile.strings(meta)
+  local out = {}
+  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
+    "unmatched_patterns" } do
+    out[key] = meta[key] and tostring(meta[key])
+  end
+  for key, value in pairs(meta.options or {}) do out[option .. key] = value end
+  return out
+end
+
+-- takes the options out of a file's strings
+local function options_of(meta)
+  local out = {}
+  for key, value in pairs(meta) do
+    if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
+  end
+  for key in pairs(out) do meta[option .. key] = nil end
+  return next(out) and out or nil
 end
 
 local function place(source, line, last)
@@ -189,7 +221,7 @@ end
 ---@return any[]
 function profile.paths()
   local out = {}
-  for f, path in pairs(name.paths()) do
+  for f, path in pairs(paths.all()) do
     local info = debug.getinfo(f, "S")
     local n = #out
     out[n + 1] = core.address(f) or 0
@@ -201,31 +233,34 @@ function profile.paths()
 end
 
 -- names that were not told in the end, as well as they can be known
-local function derived(paths, sources)
-  local of = {}
-  for i = 1, #paths, 5 do
-    local key = paths[i] ~= 0 and paths[i] or
-      place(paths[i + 1], paths[i + 2], paths[i + 3])
-    local path = paths[i + 4]
-    if not of[key] or #path < #of[key] then of[key] = path end
+local function derived(raw, found, sources)
+  local index = paths.index()
+  for i = 1, #found, 5 do
+    local address = found[i] ~= 0 and found[i] or nil
+    index:add(address or place(found[i + 1], found[i + 2], found[i + 3]),
+      found[i + 4], address ~= nil)
   end
   text.forget()
   for _, source in ipairs(sources) do
     if source.text then text.know(source.source, source.text) end
   end
-  return function(f, calls)
-    return name_of(f, calls,
-      of[f.address or place(f.source, f.line, f.last_line)])
-  end
+  return name.namer(raw, function(f)
+    local key = f.address or place(f.source, f.line, f.last_line)
+    return index.path[key], index.shared[key]
+  end)
 end
 
 ---The profile that a file holds.
 ---@param path string
 ---@return cprof.Profile?, string?
 function profile.load(path)
-  local nodes, raw, meta, counted, sources, _, names, paths = core.load(path)
+  local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
-  local derive = derived(paths, sources)
+  local unnamed = {}
+  for _, f in ipairs(raw) do
+    if not names[f.key] then unnamed[#unnamed + 1] = f end
+  end
+  local derive = derived(unnamed, found, sources)
   local p = profile.new(function(f, calls)
     local told = names[f.key]
     if told then return told[1], told[2] end
@@ -233,6 +268,7 @@ function profile.load(path)
   end, nodes, raw, meta, counted, sources)
   text.forget()
   meta.runs = math.tointeger(tonumber(meta.runs))
+  meta.options = options_of(meta)
   return p
 end
 
@@ -243,14 +279,16 @@ function Profile:save(path)
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
-  local strings = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs" }
-  do
-    strings[key] = self.meta[key] and tostring(self.meta[key])
-  end
   local counted, sources, marks = table.unpack(parts[self])
-  return core.save(path, self.nodes, self.functions, self.meta, strings,
-    counted, sources, marks)
+  return core.save(path, self.nodes, self.functions, self.meta,
+    profile.strings(self.meta), counted, sources, marks)
+end
+
+---What the recorder knows of each function, as `profile.new` takes it.
+---@param p cprof.Profile
+---@return integer[]
+function profile.marks(p)
+  return parts[p][3]
 end
 
 ---Sums over groups of functions; recursion within a group counts once.
@@ -275,6 +313,7 @@ function Profile:sums(group, by_line)
   end
   local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
+  root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
   local left = {}
   for _, edge in ipairs(edges) do
     if edge.callee ~= overhead then

@@ -4,7 +4,7 @@ local core = require "cprof.core"
 
 local text = {}
 
--- by source; false when there is no text
+-- by source: the text, and what was made of it; false when there is none
 local known = {}
 
 local function split(s)
@@ -13,31 +13,41 @@ local function split(s)
   return lines
 end
 
-local function read(path)
-  local s = core.readfile(path)
-  return s and split(s) or false
+-- the text of a source, as `debug.getinfo` names it
+local function read(source)
+  local first = source:sub(1, 1)
+  if first == "@" then return core.readfile(source:sub(2)) end
+  return first ~= "=" and source or nil
 end
 
----The lines of a source, as `debug.getinfo` names it.
+---What `make` makes of a source's text, which is done once.
 ---@param source string  "@file", "=name", or the code itself
+---@param make fun(s: string): any
+---@return any  nil: there is no text
+function text.once(source, make)
+  local entry = known[source]
+  if entry == nil then
+    local s = read(source)
+    entry = s and { text = s } or false
+    known[source] = entry
+  end
+  if not entry then return nil end
+  if entry[make] == nil then entry[make] = make(entry.text) end
+  return entry[make]
+end
+
+---The lines of a source.
+---@param source string
 ---@return string[]|false
 function text.lines(source)
-  local lines = known[source]
-  if lines == nil then
-    local first = source:sub(1, 1)
-    if first == "@" then lines = read(source:sub(2))
-    elseif first == "=" then lines = false
-    else lines = split(source) end
-    known[source] = lines
-  end
-  return lines
+  return text.once(source, split) or false
 end
 
 ---The text of a source, where that is not to be read.
 ---@param source string
 ---@param s string
 function text.know(source, s)
-  known[source] = split(s)
+  known[source] = { text = s }
 end
 
 ---Forgets what was read: the files may have changed.

@@ -56,7 +56,7 @@ local function measure(workload, ways)
 end
 
 local tsv = { "mode\tworkload\tbare_ns\tempty_ns\tfloor_ns\tasking_ns\t" ..
-  "cprof_ns\tratio\ttarget\tstates" }
+  "cprof_ns\tratio\tnodes" }
 
 local function wanted(w)
   return w.name:find(only, 1, true)
@@ -65,9 +65,9 @@ end
 local calls = { bare = timed, empty = under "empty", floor = under "floor",
                 asking = under "asking", cprof = recorded {} }
 
-print(("%-23s %8s %7s %7s %7s %7s %9s %6s %7s %7s"):format("workload",
+print(("%-23s %8s %7s %7s %7s %7s %9s %6s %7s"):format("workload",
   "bare ms", "empty", "floor", "asking", "cprof", "slowdown", "ratio",
-  "target", "states"))
+  "nodes"))
 for _, w in ipairs(workloads) do
   if wanted(w) then
     local t = measure(w, calls)
@@ -75,27 +75,27 @@ for _, w in ipairs(workloads) do
     -- a real program is judged by its own run time
     local r = w.real and t.cprof / t.floor or
       (t.cprof - t.bare) / (t.floor - t.bare)
-    print(("%-23s %8.2f %7.2f %7.2f %7.2f %7.2f %8.2fx %6.2f %7.2f %7d")
+    print(("%-23s %8.2f %7.2f %7.2f %7.2f %7.2f %8.2fx %6.2f %7d")
       :format(w.name, t.bare / 1e6, t.empty / 1e6, t.floor / 1e6,
-        t.asking / 1e6, t.cprof / 1e6, t.cprof / t.bare, r, w.target, states))
-    tsv[#tsv + 1] = ("call\t%s\t%d\t%d\t%d\t%d\t%d\t%.3f\t%.2f\t%d")
+        t.asking / 1e6, t.cprof / 1e6, t.cprof / t.bare, r, states))
+    tsv[#tsv + 1] = ("call\t%s\t%d\t%d\t%d\t%d\t%d\t%.3f\t%d")
       :format(w.name, t.bare, t.empty, t.floor, t.asking, t.cprof, r,
-        w.target, states)
+        states)
   end
 end
 
 local lines = { bare = timed, floor = under "line floor",
                 cprof = recorded { mode = "line" } }
 
-print(("\n%-23s %8s %7s %7s %9s %6s %7s"):format("mode line", "bare ms",
-  "floor", "cprof", "slowdown", "ratio", "target"))
+print(("\n%-23s %8s %7s %7s %9s %6s"):format("mode line", "bare ms",
+  "floor", "cprof", "slowdown", "ratio"))
 for _, w in ipairs(workloads.lines) do
   if wanted(w) then
     local t = measure(w, lines)
     local r = (t.cprof - t.bare) / (t.floor - t.bare)
-    print(("%-23s %8.2f %7.2f %7.2f %8.2fx %6.2f %7.2f"):format(w.name,
-      t.bare / 1e6, t.floor / 1e6, t.cprof / 1e6, t.cprof / t.bare, r, 1.4))
-    tsv[#tsv + 1] = ("line\t%s\t%d\t\t%d\t\t%d\t%.3f\t1.40\t")
+    print(("%-23s %8.2f %7.2f %7.2f %8.2fx %6.2f"):format(w.name,
+      t.bare / 1e6, t.floor / 1e6, t.cprof / 1e6, t.cprof / t.bare, r))
+    tsv[#tsv + 1] = ("line\t%s\t%d\t\t%d\t\t%d\t%.3f\t")
       :format(w.name, t.bare, t.floor, t.cprof, r)
   end
 end
@@ -110,7 +110,7 @@ for _, w in ipairs(workloads) do
     for _, file in pairs(p.lines) do
       for _, line in ipairs(file) do some = some + line.self_ns end
     end
-    print(("%-23s %.2f ms, %.2fx mode call (target 1.30), %.1f %% of the time")
+    print(("%-23s %.2f ms, %.2fx mode call, %.1f %% of the time")
       :format(w.name .. ", some", t.cprof / 1e6, t.cprof / t.call,
         some / p.nodes[1].total_ns * 100))
   end

@@ -3,8 +3,8 @@
 
 local workloads = {}
 
-local function add(name, target, run, more)
-  local workload = { name = name, target = target, run = run }
+local function add(name, run, more)
+  local workload = { name = name, run = run }
   for key, value in pairs(more or {}) do workload[key] = value end
   workloads[#workloads + 1] = workload
 end
@@ -14,13 +14,13 @@ local function fib(n)
   return fib(n - 1) + fib(n - 2)
 end
 
-add("recursion", 1.5, function() fib(23) end)
+add("recursion", function() fib(23) end)
 
 local function one() end
 local function two() end
 local function three() end
 
-add("flat calls", 1.5, function()
+add("flat calls", function()
   for _ = 1, 30000 do one() two() three() end
 end)
 
@@ -30,11 +30,11 @@ function Account:deposit(v) self.balance = self.balance + v end
 function Account:get() return self.balance end
 local account = setmetatable({ balance = 0 }, Account)
 
-add("methods", 1.5, function()
+add("methods", function()
   for i = 1, 40000 do account:deposit(i) account:get() end
 end)
 
-add("C string functions", 1.5, function()
+add("C string functions", function()
   local text = "the quick brown fox"
   for i = 1, 15000 do
     text:sub(1, 5) text:byte(i % 19 + 1) text:upper() text:find("fox", 1, true)
@@ -42,14 +42,14 @@ add("C string functions", 1.5, function()
   end
 end)
 
-add("closures", 2, function()
+add("closures", function()
   for i = 1, 60000 do
     local f = function() return i end
     f()
   end
 end)
 
-add("coroutine switches", 2, function()
+add("coroutine switches", function()
   local co = coroutine.wrap(function()
     for i = 1, 40000 do coroutine.yield(i) end
   end)
@@ -58,7 +58,7 @@ end)
 
 local function bad() error("bad", 0) end
 
-add("errors in pcall", 2, function()
+add("errors in pcall", function()
   for _ = 1, 20000 do pcall(bad) end
 end)
 
@@ -67,7 +67,7 @@ local function deep(n)
   return 0
 end
 
-add("deep recursion", 2, function()
+add("deep recursion", function()
   for _ = 1, 10 do deep(15000) end
 end)
 
@@ -131,8 +131,8 @@ local function descent()
   while left > 0 do block(0) end
 end
 
-add("400,000 states", 3.5, descent, { rounds = 9 })
-add("400,000 states, folded", 2, descent,
+add("400,000 states", descent, { rounds = 9 })
+add("400,000 states, folded", descent,
   { rounds = 9, options = { recursion = "fold" } })
 
 -- A real program: luacheck over the sources of Penlight.
@@ -146,8 +146,7 @@ local function lint()
   luacheck(files)
 end
 
--- its target is a share of the floor's own run time
-add("luacheck over Penlight", 1.2, lint,
+add("luacheck over Penlight", lint,
   { rounds = 9, real = true,
     some = { "luacheck/core_utils", "luacheck/utils" } })
 

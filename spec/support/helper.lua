@@ -123,6 +123,14 @@ function helper.check(p)
   return true
 end
 
+---A time as reports print it: at most so much, where more than four times
+---of what is left was taken out as overhead.
+function helper.shown(ns, raw, divisor)
+  local cost, sign = raw - ns, ""
+  if ns * 4 < cost then ns, sign = ns + math.ceil(cost / 4), "<" end
+  return sign .. require "cprof.format".time(ns // (divisor or 1))
+end
+
 ---Specs that take long are made shorter under valgrind.
 helper.slow = os.getenv "CPROF_MEMCHECK" ~= nil
 

@@ -316,8 +316,18 @@ static int state_report (lua_State *L) {
 }
 
 
+static int state_file (lua_State *L) {
+  return zones_file(L, state_check(L));
+}
+
+
 static int state_host (lua_State *L) {
   return zones_host(L, state_check(L));
+}
+
+
+static int state_early (lua_State *L) {
+  return zones_hostearly(L, state_check(L));
 }
 
 
@@ -410,6 +420,15 @@ static int host_exit (lua_State *L) {
 }
 
 
+/* seconds: sleeps, so that no event comes */
+static int host_sleep (lua_State *L) {
+  lua_Number s = luaL_checknumber(L, 1);
+  struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
+  while (nanosleep(&t, &t) != 0) ;
+  return 0;
+}
+
+
 /* path, size: cuts a file */
 static int host_truncate (lua_State *L) {
   int status = truncate(luaL_checkstring(L, 1),
@@ -419,11 +438,29 @@ static int host_truncate (lua_State *L) {
 }
 
 
-/* true in the child */
+/* true in the child; in the parent false, and the id of the child */
 static int host_fork (lua_State *L) {
+  pid_t pid;
   fflush(NULL);
-  lua_pushboolean(L, fork() == 0);
+  pid = fork();
+  lua_pushboolean(L, pid == 0);
+  if (pid == 0) return 1;
+  lua_pushinteger(L, pid);
+  return 2;
+}
+
+
+/* the id of this process */
+static int host_process (lua_State *L) {
+  lua_pushinteger(L, getpid());
   return 1;
+}
+
+
+/* signal: this process gets it */
+static int host_signal (lua_State *L) {
+  kill(getpid(), (int)luaL_checkinteger(L, 1));
+  return 0;
 }
 
 
@@ -435,20 +472,45 @@ static int host_wait (lua_State *L) {
 }
 
 
+/* returns what it is given */
+static int host_echo (lua_State *L) {
+  return lua_gettop(L);
+}
+
+
+int spec_host_exported (lua_State *L);
+int spec_host_exported (lua_State *L) {
+  return lua_gettop(L) - 0;
+}
+
+
+/* two functions that no table holds, the second with a symbol */
+static int host_nameless (lua_State *L) {
+  lua_pushcfunction(L, host_echo);
+  lua_pushcfunction(L, spec_host_exported);
+  return 2;
+}
+
+
 int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
     {"run", state_run}, {"elsewhere", state_elsewhere},
     {"start", state_start}, {"control", state_control},
-    {"report", state_report}, {"host", state_host}, {"view", state_view},
+    {"report", state_report}, {"file", state_file}, {"host", state_host},
+    {"early", state_early}, {"view", state_view},
     {"close", state_gc}, {"__gc", state_gc}, {NULL, NULL}
   };
   static const luaL_Reg host[] = {
-    {"loop", host_loop}, {"sethook", host_sethook}, {"collect", host_collect}, {"call", host_call},
+    {"loop", host_loop}, {"sethook", host_sethook},
+    {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
-    {"state", host_state}, {"fork", host_fork}, {"wait", host_wait}, {"kill", host_kill},
-    {"truncate", host_truncate}, {"exit", host_exit},
+    {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
+    {"process", host_process}, {"signal", host_signal},
+    {"kill", host_kill},
+    {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
+    {"nameless", host_nameless},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

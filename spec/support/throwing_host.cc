@@ -98,6 +98,7 @@ int main (int argc, char **argv) {
   lua_pushboolean(L, argc > 1);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK || luaL_dostring(L, tree)) {
     fprintf(stderr, "%s\n", lua_tostring(L, -1));
+    lua_close(L);
     return 1;
   }
   lua_close(L);

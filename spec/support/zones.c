@@ -71,6 +71,65 @@ static int zones_catch (lua_State *L) {
 }
 
 
+/* f, how: leaves two zones by a return, a break or a goto */
+static int zones_early (lua_State *L) {
+  static const char *const ways[] = {"return", "break", "goto", "leave", NULL};
+  int way = luaL_checkoption(L, 2, NULL, ways);
+  CPROF_REGION(L, outer) {
+    for (;;) {
+      CPROF_BEGIN(L, early) {
+        lua_pushvalue(L, 1);
+        lua_call(L, 0, 0);
+        if (way == 0) return 0;
+        if (way == 1) break;
+        if (way == 2) goto out;
+        CPROF_LEAVE(L);
+        lua_pushvalue(L, 1);
+        lua_call(L, 0, 0);
+        CPROF_LEAVE(L);
+        return 0;
+      } CPROF_END(L)
+    }
+    lua_pushvalue(L, 1);
+    lua_call(L, 0, 0);
+  } CPROF_END(L)
+ out:
+  lua_pushvalue(L, 1);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+
+/* f: f() in a part of the function that has a scope */
+static int zones_scoped (lua_State *L) {
+  {
+    CPROF_SCOPE(L, scope);
+    lua_pushvalue(L, 1);
+    lua_call(L, 0, 0);
+    if (lua_toboolean(L, 2)) return 0;
+  }
+  lua_pushvalue(L, 1);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+
+/* f, name ...: f() in zones of these names, one after the other */
+static int zones_named (lua_State *L) {
+  int i;
+  for (i = 2; i <= lua_gettop(L); i++) {
+    char name[100];
+    snprintf(name, sizeof name, "%s", luaL_checkstring(L, i));
+    CPROF_NAMED(L, name) {
+      memset(name, '?', sizeof name);
+      lua_pushvalue(L, 1);
+      lua_call(L, 0, 0);
+    } CPROF_END(L)
+  }
+  return 0;
+}
+
+
 static jmp_buf zones_buffer;
 
 
@@ -264,23 +323,24 @@ static lua_Integer zones_integer (lua_State *L, int arg, const char *name) {
 
 /* S, options at 1 of L: starts there; status and message */
 int zones_start (lua_State *L, lua_State *S) {
-  cprof_Options o;
+  cprof_Options o = {0};
   const char *include[2] = {NULL, NULL}, *exclude[2] = {NULL, NULL};
   const char *lines[2] = {NULL, NULL};
   int status;
   if (lua_isnoneornil(L, 2)) status = cprof_start(S, NULL);
   else {
-    memset(&o, 0, sizeof o);
     o.mode = zones_string(L, 2, "mode");
     o.clock = zones_string(L, 2, "clock");
     o.recursion = zones_string(L, 2, "recursion");
     o.trace = zones_string(L, 2, "trace");
+    o.file = zones_string(L, 2, "file");
     o.history = (int)zones_integer(L, 2, "history");
-    o.slow_ms = (double)zones_integer(L, 2, "slow_ms");
-    o.slow_keep = (int)zones_integer(L, 2, "slow_keep");
+    o.slow_frames.budget_ms = (double)zones_integer(L, 2, "budget_ms");
+    o.slow_frames.keep = (int)zones_integer(L, 2, "keep");
     o.max_nodes = zones_integer(L, 2, "max_nodes");
     o.callsites = (int)zones_integer(L, 2, "callsites");
-    o.fold_c = (int)zones_integer(L, 2, "fold_c");
+    o.c_functions = (int)zones_integer(L, 2, "c_functions");
+    o.compensate = (int)zones_integer(L, 2, "compensate");
     include[0] = zones_string(L, 2, "include");
     exclude[0] = zones_string(L, 2, "exclude");
     lines[0] = zones_string(L, 2, "lines");
@@ -318,18 +378,18 @@ int zones_control (lua_State *L, lua_State *S) {
 
 /* options, source, bad: the report of S, or its sources; or status, message */
 int zones_report (lua_State *L, lua_State *S) {
-  cprof_ReportOptions o;
+  cprof_ReportOptions o = {0};
   int status, table = lua_istable(L, 2);
   const char *source = lua_tostring(L, 3);
   lua_Writer writer = lua_toboolean(L, 4) ? zones_badwriter : zones_writer;
   luaL_Buffer b;
-  memset(&o, 0, sizeof o);
   if (table) {
     o.mode = zones_string(L, 2, "mode");
     o.sort = zones_string(L, 2, "sort");
     o.filter = zones_string(L, 2, "filter");
     o.color = zones_string(L, 2, "color");
     o.limit = (int)zones_integer(L, 2, "limit");
+    o.min_percent = (double)zones_integer(L, 2, "min_percent");
     o.width = (int)zones_integer(L, 2, "width");
   }
   luaL_buffinit(L, &b);
@@ -339,6 +399,19 @@ int zones_report (lua_State *L, lua_State *S) {
   luaL_pushresult(&b);
   if (status == LUA_OK) return 1;
   lua_pushinteger(L, status);
+  lua_pushstring(L, lua_tostring(S, -1));
+  lua_pop(S, 1);
+  return 2;
+}
+
+
+/* path, format: saves the profile of S, or exports it; status, message */
+int zones_file (lua_State *L, lua_State *S) {
+  const char *path = lua_tostring(L, 2), *format = lua_tostring(L, 3);
+  int status = format != NULL ? cprof_export(S, format, path)
+                              : cprof_save(S, path);
+  lua_pushinteger(L, status);
+  if (status == LUA_OK) return 1;
   lua_pushstring(L, lua_tostring(S, -1));
   lua_pop(S, 1);
   return 2;
@@ -364,6 +437,17 @@ int zones_host (lua_State *L, lua_State *S) {
 }
 
 
+/* of S: leaves two zones at once, where no function runs */
+int zones_hostearly (lua_State *L, lua_State *S) {
+  (void)L;
+  CPROF_REGION(S, outer) {
+    CPROF_BEGIN(S, early) {
+      return 0;
+    } CPROF_END(S)
+  } CPROF_END(S)
+}
+
+
 static void zones_draw (void *ud, const cprof_Record *r) {
   luaL_Buffer *b = (luaL_Buffer *)ud;
   char line[200];
@@ -372,27 +456,32 @@ static void zones_draw (void *ud, const cprof_Record *r) {
   if (r->highlighted) luaL_addchar(b, '>');
   for (i = 0; i < r->indent; i++) luaL_addchar(b, ' ');
   luaL_addstring(b, r->marks);
+  if (strncmp(r->title, r->name, strlen(r->name)) != 0)
+    luaL_addstring(b, "another title: ");
   snprintf(line, sizeof line, "%.100s %.6g %.6g %.6g\n", r->name,
             r->self_ms, r->total_ms, calls);
   luaL_addstring(b, line);
 }
 
 
-static void zones_drawframe (void *ud, lua_Integer frame, lua_Integer ns) {
+static void zones_drawpoint (void *ud, const cprof_Point *p) {
   luaL_Buffer *b = (luaL_Buffer *)ud;
   char line[100];
-  snprintf(line, sizeof line, "%d %.0f\n", (int)frame, (double)ns);
+  snprintf(line, sizeof line, "%d %.0f: %.0f %.0f %d\n", (int)p->frame,
+           (double)p->ns, (double)p->self_ns, (double)p->total_ns,
+           (int)p->calls);
   luaL_addstring(b, line);
 }
 
 
-/* mode, move, height: what a view of S shows then, and its graph */
+/* mode, move, height, zone: what a view of S shows then, and its graph */
 int zones_view (lua_State *L, lua_State *S) {
   luaL_Buffer b;
   int view, status;
   const char *mode = luaL_checkstring(L, 2);
   lua_Integer n = luaL_checkinteger(L, 3);
   int height = (int)luaL_checkinteger(L, 4);
+  const char *zone = lua_tostring(L, 5);
   luaL_buffinit(L, &b);
   status = cprof_view(S, &view);
   if (status == LUA_OK) status = cprof_viewset(S, view, "mode", mode);
@@ -402,7 +491,7 @@ int zones_view (lua_State *L, lua_State *S) {
     status = cprof_viewlines(S, view, height, zones_draw, &b);
   luaL_addstring(&b, "graph\n");
   if (status == LUA_OK)
-    status = cprof_viewgraph(S, view, zones_drawframe, &b);
+    status = cprof_viewgraph(S, view, zone, zones_drawpoint, &b);
   cprof_freeview(S, view);
   if (status != LUA_OK) {
     luaL_addstring(&b, lua_tostring(S, -1));
@@ -420,6 +509,8 @@ int luaopen_spec_zones (lua_State *L) {
   static const luaL_Reg zones[] = {
     {"within", zones_within}, {"nested", zones_nested},
     {"raise", zones_raise}, {"catch", zones_catch},
+    {"early", zones_early}, {"scoped", zones_scoped},
+    {"named", zones_named},
     {"longjmp", zones_longjmp}, {"many", zones_many},
     {"empty", zones_empty}, {"clocks", zones_clocks},
     {"changing", zones_changing},

@@ -3,6 +3,7 @@
 */
 
 #define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, flock */
+#define _GNU_SOURCE		/* dladdr */
 #define _FILE_OFFSET_BITS 64
 
 #include "base/platform.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -20,6 +22,14 @@
 
 #if PLATFORM_TSC && !defined(__aarch64__)
 #include <cpuid.h>
+#endif
+
+#if defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || \
+    defined(__NetBSD__) || defined(__OpenBSD__) || defined(__sun)
+#include <dlfcn.h>
+#define PLATFORM_DLADDR	1
+#else
+#define PLATFORM_DLADDR	0
 #endif
 
 
@@ -88,12 +98,41 @@ long platform_process (void) {
 /* }====================================================== */
 
 
+int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
+#if PLATFORM_DLADDR
+  Dl_info info;
+  size_t length;
+  if (!dladdr((void *)code, &info) || info.dli_fname == NULL) return 0;
+  length = strlen(info.dli_fname);  /* of a long path, the end will do */
+  if (length > PLATFORM_PLACE / 2)
+    info.dli_fname += length - PLATFORM_PLACE / 2;
+  if (info.dli_sname != NULL && (uintptr_t)info.dli_saddr == code)
+    snprintf(to, PLATFORM_PLACE, "%s: %s", info.dli_fname, info.dli_sname);
+  else
+    snprintf(to, PLATFORM_PLACE, "%s+0x%llx", info.dli_fname,
+             (unsigned long long)(code - (uintptr_t)info.dli_fbase));
+  return 1;
+#else
+  (void)code;
+  (void)to;
+  return 0;
+#endif
+}
+
+
+/*
+** Opening a pipe or a device can have effects, so it is looked at before,
+** and again in case that it was replaced since.
+*/
 int platform_openfile (const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat s;
-  if (fd < 0) return -1;
-  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode)) return fd;
-  close(fd);
+  int fd;
+  if (stat(path, &s) != 0) return -1;
+  if (S_ISREG(s.st_mode)) {
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || (fstat(fd, &s) == 0 && S_ISREG(s.st_mode))) return fd;
+    close(fd);
+  }
   errno = EINVAL;
   return -1;
 }
@@ -194,9 +233,9 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 
 #if defined(F_OFD_SETLK)
 
-static int lock_call (int fd, int command, struct flock *l) {
+static int lock_call (int fd, int command, short type, struct flock *l) {
   memset(l, 0, sizeof *l);
-  l->l_type = F_WRLCK;
+  l->l_type = type;
   l->l_whence = SEEK_SET;
   return fcntl(fd, command, l) == 0;
 }
@@ -204,14 +243,20 @@ static int lock_call (int fd, int command, struct flock *l) {
 
 int platform_lock (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_SETLK, &l) ||
+  return lock_call(fd, F_OFD_SETLK, F_WRLCK, &l) ||
          (errno != EAGAIN && errno != EACCES);
+}
+
+
+void platform_unlock (int fd) {
+  struct flock l;
+  (void)lock_call(fd, F_OFD_SETLK, F_UNLCK, &l);
 }
 
 
 int platform_locked (int fd) {
   struct flock l;
-  return lock_call(fd, F_OFD_GETLK, &l) && l.l_type != F_UNLCK;
+  return lock_call(fd, F_OFD_GETLK, F_WRLCK, &l) && l.l_type != F_UNLCK;
 }
 
 #else
@@ -227,6 +272,11 @@ int platform_lock (int fd) {
     nanosleep(&moment, NULL);
   }
   return 0;
+}
+
+
+void platform_unlock (int fd) {
+  flock(fd, LOCK_UN);
 }
 
 

@@ -82,6 +82,13 @@ CPROF_I unsigned platform_generation (void);
 CPROF_I long platform_process (void);
 
 /*
+** Where in which file code is: "/lib/a.so: symbol", if one is exported, or
+** "/lib/a.so+0x1a30". 0: that is not known.
+*/
+#define PLATFORM_PLACE	1024
+CPROF_I int platform_place (uintptr_t code, char to[PLATFORM_PLACE]);
+
+/*
 ** Opens a file for reading, if it is a regular one: neither a pipe nor a
 ** device is ever waited for. -1, with errno, when it cannot be opened.
 */
@@ -119,6 +126,9 @@ CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
 
 /* Locks a file until it is closed; 0: another process has locked it. */
 CPROF_I int platform_lock (int fd);
+
+/* Unlocks it, also for children that have it open. */
+CPROF_I void platform_unlock (int fd);
 
 /* Has another process locked it? */
 CPROF_I int platform_locked (int fd);

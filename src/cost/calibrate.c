@@ -274,7 +274,7 @@ static int calibrate_round (Calibration *c, lua_State *L, int first) {
 
 
 static int calibrate_nodes (Calibration *c, lua_State *L) {
-  if (!control_reset(c->r) || !control_resume(c->r, L)) return 0;
+  if (!control_reset(c->r, L) || !control_resume(c->r, L)) return 0;
   calibrate_timed(c, L, RUN_NODES, DEEP);
   return control_pause(c->r, L);
 }

@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	5u
+#define FORMAT_VERSION	6u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -47,7 +47,7 @@ typedef struct FormatHeader {
   uint32_t nodes;	/* that are complete */
   uint32_t units;	/* where the blocks end */
   uint32_t counted;	/* are 'events' known? */
-  uint32_t foldat;	/* see Tree; given: depths are those of folded nodes */
+  uint32_t foldat;	/* see Tree; given: nodes are 'saved' */
   uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
   uint64_t events;
@@ -101,11 +101,14 @@ typedef struct FileRecord {
 
 typedef struct FunctionRecord {
   uint64_t key;		/* address of a C function */
+  uint64_t shape;	/* of its code, see bytecode.h; 0: none */
   uint32_t source, name, how, tag;	/* texts */
   int32_t line, last;
   uint32_t kind;
   uint32_t ordinal;
   uint32_t marks;	/* FUNCTION_COROUTINES */
+  uint32_t layout;	/* of its code, see bytecode.h; 0: none */
+  uint32_t nth;		/* as in Function */
   uint32_t unused;
 } FunctionRecord;
 

@@ -84,6 +84,7 @@ static int journal_texts (Journal *j) {
 static int journal_function (Journal *j, const Function *f) {
   FunctionRecord r = ZEROS;
   r.key = f->kind == FUNCTION_C ? f->key : 0;
+  r.shape = f->shape;
   r.source = f->source;
   r.name = f->name;
   r.how = f->how;
@@ -92,7 +93,9 @@ static int journal_function (Journal *j, const Function *f) {
   r.last = f->last;
   r.kind = f->kind;
   r.ordinal = f->ordinal;
+  r.nth = f->nth;
   r.marks = f->marks & FUNCTION_COROUTINES;
+  r.layout = f->layout;
   return journal_write(j, RECORD_FUNCTION, &r, sizeof r, NULL, 0);
 }
 

@@ -90,7 +90,7 @@ static int livefile_begin (Store *s, Recorder *r) {
 static void livefile_started (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
   if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
-  else recorder_overhead(r);
+  else if (r->state == STATE_RUNNING) recorder_overhead(r);
 }
 
 

@@ -239,6 +239,15 @@ int mapped_mine (const MappedFile *f) {
 }
 
 
+/* A child that has it open, too, must not keep it locked. */
+static void mapped_shut (MappedFile *f) {
+  if (f->fd < 0) return;
+  if (mapped_mine(f)) platform_unlock(f->fd);
+  close(f->fd);
+  f->fd = -1;
+}
+
+
 int mapped_close (MappedFile *f, int ended) {
   FormatHeader *h = mapped_header(f);
   int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
@@ -249,8 +258,7 @@ int mapped_close (MappedFile *f, int ended) {
   if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
   if (mine && ended && ftruncate(f->fd, size) != 0)
     f->error = 0;  /* it just stays longer */
-  close(f->fd);
-  f->fd = -1;
+  mapped_shut(f);
   f->error = f->error ? f->error : sigbus_lost(f->range) ? EIO : 0;
   sigbus_remove(f->range);
   f->range = SIGBUS_NONE;
@@ -262,7 +270,7 @@ void mapped_free (MappedFile *f) {
   if (f == NULL) return;
   sigbus_remove(f->range);
   if (f->base != NULL) platform_freespace(f->base, f->space);
-  if (f->fd >= 0) close(f->fd);
+  mapped_shut(f);
   free(f);
 }
 

@@ -48,6 +48,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   if (f == NULL) return reader_nomemory(c->l);
   f->id = fs->list.count - 1;
   f->key = (uintptr_t)r->key;
+  f->shape = r->shape;
   f->source = reader_textid(c->l, r->source);
   f->name = reader_textid(c->l, r->name);
   f->how = reader_textid(c->l, r->how);
@@ -55,6 +56,8 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   f->line = r->line;
   f->last = r->last;
   f->ordinal = r->ordinal;
+  f->layout = r->layout;
+  f->nth = r->nth;
   if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
   f->kind = (uint8_t)r->kind;
   f->marks = r->marks & FUNCTION_COROUTINES;
@@ -390,6 +393,7 @@ static void restore_header (Restoring *c) {
   r->mode = h->mode <= MODE_TRACE ? (Mode)h->mode : MODE_CALL;
   r->tree.foldat = h->foldat;
   r->tree.fold = h->foldat == 0 || h->given != 0;
+  r->tree.saved = h->given != 0;
   r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);

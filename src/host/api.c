@@ -5,6 +5,8 @@
 
 #include "cprof.h"
 
+#include <string.h>
+
 #include <lauxlib.h>
 
 #include "lua/lcore.h"
@@ -43,9 +45,10 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 
 /* the same without being recorded */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
-  int paused = cprof_pause(L);
+  Recorder *r = recorder_get(L);
+  int suspended = r != NULL && control_suspend(r, L);
   int status = api_call(L, f, ud);
-  if (paused) cprof_resume(L);
+  if (suspended) control_resume(r, L);
   return status;
 }
 
@@ -58,7 +61,25 @@ static void api_string (lua_State *L, const char *name, const char *value) {
 
 
 static void api_integer (lua_State *L, const char *name, lua_Integer value) {
+  if (value == 0) return;
   lua_pushinteger(L, value);
+  lua_setfield(L, -2, name);
+}
+
+
+/* 0 is the default; what is neither on nor off, Lua complains about. */
+static void api_switch (lua_State *L, const char *name, int value) {
+  if (value == 0) return;
+  if (value == CPROF_ON || value == CPROF_OFF)
+    lua_pushboolean(L, value == CPROF_ON);
+  else lua_pushinteger(L, value);
+  lua_setfield(L, -2, name);
+}
+
+
+static void api_number (lua_State *L, const char *name, double value) {
+  if (value == 0) return;
+  lua_pushnumber(L, (lua_Number)value);
   lua_setfield(L, -2, name);
 }
 
@@ -82,14 +103,30 @@ static void api_list (lua_State *L, const char *name, cprof_List list) {
 ** ======================================================= */
 
 static void api_frames (lua_State *L, const cprof_Options *o) {
-  if (o->history < 0) api_string(L, "history", "full");
-  else if (o->history > 0) api_integer(L, "history", o->history);
-  if (o->slow_ms <= 0 && o->slow_keep == 0) return;
+  if (o->history == CPROF_FULL) api_string(L, "history", "full");
+  else api_integer(L, "history", o->history);
+  if (o->slow_frames.budget_ms == 0 && o->slow_frames.keep == 0) return;
   lua_newtable(L);
-  lua_pushnumber(L, o->slow_ms);
-  lua_setfield(L, -2, "budget_ms");
-  if (o->slow_keep != 0) api_integer(L, "keep", o->slow_keep);
+  api_number(L, "budget_ms", o->slow_frames.budget_ms);
+  api_integer(L, "keep", o->slow_frames.keep);
   lua_setfield(L, -2, "slow_frames");
+}
+
+
+static void api_options (lua_State *L, const cprof_Options *o) {
+  api_string(L, "mode", o->mode);
+  api_list(L, "lines", o->lines);
+  api_list(L, "include", o->include);
+  api_list(L, "exclude", o->exclude);
+  api_string(L, "clock", o->clock);
+  api_string(L, "recursion", o->recursion);
+  api_string(L, "trace", o->trace);
+  api_string(L, "file", o->file);
+  api_switch(L, "c_functions", o->c_functions);
+  api_switch(L, "callsites", o->callsites);
+  api_switch(L, "compensate", o->compensate);
+  api_integer(L, "max_nodes", o->max_nodes);
+  api_frames(L, o);
 }
 
 
@@ -109,23 +146,7 @@ static int api_start (lua_State *L) {
   lstate_internal(lstate_get(L), api_start);
   lstate_internal(lstate_get(L), api_stop);
   lua_newtable(L);
-  if (o != NULL) {
-    api_string(L, "mode", o->mode);
-    api_list(L, "lines", o->lines);
-    api_list(L, "include", o->include);
-    api_list(L, "exclude", o->exclude);
-    api_string(L, "clock", o->clock);
-    api_string(L, "recursion", o->recursion);
-    api_string(L, "trace", o->trace);
-    lua_pushboolean(L, !o->fold_c);
-    lua_setfield(L, -2, "c_functions");
-    lua_pushboolean(L, o->callsites);
-    lua_setfield(L, -2, "callsites");
-    lua_pushboolean(L, !o->raw);
-    lua_setfield(L, -2, "compensate");
-    if (o->max_nodes != 0) api_integer(L, "max_nodes", o->max_nodes);
-    api_frames(L, o);
-  }
+  if (o != NULL) api_options(L, o);
   lua_call(L, 1, 0);
   return 0;
 }
@@ -139,7 +160,7 @@ int cprof_start (lua_State *L, const cprof_Options *options) {
 int cprof_stop (lua_State *L) {
   Recorder *r = recorder_get(L);
   int stopped = 0;
-  if (r == NULL || !recorder_active(r)) return 0;
+  if (r == NULL || !control_active(r, L)) return 0;
   if (api_call(L, api_stop, &stopped) != LUA_OK) lua_pop(L, 1);
   return stopped;
 }
@@ -159,13 +180,13 @@ int cprof_resume (lua_State *L) {
 
 int cprof_reset (lua_State *L) {
   Recorder *r = recorder_get(L);
-  return r != NULL && control_reset(r);
+  return r != NULL && control_reset(r, L);
 }
 
 
 int cprof_running (lua_State *L) {
   Recorder *r = recorder_get(L);
-  return r != NULL && recorder_running(r);
+  return r != NULL && control_active(r, L) && r->state == STATE_RUNNING;
 }
 
 
@@ -177,7 +198,8 @@ int cprof_frame (lua_State *L, int record) {
 
 int cprof_attach (lua_State *L1) {
   Recorder *r = recorder_get(L1);
-  return r != NULL && recorder_running(r) && attach_host(r, L1);
+  return r != NULL && control_active(r, r->main) &&
+         r->state == STATE_RUNNING && attach_host(r, L1);
 }
 
 
@@ -204,7 +226,7 @@ static Recorder *api_idle (lua_State *L) {
   if (recorder_get(L) == NULL && api_call(L, api_make, NULL) != LUA_OK)
     lua_pop(L, 1);
   r = recorder_get(L);
-  return r != NULL && !recorder_active(r) ? r : NULL;
+  return r != NULL && !r->telling && !control_active(r, L) ? r : NULL;
 }
 
 
@@ -247,6 +269,18 @@ static void api_write (lua_State *L, const ApiReport *a) {
 }
 
 
+/* All rows are as many as there can be, with any share of the time. */
+static void api_limit (lua_State *L, const cprof_ReportOptions *o) {
+  int all = o->limit == CPROF_ALL;
+  api_integer(L, "limit", all ? LUA_MAXINTEGER : o->limit);
+  if (all && o->min_percent == 0) {
+    lua_pushinteger(L, 0);
+    lua_setfield(L, -2, "min_percent");
+  }
+  else api_number(L, "min_percent", o->min_percent);
+}
+
+
 static int api_report (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   const cprof_ReportOptions *o = a->options;
@@ -257,12 +291,8 @@ static int api_report (lua_State *L) {
     api_string(L, "sort", o->sort);
     api_string(L, "filter", o->filter);
     api_string(L, "color", o->color);
-    if (o->width != 0) api_integer(L, "width", o->width);
-    if (o->limit < 0) {
-      api_integer(L, "limit", LUA_MAXINTEGER);
-      api_integer(L, "min_percent", 0);
-    }
-    else if (o->limit > 0) api_integer(L, "limit", o->limit);
+    api_integer(L, "width", o->width);
+    api_limit(L, o);
   }
   lua_call(L, 1, 1);
   api_write(L, a);
@@ -278,7 +308,8 @@ static int api_annotate (lua_State *L) {
   lua_newtable(L);
   if (o != NULL) {
     api_string(L, "color", o->color);
-    if (o->width != 0) api_integer(L, "width", o->width);
+    api_integer(L, "width", o->width);
+    api_limit(L, o);
   }
   lua_call(L, 2, 1);
   api_write(L, a);
@@ -314,17 +345,61 @@ int cprof_annotate (lua_State *L, const char *source,
 
 
 /* {======================================================
+** Files
+** ======================================================= */
+
+typedef struct ApiFile {
+  const char *method;	/* of the profile: "save" or "export" */
+  const char *format;	/* of an export */
+  const char *path;
+} ApiFile;
+
+
+static int api_file (lua_State *L) {
+  const ApiFile *a = cast(const ApiFile *, lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  api_function(L, "snapshot");
+  lua_call(L, 0, 1);
+  lua_getfield(L, -1, a->method);
+  lua_insert(L, -2);
+  if (strcmp(a->method, "export") == 0) lua_pushstring(L, a->format);
+  lua_pushstring(L, a->path);
+  lua_call(L, lua_gettop(L) - 1, 2);
+  return lua_toboolean(L, -2) ? 0 : lua_error(L);
+}
+
+
+int cprof_save (lua_State *L, const char *path) {
+  ApiFile a = ZEROS;
+  a.method = "save";
+  a.path = path;
+  return api_callunseen(L, api_file, &a);
+}
+
+
+int cprof_export (lua_State *L, const char *format, const char *path) {
+  ApiFile a;
+  a.method = "export";
+  a.format = format;
+  a.path = path;
+  return api_callunseen(L, api_file, &a);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** The view
 ** ======================================================= */
 
 typedef struct ApiView {
   int view;
   const char *method;
-  const char *value;	/* or, if it is NULL, 'n' */
-  lua_Integer n;
+  const char *value;	/* its argument: a string or NULL; or ... */
+  const lua_Integer *n;	/* ... if this is not NULL, an integer */
   int height;
   void (*line) (void *ud, const cprof_Record *line);
-  void (*frame) (void *ud, lua_Integer frame, lua_Integer ns);
+  void (*point) (void *ud, const cprof_Point *point);
   void *ud;
 } ApiView;
 
@@ -362,8 +437,8 @@ static void api_method (lua_State *L, int view, const char *method) {
 static int api_control (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
   api_method(L, a->view, a->method);
-  if (a->value != NULL) lua_pushstring(L, a->value);
-  else lua_pushinteger(L, a->n);
+  if (a->n != NULL) lua_pushinteger(L, *a->n);
+  else lua_pushstring(L, a->value);
   lua_call(L, 2, 0);
   return 0;
 }
@@ -374,7 +449,7 @@ int cprof_viewmove (lua_State *L, int view, const char *method,
   ApiView a = ZEROS;
   a.view = view;
   a.method = method;
-  a.n = n;
+  a.n = &n;
   return api_callunseen(L, api_control, &a);
 }
 
@@ -389,7 +464,8 @@ int cprof_viewset (lua_State *L, int view, const char *method,
 }
 
 
-static double api_number (lua_State *L, int i) {
+/* Item 'i' of the list on top. */
+static double api_item (lua_State *L, int i) {
   double n;
   lua_rawgeti(L, -1, i);
   n = (double)lua_tonumber(L, -1);
@@ -398,25 +474,27 @@ static double api_number (lua_State *L, int i) {
 }
 
 
-/* the record on top */
+/* Draws the record on top. */
 static void api_line (lua_State *L, const ApiView *a) {
   cprof_Record line;
   lua_getfield(L, -1, "name");
   line.name = lua_tostring(L, -1);
-  lua_getfield(L, -2, "marks");
+  lua_getfield(L, -2, "title");
+  line.title = lua_tostring(L, -1);
+  lua_getfield(L, -3, "marks");
   line.marks = lua_tostring(L, -1);
-  lua_getfield(L, -3, "indent");
+  lua_getfield(L, -4, "indent");
   line.indent = (int)lua_tointeger(L, -1);
-  lua_getfield(L, -4, "highlighted");
+  lua_getfield(L, -5, "highlighted");
   line.highlighted = lua_toboolean(L, -1);
-  lua_getfield(L, -5, "heat");
+  lua_getfield(L, -6, "heat");
   line.heat = (double)lua_tonumber(L, -1);
-  lua_getfield(L, -6, "values");
-  line.self_ms = api_number(L, 1);
-  line.total_ms = api_number(L, 2);
-  line.calls = api_number(L, 3);
+  lua_getfield(L, -7, "values");
+  line.self_ms = api_item(L, 1);
+  line.total_ms = api_item(L, 2);
+  line.calls = api_item(L, 3);
   a->line(a->ud, &line);
-  lua_pop(L, 6);
+  lua_pop(L, 7);
 }
 
 
@@ -424,7 +502,7 @@ static int api_lines (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
   lua_Integer n, i;
   api_method(L, a->view, "lines");
-  if (a->height > 0) lua_pushinteger(L, a->height);
+  if (a->height != 0) lua_pushinteger(L, a->height);
   else lua_pushnil(L);
   lua_call(L, 2, 1);
   n = luaL_len(L, -1);
@@ -449,31 +527,49 @@ int cprof_viewlines (lua_State *L, int view, int height,
 }
 
 
+/* Item 'i' of the list 'name' in the table on top; 0: there is none. */
+static lua_Integer api_figure (lua_State *L, const char *name,
+                               lua_Integer i) {
+  lua_Integer n = 0;
+  if (lua_getfield(L, -1, name) == LUA_TTABLE) {
+    lua_rawgeti(L, -1, i);
+    n = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return n;
+}
+
+
 static int api_graph (lua_State *L) {
   const ApiView *a = cast(const ApiView *, lua_touserdata(L, 1));
+  cprof_Point p;
   lua_Integer n, i;
-  api_method(L, a->view, "graph");
-  lua_call(L, 1, 1);
+  api_method(L, a->view, "series");
+  lua_pushstring(L, a->value);
+  lua_call(L, 2, 1);
   lua_getfield(L, -1, "numbers");
-  lua_getfield(L, -2, "ns");
   n = luaL_len(L, -1);
+  lua_pop(L, 1);
   for (i = 1; i <= n; i++) {
-    lua_rawgeti(L, -2, i);
-    lua_rawgeti(L, -2, i);
-    a->frame(a->ud, lua_tointeger(L, -2), lua_tointeger(L, -1));
-    lua_pop(L, 2);
+    p.frame = api_figure(L, "numbers", i);
+    p.ns = api_figure(L, "ns", i);
+    p.self_ns = api_figure(L, "self", i);
+    p.total_ns = api_figure(L, "total", i);
+    p.calls = api_figure(L, "calls", i);
+    a->point(a->ud, &p);
   }
   return 0;
 }
 
 
-int cprof_viewgraph (lua_State *L, int view,
-                     void (*draw) (void *ud, lua_Integer frame,
-                                   lua_Integer ns),
+int cprof_viewgraph (lua_State *L, int view, const char *zone,
+                     void (*draw) (void *ud, const cprof_Point *point),
                      void *ud) {
   ApiView a = ZEROS;
   a.view = view;
-  a.frame = draw;
+  a.value = zone;
+  a.point = draw;
   a.ud = ud;
   return api_callunseen(L, api_graph, &a);
 }

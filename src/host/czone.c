@@ -9,6 +9,7 @@
 
 #include "record/attach.h"
 #include "record/calltrace.h"
+#include "record/control.h"
 #include "record/coroutine.h"
 #include "record/hook.h"
 #include "record/resync.h"
@@ -63,12 +64,12 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   Frame *f;
   Node *n;
   if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
-  hot_charge(h, hot_now(h));
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
     if (!coroutine_here(h->recorder, L)) return czone_nomemory(h);
     f = h->top;
   }
+  hot_charge(h, hot_now(h));
   n = cast(Node *, zone->node);
   if (unlikely(zone->parent != f->node || zone->epoch != h->epoch)) {
     n = czone_node(h, f->node, zone);
@@ -96,6 +97,13 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
 }
 
 
+uint32_t cprof_entername (lua_State *L, const char *name) {
+  cprof_Zone zone = ZEROS;
+  zone.name = name;
+  return cprof_enter(L, &zone);
+}
+
+
 /* The frame of the zone 'mark', from 'f' down; or NULL. */
 static Frame *czone_frame (const Stack *s, Frame *f, uint32_t mark) {
   while (f > s->base && f->is.flags >> FRAME_SERIAL != mark) f--;
@@ -119,7 +127,7 @@ static COLD void czone_leave (lua_State *L, uint32_t mark) {
   Recorder *r = recorder_get(L);
   Stack *s;
   Frame *f;
-  if (r == NULL || !recorder_active(r)) return;
+  if (r == NULL || !control_active(r, L)) return;
   if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;

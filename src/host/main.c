@@ -1,12 +1,15 @@
 /*
-** cprof-host: a small program with Lua and cprof inside, as a guide for
-** those who embed both. It is no part of cprof.
+** cprof-host: a program that embeds Lua and cprof, as an example to copy
+** from; src/host/README.md explains it. It is no part of cprof.
 **
-**   cprof-host [--profile[=FILE]] [--profile-mode=call|line|trace]
-**              [--frames=N] script.lua [args...]
+**   cprof-host [--profile[=LOG]] [--profile-file=FILE]
+**              [--profile-mode=call|line|trace] [--frames=N]
+**              script.lua [args...]
 **
 ** It runs a script. With --frames=N it then calls the script's function
-** update(dt) N times, as a game would.
+** update(dt) N times, as a game would. --profile shows a report at the end,
+** or writes all of it to LOG. --profile-file records into FILE, on which
+** the command works while the program runs, too: cprof report FILE.
 */
 
 #include <errno.h>
@@ -24,14 +27,17 @@
 
 #define NAME	"cprof-host"
 
-#define USAGE	"usage: " NAME " [--profile[=FILE]] " \
-		"[--profile-mode=call|line|trace]\n" \
-		"                  [--frames=N] script.lua [args...]\n"
+#define USAGE	"usage: " NAME " [--profile[=LOG]] " \
+		"[--profile-file=FILE]\n" \
+		"                  [--profile-mode=call|line|trace] " \
+		"[--frames=N]\n" \
+		"                  script.lua [args...]\n"
 
 
 typedef struct Arguments {
-  int profile;
-  const char *log;	/* file for the whole log; NULL: a report is shown */
+  int report;		/* Is a report wanted? */
+  const char *log;	/* where to write all of it; NULL: standard error */
+  const char *file;	/* the profile to record into; NULL: memory */
   const char *mode;
   long frames;		/* -1: the script is no game */
   const char *script;
@@ -50,7 +56,7 @@ static int profile_write (lua_State *L, const void *text, size_t size,
 }
 
 
-/* what cannot be shown is no reason to fail: the program has run */
+/* The program has run, so this is no reason to fail. */
 static void profile_check (lua_State *L, int status) {
   if (status == LUA_OK) return;
   fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
@@ -60,8 +66,7 @@ static void profile_check (lua_State *L, int status) {
 
 static void profile_show (lua_State *L, const char *mode, int limit,
                           FILE *to) {
-  cprof_ReportOptions o;
-  memset(&o, 0, sizeof o);
+  cprof_ReportOptions o = {0};
   o.mode = mode;
   o.limit = limit;
   if (to != stderr) o.color = "never";
@@ -70,31 +75,32 @@ static void profile_show (lua_State *L, const char *mode, int limit,
 }
 
 
-/* a source with figures; NULL: the hottest ones */
-static void profile_source (lua_State *L, const char *source, FILE *to) {
-  cprof_ReportOptions o;
-  memset(&o, 0, sizeof o);
+/* Shows a source with figures; NULL: the hottest ones. */
+static void profile_source (lua_State *L, const char *source, int limit,
+                            FILE *to) {
+  cprof_ReportOptions o = {0};
+  o.limit = limit;
   if (to != stderr) o.color = "never";
   profile_check(L, cprof_annotate(L, source, &o, profile_write, to));
 }
 
 
 static void profile_print (lua_State *L, const Arguments *a, FILE *to) {
-  int all = a->log != NULL ? -1 : 0;
+  int all = a->log != NULL ? CPROF_ALL : 0;
   profile_show(L, "total", all, to);
   profile_show(L, "tree", all, to);
   if (all) profile_show(L, "callgraph", all, to);
   if (a->frames >= 0) profile_show(L, "frames", all, to);
   if (strcmp(a->mode, "line") != 0) return;
-  profile_source(L, a->script, to);
-  if (all) profile_source(L, NULL, to);
+  profile_source(L, a->script, 0, to);
+  if (all) profile_source(L, NULL, all, to);
 }
 
 
-/* ends profiling, once; from wherever the program ends */
+/* Called wherever the program may end: only the first call does anything. */
 static void profile_end (lua_State *L, const Arguments *a) {
   FILE *to = stderr;
-  if (!cprof_stop(L)) return;
+  if (!cprof_stop(L) || !a->report) return;
   fflush(stdout);
   if (a->log != NULL) {  /* after the trace, if it is there */
     to = fopen(a->log, strcmp(a->mode, "trace") == 0 ? "a" : "w");
@@ -112,19 +118,16 @@ static void profile_end (lua_State *L, const Arguments *a) {
 
 
 static int profile_begin (lua_State *L, const Arguments *a) {
-  cprof_Options o;
-  memset(&o, 0, sizeof o);
+  cprof_Options o = {0};
   o.mode = a->mode;
+  o.file = a->file;
   if (strcmp(a->mode, "trace") == 0) o.trace = a->log;
-  if (a->frames >= 0) {
-    o.slow_ms = 1000.0 / 60;
-    o.slow_keep = 32;
-  }
+  if (a->frames >= 0) o.slow_frames.budget_ms = 1000.0 / 60;
   return cprof_start(L, &o);
 }
 
 
-/* os.exit, which never comes back: upvalues are Arguments and os.exit */
+/* os.exit, which does not return: upvalues are Arguments and os.exit. */
 static int profile_exit (lua_State *L) {
   const Arguments *a =
     (const Arguments *)lua_touserdata(L, lua_upvalueindex(1));
@@ -151,8 +154,8 @@ static void profile_catchexit (lua_State *L, const Arguments *a) {
 
 
 /* {======================================================
-** Ctrl-C: what runs is interrupted by an error, as in lua.c, but also when
-** that is a coroutine; and the hook that was there comes back
+** Ctrl-C raises an error in what runs, as in lua.c, but in a coroutine,
+** too. The hook that was there before comes back.
 ** ======================================================= */
 
 typedef struct Interrupted {
@@ -178,7 +181,7 @@ static void interrupt (lua_State *L, lua_Debug *ar) {
 static void on_signal (int number) {
   int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
   lua_State *L = cprof_current();
-  signal(number, SIG_DFL);  /* the second one kills */
+  signal(number, SIG_DFL);  /* a second one ends the program */
   if (L == NULL) L = main_state;
   interrupted.hook = lua_gethook(L);
   interrupted.mask = lua_gethookmask(L);
@@ -205,7 +208,10 @@ static int run_traceback (lua_State *L) {
 }
 
 
-/* calls what lies below its 'n' arguments; 0: it has failed, as is told */
+/*
+** Calls the function below its 'n' arguments. 0: it has failed, and the
+** message was shown.
+*/
 static int run_call (lua_State *L, int n) {
   int base = lua_gettop(L) - n, status;
   lua_pushcfunction(L, run_traceback);
@@ -220,15 +226,21 @@ static int run_call (lua_State *L, int n) {
 }
 
 
-/* leaves the script's function on the stack */
-static int run_load (lua_State *L, const Arguments *a) {
-  int i, status;
+/* Sets the global 'arg', by which reports name the program, too. */
+static void run_arguments (lua_State *L, const Arguments *a) {
+  int i;
   lua_newtable(L);
   for (i = 0; a->rest[i] != NULL; i++) {
     lua_pushstring(L, a->rest[i]);
     lua_rawseti(L, -2, i);
   }
   lua_setglobal(L, "arg");
+}
+
+
+/* Pushes the script as a function. 0: it has failed. */
+static int run_load (lua_State *L, const Arguments *a) {
+  int status;
   CPROF_BEGIN(L, load) {
     status = luaL_loadfile(L, a->script);
   } CPROF_END(L)
@@ -268,7 +280,7 @@ static int run_frames (lua_State *L, long frames) {
                     "which --frames needs\n");
     return 0;
   }
-  cprof_frame(L, 1);  /* all that went before */
+  cprof_frame(L, 1);  /* everything so far is no frame of the game's */
   while (frames-- > 0)
     if (!run_frame(L, 1.0 / 60)) return 0;
   return 1;
@@ -276,20 +288,21 @@ static int run_frames (lua_State *L, long frames) {
 
 
 static int run (lua_State *L, const Arguments *a) {
-  int ok;
+  int profile = a->report || a->file != NULL, ok;
   luaL_openlibs(L);
+  run_arguments(L, a);
   if (cprof_open(L) != LUA_OK ||
-      (a->profile && profile_begin(L, a) != LUA_OK)) {
+      (profile && profile_begin(L, a) != LUA_OK)) {
     fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
     return 0;
   }
-  if (a->profile) profile_catchexit(L, a);
+  if (profile) profile_catchexit(L, a);
   main_state = L;
   signal(SIGINT, on_signal);
   if (!run_load(L, a)) return 0;
   ok = run_script(L, a) && (a->frames < 0 || run_frames(L, a->frames));
   signal(SIGINT, SIG_DFL);
-  if (a->profile) profile_end(L, a);
+  profile_end(L, a);
   return ok;
 }
 
@@ -302,7 +315,7 @@ static int arguments_wrong (const char *what, const char *value) {
 }
 
 
-/* the value of option 'name', or NULL if 'word' is another one */
+/* The value of option 'name'; NULL: 'word' is another option. */
 static const char *arguments_value (const char *word, const char *name) {
   size_t n = strlen(name);
   return strncmp(word, name, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;
@@ -329,10 +342,14 @@ static int arguments_mode (Arguments *a, const char *value) {
 
 static int arguments_option (Arguments *a, const char *word) {
   const char *value;
-  if (strcmp(word, "--profile") == 0) return a->profile = 1;
+  if (strcmp(word, "--profile") == 0) return a->report = 1;
   if ((value = arguments_value(word, "--profile")) != NULL) {
     a->log = value;
-    return a->profile = 1;
+    return a->report = 1;
+  }
+  if ((value = arguments_value(word, "--profile-file")) != NULL) {
+    a->file = value;
+    return 1;
   }
   if ((value = arguments_value(word, "--profile-mode")) != NULL)
     return arguments_mode(a, value);

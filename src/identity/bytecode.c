@@ -7,6 +7,7 @@
 #include "identity/bytecode.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -17,6 +18,7 @@
 #define DUMP_MAXLINE	(1 << 28)	/* no text is longer */
 #define ABSOLUTE	(-0x80)	/* mark of an absolute line */
 #define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
+#define SHAPE_LEAST	4	/* instructions that tell functions apart */
 
 
 /* {======================================================
@@ -142,8 +144,9 @@ static void read_string (Reader *r) {
 }
 
 
-static void read_constants (Reader *r) {
-  uint32_t n = read_number(r);
+/* Returns how many there are. */
+static uint32_t read_constants (Reader *r) {
+  uint32_t count = read_number(r), n = count;
   while (n-- > 0 && r->status == READ_WELL) {
     switch (read_byte(r)) {
       case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
@@ -152,6 +155,7 @@ static void read_constants (Reader *r) {
       default: break;  /* nil, false, true */
     }
   }
+  return count;
 }
 
 
@@ -230,13 +234,20 @@ static void read_code (Reader *r, const Prototype *d, uint32_t at,
 }
 
 
+/* A hash with a number more. */
+static uint64_t shape_mix (uint64_t hash, uint64_t n) {
+  hash = (hash ^ n) * 0x9E3779B97F4A7C15u;
+  return hash ^ hash >> 29;
+}
+
+
 /*
 ** The line of each instruction: a byte says how far it is from the one
 ** before, or that an absolute one follows. The last instruction is the
 ** return that ends every function, on the line of its 'end'; that of a
-** vararg function's first is not seen by hooks.
+** vararg function's first is not seen by hooks. 'hash' is that of the code.
 */
-static void read_lines (Reader *r, Prototype *d, int vararg) {
+static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
   uint32_t n = read_number(r), i, at = r->at, absolute;
   int line = d->line;
   read_skip(r, n, 1);
@@ -249,6 +260,7 @@ static void read_lines (Reader *r, Prototype *d, int vararg) {
       line = (int)read_number(r);
     }
     else line += delta;
+    hash = shape_mix(hash, (uint32_t)line - (uint32_t)d->line);
     if (vararg && i == 0) continue;
     if (d->entry < 0) d->entry = d->first = d->final = line;
     if (line < d->first) d->first = line;
@@ -256,6 +268,7 @@ static void read_lines (Reader *r, Prototype *d, int vararg) {
     if (i + 1 < n) read_active(r, line);
   }
   if (absolute != 0) r->status = READ_NOTHING;
+  d->layout = (uint32_t)(hash >> 32);
   if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
 }
 
@@ -292,36 +305,71 @@ static int read_properties (Reader *r) {
 }
 
 
-/* The fingerprint leaves out the source, which nested functions may lack. */
-static void read_function (Reader *r) {
-  uint32_t index = r->out->count, start, n;
+/*
+** Adds the upvalues to a hash. Where these are in the enclosing function
+** changes with any local variable that is added there, so only their
+** kinds count.
+*/
+static uint64_t read_upvalues (Reader *r, uint64_t hash) {
+  uint32_t n = read_number(r);
+  hash = shape_mix(hash, n);
+  while (n-- > 0 && r->status == READ_WELL) {
+    read_skip(r, 2, 1);
+    hash = shape_mix(hash, read_byte(r));
+  }
+  return hash;
+}
+
+
+static uint64_t read_function (Reader *r);
+
+/* All but lines and names. Returns its hash. */
+static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
+  uint32_t index = r->out->count - 1, start = r->at, own, constants, n, i;
+  uint64_t hash;
+  *vararg = read_properties(r);
+  own = read_number(r);
+  d->code = dump_origin(r->dump, r->at);
+  d->size = own * r->instruction;
+  d->ordinal = d->func = 0;
+  d->equals = 1;
+  read_skip(r, own, r->instruction);
+  constants = read_constants(r);
+  hash = text_hash(r->dump->bytes + start, r->at - start);
+  hash = read_upvalues(r, hash);
+  n = read_number(r);
+  for (i = 0; i < n && r->status == READ_WELL; i++)
+    hash = shape_mix(hash, read_function(r));
+  d = &r->out->list[index];  /* the list may have moved */
+  d->shape = own < SHAPE_LEAST && constants == 0 && n == 0 ? 0 : hash;
+  return hash;
+}
+
+
+/*
+** The fingerprint leaves out the source, which nested functions may lack.
+** Returns the hash of the code, however little it is.
+*/
+static uint64_t read_function (Reader *r) {
+  uint32_t index = r->out->count, start;
+  uint64_t hash;
   int vararg;
   Prototype *d = read_add(r, r->dump->memory);
-  if (d == NULL) return;
+  if (d == NULL) return 0;
   if (++r->depth > DUMP_MAXDEPTH) r->status = READ_NOTHING;
   read_string(r);
   start = r->at;
   d->line = (int)read_number(r);
   d->last = (int)read_number(r);
   d->first = d->final = d->entry = -1;
-  vararg = read_properties(r);
-  n = read_number(r);
-  d->code = dump_origin(r->dump, r->at);
-  d->size = n * r->instruction;
-  d->func = 0;
-  read_skip(r, n, r->instruction);
-  read_constants(r);
-  n = read_number(r);
-  read_skip(r, n, 3);  /* upvalues */
-  n = read_number(r);
-  while (n-- > 0 && r->status == READ_WELL) read_function(r);
-  if (r->status == READ_WELL)  /* the list may have moved */
-    read_lines(r, &r->out->list[index], vararg);
+  hash = read_body(r, d, &vararg);
+  d = &r->out->list[index];
+  if (r->status == READ_WELL) read_lines(r, d, vararg, hash);
   read_debug(r);
   if (r->status == READ_WELL)
-    r->out->list[index].fingerprint = text_hash(r->dump->bytes + start,
-                                          r->at - start);
+    d->fingerprint = text_hash(r->dump->bytes + start, r->at - start);
   r->depth--;
+  return hash;
 }
 
 
@@ -351,6 +399,7 @@ static int read_unknown (Bytecode *d, const Dump *dump) {
   d->count = 1;
   d->list[0].line = d->list[0].last = -1;
   d->list[0].fingerprint = text_hash(dump->bytes, dump->count);
+  d->list[0].shape = d->list[0].layout = 0;
   d->list[0].code = NULL;
   d->list[0].first = d->list[0].final = d->list[0].entry = -1;
   return 1;
@@ -370,7 +419,7 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   ok = lua_dump(L, dump_write, &dump, 0) == 0;
   if (ok) {
     read_header(&r);
-    if (r.status == READ_WELL) read_function(&r);
+    if (r.status == READ_WELL) (void)read_function(&r);
     else (void)read_add(&r, m);
     if (r.status == READ_NOMEMORY) ok = 0;
     else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
@@ -379,6 +428,49 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
   return ok;
 }
+
+
+/* {======================================================
+** Equal prototypes
+** ======================================================= */
+
+typedef struct Numbered {
+  uint64_t fingerprint;
+  uint32_t index;
+} Numbered;
+
+
+static int numbered_order (const void *a, const void *b) {
+  const Numbered *x = cast(const Numbered *, a);
+  const Numbered *y = cast(const Numbered *, b);
+  if (x->fingerprint != y->fingerprint)
+    return x->fingerprint < y->fingerprint ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+
+int bytecode_number (Bytecode *b, const Memory *m) {
+  Numbered *list = memory_new(m, Numbered, b->count);
+  uint32_t i, k, from;
+  if (list == NULL) return 0;
+  for (i = 0; i < b->count; i++) {
+    list[i].fingerprint = b->list[i].fingerprint;
+    list[i].index = i;
+  }
+  qsort(list, b->count, sizeof *list, numbered_order);
+  for (from = 0; from < b->count; from = i) {
+    for (i = from; i < b->count; i++)
+      if (list[i].fingerprint != list[from].fingerprint) break;
+    for (k = from; k < i; k++) {
+      b->list[list[k].index].ordinal = k - from;
+      b->list[list[k].index].equals = i - from;
+    }
+  }
+  memory_free(m, list, b->count * sizeof *list);
+  return 1;
+}
+
+/* }====================================================== */
 
 
 /* {======================================================

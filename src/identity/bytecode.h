@@ -3,7 +3,9 @@
 ** as 'lua_dump' writes them. Two prototypes are the same when their
 ** fingerprints are. Where even these agree (two empty functions on one
 ** line), the addresses of their code tell them apart while the chunk
-** lives.
+** lives, see codes.h. A prototype that an edit of the text has moved or
+** renamed still has its shape: that is code, constants, upvalues, parameters
+** and nested functions, without lines, names and source.
 */
 
 #ifndef bytecode_h
@@ -15,10 +17,14 @@
 typedef struct Prototype {
   int line, last;	/* where it is defined; -1: the dump was not read */
   uint64_t fingerprint;	/* hash of all that was compiled */
+  uint64_t shape;	/* hash of the code alone; 0: too little to know it by */
+  uint32_t layout;	/* hash of the code and of its lines from the first */
   const void *code;	/* its address, or NULL: only ever compared */
   uint32_t size;	/* of the code, in bytes */
   int first, final;	/* lines that its code is on; -1: not known */
   int entry;		/* the line that runs first */
+  uint32_t ordinal;	/* its number among equal ones, from 0 ... */
+  uint32_t equals;	/* ... and how many these are; by bytecode_number */
   uint32_t func;	/* id of the function, or 0; set by 'source' */
 } Prototype;
 
@@ -46,6 +52,9 @@ typedef struct Bytecode {
 ** fingerprint of the whole. 0: out of memory.
 */
 CPROF_I int bytecode_read (Bytecode *b, const Memory *m, lua_State *L);
+
+/* Numbers equal prototypes in order of text. 0: out of memory. */
+CPROF_I int bytecode_number (Bytecode *b, const Memory *m);
 
 /* Marks the active lines of 'from' in 'to', too. 0: out of memory. */
 CPROF_I int bytecode_mark (Bytecode *to, const Memory *m,

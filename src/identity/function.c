@@ -205,23 +205,42 @@ static int functions_tell (Functions *fs, uint32_t source) {
 }
 
 
-/* the number of a function among equals whose chunk was not seen */
-static uint32_t function_ordinal (const Functions *fs, Function *like) {
-  uint32_t n = 0;
-  for (;;) {
-    const Function *f;
-    like->ordinal = n;
-    f = function_find(fs, like);
-    if (f == NULL || f->key == like->key) return n;
-    n++;
+/* ordinals of functions whose chunk was not seen */
+#define ORDINAL_UNSEEN	(1u << 31)
+
+/* The number of a function among its equals. 0: out of memory. */
+static int function_ordinal (Functions *fs, const Source *source,
+                             const Prototype *p, Function *like) {
+  if (p->code == NULL || codes_find(&fs->codes, source->text, p,
+                                    &like->ordinal))
+    return 1;
+  if (!source_single(source, p)) {
+    like->ordinal = ORDINAL_UNSEEN;
+    while (function_find(fs, like) != NULL) like->ordinal++;
   }
+  return codes_set(&fs->codes, source->text, p, like->ordinal);
+}
+
+
+/*
+** Notes where the code of a C function is, while its library is there. It
+** is only asked for where no name may be known in the end.
+*/
+static int function_place (Functions *fs, Function *f, const Label *label) {
+  char place[PLATFORM_PLACE];
+  if (f->kind != FUNCTION_C || label->lasting) return 1;
+  if (!platform_place(f->key, place)) return 1;
+  f->source = text_addz(&fs->text, place);
+  return f->source != TEXT_FAILED;
 }
 
 
 static int function_label (Functions *fs, Function *f, lua_State *L,
                            lua_State *at, lua_Debug *ar) {
   Label label;
-  if (!label_get(&label, &fs->library, L, at, ar)) return 0;
+  if (!label_get(&label, &fs->library, L, at, ar) ||
+      !function_place(fs, f, &label))
+    return 0;
   if (label.name == NULL) return 1;
   f->name = text_addz(&fs->text, label.name);
   f->how = text_addz(&fs->text, label.how);
@@ -254,11 +273,7 @@ static Function *function_get (Functions *fs, const Function *like,
 }
 
 
-/*
-** The function on top of L, whose prototype is 'p'. Equals are told apart
-** by their order in the chunk; where the chunk is not known, by the
-** addresses of their code.
-*/
+/* The function on top of L, whose prototype is 'p'. */
 static Function *function_define (Functions *fs, lua_State *L,
                                   lua_State *at, lua_Debug *ar,
                                   const Source *source,
@@ -266,14 +281,16 @@ static Function *function_define (Functions *fs, lua_State *L,
   Function like = ZEROS;
   like.kind = *ar->what == 'm' ? FUNCTION_MAIN : FUNCTION_LUA;
   like.fingerprint = p->fingerprint;
-  like.key = (uintptr_t)p->code;
+  like.shape = p->shape;
+  like.layout = p->layout;
   like.source = source->text;
   like.line = ar->linedefined;
   like.last = ar->lastlinedefined;
   like.marks = source->internal ? FUNCTION_EXCLUDED : 0;
-  if (source->code.count > 0) like.ordinal = source_ordinal(source, p);
-  else if (like.kind != FUNCTION_MAIN)
-    like.ordinal = function_ordinal(fs, &like);
+  if (like.kind != FUNCTION_MAIN &&
+      !function_ordinal(fs, source, p, &like))
+    return NULL;
+  like.nth = source_nth(source, p);
   return function_get(fs, &like, L, at, ar);
 }
 
@@ -311,7 +328,9 @@ static Function *function_meet (Functions *fs, lua_State *L,
   p = fs->read.list[0];
   code = fs->read.code;  /* 'source_main' may take the rest */
   if (*ar->what == 'm') {
-    ok = source_main(source, fs->memory, &fs->read);
+    ok = bytecode_number(&fs->read, fs->memory) &&
+         codes_setall(&fs->codes, source->text, &fs->read) &&
+         source_main(source, fs->memory, &fs->read);
     fs->reloaded = 1;
   }
   else {
@@ -387,7 +406,8 @@ int functions_blank (Functions *fs, const Memory *m) {
   index_init(&fs->bykey, &fs->keys, offsetof(Key, next), key_hashof);
   index_init(&fs->byaddress, &fs->addresses, offsetof(Address, next),
              address_hashof);
-  return text_init(&fs->text, m) && chunks_add(&fs->sources);
+  return text_init(&fs->text, m) && codes_init(&fs->codes, m) &&
+         chunks_add(&fs->sources);
 }
 
 
@@ -437,6 +457,7 @@ void functions_free (Functions *fs) {
   chunks_free(&fs->sources);
   chunks_free(&fs->keys);
   chunks_free(&fs->addresses);
+  codes_free(&fs->codes);
   text_free(&fs->text);
   bytecode_free(&fs->read, fs->memory);
 }

@@ -18,6 +18,7 @@
 #include "base/chunks.h"
 #include "base/index.h"
 #include "base/text.h"
+#include "identity/codes.h"
 #include "identity/library.h"
 #include "identity/line.h"
 #include "identity/source.h"
@@ -43,14 +44,17 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
-  uintptr_t key;	/* a C function, or the address of Lua code */
+  uint64_t shape;	/* see bytecode.h */
+  uintptr_t key;	/* a C function */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
-  uint32_t source;	/* text */
+  uint32_t source;	/* text; of a C function: where its code is */
   uint32_t name;	/* text: of a zone, or from the first call */
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
   uint32_t ordinal;	/* among functions that are equal otherwise */
+  uint32_t layout;	/* see bytecode.h */
+  uint32_t nth;		/* among those on the same lines; 0: not known */
   Lines lines;		/* counters of its lines */
   int line, last;
   uint8_t kind;
@@ -100,6 +104,7 @@ typedef struct Functions {
   Chunks keys;		/* of Key */
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
+  Codes codes;
   int stale;		/* are lookups by source and lines void? ... */
   int reloaded;		/* ... and all others? */
   Bytecode read;	/* room for the bytecode at hand */

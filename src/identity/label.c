@@ -55,37 +55,91 @@ static int label_level (lua_State *at, const lua_Debug *ar) {
 }
 
 
-static int label_calledbyerror (const Library *library, lua_State *at,
-                                const lua_Debug *ar) {
-  lua_Debug caller;
-  int level = label_level(at, ar), is;
-  if (level < 0 || !lua_getstack(at, level + 1, &caller)) return 0;
-  lua_getinfo(at, "f", &caller);
-  is = lua_tocfunction(at, -1) == library->error;
+/* Pushes the function that runs in 'ar', and pops it again. */
+static lua_CFunction label_cfunction (lua_State *at, lua_Debug *ar) {
+  lua_CFunction f;
+  lua_getinfo(at, "f", ar);
+  f = lua_tocfunction(at, -1);
   lua_pop(at, 1);
+  return f;
+}
+
+
+/* Is the function on top of L in this slot of a frame? -1: no such slot. */
+static int label_isslot (lua_State *L, lua_State *at, lua_Debug *ar,
+                         int slot) {
+  int is;
+  if (lua_getlocal(at, ar, slot) == NULL) return -1;
+  if (at != L) lua_xmove(at, L, 1);
+  is = lua_rawequal(L, -1, -2);
+  lua_pop(L, 1);
   return is;
+}
+
+
+#define LABEL_LEVELS	200	/* that are searched for message handlers */
+
+/*
+** Does a frame above 'level' keep the C function on top of L as message
+** handler? xpcall has it in its second slot; a host has it in any slot of
+** the function that called the program.
+*/
+static int label_iskept (const Library *library, lua_State *L,
+                         lua_State *at, int level) {
+  lua_Debug ar, next;
+  int i, slot, is = 0;
+  for (i = level + 1; i <= level + LABEL_LEVELS && !is; i++) {
+    lua_CFunction f;
+    if (!lua_getstack(at, i, &ar)) return 0;
+    f = label_cfunction(at, &ar);
+    if (f == library->xpcall) is = label_isslot(L, at, &ar, 2) == 1;
+    else if (f != NULL && i > level + 1 && !lua_getstack(at, i + 1, &next))
+      for (slot = 1; is == 0; slot++) is = label_isslot(L, at, &ar, slot);
+  }
+  return is == 1;
 }
 
 
 /*
 ** Lua does not say that a function is a message handler. It calls it by
-** the name of the operation that failed, as if it were a metamethod, or by
-** none when 'error' was called, which calls nothing but message handlers.
+** the name of the operation that failed, as if that had called it, or by
+** none when a C function has failed. 'error' calls nothing else.
 */
+static int label_ishandler (const Label *l, const Library *library,
+                            lua_State *L, lua_State *at, lua_Debug *ar) {
+  lua_Debug caller;
+  int level = label_level(at, ar);
+  if (strcmp(l->how, "metamethod") == 0)
+    return strcmp(l->name, "close") != 0 &&
+           !label_ismetamethod(l->name, L, at, ar);
+  if (level < 0) return 0;
+  if (l->name == NULL && lua_getstack(at, level + 1, &caller) &&
+      label_cfunction(at, &caller) == library->error)
+    return 1;
+  return lua_iscfunction(L, -1) && label_iskept(library, L, at, level);
+}
+
+
+static int label_haslasting (const char *how) {
+  static const char *const hows[] = {"global", "field", "method", "upvalue"};
+  size_t i;
+  for (i = 0; i < sizeof hows / sizeof *hows; i++)
+    if (strcmp(how, hows[i]) == 0) return 1;
+  return 0;
+}
+
+
 int label_get (Label *l, const Library *library, lua_State *L,
                lua_State *at, lua_Debug *ar) {
-  int handler;
   l->name = NULL;
   l->how = "";
   if (!lua_checkstack(L, 6) || !lua_checkstack(at, 2)) return 0;
   if (lua_getinfo(at, "n", ar) && ar->name != NULL) {
     l->name = ar->name;
     l->how = ar->namewhat;
-    handler = strcmp(l->how, "metamethod") == 0 &&
-              strcmp(l->name, "close") != 0 &&
-              !label_ismetamethod(l->name, L, at, ar);
   }
-  else handler = label_calledbyerror(library, at, ar);
-  if (handler) l->name = l->how = LABEL_HANDLER;
+  if (label_ishandler(l, library, L, at, ar))
+    l->name = l->how = LABEL_HANDLER;
+  l->lasting = label_haslasting(l->how);
   return 1;
 }

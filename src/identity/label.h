@@ -11,6 +11,7 @@
 typedef struct Label {
   const char *name;	/* NULL: the call does not tell */
   const char *how;	/* the kind of name, see debug.getinfo */
+  int lasting;		/* is it known by that name elsewhere, too? */
 } Label;
 
 /* the kind that message handlers get; debug.getinfo has none for them */

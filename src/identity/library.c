@@ -38,6 +38,7 @@ static int library_fill (lua_State *L) {
   Library *l = cast(Library *, lua_touserdata(L, 1));
   luaL_requiref(L, LUA_GNAME, luaopen_base, 0);
   l->error = library_field(L, "error");
+  l->xpcall = library_field(L, "xpcall");
   luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
   l->resume = library_field(L, "resume");
   l->yield = library_field(L, "yield");

@@ -13,7 +13,7 @@ typedef struct Library {
   lua_CFunction resume, yield;	/* of coroutine */
   lua_CFunction wrap;		/* what coroutine.wrap returns */
   lua_CFunction box;		/* closes the buffers of lauxlib */
-  lua_CFunction error;
+  lua_CFunction error, xpcall;
 } Library;
 
 /* 0: out of memory */

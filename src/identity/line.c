@@ -43,6 +43,19 @@ void lines_free (Lines *l, const Memory *m) {
 }
 
 
+int lines_move (Lines *l, const Pages *p, uint32_t func) {
+  size_t size = l->count * sizeof *l->list;
+  Line *list;
+  if (l->list == NULL) return 1;
+  list = cast(Line *, p->get(p->ud, func, size));
+  if (list == NULL) return 0;
+  memcpy(list, l->list, size);
+  l->list = list;
+  lines_clear(l);
+  return 1;
+}
+
+
 void lines_clear (Lines *l) {
   uint32_t i;
   for (i = 0; l->list != NULL && i < l->count; i++)

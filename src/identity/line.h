@@ -41,6 +41,9 @@ CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p,
                         uint32_t func, const Prototype *proto,
                         const LineCode *code);
 CPROF_I void lines_free (Lines *l, const Memory *m);
+
+/* Puts the same counters, of zero, into 'p'. 0: out of memory. */
+CPROF_I int lines_move (Lines *l, const Pages *p, uint32_t func);
 CPROF_I void lines_clear (Lines *l);
 
 /* The counter of 'line' in the same function; NULL: it has none. */

@@ -126,7 +126,7 @@ static int source_compile (Source *s, const Memory *m, const lua_Debug *ar) {
   ok = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (ok && lua_isfunction(L, -1)) {
     s->code.marking = s->lines > 0;
-    ok = bytecode_read(&s->code, m, L);
+    ok = bytecode_read(&s->code, m, L) && bytecode_number(&s->code, m);
     if (ok && s->code.list[0].line >= 0) s->state = SOURCE_READ;
   }
   lua_close(L);
@@ -178,8 +178,9 @@ int source_main (Source *s, const Memory *m, Bytecode *b) {
   if (s->state == SOURCE_MIXED || b->list[0].line < 0 || !agrees)
     s->state = SOURCE_MIXED;
   else {
-    if (old.count == b->count)
-      for (i = 0; i < old.count; i++) b->list[i].func = old.list[i].func;
+    /* which of equal ones a function was need not have been known */
+    for (i = 0; old.count == b->count && i < old.count; i++)
+      if (b->list[i].equals == 1) b->list[i].func = old.list[i].func;
     s->state = SOURCE_SEEN;
   }
   if (s->mains && !bytecode_mark(b, m, &old)) return 0;
@@ -268,15 +269,30 @@ SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
 }
 
 
-uint32_t source_ordinal (const Source *s, const Prototype *p) {
+int source_single (const Source *s, const Prototype *p) {
   Range r = source_range(s, p->line);
-  uint32_t i, ordinal = 0;
-  for (i = 0; i < r.n; i++) {
-    if (r.list[i].fingerprint != p->fingerprint) continue;
-    if (r.list[i].code == p->code) return ordinal;
-    ordinal++;
-  }
+  uint32_t i;
+  if (s->state != SOURCE_READ) return 0;
+  for (i = 0; i < r.n; i++)
+    if (r.list[i].fingerprint == p->fingerprint) return r.list[i].equals == 1;
   return 0;
+}
+
+
+uint32_t source_nth (const Source *s, const Prototype *p) {
+  uint32_t i, n = 0, own = 0, alike = 0;
+  Range r;
+  if (!source_known(s)) return 0;
+  r = source_range(s, p->line);
+  for (i = 0; i < r.n; i++) {
+    if (r.list[i].last != p->last) continue;
+    n++;
+    if (r.list[i].code == p->code) return n;
+    if (r.list[i].fingerprint != p->fingerprint) continue;
+    alike++;
+    own = n;
+  }
+  return alike == 1 ? own : 0;
 }
 
 /* }====================================================== */

@@ -76,7 +76,13 @@ CPROF_I SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
 CPROF_I uint32_t source_match (const Source *s, lua_State *L,
                                const lua_Debug *ar);
 
-/* the number of a prototype among its equals, after 'source_key' */
-CPROF_I uint32_t source_ordinal (const Source *s, const Prototype *p);
+/* Does the text of the chunk, which was not seen, have 'p' only once? */
+CPROF_I int source_single (const Source *s, const Prototype *p);
+
+/*
+** Which of the prototypes on these lines it is, in the order of the text,
+** from 1; 0: that is not known.
+*/
+CPROF_I uint32_t source_nth (const Source *s, const Prototype *p);
 
 #endif

@@ -18,22 +18,29 @@ typedef struct Callees {
 } Callees;
 
 
-/* nodes -> callees */
+/*
+** Overhead is not shown as a callee. A node of which all time was taken out
+** as overhead is.
+*/
+static int callees_shown (const Nodes *nodes, uint32_t id) {
+  const ProfileNode *n = &nodes->list[id];
+  return n->calls > 0 || (n->rawtotal > 0 && id != NODE_OVERHEAD);
+}
+
+
+/* nodes -> callees, number of nodes that are shown as one */
 static int callees_make (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   Callees *c = cast(Callees *, lnodes_room(L, 1, sizeof *c +
                                            nodes->count * sizeof *c->step));
+  lua_Integer shown = 0;
+  uint32_t i;
   c->count = nodes->count;
   nodes_steps(nodes, c->step);
   luaL_setmetatable(L, CALLEES);
-  return 1;
-}
-
-
-/* overhead is not shown as a callee */
-static int callees_shown (const Nodes *nodes, uint32_t id) {
-  const ProfileNode *n = &nodes->list[id];
-  return n->calls > 0 || (n->total > 0 && id != NODE_OVERHEAD);
+  for (i = 1; i < nodes->count; i++) shown += callees_shown(nodes, i);
+  lua_pushinteger(L, shown);
+  return 2;
 }
 
 

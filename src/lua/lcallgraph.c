@@ -8,6 +8,7 @@
 
 #include "lua/lnodes.h"
 #include "profile/callgraph.h"
+#include "profile/fold.h"
 #include "profile/merge.h"
 #include "record/recorder.h"
 
@@ -32,18 +33,22 @@ static void callgraph_pushrow (lua_State *L, const SumRow *row) {
   lnodes_set(L, "self_ns", row->self);
   lnodes_set(L, "self_raw_ns", row->raw);
   lnodes_set(L, "total_ns", row->total);
+  lnodes_set(L, "total_raw_ns", row->rawtotal);
   lnodes_set(L, "max_depth", row->depth);
 }
 
 
 static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 16);
   lnodes_set(L, "caller", (lua_Integer)e->caller + 1);
   lnodes_set(L, "callee", (lua_Integer)e->callee + 1);
   lnodes_set(L, "calls", e->calls);
   lnodes_set(L, "self_ns", e->self);
   lnodes_set(L, "total_in_ns", e->total_in);
   lnodes_set(L, "total_out_ns", e->total_out);
+  lnodes_set(L, "self_raw_ns", e->raw);
+  lnodes_set(L, "total_in_raw_ns", e->rawtotal_in);
+  lnodes_set(L, "total_out_raw_ns", e->rawtotal_out);
   lnodes_set(L, "line", e->line);
   lnodes_set(L, "calls_in", e->calls_in);
 }
@@ -169,7 +174,8 @@ static int lcallgraph_sum (lua_State *L) {
 
 /*
 ** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
-** { key, line, calls, ns, ... }: the calls that lines made
+** { key, line, calls, ns, ns with overhead, ... }: the calls that lines
+** made. What a callee calls instead of returning is no call of the line.
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -188,19 +194,21 @@ static int lcallgraph_sites (lua_State *L) {
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
   if (!callgraph_sites(&box->graph, &box->memory, nodes, zone, key))
     return lnomemory(L);
-  lua_createtable(L, (int)box->graph.edges.count * 4, 0);
+  lua_createtable(L, (int)box->graph.edges.count * 5, 0);
   for (i = 1; i < box->graph.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&box->graph, i);
     const SumRow *row = &box->graph.rows[i];
-    lua_Integer at = ((lua_Integer)i - 1) * 4;
+    lua_Integer at = ((lua_Integer)i - 1) * 5;
     lua_pushinteger(L, e->caller);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, e->callee);
     lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, row->calls);
+    lua_pushinteger(L, row->calls - row->tails);
     lua_rawseti(L, -2, at + 3);
     lua_pushinteger(L, row->total);
     lua_rawseti(L, -2, at + 4);
+    lua_pushinteger(L, row->rawtotal);
+    lua_rawseti(L, -2, at + 5);
   }
   callgraph_free(&box->graph);
   return 1;
@@ -279,49 +287,91 @@ static int merge_gc (lua_State *L) {
 }
 
 
-/* { function -> function of the sum } on top as an array; pushes it */
-static uint32_t *merge_functions (lua_State *L, const Nodes *nodes) {
-  int map = lua_gettop(L);
+/*
+** { function -> function of the sum } and { function -> shift of its lines,
+** or false: a zone } on top as an array; pushes it
+*/
+static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
+  int shift = lua_gettop(L), map = shift - 1;
   lua_Integer n = (lua_Integer)lua_rawlen(L, map), i;
-  uint32_t *func = lnodes_array(L, uint32_t, (size_t)n);
+  MergeFunction *f = lnodes_array(L, MergeFunction, (size_t)n);
   for (i = 0; i < n; i++) {
     lua_rawgeti(L, map, i + 1);
-    func[i] = (uint32_t)luaL_checkinteger(L, -1) - 1;
-    lua_pop(L, 1);
+    f[i].func = (uint32_t)luaL_checkinteger(L, -1) - 1;
+    lua_rawgeti(L, shift, i + 1);
+    f[i].shift = lua_isinteger(L, -1) ? (int32_t)lua_tointeger(L, -1)
+                                      : MERGE_ZONE;
+    lua_pop(L, 2);
   }
   for (i = 0; i < nodes->count; i++)
     if (nodes->list[i].func >= n) luaL_error(L, "cprof: no such function");
-  return func;
+  return f;
 }
 
 
-/* { nodes, ... }, { { function -> function of the sum }, ... } -> nodes */
+/* a sum that is freed also when an error is raised */
+static Merge *merge_new (lua_State *L) {
+  Merge *m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
+  luaL_setmetatable(L, MERGE);
+  if (!merge_init(m, lmemory(L))) lnomemory(L);
+  return m;
+}
+
+
+/* Pushes the nodes of 'm', and frees it. */
+static void merge_push (lua_State *L, Merge *m) {
+  uint32_t count = merge_count(m);
+  ProfileNode *list = lnodes_new(L, count);
+  merge_copy(m, list);
+  nodes_total(list, count);
+  merge_free(m);
+}
+
+
+/*
+** { nodes, ... }, { map, ... }, { shift, ... } -> nodes; see
+** 'merge_functions' for the maps and shifts
+*/
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
-  Nodes *out;
-  ProfileNode *list;
   Merge *m;
-  lua_settop(L, 2);
-  m = cast(Merge *, lnodes_room(L, 1, sizeof *m));
-  luaL_setmetatable(L, MERGE);
-  if (!merge_init(m, lmemory(L))) return lnomemory(L);
+  lua_settop(L, 3);
+  m = merge_new(L);
   for (i = 1; i <= n; i++) {
     const Nodes *nodes;
-    const uint32_t *func;
-    uint32_t *to;
+    const MergeFunction *func;
+    MergePlace *to;
     lua_rawgeti(L, 1, i);
     nodes = lnodes_check(L, -1);
     lua_rawgeti(L, 2, i);
+    lua_rawgeti(L, 3, i);
     func = merge_functions(L, nodes);
-    to = lnodes_array(L, uint32_t, nodes->count);
+    to = lnodes_array(L, MergePlace, nodes->count);
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
-    lua_settop(L, 3);
+    lua_settop(L, 4);
   }
-  list = lnodes_new(L, merge_count(m));
-  out = lnodes_check(L, -1);
-  merge_copy(m, list);
-  nodes_total(list, out->count);
-  merge_free(m);
+  merge_push(L, m);
+  return 1;
+}
+
+
+/*
+** nodes, { function -> group }, number of groups, group or nil -> nodes
+** whose functions are groups: see fold.h
+*/
+static int lcallgraph_fold (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  uint32_t groups = (uint32_t)luaL_checkinteger(L, 3);
+  lua_Integer base = luaL_optinteger(L, 4, 0);
+  uint32_t *group = callgraph_groups(L, nodes, 2, groups);
+  uint32_t *to = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
+  Merge *m = merge_new(L);
+  luaL_argcheck(L, base >= 0 && base <= groups, 4, "no such group");
+  if (!fold_add(m, nodes, group, groups,
+                base == 0 ? FOLD_ALL : (uint32_t)base - 1, to, level))
+    return lnomemory(L);
+  merge_push(L, m);
   return 1;
 }
 
@@ -333,6 +383,7 @@ static const luaL_Reg lcallgraph_list[] = {
   {"sites", lcallgraph_sites},
   {"attribute", lcallgraph_attribute},
   {"merge", lcallgraph_merge},
+  {"fold", lcallgraph_fold},
   {NULL, NULL}
 };
 

@@ -58,20 +58,33 @@ static int ask_include (lua_State *L) {
 }
 
 
+/*
+** Calls a function with the 'arguments' above it, without garbage
+** collection: a finalizer that enters a zone must not do that in the middle
+** of an event. The answer is 'otherwise' when an error is raised.
+*/
+static int ask (lua_State *L, int arguments, int otherwise) {
+  int running = lua_gc(L, LUA_GCISRUNNING), yes;
+  lua_gc(L, LUA_GCSTOP);
+  yes = lua_pcall(L, arguments, 1, 0) == LUA_OK ? lua_toboolean(L, -1)
+                                                : otherwise;
+  if (running) lua_gc(L, LUA_GCRESTART);
+  lua_pop(L, 1);
+  return yes;
+}
+
+
 /* An error there is a yes. */
 static int core_include (const void *functions, lua_State *L,
                          const Function *f) {
   Question q;
-  int yes;
   if (!lua_checkstack(L, 3)) return 1;
   q.functions = cast(const Functions *, functions);
   q.function = f;
   lua_pushcfunction(L, ask_include);
   lua_pushvalue(L, -2);
   lua_pushlightuserdata(L, &q);
-  yes = lua_pcall(L, 2, 1, 0) != LUA_OK || lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return yes;
+  return ask(L, 2, 1);
 }
 
 
@@ -86,13 +99,10 @@ static int ask_lines (lua_State *L) {
 
 /* An error there is a no. */
 static int core_includelines (lua_State *L, const char *source) {
-  int yes;
   if (!lua_checkstack(L, 2)) return 0;
   lua_pushcfunction(L, ask_lines);
   lua_pushlightuserdata(L, (void *)source);
-  yes = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return yes;
+  return ask(L, 1, 0);
 }
 
 
@@ -248,17 +258,11 @@ static int core_fail (lua_State *L) {
 }
 
 
-/* options -> true, or nil and a message */
-static int core_start (lua_State *L) {
+/* See 'core_start'. Nothing is being recorded. */
+static int core_begin (lua_State *L) {
   Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   Options o = ZEROS;
-  luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 1);
-  if (recorder_active(r)) {
-    lua_pushliteral(L, "already running");
-    return core_fail(L);
-  }
   core_options(L, &o);
   core_overhead(L, c, &o);
   o.timed = c->overhead.unknown == NULL;
@@ -276,6 +280,18 @@ static int core_start (lua_State *L) {
 }
 
 
+/* options -> true, or nil and a message */
+static int core_start (lua_State *L) {
+  Recorder *r = lstate_get(L)->recorder;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  if (r->telling) lua_pushliteral(L, "a trace is being told of an event");
+  else if (control_active(r, L)) lua_pushliteral(L, "already running");
+  else return lprofile_quietly(L, core_begin, 1);
+  return core_fail(L);
+}
+
+
 /* The trace is complete; errors in closing it are ignored. */
 static void core_closetrace (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLOSE) != LUA_TFUNCTION ||
@@ -286,10 +302,10 @@ static void core_closetrace (lua_State *L) {
 }
 
 
-int lcore_stop (lua_State *L) {
+/* Recording has stopped. */
+static int core_finish (lua_State *L) {
   Core *c = lstate_get(L);
   Recorder *r = c->recorder;
-  if (!control_stop(r, L)) return 0;
   if (c->overhead.unknown == NULL) {
     calibrations_refresh(&c->calibrations, &r->recording.memory, &r->options,
                          &c->overhead.costs);
@@ -298,6 +314,13 @@ int lcore_stop (lua_State *L) {
   if (r->store != NULL) r->store->finish(r->store, r, L);
   lhook_putback(L);
   core_closetrace(L);
+  return 0;
+}
+
+
+int lcore_stop (lua_State *L) {
+  if (!control_stop(lstate_get(L)->recorder, L)) return 0;
+  lprofile_quietly(L, core_finish, 0);
   return 1;
 }
 
@@ -308,8 +331,22 @@ static int core_stop (lua_State *L) {
 }
 
 
+/* The same when the state is being closed. */
+static int core_close (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (recorder_active(r)) recorder_skip(r);
+  return core_stop(L);
+}
+
+
 static int core_pause (lua_State *L) {
   lua_pushboolean(L, control_pause(recorder_get(L), L));
+  return 1;
+}
+
+
+static int core_suspend (lua_State *L) {
+  lua_pushboolean(L, control_suspend(recorder_get(L), L));
   return 1;
 }
 
@@ -321,7 +358,7 @@ static int core_resume (lua_State *L) {
 
 
 static int core_reset (lua_State *L) {
-  lua_pushboolean(L, control_reset(recorder_get(L)));
+  lua_pushboolean(L, control_reset(recorder_get(L), L));
   return 1;
 }
 
@@ -371,7 +408,7 @@ static int core_frame (lua_State *L) {
 static int core_state (lua_State *L) {
   static const char *const names[] = {"stopped", "running", "paused"};
   Recorder *r = recorder_get(L);
-  recorder_active(r);
+  control_active(r, L);
   lua_pushstring(L, names[r->state]);
   return 1;
 }
@@ -476,7 +513,9 @@ static int core_internals (lua_State *L) {
 static const luaL_Reg core_list[] = {
   {"start", core_start},
   {"stop", core_stop},
+  {"close", core_close},
   {"pause", core_pause},
+  {"suspend", core_suspend},
   {"resume", core_resume},
   {"reset", core_reset},
   {"state", core_state},
@@ -517,6 +556,7 @@ static const luaL_Reg *(*const core_parts[])(void) = {
 int luaopen_cprof_core (lua_State *L) {
   Core *c = lstate_get(L);
   size_t i;
+  lstate_internal(c, core_begin);  /* recording begins within it */
   lstate_internals(c, zone_methods);
   lstate_internals(c, lhistory_methods());
   luaL_newmetatable(L, ZONE);

@@ -6,10 +6,12 @@
 
 #include <string.h>
 
+#include "base/hookguard.h"
 #include "cprof.h"
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "record/control.h"
 
 
 #define LOADED	"cprof.loaded"
@@ -74,13 +76,18 @@ static int describe_all (lua_State *L) {
 }
 
 
-/* Asking -> : asks for { key, name, title, ... } and writes them */
+/*
+** Asking -> : asks for { key, name, title, ... } and what else is known at
+** the end, as strings, and writes them
+*/
 static int name_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
   lua_Integer n, i;
   int k;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &NAMING);
-  lua_call(L, 0, 1);
+  lua_call(L, 0, 2);
+  if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
+  lua_pop(L, 1);
   n = (lua_Integer)lua_rawlen(L, -1);
   for (i = 1; a->ok && i + 2 <= n; i += 3) {
     size_t length, titlelength;
@@ -99,6 +106,7 @@ static int name_all (lua_State *L) {
 /* Errors are ignored: without this the file is still good. */
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
+  HookGuard guard;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
   a.journal = j;
@@ -106,7 +114,9 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   a.ok = 1;
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, &a);
+  guard = hookguard_begin(L);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  hookguard_end(L, guard);
   return a.ok;
 }
 
@@ -154,11 +164,16 @@ static int lfile_naming (lua_State *L) {
 }
 
 
+static int lfile_writenames (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (control_active(r, L)) livefile_names(r->store, r, L);
+  return 0;
+}
+
+
 /* -> : writes names as they are at present */
 static int lfile_names (lua_State *L) {
-  Recorder *r = recorder_get(L);
-  if (recorder_active(r)) livefile_names(r->store, r, L);
-  return 0;
+  return lprofile_quietly(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
@@ -287,6 +302,7 @@ static int load_push (lua_State *L) {
   load_meta(L, l, nodes + 2);
   load_names(L, l);
   load_paths(L, l);
+  reader_free(l);
   return 8;
 }
 
@@ -305,9 +321,7 @@ static int lfile_load (lua_State *L) {
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  lprofile_quietly(L, load_push, l, 8);
-  reader_free(l);
-  return 8;
+  return lprofile_quietly(L, load_push, 1);
 }
 
 /* }====================================================== */

@@ -135,7 +135,7 @@ static ProfileNode *history_blank (lua_State *L, int arg) {
   list = lnodes_new(L, nodes->count);
   for (i = 0; i < nodes->count; i++) {
     list[i] = nodes->list[i];
-    list[i].calls = list[i].self = list[i].total = 0;
+    list[i].calls = list[i].self = list[i].raw = 0;
   }
   return list;
 }
@@ -154,7 +154,7 @@ static int history_nodes (lua_State *L) {
     const HistoryNode *n = &p->node[i];
     luaL_argcheck(L, n->node < count, 4, "of another snapshot");
     list[n->node].calls = n->calls;
-    list[n->node].self = n->self;
+    list[n->node].self = list[n->node].raw = n->self;
   }
   nodes_total(list, count);
   return 1;
@@ -172,7 +172,7 @@ static int history_averagenodes (lua_State *L) {
     const NodeAverage *n = &h->node[i];
     luaL_argcheck(L, n->node < count, 3, "of another snapshot");
     list[n->node].calls = n->calls[which];
-    list[n->node].self = n->self[which];
+    list[n->node].self = list[n->node].raw = n->self[which];
   }
   nodes_total(list, count);
   return 1;

@@ -10,13 +10,15 @@
 #include <lualib.h>
 
 #include "record/attach.h"
+#include "record/control.h"
 
 
 /* The recorder whose hook the coroutine of the arguments has, or NULL. */
 static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
   Recorder *r = recorder_get(L);
   *at = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
-  return r != NULL && recorder_running(r) && attach_is(*at) ? r : NULL;
+  return r != NULL && control_active(r, L) && r->state == STATE_RUNNING &&
+         attach_is(*at) ? r : NULL;
 }
 
 

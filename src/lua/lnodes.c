@@ -66,7 +66,10 @@ static int nodes_index (lua_State *L) {
 }
 
 
-/* nodes, id -> parent, function, line of the call, calls, self, total, raw */
+/*
+** nodes, id -> parent, function, line of the call, calls, self, total; self
+** and total with overhead, most frames at once
+*/
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   lua_Integer id = luaL_checkinteger(L, 2);
@@ -80,7 +83,9 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, n->total);
   lua_pushinteger(L, n->raw);
-  return 7;
+  lua_pushinteger(L, n->rawtotal);
+  lua_pushinteger(L, n->depth);
+  return 9;
 }
 
 

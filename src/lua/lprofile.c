@@ -5,6 +5,7 @@
 #include "lua/lprofile.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cprof.h"
@@ -38,13 +39,15 @@ void lprofile_pushfunction (lua_State *L, const Functions *fs,
   lua_createtable(L, 0, 16);
   lua_pushstring(L, profile_kind(f));
   lua_setfield(L, -2, "kind");
-  if (f->kind == FUNCTION_C)
+  lprofile_pushtext(L, &fs->text, f->source);
+  if (f->kind == FUNCTION_C) {
+    lua_setfield(L, -2, "code");
     lua_pushliteral(L, "=[C]");
-  else
-    lprofile_pushtext(L, &fs->text, f->source);
+  }
   lua_setfield(L, -2, "source");
   lnodes_set(L, "line", f->line);
   lnodes_set(L, "last_line", f->last);
+  if (f->nth != 0) lnodes_set(L, "nth", f->nth);
   lprofile_pushtext(L, &fs->text, f->name);
   lua_setfield(L, -2, "called");
   lprofile_pushtext(L, &fs->text, f->how);
@@ -180,6 +183,18 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
 }
 
 
+/* what the code is known by, whatever lines it is on */
+static void snapshot_pushcode (lua_State *L, const Function *f) {
+  char hex[17] = "";
+  if (f->shape != 0)
+    snprintf(hex, sizeof hex, "%08lx%08lx", (unsigned long)(f->shape >> 32),
+             (unsigned long)(f->shape & UINT32_MAX));
+  lua_pushstring(L, hex);
+  lua_setfield(L, -2, "fingerprint");
+  lnodes_set(L, "layout", f->layout);
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -192,6 +207,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "id", s->func[i]);
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
+    snapshot_pushcode(L, f);
     lua_rawseti(L, -2, s->func[i]);
   }
 }
@@ -285,20 +301,21 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 }
 
 
-void lprofile_quietly (lua_State *L, lua_CFunction f, void *ud,
-                       int results) {
+int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments) {
   int running = lua_gc(L, LUA_GCISRUNNING), status;
+  int under = lua_gettop(L) - arguments;
   lua_pushcfunction(L, f);
-  lua_pushlightuserdata(L, ud);
+  lua_insert(L, under + 1);
   lua_gc(L, LUA_GCSTOP);
-  status = lua_pcall(L, 1, results, 0);
+  status = lua_pcall(L, arguments, LUA_MULTRET, 0);
   if (running) lua_gc(L, LUA_GCRESTART);
   if (status != LUA_OK) lua_error(L);
+  return lua_gettop(L) - under;
 }
 
 
 static int profile_takesnapshot (lua_State *L) {
-  Core *c = cast(Core *, lua_touserdata(L, 1));
+  Core *c = lstate_get(L);
   Recorder *r = c->recorder;
   lprofile_push(L, &r->recording, &c->overhead, &r->frames);
   return 6;
@@ -310,18 +327,17 @@ static int profile_takesnapshot (lua_State *L) {
 ** is no recording
 */
 static int profile_snapshot (lua_State *L) {
-  Core *c = lstate_get(L);
-  Recorder *r = c->recorder;
+  Recorder *r = recorder_get(L);
   control_settle(r, L);
   if (!r->started) return 0;
-  lprofile_quietly(L, profile_takesnapshot, c, 6);
-  if (r->state == STATE_RUNNING) recorder_overhead(r);
+  lprofile_quietly(L, profile_takesnapshot, 0);
+  if (r->state == STATE_RUNNING && !r->telling) recorder_overhead(r);
   return 6;
 }
 
 
 static int profile_takefunctions (lua_State *L) {
-  const Recording *r = cast(const Recording *, lua_touserdata(L, 1));
+  const Recording *r = &recorder_get(L)->recording;
   Snapshot *s = snapshot_new(L);
   lua_Integer *calls = lnodes_array(L, lua_Integer, r->functions.list.count);
   uint32_t i;
@@ -344,10 +360,8 @@ static int profile_takefunctions (lua_State *L) {
 
 /* -> functions, as 'snapshot' gives them, with their calls */
 static int profile_functions (lua_State *L) {
-  Recorder *r = recorder_get(L);
-  if (!r->started) return 0;
-  lprofile_quietly(L, profile_takefunctions, &r->recording, 1);
-  return 1;
+  if (!recorder_get(L)->started) return 0;
+  return lprofile_quietly(L, profile_takefunctions, 0);
 }
 
 /* }====================================================== */

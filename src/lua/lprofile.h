@@ -22,12 +22,11 @@ CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                             const Frames *frames);
 
 /*
-** Calls 'f' with 'ud' as a light userdata, without garbage collection, so
-** that no finalizer can change what is being read. It leaves 'results'
-** values on the stack. Raises its errors again.
+** Calls 'f' with the topmost 'arguments', without garbage collection, so
+** that no finalizer can change what is being read. Returns the number of
+** its results, which take their place. Raises its errors again.
 */
-CPROF_I void lprofile_quietly (lua_State *L, lua_CFunction f, void *ud,
-                               int results);
+CPROF_I int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments);
 
 /* Pushes a table of costs, in ns; and reads the one on top. */
 CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);

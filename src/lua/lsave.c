@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "file/journal.h"
@@ -62,6 +63,18 @@ static uint32_t save_text (lua_State *L, int arg, const char *name,
   text = s ? text_add(t, s, length) : 0;
   lua_pop(L, 1);
   return text;
+}
+
+
+/* The shape of a function's code, from its digits. */
+static uint64_t save_shape (lua_State *L, int arg) {
+  const char *digits;
+  uint64_t shape;
+  lua_getfield(L, arg, "fingerprint");
+  digits = lua_tostring(L, -1);
+  shape = digits ? strtoull(digits, NULL, 16) : 0;
+  lua_pop(L, 1);
+  return shape;
 }
 
 
@@ -125,6 +138,8 @@ static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
     f->marks = (uint8_t)save_at(L, marks, i);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
+    f->shape = save_shape(L, -1);
+    f->layout = (uint32_t)save_integer(L, -1, "layout");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;
     lua_pop(L, 1);
   }
@@ -158,7 +173,8 @@ static void save_node (Node *to, const ProfileNode *from, uint32_t i) {
   to->parent = from->parent;
   to->func = from->func;
   to->call_line = from->call_line;
-  to->as.folded.depth = from->depth;
+  to->as.saved.depth = from->depth;
+  to->as.saved.tails = from->tails;
 }
 
 

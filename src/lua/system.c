@@ -15,13 +15,30 @@
 #include <unistd.h>
 
 
+/* open file, default 1, as a terminal; 0: it is none */
+static int system_terminal (lua_State *L, struct winsize *w) {
+  int fd = (int)luaL_optinteger(L, 1, 1);
+  if (!isatty(fd)) return 0;
+  memset(w, 0, sizeof *w);
+  ioctl(fd, TIOCGWINSZ, w);
+  return 1;
+}
+
+
 /* open file, default 1 -> columns of the terminal that it is; nil: none */
 static int system_columns (lua_State *L) {
-  int fd = (int)luaL_optinteger(L, 1, 1);
   struct winsize w;
-  if (!isatty(fd)) return 0;
-  if (ioctl(fd, TIOCGWINSZ, &w) != 0 || w.ws_col == 0) w.ws_col = 80;
-  lua_pushinteger(L, w.ws_col);
+  if (!system_terminal(L, &w)) return 0;
+  lua_pushinteger(L, w.ws_col ? w.ws_col : 80);
+  return 1;
+}
+
+
+/* open file, default 1 -> rows of the terminal that it is; nil: none */
+static int system_rows (lua_State *L) {
+  struct winsize w;
+  if (!system_terminal(L, &w)) return 0;
+  lua_pushinteger(L, w.ws_row ? w.ws_row : 24);
   return 1;
 }
 
@@ -162,6 +179,7 @@ static int system_folder (lua_State *L) {
 
 static const luaL_Reg system_list[] = {
   {"columns", system_columns},
+  {"rows", system_rows},
   {"process", system_process},
   {"special", system_special},
   {"islive", system_islive},

@@ -109,15 +109,23 @@ static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
   if (e == NULL) return 0;
   e->calls += n->calls;
   e->self += n->self;
-  if (outer == NONE) walk_add(&e->total_in, n->total);
-  if (outer == NONE && w->reach != NULL)
-    walk_add(&e->calls_in, w->reach[w->path[place].node]);
-  if (e->caller != e->callee) walk_add(&e->total_out, n->total);
+  e->raw += n->raw;
+  if (outer == NONE) {
+    walk_add(&e->total_in, n->total);
+    walk_add(&e->rawtotal_in, n->rawtotal);
+    if (w->reach != NULL)
+      walk_add(&e->calls_in, w->reach[w->path[place].node]);
+  }
+  if (e->caller != e->callee) {
+    walk_add(&e->total_out, n->total);
+    walk_add(&e->rawtotal_out, n->rawtotal);
+  }
   if (outer != NONE && outer != place - 1) {
     /* not charged to what the outer one called */
     e = walk_edge(w, outer + 1);
     if (e == NULL) return 0;
     walk_add(&e->total_out, -n->total);
+    walk_add(&e->rawtotal_out, -n->rawtotal);
   }
   return 1;
 }
@@ -135,7 +143,11 @@ static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
   row->calls += n->calls;
   row->self += n->self;
   row->raw += n->raw;
-  if (outer == NONE) row->total += n->total;
+  row->tails += n->tails;
+  if (outer == NONE) {
+    row->total += n->total;
+    row->rawtotal += n->rawtotal;
+  }
   return place == 0 || walk_edges(w, place, outer);
 }
 
@@ -272,7 +284,10 @@ SumRow callgraph_attribute (const Nodes *nodes, const uint8_t *is,
       sum.calls += n->calls;
       sum.self += n->self;
       sum.raw += n->raw;
-      if (!(seen & WITHIN)) sum.total += n->total;
+      if (!(seen & WITHIN)) {
+        sum.total += n->total;
+        sum.rawtotal += n->rawtotal;
+      }
       seen |= WITHIN;
     }
     if (above[i]) seen |= BELOW;

@@ -47,18 +47,22 @@ void merge_free (Merge *m) {
 }
 
 
-/* The id of the node, new or not; 0: out of memory. */
-static uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
-                            uint32_t line) {
+ProfileNode *merge_node (const Merge *m, uint32_t id) {
+  return &merge_at(m, id)->node;
+}
+
+
+uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
+                      uint32_t line) {
   uint32_t id = index_first(&m->index, merge_hash(parent, func, line));
   ProfileNode *n;
   for (; id != 0; id = merge_at(m, id)->next) {
-    n = &merge_at(m, id)->node;
+    n = merge_node(m, id);
     if (n->parent == parent && n->func == func && n->call_line == line)
       return id;
   }
   if (chunks_add(&m->nodes) == NULL) return 0;
-  n = &merge_at(m, m->nodes.count - 1)->node;
+  n = merge_node(m, m->nodes.count - 1);
   n->parent = parent;
   n->func = func;
   n->call_line = line;
@@ -66,20 +70,35 @@ static uint32_t merge_node (Merge *m, uint32_t parent, uint32_t func,
 }
 
 
-int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
-               uint32_t *to) {
+void merge_figures (ProfileNode *n, const ProfileNode *from) {
+  n->calls += from->calls;
+  n->self += from->self;
+  n->raw += from->raw;
+  n->tails += from->tails;
+  if (from->depth > n->depth) n->depth = from->depth;
+}
+
+
+/* The line of a call, where the caller is in the sum; 0: not recorded. */
+static uint32_t merge_line (uint32_t line, int32_t shift) {
+  int64_t moved = (int64_t)line + shift;
+  return line != 0 && moved > 0 && moved < INT32_MAX ? (uint32_t)moved : line;
+}
+
+
+int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
+               MergePlace *to) {
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
-    ProfileNode *n;
-    to[i] = merge_node(m, i == 0 ? 0 : to[from->parent], func[from->func],
-                       from->call_line);
-    if (to[i] == 0) return 0;
-    n = &merge_at(m, to[i])->node;
-    n->calls += from->calls;
-    n->self += from->self;
-    n->raw += from->raw;
-    if (from->depth > n->depth) n->depth = from->depth;
+    const MergeFunction *f = &function[from->func];
+    MergePlace caller = {0, 0};
+    if (i > 0) caller = to[from->parent];
+    to[i].id = merge_enter(m, caller.id, f->func,
+                           merge_line(from->call_line, caller.shift));
+    to[i].shift = f->shift == MERGE_ZONE ? caller.shift : f->shift;
+    if (to[i].id == 0) return 0;
+    merge_figures(merge_node(m, to[i].id), from);
   }
   return 1;
 }
@@ -93,7 +112,7 @@ uint32_t merge_count (const Merge *m) {
 void merge_copy (const Merge *m, ProfileNode *list) {
   uint32_t i;
   for (i = 1; i < m->nodes.count; i++) {
-    list[i - 1] = merge_at(m, i)->node;
+    list[i - 1] = *merge_node(m, i);
     if (i > 1) list[i - 1].parent--;
   }
 }

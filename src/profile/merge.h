@@ -20,12 +20,35 @@ typedef struct Merge {
 CPROF_I int merge_init (Merge *m, const Memory *memory);
 CPROF_I void merge_free (Merge *m);
 
+#define MERGE_ZONE	INT32_MIN
+
+/* what a function of a tree is in the sum */
+typedef struct MergeFunction {
+  uint32_t func;
+  int32_t shift;	/* of its lines; MERGE_ZONE: as of what opened it */
+} MergeFunction;
+
+typedef struct MergePlace {
+  uint32_t id;
+  int32_t shift;	/* of the lines that it calls from */
+} MergePlace;
+
 /*
-** Adds a tree. 'func' has the functions of the sum by those of the tree,
-** 'to' has room for as many as there are nodes. 0: out of memory.
+** Adds a tree, of which 'function' has the functions. 'to' has room for as
+** many as there are nodes. 0: out of memory.
 */
-CPROF_I int merge_add (Merge *m, const Nodes *nodes, const uint32_t *func,
-                       uint32_t *to);
+CPROF_I int merge_add (Merge *m, const Nodes *nodes,
+                       const MergeFunction *function, MergePlace *to);
+
+/*
+** For others that build a tree: the node of 'func' under 'parent', made if
+** need be, and 0 when out of memory; a node; its figures with those of
+** another. The root has the parent 0.
+*/
+CPROF_I uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
+                              uint32_t line);
+CPROF_I ProfileNode *merge_node (const Merge *m, uint32_t id);
+CPROF_I void merge_figures (ProfileNode *n, const ProfileNode *from);
 
 /* How many nodes the sum has, and a copy of them, without totals. */
 CPROF_I uint32_t merge_count (const Merge *m);

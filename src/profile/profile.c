@@ -9,8 +9,15 @@
 
 void nodes_total (ProfileNode *list, uint32_t count) {
   uint32_t i;
-  for (i = 0; i < count; i++) list[i].total = list[i].self;
-  for (i = count; i-- > 1; ) list[list[i].parent].total += list[i].total;
+  for (i = 0; i < count; i++) {
+    list[i].total = list[i].self;
+    list[i].rawtotal = list[i].raw;
+  }
+  for (i = count; i-- > 1; ) {
+    ProfileNode *parent = &list[list[i].parent];
+    parent->total += list[i].total;
+    parent->rawtotal += list[i].rawtotal;
+  }
 }
 
 

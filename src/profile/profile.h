@@ -16,10 +16,12 @@ typedef struct ProfileNode {
   uint32_t func;
   uint32_t call_line;
   uint32_t depth;	/* most frames in this node at once */
+  uint32_t tails;	/* tail calls that led to it, as far as counted */
   int64_t calls;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: 'self' with overhead */
   int64_t total;	/* ns: 'self' of this node and all below */
+  int64_t rawtotal;	/* ns: 'raw' of these */
 } ProfileNode;
 
 typedef struct Nodes {
@@ -36,7 +38,7 @@ typedef struct ProfileLine {
   int64_t raw;		/* ns: with overhead */
 } ProfileLine;
 
-/* Sums up 'total' from 'self'. */
+/* Sums up 'total' from 'self', and 'rawtotal' from 'raw'. */
 CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 
 /*

@@ -46,13 +46,16 @@ int snapshot_number (Snapshot *s, const Recording *r) {
 ** ======================================================= */
 
 static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
-                       int fold) {
+                       const Tree *t) {
   p->parent = n->parent;
   p->func = s->func[n->func] - 1;
   p->call_line = n->call_line;
   p->calls = (int64_t)n->calls;
   p->depth = 1;
-  if (fold && n->as.folded.depth > 1) p->depth = n->as.folded.depth;
+  p->tails = t->saved ? n->as.saved.tails : 0;
+  if (!t->fold) p->tails = n->as.full.tails;
+  else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
+  if (p->tails > p->calls) p->tails = (uint32_t)p->calls;
 }
 
 
@@ -63,7 +66,7 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
     const Node *n = tree_node(&r->tree, i);
     ProfileNode *p = &s->node[i];
     uint64_t sum;
-    node_fill(p, n, s, r->tree.fold);
+    node_fill(p, n, s, &r->tree);
     ticks += n->self;
     sum = clock_ns(s->scale, ticks);
     p->self = p->raw = (int64_t)(sum - ns);
@@ -129,10 +132,10 @@ static int64_t line_share (int64_t whole, double part, double all) {
 /* The overhead on a line; 'given' has it, or it is computed. */
 static double line_overhead (const Work *w, const Line *l, int64_t raw,
                              const int64_t *given) {
+  if (w->o->lines != NULL)
+    return given != NULL && *given <= raw ? (double)*given : 0;
   if (w->o->unknown != NULL) return 0;
-  if (w->o->lines == NULL)
-    return compensate_line(&w->s->costs, l, (double)raw);
-  return given != NULL && *given <= raw ? (double)*given : 0;
+  return compensate_line(&w->s->costs, l, (double)raw);
 }
 
 
@@ -312,7 +315,7 @@ static void work_do (Work *w) {
   else
     s->costs = w->o->costs;
   lines_fill(w);
-  if (w->o->unknown == NULL) overhead_take(w);
+  if (w->o->unknown == NULL || w->o->nodes != NULL) overhead_take(w);
   functions_sum(w, w->self);
   lines_finish(w);
   s->overhead = s->node[NODE_OVERHEAD].self;

@@ -4,7 +4,6 @@
 
 #include "record/attach.h"
 
-#include "base/hookguard.h"
 #include "record/hook.h"
 
 
@@ -84,11 +83,14 @@ int attach_new (Recorder *r, lua_State *running, lua_State *co) {
 
 /*
 ** Who runs is not known, and 'co' may be unable to; but the main thread
-** always exists.
+** always exists. What it does for this is not recorded.
 */
 int attach_host (Recorder *r, lua_State *co) {
-  HookGuard g = hookguard_begin(r->main);
-  int done = attach_new(r, r->main, co);
-  hookguard_end(r->main, g);
+  lua_Hook f = lua_gethook(r->main);
+  int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
+  int done;
+  lua_sethook(r->main, NULL, 0, 0);
+  done = attach_new(r, r->main, co);
+  lua_sethook(r->main, f, mask, count);
   return done;
 }

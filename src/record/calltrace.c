@@ -6,26 +6,30 @@
 
 #include <stdio.h>
 
-#include "base/hookguard.h"
 
-
-/* A trace that fails ends recording. */
+/*
+** A trace that fails ends recording. Meanwhile no coroutine is recorded, so
+** that no event, and nothing that a finalizer does, changes what is told.
+*/
 static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
+  lua_State *running = r->hot->L;
   const char *why;
-  HookGuard g;
   if (!lua_checkstack(L, LUA_MINSTACK)) {
     recorder_nomemory(r);
     return;
   }
-  g = hookguard_begin(L);
+  r->telling = 1;
+  r->hot->L = NULL;
   why = r->options.trace(L, &r->recording.functions, e);
-  hookguard_end(L, g);
-  if (why == NULL) recorder_overhead(r);
-  else {
+  r->telling = 0;
+  if (why != NULL) {
     snprintf(r->why, sizeof r->why, "the trace failed: %s", why);
     lua_pop(L, 1);
-    recorder_end(r, r->why);
   }
+  if (!recorder_running(r)) return;
+  r->hot->L = running;
+  if (why == NULL) recorder_overhead(r);
+  else recorder_end(r, r->why);
 }
 
 

@@ -116,8 +116,84 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 }
 
 
+/* {======================================================
+** Reset, and forks
+** ======================================================= */
+
+/* Its frames stand in nodes that will be gone. */
+static void reset_unroot (Stack *s) {
+  Frame *f;
+  s->counted = 0;
+  for (f = s->base; f <= s->top; f++) {
+    if (f->node != NULL) f->as.call_line = f->node->call_line;
+    f->node = NULL;
+  }
+}
+
+
+static int reset_reroot (Recorder *r, Stack *s) {
+  Stack *below = s->resumer;
+  Frame *f;
+  if (below != NULL && !reset_reroot(r, below)) return 0;
+  if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
+  if (r->hot->fold) stack_count(s);
+  if (r->hot->trace) {
+    for (f = s->base; f <= s->top; f++) f->as.entered = 0;
+    stack_retrace(s);
+  }
+  return 1;
+}
+
+
+/* Begins again with what runs now, in another store if there is one. */
+static int control_again (Recorder *r, Store *to) {
+  Hot *h = r->hot;
+  Stack *s = NULL;
+  if (r->state == STATE_RUNNING) r->current->top = h->top;
+  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);
+  if (!(to != NULL ? recorder_move(r, to) : recorder_clear(r)))
+    return recorder_nomemory(r);
+  if (r->state == STATE_RUNNING) {
+    if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
+    resync_current(r, r->current);
+  }
+  hot_settime(h, hot_now(h));
+  r->paused_at = r->recording.figures->begun = h->last;
+  return 1;
+}
+
+
+/* This is the child of the process that was recorded. */
+static void control_fork (Recorder *r, lua_State *L) {
+  Store *to = r->store ? r->store->child(r->store, r) : NULL;
+  if (to != NULL) {
+    if (control_again(r, to)) to->started(to, r, L);
+    return;
+  }
+  if (r->store != NULL) r->store->abandon(r->store, r);
+  recorder_end(r, "the process forked");
+}
+
+
+int control_active (Recorder *r, lua_State *L) {
+  if (recorder_forked(r) && !r->telling) control_fork(r, L);
+  return recorder_active(r);
+}
+
+
+int control_reset (Recorder *r, lua_State *L) {
+  if (!r->started || r->telling ||
+      (r->state != STATE_STOPPED && !control_active(r, L)))
+    return 0;
+  return control_again(r, NULL);
+}
+
+/* }====================================================== */
+
+
 void control_settle (Recorder *r, lua_State *L) {
-  if (!recorder_active(r)) {  /* it may have ended by itself */
+  if (r->telling) return;
+  if (!control_active(r, L)) {  /* it may have ended by itself */
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
   }
@@ -138,69 +214,33 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-int control_pause (Recorder *r, lua_State *L) {
+static int control_interrupt (Recorder *r, lua_State *L, int aside) {
   control_settle(r, L);
-  if (r->state != STATE_RUNNING) return 0;
+  if (r->state != STATE_RUNNING || r->telling) return 0;
   control_detach(r, L);
   r->paused_at = r->hot->last;
+  r->aside = aside;
   r->state = STATE_PAUSED;
   return 1;
 }
 
 
+int control_pause (Recorder *r, lua_State *L) {
+  return control_interrupt(r, L, 0);
+}
+
+
+int control_suspend (Recorder *r, lua_State *L) {
+  return control_interrupt(r, L, 1);
+}
+
+
 int control_resume (Recorder *r, lua_State *L) {
-  Figures *f;
-  if (!recorder_active(r) || r->state != STATE_PAUSED) return 0;
+  if (!control_active(r, L) || r->state != STATE_PAUSED) return 0;
   if (!control_attach(r, L, 0)) return recorder_nomemory(r);
-  f = r->recording.figures;
-  if (r->hot->last > r->paused_at) f->paused += r->hot->last - r->paused_at;
+  recorder_paused(r, r->hot->last);
   return 1;
 }
-
-
-/* {======================================================
-** Forks
-** ======================================================= */
-
-typedef struct Forked {
-  Recorder *recorder;
-  lua_State *running;
-  int level;
-  Options options;
-} Forked;
-
-
-/* Forked -> */
-static int control_beginchild (lua_State *L) {
-  Forked *f = cast(Forked *, lua_touserdata(L, 1));
-  control_begin(f->recorder, f->running, &f->options, f->level);
-  return 0;
-}
-
-
-/* Beginning may raise an error; to catch it takes a level of the stack. */
-void control_fork (Recorder *r, lua_State *L, int level) {
-  Forked f;
-  Store *store = r->store ? r->store->child(r->store, r) : NULL;
-  if (store == NULL || !lua_checkstack(L, 2)) {
-    if (store != NULL) store->free(store);
-    recorder_active(r);
-    return;
-  }
-  f.recorder = r;
-  f.running = L;
-  f.level = level + 1;
-  f.options = r->options;
-  f.options.store = store;
-  lua_pushcfunction(L, control_beginchild);
-  lua_pushlightuserdata(L, &f);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
-    lua_pop(L, 1);
-    recorder_nomemory(r);
-  }
-}
-
-/* }====================================================== */
 
 
 /* {======================================================
@@ -269,58 +309,9 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
 
 int control_frame (Recorder *r, lua_State *L, int record) {
   control_settle(r, L);
-  if (r->state != STATE_RUNNING) return 0;
+  if (r->state != STATE_RUNNING || r->telling) return 0;
   return (coroutine_here(r, L) && frame_end(r, L, record)) ||
          recorder_nomemory(r);
-}
-
-/* }====================================================== */
-
-
-/* {======================================================
-** Reset
-** ======================================================= */
-
-/* Its frames stand in nodes that will be gone. */
-static void reset_unroot (Stack *s) {
-  Frame *f;
-  s->counted = 0;
-  for (f = s->base; f <= s->top; f++) {
-    if (f->node != NULL) f->as.call_line = f->node->call_line;
-    f->node = NULL;
-  }
-}
-
-
-static int reset_reroot (Recorder *r, Stack *s) {
-  Stack *below = s->resumer;
-  Frame *f;
-  if (below != NULL && !reset_reroot(r, below)) return 0;
-  if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
-  if (r->hot->fold) stack_count(s);
-  if (r->hot->trace) {
-    for (f = s->base; f <= s->top; f++) f->as.entered = 0;
-    stack_retrace(s);
-  }
-  return 1;
-}
-
-
-int control_reset (Recorder *r) {
-  Hot *h = r->hot;
-  Stack *s = NULL;
-  if (!r->started || (r->state != STATE_STOPPED && !recorder_active(r)))
-    return 0;
-  if (r->state == STATE_RUNNING) r->current->top = h->top;
-  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);
-  if (!recorder_clear(r)) return recorder_nomemory(r);
-  if (r->state == STATE_RUNNING) {
-    if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
-    resync_current(r, r->current);
-  }
-  hot_settime(h, hot_now(h));
-  r->paused_at = r->recording.figures->begun = h->last;
-  return 1;
 }
 
 /* }====================================================== */

@@ -18,12 +18,19 @@ CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 
 /*
 ** All of these return 0 when there is nothing to do. What was stopped
-** remains in its store until that is told to finish.
+** remains in its store until that is told to finish. A trace that is being
+** told of an event can only stop.
 */
 CPROF_I int control_stop (Recorder *r, lua_State *L);
 CPROF_I int control_pause (Recorder *r, lua_State *L);
 CPROF_I int control_resume (Recorder *r, lua_State *L);
-CPROF_I int control_reset (Recorder *r);
+
+/*
+** Pauses until 'control_resume' for the profiler's own work: that time is
+** no part of the recording.
+*/
+CPROF_I int control_suspend (Recorder *r, lua_State *L);
+CPROF_I int control_reset (Recorder *r, lua_State *L);
 
 /*
 ** Ends a frame of the host, which is kept and averaged if 'record'. 0: no
@@ -35,10 +42,9 @@ CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 CPROF_I void control_settle (Recorder *r, lua_State *L);
 
 /*
-** This is the child of the process that was recorded, and a function of L
-** runs, at 'level' and above: goes on in a store of the child's own, or
-** ends recording. Raises no errors.
+** Is something being recorded, or paused? The child of a fork goes on in a
+** store of its own, if there is one; else recording ends there.
 */
-CPROF_I void control_fork (Recorder *r, lua_State *L, int level);
+CPROF_I int control_active (Recorder *r, lua_State *L);
 
 #endif

@@ -82,15 +82,16 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int told) {
 
 
 /*
-** Another hook has replaced ours: what ran under it is not known. Where
-** that is gone, too, ours comes back. 0: out of memory.
+** Another hook has replaced ours in the coroutine that ran last: what ran
+** under it is not known. Where that is gone, too, ours comes back. 0: out
+** of memory.
 */
 static int coroutine_retake (Recorder *r, lua_State *L) {
   Stack *s = r->current;
   r->recording.figures->hooks_lost++;
   recorder_unrecorded(r);
   if (r->state != STATE_RUNNING) return 0;
-  if (lua_gethook(L) != NULL) return 1;
+  if (lua_gethook(s->L) != NULL) return 1;
   s->top = r->hot->top;
   attach_take(r, s);
   if (!resync_stack(r, L, s, 0, s->resumer ? s->resumer->top : NULL))
@@ -100,8 +101,34 @@ static int coroutine_retake (Recorder *r, lua_State *L) {
 }
 
 
+static int coroutine_isbelow (const Recorder *r, const lua_State *L) {
+  const Stack *s = r->current;
+  while (s != NULL && s->L != L) s = s->resumer;
+  return s != NULL;
+}
+
+
+int coroutine_charge (Recorder *r, lua_State *L, int told, uint64_t *now) {
+  const Stack *s = r->current;
+  if (told || coroutine_isbelow(r, L) || !recorder_alive(r, L, s) ||
+      attach_is(s->L)) {
+    hot_charge(r->hot, *now);
+    return 1;
+  }
+  if (!coroutine_retake(r, L)) return 0;
+  *now = r->hot->last;
+  return 1;
+}
+
+
 int coroutine_check (Recorder *r, lua_State *L) {
-  return r->hot->L != L || attach_is(L) || coroutine_retake(r, L);
+  if (attach_is(L)) return 1;
+  if (r->hot->L != L) {
+    if (stacks_find(&r->stacks, L) == NULL) return 1;
+    recorder_unrecorded(r);
+    if (!coroutine_switch(r, L, 0, 0)) return 0;
+  }
+  return coroutine_retake(r, L);
 }
 
 
@@ -110,10 +137,8 @@ int coroutine_here (Recorder *r, lua_State *L) {
   CallAddress ci;
   lua_Debug ar;
   if (!coroutine_check(r, L)) return 0;
-  if (h->L != L) {
-    hot_charge(h, hot_now(h));
-    if (!coroutine_switch(r, L, 0, 0)) return 0;
-  }
+  hot_charge(h, hot_now(h));
+  if (h->L != L && !coroutine_switch(r, L, 0, 0)) return 0;
   ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
   return h->top->ci == ci || resync_unwind(h, L, ci, 0, 0) != NULL;
 }

@@ -18,6 +18,14 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
                               int told);
 
 /*
+** Charges the time up to 'now' before that: to what ran, or to nobody if
+** another hook has replaced ours there; 'now' is then later. 0: out of
+** memory.
+*/
+CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int told,
+                              uint64_t *now);
+
+/*
 ** The stack of L, in which a function returns in 'ar', where nothing more
 ** need be known of it: that of the coroutine that was about to run, or that
 ** resumed the current one. NULL: 'coroutine_switch' must look.

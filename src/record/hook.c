@@ -364,20 +364,30 @@ Recorder *hook_recorder (lua_State *L) {
   Recorder *r = hot_current->recorder;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recorder_get(L);
-  return r != NULL && recorder_running(r) ? r : NULL;
+  return r != NULL && !r->telling && control_active(r, L) &&
+         r->state == STATE_RUNNING ? r : NULL;
 }
 
 
 /*
 ** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event.
+** must not miss this event. But what a trace does is no event of anybody's.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  if (r != NULL && r->telling) return;
   attach_release(r, L);
   f = lua_gethook(L);
   if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
+}
+
+
+/* The recorder of L, which this thread did not record last; or NULL. */
+static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
+  Recorder *r = hook_recorder(L);
+  if (r == NULL) hook_leave(recorder_get(L), L, ar);
+  return r;
 }
 
 
@@ -387,25 +397,12 @@ static int hook_level (const lua_Debug *ar) {
 }
 
 
-/* The recorder of L, which this thread did not record last; or NULL. */
-static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
-  Recorder *r = hot_current->recorder;
-  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX)) {
-    r = recorder_get(L);
-    if (r != NULL && recorder_forked(r)) control_fork(r, L, hook_level(ar));
-  }
-  if (r != NULL && recorder_running(r)) return r;
-  hook_leave(r, L, ar);
-  return NULL;
-}
-
-
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
-                        uint64_t now) {
+                        uint64_t *now) {
   int told = r->resuming == L && r->resuming_at == r->hot->last;
-  hot_charge(r->hot, now);
-  return coroutine_switch(r, L, hook_level(ar), told) ||
+  return (coroutine_charge(r, L, told, now) &&
+          coroutine_switch(r, L, hook_level(ar), told)) ||
          recorder_nomemory(r);
 }
 
@@ -421,7 +418,7 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
     hot_enter(h);
   }
   now = hot_now(h);
-  if (h->L != L && !hook_switch(h->recorder, L, ar, now)) return;
+  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return;
   if (ar->event == LUA_HOOKCOUNT) {
     hook_count(h, L, ar);
     return;

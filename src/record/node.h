@@ -42,6 +42,10 @@ typedef struct Node {
       uint32_t unreturned:31;	/* calls that ended without a return */
       uint32_t entered:1;	/* was it entered from below, too? */
     } full;		/* elsewhere */
+    struct {
+      uint32_t tails;
+      uint32_t depth;
+    } saved;		/* of a profile, in its file */
   } as;
 } Node;
 
@@ -59,6 +63,7 @@ typedef struct Tree {
 			   is on the path re-enters its node there */
   uint32_t limit;	/* nodes from which on callers are not kept, either */
   int fold;		/* does it fold from the beginning? */
+  int saved;		/* are its nodes those of a profile? */
   Node *root;
   Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
   Node *truncated;	/* parent of what the limit keeps out; or NULL */

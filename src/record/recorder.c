@@ -61,6 +61,7 @@ Recorder *recorder_get (lua_State *L) {
 /* The state is closed while it was recorded: completes the store. */
 static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
+  recorder_skip(r);
   recorder_settle(r);
   r->state = STATE_STOPPED;
   r->store->finish(r->store, r, L);
@@ -186,16 +187,10 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
 }
 
 
-int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
+/* The recording is this process's, and in the store. */
+static void recorder_setstore (Recorder *r, const Options *o) {
   Recording *x = &r->recording;
-  recorder_free(r);
-  r->options = *o;
-  r->store = o->store;
-  r->frame_func = 0;
   x->figures = r->store ? r->store->figures : &x->own_figures;
-  x->mode = o->mode;
-  x->direct = internals_usable();
-  if (x->direct) r->shared = internals_state(L);
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
@@ -203,6 +198,27 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
   if (r->store != NULL) x->tree.nodes.pages = r->store->nodes;
+}
+
+
+static int recorder_beginstore (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  fs->policy.told = r->store->told;
+  fs->policy.ud = r->store;
+  return r->store->begin(r->store, r);
+}
+
+
+int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
+  Recording *x = &r->recording;
+  recorder_free(r);
+  r->options = *o;
+  r->store = o->store;
+  r->frame_func = 0;
+  x->mode = o->mode;
+  x->direct = internals_usable();
+  if (x->direct) r->shared = internals_state(L);
+  recorder_setstore(r, o);
   frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
               o->slow);
   r->cache = memory_new(&x->memory, Cache, 1);
@@ -212,11 +228,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   clock_start(&x->clock, o->cpu, o->mode == MODE_TRACE);
   recorder_sethot(r, o);
   if (!recorder_clear(r)) return 0;
-  if (r->store != NULL) {
-    x->functions.policy.told = r->store->told;
-    x->functions.policy.ud = r->store;
-    if (!r->store->begin(r->store, r)) return 0;
-  }
+  if (r->store != NULL && !recorder_beginstore(r)) return 0;
   return r->started = 1;
 }
 
@@ -253,6 +265,67 @@ int recorder_clear (Recorder *r) {
   recorder_forget(r);
   functions_clear(&x->functions);
   return tree_reset(&x->tree);
+}
+
+
+/* The counter that has taken the place of 'line'. */
+static Line *moved_line (const Recorder *r, Line *const *old, Line *line,
+                         uint32_t func) {
+  const Functions *fs = &r->recording.functions;
+  const Lines *l = &functions_at(fs, func)->lines;
+  uint32_t i = 0;
+  if (line == &r->hot->nowhere) return line;
+  /* that of an excluded frame, or of a zone, is one of its caller's */
+  while (l->list == NULL || line < old[func] || line >= old[func] + l->count) {
+    if (i == fs->list.count) return &r->hot->nowhere;
+    func = i++;
+    l = &functions_at(fs, func)->lines;
+  }
+  return l->list + (line - old[func]);
+}
+
+
+/* The counters of lines move to the store. */
+static int recorder_movelines (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  uint32_t count = fs->list.count, i;
+  Line **old = memory_newzeroed(&r->recording.memory, Line *, count);
+  Stack *s = NULL;
+  int ok = old != NULL;
+  for (i = 0; ok && i < count; i++) {
+    Lines *l = &functions_at(fs, i)->lines;
+    old[i] = l->list;
+    ok = lines_move(l, r->store->lines, i);
+  }
+  while (ok && (s = stacks_next(&r->stacks, s)) != NULL) {
+    Frame *f;
+    for (f = s->base + 1; f <= s->top; f++)
+      f->line = moved_line(r, old, f->line, f->is.func);
+  }
+  memory_free(&r->recording.memory, old, count * sizeof *old);
+  return ok;
+}
+
+
+int recorder_move (Recorder *r, Store *to) {
+  Recording *x = &r->recording;
+  Functions *fs = &x->functions;
+  Store *from = r->store;
+  uint32_t i;
+  int ok;
+  r->store = to;
+  r->options.store = to;
+  r->hot->running = to->running;
+  tree_free(&x->tree);
+  recorder_setstore(r, &r->options);
+  fs->policy.pages = to->lines;
+  ok = !r->hot->lines || recorder_movelines(r);
+  from->free(from);
+  clock_start(&x->clock, r->options.cpu, x->mode == MODE_TRACE);
+  if (!ok || !recorder_clear(r) || !recorder_beginstore(r)) return 0;
+  for (i = 1; i < fs->sources.count; i++)
+    if (functions_source(fs, i)->lines > 0 && !to->told(to, i)) return 0;
+  return 1;
 }
 
 
@@ -321,12 +394,8 @@ int recorder_forked (const Recorder *r) {
 
 
 int recorder_active (Recorder *r) {
-  if (r->state == STATE_STOPPED) return 0;
-  if (recorder_forked(r)) {
-    if (r->store != NULL) r->store->abandon(r->store, r);
-    recorder_end(r, "the process forked");
-  }
-  else if (r->store != NULL && r->store->lost(r->store))
+  if (r->state == STATE_STOPPED || recorder_forked(r)) return 0;
+  if (r->store != NULL && r->store->lost(r->store))
     recorder_nomemory(r);  /* the store knows a better reason */
   return r->state != STATE_STOPPED;
 }
@@ -343,16 +412,29 @@ int recorder_running (Recorder *r) {
 ** Time
 ** ======================================================= */
 
+void recorder_paused (Recorder *r, uint64_t now) {
+  Figures *f = r->recording.figures;
+  if (now > r->paused_at)
+    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+  r->paused_at = now;
+}
+
+
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
-  if (r->state == STATE_PAUSED) {
-    if (now > r->paused_at) x->figures->paused += now - r->paused_at;
-    r->paused_at = now;
-  }
-  else
-    hot_charge(r->hot, now);
+  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  else hot_charge(r->hot, now);
+}
+
+
+void recorder_skip (Recorder *r) {
+  Hot *h = r->hot;
+  if (r->state == STATE_PAUSED) r->paused_at = hot_now(h);
+  if (r->state != STATE_RUNNING) return;
+  h->top->node->self += h->last - h->since;
+  hot_settime(h, hot_now(h));
 }
 
 

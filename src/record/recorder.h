@@ -104,6 +104,8 @@ typedef struct Recorder {
   uint64_t resuming_at;	/* ... at this event */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
+  int telling;		/* is a trace told of an event right now? */
+  int aside;		/* does it pause for the profiler's own work? */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
@@ -129,6 +131,13 @@ CPROF_I int recorder_begin (Recorder *r, lua_State *L, const Options *o);
 /* Forgets all that was counted. 0: out of memory. */
 CPROF_I int recorder_clear (Recorder *r);
 
+/*
+** The same in the child of a fork, for which its frames must have no nodes:
+** goes on in the store 'to', which it takes. The one of the parent is left
+** as it is.
+*/
+CPROF_I int recorder_move (Recorder *r, Store *to);
+
 /* Recording ends by itself; what there is stays. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
 
@@ -140,13 +149,26 @@ CPROF_I int recorder_forked (const Recorder *r);
 
 /*
 ** Is something being recorded, or paused? Looks at what the hook cannot
-** see: a fork, and a damaged store, which end it.
+** see: a damaged store, which ends it, and a fork. What is to be done then
+** is in control.h.
 */
 CPROF_I int recorder_active (Recorder *r);
 CPROF_I int recorder_running (Recorder *r);
 
+/*
+** The pause has lasted until 'now'. One for the profiler's own work, such
+** as a report, is as if there had been no such time.
+*/
+CPROF_I void recorder_paused (Recorder *r, uint64_t now);
+
 /* Brings figures up to this moment, while it records or pauses. */
 CPROF_I void recorder_settle (Recorder *r);
+
+/*
+** Leaves out the time since the last event: the state is being closed, and
+** to collect what the program has left is no work of its functions.
+*/
+CPROF_I void recorder_skip (Recorder *r);
 
 /*
 ** The stack of coroutine L, made if need be; removes those of coroutines

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "record/calltrace.h"
+#include "record/control.h"
+#include "record/coroutine.h"
 #include "record/resync.h"
 
 
@@ -17,10 +19,12 @@
 static Stack *zone_stack (Recorder *r, lua_State *L) {
   Hot *h = r->hot;
   lua_Debug ar;
-  Stack *s = r->current;
+  Stack *s;
   Frame under;
   int recorded = r->state == STATE_RUNNING && h->L == L;
   if (recorded) {
+    if (!coroutine_check(r, L)) return NULL;
+    s = r->current;
     hot_charge(h, hot_now(h));
     s->top = h->top;
     if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
@@ -31,7 +35,9 @@ static Stack *zone_stack (Recorder *r, lua_State *L) {
   under = *s->base;
   if (under.node == NULL) under.node = r->recording.tree.root;
   under.line = &h->nowhere;
-  return resync_stack(r, L, s, 0, &under) ? s : NULL;
+  if (!resync_stack(r, L, s, 0, &under)) return NULL;
+  if (recorded) resync_current(r, s);
+  return s;
 }
 
 
@@ -46,8 +52,8 @@ static ZoneResult zone_nomemory (Recorder *r) {
 }
 
 
-static int zone_idle (Recorder *r) {
-  return r == NULL || !recorder_active(r);
+static int zone_idle (Recorder *r, lua_State *L) {
+  return r == NULL || r->telling || !control_active(r, L);
 }
 
 
@@ -77,7 +83,7 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   Stack *s;
   Frame *f;
   Node *n;
-  if (zone_idle(r)) return ZONE_IDLE;
+  if (zone_idle(r, L)) return ZONE_IDLE;
   s = zone_stack(r, L);
   fn = functions_zone(&r->recording.functions, name, length, tag);
   if (s == NULL || fn == NULL) return zone_nomemory(r);
@@ -100,11 +106,11 @@ ZoneResult zone_enter (Recorder *r, lua_State *L, const char *name,
   if (r->state == STATE_RUNNING) n->calls++;
   if (s->counted) node_activate(n);
   s->top = f + 1;
+  zone_finish(r, L, s);
   if (zone_traced(r, s)) {
     calltrace_enter(r, L, f);
     s->traced++;
   }
-  zone_finish(r, L, s);
   return ZONE_DONE;
 }
 
@@ -122,7 +128,7 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
                        size_t length, uint32_t *open) {
   Stack *s;
   Frame *f;
-  if (zone_idle(r)) return ZONE_IDLE;
+  if (zone_idle(r, L)) return ZONE_IDLE;
   s = zone_stack(r, L);
   if (s == NULL) return zone_nomemory(r);
   f = s->top - 1;
@@ -140,7 +146,7 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
 void zone_close (Recorder *r, lua_State *L, uint32_t serial) {
   Stack *s;
   Frame *f;
-  if (zone_idle(r)) return;
+  if (zone_idle(r, L)) return;
   s = zone_stack(r, L);
   if (s == NULL) {
     zone_nomemory(r);

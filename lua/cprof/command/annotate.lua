@@ -4,33 +4,37 @@ local input = require "cprof.command.input"
 
 local annotate = {
   name = "annotate",
-  summary = "Print sources with figures beside each line.",
-  example = "cprof annotate run.cprof lib/parser.lua --context 3",
+  summary = "Print the hottest functions with figures beside each line.",
+  description = "Print the functions that took nine tenths of the time, " ..
+    "with figures beside each line, or a whole source.",
+  example = "cprof annotate run.cprof --focus parser.parse",
 }
 
 function annotate.define(parser)
-  parser:argument("FILE", "A profile that was recorded with --lines.")
-    :target "file"
-  parser:argument("SOURCE", "A source as reports show it; without one, " ..
-    "the hottest."):target "source":args "?"
+  input.profile(parser, "A profile that was recorded with --lines")
+  parser:argument("SOURCE", "A source as reports show it, to print all of " ..
+    "it."):target "source":args "?"
+  parser:option("--focus", "Only this function.")
+    :argname "FUNCTION"
+  parser:option("--ignore", "Without this function.")
+    :argname "FUNCTION"
+  parser:flag("--all", "All functions, also beyond the screen.")
+  parser:option("--sort", "self, hits: the hottest lines of all sources.")
+    :choices { "line", "self", "hits" }
+  parser:flag("--coverage", "Count and show what never ran.")
   parser:option("--heat", "What shades a line.")
     :choices { "time", "hits", "total" }
   parser:option("--relative", "To the hottest line of what.")
     :choices { "file", "project" }
-  parser:flag("--coverage", "Count and show what never ran.")
   parser:option("--context", "Lines shown around hot ones.")
     :argname "N":convert(input.integer("--context", 0))
   parser:option("--min-percent", "Least share of the time of a hot line.")
     :argname "N":convert(input.percent "--min-percent")
-  parser:option("--sort", "self, hits: the hottest lines of all files.")
-    :choices { "line", "self", "hits" }
-  parser:option("--focus", "Only lines of this function.")
-    :argname "FUNCTION"
-  parser:option("--ignore", "Without the lines of this function.")
-    :argname "FUNCTION"
-  parser:option("--limit", "Most files, or lines of a list."):argname "N"
-    :convert(input.integer("--limit", 1))
-  input.looks(parser)
+  parser:option("--limit", "Most functions, or lines of a list.")
+    :argname "N":convert(input.integer("--limit", 1))
+  parser:option("--height", "Rows; those of the terminal.")
+    :argname "N":convert(input.integer("--height", 10))
+  input.page(parser)
 end
 
 function annotate.call(parsed, fail)
@@ -44,7 +48,8 @@ function annotate.call(parsed, fail)
     coverage = parsed.coverage, context = parsed.context,
     min_percent = parsed.min_percent, sort = parsed.sort,
     focus = parsed.focus, ignore = parsed.ignore, limit = parsed.limit,
-    width = parsed.width, color = parsed.color,
+    all = parsed.all, format = parsed.format, width = parsed.width,
+    height = parsed.height, color = parsed.color,
   }), fail)
 end
 

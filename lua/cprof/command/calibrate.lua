@@ -30,10 +30,12 @@ local costs = {
   { "coroutine", "a coroutine that is new" },
   { "resumer", "a yield, to the one who resumed" },
   { "yielder", "and to the coroutine" },
-  { "line", "coming to a line" },
-  { "step", "and for each instruction that Lua looks at to find it" },
-  { "instruction", "an instruction, on a line that is counted" },
-  { "least", "what is left to each instruction there" },
+  { "line", "coming to a line", lines = true },
+  { "step", "and for each instruction that Lua looks at to find it",
+    lines = true },
+  { "instruction", "an instruction, on a line that is counted",
+    lines = true },
+  { "least", "what is left to each instruction there", lines = true },
 }
 
 function calibrate.call(parsed, fail)
@@ -43,8 +45,11 @@ function calibrate.call(parsed, fail)
   }
   if not measured then fail(why) end
   local out = {}
-  for i, cost in ipairs(costs) do
-    out[i] = ("%8.1f  %s\n"):format(measured[cost[1]], cost[2])
+  for _, cost in ipairs(costs) do
+    -- what belongs to lines is measured with them
+    if parsed.lines or not cost.lines then
+      out[#out + 1] = ("%8.1f  %s\n"):format(measured[cost[1]], cost[2])
+    end
   end
   input.print(table.concat(out), fail)
 end

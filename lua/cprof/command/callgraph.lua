@@ -1,6 +1,16 @@
 -- cprof callgraph: each function between its callers and its callees.
 
-return require "cprof.command.view" ("callgraph", "callgraph", {
+local view = require "cprof.command.view"
+
+local callgraph = {
+  name = "callgraph",
   summary = "Print each function with its callers and callees.",
   example = "cprof callgraph --filter parser run.cprof",
-})
+  define = view.define,
+}
+
+function callgraph.call(parsed, fail)
+  view.print("callgraph", parsed, fail)
+end
+
+return callgraph

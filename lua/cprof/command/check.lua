@@ -1,9 +1,12 @@
 -- cprof check: a gate for CI, on figures that are the same in every run.
 -- Times are not: they are told, but decide nothing.
 
+local budget = require "cprof.command.budget"
+local compare = require "cprof.compare"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local lines = require "cprof.lines"
+local match = require "cprof.match"
 local options = require "cprof.options"
 local output = require "cprof.export.output"
 
@@ -11,9 +14,14 @@ local check = {
   name = "check",
   summary = "Hold a profile against a budget; status 1: over budget.",
   description = "Hold a profile against a budget: most calls, line hits " ..
-    "and stack states, of all and of functions by title or name. The " ..
-    "exit status is 1 when one of them is exceeded. Times are printed, " ..
-    "but decide nothing.",
+    "and stack states, of all and of functions. These are given by name, " ..
+    "by name and file, or by title; a title's line is only looked at where " ..
+    "a file has several functions of that name, so edits above a function " ..
+    "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
+    "a function that has one is not in the profile, unless the budget " ..
+    'says "optional": true for it, or the limit is 0; it is 2 when there ' ..
+    "is none of them. --update brings a budget up to date. Times are " ..
+    "printed, but decide nothing.",
   example = "cprof check --budget budget.json run.cprof",
 }
 
@@ -25,234 +33,332 @@ function check.define(parser)
     "those that it has, or all, when there is none yet.")
 end
 
-local version <const> = 1
-local whole = { calls = true, hits = true, nodes = true }
-local parts = { calls = true, hits = true }
+-- {======================================================
+-- What a budget can be about
+-- =======================================================
 
+---@class cprof.Figures
+---@field calls integer
+---@field hits integer|false   false: the profile has no lines
+---@field nodes integer?
+---@field self_ns integer
 
-local function hits_of(profile)
-  local all, of = 0, {}
-  for f, _, hits in lines.each(profile.counted) do
-    all, of[f] = all + hits, (of[f] or 0) + hits
+-- of all, and of each function
+local function figures(profile)
+  local by_line = profile.meta.mode == "line"
+  local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
+                    nodes = #profile.nodes }, {}
+  for i, f in ipairs(profile.functions) do
+    of[i] = { calls = f.calls, hits = by_line and 0, self_ns = f.self_ns }
+    all.calls = all.calls + f.calls
+  end
+  for i, _, hits in lines.each(profile.counted) do
+    if by_line then
+      of[i].hits, all.hits = of[i].hits + hits, all.hits + hits
+    end
   end
   return all, of
 end
 
----What a budget can be about.
----@param profile cprof.Profile
-local function figures(profile)
-  local by_line = profile.meta.mode == "line"
-  local hits, of = hits_of(profile)
-  local out = { calls = 0, nodes = #profile.nodes, hits = by_line and hits,
-                self_ns = profile.program_ns, functions = {} }
+local function sum(of, functions)
+  local out = { calls = 0, hits = 0, self_ns = 0 }
+  for _, i in ipairs(functions) do
+    out.calls = out.calls + of[i].calls
+    out.hits = of[i].hits and out.hits + of[i].hits
+    out.self_ns = out.self_ns + of[i].self_ns
+  end
+  return out
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Which functions an entry is about
+-- =======================================================
+
+-- name and file, which edits elsewhere leave as they are
+local function key_of(f)
+  return ("%s (%s)"):format(f.name, match.place(f.source))
+end
+
+-- a title as the function that it was of
+local function parse(title, entry)
+  local given, place, line = title:match "^(.*) %((.*):(%d+)%)$"
+  if not given then given, place = title:match "^(.*) %((.*)%)$" end
+  if not given or place == "[C]" then return nil end
+  local is_main = place == "main chunk"
+  return { kind = is_main and "main" or "Lua", name = given,
+    source = "@" .. (is_main and given or place),
+    line = tonumber(line) or 0, last_line = tonumber(line) or 0,
+    fingerprint = entry.code or "" }
+end
+
+-- { functions, by what an entry may say }
+local function index(profile)
+  local out = {}
+  local function add(key, i)
+    out[key] = out[key] or {}
+    if out[key][#out[key]] ~= i then table.insert(out[key], i) end
+  end
   for i, f in ipairs(profile.functions) do
-    out.calls = out.calls + f.calls
     if f.kind ~= "root" then
-      for _, key in ipairs { f.title, f.name } do
-        local sum = out.functions[key] or { calls = 0, self_ns = 0,
-          hits = by_line and 0, title = f.title }
-        out.functions[key] = sum
-        if key == f.title or sum.last ~= i then
-          sum.last = i
-          sum.calls = sum.calls + f.calls
-          sum.self_ns = sum.self_ns + f.self_ns
-          sum.hits = by_line and sum.hits + (of[i] or 0)
-        end
-        if f.title == f.name then break end
-      end
+      add(f.name, i)
+      if f.kind ~= "Lua" then add(f.title, i)
+      elseif select(2, match.name(f)) then add(key_of(f), i) end
     end
   end
   return out
 end
 
-
-local function check_limits(what, limits, valid)
-  if type(limits) ~= "table" then
-    return ("%s must be an object"):format(what)
-  end
-  for key, value in pairs(limits) do
-    if not valid[key] then
-      return ("%s has no limit '%s'; there are: %s"):format(what,
-        tostring(key), options.names(valid))
-    elseif math.type(value) ~= "integer" or value < 0 then
-      return ("%s: '%s' must be an integer from 0, got %s"):format(what, key,
-        tostring(value))
+-- The functions of each entry: those that have its name, or name and file;
+-- else the one that its title was of.
+local function find(profile, entries)
+  local known, found, taken = index(profile), {}, {}
+  for key in pairs(entries) do
+    found[key] = known[key]
+    if found[key] and key:find(" (", 1, true) then
+      for _, i in ipairs(found[key]) do taken[i] = true end
     end
   end
-end
-
-local function invalid(budget)
-  if type(budget) ~= "table" then return "it is no object" end
-  if budget.version ~= version then
-    return ("its version must be %d, got %s"):format(version,
-      tostring(budget.version))
+  local titles, old, new, groups, of = {}, {}, {}, {}, {}
+  for _, key in ipairs(options.keys(entries)) do
+    local f = not found[key] and parse(key, entries[key])
+    if f then titles[#titles + 1], old[#old + 1] = key, f end
   end
-  for key in pairs(budget) do
-    if key ~= "version" and key ~= "limits" and key ~= "functions" then
-      return ("it has no field '%s'; there are: functions, limits, version")
-        :format(tostring(key))
-    end
-  end
-  local why = budget.limits and check_limits("limits", budget.limits, whole)
-  local some = budget.limits and next(budget.limits)
-  if why then return why end
-  if budget.functions and type(budget.functions) ~= "table" then
-    return "functions must be an object"
-  end
-  for title, limits in pairs(budget.functions or {}) do
-    why = check_limits(("function '%s'"):format(title), limits, parts)
-    some = some or type(limits) == "table" and next(limits)
-    if why then return why end
-  end
-  return not some and "it limits nothing" or nil
-end
-
----@return table? budget, string? why, boolean? missing
-local function read(path)
-  local file, why = io.open(path, "rb")
-  if not file then return nil, why, true end
-  local text, message = file:read "a"
-  file:close()
-  if not text then return nil, ("%s: %s"):format(path, message) end
-  local budget, _, wrong = require "cprof.json".decode(text, 1, nil)
-  local what = wrong or invalid(budget)
-  if what then return nil, ("%s is no budget: %s"):format(path, what) end
-  return budget
-end
-
-
--- all figures of Lua functions, or those that the budget has
-local function renewed(known, profile, all)
-  local out = { version = version, limits = {}, functions = {} }
-  for key in pairs(known and (known.limits or {}) or whole) do
-    out.limits[key] = all[key] or nil
-  end
-  if known then
-    for title, limits in pairs(known.functions or {}) do
-      local sum = all.functions[title] or { calls = 0, hits = 0 }
-      out.functions[title] = {}
-      for key in pairs(limits) do
-        out.functions[title][key] = sum[key] or nil
+  for i, f in ipairs(profile.functions) do
+    if not taken[i] and (f.kind == "Lua" or f.kind == "main") then
+      local key = f.kind .. f.title
+      if not of[key] then
+        new[#new + 1], groups[#new + 1], of[key] = f, {}, #new + 1
       end
+      table.insert(groups[of[key]], i)
     end
-  else
-    for _, f in ipairs(profile.functions) do
-      local sum = all.functions[f.title]
-      if f.kind == "Lua" and f.calls > 0 then
-        out.functions[f.title] = { calls = sum.calls, hits = sum.hits or nil }
-      end
-    end
+  end
+  for i, k in pairs((match.functions(old, new, true))) do
+    found[titles[i]] = groups[k]
+  end
+  return found
+end
+
+-- Is it well when the function is not there?
+local function may_lack(entry)
+  for _, key in ipairs(budget.limited(entry)) do
+    if entry[key] > 0 then return entry.optional or false end
+  end
+  return true
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Bringing up to date
+-- =======================================================
+
+-- what a function is called in a budget: without a line where that is
+-- enough; and the code by which it is found under another name
+local function entry_key(profile, known, functions)
+  local f = profile.functions[functions[1]]
+  if f.kind ~= "Lua" then return f.title end
+  local key = key_of(f)
+  local enough = known[key] and #known[key] == #functions
+  return enough and key or f.title, f.fingerprint ~= "" and f.fingerprint or
+    nil
+end
+
+local function renew(limits, got)
+  local out = {}
+  for _, key in ipairs(budget.limited(limits)) do
+    out[key] = got[key] or nil
   end
   return out
 end
 
--- JSON as people edit it: a line for each function, in order
-local function encode(budget)
-  local json = require "cprof.json"
-  local function limits(t)
-    local out = {}
-    for key, value in pairs(t) do
-      out[#out + 1] = ("%s: %d"):format(json.quotestring(key), value)
+-- those that the budget has; gives also those that are not there any more
+local function renewed(known, profile)
+  local all, of = figures(profile)
+  local out = { options = profile.meta.options or {}, functions = {},
+                limits = renew(known.limits, all) }
+  local found, names = find(profile, known.functions), index(profile)
+  local lost = {}
+  for _, key in ipairs(options.keys(known.functions)) do
+    local entry, functions = known.functions[key], found[key]
+    if functions then
+      local given, code = entry_key(profile, names, functions)
+      -- a name alone may mean several
+      if names[key] then given, code = key, given == key and code or nil end
+      local new = renew(entry, sum(of, functions))
+      new.optional, new.code = entry.optional, code
+      out.functions[given] = new
+    elseif may_lack(entry) then out.functions[key] = entry
+    else lost[#lost + 1] = key end
+  end
+  return out, lost
+end
+
+-- all figures of Lua functions
+local function first(profile)
+  local all, of = figures(profile)
+  local out = { options = profile.meta.options or {}, functions = {},
+                limits = { calls = all.calls, hits = all.hits or nil,
+                           nodes = all.nodes } }
+  local names, by_key = index(profile), {}
+  for i, f in ipairs(profile.functions) do
+    if f.kind == "Lua" and f.calls > 0 then
+      by_key[f.title] = by_key[f.title] or {}
+      table.insert(by_key[f.title], i)
     end
-    table.sort(out)
-    return "{ " .. table.concat(out, ", ") .. " }"
   end
-  local rows = {}
-  for title, t in pairs(budget.functions) do
-    rows[#rows + 1] = ("    %s: %s"):format(json.quotestring(title),
-      limits(t))
+  for _, functions in pairs(by_key) do
+    local key, code = entry_key(profile, names, functions)
+    local got = sum(of, functions)
+    out.functions[key] = { calls = got.calls, hits = got.hits or nil,
+                           code = code }
   end
-  table.sort(rows)
-  return ([[{
-  "version": %d,
-  "limits": %s,
-  "functions": {
-%s
-  }
-}
-]]):format(version, limits(budget.limits), table.concat(rows, ",\n"))
+  return out
 end
 
 local function update(parsed, profile, fail)
-  local known, why, missing = read(parsed.budget)
+  local known, why, missing = budget.read(parsed.budget)
   if not known and not missing then fail(why) end
-  local text = encode(renewed(known, profile, figures(profile)))
+  local new, lost
+  if known then new, lost = renewed(known, profile)
+  else new, lost = first(profile), {} end
+  local text = budget.encode(new)
   local ok, message = output.send(parsed.budget, function(out) out(text) end)
   if not ok then fail(message) end
+  local out = {}
+  for i, key in ipairs(lost) do
+    out[i] = ("removed: %s is not in %s\n"):format(format.plain(key),
+      parsed.file)
+  end
+  input.print(table.concat(out), fail)
 end
 
+-- }======================================================
+
+
+-- {======================================================
+-- Checking
+-- =======================================================
 
 local units = { calls = "calls", hits = "line hits", nodes = "stack states" }
 
-local function compare(report, what, limits, got)
-  for _, key in ipairs { "calls", "hits", "nodes" } do
+local function add(report, ...)
+  report.out[#report.out + 1] = string.format(...)
+end
+
+local function hold_entry(report, what, limits, got, is_part)
+  for _, key in ipairs(budget.limited(limits)) do
     local limit = limits[key]
-    if limit then
-      report.checked = report.checked + 1
-      if got[key] > limit then
-        report.over = report.over + 1
-        report.out[#report.out + 1] = ("over budget: %s: %s %s, at most " ..
-          "%s (+%s)%s"):format(what, format.count(got[key]),
-          units[key], format.count(limit), format.count(got[key] - limit),
-          got.title and ("; %s self"):format(format.time(got.self_ns)) or "")
-      end
+    report.checked = report.checked + 1
+    if got[key] > limit then
+      report.over = report.over + 1
+      add(report, "over budget: %s: %s %s, at most %s (+%s)%s", what,
+        format.count(got[key]), units[key], format.count(limit),
+        format.count(got[key] - limit),
+        is_part and ("; %s self"):format(format.time(got.self_ns)) or "")
     end
   end
 end
 
-local function needs_lines(budget)
-  if budget.limits and budget.limits.hits then return true end
-  for _, limits in pairs(budget.functions or {}) do
-    if limits.hits then return true end
+local function hold_missing(report, key, entry)
+  local plain = format.plain(key)
+  if not may_lack(entry) then
+    report.missing = report.missing + 1
+    add(report, "not found: %s: its limits were not checked", plain)
+  elseif entry.optional then
+    add(report, "note: %s was not found; it is optional", plain)
+  else
+    hold_entry(report, plain, entry, { calls = 0, hits = 0 })
+    add(report, "note: %s was not called", plain)
   end
-  return false
 end
 
-local function hold(profile, budget)
-  local all = figures(profile)
-  local report = { out = {}, over = 0, checked = 0, absent = {} }
-  compare(report, "all", budget.limits or {}, all)
-  local titles = {}
-  for title in pairs(budget.functions or {}) do titles[#titles + 1] = title end
-  table.sort(titles)
-  for _, title in ipairs(titles) do
-    local got = all.functions[title]
-    if not got then report.absent[#report.absent + 1] = title end
-    compare(report, format.plain(title), budget.functions[title],
-      got or { calls = 0, hits = 0, self_ns = 0 })
+-- the title of the function, or what stands for several
+local function shown(profile, key, functions)
+  local title = profile.functions[functions[1]].title
+  for _, i in ipairs(functions) do
+    if profile.functions[i].title ~= title then return key end
+  end
+  return title
+end
+
+-- says where a function was found under another name, or in another file
+local function tell_found(report, profile, key, functions)
+  local old, f = parse(key, {}), profile.functions[functions[1]]
+  if not old or f.kind ~= "Lua" then return end
+  local from, to = match.place(old.source), match.place(f.source)
+  if match.name(old) ~= match.name(f) then
+    add(report, "note: %s is now %s", format.plain(key),
+      format.plain(f.title))
+  elseif from ~= to and not report.moved[from] then
+    report.moved[from] = true
+    add(report, "note: %s is now %s", format.plain(from), format.plain(to))
+  end
+end
+
+local function hold(profile, limits)
+  local all, of = figures(profile)
+  local report = { out = {}, over = 0, checked = 0, missing = 0, found = 0,
+                   moved = {} }
+  for _, note in ipairs(compare.notes({ options = limits.options },
+    { options = profile.meta.options }, "be compared",
+    function(way) return not way.option end)) do
+    if limits.options then add(report, "note: %s", note) end
+  end
+  hold_entry(report, "all", limits.limits, all)
+  local found = find(profile, limits.functions)
+  for _, key in ipairs(options.keys(limits.functions)) do
+    local entry = limits.functions[key]
+    if found[key] then
+      report.found = report.found + 1
+      tell_found(report, profile, key, found[key])
+      hold_entry(report, format.plain(shown(profile, key, found[key])), entry,
+        sum(of, found[key]), true)
+    else
+      hold_missing(report, key, entry)
+    end
   end
   return report
 end
 
-local function unsound(meta)
-  return meta.truncated > 0 and "max_nodes was reached" or
-    meta.hook_lost and "the program set a debug hook of its own" or
-    meta.ended and "recording ended early: " .. meta.ended or
-    meta.unmatched > 0 and "events could not be placed"
+local function needs_lines(limits)
+  if limits.limits.hits then return true end
+  for _, entry in pairs(limits.functions) do
+    if entry.hits then return true end
+  end
+  return false
 end
 
 function check.call(parsed, fail)
   local profile = input.load(parsed.file, fail)
-  local why = unsound(profile.meta)
+  local why = compare.inexact(profile.meta)
   if why then
     fail(("the figures of %s are not exact: %s"):format(parsed.file, why))
   end
   if parsed.update then return update(parsed, profile, fail) end
-  local budget, message = read(parsed.budget)
-  if not budget then fail(message) end
-  if needs_lines(budget) and profile.meta.mode ~= "line" then
+  local limits, message = budget.read(parsed.budget)
+  if not limits then fail(message) end
+  if needs_lines(limits) and profile.meta.mode ~= "line" then
     fail(("the budget has line hits, %s has none: record it with " ..
       "cprof run --lines"):format(parsed.file))
   end
-  local report = hold(profile, budget)
-  for _, title in ipairs(report.absent) do
-    report.out[#report.out + 1] = ("note: %s was not called"):format(title)
+  local report = hold(profile, limits)
+  if report.found == 0 and report.missing > 0 or report.checked == 0 then
+    fail(("none of the functions of %s is in %s, so there is nothing to " ..
+      "check"):format(parsed.budget, parsed.file))
   end
-  report.out[#report.out + 1] = ("%d of %d figures over budget; %s wall")
-    :format(report.over, report.checked, format.time(profile.meta.wall_ns))
+  add(report, "%d of %d figures over budget%s; %s wall", report.over,
+    report.checked, report.missing > 0 and (", %d function%s not found")
+      :format(report.missing, report.missing == 1 and "" or "s") or "",
+    format.time(profile.meta.wall_ns))
   input.print(table.concat(report.out, "\n") .. "\n", fail)
-  return report.over > 0 and 1 or 0
+  return (report.over > 0 or report.missing > 0) and 1 or 0
 end
+
+-- }======================================================
 
 
 return check

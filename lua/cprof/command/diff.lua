@@ -1,13 +1,21 @@
 -- cprof diff: what became of each function from one profile to another.
 
+local compare = require "cprof.compare"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
+local match = require "cprof.match"
 local name = require "cprof.name"
+local nearest = require "cprof.nearest"
+local page = require "cprof.page"
 local select = require "cprof.report.select"
 
 local diff = {
   name = "diff",
   summary = "Print what changed from one profile to another.",
+  description = "Print what changed from one profile to another, also " ..
+    "when the program was edited: functions are the same by name and " ..
+    "file, else by equal code, else by their order. The names and places " ..
+    "are those of AFTER; what had others is said to be so.",
   example = "cprof diff before.cprof after.cprof",
 }
 
@@ -22,32 +30,55 @@ function diff.define(parser)
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
-  input.looks(parser)
+  input.page(parser)
 end
 
-local nothing = { calls = 0, self_ns = 0, total_ns = 0 }
+
+-- {======================================================
+-- Entries: a function before and after, or one of them
+-- =======================================================
+
+local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most = 0,
+                  total_most = 0 }
+
+---@class cprof.Difference
+---@field before cprof.Row   or nothing
+---@field after cprof.Row
+---@field func cprof.Function  the newer one
+---@field share number       change of its share of the time, in percent
 
 local function rows_of(profile)
-  local rows = profile:sums(function(f) return f.title end)
-  local by_title = {}
-  for _, row in ipairs(rows) do
-    if row.func.kind ~= "root" then by_title[row.title] = row end
+  local rows, functions = {}, {}
+  for _, row in ipairs((select.functions(profile))) do
+    if row.func.kind ~= "root" then
+      rows[#rows + 1], functions[#functions + 1] = row, row.func
+    end
   end
-  return by_title
+  return rows, functions
 end
 
--- { title, func, before, after }, for each function of either
-local function pairs_of(before, after)
-  local a, b, out = rows_of(before), rows_of(after), {}
-  for title, row in pairs(a) do
-    out[#out + 1] = { title = title, func = row.func, before = row,
-                      after = b[title] or nothing }
+local function percent(row, profile)
+  local all = profile.program_ns
+  return all > 0 and row.self_ns / all * 100 or 0
+end
+
+local function entries_of(before, after)
+  local from, olds = rows_of(before)
+  local to, news = rows_of(after)
+  local pairs_of = match.functions(olds, news)
+  local out, found = {}, {}
+  local function add(a, b)
+    out[#out + 1] = { before = a, after = b,
+      func = b ~= nothing and b.func or a.func,
+      share = percent(b, after) - percent(a, before) }
   end
-  for title, row in pairs(b) do
-    if not a[title] then
-      out[#out + 1] = { title = title, func = row.func, before = nothing,
-                        after = row }
-    end
+  for i, row in ipairs(from) do
+    local j = pairs_of[i]
+    add(row, j and to[j] or nothing)
+    if j then found[j] = true end
+  end
+  for j, row in ipairs(to) do
+    if not found[j] then add(nothing, row) end
   end
   return out
 end
@@ -63,68 +94,11 @@ local function sort(entries, by)
       local a, b = math.abs(change(x, field)), math.abs(change(y, field))
       if a ~= b then return a > b end
     end
-    return x.title < y.title
-  end)
-end
-
-local columns = {
-  { title = "calls" }, { title = "now" },
-  { title = "total" }, { title = "now" },
-  { title = "self" }, { title = "now" }, { title = "change" },
-  { title = "", left = true },
-  { title = "function", left = true, least = 16 },
-  { title = "defined", left = true, least = 12, cut = format.cutpath },
-}
-
-local function signed(ns)
-  return ns == 0 and "0" or (ns > 0 and "+" or "-") ..
-    format.time(math.abs(ns))
-end
-
-local function cell(view, entry)
-  local before, after = entry.before, entry.after
-  local ns = change(entry, "self_ns")
-  local what = before == nothing and "new" or after == nothing and "gone" or ""
-  local function figure(side, text)
-    return side == nothing and "-" or text
-  end
-  local hot = format.heat(math.abs(ns), view.whole)
-  return {
-    figure(before, format.count(before.calls)),
-    { figure(after, format.count(after.calls)),
-      before.calls ~= after.calls and "bold" or nil },
-    figure(before, format.time(before.total_ns)),
-    figure(after, format.time(after.total_ns)),
-    figure(before, format.time(before.self_ns)),
-    figure(after, format.time(after.self_ns)),
-    { signed(ns), hot },
-    { what, "bold" },
-    format.plain(entry.func.name),
-    { format.plain(name.where(entry.func)), "dim" },
-  }
-end
-
-local function head(view, path, profile)
-  local meta = profile.meta
-  local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
-    format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
-    meta.clock)
-  local what = ("%s: %s"):format(path,
-    format.plain(meta.program or "(embedded)"))
-  view.out[#view.out + 1] = format.cut(what,
-    math.max(view.width - format.width(facts), 20)) .. facts
-end
-
--- what cannot be compared
-local function notes(view, before, after)
-  local a, b = before.meta, after.meta
-  for _, what in ipairs { "mode", "clock" } do
-    if a[what] ~= b[what] then
-      view.out[#view.out + 1] = ("note: one was recorded with %s %s, the " ..
-        "other with %s: their times cannot be compared, their calls can")
-        :format(what, a[what], b[what])
+    if x.func.title ~= y.func.title then
+      return x.func.title < y.func.title
     end
-  end
+    return x.before == nothing and y.before ~= nothing
+  end)
 end
 
 local function differs(entry)
@@ -134,50 +108,240 @@ local function differs(entry)
 end
 
 local function passes(entry, filter)
-  return not filter or entry.title:find(filter) or
-    entry.func.source:find(filter)
+  for _, row in ipairs { entry.before, entry.after } do
+    if row ~= nothing and select.passes(row, filter) then return true end
+  end
+  return false
+end
+
+-- fails where no function of either profile passes
+local function check_filter(entries, filter, fail)
+  local titles = {}
+  for i, entry in ipairs(entries) do
+    if passes(entry, filter) then return end
+    titles[i] = entry.func.title
+  end
+  fail(("no function matches --filter '%s'%s"):format(filter,
+    nearest.list(filter, titles)))
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- The table
+-- =======================================================
+
+-- Those with a rank are left out where there is no room: the highest first.
+-- What stands after one of them is then called as it was. Names are cut to
+-- the `least` for the others, and to `tight` when all of them are out; then
+-- no name takes more than `most`, either.
+local columns = {
+  { title = "calls", rank = 1 }, { title = "now", alone = "calls" },
+  { title = "total", rank = 3 }, { title = "now", rank = 3 },
+  { title = "self", rank = 2 }, { title = "now", alone = "self" },
+  { title = "change" }, { title = "share" },
+  { title = "function", left = true, least = 18, tight = 14, most = 20,
+    firm = true, code = true },
+  { title = "defined", left = true, least = 16, tight = 12,
+    cut = format.cutpath, firm = true, code = true },
+  { title = "was", left = true, least = 12, tight = 8, firm = true },
+}
+
+local function sign(n, text)
+  return (n > 0 and "+" or n < 0 and "-" or "") .. text
+end
+
+local function signed(ns)
+  return ns == 0 and "0" or sign(ns, format.time(math.abs(ns)))
+end
+
+local function points(percents)
+  local text = ("%.1f%%"):format(math.abs(percents))
+  return text == "0.0%" and text or sign(percents, text)
+end
+
+-- what it was before, as far as that differs
+local function was(entry)
+  if entry.before == nothing then return "new" end
+  if entry.after == nothing then return "gone" end
+  local old, new = entry.before.func, entry.after.func
+  if new.kind == "C" or old.title == new.title then return "" end
+  local old_place, out = match.place(old.source), {}
+  if new.kind ~= "main" and match.name(old) ~= match.name(new) then
+    out[1] = old.name
+  end
+  local place = old_place ~= match.place(new.source) and old_place or ""
+  if new.kind == "Lua" and (place ~= "" or old.line ~= new.line) then
+    place = ("%s:%d"):format(place, old.line)
+  end
+  out[#out + 1] = place ~= "" and place or nil
+  return table.concat(out, " ")
+end
+
+local function cells(view, entry)
+  local before, after, on = entry.before, entry.after, view.page
+  local function figure(side, text)
+    return side == nothing and "-" or text
+  end
+  local ns, now = change(entry, "self_ns"), was(entry)
+  return {
+    figure(before, format.count(before.calls)),
+    { figure(after, format.count(after.calls)),
+      before.calls ~= after.calls and "bold" or nil },
+    figure(before, on:time(before.total_most, before.total_bounded)),
+    figure(after, on:time(after.total_most, after.total_bounded)),
+    figure(before, on:time(before.self_most, before.self_bounded)),
+    figure(after, on:time(after.self_most, after.self_bounded)),
+    { signed(ns), format.heat(math.abs(ns), view.whole) },
+    points(entry.share),
+    format.plain(entry.func.name),
+    { format.plain(name.where(entry.func)), "dim" },
+    { format.plain(now), (before == nothing or after == nothing) and "bold"
+      or "dim" },
+  }
+end
+
+-- the columns below a rank, and their cells
+local function without(rank, rows)
+  local kept, shown, picked = {}, {}, {}
+  for i, column in ipairs(columns) do
+    if (column.rank or 0) < rank then
+      kept[#kept + 1] = i
+      local alone = column.alone and columns[i - 1].rank >= rank
+      shown[#kept] = setmetatable({
+        title = alone and column.alone or nil,
+        least = rank == 1 and column.tight or nil,
+      }, { __index = column })
+    end
+  end
+  for r, row in ipairs(rows) do
+    picked[r] = {}
+    for k, i in ipairs(kept) do
+      local most = rank == 1 and columns[i].most
+      picked[r][k] = most and format.cut(row[i], most) or row[i]
+    end
+  end
+  return shown, picked
+end
+
+local function widest(lines)
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, format.width(line))
+  end
+  return width
+end
+
+-- with as many columns as there is room for
+local function fitting(view, rows)
+  local on = view.page
+  local lines = format.table(columns, rows, math.huge, on.paint)
+  for rank = 3, 1, -1 do
+    if widest(lines) <= on.width then break end
+    local kept, picked = without(rank, rows)
+    lines = format.table(kept, picked, on.width, on.paint)
+  end
+  return lines
 end
 
 local function table_of(view, entries, parsed)
-  local cells, more, more_ns = {}, 0, 0
+  local rows, more, more_ns = {}, 0, 0
   for _, entry in ipairs(entries) do
     if differs(entry) and passes(entry, parsed.filter) then
-      if #cells < parsed.limit then
-        cells[#cells + 1] = cell(view, entry)
+      if #rows < parsed.limit then
+        rows[#rows + 1] = cells(view, entry)
       else
         more, more_ns = more + 1, more_ns + change(entry, "self_ns")
       end
     end
   end
-  if #cells == 0 then
-    view.out[#view.out + 1] = "no function differs"
-    return
-  end
-  local lines = format.table(columns, cells, view.width, view.paint)
-  table.move(lines, 1, #lines, #view.out + 1, view.out)
+  local on = view.page
+  if #rows == 0 then return on:line "no function differs" end
+  if on.markdown then on:table(columns, rows)
+  else on:verbatim(fitting(view, rows)) end
   if more > 0 then
-    view.out[#view.out + 1] = view.paint("dim", ("… %s more function%s, " ..
-      "%s self"):format(format.count(more), more == 1 and "" or "s",
-      signed(more_ns)))
+    on:rest(("… %s more function%s, %s self"):format(format.count(more),
+      more == 1 and "" or "s", signed(more_ns)))
   end
+  on:explain "calls"
 end
+
+-- }======================================================
+
+
+-- {======================================================
+-- What is above it
+-- =======================================================
+
+local function head(view, path, profile)
+  local meta = profile.meta
+  local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
+    format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
+    meta.clock)
+  local what = ("%s: %s"):format(path,
+    format.plain(meta.program or "(embedded)"))
+  view.page:line(format.cut(what,
+    math.max(view.page.width - format.width(facts), 20)) .. facts)
+end
+
+local function counted(entries, side)
+  local n = 0
+  for _, entry in ipairs(entries) do
+    if entry[side] == nothing then n = n + 1 end
+  end
+  return n
+end
+
+-- all of it in a line: how much of the time is elsewhere now
+local function whole(view, before, after, entries)
+  local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
+  local calls = select.calls(after) - select.calls(before)
+  local moved = 0
+  for _, entry in ipairs(entries) do moved = moved + math.abs(entry.share) end
+  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions; " ..
+    "%.1f%% of the time moved"):format(signed(ns),
+    was_ns > 0 and (" (%s)"):format(points(ns / was_ns * 100)) or "",
+    sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
+    counted(entries, "after"), moved / 2))
+end
+
+local function notes(view, parsed, before, after)
+  local list = compare.notes(before.meta, after.meta, "be compared")
+  local function check(path, profile)
+    local why = compare.inexact(profile.meta)
+    if why then
+      list[#list + 1] = ("the counts of %s are not exact: %s"):format(path,
+        why)
+    end
+  end
+  check(parsed.before, before)
+  check(parsed.after, after)
+  for _, note in ipairs(list) do view.page:note(note) end
+end
+
+-- }======================================================
+
 
 function diff.call(parsed, fail)
   local before = input.load(parsed.before, fail)
   local after = input.load(parsed.after, fail)
   local view = {
-    out = {}, width = parsed.width or format.columns(),
-    paint = format.paint(format.wants_color(parsed.color or "auto")),
+    page = page.new { format = parsed.format, width = parsed.width,
+                      color = parsed.color },
     whole = math.max(before.program_ns, after.program_ns),
   }
+  local entries = entries_of(before, after)
+  if parsed.filter then check_filter(entries, parsed.filter, fail) end
+  if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: " .. parsed.before, before)
   head(view, "after:  " .. parsed.after, after)
-  notes(view, before, after)
-  view.out[#view.out + 1] = ""
-  local entries = pairs_of(before, after)
+  whole(view, before, after, entries)
+  notes(view, parsed, before, after)
+  view.page:gap()
   sort(entries, parsed.sort)
   table_of(view, entries, parsed)
-  input.print(table.concat(view.out, "\n") .. "\n", fail)
+  input.print(view.page:text(), fail)
 end
 
 return diff

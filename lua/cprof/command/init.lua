@@ -10,10 +10,12 @@ local terminal = require "cprof.command.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
----@field call? fun(parsed: table, fail: fun(message: string))
+---@field call? fun(parsed: table, fail: fun(message: string),
+---    parser: fun(name: string?): table?)  the parser of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate" }
+  "diff", "merge", "export", "check", "calibrate", "completion",
+  "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -47,6 +49,7 @@ local function adapt_help(parser)
 end
 
 ---@param names string[]  of the commands that are to be known
+---@return table root, table last  the parsers
 local function make_parser(names)
   local root = parser_library()("cprof",
     "Finds out where the time of Lua programs goes.")
@@ -54,13 +57,15 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog "cprof COMMAND --help tells more, with an example."
+  root:epilog("cprof COMMAND --help tells the options, with an example; " ..
+    "cprof help TOPIC is the reference.")
   root:flag("--version", "Print the version."):action(function()
     local core = require "cprof.core"
     print("cprof " .. core.version)
     print("internals: " .. core.internals())
     os.exit(0, true)
   end)
+  local last
   for _, name in ipairs(names) do
     local command = command_named(name)
     local parser = root:command(name, command.description or command.summary)
@@ -72,6 +77,7 @@ local function make_parser(names)
     command.define(parser)
     adapt_help(parser)
     parser:flag("--ascii", "No characters that need UTF-8.")
+    last = parser
   end
   -- called with the parser of the command
   function root.error(parser, message)
@@ -79,7 +85,7 @@ local function make_parser(names)
     message = message:gsub("\n", "; "):gsub("%?$", "")
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
-  return root
+  return root, last
 end
 
 local function known(wanted)
@@ -109,30 +115,51 @@ local function forget(before)
   end
 end
 
+-- the parser of a command, or of all; nil when there is none of that name
+local function parser_of(name)
+  if not name then return (make_parser(list)) end
+  return known(name) and select(2, make_parser { name }) or nil
+end
+
 local function call(command, parsed)
   local fail = fail_as("cprof " .. command.name)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end
     return debug.traceback(message)
-  end, parsed, fail)
+  end, parsed, fail, parser_of)
   if ok then os.exit(why or 0, true) end
   if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")
   os.exit(3, true)
 end
 
+-- "--limit -5" as "--limit=-5": a negative number is no option
+local function join_negative(words)
+  local out = {}
+  for _, word in ipairs(words) do
+    local last = out[#out]
+    if word:find "^%-%.?%d" and last and last:find "^%-%-[%a-]+$" then
+      out[#out] = last .. "=" .. word
+    else
+      out[#out + 1] = word
+    end
+  end
+  return out
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
-  local root = make_parser(known(words[1]) and { words[1] } or list)
+  local root, last = make_parser(known(words[1]) and { words[1] } or list)
   if words[1] == "run" then
     local run = command_named "run"
+    run.define_internal(last)
     local at, options = run.split(words, 2)
-    local parsed = root:parse { "run", table.unpack(options) }
+    local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
-  local parsed = root:parse { table.unpack(words) }
+  local parsed = root:parse(join_negative(words))
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)

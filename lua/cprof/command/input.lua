@@ -1,5 +1,6 @@
 -- Profiles that commands read, and text that they print.
 
+local core = require "cprof.core"
 local cprof = require "cprof"
 local terminal = require "cprof.command.terminal"
 
@@ -8,22 +9,61 @@ local input = {}
 -- bytes that are loaded in no time
 local short <const> = 32000000
 
+-- bytes of standard input that are read at once
+local block_size <const> = 65536
+
 local function size(path)
-  local file = io.open(path, "rb")
+  local file = not core.special(path) and io.open(path, "rb")
   if not file then return 0 end
   local bytes = file:seek "end" or 0
   file:close()
   return bytes
 end
 
+local function load(path, named, fail)
+  local progress = terminal.progress("loading " .. named, size(path) > short)
+  local profile, why = cprof.load(path)
+  progress()
+  if not profile then
+    -- a message begins with the path
+    fail(why:sub(1, #path) == path and named .. why:sub(#path + 1) or why)
+  end
+  return profile
+end
+
+-- a file with what standard input has
+local function spool(fail)
+  if core.columns(0) then
+    fail "standard input is a terminal: name a file, or pipe a profile in"
+  end
+  local path = os.tmpname()
+  local file, why = io.open(path, "wb")
+  if not file then fail(why) end
+  repeat
+    local block, message = io.stdin:read(block_size)
+    why = message or block and select(2, file:write(block))
+    if type(why) == "string" then
+      file:close()
+      os.remove(path)
+      fail("standard input: " .. why)
+    end
+  until not block
+  file:close()
+  return path
+end
+
+---The profile in a file; "-": on standard input.
 ---@param path string
 ---@param fail fun(message: string)
 ---@return cprof.Profile
 function input.load(path, fail)
-  local progress = terminal.progress("loading " .. path, size(path) > short)
-  local profile, why = cprof.load(path)
-  progress()
-  if not profile then fail(why) end
+  if path ~= "-" then return load(path, path, fail) end
+  local copy = spool(fail)
+  local profile = load(copy, "standard input", function(message)
+    os.remove(copy)
+    fail(message)
+  end)
+  os.remove(copy)
   return profile
 end
 
@@ -32,8 +72,8 @@ end
 ---@param fail fun(message: string)
 ---@return any
 function input.ask(fail, profile, method, ...)
-  local ok, result, why = pcall(profile[method], profile, ...)
-  if ok then return result, why end
+  local ok, result = pcall(profile[method], profile, ...)
+  if ok then return result end
   local message = type(result) == "string" and
     result:match("^" .. method .. ": (.*)$") or
     tostring(result):match("^[^\n]-:%d+: " .. method .. ": (.*)$")
@@ -84,6 +124,19 @@ function input.pattern(name)
     return nil, ("option '%s' must be a Lua pattern, got '%s': %s"):format(
       name, s, why:gsub("^.-:%d+: ", ""))
   end
+end
+
+---Declares the profile that is read.
+function input.profile(parser, what)
+  parser:argument("FILE", (what or "A profile") .. "; -: standard input.")
+    :target "file"
+end
+
+---Declares --format, --width and --color.
+function input.page(parser)
+  parser:option("--format", "markdown: to paste into an issue.")
+    :choices { "text", "markdown" }
+  input.looks(parser)
 end
 
 ---Declares --width and --color.

@@ -1,5 +1,6 @@
 -- cprof merge: the sum of profiles, as a profile.
 
+local compare = require "cprof.compare"
 local input = require "cprof.command.input"
 local merge = require "cprof.merge"
 local terminal = require "cprof.command.terminal"
@@ -7,6 +8,10 @@ local terminal = require "cprof.command.terminal"
 local command = {
   name = "merge",
   summary = "Add up profiles of many runs, or of many machines.",
+  description = "Add up profiles of many runs, or of many machines, also " ..
+    "when the program was edited in between. What an edit has moved is " ..
+    "added up where the newest profile has it; lines of code that was " ..
+    "changed are kept apart, as an older text of their source.",
   example = "cprof merge -o all.cprof monday.cprof tuesday.cprof",
 }
 
@@ -15,6 +20,18 @@ function command.define(parser)
     :target "files":args "+"
   parser:option("-o", "The file for the sum."):argname "OUT"
     :count "1":target "output":hidden_name "--output"
+end
+
+-- what was recorded in another way than the first one
+local function notes(profiles)
+  local told = {}
+  for i = 2, #profiles do
+    for _, note in ipairs(compare.notes(profiles[1].meta, profiles[i].meta,
+      "be added up", function(way) return way.name == "runs" end)) do
+      if not told[note] then terminal.say("note: " .. note .. "\n") end
+      told[note] = true
+    end
+  end
 end
 
 function command.call(parsed, fail)
@@ -27,6 +44,7 @@ function command.call(parsed, fail)
   local all, why = merge.sum(profiles)
   progress()
   if not all then fail(why) end
+  notes(profiles)
   local ok, message = all:save(parsed.output)
   if not ok then fail(message) end
 end

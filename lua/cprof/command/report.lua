@@ -1,6 +1,47 @@
 -- cprof report: functions by time.
 
-return require "cprof.command.view" ("report", "total", {
-  summary = "Print functions by time, with or without their callees.",
+local input = require "cprof.command.input"
+local summary = require "cprof.command.summary"
+local view = require "cprof.command.view"
+
+local report = {
+  name = "report",
+  summary = "Print where the time goes: functions, and the hottest path.",
   example = "cprof report --mode self --limit 20 run.cprof",
-}, { "total", "self", "file" })
+}
+
+local modes = { "summary", "self", "total", "file" }
+
+-- modes of the library's reports that are commands here
+local commands = { tree = true, callgraph = true }
+
+local function mode(value)
+  for _, known in ipairs(modes) do
+    if known == value then return value end
+  end
+  if commands[value] then
+    return nil, ("for mode '%s' there is a command: cprof %s FILE"):format(
+      value, value)
+  end
+  return nil, ("option '--mode' must be one of %s, got '%s'"):format(
+    table.concat(modes, ", "), value)
+end
+
+function report.define(parser)
+  view.define(parser)
+  parser:option("--mode", "What is shown: a summary on one screen, " ..
+    "functions by self or by total time, or by file.")
+    :argname(table.concat(modes, "|")):convert(mode)
+  parser:option("--height", "Rows of the summary; those of the terminal.")
+    :argname "N":convert(input.integer("--height", 10))
+end
+
+function report.call(parsed, fail)
+  local profile = view.print(parsed.mode or "summary", parsed, fail)
+  if (parsed.mode or "summary") == "summary" and parsed.file ~= "-" and
+     parsed.format ~= "markdown" then
+    input.print(("\n%s\n"):format(summary.next(profile, parsed.file)), fail)
+  end
+end
+
+return report

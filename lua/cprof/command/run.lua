@@ -2,9 +2,9 @@
 -- The interpreter itself runs it: this calls the program's main chunk in
 -- its own place, so that errors, Ctrl-C and the end are as they always are.
 
+local core = require "cprof.core"
 local export = require "cprof.export"
 local internal = require "cprof.internal"
-local core = require "cprof.core"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
 local session = require "cprof.command.session"
@@ -69,7 +69,11 @@ function run.define(parser)
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
     :argname "MODULE"
-  -- how a process that a signal kills reports its recording
+end
+
+---Declares what nobody types, and no completion knows: how a process that a
+---signal kills has its recording reported.
+function run.define_internal(parser)
   parser:option("--after-signal"):hidden(true)
 end
 
@@ -77,7 +81,7 @@ end
 -- that the script is neither taken for one nor replaced.
 local function names_output(word)
   if not word or word:sub(1, 1) == "-" then return false end
-  local file = io.open(word, "rb")
+  local file = not core.special(word) and io.open(word, "rb")
   local start = file and file:read(6)
   if file then file:close() end
   return not start or start == "\x89CPROF"
@@ -166,6 +170,8 @@ local function check_output(parsed, fail)
   end
   -- the program may change where modules are looked for
   require(export.format(parsed.format, 1).module)
+  -- whoever reads a pipe must not see it closed before
+  if core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")
   if there then there:close() end
   local file, why = io.open(parsed.output, "ab")

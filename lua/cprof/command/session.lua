@@ -32,10 +32,7 @@ end
 local function finish(state, deliver)
   if state.over then return end
   state.over = true
-  if not state.profile then
-    core.stop()
-    state.profile = cprof.snapshot()
-  end
+  state.profile = state.profile or cprof.snapshot()
   if state.profile.meta.ended ~= "the process forked" then
     deliver(state.profile, state.note)
   end
@@ -49,9 +46,15 @@ end
 ---@return string? why
 function session.begin(options, deliver)
   local state = { over = true }
-  local function ending()
-    -- what the program has written comes before what is said of it
+  local last = {}
+  -- the collector gives what it collects
+  local function ending(collected)
     if not state.over then
+      -- first of all, so that nothing of ours is recorded
+      if not state.profile then
+        if collected == last then core.close() else core.stop() end
+      end
+      -- what the program has written comes before what is said of it
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
@@ -63,13 +66,18 @@ function session.begin(options, deliver)
   end
   -- garbage of the state itself: found when that is closed, by which time
   -- all that the program has made is gone
-  local last = setmetatable({}, { __gc = ending })
+  setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
+  local exit = os.exit
+  rawset(os, "exit", core.exiting(ending, exit))
   local ok, why = pcall(cprof.start, options)
-  if not ok then return nil, (tostring(why):gsub("^start: ", "")) end
+  if not ok then
+    rawset(os, "exit", exit)
+    return nil, (tostring(why):gsub("^start: ", ""))
+  end
+  -- from here on, calls of functions that are not ours would be recorded
   state.over = false
-  rawset(os, "exit", core.exiting(ending, os.exit))
-  hand_over(state)
+  hand_over(state)  -- makes a function, so that due garbage is collected
   core.interruptible(true)
   core.reset()  -- of what led here
   return true

@@ -1,9 +1,16 @@
 -- cprof show: all about one function.
 
 local annotate = require "cprof.annotate"
+local around = require "cprof.report.around"
+local find = require "cprof.report.find"
 local format = require "cprof.format"
+local functions = require "cprof.annotate.functions"
 local input = require "cprof.command.input"
+local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
+local page = require "cprof.page"
+local select_rows = require "cprof.report.select"
+local explained = require "cprof.rows"
 
 local show = {
   name = "show",
@@ -12,181 +19,129 @@ local show = {
 }
 
 function show.define(parser)
-  parser:argument("FILE", "A profile."):target "file"
+  input.profile(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
     :target "function"
-  input.looks(parser)
-end
-
--- rows that the name can mean: those that have it; else, whose name ends
--- in it or begins with it; else, which have it somewhere
-local function matching(rows, wanted)
-  local function all(passes)
-    local out = {}
-    for _, row in ipairs(rows) do
-      if row.func.kind ~= "root" and passes(row) then out[#out + 1] = row end
-    end
-    return #out > 0 and out or nil
-  end
-  local lower = wanted:lower()
-  return all(function(row) return row.title == wanted end) or
-    all(function(row) return row.func.name == wanted end) or
-    {}, all(function(row) return row.title:lower():find(lower, 1, true) end)
-      or {}
-end
-
--- how many letters must change to make one word of the other
-local function distance(a, b)
-  local above = {}
-  for j = 0, #b do above[j] = j end
-  for i = 1, #a do
-    local row = { [0] = i }
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j) and 0 or 1
-      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + same)
-    end
-    above = row
-  end
-  return above[#b]
-end
-
-local function similar(rows, wanted)
-  local out = {}
-  for _, row in ipairs(rows) do
-    local given = row.func.name
-    if #given < 100 and #wanted < 100 and row.func.kind ~= "root" then
-      local far = distance(given:lower(), wanted:lower())
-      if far <= (#wanted + 1) // 2 then
-        out[#out + 1] = { row = row, far = far }
-      end
-    end
-  end
-  table.sort(out, function(a, b)
-    if a.far ~= b.far then return a.far < b.far end
-    return a.row.title < b.row.title
-  end)
-  local best = {}
-  for i = 1, math.min(#out, 3) do best[i] = out[i].row end
-  return best
-end
-
-local function titles(rows)
-  local out = {}
-  for i, row in ipairs(rows) do
-    if i > 8 then
-      out[i] = ("and %d more"):format(#rows - 8)
-      break
-    end
-    out[i] = format.plain(row.title)
-  end
-  return table.concat(out, ", ")
-end
-
-local function find(rows, wanted, fail)
-  local exact, near = matching(rows, wanted)
-  if #exact == 1 then return exact[1] end
-  if #exact > 1 then
-    fail(("'%s' is the name of several: %s"):format(wanted, titles(exact)))
-  elseif #near == 1 then
-    return near[1]
-  end
-  if #near == 0 then near = similar(rows, wanted) end
-  fail(("no function '%s' was recorded%s"):format(wanted,
-    #near > 0 and "; there are: " .. titles(near) or ""))
+  parser:option("--limit", "Most callers, and most callees; 12.")
+    :argname "N":convert(input.integer("--limit", 1))
+  input.page(parser)
 end
 
 local columns = {
-  { title = "total" }, { title = "%" }, { title = "calls" },
-  { title = "function", left = true, least = 20 },
-  { title = "defined", left = true, least = 18, cut = format.cutpath },
+  { title = "total" }, { title = "total %" }, { title = "calls" },
+  { title = "function", left = true, least = 24, cut = format.cutname,
+    code = true },
+  { title = "from line", optional = true },
+  { title = "defined", left = true, least = 14, cut = format.cutpath,
+    code = true },
 }
 
-local function bytotal(a, b)
-  if a[2] ~= b[2] then return a[2] > b[2] end
-  if a[3] ~= b[3] then return a[3] > b[3] end
-  return a[1].title < b[1].title
+local usual_limit <const> = 12
+
+local function neighbour(view, entry)
+  local on, f = view.page, entry.row.func
+  local time, share = "-", "-"
+  -- the time of a call from within is that of the outermost one
+  if not entry.recursive then
+    time = on:time(entry.total_most, entry.total_bounded)
+    share = on:share(entry.total_most, entry.total_bounded, view.whole)
+  end
+  return {
+    time, { share, format.heat(entry.total_most, view.row.total_most) },
+    entry.label and "" or format.count(entry.calls),
+    format.plain(entry.label or f.name),
+    entry.line > 0 and tostring(entry.line) or "",
+    { entry.label and "" or format.plain(name.where(f)), "dim" },
+  }
 end
 
--- a table of { row, ns, calls }, as shares of the function's own total
-local function neighbours(view, title, list)
+-- a table of callers or callees
+local function neighbours(view, title, list, what)
   if #list == 0 then return end
-  table.sort(list, bytotal)
-  local rows = {}
+  local limit, rows, left_ns = view.limit, {}, 0
   for i, entry in ipairs(list) do
-    local f = entry[1].func
-    rows[i] = {
-      format.time(entry[2]),
-      { format.percent(entry[2], view.row.total_ns),
-        format.heat(entry[2], view.row.total_ns) },
-      entry.label and "" or format.count(entry[3]),
-      format.plain(entry.label or f.name),
-      { entry.label and "" or format.plain(name.where(f)), "dim" },
-    }
+    if i <= limit then rows[i] = neighbour(view, entry)
+    else left_ns = left_ns + entry.total_ns end
   end
-  view.out[#view.out + 1] = ""
-  view.out[#view.out + 1] = view.paint("bold", title)
-  local lines = format.table(columns, rows, view.width, view.paint)
-  table.move(lines, 1, #lines, #view.out + 1, view.out)
+  view.page:gap()
+  view.page:subtitle(title)
+  view.page:table(columns, rows)
+  if #list > limit then
+    view.page:rest(("… %s more %s%s, %s %%"):format(
+      format.count(#list - limit), what, #list - limit == 1 and "" or "s",
+      format.percent(left_ns, view.whole)))
+  end
 end
 
 local function head(view)
-  local row, whole = view.row, view.profile.program_ns
-  view.out[1] = view.paint("bold", format.plain(row.title))
-  view.out[2] = ("%s total (%s %%), %s self (%s %%), %s call%s%s"):format(
-    format.time(row.total_ns), format.percent(row.total_ns, whole),
-    format.time(row.self_ns), format.percent(row.self_ns, whole),
+  local row, on = view.row, view.page
+  on:title("", format.plain(row.title))
+  on:line(("%s total (%s %%), %s self (%s %%), %s call%s%s"):format(
+    on:time(row.total_most, row.total_bounded),
+    on:share(row.total_most, row.total_bounded, view.whole),
+    on:time(row.self_most, row.self_bounded),
+    on:share(row.self_most, row.self_bounded, view.whole),
     format.count(row.calls), row.calls == 1 and "" or "s",
-    row.max_depth > 1 and (", %d deep"):format(row.max_depth) or "")
+    row.max_depth > 1 and (", %d deep"):format(row.max_depth) or ""))
+  local what = explained.explain(row.func.name)
+  if what then on:line(what) end
 end
 
-local function around(view, edges)
-  local callers, callees = {}, {}
-  for _, edge in ipairs(edges) do
-    if edge.callee == view.row then
-      table.insert(callers, { edge.caller, edge.total_in_ns, edge.calls })
-    end
-    if edge.caller == view.row and edge.callee ~= view.row then
-      table.insert(callees, { edge.callee, edge.total_out_ns, edge.calls })
-    end
+-- callees with the function itself among them, in its place
+local function with_itself(row, callees)
+  if #callees == 0 or #callees == 1 and callees[1].row == row then
+    return {}
   end
-  if #callees > 0 then
-    table.insert(callees, { view.row, view.row.self_ns, 0, label = "(itself)" })
+  local out, own = {}, { row = row, label = "(itself)", line = 0, calls = 0,
+    total_ns = row.self_ns, total_most = row.self_most,
+    total_bounded = row.self_bounded }
+  for _, entry in ipairs(callees) do
+    if own and own.total_most >= entry.total_most then
+      out[#out + 1], own = own, nil
+    end
+    if entry.row ~= row then out[#out + 1] = entry end
   end
-  neighbours(view, "called by", callers)
-  neighbours(view, "calls", callees)
+  out[#out + 1] = own
+  return out
 end
 
 local function lines(view)
-  local f = view.row.func
-  local text
+  local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
-  view.out[#view.out + 1] = ""
-  if view.profile.meta.mode ~= "line" then
-    text = "no lines were recorded; to have them: cprof run --lines"
-  elseif not view.profile.sources[f.source] then
-    text = "no lines of this source were recorded"
+  view.page:gap()
+  if p.meta.mode ~= "line" then
+    view.page:line "no lines were recorded; to have them: cprof run --lines"
+  elseif f.source == "=?" then
+    view.page:line "its code is stripped: it has no lines"
+  elseif not functions.has_lines(p, view.row) then
+    view.page:line "no lines of this source were recorded"
   else
-    local range = f.kind == "Lua" and { f.line, f.last_line } or nil
-    text = annotate.make(view.profile, f.source, {
-      focus = f.title, width = view.given, color = view.color,
-    }, 2, range):gsub("\n$", "")
+    local listed = annotate.view(p, {}, view.page)
+    listed.unfolded = f.kind == "Lua"
+    local block = functions.block(listed, view.row)
+    block.title, block.place, block.facts = nil, nil, nil
+    listing.show(view.page, { block })
+    view.page:explain "lines"
   end
-  view.out[#view.out + 1] = text
 end
 
 function show.call(parsed, fail)
   local profile = input.load(parsed.file, fail)
-  local rows, edges = profile:sums(function(f) return f.title end)
+  local row, why = find(select_rows.functions(profile), parsed["function"])
+  if not row then fail(why) end
+  local callers, callees = around.new(profile)
   local view = {
-    profile = profile, row = find(rows, parsed["function"], fail), out = {},
-    width = parsed.width or format.columns(), given = parsed.width,
-    color = parsed.color,
-    paint = format.paint(format.wants_color(parsed.color or "auto")),
+    profile = profile, row = row, whole = profile.program_ns,
+    limit = parsed.limit or usual_limit,
+    page = page.new { format = parsed.format, width = parsed.width,
+                      color = parsed.color },
   }
   head(view)
-  around(view, edges)
+  neighbours(view, "called by", callers(row), "caller")
+  neighbours(view, "calls", with_itself(row, callees(row)), "callee")
+  view.page:explain "calls"
   lines(view)
-  input.print(table.concat(view.out, "\n") .. "\n", fail)
+  input.print(view.page:text(), fail)
 end
 
 return show

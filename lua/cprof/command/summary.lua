@@ -1,56 +1,93 @@
 -- What is said on standard error when a recorded program has ended.
 
+local select_rows = require "cprof.report.select"
 local terminal = require "cprof.command.terminal"
 
 local summary = {}
 
-local rows <const> = 10
+-- columns and rows where standard error is no terminal
+local columns <const>, rows <const> = 100, 40
 
--- what to look at first: the Lua function with most time of its own, by
--- its name, unless others have it, too
+-- lines of the hottest sources: least and most
+local fewest <const>, most <const> = 3, 10
+
+-- what to look at first: the function with most time of its own, by its
+-- name, unless others have it, too
 local function hottest(profile)
-  local most, named = nil, {}
-  for _, row in ipairs(profile:sums(function(f) return f.title end)) do
+  local first, named = nil, {}
+  local list = select_rows.functions(profile)
+  select_rows.sort(list, "self")
+  for _, row in ipairs(list) do
     local f = row.func
     named[f.name] = (named[f.name] or 0) + 1
-    if f.kind == "Lua" and (not most or row.self_ns > most.self_ns) then
-      most = row
-    end
+    if not first and f.kind ~= "root" and row.calls > 0 then first = f end
   end
-  if not most then return nil end
-  local name = most.func.name
-  return named[name] == 1 and name or most.title
+  if not first then return nil end
+  return named[first.name] == 1 and first.name or first.title
+end
+
+---The line that says what to type next: the command that shows the function
+---that matters most.
+---@param profile cprof.Profile
+---@param file? string  that has the profile; nil: it is the last recording
+---@return string
+function summary.next(profile, file)
+  local name = hottest(profile)
+  local words = { "Next: cprof", name and "show" or "report" }
+  if file then words[#words + 1] = terminal.quote(file) end
+  if name then words[#words + 1] = terminal.quote(name) end
+  return table.concat(words, " ")
 end
 
 ---@class cprof.Summary
 ---@field kept? string     the file that has it
 ---@field format? string   as what, if not as a profile
----@field again? string    the command that keeps it, when no file has it
+---@field last? boolean    is it kept as the last recording?
 ---@field note? string
 
-local function where(profile, facts)
-  local kept = facts.kept and terminal.quote(facts.kept)
-  if kept and facts.format then
-    return ("written to %s, as %s"):format(kept, facts.format)
-  elseif kept then
-    local name = hottest(profile)
-    return ("kept in %s; next: cprof %s %s%s"):format(kept,
-      name and "show" or "report", kept,
-      name and " " .. terminal.quote(name) or "")
+-- where the recording is, and what to type next
+local function ending(profile, facts)
+  local out = {}
+  if facts.kept and facts.format then
+    out[1] = ("Written to %s, as %s"):format(terminal.quote(facts.kept),
+      facts.format)
   end
-  return facts.again and "not kept; to keep it: " .. facts.again
+  if facts.last then
+    out[#out + 1] = summary.next(profile)
+  elseif facts.kept and not facts.format then
+    out[#out + 1] = summary.next(profile, facts.kept)
+  end
+  return #out > 0 and table.concat(out, "\n")
 end
 
----The report's first rows, and where the rest is.
+-- the lines that took most, where lines were recorded
+local function lines(profile, looks, count)
+  if profile.meta.mode ~= "line" or not next(profile.sources) then
+    return nil
+  end
+  return profile:annotate(nil, { sort = "self", limit = count,
+    width = looks.width, color = looks.color })
+end
+
+---The summary, on one screen, and where the rest is.
 ---@param profile cprof.Profile
 ---@param facts cprof.Summary
 function summary.say(profile, facts)
-  local out = { "\n" .. profile:report {
-    limit = rows, color = terminal.color(io.stderr, "auto"),
-    width = math.max(40, terminal.columns(io.stderr) or 100),
-  } }
+  local looks = {
+    color = terminal.color(io.stderr, "auto"),
+    width = math.max(40, terminal.columns(io.stderr) or columns),
+  }
+  local height = terminal.rows(io.stderr) or rows
+  local count = math.max(fewest, math.min(height // 5, most))
+  local listed = lines(profile, looks, count)
+  -- the list has a title, an end and a gap before it, as have notes
+  if listed then height = height - count - 3 end
+  if facts.note then height = height - 1 end
+  looks.height = math.max(10, height)
+  local out = { "\n", (profile:report(looks)) }
+  if listed then out[#out + 1] = "\n" .. listed end
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
-  local last = where(profile, facts)
+  local last = ending(profile, facts)
   if last then out[#out + 1] = ("\n%s\n"):format(last) end
   terminal.say(table.concat(out))
 end

@@ -44,6 +44,12 @@ function terminal.columns(file)
 end
 
 ---@param file file*
+---@return integer? rows  nil: it is no terminal
+function terminal.rows(file)
+  return core.rows(numbers[file] or -1)
+end
+
+---@param file file*
 ---@param choice "auto"|"always"|"never"
 ---@return "always"|"never"
 function terminal.color(file, choice)

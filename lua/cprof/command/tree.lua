@@ -1,6 +1,24 @@
--- cprof tree: the stack states.
+-- cprof tree: who called what.
 
-return require "cprof.command.view" ("tree", "tree", {
+local input = require "cprof.command.input"
+local view = require "cprof.command.view"
+
+local tree = {
+  name = "tree",
   summary = "Print who called what, from the root to the leaves.",
-  example = "cprof tree --min-percent 5 run.cprof",
-})
+  example = "cprof tree --min-percent 5 --depth 4 run.cprof",
+}
+
+function tree.define(parser)
+  view.define(parser)
+  parser:option("--root", "Only what this function calls, wherever it was " ..
+    "called."):argname "FUNCTION"
+  parser:option("--depth", "Most levels."):argname "N"
+    :convert(input.integer("--depth", 1))
+end
+
+function tree.call(parsed, fail)
+  view.print("tree", parsed, fail)
+end
+
+return tree

@@ -1,42 +1,42 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
+local report = require "cprof.report"
 
+local view = {}
+
+---Declares what all of them take.
 ---@param parser table
-local function define(parser)
-  parser:argument("FILE", "A profile."):target "file"
+function view.define(parser)
+  input.profile(parser)
   parser:option("--limit", "Most rows."):argname "N"
     :convert(input.integer("--limit", 1))
-  parser:option("--min-percent", "Least share of the time of a row.")
-    :argname "N":convert(input.percent "--min-percent")
+  parser:option("--min-percent", "Least share of the time of a row; 1, or " ..
+    "0 with --sort or --filter."):argname "N"
+    :convert(input.percent "--min-percent")
   parser:option("--sort", "By what.")
     :choices { "self", "total", "calls", "name" }
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
-  input.looks(parser)
+  input.page(parser)
 end
 
----@param name string
----@param mode string     of the report, unless --mode tells another
----@param facts table     summary and example
----@param modes? string[]  what --mode can be
----@return cprof.Command
-return function(name, mode, facts, modes)
-  return {
-    name = name, summary = facts.summary, example = facts.example,
-    define = function(parser)
-      define(parser)
-      if modes then
-        parser:option("--mode", "What is shown."):choices(modes)
-      end
-    end,
-    call = function(parsed, fail)
-      local profile = input.load(parsed.file, fail)
-      input.print(input.ask(fail, profile, "report", {
-        mode = parsed.mode or mode, limit = parsed.limit,
-        min_percent = parsed.min_percent, sort = parsed.sort,
-        filter = parsed.filter, width = parsed.width, color = parsed.color,
-      }), fail)
-    end,
-  }
+---Prints the report in that mode.
+---@param mode string
+---@param parsed table
+---@param fail fun(message: string)
+---@return cprof.Profile
+function view.print(mode, parsed, fail)
+  local profile = input.load(parsed.file, fail)
+  local nothing = report.nothing(profile, parsed.filter)
+  if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
+  input.print(input.ask(fail, profile, "report", {
+    mode = mode, limit = parsed.limit, min_percent = parsed.min_percent,
+    sort = parsed.sort, filter = parsed.filter, root = parsed.root,
+    depth = parsed.depth, format = parsed.format, width = parsed.width,
+    height = parsed.height, color = parsed.color,
+  }), fail)
+  return profile
 end
+
+return view

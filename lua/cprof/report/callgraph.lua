@@ -2,78 +2,74 @@
 -- spent in it on their behalf, and its callees below, with their time on
 -- its behalf. Both add up to its own line.
 
+local around = require "cprof.report.around"
 local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "%" }, { title = "self" },
+  { title = "total" }, { title = "total %" }, { title = "self" },
   { title = "calls" },
-  { title = "function", left = true, least = 20 },
+  { title = "function", left = true, least = 24, cut = format.cutname },
+  { title = "from line", optional = true },
   { title = "defined", left = true, least = 18, cut = format.cutpath },
 }
 
-local function cell(view, figures, label, func, style)
-  local total = figures.total_ns
+-- callers, or callees, that are shown of each function
+local most <const> = 8
+
+local indent <const> = "    "
+
+local function cell(view, figures, func, label, style)
+  local page, whole = view.page, view.whole
+  local line = figures.line or 0
+  local total, share = "-", "-"
+  if not figures.recursive then
+    total = page:time(figures.total_most, figures.total_bounded)
+    share = page:share(figures.total_most, figures.total_bounded, whole)
+  end
   return {
-    { total and format.time(total) or "-", style },
-    { total and format.percent(total, view.whole) or "-", style },
-    { figures.self_ns and format.time(figures.self_ns) or "-", style },
+    { total, style }, { share, style },
+    { page:time(figures.self_most, figures.self_bounded), style },
     { format.count(figures.calls), style },
     { label .. format.plain(func.name), style },
+    line > 0 and tostring(line) or "",
     { format.plain(name.where(func)), "dim" },
   }
 end
 
-local function bytotal(a, b)
-  if a.total_ns ~= b.total_ns then return a.total_ns > b.total_ns end
-  if a.calls ~= b.calls then return a.calls > b.calls end
-  return a.row.title < b.row.title
-end
-
--- the callers and callees of each row
-local function neighbours(edges)
-  local callers, callees = {}, {}
-  local function add(to, row, entry)
-    to[row] = to[row] or {}
-    table.insert(to[row], entry)
+local function side(view, cells, list, what)
+  for i = 1, math.min(#list, most) do
+    cells[#cells + 1] = cell(view, list[i], list[i].row.func, indent)
   end
-  for _, e in ipairs(edges) do
-    add(callers, e.callee, { row = e.caller, calls = e.calls,
-      self_ns = e.self_ns, total_ns = e.total_in_ns })
-    add(callees, e.caller, { row = e.callee, calls = e.calls,
-      self_ns = e.self_ns, total_ns = e.total_out_ns })
+  local more = #list - most
+  if more > 0 then
+    cells[#cells + 1] = { "", "", "", "",
+      { ("%s… %s more %s%s"):format(indent, format.count(more), what,
+        more == 1 and "" or "s"), "dim" }, "", "" }
   end
-  return callers, callees
 end
 
 ---@param view cprof.View
----@return string[]
 return function(view)
-  local rows, edges = select.functions(view.profile)
-  local callers, callees = neighbours(edges)
+  local rows = select.functions(view.profile)
+  local callers, callees = around.new(view.profile)
   select.sort(rows, view.options.sort or "total")
-  local shown, hidden, hidden_ns = select.rows(view, rows, "total_ns")
+  local shown, hidden, hidden_ns = select.rows(view, rows, "total")
   local cells, last = {}, {}
   for _, row in ipairs(shown) do
-    local above, below = callers[row] or {}, callees[row] or {}
-    table.sort(above, bytotal)
-    table.sort(below, bytotal)
-    for _, e in ipairs(above) do
-      cells[#cells + 1] = cell(view, e, "    ", e.row.func)
-    end
-    cells[#cells + 1] = cell(view, row, "", row.func, "bold")
-    for _, e in ipairs(below) do
-      cells[#cells + 1] = cell(view, e, "    ", e.row.func)
-    end
+    side(view, cells, callers(row), "caller")
+    cells[#cells + 1] = cell(view, row, row.func, "", "bold")
+    side(view, cells, callees(row), "callee")
     last[#cells] = true
   end
-  local lines = format.table(columns, cells, view.width, view.paint)
-  local out = { lines[1] }
-  for i = 1, #cells do
-    out[#out + 1] = lines[i + 1]
-    if last[i] then out[#out + 1] = "" end
+  local out = {}
+  for i, line in ipairs(format.table(columns, cells, view.page.width,
+    view.page.paint)) do
+    out[#out + 1] = line
+    if last[i - 1] and i <= #cells then out[#out + 1] = "" end
   end
-  out[#out + 1] = select.rest(view, hidden, hidden_ns, "function")
-  return out
+  view.page:verbatim(out)
+  view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
+  view.page:explain "calls"
 end

@@ -1,14 +1,16 @@
 -- Mode "file": functions under the file that defines them, with a
 -- subtotal for each file and a grand total.
 
+local bound = require "cprof.bound"
 local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "self" }, { title = "%" }, { title = "total" },
+  { title = "self" }, { title = "self %" },
+  { title = "total" }, { title = "total %" },
   { title = "calls" },
-  { title = "file and functions", left = true, least = 30 },
+  { title = "file and functions", left = true, least = 30, code = true },
   { title = "line" },
 }
 
@@ -19,37 +21,48 @@ local function file(f)
 end
 
 local function cell(view, row, label, line, style)
+  local page, whole = view.page, view.whole
   return {
-    { row.self_raw_ns and select.time(row) or format.time(row.self_ns),
-      style },
-    { format.percent(row.self_ns, view.whole),
-      format.heat(row.self_ns, view.whole) or style },
-    { format.time(row.total_ns), style },
+    { page:time(row.self_most, row.self_bounded), style },
+    { page:share(row.self_most, row.self_bounded, whole),
+      style or format.heat(row.self_most, view.hottest) },
+    { page:time(row.total_most, row.total_bounded), style },
+    { page:share(row.total_most, row.total_bounded, whole), style },
     { format.count(row.calls), style },
     { format.plain(label), style },
     line,
   }
 end
 
+-- the rows of each file, and the hottest of all
+local function members_of(view, rows)
+  local members = {}
+  view.hottest = 0
+  for _, row in ipairs(rows) do
+    local key = file(row.func)
+    members[key] = members[key] or {}
+    table.insert(members[key], row)
+    view.hottest = math.max(view.hottest, row.self_most)
+  end
+  return members
+end
+
 ---@param view cprof.View
----@return string[]
 return function(view)
   local by = view.options.sort or "self"
   local functions = select.functions(view.profile)
   select.sort(functions, by)
-  local shown, hidden, hidden_ns = select.rows(view, functions, "self_ns")
-  local members = {}
-  for _, row in ipairs(shown) do
-    local key = file(row.func)
-    members[key] = members[key] or {}
-    table.insert(members[key], row)
-  end
+  local shown, hidden, hidden_ns = select.rows(view, functions, "self")
+  local members = members_of(view, shown)
   local files = view.profile:sums(file)
+  for _, sub in ipairs(files) do bound.set(sub) end
   select.sort(files, by == "name" and "self" or by)
   local cells = {}
-  local all = { self_ns = 0, calls = 0, total_ns = view.whole }
+  local all = { self_ns = 0, self_raw_ns = 0, calls = 0,
+                total_ns = view.whole, total_raw_ns = view.whole }
   for _, sub in ipairs(files) do
     all.self_ns = all.self_ns + sub.self_ns
+    all.self_raw_ns = all.self_raw_ns + sub.self_ns
     all.calls = all.calls + sub.calls
     if members[sub.title] then
       cells[#cells + 1] = cell(view, sub, sub.title, "", "bold")
@@ -59,8 +72,8 @@ return function(view)
       end
     end
   end
-  cells[#cells + 1] = cell(view, all, "total", "", "bold")
-  local lines = format.table(columns, cells, view.width, view.paint)
-  lines[#lines + 1] = select.rest(view, hidden, hidden_ns, "function")
-  return lines
+  cells[#cells + 1] = cell(view, bound.set(all), "total", "", "bold")
+  view.page:table(columns, cells)
+  view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
+  view.page:explain "calls"
 end

@@ -4,34 +4,66 @@ local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 
-local columns = {
-  { title = "total" }, { title = "%" }, { title = "self" }, { title = "%" },
-  { title = "calls" },
-  { title = "function", left = true, least = 20 },
-  { title = "defined", left = true, least = 18, cut = format.cutpath },
-}
+local flat = {}
+
+-- by what rows are sorted comes first
+local others = { self = "total", total = "self" }
+
+local function columns(by)
+  local other = others[by]
+  return {
+    { title = by }, { title = by .. " %" },
+    { title = other }, { title = other .. " %" },
+    { title = "calls" },
+    { title = "function", left = true, least = 24, cut = format.cutname,
+      code = true },
+    { title = "defined", left = true, least = 14, cut = format.cutpath,
+      code = true },
+  }
+end
 
 ---@param view cprof.View
----@return string[]
-return function(view)
-  local by = view.options.mode
-  local rows = select.functions(view.profile)
-  select.sort(rows, view.options.sort or by)
-  local shown, hidden, hidden_ns = select.rows(view, rows, by .. "_ns")
+---@param by "self"|"total"
+---@param rows cprof.Row[]  that are shown
+local function cells_of(view, by, rows)
+  local page, whole, hottest = view.page, view.whole, 0
+  for _, row in ipairs(rows) do
+    hottest = math.max(hottest, row[by .. "_most"])
+  end
+  local function figures(row, which)
+    local most, bounded = row[which .. "_most"], row[which .. "_bounded"]
+    return page:time(most, bounded), page:share(most, bounded, whole)
+  end
   local cells = {}
-  for i, row in ipairs(shown) do
-    local total, own = row.total_ns, row.self_ns
+  for i, row in ipairs(rows) do
+    local time, share = figures(row, by)
+    local other, other_share = figures(row, others[by])
     cells[i] = {
-      format.time(total),
-      { format.percent(total, view.whole), format.heat(total, view.whole) },
-      select.time(row),
-      { format.percent(own, view.whole), format.heat(own, view.whole) },
+      time, { share, format.heat(row[by .. "_most"], hottest) },
+      other, other_share,
       format.count(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },
     }
   end
-  local lines = format.table(columns, cells, view.width, view.paint)
-  lines[#lines + 1] = select.rest(view, hidden, hidden_ns, "function")
-  return lines
+  return cells
 end
+
+---@param view cprof.View
+---@param by "self"|"total"  what min_percent is about, and the usual order
+---@param limit? integer
+function flat.show(view, by, limit)
+  local rows = select.functions(view.profile)
+  select.sort(rows, view.options.sort or by)
+  local shown, hidden, hidden_ns = select.rows(view, rows, by, limit)
+  view.page:table(columns(by), cells_of(view, by, shown))
+  view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
+end
+
+---@param view cprof.View
+function flat.mode(view)
+  flat.show(view, view.options.mode)
+  view.page:explain "calls"
+end
+
+return flat

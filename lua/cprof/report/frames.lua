@@ -44,23 +44,33 @@ end
 
 ---How many there are, and the distribution of their times.
 ---@param frames cprof.Frames
----@return string, string
+---@return string[]
 local function summary(frames)
   local p = frames:percentiles()
   local kept = frames.kept < frames.recorded and
     (", the last %s kept"):format(format.count(frames.kept)) or ""
   local slow = frames.slow > 0 and
     (", %s over budget"):format(format.count(frames.slow)) or ""
-  return ("%s frame%s%s%s"):format(format.count(frames.recorded),
-    frames.recorded == 1 and "" or "s", kept, slow),
+  return {
+    ("%s frame%s%s%s"):format(format.count(frames.recorded),
+      frames.recorded == 1 and "" or "s", kept, slow),
     ("half within %s, 90 %% %s, 99 %% %s, max %s"):format(format.time(p.p50),
-    format.time(p.p90), format.time(p.p99), format.time(p.max))
+      format.time(p.p90), format.time(p.p99), format.time(p.max)),
+  }
 end
 
--- frames that took longer than nine of ten, and those over budget; and how
--- many others are kept
+local function slower(a, b)
+  if time(a) ~= time(b) then return time(a) > time(b) end
+  return a.number < b.number
+end
+
+-- frames that are shown where none is slower than the others
+local some <const> = 3
+
+-- frames that took longer than nine of ten, and those over budget; where
+-- there are none, the slowest; and how many others are kept
 local function slowest(frames)
-  local list, seen, others = {}, {}, 0
+  local list, others, seen = {}, {}, {}
   local usual = frames:percentiles().p90
   for back = 0, frames.slow_kept - 1 do
     local frame = frames:at(back, true)
@@ -69,23 +79,25 @@ local function slowest(frames)
   for back = 0, frames.kept - 1 do
     local frame = frames:at(back)
     if not seen[frame.number] then
-      if time(frame) > usual then list[#list + 1] = frame
-      else others = others + 1 end
+      local to = time(frame) > usual and list or others
+      to[#to + 1] = frame
     end
   end
-  table.sort(list, function(a, b)
-    if time(a) ~= time(b) then return time(a) > time(b) end
-    return a.number < b.number
-  end)
-  return list, others
+  table.sort(others, slower)
+  if #list == 0 then
+    table.move(others, 1, some, 1, list)
+    table.move(others, some + 1, #others + some, 1)
+  end
+  table.sort(list, slower)
+  return list, #others
 end
 
 ---@param view cprof.View
----@return string[]
 return function(view)
-  local frames = view.profile.frames
+  local frames, page = view.profile.frames, view.page
   if not frames or frames.recorded == 0 then
-    return { "no frames: the program does not call cprof.frame" }
+    page:line "no frames: the program does not call cprof.frame"
+    return
   end
   local average = {}
   for _, row in ipairs(frames:averages "all") do
@@ -97,7 +109,7 @@ return function(view)
       select.passes(row, view.options.filter)
   end
   local cells = {}
-  for i = 1, math.min(#list, view.options.limit) do
+  for i = 1, math.min(#list, view.options.limit or 30) do
     local frame = list[i]
     cells[i] = {
       format.count(frame.number), format.time(frame.start_ns),
@@ -105,16 +117,11 @@ return function(view)
       unusual(average, frame, passes),
     }
   end
-  local lines = { summary(frames) }
-  lines[#lines + 1] = ""
-  for _, line in ipairs(format.table(columns, cells, view.width,
-    view.paint)) do
-    lines[#lines + 1] = line
-  end
+  for _, line in ipairs(summary(frames)) do page:line(line) end
+  page:gap()
+  page:table(columns, cells)
   others = others + #list - #cells
   if others > 0 then
-    lines[#lines + 1] = view.paint("dim",
-      ("… %s faster"):format(format.count(others)))
+    page:rest(("… %s faster"):format(format.count(others)))
   end
-  return lines
 end

@@ -1,15 +1,20 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
-local format = require "cprof.format"
+local find = require "cprof.report.find"
+local flat = require "cprof.report.flat"
+local header = require "cprof.report.header"
+local nearest = require "cprof.nearest"
 local options = require "cprof.options"
+local page = require "cprof.page"
 local select = require "cprof.report.select"
 
 local report = {}
 
 local modes = {
-  self = require "cprof.report.flat",
-  total = require "cprof.report.flat",
+  summary = require "cprof.report.summary",
+  self = flat.mode,
+  total = flat.mode,
   callgraph = require "cprof.report.callgraph",
   tree = require "cprof.report.tree",
   file = require "cprof.report.file",
@@ -17,22 +22,31 @@ local modes = {
 }
 
 ---@class cprof.ReportOptions
----@field mode? "self"|"total"|"callgraph"|"tree"|"file"|"frames"
+---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
 ---@field sort? "self"|"total"|"calls"|"name"
 ---@field filter? string        Lua pattern on title or source
+---@field root? string          mode "tree": only what this function calls
+---@field depth? integer        mode "tree": most levels
+---@field format? "text"|"markdown"
 ---@field width? integer        columns
+---@field height? integer       mode "summary": rows of the screen
 ---@field color? "auto"|"always"|"never"
 local report_options = {
-  mode = { type = "string", default = "total",
-           values = { "self", "total", "callgraph", "tree", "file",
-                      "frames" } },
-  limit = { type = "integer", min = 1, default = 30 },
-  min_percent = { type = "number", min = 0, max = 100, default = 1 },
+  mode = { type = "string", default = "summary",
+           values = { "summary", "self", "total", "callgraph", "tree",
+                      "file", "frames" } },
+  limit = { type = "integer", min = 1 },
+  min_percent = { type = "number", min = 0, max = 100 },
   sort = { type = "string", values = { "self", "total", "calls", "name" } },
   filter = { type = "pattern" },
+  root = { type = "string" },
+  depth = { type = "integer", min = 1 },
+  format = { type = "string", values = { "text", "markdown" },
+             default = "text" },
   width = { type = "integer", min = 40 },
+  height = { type = "integer", min = 10 },
   color = { type = "string", values = { "auto", "always", "never" },
             default = "auto" },
 }
@@ -40,75 +54,41 @@ local report_options = {
 ---@class cprof.View            what a mode gets to work with
 ---@field profile cprof.Profile
 ---@field options cprof.ReportOptions
----@field paint cprof.Paint
----@field width integer
+---@field page cprof.Page
 ---@field whole integer         the time that is 100 %, in ns: the program's
 
-local function plural(n, one, many)
-  return ("%s %s"):format(format.count(n), n == 1 and one or many)
+-- the title of the function that `root` means; nil: all of the tree
+local function base_of(profile, wanted, level)
+  local row, why = find(select.functions(profile), wanted)
+  if not row then error("report: " .. why, level + 1) end
+  return row.func.kind ~= "root" and row.title or nil
 end
 
--- what the reader must know before trusting the figures
-local function notes(profile, out)
-  local meta = profile.meta
-  local function note(...) out[#out + 1] = "note: " .. string.format(...) end
-  if meta.live then
-    note("still being recorded; the last event was %s ago",
-      format.time(meta.since_last_event_ns))
+local function check(profile, given, level)
+  local o = options.check("report", report_options, given, level + 1)
+  for _, option in ipairs { "root", "depth" } do
+    if o[option] and o.mode ~= "tree" then
+      error(("report: option '%s' needs mode = \"tree\""):format(option),
+        level + 1)
+    end
   end
-  if meta.ended then
-    note("recording ended early: %s", meta.ended)
-  end
-  if meta.hook_lost then
-    note "another debug hook replaced cprof's; see (not recorded)"
-  end
-  if meta.truncated > 0 then
-    note("max_nodes was reached: the callers of %s are not known",
-      plural(meta.truncated, "call", "calls"))
-  end
-  if meta.unmatched > 0 then
-    note("%s matched no frame", plural(meta.unmatched, "event", "events"))
-  end
-  if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
-    note("overhead is included in the times: %s", meta.uncompensated)
-  end
-  if meta.clamped_ns * 100 > profile.program_ns then
-    note("overhead estimates exceeded the measured time by %s",
-      format.time(meta.clamped_ns))
-  end
-  if meta.clock_backwards_ns > 1000 then
-    note("the clock ran backwards %s, by %s in all; that time is missing",
-      plural(meta.clock_backwards, "time", "times"),
-      format.time(meta.clock_backwards_ns))
-  end
+  if o.root then o.root = base_of(profile, o.root, level + 1) end
+  return o
 end
 
-local function header(view)
-  local profile, meta = view.profile, view.profile.meta
-  local facts = {
-    format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
-    plural(select.calls(profile), "call", "calls"),
-    plural(#profile.functions - 2, "function", "functions"),
-    ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
-  }
-  if meta.runs then
-    table.insert(facts, 1, plural(meta.runs, "run", "runs"))
+---Why a report with this filter has nothing to show; nil: it has.
+---@param profile cprof.Profile
+---@param filter string?
+---@return string?
+function report.nothing(profile, filter)
+  if not filter then return nil end
+  local titles = {}
+  for _, row in ipairs(select.functions(profile)) do
+    if select.passes(row, filter) then return nil end
+    titles[#titles + 1] = row.title
   end
-  if meta.paused_ns > 0 then
-    table.insert(facts, meta.runs and 3 or 2,
-      format.time(meta.paused_ns) .. " of it paused")
-  end
-  local program = format.plain(meta.program or "(embedded)")
-  local out = {
-    view.paint("bold", format.cut("cprof: " .. program, view.width)),
-    table.concat(facts, ", "),
-  }
-  if meta.overhead_ns > 0 then
-    out[3] = ("%s of it profiler overhead, excluded below"):format(
-      format.time(meta.overhead_ns))
-  end
-  notes(profile, out)
-  return out
+  return ("no function matches filter '%s'%s"):format(filter,
+    nearest.list(filter, titles))
 end
 
 ---@param profile cprof.Profile
@@ -116,17 +96,18 @@ end
 ---@param level integer  of errors in the options, as of error()
 ---@return string
 function report.make(profile, given, level)
-  local o = options.check("report", report_options, given, level)
+  local o = check(profile, given, level)
   local view = {
-    profile = profile, options = o,
-    paint = format.paint(format.wants_color(o.color)),
-    width = o.width or format.columns(),
-    whole = profile.program_ns,
+    profile = profile, options = o, whole = profile.program_ns,
+    page = page.new { format = o.format, color = o.color,
+                      width = o.width },
   }
-  local lines = header(view)
-  lines[#lines + 1] = ""
-  for _, line in ipairs(modes[o.mode](view)) do lines[#lines + 1] = line end
-  return table.concat(lines, "\n") .. "\n"
+  header.show(view)
+  view.page:gap()
+  local why = report.nothing(profile, o.filter)
+  if why then view.page:line(why)
+  else modes[o.mode](view) end
+  return view.page:text()
 end
 
 return report

@@ -1,12 +1,14 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
+local bound = require "cprof.bound"
 local format = require "cprof.format"
 
 local select = {}
 
+-- what is printed decides, which may be a bound
 local orders = {
-  self = function(a, b) return a.self_ns > b.self_ns end,
-  total = function(a, b) return a.total_ns > b.total_ns end,
+  self = function(a, b) return a.self_most > b.self_most end,
+  total = function(a, b) return a.total_most > b.total_most end,
   calls = function(a, b) return a.calls > b.calls end,
   name = function(a, b) return a.func.name < b.func.name end,
 }
@@ -41,22 +43,33 @@ function select.passes(row, filter)
     row.func.source:find(filter) ~= nil
 end
 
+---The least share of the time of what is shown, in percent. Who asks for an
+---order or for certain functions wants to see the small ones, too.
+---@param view cprof.View
+---@return number
+function select.least(view)
+  local o = view.options
+  return o.min_percent or (o.sort or o.filter) and 0 or 1
+end
+
 ---The rows to be shown, and how many are left out with what self time.
 ---The root is what no function did: it counts, but is no function.
 ---@param view cprof.View
 ---@param rows cprof.Row[]
----@param measure string   field that `min_percent` is about
+---@param measure string   "self" or "total": `min_percent` is about that
+---@param limit? integer
 ---@return cprof.Row[] shown, integer hidden, integer hidden_ns
-function select.rows(view, rows, measure)
-  local o = view.options
+function select.rows(view, rows, measure, limit)
+  limit = limit or view.options.limit or 30
+  local field, least = measure .. "_most", select.least(view)
   local shown, hidden, hidden_ns = {}, 0, 0
   for _, row in ipairs(rows) do
-    if select.passes(row, o.filter) then
-      local enough = row[measure] * 100 >= o.min_percent * view.whole
-      if row.func.kind == "root" then
-        enough = row.self_ns * 100 >= math.max(o.min_percent, 1) * view.whole
+    if select.passes(row, view.options.filter) then
+      local enough = row[field] * 100 >= least * view.whole
+      if row.func.kind == "root" and not view.options.filter then
+        enough = row.self_ns * 100 >= math.max(least, 1) * view.whole
       end
-      if enough and #shown < o.limit then
+      if enough and #shown < limit then
         shown[#shown + 1] = row
       elseif row.func.kind ~= "root" then
         hidden, hidden_ns = hidden + 1, hidden_ns + row.self_ns
@@ -74,25 +87,27 @@ end
 ---@return string?
 function select.rest(view, hidden, hidden_ns, what)
   if hidden == 0 then return nil end
-  return view.paint("dim", ("… %s more %s%s, %s %% self"):format(
-    format.count(hidden), what, hidden == 1 and "" or "s",
-    format.percent(hidden_ns, view.whole)))
+  return ("… %s more %s%s, %s %% self"):format(format.count(hidden), what,
+    hidden == 1 and "" or "s", format.percent(hidden_ns, view.whole))
 end
 
----A time of one's own, marked where it is small beside what recording
----has cost there: then it is not known well.
----@param row { self_ns: integer, self_raw_ns: integer }
----@return string
-function select.time(row)
-  local cost = row.self_raw_ns - row.self_ns
-  return (row.self_ns * 4 < cost and "~" or "") .. format.time(row.self_ns)
-end
+-- the sums of each profile that is looked at, which take a while
+local known = setmetatable({}, { __mode = "k" })
 
----The rows of a report: functions with the same title are one.
+---The rows of a report, where functions with the same title are one, and
+---the calls between them, those from each line on their own. The list of
+---rows is the caller's.
 ---@param profile cprof.Profile
----@return cprof.Row[], cprof.Edge[]
+---@return cprof.Row[]
+---@return cprof.Edge[]
 function select.functions(profile)
-  return profile:sums(function(f) return f.title end)
+  local sums = known[profile]
+  if not sums then
+    sums = table.pack(profile:sums(function(f) return f.title end, true))
+    for _, row in ipairs(sums[1]) do bound.set(row) end
+    known[profile] = sums
+  end
+  return table.move(sums[1], 1, #sums[1], 1, {}), sums[2]
 end
 
 return select

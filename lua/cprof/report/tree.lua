@@ -1,114 +1,113 @@
--- Mode "tree": the stack states, callees indented under their caller.
+-- Mode "tree": who called what, callees indented under their caller.
 
 local format = require "cprof.format"
+local folded = require "cprof.report.folded"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "%" }, { title = "self" },
+  { title = "total" }, { title = "total %" }, { title = "self" },
   { title = "calls" },
-  { title = "function", left = true, least = 20 },
-  { title = "defined", left = true, least = 18, cut = format.cutpath },
+  { title = "function", left = true, least = 24, cut = format.cutindent },
+  { title = "from line", optional = true },
+  { title = "defined", left = true, least = 14, cut = format.cutpath,
+    yields = true },
 }
 
-local deepest = 24 -- levels of indentation
-
--- children of each node that is worth a line, by id, and how many it has
-local function children(view)
-  local least = view.options.min_percent * view.whole / 100
-  local of, count = {}, {}
-  for _, node in ipairs(view.profile.nodes) do
-    local parent = node.parent
-    count[parent] = (count[parent] or 0) + 1
-    if node.total_ns >= least and parent ~= 0 and
-       node.func ~= view.profile.overhead then
-      local list = of[parent]
-      if not list then
-        list = {}
-        of[parent] = list
-      end
-      list[#list + 1] = node
-    end
-  end
-  return of, count
-end
-
--- where the tree begins to be one: what ran before the start and only led
--- there is of no interest
-local function trunk(of, count)
-  local id = 1
-  while count[id] == 1 and of[id] and of[id][1].calls == 0 do
-    id = of[id][1].id
-  end
-  return id
-end
+local deepest <const> = 12 -- levels that are indented by two columns
 
 local orders = {
-  total = function(a, b) return a.total_ns > b.total_ns end,
-  self = function(a, b) return a.self_ns > b.self_ns end,
+  total = function(a, b) return a.total_most > b.total_most end,
+  self = function(a, b) return a.self_most > b.self_most end,
   calls = function(a, b) return a.calls > b.calls end,
   name = function() return false end,
 }
 
-local function sorted(view, list)
-  local functions = view.profile.functions
-  local before = orders[view.options.sort or "total"]
-  table.sort(list, function(a, b)
+local function sort(nodes, by)
+  if by == "total" then return end  -- they come that way
+  local before = orders[by]
+  table.sort(nodes, function(a, b)
     if before(a, b) then return true end
     if before(b, a) then return false end
-    local ta, tb = functions[a.func].title, functions[b.func].title
-    if ta ~= tb then return ta < tb end
+    if a.func.title ~= b.func.title then
+      return a.func.title < b.func.title
+    end
     return a.id < b.id
   end)
-  return list
 end
 
-local function cell(view, node, depth)
-  local func = view.profile.functions[node.func]
-  local indent = ("  "):rep(math.min(depth, deepest))
-  if depth > deepest then indent = indent .. ("[%d] "):format(depth) end
-  local where = name.where(func)
-  if node.call_line > 0 then where = where .. " called in line " ..
-    node.call_line end
+-- The lines of the tree, as { node, level, matched }, and how many nodes
+-- are below.
+local function collect(view, tree, root)
+  local o = view.options
+  local limit, depth = o.limit or 30, o.depth or math.huge
+  local least = select.least(view) * view.whole / 100
+  local matched, kept
+  if o.filter then
+    matched, kept = tree:filtered(function(f)
+      return select.passes({ title = f.title, func = f }, o.filter)
+    end)
+  end
+  -- a stack of its own: a tree can be deeper than Lua's
+  local todo, out = {}, {}
+  local function push(id, level)
+    local list = level < depth and tree:children(id, least) or {}
+    sort(list, o.sort or "total")
+    for i = #list, 1, -1 do
+      if not kept or kept[list[i].id] then
+        todo[#todo + 1] = { node = list[i], level = level }
+      end
+    end
+  end
+  push(root, 0)
+  while #todo > 0 and #out < limit do
+    local line = table.remove(todo)
+    line.matched = not matched or matched[line.node.id]
+    out[#out + 1] = line
+    push(line.node.id, line.level + 1)
+  end
+  return out
+end
+
+local function cell(view, line, indent, hottest)
+  local node, page = line.node, view.page
+  local style = not line.matched and "dim" or nil
+  local label = format.plain(node.func.name)
+  if node.depth > 1 then
+    label = ("%s ×%s"):format(label, format.count(node.depth))
+  end
   return {
-    format.time(node.total_ns),
-    { format.percent(node.total_ns, view.whole),
-      format.heat(node.self_ns, view.whole) },
-    select.time(node),
-    format.count(node.calls),
-    indent .. format.plain(func.name),
-    { format.plain(where), "dim" },
+    { page:time(node.total_most, node.total_bounded), style },
+    { page:share(node.total_most, node.total_bounded, view.whole),
+      style or format.heat(node.self_most, hottest) },
+    { page:time(node.self_most, node.self_bounded), style },
+    { format.count(node.calls), style },
+    { (" "):rep(indent * line.level) .. label, style },
+    node.call_line > 0 and tostring(node.call_line) or "",
+    { format.plain(name.where(node.func)), "dim" },
   }
 end
 
 ---@param view cprof.View
----@return string[]
 return function(view)
-  local of, count = children(view)
-  local cells, self_ns = {}, 0
-  local functions = view.profile.functions
-  -- a stack of its own: a tree can be deeper than Lua's
-  local todo = {}
-  local function push(parent, depth)
-    local list = of[parent]
-    if not list then return end
-    sorted(view, list)
-    for i = #list, 1, -1 do todo[#todo + 1] = { list[i], depth } end
+  local base = view.options.root
+  local tree = folded.new(view.profile, base)
+  local root, above = 1, 0
+  if not base then root, above = tree:trunk() end
+  local lines = collect(view, tree, root)
+  local hottest, level = 0, 0
+  local left_ns = base and tree:node(1).total_ns or view.whole
+  for _, line in ipairs(lines) do
+    hottest = math.max(hottest, line.node.self_most)
+    level = math.max(level, line.level)
+    left_ns = left_ns - line.node.self_ns
   end
-  push(trunk(of, count), 0)
-  while #todo > 0 and #cells < view.options.limit do
-    local node, depth = table.unpack(table.remove(todo))
-    local row = { title = functions[node.func].title,
-                  func = functions[node.func] }
-    if select.passes(row, view.options.filter) then
-      cells[#cells + 1] = cell(view, node, depth)
-      self_ns = self_ns + node.self_ns
-    end
-    push(node.id, depth + 1)
+  local cells = {}
+  for i, line in ipairs(lines) do
+    cells[i] = cell(view, line, level > deepest and 1 or 2, hottest)
   end
-  local lines = format.table(columns, cells, view.width, view.paint)
-  local nodes = #view.profile.nodes - 2  -- the root, and overhead
-  lines[#lines + 1] = select.rest(view, nodes - #cells,
-    view.whole - self_ns, "node")
-  return lines
+  view.page:listing(columns, cells)
+  view.page:rest(select.rest(view, tree.count - above - #lines, left_ns,
+    "node"))
+  view.page:explain "calls"
 end

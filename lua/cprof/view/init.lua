@@ -294,17 +294,20 @@ local function series(zones, row, index)
   local zone = zones[row.func.title]
   if not zone then
     zone = { name = row.func.name, title = row.func.title, self = {},
-             total = {}, sum = 0 }
+             total = {}, calls = {}, sum = 0 }
     zones[#zones + 1], zones[row.func.title] = zone, zone
-    for i = 1, index - 1 do zone.self[i], zone.total[i] = 0, 0 end
+    for i = 1, index - 1 do
+      zone.self[i], zone.total[i], zone.calls[i] = 0, 0, 0
+    end
   end
   zone.self[index] = (zone.self[index] or 0) + row.self_ns
   zone.total[index] = (zone.total[index] or 0) + row.total_ns
+  zone.calls[index] = (zone.calls[index] or 0) + row.calls
   zone.sum = zone.sum + row.self_ns
 end
 
 ---The series of the frames that are kept, oldest first, for a graph: their
----numbers, their time, and that of each zone in them, by self time. `at`
+---numbers, their time, and what each zone took of them, by self time. `at`
 ---is the index of the frame that is looked at.
 ---@return { numbers: integer[], ns: integer[], zones: table[], at: integer? }
 function View:graph()
@@ -320,6 +323,7 @@ function View:graph()
     for _, zone in ipairs(zones) do
       zone.self[index] = zone.self[index] or 0
       zone.total[index] = zone.total[index] or 0
+      zone.calls[index] = zone.calls[index] or 0
     end
   end
   if not self.place.slow and many > 0 then out.at = many - self.place.back end
@@ -329,6 +333,31 @@ function View:graph()
     return a.title < b.title
   end)
   return out
+end
+
+---The series of one zone, by name or title, over the frames that are kept,
+---oldest first. Without a zone, that of no zone: the frames alone.
+---@param zone? string
+---@return { numbers: integer[], ns: integer[], self: integer[],
+---  total: integer[], calls: integer[] }
+function View:series(zone)
+  if zone ~= nil and type(zone) ~= "string" then
+    misuse("series", "a name or title of a zone is needed", zone)
+  end
+  ready(self, "series")
+  local p = self.base.profile
+  local of = {}
+  for i, f in ipairs(p.functions) do
+    if zone and (f.title == zone or f.name == zone) then of[i] = true end
+  end
+  if zone and not next(of) then
+    misuse("series", "must be the name or title of a zone of the " ..
+      "profile, as lines show it", zone)
+  end
+  if not p.frames then
+    return { numbers = {}, ns = {}, self = {}, total = {}, calls = {} }
+  end
+  return p.frames:series(of)
 end
 
 ---What a zone took on behalf of another, any number of calls above it, in

@@ -3,6 +3,7 @@
 
 ---@class cprof.Record      a line of the view
 ---@field name string
+---@field title string      of its function: tells it from namesakes
 ---@field indent integer
 ---@field values number[]   self ms, total ms, calls
 ---@field shown boolean[]   which of these are to be displayed: no self
@@ -25,10 +26,10 @@
 ---@type table<string, cprof.ViewLister>
 local lists = {}
 
-local function record(fig, of, name, indent, mark, heat)
+local function record(fig, of, func, name, indent, mark, heat)
   local calls = of.calls / fig.divisor
-  return { name = name, indent = indent, marks = mark, heat = heat or 0,
-    highlighted = false,
+  return { name = name, title = func.title, indent = indent,
+    marks = mark, heat = heat or 0, highlighted = false,
     values = { of.self_ns / 1e6, of.total_ns / 1e6, calls },
     shown = { of.self_ns ~= 0, true, calls > 0 } }
 end
@@ -51,7 +52,7 @@ local function flat(fig, field, heat)
     record = function(i)
       local row = rows[i]
       local more = #row.callers + #row.callees > 0
-      return record(fig, row, row.name, 0, more and "+" or " ",
+      return record(fig, row, row.func, row.name, 0, more and "+" or " ",
         row.heat[heat])
     end,
     zone = function(i) return rows[i].zone end,
@@ -76,12 +77,12 @@ function lists.callgraph(fig, state)
     count = own + #row.callees, row = row, own = own,
     record = function(i)
       if i == own then
-        return record(fig, row, row.name, 0, "-", row.heat[2])
+        return record(fig, row, row.func, row.name, 0, "-", row.heat[2])
       end
       local e = entry(i)
       local beyond = i < own and e.row.callers or e.row.callees
-      return record(fig, e, e.row.name, 1, #beyond > 0 and "+" or " ",
-        e.row.heat[2])
+      return record(fig, e, e.row.func, e.row.name, 1,
+        #beyond > 0 and "+" or " ", e.row.heat[2])
     end,
     zone = function(i) return i == own and row.zone or entry(i).row.zone end,
   }
@@ -112,8 +113,9 @@ function lists.tree(fig, state)
       local open = within[i][key(funcs[i], sites[i])]
       local mark = not more[i] and " " or open and "-" or "+"
       local heat = fig.heat[groups[funcs[i]]]
-      return record(fig, fig.nodes[ids[i]], functions[funcs[i]].name,
-        indents[i], mark, heat and heat[2])
+      local f = functions[funcs[i]]
+      return record(fig, fig.nodes[ids[i]], f, f.name, indents[i], mark,
+        heat and heat[2])
     end,
     zone = function(i) return fig:zone(ids[i]) end,
     open = function(i, open)

@@ -1,0 +1,136 @@
+-- Whole sources: one of them, or the hottest.
+
+local format = require "cprof.format"
+local listing = require "cprof.annotate.listing"
+local name = require "cprof.name"
+local source = require "cprof.annotate.source"
+
+local files = {}
+
+---@class cprof.File
+---@field source string
+---@field place string       as people write it
+---@field lines cprof.Line[]
+---@field self_ns integer
+---@field ran integer        lines that ran
+---@field active integer     lines that could
+---@field hottest integer    of its lines, in the figure that is heat
+
+-- what ran is not a matter of whose lines are shown
+local function coverage(file, whole)
+  for _, line in ipairs(whole) do
+    if line.active then
+      file.active = file.active + 1
+      if line.hits > 0 or line.self_raw_ns > 0 then file.ran = file.ran + 1 end
+    end
+  end
+end
+
+---All files, those that took longest first.
+---@param view cprof.AnnotateView
+---@return cprof.File[]
+function files.all(view)
+  local list, whole = {}, view.profile.lines
+  for of, lines in pairs(view.profile.lines_of(view.remaining)) do
+    local file = { source = of, place = name.place(of), lines = lines,
+                   self_ns = 0, ran = 0, active = 0, hottest = 0 }
+    for _, line in ipairs(lines) do
+      file.self_ns = file.self_ns + line.self_ns
+      file.hottest = math.max(file.hottest, view.heat(line))
+    end
+    coverage(file, whole[of])
+    list[#list + 1] = file
+  end
+  table.sort(list, function(a, b)
+    if a.self_ns ~= b.self_ns then return a.self_ns > b.self_ns end
+    return a.source < b.source
+  end)
+  return list
+end
+
+-- which lines are shown: the hot ones, and those around them; nil: all
+local function shown_lines(view, file, whole)
+  local o, marked = view.options, {}
+  local least = o.min_percent
+  if not o.context and not least then return nil end
+  least = least or (view.single and 0.1 or 1)
+  for number, line in ipairs(file.lines) do
+    if line.self_ns * 100 >= least * view.whole and line.self_ns > 0 or
+       o.coverage and whole[number].active and whole[number].hits == 0 then
+      marked[number] = true
+    end
+  end
+  return listing.around(marked, o.context or 0)
+end
+
+local function block_of(view, file, greatest)
+  local content, note = source.text(view.profile, file.source)
+  local whole = view.profile.lines[file.source]
+  local shown = shown_lines(view, file, whole)
+  local function line_at(number)
+    local line = whole[number]
+    if not content[number] and
+       not (line and (line.active or line.hits > 0)) then
+      return nil
+    end
+    return { number = number, figures = file.lines[number],
+      content = source.printable(content[number] or ""),
+      never = line and line.active and line.hits == 0 and
+        line.self_raw_ns == 0 }
+  end
+  local block = {
+    title = format.plain(file.place),
+    facts = ("%s %% of %s, %d of %d lines ran"):format(
+      format.percent(file.self_ns, view.whole), format.time(view.whole),
+      file.ran, file.active),
+    note = note,
+    rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,
+      function(number) return not shown or shown[number] end, greatest),
+  }
+  if view.options.coverage and file.active > 0 then
+    block.last = ("%d of %d lines never ran"):format(file.active - file.ran,
+      file.active)
+  end
+  return block
+end
+
+-- the hottest files, until they cover nine tenths of the time
+local function hottest(list, limit)
+  local whole, out, sum = 0, {}, 0
+  for _, file in ipairs(list) do whole = whole + file.self_ns end
+  for _, file in ipairs(list) do
+    if #out >= limit or sum >= whole * 0.9 then break end
+    out[#out + 1] = file
+    sum = sum + file.self_ns
+  end
+  return out
+end
+
+---@param view cprof.AnnotateView
+---@param list cprof.File[]   all there are
+---@param one? cprof.File     that is shown alone
+function files.show(view, list, one)
+  local o = view.options
+  local selected = one and { one } or hottest(list, o.limit or 20)
+  if not one and not o.context and not o.min_percent then o.context = 2 end
+  local greatest, blocks = 0, {}
+  for _, file in ipairs(list) do
+    greatest = math.max(greatest, file.hottest)
+  end
+  for i, file in ipairs(selected) do
+    blocks[i] = block_of(view, file,
+      o.relative == "project" and greatest or file.hottest)
+  end
+  listing.show(view.page, blocks)
+  if not one and #list > #selected then
+    local rest = 0
+    for i = #selected + 1, #list do rest = rest + list[i].self_ns end
+    view.page:gap()
+    view.page:rest(("… %d more file%s, %s %%"):format(#list - #selected,
+      #list - #selected == 1 and "" or "s",
+      format.percent(rest, view.whole)))
+  end
+  view.page:explain "lines"
+end
+
+return files

@@ -1,0 +1,214 @@
+-- The hottest functions, each with its lines.
+
+local find = require "cprof.report.find"
+local format = require "cprof.format"
+local lines = require "cprof.lines"
+local listing = require "cprof.annotate.listing"
+local name = require "cprof.name"
+local select = require "cprof.report.select"
+local source = require "cprof.annotate.source"
+
+local functions = {}
+
+-- share of the time of all functions with lines that is shown
+local covered <const> = 0.9
+
+-- where the screen is no limit
+local usual_limit <const> = 20
+
+-- what the terminal needs below the listing: what is left out, and a prompt
+local below <const> = 3
+
+-- a line is cold when it has less than these shares of its function's own
+-- time and of its total
+local cold_self <const>, cold_total <const> = 0.01, 0.05
+
+---The functions that `wanted` means. Raises an error when there are none.
+---@param profile cprof.Profile
+---@param wanted string
+---@param level integer
+---@return table<string, true> titles
+function functions.named(profile, wanted, level)
+  local rows, out = select.functions(profile), {}
+  for _, row in ipairs(rows) do
+    if row.title == wanted or row.func.name == wanted then
+      out[row.title] = true
+    end
+  end
+  if not next(out) then
+    local row, why = find(rows, wanted)
+    if not row then error("annotate: " .. why, level + 1) end
+    out[row.title] = true
+  end
+  return out
+end
+
+---Has a function lines that were recorded?
+---@param profile cprof.Profile
+---@param row cprof.Row
+---@return boolean
+function functions.has_lines(profile, row)
+  return (row.func.kind == "Lua" or row.func.kind == "main") and
+    profile.sources[row.func.source] ~= nil and
+    profile.lines_by_title()[row.title] ~= nil
+end
+
+-- texts are read once
+local function text_of(view, of)
+  local known = view.texts[of]
+  if not known then
+    local content, note = source.text(view.profile, of)
+    known = { content = content, note = note,
+      active = lines.active(view.profile.sources[of], content),
+      ran = view.profile.lines_ran()[of] or {} }
+    view.texts[of] = known
+  end
+  return known
+end
+
+-- lines of a function that are worth to be read
+local function warm(view, row, own, from)
+  local o, out, self_ns = view.options, { [from] = true }, 0
+  for _, line in pairs(own) do self_ns = self_ns + line.self_ns end
+  for number, line in pairs(own) do
+    local least = o.min_percent and o.min_percent * view.whole / 100 or
+      self_ns * cold_self
+    if line.self_ns >= least and line.self_raw_ns > 0 or
+       not o.min_percent and line.calls > 0 and
+       line.total_ns >= row.total_ns * cold_total then
+      out[number] = true
+    end
+  end
+  return out
+end
+
+---The lines of a function.
+---@param view cprof.AnnotateView
+---@param row cprof.Row
+---@return cprof.ListedBlock
+function functions.block(view, row)
+  local f, o = row.func, view.options
+  local known = text_of(view, f.source)
+  local own = view.profile.lines_by_title()[row.title]
+  local from, to = f.line, f.last_line
+  if f.kind == "main" then
+    from, to = 1, #known.content
+    for number in pairs(own) do to = math.max(to, number) end
+  end
+  local marked, greatest = warm(view, row, own, from), view.greatest
+  for number = from, to do
+    local line = own[number]
+    if line and not view.greatest then
+      greatest = math.max(greatest or 0, view.heat(line))
+    end
+    if o.coverage and known.active[number] and not known.ran[number] then
+      marked[number] = true
+    end
+  end
+  marked = listing.around(marked, o.context or 1)
+  local function line_at(number)
+    local content = known.content[number]
+    if not content and not own[number] then return nil end
+    return { number = number, content = source.printable(content or ""),
+      figures = own[number],
+      never = known.active[number] and not known.ran[number] }
+  end
+  return {
+    title = format.plain(f.name),
+    place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
+    facts = ("%s self, %s %%, %s call%s"):format(
+      view.page:time(row.self_most, row.self_bounded),
+      view.page:share(row.self_most, row.self_bounded, view.whole),
+      format.count(row.calls), row.calls == 1 and "" or "s"),
+    note = known.note,
+    rows = listing.rows(view, from, to, line_at,
+      function(number) return view.unfolded or marked[number] end,
+      greatest or 0),
+  }
+end
+
+-- functions with lines, hottest first, and their time in all
+local function candidates(view)
+  local rows = select.functions(view.profile)
+  select.sort(rows, "self")
+  local out, whole = {}, 0
+  for _, row in ipairs(rows) do
+    if functions.has_lines(view.profile, row) and view.passes(row) then
+      out[#out + 1] = row
+      whole = whole + row.self_most
+    end
+  end
+  return out, whole
+end
+
+-- What is left out: functions, and those that have no lines.
+local function rest(view, more, more_ns)
+  local o, p = view.options, view.profile
+  local function say(count, ns, what, hint)
+    if count == 0 then return end
+    view.page:rest(("… %s %sfunction%s%s, %s %% self%s"):format(
+      format.count(count), what == "more" and "more " or "",
+      count == 1 and "" or "s", what == "more" and "" or " " .. what,
+      format.percent(ns, view.whole), hint or ""))
+  end
+  if more > 0 then view.page:gap() end
+  say(more, more_ns, "more", o.all and "" or " (--all)")
+  if o.focus then return end
+  local count, ns = { c = 0, stripped = 0 }, { c = 0, stripped = 0 }
+  for _, row in ipairs(select.functions(p)) do
+    if row.self_ns > 0 and row.func.kind ~= "root" and
+       not functions.has_lines(p, row) then
+      local which = row.func.source == "=?" and "stripped" or "c"
+      count[which], ns[which] = count[which] + 1, ns[which] + row.self_ns
+    end
+  end
+  if more == 0 then view.page:gap() end
+  say(count.stripped, ns.stripped, "of stripped code, which has no lines")
+  say(count.c, ns.c, "without lines")
+end
+
+-- the greatest heat of all lines of these functions
+local function greatest_of(view, rows)
+  local most, by_title = 0, view.profile.lines_by_title()
+  for _, row in ipairs(rows) do
+    for _, line in pairs(by_title[row.title]) do
+      most = math.max(most, view.heat(line))
+    end
+  end
+  return most
+end
+
+-- lines that a block takes
+local function height(block)
+  return #block.rows + 2 + (block.note and 1 or 0)
+end
+
+---@param view cprof.AnnotateView
+function functions.show(view)
+  local o = view.options
+  local rows, whole = candidates(view)
+  -- who asks for a number, or for a function, gets it
+  local asked = o.all or o.focus or o.limit
+  local room = not asked and (o.height or format.rows())
+  local limit = o.limit or (room or o.all) and math.huge or usual_limit
+  if o.relative ~= "file" then view.greatest = greatest_of(view, rows) end
+  local blocks, seen, taken, left = {}, 0, below, 0
+  local full = false
+  for i, row in ipairs(rows) do
+    full = full or #blocks >= limit or not asked and seen >= whole * covered
+    local block = not full and functions.block(view, row)
+    taken = block and taken + height(block) or taken
+    if block and (i == 1 or not room or taken <= room) then
+      blocks[#blocks + 1] = block
+      seen = seen + row.self_most
+    else
+      full = true
+      left = left + row.self_ns
+    end
+  end
+  listing.show(view.page, blocks)
+  rest(view, #rows - #blocks, left)
+  view.page:explain "lines"
+end
+
+return functions

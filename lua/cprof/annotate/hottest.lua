@@ -1,0 +1,78 @@
+-- The hottest lines of all sources, as a list.
+
+local bound = require "cprof.bound"
+local format = require "cprof.format"
+local source = require "cprof.annotate.source"
+
+local columns = {
+  { title = "hits" }, { title = "self" }, { title = "self %" },
+  { title = "calls", optional = true }, { title = "total", optional = true },
+  { title = "where", left = true, least = 16, cut = format.cutpath,
+    code = true },
+  { title = "", left = true, least = 36, cut = format.cutend, code = true },
+}
+
+-- all lines that have any, hottest first
+local function sorted(view, files)
+  local all = {}
+  local by_hits = view.options.sort == "hits"
+  for _, file in ipairs(files) do
+    for number, line in ipairs(file.lines) do
+      local own, bounded = bound.of(line.self_ns, line.self_raw_ns)
+      local value = by_hits and line.hits or own
+      if value > 0 then
+        all[#all + 1] = { file = file, number = number, line = line,
+          value = value, own = own, bounded = bounded }
+      end
+    end
+  end
+  table.sort(all, function(a, b)
+    if a.value ~= b.value then return a.value > b.value end
+    if a.file ~= b.file then return a.file.source < b.file.source end
+    return a.number < b.number
+  end)
+  return all
+end
+
+local function row_of(view, entry, content, hottest)
+  local line, page = entry.line, view.page
+  local total, bounded = bound.of(line.total_ns, line.total_raw_ns)
+  return {
+    format.count(line.hits), page:time(entry.own, entry.bounded),
+    { page:share(entry.own, entry.bounded, view.whole),
+      format.heat(entry.own, hottest) },
+    line.calls > 0 and format.count(line.calls) or "-",
+    total > 0 and page:time(total, bounded) or "-",
+    { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
+      "dim" },
+    source.printable(content:gsub("^%s+", "")),
+  }
+end
+
+---@param view cprof.AnnotateView
+---@param files cprof.File[]
+return function(view, files)
+  local o, page = view.options, view.page
+  local all = sorted(view, files)
+  local rows, contents, rest_ns, hottest = {}, {}, 0, 0
+  for _, entry in ipairs(all) do hottest = math.max(hottest, entry.own) end
+  for i, entry in ipairs(all) do
+    local of = entry.file.source
+    local enough = not o.min_percent or
+      entry.own * 100 >= o.min_percent * view.whole
+    if #rows < (o.limit or 20) and enough and #rows == i - 1 then
+      contents[of] = contents[of] or source.text(view.profile, of)
+      rows[i] = row_of(view, entry, contents[of][entry.number] or "",
+        hottest)
+    else
+      rest_ns = rest_ns + entry.line.self_ns
+    end
+  end
+  page:table(columns, rows)
+  if #all > #rows then
+    page:rest(("… %s more line%s, %s %%"):format(
+      format.count(#all - #rows), #all - #rows == 1 and "" or "s",
+      format.percent(rest_ns, view.whole)))
+  end
+  page:explain "lines"
+end

@@ -1,0 +1,167 @@
+-- The source with figures beside each line: of functions, of files, or the
+-- hottest lines.
+
+local bound = require "cprof.bound"
+local core = require "cprof.core"
+local files = require "cprof.annotate.files"
+local functions = require "cprof.annotate.functions"
+local hottest = require "cprof.annotate.hottest"
+local nearest = require "cprof.nearest"
+local options = require "cprof.options"
+local page = require "cprof.page"
+
+local annotate = {}
+
+---@class cprof.AnnotateOptions
+---@field heat? "time"|"hits"|"total"  what makes a line hot
+---@field relative? "file"|"project"   hot in comparison with what
+---@field coverage? boolean   mark what never ran
+---@field context? integer    lines around those that are shown; others fold
+---@field min_percent? number least share of a line that is shown
+---@field sort? "line"|"self"|"hits"   self, hits: the hottest lines of all
+---@field focus? string       only this function, by title or name
+---@field ignore? string      not this one
+---@field limit? integer      most functions, files, or lines when sorted
+---@field all? boolean        also functions beyond the screen
+---@field format? "text"|"markdown"
+---@field width? integer
+---@field height? integer     rows of the screen
+---@field color? "auto"|"always"|"never"
+local annotate_options = {
+  heat = { type = "string", values = { "time", "hits", "total" },
+           default = "time" },
+  relative = { type = "string", values = { "file", "project" } },
+  coverage = { type = "boolean", default = false },
+  context = { type = "integer", min = 0 },
+  min_percent = { type = "number", min = 0, max = 100 },
+  sort = { type = "string", values = { "line", "self", "hits" },
+           default = "line" },
+  focus = { type = "string" },
+  ignore = { type = "string" },
+  limit = { type = "integer", min = 1 },
+  all = { type = "boolean", default = false },
+  format = { type = "string", values = { "text", "markdown" },
+             default = "text" },
+  width = { type = "integer", min = 40 },
+  height = { type = "integer", min = 10 },
+  color = { type = "string", values = { "auto", "always", "never" },
+            default = "auto" },
+}
+
+local heat = {
+  time = function(line) return (bound.of(line.self_ns, line.self_raw_ns)) end,
+  hits = function(line) return line.hits end,
+  total = function(line)
+    return (bound.of(line.total_ns, line.total_raw_ns))
+  end,
+}
+
+---@class cprof.AnnotateView
+---@field profile cprof.Profile
+---@field options cprof.AnnotateOptions
+---@field page cprof.Page
+---@field whole integer       the time that is 100 %, in ns: the program's
+---@field heat fun(line: cprof.Line): integer
+---@field single boolean      is a source named?
+---@field remaining? fun(f: cprof.Function): boolean  whose lines these are
+---@field passes fun(row: cprof.Row): boolean  the same of rows
+---@field texts table<string, table>  that were read
+---@field greatest? integer   heat of the hottest line of all
+---@field unfolded? boolean   are cold lines shown, too?
+
+---What it takes to show lines on a page.
+---@param profile cprof.Profile
+---@param o cprof.AnnotateOptions
+---@param on cprof.Page
+---@return cprof.AnnotateView
+function annotate.view(profile, o, on)
+  return { profile = profile, options = o, page = on, texts = {},
+           whole = profile.program_ns, heat = heat[o.heat or "time"],
+           passes = function() return true end, single = false }
+end
+
+-- which functions remain when 'focus' and 'ignore' have had their say
+local function restrict(view, level)
+  local o, p = view.options, view.profile
+  if not o.focus and not o.ignore then return end
+  local only = o.focus and functions.named(p, o.focus, level + 1)
+  local not_these = o.ignore and functions.named(p, o.ignore, level + 1) or {}
+  view.remaining = function(f)
+    return (not only or only[f.title] ~= nil) and not not_these[f.title]
+  end
+end
+
+-- the file that the caller means
+local function file_of(list, wanted, level)
+  local places = {}
+  for i, file in ipairs(list) do
+    if file.source == wanted or file.place == wanted or
+       file.source == "@" .. wanted then
+      return file
+    end
+    places[i] = file.place
+  end
+  error(("annotate: no lines of %q were recorded%s"):format(wanted,
+    nearest.list(wanted, places, 10)), level + 1)
+end
+
+-- what a function alone is about: it must have lines
+local function check_focus(view, level)
+  local any
+  for _, f in ipairs(view.profile.functions) do
+    if view.passes { func = f, title = f.title } then
+      if functions.has_lines(view.profile, { func = f, title = f.title }) then
+        return
+      end
+      any = f
+    end
+  end
+  error(("annotate: no lines of %s were recorded%s"):format(any.title,
+    any.source == "=?" and ": its code is stripped" or
+    any.kind == "C" and ": it is a C function" or ""), level + 1)
+end
+
+local function show(view, source, level)
+  local o = view.options
+  local by_function = not o.coverage and not source
+  if o.sort ~= "line" then
+    hottest(view, files.all(view))
+  elseif o.focus or by_function then
+    local of = source and file_of(files.all(view), source, level + 1).source
+    view.passes = function(row)
+      return (not of or row.func.source == of) and
+        (not view.remaining or view.remaining(row.func))
+    end
+    if o.focus then check_focus(view, level + 1) end
+    functions.show(view)
+  else
+    local list = files.all(view)
+    files.show(view, list, source and file_of(list, source, level + 1))
+  end
+end
+
+---The annotated source of a file, of a function, or of the hottest ones.
+---@param profile cprof.Profile
+---@param source string?
+---@param given cprof.AnnotateOptions?
+---@param level integer  of errors, as of error()
+---@return string
+function annotate.make(profile, source, given, level)
+  if source ~= nil and type(source) ~= "string" then
+    error(("annotate: the source must be a string, got a %s"):format(
+      type(source)), level)
+  end
+  local o = options.check("annotate", annotate_options, given, level)
+  if profile.meta.mode ~= "line" then
+    error('annotate: no lines were recorded; start with mode = "line"', level)
+  end
+  local view = annotate.view(profile, o, page.new {
+    format = o.format, color = o.color,
+    width = o.width or core.columns() or math.huge })
+  view.single = source ~= nil
+  restrict(view, level)
+  show(view, source, level)
+  return view.page:text()
+end
+
+return annotate

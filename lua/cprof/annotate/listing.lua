@@ -1,0 +1,223 @@
+-- Lines of sources with figures beside each: rows, and how they are shown.
+
+local bound = require "cprof.bound"
+local format = require "cprof.format"
+
+local listing = {}
+
+local never_ran <const> = "  ← never ran"
+
+-- what a line says of itself stays when its text is cut
+local function cut(s, width)
+  if format.width(s) <= width then return s end
+  local text = s:sub(-#never_ran) == never_ran and s:sub(1, -#never_ran - 1)
+  if not text then return format.cutend(s, width) end
+  return format.cutend(text, width - format.width(never_ran)) .. never_ran
+end
+
+local columns = {
+  { title = "hits", optional = true }, { title = "self", optional = true },
+  { title = "self %", optional = true },
+  { title = "calls", optional = true }, { title = "total", optional = true },
+  { title = "per call", optional = true },
+  { title = "line" },
+  { title = "", left = true, least = 10, cut = cut },
+}
+
+-- columns that make room for the source, in turn: per call, total, calls,
+-- self %
+local dispensable <const> = { 6, 5, 4, 3 }
+
+local SOURCE <const> = 8
+
+---@class cprof.ListedLine
+---@field number integer
+---@field content string
+---@field figures cprof.Line?
+---@field never boolean      could it have run?
+
+---The row of a line.
+---@param view cprof.AnnotateView
+---@param line cprof.ListedLine
+---@param greatest integer  what is heat, of the hottest line
+function listing.row(view, line, greatest)
+  local figures, page, whole = line.figures, view.page, view.whole
+  local number = { tostring(line.number), "dim" }
+  if line.never then
+    return { { "0", "dim" }, { "-", "dim" }, { "-", "dim" }, { "-", "dim" },
+      { "-", "dim" }, { "-", "dim" }, number,
+      { line.content .. never_ran, "dim" } }
+  elseif not figures or figures.hits == 0 and figures.calls == 0 and
+         figures.self_raw_ns == 0 then
+    return { "", "", "", "", "", "", number, line.content }
+  end
+  local style = format.heat(view.heat(figures), greatest)
+  local function cell(there, s) return { there and s or "-", style } end
+  local own, own_bounded = bound.of(figures.self_ns, figures.self_raw_ns)
+  local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns)
+  local spent, called = own > 0, figures.calls > 0
+  return {
+    { format.count(figures.hits), style },
+    cell(spent, page:time(own, own_bounded)),
+    cell(spent, page:share(own, own_bounded, whole)),
+    cell(called, format.count(figures.calls)),
+    cell(total > 0, page:time(total, bounded)),
+    cell(called, called and page:time(total // figures.calls, bounded)),
+    number,
+    { line.content, style },
+  }
+end
+
+---The row that stands for lines that are not shown.
+---@param view cprof.AnnotateView
+---@param count integer
+---@param ns integer
+function listing.fold(view, count, ns)
+  return { "", "", "", "", "", "", "",
+    { ("… %s line%s, %s %%"):format(format.count(count),
+      count == 1 and "" or "s", format.percent(ns, view.whole)), "dim" } }
+end
+
+-- the columns that leave the source at least half of the width
+local function fitting(rows, width)
+  local shown, needed, widths = {}, 0, {}
+  for _, i in ipairs(format.used(columns, rows)) do
+    shown[i] = true
+    widths[i] = format.width(columns[i].title)
+    for _, row in ipairs(rows) do
+      local cell = row[i]
+      widths[i] = math.max(widths[i],
+        format.width(type(cell) == "table" and cell[1] or cell))
+    end
+    if i ~= SOURCE then needed = needed + widths[i] + 2 end
+  end
+  for _, i in ipairs(dispensable) do
+    if shown[i] and needed + math.min(widths[SOURCE], width - width // 2) >
+       width then
+      shown[i], needed = nil, needed - widths[i] - 2
+    end
+  end
+  return shown
+end
+
+local function pick(list, shown)
+  local out = {}
+  for i = 1, #columns do
+    if shown[i] then out[#out + 1] = list[i] end
+  end
+  return out
+end
+
+local function title(page, block)
+  local width = page.width == math.huge and 100 or page.width
+  local room = math.max(width - format.width(block.facts) - 2, 16)
+  local name, place = block.title, block.place
+  if place then
+    name = format.cutname(name, math.max(room // 2, room - #place - 3))
+    place = format.cutpath(place, math.max(room - format.width(name) - 3, 8))
+    name = ("%s (%s)"):format(name, place)
+  else
+    name = format.cutpath(name, room)
+  end
+  return page.paint("bold", name) ..
+    (" "):rep(width - format.width(name) - format.width(block.facts)) ..
+    block.facts
+end
+
+---@class cprof.ListedBlock
+---@field title? string   a name, or a place
+---@field place? string   of what has a name
+---@field facts? string
+---@field note? string
+---@field rows table[]
+---@field last? string   what follows it
+
+---@param page cprof.Page
+---@param blocks cprof.ListedBlock[]
+---@param paint cprof.Paint
+local function lines_of(page, blocks, paint)
+  local rows = {}
+  for _, block in ipairs(blocks) do
+    table.move(block.rows, 1, #block.rows, #rows + 1, rows)
+  end
+  local shown = fitting(rows, page.width)
+  for i, row in ipairs(rows) do rows[i] = pick(row, shown) end
+  return format.table(pick(columns, shown), rows, page.width, paint)
+end
+
+-- each of them on its own, for Markdown has no columns
+local function show_apart(page, blocks)
+  for _, block in ipairs(blocks) do
+    if block.title then
+      page:title("", block.title .. (block.place and
+        (" (%s)"):format(block.place) or ""))
+    end
+    if block.facts then page:line(block.facts) end
+    if block.note then page:note(block.note) end
+    page:verbatim(lines_of(page, { block }, page.paint))
+    page:rest(block.last)
+  end
+end
+
+---Shows blocks of lines, all columns below each other.
+---@param page cprof.Page
+---@param blocks cprof.ListedBlock[]
+function listing.show(page, blocks)
+  if page.markdown then return show_apart(page, blocks) end
+  local lines, at = lines_of(page, blocks, page.paint), 1
+  for i, block in ipairs(blocks) do
+    if i > 1 then page:gap() end
+    if block.title then page:verbatim { title(page, block) } end
+    if block.note then page:note(block.note) end
+    if i == 1 then page:verbatim { lines[1] } end
+    page:verbatim(table.move(lines, at + 1, at + #block.rows, 1, {}))
+    at = at + #block.rows
+    page:rest(block.last)
+  end
+end
+
+---The rows of a stretch of lines: those that are to be shown, and one for
+---each stretch of others.
+---@param view cprof.AnnotateView
+---@param from integer
+---@param to integer
+---@param line_at fun(number: integer): cprof.ListedLine?
+---@param shown fun(number: integer): boolean
+---@param greatest integer
+---@return table[]
+function listing.rows(view, from, to, line_at, shown, greatest)
+  local rows, folded, ns, last = {}, 0, 0, nil
+  local function fold()
+    -- a line takes no more room than what would stand for it
+    if folded == 1 then rows[#rows + 1] = listing.row(view, last, greatest)
+    elseif folded > 1 then rows[#rows + 1] = listing.fold(view, folded, ns)
+    end
+    folded, ns = 0, 0
+  end
+  for number = from, to do
+    local line = line_at(number)
+    if line and shown(number) then
+      fold()
+      rows[#rows + 1] = listing.row(view, line, greatest)
+    elseif line then
+      folded, last = folded + 1, line
+      ns = ns + (line.figures and line.figures.self_ns or 0)
+    end
+  end
+  fold()
+  return rows
+end
+
+---Marks the lines around those that are marked.
+---@param marked table<integer, true>
+---@param context integer
+---@return table<integer, true>
+function listing.around(marked, context)
+  local out = {}
+  for number in pairs(marked) do
+    for i = number - context, number + context do out[i] = true end
+  end
+  return out
+end
+
+return listing

@@ -1,0 +1,159 @@
+-- Budgets, as files: JSON, version 1.
+--
+--   version    1
+--   limits     of all: calls, hits, nodes
+--   functions  by name, name and file, or title: calls and hits; "optional":
+--              true where it need not be there; "code" is a hash of its
+--              code, by which it is found under another name
+--   options    that the profile was recorded with, as strings
+
+local options = require "cprof.options"
+
+local budget = {}
+
+local version <const> = 1
+
+local fields = { version = true, limits = true, functions = true,
+                 options = true }
+
+local function is_count(value)
+  return math.type(value) == "integer" and value >= 0 or
+    nil, "an integer from 0"
+end
+
+local function is_flag(value)
+  return type(value) == "boolean" or nil, "true or false"
+end
+
+local function is_text(value)
+  return type(value) == "string" or nil, "a string"
+end
+
+local whole = { calls = is_count, hits = is_count, nodes = is_count }
+local parts = { calls = is_count, hits = is_count, optional = is_flag,
+                code = is_text }
+
+---The figures that an entry limits, in order.
+---@param entry table
+---@return string[]
+function budget.limited(entry)
+  local out = {}
+  for _, key in ipairs { "calls", "hits", "nodes" } do
+    if entry[key] then out[#out + 1] = key end
+  end
+  return out
+end
+
+local function wrong_entry(what, entry, valid)
+  if type(entry) ~= "table" then
+    return ("%s must be an object"):format(what)
+  end
+  for key, value in pairs(entry) do
+    if not valid[key] then
+      return ("%s has no limit '%s'; there are: %s"):format(what,
+        tostring(key), options.names(valid))
+    end
+    local ok, must = valid[key](value)
+    if not ok then
+      return ("%s: '%s' must be %s, got %s"):format(what, key, must,
+        tostring(value))
+    end
+  end
+end
+
+local function wrong_part(what, part, check)
+  if part ~= nil and type(part) ~= "table" then
+    return what .. " must be an object"
+  end
+  for key, value in pairs(part or {}) do
+    local why = check(key, value)
+    if why then return why end
+  end
+end
+
+local function wrong(b)
+  if type(b) ~= "table" then return "it is no object" end
+  if b.version ~= version then
+    return ("its version must be %d, got %s"):format(version,
+      tostring(b.version))
+  end
+  for key in pairs(b) do
+    if not fields[key] then
+      return ("it has no field '%s'; there are: %s"):format(tostring(key),
+        options.names(fields))
+    end
+  end
+  local some = false
+  local why = b.limits and wrong_entry("limits", b.limits, whole) or
+    wrong_part("functions", b.functions, function(title, entry)
+      local what = ("function '%s'"):format(title)
+      local message = wrong_entry(what, entry, parts)
+      some = some or not message and #budget.limited(entry) > 0
+      return message
+    end) or
+    wrong_part("options", b.options, function(name, value)
+      return not is_text(value) and
+        ("options: '%s' must be a string"):format(name)
+    end)
+  if why then return why end
+  some = some or b.limits and #budget.limited(b.limits) > 0
+  return not some and "it limits nothing" or nil
+end
+
+---The budget in a file; `missing`: there is none.
+---@param path string
+---@return table? budget, string? why, boolean? missing
+function budget.read(path)
+  local file, why = io.open(path, "rb")
+  if not file then return nil, why, true end
+  local text, message = file:read "a"
+  file:close()
+  if not text then return nil, ("%s: %s"):format(path, message) end
+  local b, _, bad = require "cprof.json".decode(text, 1, nil)
+  local what = bad or wrong(b)
+  if what then return nil, ("%s is no budget: %s"):format(path, what) end
+  b.limits, b.functions = b.limits or {}, b.functions or {}
+  return b
+end
+
+local order = { calls = 1, hits = 2, nodes = 3, optional = 4, code = 5 }
+
+---A budget as people edit it: a line for each function.
+---@param b table
+---@return string
+function budget.encode(b)
+  local json = require "cprof.json"
+  local function entry(t)
+    local keys, out = {}, {}
+    for key in pairs(t) do keys[#keys + 1] = key end
+    table.sort(keys, function(x, y)
+      local i, k = order[x] or 9, order[y] or 9
+      if i ~= k then return i < k end
+      return x < y
+    end)
+    for i, key in ipairs(keys) do
+      local value = t[key]
+      out[i] = ("%s: %s"):format(json.quotestring(key),
+        type(value) == "string" and json.quotestring(value) or
+        tostring(value))
+    end
+    return #out > 0 and "{ " .. table.concat(out, ", ") .. " }" or "{}"
+  end
+  local rows = {}
+  for title, t in pairs(b.functions) do
+    rows[#rows + 1] = ("    %s: %s"):format(json.quotestring(title), entry(t))
+  end
+  table.sort(rows)
+  return ([[{
+  "version": %d,
+  "options": %s,
+  "limits": %s,
+  "functions": {
+%s
+  }
+}
+]]):format(version, entry(b.options), entry(b.limits),
+    table.concat(rows, ",\n"))
+end
+
+return budget

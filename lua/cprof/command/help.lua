@@ -1,0 +1,50 @@
+-- cprof help: the reference, offline.
+
+local format = require "cprof.format"
+local help = require "cprof.help"
+local input = require "cprof.command.input"
+local render = require "cprof.help.render"
+local terminal = require "cprof.command.terminal"
+
+local command = {
+  name = "help",
+  summary = "Print the reference, by topic.",
+  example = "cprof help reports",
+}
+
+local function topics()
+  local lines = { "Topics:" }
+  for _, name in ipairs(help.topics()) do
+    lines[#lines + 1] = ("   %-12s %s"):format(name,
+      (help.topic(name).summary:gsub("`", "")))
+  end
+  return table.concat(lines, "\n")
+end
+
+command.description = "Print the reference, by topic, or the help of a " ..
+  "command.\n\n" .. topics()
+
+function command.define(parser)
+  parser:argument("TOPIC", "One of those above, or a command."):target "topic"
+    :args "?"
+end
+
+function command.call(parsed, fail, parser)
+  local topic = parsed.topic and help.topic(parsed.topic)
+  if topic then
+    local paint = format.paint(format.wants_color "auto")
+    local width = math.min(terminal.columns(io.stdout) or 80, 80)
+    input.print(render(topic, width, paint), fail)
+  elseif parsed.topic then
+    local command_parser = parser(parsed.topic)
+    if not command_parser then
+      fail(("no topic '%s'; there are: %s; and the commands"):format(
+        parsed.topic, table.concat(help.topics(), ", ")))
+    end
+    input.print(command_parser:get_help() .. "\n", fail)
+  else
+    input.print(parser():get_help() .. "\n" .. topics() .. "\n", fail)
+  end
+end
+
+return command

@@ -1,0 +1,18 @@
+return {
+  title = "The environment",
+  summary = "cprof.auto, environment variables, exit statuses",
+  text = [[
+A program that cannot be started with `cprof run` can require `cprof.auto`, which does nothing unless the environment asks for it:
+
+    CPROF=1 lua5.4 -lcprof.auto script.lua
+    CPROF_OPTIONS="mode=line,lines=parser,file=run-%p.cprof" lua5.4 -lcprof.auto script.lua
+
+| variable | |
+|---|---|
+| `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends |
+| `CPROF_OPTIONS` | the same, with options of `start`, separated by commas (`\,` is one in a value); lists have their name several times |
+| `NO_COLOR` | reports have no colours unless an option asks for them |
+
+Exit statuses of commands: 0; 1: `cprof check` found more than the budget has; 2: bad input, said in one line on standard error; 3: a fault of cprof. `cprof run` exits as the program does.
+]],
+}

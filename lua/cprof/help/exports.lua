@@ -1,0 +1,31 @@
+return {
+  title = "Export",
+  summary = "flame graphs, pprof, callgrind, lcov, JSON and others",
+  text = [[
+```lua
+local ok, message = profile:export("pprof", "cprof.pb.gz")
+```
+
+writes the profile in a format that other programs read, as `cprof export --format=pprof -o cprof.pb.gz` does. Beside a path, the target may be a file, anything else with a method `write`, or a function; they get the text in pieces. A path is written aside and then renamed, so it is never half a file. Misuse (an unknown format, `"lcov"` without lines) raises an error. What fails outside (no such folder, disk full) returns `nil` and a message.
+
+| format | what is in it | who reads it |
+|---|---|---|
+| `folded` | a line for each call-tree node with self time | `flamegraph.pl`, and most programs that draw flame graphs |
+| `speedscope` | the same, as JSON | speedscope |
+| `chrome` | the tree as nested slices: all calls of a node as one | Perfetto, `chrome://tracing` |
+| `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
+| `pprof` | calls and time of each node; in mode `"line"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
+| `callgrind` | time and calls of functions, and the calls between them; in mode `"line"` by line | KCachegrind, `callgrind_annotate` |
+| `lcov` | mode `"line"` only: which lines and functions of files ran, and which did not | `lcov`, `genhtml` |
+| `json` | all of the profile but its frames, as `lua/cprof/export/json.lua` describes | your programs |
+| `csv` | a row for each function, with the fields of `profile.functions` | spreadsheets |
+
+| option | default | |
+|---|---|---|
+| `min_percent` | by format | nodes with less of the time are added up as `(below N %)`; by default as little as keeps the file below 20 MB |
+| `fold` | by depth | `true`: fold recursion; by default where stacks are deeper than the readers of the format can show |
+| `root` | none | only this function and what it calls |
+
+What was added up or folded is said on standard error, or returned as a second value. Times are in ns, without profiler overhead, which is in a comment or a field of its own. Bytes that a format cannot hold in a name become what they are in a Lua string: a backslash and three digits. The JSON formats need the library dkjson (Debian's lua-dkjson, or the rock).
+]],
+}

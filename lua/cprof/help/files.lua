@@ -1,0 +1,27 @@
+return {
+  title = "Files",
+  summary = "recording into a file, after crashes too; save and load",
+  text = [[
+With `start { file = "run.cprof" }` or `cprof run -o run.cprof`, the recorder counts in pages of the file. The file is a valid profile at every instant. Another process can load it while the program runs. After `kill -9`, a crash or `os.exit` it has everything up to the last event.
+
+```lua
+local profile = assert(profiler.load "run.cprof")
+print(profile:report())
+assert(profile:save "copy.cprof")
+```
+
+- What was recorded in memory is written with `profile:save(path)`, which replaces a file only when all is written. Frames are not kept in files.
+- Names are found when recording is stopped, or the Lua state is closed. Of a program that was killed, functions that were in tables when recording started have the same names; others are named by their definitions, as far as sources can be read, or by their first calls.
+- The report of a file that is still being recorded includes the time since its last event.
+- The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
+- A file that exists and is no profile is not overwritten.
+- When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
+- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others, and damaged files, are refused. Only those who may write to a file can harm the program that records into it.
+
+## Recordings without a name
+
+Without `-o`, `cprof run` records into a file of its own, in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. Commands without a FILE read the last of them. `cprof diff` without files compares the one before with the last.
+
+A signal that ends the program (`SIGTERM`, `SIGHUP`, a second Ctrl-C) loses nothing: the report is printed, and the exit status is that of the signal.
+]],
+}

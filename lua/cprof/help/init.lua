@@ -1,0 +1,47 @@
+-- Help: the reference, by topic. A topic is a file here and a row of the
+-- list. Its text is Markdown, so that README.md in lua/cprof can be made of
+-- it (make reference).
+
+local help = {}
+
+---@class cprof.Topic
+---@field title string
+---@field summary string
+---@field text string  Markdown
+
+local list = { "library", "recording", "reports", "sources", "names",
+  "profile", "files", "comparing", "exports", "frames", "view", "environment" }
+
+---The names of all topics.
+---@return string[]
+function help.topics() return table.move(list, 1, #list, 1, {}) end
+
+---A topic; nil when there is none of that name.
+---@param name string
+---@return cprof.Topic?
+function help.topic(name)
+  for _, known in ipairs(list) do
+    if known == name then return require("cprof.help." .. name) end
+  end
+end
+
+---All topics as one page of Markdown.
+---@return string
+function help.reference()
+  local out = { "# Reference\n",
+    "This page is what `cprof help TOPIC` shows; " ..
+    "`cprof COMMAND --help` tells the options of a command.\n" }
+  for _, name in ipairs(list) do
+    local topic = help.topic(name)
+    out[#out + 1] = ("- [%s](#%s): %s"):format(topic.title,
+      topic.title:lower():gsub("[^%w ]", ""):gsub(" ", "-"), topic.summary)
+  end
+  for _, name in ipairs(list) do
+    local topic = help.topic(name)
+    out[#out + 1] = ("\n## %s\n"):format(topic.title)
+    out[#out + 1] = topic.text:gsub("\n##", "\n###"):gsub("\n$", "")
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+return help

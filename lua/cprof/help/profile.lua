@@ -1,0 +1,19 @@
+return {
+  title = "The profile",
+  summary = "the fields of profiles, for your own programs",
+  text = [[
+`snapshot` and `load` return a profile. All figures are integers, times are in ns. The self times of all nodes add up to `wall_ns - paused_ns` exactly; among them is the node of `(cprof)`, whose self time is `overhead_ns`. Reports leave it out: their 100 % are the rest.
+
+`profile.meta` has `mode`, `clock`, `wall_ns`, `paused_ns`, `overhead_ns` (profiler overhead), `clamped_ns` (overhead estimates beyond the measured time), `costs_ns` (what was taken out per event), `uncompensated` (why nothing was), `started_at` (seconds since 1970), `events`, `unmatched` (events that could not be placed; 0 is the promise), `truncated` (calls beyond `max_nodes`), `folded` (was recursion folded?), `fold_at` (nodes from which on it is), `clock_backwards` and `clock_backwards_ns` (steps of the clock), `hook_lost`, `ended` (why recording ended by itself), `pid`, `live` (loaded while it was being recorded), `since_last_event_ns` (then), `runs` (how many were added up), `program`, `options` (of `start`, where not the default), `lua_version`, `cprof_version`.
+`profile.functions[i]` has `id`, `name`, `source`, `line`, `last_line`, `kind` (`"Lua"`, `"C"`, `"main"`, `"zone"`, `"root"`, `"internal"`), `title`, `calls`, `self_ns`, `self_raw_ns` (with overhead), `total_ns` (recursion counted once), `max_depth`, `fingerprint` (a hash of its code, wherever it is), `layout` (a hash of its code and lines).
+`profile.lines[source][line]` has `hits`, `self_ns`, `self_raw_ns`, `calls`, `total_ns`, `active` (is there code on the line?), in mode `"line"`. The self times of the lines of a function add up to its own and that of the zones it has opened.
+`profile.nodes[i]` has `id`, `parent` (always lower), `func`, `call_line`, `calls`, `self_ns`, `self_raw_ns`, `total_ns`. A record is made when asked for; `#` and `ipairs` work.
+
+| method | what it does |
+|---|---|
+| `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
+| `profile:save(path)` | writes it to a file: `true`, or `nil` and a message |
+| `profile:export(format, target, options)` | writes it for another tool |
+| `profile:sums(group, by_line)` | sums over groups of functions, `group(function)` being a title: rows, and edges between them; with `true`, calls from different lines are different edges |
+]],
+}

@@ -1,0 +1,31 @@
+return {
+  title = "Reports",
+  summary = "how to read them; the options of report",
+  text = [[
+| column | what it is |
+|---|---|
+| self | time in the function itself, without its callees |
+| total | the same with its callees; recursion counted once |
+| % | share of the program's time: the wall time without profiler overhead |
+| calls | how often it was called, exactly |
+| defined | where its code is |
+
+`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
+
+| option | default | |
+|---|---|---|
+| `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and what the slow ones did more of |
+| `limit` | `30` | most functions, or lines of the tree |
+| `min_percent` | `1` | least share of the time; `0` with `sort` or `filter` |
+| `sort` | the mode's | `"self"`, `"total"`, `"calls"`, `"name"` |
+| `filter` | none | a Lua pattern on title or source |
+| `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
+| `depth` | none | mode `"tree"`: most levels |
+| `format` | `"text"` | `"markdown"`: to paste into an issue or a pull request |
+| `width` | terminal | columns; 100 where there is no terminal |
+| `height` | terminal | rows of the summary |
+| `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
+
+On the command line, each mode but the summary, `self`, `total` and `file` is a command: `cprof tree`, `cprof callgraph`; and `cprof show FUNCTION` is all about one function.
+]],
+}

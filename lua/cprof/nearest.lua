@@ -1,0 +1,75 @@
+-- What could have been meant: names that are near to one that is unknown.
+
+local format = require "cprof.format"
+
+local nearest = {}
+
+local longest <const> = 100 -- of what is compared letter by letter
+
+-- how many letters must change to make one word of the other
+local function distance(a, b)
+  local above = {}
+  for j = 0, #b do above[j] = j end
+  for i = 1, #a do
+    local row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j) and 0 or 1
+      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + same)
+    end
+    above = row
+  end
+  return above[#b]
+end
+
+-- what a pattern looks for, as far as that is a word
+local function word(pattern)
+  return (pattern:gsub("%%%w", ""):gsub("[%%%^%$%*%+%?%[%]%(%)]", ""))
+end
+
+-- names without their places are compared: a title is longer than a name
+local function far(wanted, name)
+  local first = name:match "^(.-) %(" or name
+  if first:find(wanted, 1, true) then return #first - #wanted end
+  if #wanted > longest or #first > longest then return math.huge end
+  return 1000 + distance(wanted, first)
+end
+
+---The names, nearest first.
+---@param wanted string  a name, or a Lua pattern
+---@param names string[]
+---@return string[]
+function nearest.sort(wanted, names)
+  local key, distances, out = word(wanted):lower(), {}, {}
+  for i, name in ipairs(names) do
+    distances[name] = distances[name] or far(key, name:lower())
+    out[i] = name
+  end
+  table.sort(out, function(a, b)
+    if distances[a] ~= distances[b] then
+      return distances[a] < distances[b]
+    end
+    return a < b
+  end)
+  return out
+end
+
+---The end of a message: "; there are: a, b, and 7 more".
+---@param wanted string
+---@param names string[]
+---@param most? integer
+---@return string
+function nearest.list(wanted, names, most)
+  if #names == 0 then return "; there are none" end
+  most = most or 5
+  local out = {}
+  for i, name in ipairs(nearest.sort(wanted, names)) do
+    if i > most then
+      out[i] = ("and %s more"):format(format.count(#names - most))
+      break
+    end
+    out[i] = format.plain(name)
+  end
+  return "; there are: " .. table.concat(out, ", ")
+end
+
+return nearest

@@ -1,0 +1,150 @@
+-- A page: what a report or a listing says, for a terminal or as Markdown.
+
+local format = require "cprof.format"
+local markdown = require "cprof.markdown"
+
+local page = {}
+
+---@class cprof.Page
+---@field width integer    math.huge: lines are not cut
+---@field paint cprof.Paint
+---@field markdown boolean  is it Markdown?
+---@field private out string[]
+---@field private bounded boolean  was a bound shown that is not explained?
+local Page = {}
+Page.__index = Page
+
+---@param o { format?: "text"|"markdown", width?: integer,
+---  color?: "auto"|"always"|"never" }
+---@return cprof.Page
+function page.new(o)
+  local md = o.format == "markdown"
+  return setmetatable({
+    width = o.width or md and math.huge or format.columns(),
+    markdown = md, out = {}, bounded = false,
+    paint = format.paint(not md and format.wants_color(o.color or "auto")),
+  }, Page)
+end
+
+local function add(self, line) self.out[#self.out + 1] = line end
+
+---How many lines there are.
+---@return integer
+function Page:height() return #self.out end
+
+---An empty line, except at the beginning and after another.
+function Page:gap()
+  if #self.out > 0 and self.out[#self.out] ~= "" then add(self, "") end
+end
+
+---What follows is about this.
+---@param what string  in words
+---@param of? string   a name or a place
+function Page:title(what, of)
+  if self.markdown then
+    self:gap()
+    add(self, "### " .. what .. (of and markdown.code(of) or ""))
+    add(self, "")
+  else
+    add(self, self.paint("bold", format.cut(what .. (of or ""), self.width)))
+  end
+end
+
+---What a part of that is about.
+---@param what string
+function Page:subtitle(what)
+  if self.markdown then
+    add(self, "**" .. what .. "**")
+  else
+    add(self, self.paint("bold", what))
+  end
+end
+
+---@param text string
+function Page:line(text)
+  if self.markdown then
+    add(self, "- " .. markdown.escape(text))
+    return
+  end
+  for _, line in ipairs(format.wrap(text, self.width)) do add(self, line) end
+end
+
+---@param text string
+function Page:note(text, ...)
+  if select("#", ...) > 0 then text = text:format(...) end
+  self:line("note: " .. text)
+end
+
+---What does not matter as much as the rest.
+---@param text string?
+function Page:rest(text)
+  if not text then return end
+  if self.markdown then
+    self:gap()
+    add(self, markdown.escape(text))
+  else
+    add(self, self.paint("dim", text))
+  end
+end
+
+---@param columns cprof.Column[]
+---@param rows table[]
+function Page:table(columns, rows)
+  local lines = self.markdown and markdown.table(columns, rows) or
+    format.table(columns, rows, self.width, self.paint)
+  if self.markdown then self:gap() end
+  table.move(lines, 1, #lines, #self.out + 1, self.out)
+end
+
+---Lines as they are: a tree, a source.
+---@param lines string[]
+function Page:verbatim(lines)
+  if self.markdown then self:gap() end
+  if self.markdown then add(self, "```") end
+  table.move(lines, 1, #lines, #self.out + 1, self.out)
+  if self.markdown then add(self, "```") end
+end
+
+---A table whose columns are to stay below each other.
+---@param columns cprof.Column[]
+---@param rows table[]
+function Page:listing(columns, rows)
+  self:verbatim(format.table(columns, rows, self.width, self.paint))
+end
+
+---A time as it is printed; see bound.
+---@param most integer
+---@param bounded boolean
+---@return string
+function Page:time(most, bounded)
+  if not bounded then return format.time(most) end
+  self.bounded = true
+  return "<" .. format.time(most)
+end
+
+---A share as it is printed.
+---@param most integer
+---@param bounded boolean
+---@param whole integer
+---@return string
+function Page.share(_, most, bounded, whole)
+  if not bounded then return format.percent(most, whole) end
+  local percent = format.percent(math.min(most, whole), whole)
+  return "<" .. (percent == "0.0" and "0.1" or percent)
+end
+
+---Explains the bounds that were shown.
+---@param what string  "calls", "lines"
+function Page:explain(what)
+  if not self.bounded then return end
+  self.bounded = false
+  self:rest(("< at most: overhead of these %s is known to within a quarter")
+    :format(what))
+end
+
+---@return string
+function Page:text()
+  return table.concat(self.out, "\n") .. "\n"
+end
+
+return page

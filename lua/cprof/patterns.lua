@@ -1,0 +1,91 @@
+-- The patterns that choose what is recorded, and which of them matched.
+
+local name = require "cprof.name"
+local nearest = require "cprof.nearest"
+
+---@class cprof.Patterns
+---@field lines? string[]
+---@field include? string[]
+---@field exclude? string[]
+---@field private matched table<string, true>
+---@field private sources string[]  that were asked about
+---@field private titles string[]   and functions
+local Patterns = {}
+Patterns.__index = Patterns
+
+local patterns = {}
+
+-- names that are kept to tell them
+local most_names <const> = 1000
+
+---@param o cprof.StartOptions
+---@return cprof.Patterns
+function patterns.new(o)
+  return setmetatable({ lines = o.lines, include = o.include,
+    exclude = o.exclude, matched = {}, sources = {}, titles = {} }, Patterns)
+end
+
+-- does one of them match? All are tried, to know which never do.
+local function matches(self, kind, source, title)
+  local any = false
+  for _, pattern in ipairs(self[kind]) do
+    if source:find(pattern) or title and title:find(pattern) then
+      self.matched[kind .. pattern], any = true, true
+    end
+  end
+  return any
+end
+
+local function keep(names, new)
+  if #names < most_names then names[#names + 1] = new end
+end
+
+---Tells which sources have their lines recorded; nil: all. It is called
+---once for each source.
+---@return (fun(source: string): boolean)?
+function Patterns:line_filter()
+  if not self.lines then return nil end
+  return function(source)
+    local place = name.place(source)
+    keep(self.sources, place)
+    return matches(self, "lines", place)
+  end
+end
+
+---Tells which functions are recorded; nil: all. It is called once for each
+---function, at its first call.
+---@param title_of fun(raw: table, f: function?): string
+---@return (fun(raw: table, f: function?): boolean)?
+function Patterns:function_filter(title_of)
+  if not self.include and not self.exclude then return nil end
+  return function(raw, f)
+    local source, title = name.place(raw.source), title_of(raw, f)
+    keep(self.titles, title)
+    if self.exclude and matches(self, "exclude", source, title) then
+      return false
+    end
+    return not self.include or matches(self, "include", source, title)
+  end
+end
+
+local kinds = { { "lines", "source", "sources" },
+  { "include", "function", "titles" }, { "exclude", "function", "titles" } }
+
+---A line for each pattern that has matched nothing so far; nil: there is
+---none.
+---@return string?
+function Patterns:unmatched()
+  local out = {}
+  for _, kind in ipairs(kinds) do
+    local option, what, names = kind[1], kind[2], self[kind[3]]
+    for _, pattern in ipairs(self[option] or {}) do
+      if not self.matched[option .. pattern] and #names > 0 then
+        out[#out + 1] = ("no %s matches %s '%s'%s"):format(what, option,
+          pattern, nearest.list(pattern, names))
+      end
+    end
+  end
+  return #out > 0 and table.concat(out, "\n") or nil
+end
+
+return patterns

@@ -1,0 +1,56 @@
+-- The callers and callees of functions.
+
+local bound = require "cprof.bound"
+local select = require "cprof.report.select"
+
+local around = {}
+
+---@class cprof.Neighbour   a caller or callee
+---@field row cprof.Row
+---@field line integer      of the calls; 0: not recorded
+---@field calls integer
+---@field self_ns integer
+---@field self_raw_ns integer
+---@field total_ns integer  on the caller's behalf
+---@field total_raw_ns integer
+---@field recursive boolean is the time that of an outer call?
+
+local function before(a, b)
+  if a.total_most ~= b.total_most then return a.total_most > b.total_most end
+  if a.calls ~= b.calls then return a.calls > b.calls end
+  if a.row ~= b.row then return a.row.title < b.row.title end
+  return a.line < b.line
+end
+
+local function add(to, of, edge, row, way)
+  local entry = bound.set { row = row, line = edge.line, calls = edge.calls,
+    self_ns = edge.self_ns, self_raw_ns = edge.self_raw_ns,
+    total_ns = edge["total_" .. way .. "_ns"],
+    total_raw_ns = edge["total_" .. way .. "_raw_ns"] }
+  entry.recursive = entry.total_raw_ns == 0 and entry.self_raw_ns > 0
+  to[of] = to[of] or {}
+  table.insert(to[of], entry)
+end
+
+---Gives the callers and the callees of each row, by time.
+---@param profile cprof.Profile
+---@return fun(row: cprof.Row): cprof.Neighbour[]
+---@return fun(row: cprof.Row): cprof.Neighbour[]
+function around.new(profile)
+  local _, edges = select.functions(profile)
+  local callers, callees = {}, {}
+  for _, edge in ipairs(edges) do
+    add(callers, edge.callee, edge, edge.caller, "in")
+    add(callees, edge.caller, edge, edge.callee, "out")
+  end
+  local function sorted(of)
+    return function(row)
+      local list = of[row] or {}
+      table.sort(list, before)
+      return list
+    end
+  end
+  return sorted(callers), sorted(callees)
+end
+
+return around

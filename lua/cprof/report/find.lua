@@ -1,0 +1,54 @@
+-- The function that a name means.
+
+local format = require "cprof.format"
+local nearest = require "cprof.nearest"
+
+local most_titles <const> = 8
+
+-- those that pass; nil where none does
+local function all(rows, passes)
+  local out = {}
+  for _, row in ipairs(rows) do
+    if passes(row) then out[#out + 1] = row end
+  end
+  return #out > 0 and out or nil
+end
+
+local function titles(rows)
+  local out = {}
+  for i, row in ipairs(rows) do
+    if i > most_titles then
+      out[i] = ("and %d more"):format(#rows - most_titles)
+      break
+    end
+    out[i] = format.plain(row.title)
+  end
+  return table.concat(out, ", ")
+end
+
+---The row whose title or name it is, or else the only one that has it in
+---its title. nil and a message where there is none, or more than one.
+---@param rows cprof.Row[]
+---@param wanted string
+---@return cprof.Row?
+---@return string?
+return function(rows, wanted)
+  local found = all(rows, function(row) return row.title == wanted end) or
+    all(rows, function(row) return row.func.name == wanted end)
+  if found and #found > 1 then
+    return nil, ("'%s' is the name of several: %s"):format(wanted,
+      titles(found))
+  elseif found then
+    return found[1]
+  end
+  local lower = wanted:lower()
+  found = all(rows, function(row)
+    return row.func.kind ~= "root" and
+      row.title:lower():find(lower, 1, true) ~= nil
+  end)
+  if found and #found == 1 then return found[1] end
+  local names = {}
+  for i, row in ipairs(found or rows) do names[i] = row.title end
+  return nil, ("no function '%s' was recorded%s"):format(wanted,
+    nearest.list(wanted, names))
+end

@@ -1,0 +1,113 @@
+-- The call tree as reports show it: functions with the same title are one,
+-- and recursion is one node with its depth. Nodes are looked at one by one,
+-- since there may be a million.
+
+local bound = require "cprof.bound"
+local core = require "cprof.core"
+
+local folded = {}
+
+---@class cprof.FoldedNode
+---@field id integer
+---@field func cprof.Function
+---@field call_line integer  0: not recorded
+---@field calls integer
+---@field self_ns integer
+---@field total_ns integer
+---@field self_raw_ns integer
+---@field total_raw_ns integer
+---@field depth integer      most frames at once
+
+---@class cprof.Folded
+---@field count integer      nodes that were called or took time
+---@field private nodes cprof.Node[]
+---@field private callees userdata
+---@field private funcs cprof.Function[]
+local Folded = {}
+Folded.__index = Folded
+
+---@param profile cprof.Profile
+---@param base? string  title: only what this function has called
+---@return cprof.Folded
+function folded.new(profile, base)
+  local ids, groups, funcs = {}, {}, {}
+  for i, f in ipairs(profile.functions) do
+    local key = i == profile.overhead and ids or f.title
+    if not ids[key] then
+      funcs[#funcs + 1] = f
+      ids[key] = #funcs
+    end
+    groups[i] = ids[key]
+  end
+  local nodes = core.fold(profile.nodes, groups, #funcs, ids[base])
+  local callees, count = core.callees(nodes)
+  return setmetatable({ nodes = nodes, callees = callees, count = count,
+    funcs = funcs }, Folded)
+end
+
+---@param id integer
+---@return cprof.FoldedNode
+function Folded:node(id)
+  local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
+    core.node(self.nodes, id)
+  return bound.set { id = id, func = self.funcs[func], call_line = line,
+    calls = calls, self_ns = self_ns, total_ns = total_ns,
+    self_raw_ns = raw, total_raw_ns = total_raw, depth = depth }
+end
+
+---Those that a node has called and that took at least so much, by total
+---time.
+---@param id integer
+---@param least number  ns
+---@return cprof.FoldedNode[]
+function Folded:children(id, least)
+  local list, out = core.children(self.nodes, self.callees, id), {}
+  for i = 1, #list, 4 do
+    local _, _, _, _, _, total_ns, _, total_raw = core.node(self.nodes,
+      list[i])
+    if bound.of(total_ns, total_raw) >= least then
+      out[#out + 1] = self:node(list[i])
+    end
+  end
+  table.sort(out, function(a, b)
+    if a.total_most ~= b.total_most then
+      return a.total_most > b.total_most
+    end
+    return a.id < b.id
+  end)
+  return out
+end
+
+---Where the tree begins to be one: what ran before the start and only led
+---there is of no interest.
+---@return integer id, integer above  nodes that are passed by
+function Folded:trunk()
+  local id, above = 1, 0
+  while true do
+    local list = core.children(self.nodes, self.callees, id)
+    if #list ~= 4 then return id, above end
+    local _, _, _, calls = core.node(self.nodes, list[1])
+    if calls > 0 then return id, above end
+    id, above = list[1], above + 1
+  end
+end
+
+---Sets of which nodes a filter lets pass, and of those that lead there.
+---@param passes fun(f: cprof.Function): boolean
+---@return table<integer, true> matched, table<integer, true> kept
+function Folded:filtered(passes)
+  local matched, kept, by = {}, {}, {}
+  for i, f in ipairs(self.funcs) do by[i] = passes(f) end
+  for id, _, func in core.walk(self.nodes) do
+    if by[func] then
+      matched[id] = true
+      while id ~= 0 and not kept[id] do
+        kept[id] = true
+        id = core.node(self.nodes, id)
+      end
+    end
+  end
+  return matched, kept
+end
+
+return folded

@@ -1,0 +1,125 @@
+-- The head of a report: what ran, and what the reader must know before
+-- trusting the figures.
+
+local format = require "cprof.format"
+local select = require "cprof.report.select"
+
+local header = {}
+
+local function plural(n, one, many)
+  return ("%s %s"):format(format.count(n), n == 1 and one or many)
+end
+
+-- functions that have no lines, though lines were asked for
+local function stripped(profile)
+  local n = 0
+  for _, f in ipairs(profile.functions) do
+    if f.source == "=?" and f.kind ~= "zone" then n = n + 1 end
+  end
+  return n
+end
+
+-- ns of overhead below which nobody expects to be told
+local too_short <const> = 100000
+
+-- how well the times can be known
+local function certainty(profile, page)
+  local meta = profile.meta
+  if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
+    page:note("overhead is included in the times: %s", meta.uncompensated)
+  end
+  local recorded = meta.wall_ns - meta.paused_ns
+  if meta.overhead_ns * 4 > recorded * 3 and
+     meta.overhead_ns > too_short then
+    page:note("overhead was %s %% of the time, so small times are rough%s",
+      format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
+      "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
+  end
+  if meta.clamped_ns * 100 > profile.program_ns then
+    page:note("overhead estimates exceeded the measured time by %s",
+      format.time(meta.clamped_ns))
+  end
+  if meta.clock_backwards_ns > 1000 then
+    page:note("the clock ran backwards %s, by %s in all; that time is " ..
+      "missing", plural(meta.clock_backwards, "time", "times"),
+      format.time(meta.clock_backwards_ns))
+  end
+end
+
+-- what was not recorded
+local function gaps(profile, page)
+  local meta = profile.meta
+  if meta.live then
+    page:note("still being recorded; the last event was %s ago",
+      format.time(meta.since_last_event_ns))
+  end
+  if meta.ended then page:note("recording ended early: %s", meta.ended) end
+  if meta.hook_lost then
+    page:note "another debug hook replaced cprof's; see (not recorded)"
+  end
+  if meta.truncated > 0 then
+    page:note("max_nodes was reached: the callers of %s are not known",
+      plural(meta.truncated, "call", "calls"))
+  end
+  if meta.folded and meta.fold_at > 0 then
+    page:note("recursion is folded: there were %s nodes",
+      format.count(meta.fold_at))
+  end
+  if meta.unmatched > 0 then
+    page:note("%s matched no frame",
+      plural(meta.unmatched, "event", "events"))
+  end
+end
+
+-- what the options kept out
+local function choice(profile, page)
+  local meta = profile.meta
+  local given, without = meta.options or {}, {}
+  if given.include then
+    page:note("only functions that match %s; time and overhead of others " ..
+      "are their callers'", given.include)
+  end
+  if given.c_functions == "false" then without[1] = "C functions" end
+  without[#without + 1] = given.exclude
+  if #without > 0 then
+    page:note("without %s%s", table.concat(without, ", "), given.include and
+      "" or "; their time and overhead are their callers'")
+  end
+  for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
+    page:note(line)
+  end
+  local n = meta.mode == "line" and stripped(profile) or 0
+  if n > 0 then
+    page:note("%s of stripped code, which has no lines",
+      plural(n, "function is", "functions are"))
+  end
+end
+
+---@param view cprof.View
+function header.show(view)
+  local profile, page, meta = view.profile, view.page, view.profile.meta
+  local facts = {
+    format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
+    plural(select.calls(profile), "call", "calls"),
+    plural(#profile.functions - 2, "function", "functions"),
+    ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
+  }
+  if meta.runs then
+    table.insert(facts, 1, plural(meta.runs, "run", "runs"))
+  end
+  if meta.paused_ns > 0 then
+    table.insert(facts, meta.runs and 3 or 2,
+      format.time(meta.paused_ns) .. " of it paused")
+  end
+  page:title("cprof: ", format.plain(meta.program or "(embedded)"))
+  page:line(table.concat(facts, ", "))
+  if meta.overhead_ns > 0 then
+    page:line(("%s of it profiler overhead, excluded below"):format(
+      format.time(meta.overhead_ns)))
+  end
+  gaps(profile, page)
+  choice(profile, page)
+  certainty(profile, page)
+end
+
+return header

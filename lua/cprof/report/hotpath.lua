@@ -1,0 +1,107 @@
+-- The hottest path: the nodes of the call tree that took the most, as few
+-- lines. Callers that do little but call one other are joined with it.
+
+local bound = require "cprof.bound"
+local format = require "cprof.format"
+
+local hotpath = {}
+
+-- shares of the program's time: nodes below are cut, nodes with so much of
+-- their own are on a line of their own
+local small <const>, own <const> = 0.02, 0.05
+
+-- share of a caller's time that a callee has which is joined with it
+local nearly_all <const> = 0.8
+
+-- takes the node with the most time from those that could be next
+local function take(frontier)
+  local at = 1
+  for i, node in ipairs(frontier) do
+    if node.total_most > frontier[at].total_most then at = i end
+  end
+  return table.remove(frontier, at)
+end
+
+-- is the first callee of a node on its line, as long as there is no other?
+local function joins(node)
+  local first = node.callees[1]
+  return first and not node.apart and
+    first.total_ns >= node.total_ns * nearly_all
+end
+
+-- adds a callee; returns how many lines there are more
+local function add(node, callee)
+  local joined = #node.callees == 1 and joins(node)
+  table.insert(node.callees, callee)
+  if #node.callees == 1 then return joins(node) and 0 or 1 end
+  return joined and 2 or 1
+end
+
+-- the nodes that fit, as callees of each other
+local function grow(tree, id, whole, most)
+  local start = { callees = {}, apart = true }
+  local frontier, lines = {}, 0
+  local function extend(node, from)
+    for _, callee in ipairs(tree:children(from, whole * small)) do
+      callee.callees, callee.caller = {}, node
+      callee.apart = callee.self_most >= whole * own
+      frontier[#frontier + 1] = callee
+    end
+  end
+  extend(start, id)
+  while #frontier > 0 do
+    local node = take(frontier)
+    lines = lines + add(node.caller, node)
+    if lines > most then
+      table.remove(node.caller.callees)
+      break
+    end
+    extend(node, node.id)
+  end
+  return start.callees
+end
+
+local function label(node)
+  local given = format.plain(node.func.name)
+  if node.depth < 2 then return given end
+  return ("%s ×%s"):format(given, format.count(node.depth))
+end
+
+-- a line for a node, and those that it is joined with
+local function join(node, level, out)
+  local line = { level = level, names = {}, nodes = 0, self_ns = 0,
+    self_raw_ns = 0, total_ns = node.total_ns,
+    total_raw_ns = node.total_raw_ns }
+  while node do
+    line.names[#line.names + 1] = label(node)
+    line.nodes = line.nodes + 1
+    line.self_ns = line.self_ns + node.self_ns
+    line.self_raw_ns = line.self_raw_ns + node.self_raw_ns
+    line.last = node
+    node = #node.callees == 1 and joins(node) and node.callees[1] or nil
+  end
+  out[#out + 1] = bound.set(line)
+  for _, callee in ipairs(line.last.callees) do
+    join(callee, level + 1, out)
+  end
+end
+
+---@class cprof.HotLine
+---@field level integer
+---@field names string[]  of the functions that are joined
+---@field nodes integer   how many these are
+---@field self_ns integer
+---@field total_ns integer  of the first
+
+---@param tree cprof.Folded
+---@param id integer     where it begins
+---@param whole integer  the time that is 100 %
+---@param most integer   lines
+---@return cprof.HotLine[]
+function hotpath.lines(tree, id, whole, most)
+  local out = {}
+  for _, node in ipairs(grow(tree, id, whole, most)) do join(node, 0, out) end
+  return out
+end
+
+return hotpath

@@ -1,0 +1,70 @@
+-- Mode "summary": what fits the screen. Functions by self time, then the
+-- hottest path.
+
+local flat = require "cprof.report.flat"
+local folded = require "cprof.report.folded"
+local format = require "cprof.format"
+local hotpath = require "cprof.report.hotpath"
+local select = require "cprof.report.select"
+
+local columns = {
+  { title = "total" }, { title = "total %" },
+  { title = "self" }, { title = "self %" },
+  { title = "hottest path", left = true, least = 20, cut = format.cutchain },
+}
+
+-- rows where there is no terminal, and the fewest that are of use
+local usual <const>, fewest <const> = 40, 3
+
+-- what stands around the rows of both tables, and what the terminal needs
+local around <const> = 9
+
+local function path(view, tree, above, lines)
+  local page, whole, hottest = view.page, view.whole, 0
+  local nodes, left_ns, cells = above, whole, {}
+  for _, line in ipairs(lines) do
+    hottest = math.max(hottest, line.self_most)
+  end
+  for i, line in ipairs(lines) do
+    nodes, left_ns = nodes + line.nodes, left_ns - line.self_ns
+    cells[i] = {
+      page:time(line.total_most, line.total_bounded),
+      page:share(line.total_most, line.total_bounded, whole),
+      page:time(line.self_most, line.self_bounded),
+      { page:share(line.self_most, line.self_bounded, whole),
+        format.heat(line.self_most, hottest) },
+      ("  "):rep(line.level) .. table.concat(line.names, format.arrow),
+    }
+  end
+  page:gap()
+  page:listing(columns, cells)
+  page:rest(select.rest(view, tree.count - nodes, left_ns, "node"))
+end
+
+-- rows that functions would take
+local function wanted(view)
+  local rows, n = select.functions(view.profile), 0
+  local least = select.least(view) * view.whole / 100
+  for _, row in ipairs(rows) do
+    if row.self_most >= least then n = n + 1 end
+  end
+  return n
+end
+
+---@param view cprof.View
+return function(view)
+  local o, page = view.options, view.page
+  local height = o.height or format.rows() or usual
+  local free = math.max(height - page:height() - around, 2 * fewest)
+  if o.filter then
+    flat.show(view, "self", o.limit or free)
+  else
+    local half = math.min(free - free // 2, wanted(view))
+    local tree = folded.new(view.profile)
+    local root, above = tree:trunk()
+    local lines = hotpath.lines(tree, root, view.whole, free - half)
+    flat.show(view, "self", o.limit or free - #lines)
+    if #lines > 0 then path(view, tree, above, lines) end
+  end
+  page:explain "calls"
+end

@@ -1,0 +1,187 @@
+local _ENV = require("helper").env(_ENV)
+
+local bound = require "cprof.bound"
+local core = require "cprof.core"
+local format = require "cprof.format"
+local helper = require "helper"
+local profiler = require "cprof"
+
+local function busy(n)
+  local x = 0
+  for i = 1, n do x = x + i end
+  return x
+end
+local function idle() end
+local function often()
+  for _ = 1, 5000 do idle() end
+end
+local function work() busy(2000) often() end
+
+-- a profile where every event is thought to cost so much
+local function recorded(ns, options)
+  local p = helper.record(work, options)
+  local costs = {}
+  for name in pairs(p.meta.costs_ns) do costs[name] = ns end
+  core.costs(costs)
+  return profiler.snapshot()
+end
+
+describe("a time", function()
+  it("is uncertain when it is less than a quarter of what was taken out",
+    function()
+      assert.same({ 100, false }, { bound.of(100, 100) })
+      assert.same({ 100, false }, { bound.of(100, 500) })
+      assert.same({ 99 + 101, true }, { bound.of(99, 501) })
+      assert.same({ 100, true }, { bound.of(0, 400) })
+      assert.same({ 1, true }, { bound.of(0, 1) })
+      assert.same({ 0, false }, { bound.of(0, 0) })
+    end)
+
+  it("is printed as a bound then, in every view, and explained once",
+    function()
+      local p = recorded(1e6)
+      local f = helper.find(p, idle)
+      assert.equal(0, f.self_ns)
+      local most = helper.shown(f.self_ns, f.self_raw_ns)
+      assert.equal("<" .. format.time((f.self_raw_ns + 3) // 4), most)
+      for _, mode in ipairs { "summary", "self", "total", "tree", "callgraph",
+        "file" } do
+        local s = p:report { mode = mode, min_percent = 0, limit = 1000,
+          width = 200 }
+        assert.is_truthy(s:find(most, 1, true), mode .. s)
+        local _, count = s:gsub("< at most: overhead of these calls is " ..
+          "known to within a quarter\n", "")
+        assert.equal(1, count, mode)
+        assert.is_nil(s:find("%f[%S]0ns[^\n]* 5,000 "), s)
+      end
+    end)
+
+  it("is not, nor explained, where it is known", function()
+    local p = helper.record(function() busy(1000000) end)
+    local s = p:report { mode = "self", min_percent = 5 }
+    assert.is_nil(s:find "<[%d.]", s)
+    p = helper.record(work, { compensate = false })
+    s = p:report { mode = "self", min_percent = 0 }
+    assert.is_nil(s:find "<[%d.]", s)
+  end)
+
+  it("is ordered by what is printed", function()
+    local p = recorded(1e6)
+    local s = p:report { mode = "self", min_percent = 0, limit = 1000,
+      width = 200 }
+    local last = math.huge
+    local units = { ns = 1, ["µs"] = 1e3, ms = 1e6, s = 1e9 }
+    local count = 0
+    for n, unit in s:gsub("^.-\n\n", ""):gmatch
+      "\n *<?([%d.]+)([nµm]*s) +<?[%d.]+ " do
+      local ns = tonumber(n) * units[unit]
+      assert.is_true(ns <= last, s)
+      last, count = ns, count + 1
+    end
+    assert.is_true(count > 5)
+  end)
+
+  it("of a line is a bound, too", function()
+    local p = recorded(1e6, { mode = "line" })
+    local here = debug.getinfo(1, "S").source
+    local at = debug.getinfo(often, "S").linedefined + 1
+    local line = p.lines[here][at]
+    assert.is_true(line.hits >= 5000)
+    local own = helper.shown(line.self_ns, line.self_raw_ns)
+    local total = helper.shown(line.total_ns, line.total_raw_ns)
+    assert.equal("<", own:sub(1, 1))
+    assert.equal("<", total:sub(1, 1))
+    for _, s in ipairs { p:annotate(here, { width = 200 }),
+      p:annotate(nil, { sort = "self", limit = 100, width = 200 }),
+      p:annotate(nil, { focus = "often", width = 200 }) } do
+      assert.is_truthy(s:find(own, 1, true), s)
+      assert.is_truthy(s:find(total, 1, true), s)
+      assert.is_truthy(s:find("\n< at most: overhead of these lines is " ..
+        "known to within a quarter\n", 1, true))
+    end
+  end)
+end)
+
+describe("a report's head", function()
+  local function note(p)
+    return p:report { width = 200 }:match "\nnote: (overhead was [^\n]*)"
+  end
+
+  it("says when overhead was most of the time, and what knows better",
+    function()
+      local p = recorded(1e6)
+      local share = format.percent(p.meta.overhead_ns, p.meta.wall_ns)
+      assert.is_true(tonumber(share) > 75)
+      assert.equal(("overhead was %s %% of the time, so small times are " ..
+        "rough"):format(share), note(p))
+      assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
+        "; mode call, or --lines=PATTERN for fewer lines, knows better", 1,
+        true))
+      assert.is_nil(note(recorded(0)))
+    end)
+
+  it("says what was left to the callers", function()
+    for options, told in pairs {
+      [{ c_functions = false }] = "without C functions; their time and " ..
+        "overhead are their callers'",
+      [{ exclude = { "%[C%]", "idle" } }] =
+        'without "%[C%]", "idle"; their',
+      [{ c_functions = false, exclude = { "idle" } }] =
+        'without C functions, "idle"; their',
+      [{ include = { "busy" } }] = 'only functions that match "busy"; ' ..
+        "time and overhead of others are their callers'",
+    } do
+      local p = helper.record(work, options)
+      local path = os.tmpname()
+      assert(p:save(path))
+      for _, q in ipairs { p, assert(profiler.load(path)) } do
+        assert.is_truthy(q:report { width = 200 }:find("\nnote: " .. told, 1,
+          true), q:report())
+      end
+      os.remove(path)
+      os.remove(path)
+      options.file = path
+      helper.record(work, options)
+      assert.is_truthy(assert(profiler.load(path)):report { width = 200 }
+        :find("\nnote: " .. told, 1, true))
+      os.remove(path)
+    end
+    assert.is_nil((helper.record(work):report()):find("callers'", 1, true))
+  end)
+
+  it("names code that is stripped of its lines", function()
+    local chunk = load(string.dump(load [[
+      local function f() end
+      f()]], true))
+    local p = helper.record(function() chunk() end, { mode = "line" })
+    assert.is_truthy(p:report { width = 200 }:find(
+      "\nnote: 2 functions are of stripped code, which has no lines\n", 1,
+      true), p:report())
+    assert.is_truthy(p:annotate(nil, { width = 200 }):find(
+      "… 2 functions of stripped code, which has no lines, %S+ %% self"))
+    p = helper.record(function() chunk() end)
+    assert.is_nil(p:report():find("stripped", 1, true))
+  end)
+
+  it("tells patterns that matched nothing, and what there is", function()
+    for _, case in ipairs {
+      { { include = { "idel" } }, "no function matches include 'idel'; " ..
+        "there are: idle (" },
+      { { exclude = { "^busy ", "oftn" } },
+        "no function matches exclude 'oftn'; there are: often (" },
+      { { mode = "line", lines = { "bond_spec" } },
+        "no source matches lines 'bond_spec'; there are: spec/bound_spec" },
+    } do
+      case[1].file = os.tmpname()
+      os.remove(case[1].file)
+      local p = helper.record(work, case[1])
+      for _, q in ipairs { p, assert(profiler.load(case[1].file)) } do
+        local s = q:report { width = 400 }
+        assert.is_truthy(s:find("\nnote: " .. case[2], 1, true), s)
+        local _, count = s:gsub("matches", "")
+        assert.equal(1, count)
+      end
+      os.remove(case[1].file)
+    end
+  end)
+end)

@@ -1,0 +1,48 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+describe("cprof completion", function()
+  local function script(shell)
+    local out, err, status = command.cprof("completion", shell)
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.is_truthy(out:find("annotate", 1, true))
+    assert.is_truthy(out:find("min-percent", 1, true))
+    assert.is_nil(out:find("after-signal", 1, true))
+    return out
+  end
+
+  it("makes bash complete commands and options", function()
+    local dir <close> = command.folder()
+    local path = dir:file("cprof.bash", script "bash")
+    local function complete(words, at)
+      return (command.shell(([[bash -c 'source %s
+        COMP_WORDS=(%s) COMP_CWORD=%d
+        COMP_LINE="%s" COMP_POINT=${#COMP_LINE}
+        _cprof; echo "${COMPREPLY[@]}"']]):format(path, words, at, words)))
+    end
+    assert.equal("annotate\n", complete("cprof ann", 1))
+    assert.is_truthy(complete("cprof diff --so", 2):find("--sort", 1, true))
+  end)
+
+  it("has scripts for zsh and fish", function()
+    assert.is_truthy(script "zsh":find("#compdef cprof", 1, true))
+    assert.is_truthy(script "fish":find("complete -c cprof", 1, true))
+  end)
+
+  it("names the shells that it knows", function()
+    local _, err, status = command.cprof("completion", "tcsh")
+    assert.equal(2, status)
+    assert.is_truthy(err:find("'bash', 'zsh', 'fish'", 1, true), err)
+  end)
+end)
+
+describe("negative numbers", function()
+  it("are values of options", function()
+    local _, err, status = command.cprof("report", "--limit", "-5", "x")
+    assert.equal(2, status)
+    assert.is_truthy(err:find(
+      "option '--limit' must be an integer from 1, got '-5'", 1, true), err)
+  end)
+end)

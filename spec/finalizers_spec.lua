@@ -1,0 +1,272 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+
+-- A program that leaves garbage whose finalizers call `release`, in a
+-- process of its own: what fails here may end it.
+local garbage = [[
+  local profiler = require "cprof"
+  local helper = require "helper"
+  collectgarbage(arg[1])
+  local released = 0
+  local release
+  local metatable = { __gc = function(o) release(o) end }
+  local function litter(n)
+    for i = 1, n do setmetatable({ i }, metatable) end
+  end
+  local rounds = helper.many(tonumber(arg[2]) or 300)
+]]
+
+local modes = { "generational", "incremental" }
+
+local function run(code, rounds)
+  local path = os.tmpname()
+  for _, mode in ipairs(modes) do
+    local output, ok, how, status = helper.run(garbage .. code, mode,
+      tostring(rounds or 300), path)
+    assert.is_true(ok, ("%s: %s %d: %s"):format(mode, how or "", status or 0,
+      output))
+    assert.equal("good\n", output, mode)
+  end
+  os.remove(path)
+end
+
+describe("finalizers", function()
+  it("may enter zones while snapshots are taken", function()
+    -- each adds a node: its zone has a name of its own
+    run [[
+      local expected = 0
+      release = profiler.wrap("release", function()
+        released = released + 1
+        if profiler.running() then expected = expected + 1 end
+        profiler.enter("part", released)
+        profiler.leave "part"
+      end)
+      profiler.start()
+      for _ = 1, rounds do
+        litter(10)
+        helper.check(profiler.snapshot())
+      end
+      profiler.stop()
+      local p = profiler.snapshot()
+      helper.check(p)
+      local zone = helper.named(p, "release")
+      assert(released > rounds)
+      assert(zone.calls == expected, zone.calls .. " " .. expected)
+      print "good"]]
+  end)
+
+  it("may enter zones while frames end and their history is read", function()
+    run([[
+      release = function()
+        released = released + 1
+        profiler.enter("part", released)
+        profiler.leave "part"
+      end
+      profiler.start { history = "full", slow_frames = { budget_ms = 1e-6 } }
+      for i = 1, rounds do
+        litter(10)
+        profiler.frame()
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert(p.frames.ended == i)
+        p.frames:at(0) p.frames:nodes(0) p.frames:average_nodes "all"
+      end
+      assert(released > rounds)
+      print "good"]], 200)
+  end)
+
+  it("may call functions and zones while a file gets its names", function()
+    run([[
+      local path = arg[3]
+      release = function()
+        released = released + 1
+        load("local function f() end f()", "=" .. released)()
+        profiler.enter("part", released)
+        profiler.leave "part"
+      end
+      for _ = 1, rounds // 20 do
+        profiler.start { file = path, mode = "line" }
+        for i = 1, 20 do
+          litter(10)
+          load("return 1", "=chunk" .. i)()
+          helper.check(profiler.snapshot())
+        end
+        profiler.stop()
+        local p = profiler.snapshot()
+        local loaded = assert(profiler.load(path))
+        helper.check(loaded)
+        assert(#loaded.nodes == #p.nodes)
+      end
+      assert(released > rounds)
+      print "good"]], 200)
+  end)
+
+  it("may start and stop, pause, resume, reset, and take snapshots",
+    function()
+      run([[
+        local busy = false
+        local steps = { profiler.stop, profiler.pause, profiler.resume,
+          profiler.reset, profiler.frame,
+          function() profiler.start { mode = "line" } end,
+          function() profiler.start { file = arg[3] } end,
+          function() profiler.snapshot():report() end,
+          function() profiler.enter("z", released) end,
+          function() profiler.leave "z" end }
+        release = function()
+          if busy then return end
+          busy = true
+          released = released + 1
+          pcall(steps[math.random(#steps)])
+          busy = false
+        end
+        for i = 1, rounds do
+          pcall(profiler.start, ({ {}, { mode = "line" }, { file = arg[3] },
+            { recursion = "fold" } })[i % 4 + 1])
+          litter(20)
+          local ok, p = pcall(profiler.snapshot)
+          if ok then helper.check(p) end
+          pcall(profiler.frame)
+          pcall(profiler.reset)
+          pcall(profiler.stop)
+        end
+        assert(released > rounds // 10)
+        profiler.stop()
+        busy = true
+        profiler.start()
+        local function leaf() end
+        for _ = 1, 10 do leaf() end
+        profiler.stop()
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert(helper.find(p, leaf).calls == 10)
+        print "good"]], 600)
+    end)
+
+  it("may enter zones while a filter or a trace is asked", function()
+    run([[
+      release = function()
+        released = released + 1
+        profiler.enter("part", released)
+        profiler.leave "part"
+      end
+      local made = {}
+      local function work(i)
+        litter(5)
+        for k = 1, 10 do
+          load("local function f() return 1 end f()", "=" .. i * 10 + k)()
+        end
+        local function deep(n) if n > 0 then deep(n - 1) end end
+        deep(i % 50)
+      end
+      for _, options in ipairs {
+        { include = { "." } }, { exclude = { "nothing" } },
+        { mode = "line", lines = { "1" } },
+        { mode = "trace", trace = function(...) made[1] = { ... } end },
+        { mode = "trace", trace = "/dev/null", include = { "." } },
+      } do
+        profiler.start(options)
+        for i = 1, rounds do work(i) end
+        profiler.stop()
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert(not p.meta.ended, p.meta.ended)
+        assert(helper.find(p, work).calls == rounds)
+      end
+      assert(released > rounds)
+      print "good"]], 100)
+  end)
+end)
+
+describe("the collector", function()
+  -- how it is set, without which a mode cannot be asked for
+  local function settings()
+    local running = collectgarbage "isrunning"
+    local mode = collectgarbage "incremental"
+    collectgarbage(mode)
+    return running, mode
+  end
+
+  after_each(function()
+    collectgarbage "restart"
+    collectgarbage "incremental"
+    require "cprof".stop()
+  end)
+
+  it("is set as before after all that stops it", function()
+    local profiler = require "cprof"
+    local path = os.tmpname()
+    local function leaf() end
+    local calls = {
+      start = function() profiler.start { file = path } end,
+      snapshot = profiler.snapshot,
+      report = profiler.report,
+      frame = profiler.frame,
+      load = function() return profiler.load(path) end,
+      save = function() return profiler.snapshot():save(path .. "2") end,
+      calibrate = profiler.calibrate,
+      stop = profiler.stop,
+      refused = function() return pcall(profiler.start, { file = "/" }) end,
+    }
+    for _, mode in ipairs(modes) do
+      for _, running in ipairs { "restart", "stop" } do
+        collectgarbage(mode)
+        collectgarbage(running)
+        local is, was = settings()
+        assert.equal(mode, was)
+        assert.equal(running == "restart", is)
+        for _, name in ipairs { "start", "snapshot", "report", "frame",
+          "load", "save", "calibrate", "stop", "refused" } do
+          leaf()
+          calls[name]()
+          is, was = settings()
+          assert.equal(mode, was, name)
+          assert.equal(running == "restart", is, name)
+        end
+      end
+    end
+    os.remove(path)
+    os.remove(path .. "2")
+  end)
+
+  it("is set as before when memory runs out meanwhile", function()
+    local code = [[
+      local profiler = require "cprof"
+      collectgarbage(%q)
+      collectgarbage(%q)
+      local function leaf() end
+      profiler.start { compensate = false, mode = "line" }
+      for i = 1, 50 do load("local f = ... f()", "=" .. i)(leaf) end
+      profiler.frame()
+      profiler.stop()
+      arm()
+      local ok, why = pcall(profiler.snapshot)
+      disarm()
+      assert(collectgarbage "isrunning" == %s)
+      local mode = collectgarbage "incremental"
+      assert(mode == %q, mode)
+      if not ok then assert(tostring(why):find "memory", why) end
+      require "helper".check(profiler.snapshot())
+      return ok and "complete" or "failed"]]
+    for _, memory in ipairs { "cprof", "lua" } do
+      for i, mode in ipairs(modes) do
+        local running = i == 1
+        local s = code:format(mode, running and "restart" or "stop",
+          running, mode)
+        local result, status, asked = host.memory(s, memory, -1)
+        assert.equal(0, status, result)
+        assert.equal("complete", result)
+        local failed, step = 0, math.max(1, asked // 60)
+        for n = 0, asked - 1, helper.slow and step * 10 or step do
+          local left
+          result, status, _, left = host.memory(s, memory, n)
+          assert.equal(0, status, result)
+          assert.equal(0, left)
+          if result == "failed" then failed = failed + 1 end
+        end
+        assert.is_true(failed > 0)
+      end
+    end
+  end)
+end)

@@ -1,0 +1,57 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local help = require "cprof.help"
+
+describe("cprof help", function()
+  it("names all topics and commands", function()
+    local out, err, status = command.cprof "help"
+    assert.equal("", err)
+    assert.equal(0, status)
+    for _, name in ipairs(help.topics()) do
+      assert.is_truthy(out:find("\n   " .. name .. " +%S"), name)
+    end
+    assert.is_truthy(out:find "\n   calibrate +Print")
+  end)
+
+  it("prints each topic, within the width of a terminal", function()
+    for _, name in ipairs(help.topics()) do
+      local out, err, status = command.cprof("help", name)
+      assert.equal("", err)
+      assert.equal(0, status)
+      assert.is_true(#out > 300, name)
+      assert.is_nil(out:find "`", name)
+      for line in out:gmatch "[^\n]+" do
+        local code = line:find "^    %S" ~= nil
+        assert.is_true(code or utf8.len(line) <= 80, name .. ": " .. line)
+      end
+    end
+  end)
+
+  it("shows tables as terms with what they mean", function()
+    local out = command.cprof("help", "recording")
+    assert.is_truthy(out:find(
+      "\n  clock  %(\"wall\"%)\n      \"cpu\": the processor time"))
+    assert.is_nil(out:find "|%-")
+  end)
+
+  it("prints the help of a command", function()
+    for _, name in ipairs { "show", "help", "run" } do
+      assert.equal((command.cprof(name, "--help")),
+        (command.cprof("help", name)))
+    end
+  end)
+
+  it("names what there is when there is no such topic", function()
+    local out, err, status = command.cprof("help", "reprots")
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.is_truthy(err:find("no topic 'reprots'; there are: library", 1,
+      true))
+  end)
+
+  it("is the page of the folder", function()
+    -- make reference writes it
+    assert.equal(help.reference(), command.read "lua/cprof/README.md")
+  end)
+end)

@@ -1,0 +1,118 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local markdown = require "cprof.markdown"
+local profiler = require "cprof"
+
+local function leaf(n) for _ = 1, n do end end
+local function work() for i = 1, 50 do leaf(i * 100) end end
+
+-- the tables of a text, each as { titles, rows of cells }
+local function tables(s)
+  local out, current = {}, nil
+  for line in s:gmatch "([^\n]*)\n" do
+    if line:sub(1, 2) == "| " then
+      local cells = {}
+      for cell in line:sub(2):gsub("\\|", "\1"):gmatch " (.-) |" do
+        cells[#cells + 1] = (cell:gsub("\1", "|"))
+      end
+      if not current then
+        current = {}
+        out[#out + 1] = current
+      end
+      current[#current + 1] = cells
+    else
+      current = nil
+    end
+  end
+  return out
+end
+
+describe("Markdown", function()
+  it("is tables whose rows have the same cells", function()
+    local p = helper.record(work, { callsites = true })
+    for _, mode in ipairs { "summary", "self", "total", "file" } do
+      local s = p:report { mode = mode, format = "markdown",
+        color = "always", min_percent = 0 }
+      assert.is_truthy(s:find "^### cprof: `[^\n]*`\n\n%- [^\n]* wall, ", s)
+      assert.is_nil(s:find("\27", 1, true))
+      local all = tables(s)
+      assert.equal(1, #all, s)
+      for _, row in ipairs(all[1]) do
+        assert.equal(#all[1][1], #row, s)
+      end
+      -- a rule below the titles, and an empty line before them
+      for _, cell in ipairs(all[1][2]) do
+        assert.is_truthy(cell == "--:" or cell == ":--", cell)
+      end
+      assert.is_truthy(s:find "\n\n| ")
+      assert.is_truthy(s:find("`leaf`", 1, true))
+    end
+  end)
+
+  it("has trees and sources as they are, in fences", function()
+    local p = helper.record(work, { mode = "line" })
+    local here = debug.getinfo(1, "S").source
+    for _, s in ipairs { p:report { format = "markdown" },
+      p:report { mode = "tree", format = "markdown" },
+      p:report { mode = "callgraph", format = "markdown" },
+      p:annotate(nil, { format = "markdown" }),
+      p:annotate(here, { format = "markdown" }) } do
+      local _, fences = s:gsub("%f[^\n\0]```\n", "")
+      assert.is_true(fences > 0 and fences % 2 == 0, s)
+      assert.is_truthy(s:match "\n```\n.-\n```\n":find("leaf", 1, true) or
+        s:find("for _ = 1, n do end", 1, true), s)
+    end
+    -- no line is cut for a terminal
+    local dir <close> = command.folder()
+    local text = "a comment that is long: " .. ("long "):rep(50) .. "end"
+    local chunk = loadfile(dir:file("x.lua",
+      ("for _ = 1, 1000 do end -- %s\n"):format(text)))
+    p = helper.record(function() chunk() end, { mode = "line" })
+    local s = p:annotate(nil, { format = "markdown" })
+    assert.is_truthy(s:find(text, 1, true), s)
+  end)
+
+  it("is what commands print, also for a function and for differences",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "x.cprof"
+      assert(helper.record(work, { mode = "line" }):save(path))
+      local p = assert(profiler.load(path))
+      assert.equal(p:report { format = "markdown" },
+        (command.cprof("report", "--format=markdown", path)))
+      local out = command.cprof("show", "--format=markdown", path, "leaf")
+      assert.is_truthy(out:find "^### `leaf %([^\n]*%)`\n\n%- [^\n]* calls\n")
+      assert.is_truthy(out:find("\n**called by**\n\n| total |", 1, true), out)
+      assert.equal("`work`", tables(out)[1][3][4])
+      out = command.cprof("diff", "--format=markdown", path, path)
+      assert.is_truthy(out:find "^### cprof diff\n\n%- before: ")
+      assert.is_truthy(out:find("\n- no function differs\n", 1, true))
+      local other = dir:file "y.cprof"
+      assert(helper.record(function() work() work() end):save(other))
+      out = command.cprof("diff", "--format=markdown", path, other)
+      local all = tables(out)
+      assert.equal(1, #all)
+      for _, row in ipairs(all[1]) do assert.equal(11, #row, out) end
+      assert.is_truthy(out:find("\n- note: one was recorded with mode line",
+        1, true))
+    end)
+
+  it("does not take names for markup", function()
+    assert.equal("\\*a\\_b\\* \\<c\\> \\| \\`d\\`",
+      markdown.escape "*a_b* <c> | `d`")
+    assert.equal("`a_b`", markdown.code "a_b")
+    assert.equal("`` a`b ``", markdown.code "a`b")
+    local f = load("local function f() end f()", "=a|b")
+    local p = helper.record(f)
+    local all = tables(p:report { mode = "self", format = "markdown",
+      min_percent = 0, limit = 1000 })
+    local found
+    for _, row in ipairs(all[1]) do
+      found = found or row[#row] == "`a|b:1`"
+      assert.equal(7, #row)
+    end
+    assert.is_true(found)
+  end)
+end)

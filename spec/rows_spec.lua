@@ -1,0 +1,83 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local profiler = require "cprof"
+local rows = require "cprof.rows"
+
+describe("rows that are no function of the program's", function()
+  it("have entries in the help", function()
+    local out, err, status = command.cprof("help", "names")
+    assert.equal("", err)
+    assert.equal(0, status)
+    for _, row in ipairs(rows.list) do
+      assert.is_truthy(out:find("\n  " .. row.name .. "\n      " ..
+        row.text:match "^%S+ %S+", 1, true), row.name)
+    end
+  end)
+
+  it("have entries where they are recorded", function()
+    local explained = 0
+    local p = helper.record(function()
+      for i = 1, 30 do
+        profiler.enter("zone", i)
+        string.rep("x", 1)
+        profiler.leave "zone"
+      end
+      local hook, mask, count = debug.gethook()
+      debug.sethook(function() end, "c")
+      string.rep("x", 1)
+      debug.sethook(hook, mask, count)
+    end, { max_nodes = 16 })
+    for _, f in ipairs(p.functions) do
+      if f.name:find "^%(" then
+        assert.is_truthy(rows.explain(f.name), f.name)
+        explained = explained + 1
+      end
+    end
+    assert.is_true(explained >= 3, explained)
+    assert.is_truthy(helper.named(p, "(beyond max_nodes)"))
+  end)
+
+  it("are found by show, which says what they are", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    command.cprof("run", "-o", path, "-e", "string.rep('x', 1)")
+    for _, name in ipairs { "(root)", "(host)" } do
+      local out, err, status = command.cprof("show", path,
+        name, "--width", "80")
+      assert.equal(0, status, err)
+      assert.is_truthy(out:gsub("\n *", " "):find(rows.explain(name), 1, true),
+        out)
+    end
+    local out = command.cprof("show", path, "string.rep")
+    assert.is_truthy(out:find("string.rep ([C])", 1, true), out)
+    assert.is_nil(out:find("C code that ran", 1, true))
+  end)
+
+  it("are what is recorded of a program's end by the command", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    local script = folder:file("x.lua", [[
+      local mt = { __gc = function() end }
+      kept = {}
+      for i = 1, 200000 do kept[i] = setmetatable({}, mt) end]])
+    command.cprof("run", "-o", path, script)
+    local p = assert(profiler.load(path))
+    for _, f in ipairs(p.functions) do
+      if f.name == "(root)" or f.name == "(host)" then
+        assert.is_true(f.self_ns < p.program_ns // 20, f.name)
+      end
+    end
+  end)
+
+  it("hold nothing that the command does to end", function()
+    local folder <close> = command.folder()
+    local path = folder:file "x.cprof"
+    command.cprof("run", "-o", path, "-e", "os.exit(0)")
+    local p = assert(profiler.load(path))
+    for _, f in ipairs(p.functions) do
+      assert.is_falsy(f.name:find "^debug%.getinfo", f.name)
+    end
+  end)
+end)

@@ -1,0 +1,130 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+
+-- Runs a program, which may not hang.
+local function run(code, path)
+  local dir <close> = command.folder()
+  local script = dir:file("main.lua", code)
+  return command.shell(("timeout 20 lua5.4 %s %s </dev/null"):format(script,
+    path))
+end
+
+local function fifo(dir)
+  local path = dir:file "fifo"
+  assert(os.execute("mkfifo " .. path))
+  return path
+end
+
+-- the chunk has two functions on a line, so that its text is asked for
+local program = [[
+  local profiler = require "cprof"
+  local path = arg[1]
+  local text = "local t = {} function t.f() return 1 end " ..
+    "t[1] = function() return 2 end return t"
+  local before = load(text, "@" .. path)()
+  for _, options in ipairs { {}, { mode = "line" }, { callsites = true },
+    { mode = "line", lines = { "main" } },
+    { mode = "trace", trace = "/dev/null" } } do
+    profiler.start(options)
+    before.f() before[1]()
+    local after = load(text, "@" .. path)()
+    after[1]() after.f()
+    profiler.stop()
+    local p = profiler.snapshot()
+    require "helper".check(p)
+    local calls, of_source = 0, 0
+    for _, f in ipairs(p.functions) do
+      if f.source == "@" .. path and f.kind == "Lua" then
+        calls, of_source = calls + f.calls, of_source + 1
+      end
+    end
+    assert(calls == 4, calls)
+    for _, mode in ipairs { "total", "callgraph", "tree", "file" } do
+      p:report { mode = mode }
+    end
+    if options.mode == "line" then p:annotate() end
+    profiler.view(p):lines()
+  end
+  io.write("good ", io.read "a" or "", "\n")
+]]
+
+describe("the text of a source", function()
+  it("is not waited for where it would be a pipe", function()
+    local dir <close> = command.folder()
+    local out, err, status = run(program, fifo(dir))
+    assert.same({ "good \n", "", 0 }, { out, err, status })
+  end)
+
+  it("is not taken from the program's input", function()
+    local dir <close> = command.folder()
+    local script = dir:file("main.lua", program)
+    local input = dir:file("input", "a line of input")
+    for _, path in ipairs { "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0" } do
+      for _, line in ipairs { "cat %s | timeout 20 lua5.4 %s %s",
+        "<%s timeout 20 lua5.4 %s %s" } do
+        local out, err, status = command.shell(line:format(input, script,
+          path))
+        assert.same({ "good a line of input\n", "", 0 },
+          { out, err, status }, path)
+      end
+    end
+  end)
+
+  it("is not what someone is about to write to a pipe", function()
+    local dir <close> = command.folder()
+    local path = fifo(dir)
+    local script = dir:file("main.lua", program:gsub("io.read \"a\"",
+      "io.open(path):read 'a'"))
+    local out, err, status = command.shell(("(echo written > %s; echo $?) " ..
+      "& timeout 20 lua5.4 %s %s; wait"):format(path, script, path))
+    assert.same({ "", 0 }, { err, status })
+    assert.is_truthy(out:find("good written\n", 1, true), out)
+    assert.is_truthy(out:find("^0\n") or out:find("\n0\n"), out)
+  end)
+
+  it("is not a device, a folder, or what is not there", function()
+    for _, path in ipairs { "/dev/zero", "/dev/tty", "/", "/dev/full",
+      "/nowhere/at/all", "/dev/null" } do
+      local out, err, status = run(program, path)
+      assert.same({ "good \n", "", 0 }, { out, err, status }, path)
+    end
+  end)
+
+  it("is still that of a file, and of a link to one", function()
+    local dir <close> = command.folder()
+    local link = dir:file "link.lua"
+    local path = dir:file("real.lua", "local function f()\n  return 'text'\n" ..
+      "end\nreturn f\n")
+    assert(os.execute(("ln -s %s %s"):format(path, link)))
+    local p = helper.record(function() assert(loadfile(link))()() end,
+      { mode = "line" })
+    assert.is_truthy(p:annotate("@" .. link):find("return 'text'", 1, true))
+  end)
+end)
+
+describe("a command", function()
+  it("refuses a pipe in the place of a profile, without waiting", function()
+    local dir <close> = command.folder()
+    local path = fifo(dir)
+    for _, name in ipairs { "report", "tree", "annotate", "callgraph" } do
+      local out, err, status = command.cprof(name, path)
+      assert.equal("", out)
+      assert.equal(2, status, name)
+      assert.is_truthy(err:find(path .. ": not a regular file", 1, true), err)
+    end
+  end)
+
+  it("writes an export to a pipe once, at the end", function()
+    local dir <close> = command.folder()
+    local path = fifo(dir)
+    local script = dir:file("x.lua", "local function f() end f()")
+    local out, err, status = command.shell(("timeout 20 cat %s & %s; wait")
+      :format(path, command.line("run", "--quiet", "--format", "csv", "-o",
+        path, script)))
+    assert.same({ "", 0 }, { err, status })
+    assert.is_truthy(out:find "^[^\n]*calls[^\n]*\n", out)
+    assert.is_truthy(out:find("x.lua", 1, true), out)
+  end)
+end)

@@ -1,0 +1,133 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local format = require "cprof.format"
+local steady = require "steady"
+
+local game = [[
+local function fact(n)
+  pass(10)
+  if n > 0 then return n * fact(n - 1) end
+  return 1
+end
+local function small() pass(3) end
+local function draw() pass(400) fact(9) small() end
+local function sound() pass(200) end
+local function frame() pass(20) draw() draw() sound() end
+local function run() for i = 1, 3 do frame() end end
+run()
+]]
+
+describe("a summary", function()
+  it("has functions by self time, then the hottest path", function()
+    assert.equal([[
+  self  self %   total  total %  calls  function  defined
+2.40ms    65.3  3.02ms     82.1      6  draw      game.lua:7
+ 600µs    16.3   600µs     16.3     60  fact      game.lua:1
+ 600µs    16.3   600µs     16.3      3  sound     game.lua:8
+60.0µs     1.6  3.68ms    100.0      3  frame     game.lua:9
+… 4 more functions, 0.5 % self
+
+ total  total %    self  self %  hottest path
+3.68ms    100.0  60.0µs     1.6  game.lua → run → frame
+3.02ms     82.1  2.40ms    65.3    draw
+ 600µs     16.3   600µs    16.3      fact ×10
+ 600µs     16.3   600µs    16.3    sound
+… 1 more node, 0.5 % self
+]], steady.report(game, "", "width = 80"))
+  end)
+
+  it("is what a report is, unless it is told otherwise", function()
+    local same = steady.run(game, "",
+      'return tostring(p:report() == p:report { mode = "summary" })')
+    assert.equal("true", same)
+  end)
+
+  it("takes no more rows than there are", function()
+    local p = helper.record(function()
+      for i = 1, 60 do
+        load(("local function f%d() local x = 0 for i = 1, 3000 do " ..
+          "x = x + i end return x end f%d()"):format(i, i), "=f" .. i)()
+      end
+    end)
+    for _, height in ipairs { 20, 24, 40, 60 } do
+      local s = p:report { height = height, width = 80, min_percent = 0 }
+      local _, rows = s:gsub("\n", "")
+      -- what to type next, an empty line before it, and the prompt
+      assert.is_true(rows <= height - 3, s)
+      assert.is_true(rows >= height - 8, s)
+    end
+    local _, rows = p:report { height = 10 }:gsub("\n", "")
+    assert.is_true(rows <= 16)
+    -- who asks for a number gets it
+    local s = p:report { height = 20, limit = 50, min_percent = 0 }
+    local _, count = s:gsub("\n[^\n]* f%d+ +f%d+:1", "")
+    assert.is_true(count >= 45, s)
+  end)
+
+  it("joins callers only with the callee that has nearly all of their time",
+    function()
+      local s = steady.report([[
+local function leaf() pass(500) end
+local function other() pass(15) end
+local function half() leaf() for i = 1, 26 do other() end end
+local function all() half() end
+all()
+]], "", "width = 80")
+      assert.is_truthy(s:find "  game%.lua → all → half\n", s)
+      assert.is_truthy(s:find "\n[^\n]*    leaf\n", s)
+      assert.is_truthy(s:find "\n[^\n]*    other\n", s)
+      -- what has time of its own stands alone
+      s = steady.report([[
+local function leaf() pass(900) end
+local function outer() pass(100) leaf() end
+outer()
+]], "", "width = 80")
+      assert.is_truthy(s:find "  game%.lua → outer\n[^\n]*    leaf\n", s)
+    end)
+
+  it("is shaded by the hottest, with the same text", function()
+    local p = helper.record(function()
+      local x = 0
+      for i = 1, 100000 do x = x + i end
+    end)
+    local s = p:report { color = "always", width = 80 }
+    assert.is_truthy(s:find(format.paint(true)("heat8", ""):sub(1, 5), 1,
+      true))
+    assert.equal(p:report { color = "never", width = 80 },
+      (s:gsub("\27%[[%d;]*m", ""):gsub(" +\n", "\n")))
+  end)
+
+  it("is quick for a million nodes", function()
+    if helper.slow then return end
+    local p = helper.record(function()
+      local fs = {}
+      local function walk(depth)
+        if depth == 0 then return end
+        for i = 1, 10 do fs[depth][i](depth - 1) end
+      end
+      for depth = 1, 6 do
+        fs[depth] = {}
+        for i = 1, 10 do
+          fs[depth][i] = load("local walk = ... return function(d) " ..
+            ("return (walk(d)) end"), ("=f%d-%d"):format(depth, i))(walk)
+        end
+      end
+      walk(6)
+    end, { max_nodes = 2000000, recursion = "full", c_functions = false })
+    assert.is_true(#p.nodes > 1000000)
+    -- beside what it takes only to add them up
+    local function seconds(f)
+      local before = os.clock()
+      f()
+      return os.clock() - before
+    end
+    local once = seconds(function()
+      p:sums(function(f) return f.title end, true)
+    end)
+    assert.is_true(seconds(function() p:report() end) < 8 * once)
+    assert.is_true(seconds(function() p:report() end) < 8 * once)
+    assert.is_true(seconds(function() p:report { mode = "tree" } end) <
+      8 * once)
+  end)
+end)

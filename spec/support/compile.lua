@@ -1,0 +1,107 @@
+-- Hosts for the specs: the two files of the amalgamation, compiled by each
+-- compiler and linked with what uses them, in a folder of their own.
+
+local helper = require "helper"
+
+local compile = {}
+
+compile.sanitize = os.getenv "CPROF_SANITIZE" ~= nil
+
+---Runs a shell's command line; its output, and how it ended. What 'make
+---sanitize' loads into Lua must not be loaded into it: hosts are
+---instrumented themselves.
+function compile.shell(command, ...)
+  local pipe = io.popen("unset LD_PRELOAD; { " .. command:format(...) ..
+    "; } 2>&1")
+  local output = pipe:read "a"
+  local ok, _, status = pipe:close()
+  return output, ok, status
+end
+
+function compile.must(command, ...)
+  local output, ok = compile.shell(command, ...)
+  if not ok then error(command:format(...) .. "\n" .. output, 2) end
+  return output
+end
+
+local must = compile.must
+
+function compile.write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+function compile.read(path)
+  local file = assert(io.open(path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+---The code blocks of the guide for embedders, in C or in another language.
+function compile.guide(language)
+  local blocks = {}
+  for block in compile.read "src/host/README.md":gmatch("\n```" ..
+    (language or "c") .. "\n(.-)```\n") do
+    blocks[#blocks + 1] = block
+  end
+  return blocks
+end
+
+-- valgrind cannot read all that clang writes of later forms of DWARF
+local flags = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wunused " ..
+  "-Werror -O1 -gdwarf-4 "
+if compile.sanitize then
+  flags = flags .. "-fsanitize=address,undefined -fno-sanitize-recover "
+end
+
+-- Debian's clang comes without the libraries of the sanitizers
+compile.compilers = {
+  c = "gcc -std=c99",
+  cpp = "g++ -std=c++17 -x c++",
+  clang_c = not compile.sanitize and "clang -std=c99" or nil,
+  clang_cpp = not compile.sanitize and "clang++ -std=c++17 -x c++" or nil,
+}
+
+local Folder = {}
+Folder.__index = Folder
+
+---A folder with the amalgamation in it, and an empty one.
+function compile.folder()
+  local dir = os.tmpname()
+  os.remove(dir)
+  must("mkdir -p %s/empty", dir)
+  must("make -s amalgamation LUA=lua5.4 B=%s", dir)
+  return setmetatable({ dir = dir }, Folder)
+end
+
+function Folder:remove()
+  os.execute(("rm -r '%s'"):format(self.dir))
+end
+
+---Compiles a file into an object by this name.
+function Folder:compile(compiler, from, to)
+  return must("%s %s -I/usr/include/lua5.4 -I%s -c -o %s/%s.o %s", compiler,
+    flags, self.dir, self.dir, to, from)
+end
+
+---Links objects with a library of Lua; gives the program.
+function Folder:link(to, library, objects)
+  local paths = {}
+  for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
+  must("g++ %s -o %s/%s %s -l%s -lm", flags, self.dir, to,
+    table.concat(paths, " "), library)
+  return to
+end
+
+---Runs a program where there are no files; what it says, and how it ended.
+function Folder:run(program, ...)
+  local machine = not helper.slow and "" or
+    "valgrind -q --error-exitcode=9 --leak-check=full " ..
+    "--show-leak-kinds=definite"
+  return compile.shell("cd %s/empty && LUA_PATH= LUA_CPATH= %s ../%s %s",
+    self.dir, machine, program, table.concat({ ... }, " "))
+end
+
+return compile

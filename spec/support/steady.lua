@@ -1,0 +1,48 @@
+-- Programs whose times are known: the clock is the host's, and goes on only
+-- when the program passes time.
+
+local host = require "spec_host"
+
+local steady = {}
+
+local frame = [==[
+  local profiler, zones = require "cprof", require "spec_zones"
+  zones.clock(true)
+  local pass = zones.pass
+  local env = setmetatable({ pass = function(us) pass(us * 1000) end },
+    { __index = _G })
+  local chunk = assert(load([===[%s]===], "=game.lua", "t", env))
+  local function options() return { %s } end
+  local given = options()
+  given.exclude = { "%%.pass ", "^pass " }
+  profiler.start(given)
+  chunk()
+  profiler.stop()
+  local p = profiler.snapshot()
+  %s
+]==]
+
+---What `code` gives of the profile `p` of a program, which passes time, in
+---µs, with `pass`.
+---@param program string
+---@param options string  of start, as in a table
+---@param code string
+function steady.run(program, options, code)
+  local S = host.state()
+  local result = S:run(frame:format(program, options, code))
+  S:close()
+  return result
+end
+
+---The report of a program, without its head.
+---@param program string
+---@param options string  of start
+---@param given string    of report
+---@return string
+function steady.report(program, options, given)
+  local s = steady.run(program, options, ("return (p:report { %s })"):format(
+    given))
+  return (s:gsub("^.-\n\n", ""))
+end
+
+return steady

@@ -1,0 +1,100 @@
+/*
+** See codes.h
+*/
+
+#include "identity/codes.h"
+
+
+#define CODES_SHIFT	8	/* items in a chunk, as a power of two */
+
+/* Beyond this, all is forgotten: what is met anew gets a new number. */
+#define CODES_MAX	100000
+
+typedef struct Code {
+  const void *at;
+  uint64_t fingerprint;
+  uint32_t source;	/* text */
+  uint32_t ordinal;
+  uint32_t next;	/* in the bucket of its address */
+} Code;
+
+
+static Code *code_at (const Codes *c, uint32_t i) {
+  return cast(Code *, chunks_at(&c->list, i));
+}
+
+
+static uint32_t code_hash (const void *at) {
+  return index_mix((uintptr_t)at);
+}
+
+
+static uint32_t code_hashof (const void *item) {
+  return code_hash(((const Code *)item)->at);
+}
+
+
+static Code *code_find (const Codes *c, const void *at) {
+  uint32_t i = index_first(&c->byaddress, code_hash(at));
+  while (i != 0 && code_at(c, i)->at != at) i = code_at(c, i)->next;
+  return i != 0 ? code_at(c, i) : NULL;
+}
+
+
+int codes_init (Codes *c, const Memory *m) {
+  chunks_init(&c->list, m, sizeof(Code), CODES_SHIFT);
+  index_init(&c->byaddress, &c->list, offsetof(Code, next), code_hashof);
+  return chunks_add(&c->list) != NULL;
+}
+
+
+void codes_free (Codes *c) {
+  index_free(&c->byaddress);
+  chunks_free(&c->list);
+}
+
+
+static Code *code_add (Codes *c, const void *at) {
+  Code *code;
+  if (c->list.count > CODES_MAX) {
+    c->list.count = 1;
+    index_all(&c->byaddress);
+  }
+  code = cast(Code *, chunks_add(&c->list));
+  if (code == NULL) return NULL;
+  code->at = at;
+  return index_last(&c->byaddress) ? code : NULL;
+}
+
+
+int codes_set (Codes *c, uint32_t source, const Prototype *p,
+               uint32_t ordinal) {
+  Code *code;
+  if (p->code == NULL) return 1;
+  code = code_find(c, p->code);
+  if (code == NULL) code = code_add(c, p->code);
+  if (code == NULL) return 0;
+  code->fingerprint = p->fingerprint;
+  code->source = source;
+  code->ordinal = ordinal;
+  return 1;
+}
+
+
+int codes_setall (Codes *c, uint32_t source, const Bytecode *b) {
+  uint32_t i;
+  for (i = 0; i < b->count; i++)
+    if (!codes_set(c, source, &b->list[i], b->list[i].ordinal)) return 0;
+  return 1;
+}
+
+
+int codes_find (const Codes *c, uint32_t source, const Prototype *p,
+                uint32_t *ordinal) {
+  const Code *code = p->code ? code_find(c, p->code) : NULL;
+  if (code == NULL || code->fingerprint != p->fingerprint ||
+      code->source != source)
+    return 0;
+  *ordinal = code->ordinal;
+  return 1;
+}
