@@ -161,15 +161,16 @@ function programs.one_line()
   for i = 1, 5 do stripped() if i == 3 then collectgarbage() end end
 end
 
--- what is loaded while nothing is recorded may lie where something did
+-- What is loaded while nothing is recorded may lie where something did.
+-- Code of another size is known to be another function.
 function programs.paused()
   for i = 1, 200 do
     load(("local a, b = function() return %d end, function() end a() b()")
       :format(i % 3), "=paused")()
     profiler.pause()
     collectgarbage()
-    local f, g = load(("return function() return %d end, \z
-      function(x) return x end"):format(10 + i % 4), "=paused")()
+    local f, g = load(("return function() return 1, %d end, \z
+      function(x) return x, x, x end"):format(i % 4), "=paused")()
     profiler.resume()
     f() g() g()
   end

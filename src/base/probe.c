@@ -18,7 +18,7 @@
 #define PROBE_MOST	512	/* bytes; a pipe takes as many at once */
 
 
-int probe_open (Probe *p) {
+int probe_open (MemoryProbe *p) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
   p->read = ends[0];
@@ -27,7 +27,7 @@ int probe_open (Probe *p) {
 }
 
 
-void probe_close (const Probe *p) {
+void probe_close (const MemoryProbe *p) {
   close(p->read);
   close(p->write);
 }
@@ -54,7 +54,7 @@ static int probe_self (const void *at, void *to, size_t size) {
 }
 
 
-int probe_readable (const Probe *p, const void *at, size_t size) {
+int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
   char bytes[PROBE_MOST];
   int readable;
   if (size > sizeof bytes) return 0;

@@ -12,15 +12,15 @@
 #include "base/platform.h"
 
 
-typedef struct Probe {
+typedef struct MemoryProbe {
   int read, write;	/* the pipe's ends */
-} Probe;
+} MemoryProbe;
 
 /* 0: no pipe can be had */
-CPROF_I int probe_open (Probe *p);
-CPROF_I void probe_close (const Probe *p);
+CPROF_I int probe_open (MemoryProbe *p);
+CPROF_I void probe_close (const MemoryProbe *p);
 
 /* at most 512 bytes */
-CPROF_I int probe_readable (const Probe *p, const void *at, size_t size);
+CPROF_I int probe_readable (const MemoryProbe *p, const void *at, size_t size);
 
 #endif

@@ -28,7 +28,7 @@
 
 /* what was seen at the events of a program that has functions of all kinds */
 typedef struct Proof {
-  Probe probe;
+  MemoryProbe probe;
   int failed;
   unsigned lua, c, closures, threads, tails, callers;	/* comparisons */
   const void *state;	/* what all coroutines share */
@@ -46,16 +46,16 @@ typedef struct Proof {
 ** Comparing
 ** ======================================================= */
 
-typedef struct Code {
+typedef struct CodeBlock {
   const void *at;
   size_t size;
   int found;
-} Code;
+} CodeBlock;
 
 
 /* Sees all blocks of a dump: the code of the function is one of them. */
 static int proof_block (lua_State *L, const void *p, size_t size, void *ud) {
-  Code *c = cast(Code *, ud);
+  CodeBlock *c = cast(CodeBlock *, ud);
   (void)L;
   if (p == c->at && size == c->size) c->found = 1;
   return 0;
@@ -67,7 +67,7 @@ static int proof_prototype (Proof *x, lua_State *L, const lua_Debug *ar,
                             const void *p) {
   uint64_t lines;
   const char *source;
-  Code code;
+  CodeBlock code;
   int both[2];
   if (!probe_readable(&x->probe, p, INTERNALS_PROTO)) return 0;
   lines = internals_lines(p);

@@ -38,12 +38,12 @@ typedef struct Child {
 #define CALLEE_DOUBT	1u	/* bit of an address that no prototype has: only
 				   closures identify it, see collection.h */
 #define CALLEE_BITS	9
-#define CALLEES	(1 << CALLEE_BITS)
+#define CALLEE_SLOTS	(1 << CALLEE_BITS)
 #define CHILD_BITS	9
 
 /* No address in it outlives what it stands for. */
 typedef struct Cache {
-  Callee callee[CALLEES];
+  Callee callee[CALLEE_SLOTS];
   Child child[1 << CHILD_BITS];
   Callee unsure;	/* for what must not be cached */
 } Cache;

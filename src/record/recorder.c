@@ -336,7 +336,7 @@ void recorder_forget (Recorder *r) {
 
 void recorder_forgetkeys (Recorder *r, unsigned keys) {
   Callee *c;
-  for (c = r->cache->callee; c < r->cache->callee + CALLEES; c++)
+  for (c = r->cache->callee; c < r->cache->callee + CALLEE_SLOTS; c++)
     if (keys & 1u << c->key) memset(c, 0, sizeof *c);
 }
 
