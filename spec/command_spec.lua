@@ -12,7 +12,9 @@ local function work() for i = 1, 50 do leaf(i) end end
 
 -- a profile of this file's functions, in a file
 local function saved(dir, name, options)
+  collectgarbage "stop"  -- a step of it may take longer than 'work'
   local p = helper.record(work, options)
+  collectgarbage "restart"
   local path = dir:file(name)
   assert(p:save(path))
   return path, profiler.load(path)
@@ -27,8 +29,8 @@ describe("the cprof command", function()
     for _, name in ipairs(names) do
       assert.is_truthy(out:find("\n   " .. name .. " ", 1, true), name)
     end
-    assert.equal("cprof " .. profiler._VERSION .. "\n",
-      (command.cprof "--version"))
+    assert.equal("cprof " .. profiler._VERSION, (command.cprof "--version")
+      :match "^[^\n]*")
   end)
 
   it("has help with an example for each command, which is valid", function()
