@@ -371,8 +371,10 @@ static Saving *saving_new (lua_State *L) {
 static int lsave_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;
   const Nodes *nodes = lnodes_check(L, 2);
-  Saving *s = saving_new(L);
   char why[MAPPED_MESSAGE];
+  Saving *s;
+  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
+  s = saving_new(L);
   if (s == NULL) return save_fail(L, "out of memory");
   if (!mapped_replaceable(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());

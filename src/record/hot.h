@@ -79,6 +79,7 @@ typedef struct Hot {
   int direct;		/* are Lua's structures read? */
   int tiers;		/* ... of some sources only? */
   int trace;
+  int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */
