@@ -501,9 +501,11 @@ static int threads_store (lua_State *L) {
 
 /*
 ** When that fails (memory, C stack), the coroutine counts as dead as soon
-** as it is left, and what runs in it is looked up when it returns.
+** as it is left, and what runs in it is looked up when it returns. A call
+** for which Lua's stack must grow may collect garbage.
 */
 static void threads_add (lua_State *running, lua_State *L) {
+  if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
   if (L != running && !lua_checkstack(L, 1)) return;
   lua_pushcfunction(running, threads_store);
   lua_pushthread(L);
