@@ -3,6 +3,7 @@
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test-public    specs of the recorder, asking Lua's public functions only
 # make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make accuracy   how true the figures are
@@ -41,7 +42,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-consumers bench accuracy install uninstall \
+.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
 	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
@@ -150,11 +151,20 @@ deps-fuzz: deps-test
 
 demo: deps-test
 	@$(MAKE) --no-print-directory -s all
-	@$(PATHS) $(LUA) spec/demo.lua
+	@$(PATHS) $(LUA) spec/demo/luacheck.lua
 
 test: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
+
+# what depends on how Lua is asked
+RECORDER	= compensate coroutines errors frames host hooks identity \
+		  internals kill limits lines memory names profile states \
+		  tailcalls trace zones
+
+test-public:
+	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \
+	  SPEC="$(RECORDER:%=spec/%_spec.lua)"
 
 test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)

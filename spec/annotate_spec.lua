@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
+local command = require "command"
 local helper = require "helper"
 local format = require "cprof.format"
 
@@ -173,6 +174,17 @@ describe("annotated source", function()
     assert.is_truthy(annotate(ai, { coverage = true }):find(
       "\n2 of 12 lines never ran\n", 1, true))
   end)
+
+  it("does not mark the first line of a function, which is code of another",
+    function()
+      local dir <close> = command.folder()
+      local f = dofile(dir:file("late.lua",
+        "local t = {}\nfunction t.f(...)\n  return 1\nend\nreturn t.f\n"))
+      local p = helper.record(function() f() end, { mode = "line" })
+      local s = p:annotate(nil, { focus = "t.f", width = 100 })
+      assert.is_truthy(s:find "%f[%S]2  function t.f")
+      assert.is_nil(s:find("never ran", 1, true), s)
+    end)
 
   it("folds cold stretches on request", function()
     local s = annotate(util, { context = 0, min_percent = 20 })

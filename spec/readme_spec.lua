@@ -1,180 +1,135 @@
 local _ENV = require("helper").env(_ENV)
 
-local profiler = require "cprof"
+local command = require "command"
 
-local function read(path)
-  local file = assert(io.open(path))
-  local s = file:read "a"
-  file:close()
-  return s
-end
-
+local read = command.read
 local readme = read "README.md"
 
--- the options in the table under a heading
-local function documented(heading)
-  local section = readme:match("\n### Options of `" .. heading ..
-    "`\n(.-)\n#")
-  local names = {}
-  for row in section:gmatch "\n(| `[^\n]*)" do
-    local name, default = row:match "^| `([%w_]+)` | ([^|]*) |"
-    names[name] = default:gsub("`", "")
-  end
-  return names
+-- a line without what differs from run to run: times, shares, the number of
+-- comparisons of a sort, and the blanks of columns
+local function plain(line)
+  return (line:gsub("[+-]?%f[%d<][<%d.]+[nµm]*s%f[%W]", "TIME")
+    :gsub("[+-]?[%d.]+%s*%%", "SHARE"):gsub("%d%d,%d%d%d calls", "CALLS")
+    :gsub("[+-]%d,%d+ calls", "CALLS"):gsub("%s+[+-]?[%d.]+%f[%s]",
+      function(n) return n:find "%." and " SHARE" or n end)
+    :gsub("%s+", " "):gsub("^ ", ""))
 end
 
--- the options that an error names as valid
-local function valid(f)
-  local _, message = pcall(f, { nonsense = true })
-  local names = {}
-  for name in message:match "valid options: (.*)":gmatch "[%w_]+" do
-    names[name] = true
+-- the blocks of commands, as { command, lines... }
+local function sessions()
+  local out = {}
+  for block in readme:gmatch "```\n(%$.-)```" do
+    for line in block:gmatch "[^\n]+" do
+      if line:sub(1, 1) == "$" then out[#out + 1] = { line:sub(3) }
+      else table.insert(out[#out], line) end
+    end
   end
-  return names
+  return out
 end
 
 describe("the README", function()
-  it("has all options of start and report, and no others", function()
-    profiler.start()
-    profiler.stop()
-    for heading, f in pairs { start = profiler.start,
-      report = profiler.report,
-      annotate = function(o) return profiler.annotate(nil, o) end } do
-      local told = documented(heading)
-      for name in pairs(valid(f)) do
-        assert.is_truthy(told[name], heading .. " " .. name)
-        told[name] = nil
-      end
-      assert.is_nil(next(told), next(told))
-    end
+  it("is short", function()
+    local _, lines = readme:gsub("\n", "\n")
+    assert.is_true(lines < 180, lines)
   end)
 
-  it("has all functions, and no others", function()
-    local calls = readme:match "\n| call | what it does |\n(.-)\n\n"
-    local told = {}
-    for row in calls:gmatch "| (`[^|]*) |" do
-      for name in row:gmatch "([%w_]+)%(" do told[name] = true end
-    end
-    for name, f in pairs(profiler) do
-      if type(f) == "function" then
-        assert.is_true(told[name], name)
-        told[name] = nil
-      end
-    end
-    assert.is_nil(next(told), next(told))
-  end)
-
-  it("has the fields of the profile", function()
-    profiler.start { mode = "line" }
-    profiler.stop()
-    local p = profiler.snapshot()
-    local lines = p.lines[next(p.sources)]
-    for what, record in pairs { meta = p.meta, functions = p.functions[1],
-      nodes = p.nodes[1], lines = lines[1] } do
-      local text = readme:match("\n`profile%." .. what .. "[^\n]*")
-      for name in pairs(record) do
-        assert.is_truthy(name == "clock_backwards" or
-          text:find("`" .. name .. "`", 1, true), what .. "." .. name)
+  it("shows a session as it is", function()
+    local dir <close> = command.folder()
+    local script = "spec/demo/words.lua"
+    local text = read(script)
+    local edited, edits = text:gsub(
+      "table%.insert%(list, 1, word:lower%(%)%)",
+      readme:match "to `(list[^`]*)`")
+    assert.equal(1, edits)
+    os.execute(("mkdir -p %s/spec/demo && ln -s $PWD/src %s/src"):format(
+      dir.path, dir.path))
+    dir:file(script, text)
+    local seen = 0
+    local blocks = sessions()
+    assert.equal(4, #blocks)
+    for i, session in ipairs(blocks) do
+      if i == 3 then dir:file(script, edited) end
+      local out, err, status = command.shell(([[
+        export SPEC_TMPDIR=%s; here=$PWD; cd %s
+        %s 2>&1]]):format(dir.path, dir.path, command.line():gsub(
+        "lua/cprof/bin", "$here/%0") .. session[1]:gsub("^cprof", "")))
+      assert.equal(0, status, out .. err)
+      local there = {}
+      for line in out:gmatch "[^\n]+" do there[plain(line)] = true end
+      for at = 2, #session do
+        local line = plain(session[at])
+        -- rows of little time come and go, and so do columns of a diff
+        if line:find "gone$" then
+          assert.is_truthy(out:find "\n3,453 +%-.* table%.insert .* gone\n")
+        elseif line:find "table.insert" or line:find "words.lua" or
+           line:find "^%l+ %d+$" or line:find "^self" or
+           line:find "^total" then
+          seen = seen + 1
+          assert.is_true(there[line], line .. "\n is not in:\n" .. out)
+        end
       end
     end
+    assert.is_true(seen > 15, seen)
   end)
 
-  it("has all formats of exports, and no others", function()
-    local section = readme:match "\n### Export\n(.-)\n## "
-    local told = {}
-    for name in section:gmatch "\n| `(%l+)` |" do told[#told + 1] = name end
-    local names = {}
-    for i, row in ipairs(require "cprof.export".formats) do
-      names[i] = row.name
-    end
-    assert.same(names, told)
-  end)
-
-  it("names make's own targets", function()
-    local makefile = read "Makefile"
+  it("names commands, options, targets and files that exist", function()
+    local help = command.cprof "--help"
     local count = 0
-    for target in readme:gmatch "make ([%l]+)" do
-      if target ~= "PREFIX" then
+    for name in readme:gmatch "[`%$] ?cprof (%l+)" do
+      count = count + 1
+      assert.is_truthy(help:find("\n   " .. name .. " ", 1, true), name)
+    end
+    for line in readme:gmatch "[^\n]+" do
+      local name = line:match "`cprof (%l+)"
+      for option in (name and line or ""):gmatch "%-%-[%l-]+" do
         count = count + 1
-        assert.is_truthy(makefile:find("\n" .. target .. ":", 1, true) or
-          readme:find("luarocks make", 1, true) and target == "it", target)
+        assert.is_truthy((command.cprof(name, "--help")):find(option, 1, true),
+          option)
       end
     end
-    assert.is_true(count >= 8)
+    local makefile = read "Makefile"
+    for target in readme:gmatch "make (%l[%l-]+)" do
+      count = count + 1
+      assert.is_truthy(makefile:find("\n" .. target .. ":", 1, true) or
+        target == "rockspec", target)
+    end
+    for path in readme:gmatch "%]%(([%w_./]+)%)" do
+      count = count + 1
+      assert.is_truthy(io.open(path), path)
+    end
+    assert.is_true(count > 30, count)
   end)
 
-  it("shows the report of the demo as it is", function()
-    local shown = readme:match "```\n(cprof: spec/demo.lua.-)```"
-    local pipe = io.popen "make -s demo 2>&1"
-    local output = pipe:read "a"
-    assert.is_true(pipe:close(), output)
-    -- figures differ from run to run, but not these
-    local function shape(s)
-      local out = {}
-      for line in s:gmatch "[^\n]+" do
-        if line:find "^ *total " or line:find "^cprof:" then
-          out[#out + 1] = line:gsub("^ +", ""):gsub(" +", " ")
-        end
-      end
-      return table.concat(out, "\n")
+  it("has all commands", function()
+    local help = command.cprof "--help":match "\nCommands:\n(.-)\n\n"
+    for name in help:gmatch "\n? +(%l+) +%u" do
+      assert.is_truthy(readme:find("`cprof " .. name, 1, true), name)
     end
-    assert.equal(shape(shown), shape((output:gsub("^.-\ncprof:", "cprof:"))))
-    -- the annotated function: its text and its hits
-    local function annotated(s)
-      local out = {}
-      for line in s:match "\n *hits .*":gmatch "[^\n]+" do
-        local number, text = line:match "^.* (%d+)  (%D.*)$"
-        if number then
-          out[#out + 1] = (line:match "^ *([%d,]+)  " or "") .. " " ..
-            number .. text
-        end
-      end
-      return out
-    end
-    assert.is_true(#annotated(shown) > 15)
-    assert.is_true(#annotated(output) > 1)
-    -- under valgrind, another function is the hottest
-    if annotated(shown)[2] == annotated(output)[2] then
-      assert.same(annotated(shown), annotated(output))
-    end
-    local calls = {}
-    for line in output:gmatch "[^\n]+" do
-      local n, name = line:match
-        "^ *%S+ +[%d.]+ +%S+ +[%d.]+ +([%d,]+)  (.-)  "
-      if n then calls[name] = n end
-    end
-    local same, rows = 0, 0
-    for line in shown:gmatch "[^\n]+" do
-      local n, name = line:match
-        "^ *%S+ +[%d.]+ +%S+ +[%d.]+ +([%d,]+)  (.-)  "
-      if n then
-        rows = rows + 1
-        if calls[name] == n then same = same + 1 end
-      end
-    end
-    -- rows of nearly the same time may change places with others
-    assert.equal(24, rows)
-    assert.is_true(same >= 16, same .. " rows agree:\n" .. output)
   end)
 
+  it("has C code with names of the header", function()
+    local header, count = read "src/cprof.h", 0
+    for code in readme:gmatch "```c\n(.-)```" do
+      for name in code:gmatch "[cC][pP][rR][oO][fF]_[%w_]+" do
+        count = count + 1
+        assert.is_truthy(header:find("%f[%w_]" .. name .. "%f[^%w_]"), name)
+      end
+    end
+    assert.is_true(count >= 6)
+  end)
+end)
+
+describe("the page on cost", function()
   it("quotes the table that make bench prints", function()
-    local quoted = readme:match "```\n(workload.-)```"
+    local page = read "spec/bench/README.md"
+    local quoted = page:match "```\n(workload.-)```"
     local names = {}
     for line in quoted:gmatch "[^\n]+" do
       names[#names + 1] = line:match "^(.-)  "
     end
-    local workloads = require "workloads"
     assert.equal("workload", names[1])
-    for i, w in ipairs(workloads) do
+    for i, w in ipairs(require "workloads") do
       assert.equal(w.name, names[i + 1])
-      local target = quoted:match(w.name:gsub("%p", "%%%0") ..
-        " .- ([%d.]+) +%d+\n")
-      assert.equal(("%.2f"):format(w.target), target)
     end
-  end)
-
-  it("shows the small host as it is compiled by the specs", function()
-    assert.is_truthy(readme:find("```c\n" ..
-      require "compile".guide()[1] .. "```", 1, true))
   end)
 end)

@@ -72,8 +72,8 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "program", "lua_version",
-    "cprof_version" } do
+  for _, key in ipairs { "mode", "clock", "internals", "program",
+    "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do

@@ -13,6 +13,8 @@ local text = require "cprof.text"
 ---@class cprof.Meta
 ---@field mode string          "call" or "line"
 ---@field clock string         "tsc", "monotonic" or "cpu"
+---@field internals "direct"|"public"  were Lua's own structures read, or
+---                            only its public functions asked?
 ---@field wall_ns integer      from start to stop, with pauses
 ---@field paused_ns integer
 ---@field overhead_ns integer  the profiler's own time, of wall_ns

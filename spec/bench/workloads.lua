@@ -49,6 +49,13 @@ add("closures", function()
   end
 end)
 
+add("closures on a line", function()
+  for i = 1, 1200 do
+    local f, g = function() return i end, function() return -i end
+    for _ = 1, 25 do f() g() end
+  end
+end)
+
 add("coroutine switches", function()
   local co = coroutine.wrap(function()
     for i = 1, 40000 do coroutine.yield(i) end

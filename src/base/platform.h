@@ -170,11 +170,13 @@ static inline void platform_publish (uint32_t *at, uint32_t value) {
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define COLD		__attribute__((noinline, cold))
 #define NOINLINE	__attribute__((noinline))
+#define INLINE		inline __attribute__((always_inline))
 #else
 #define likely(x)	(x)
 #define unlikely(x)	(x)
 #define COLD
 #define NOINLINE
+#define INLINE		inline
 #endif
 
 #endif

@@ -49,7 +49,7 @@ typedef struct FormatHeader {
   uint32_t counted;	/* are 'events' known? */
   uint32_t foldat;	/* see Tree; given: nodes are 'saved' */
   uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
-  uint32_t unused;
+  uint32_t direct;	/* were Lua's structures read, see internals.h? */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
   uint64_t begun;	/* ticks, when recording began */

@@ -77,6 +77,7 @@ static int livefile_begin (Store *s, Recorder *r) {
   h->mode = (uint32_t)x->mode;
   h->clock = (uint32_t)x->clock.kind;
   h->foldat = x->tree.foldat;
+  h->direct = x->direct != 0;
   h->started_at = x->started_at;
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "identity/closure.h"
+#include "identity/collection.h"
 #include "identity/label.h"
 
 
@@ -313,28 +314,30 @@ static int function_haslines (Functions *fs, lua_State *L, Source *s,
 /* The closure on top of L is met for the first time. */
 static Function *function_meet (Functions *fs, lua_State *L,
                                 lua_State *at, lua_Debug *ar,
-                                uint32_t index, int *sure) {
+                                uint32_t index, SourceKey *key) {
   Source *source = functions_source(fs, index);
   SourceState before = source->state;
   Prototype p, *own = NULL;
   const LineCode *code;
-  SourceKey key = KEY_CLOSURE;
   int lines = function_haslines(fs, L, source, ar), ok = 1;
   Function *f;
+  *key = KEY_CLOSURE;
   if (lines < 0) return NULL;
   fs->read.marking = lines;
   if (!bytecode_read(&fs->read, fs->memory, L)) return NULL;
   p = fs->read.list[0];
   code = fs->read.code;  /* 'source_main' may take the rest */
-  if (*ar->what == 'm')
+  if (*ar->what == 'm') {
     ok = bytecode_number(&fs->read, fs->memory) &&
          codes_setall(&fs->codes, source->text, &fs->read) &&
          source_main(source, fs->memory, &fs->read);
+    fs->reloaded = 1;
+  }
   else {
-    key = source_key(source, fs->memory, ar, &p, &own);
+    *key = source_key(source, fs->memory, ar, &p, &own);
     if (lines) ok = bytecode_mark(&source->code, fs->memory, &fs->read);
   }
-  if (!ok || key == KEY_NOMEMORY) return NULL;
+  if (!ok || *key == KEY_NOMEMORY) return NULL;
   f = function_define(fs, L, at, ar, source, &p);
   if (f == NULL) return NULL;
   if (lines && f->lines.list == NULL && f->kind != FUNCTION_INTERNAL &&
@@ -343,11 +346,12 @@ static Function *function_meet (Functions *fs, lua_State *L,
     return NULL;
   if (lines && !functions_tell(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;
-  if (before != source->state && source->state == SOURCE_MIXED)
+  if (before != source->state && source->state == SOURCE_MIXED) {
     keys_forgetsource(fs, index);
-  *sure = key == KEY_LINES;
-  if (*sure) return key_add(fs, ar, f->id) ? f : NULL;
-  if (key == KEY_CLOSURE) closure_set(L, f->id);
+    fs->reloaded = 1;
+  }
+  if (*key == KEY_LINES) return key_add(fs, ar, f->id) ? f : NULL;
+  if (*key == KEY_CLOSURE) closure_set(L, f->id);
   return f;
 }
 
@@ -412,6 +416,7 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
   int ok = functions_blank(fs, m);
   fs->policy = *p;
   closure_init(L);
+  collection_init(L);
   return ok && library_find(&fs->library, m) &&
          chunks_add(&fs->keys) && chunks_add(&fs->addresses) &&
          function_first(fs, FUNCTION_ROOT, "(root)") &&
@@ -478,22 +483,26 @@ static void function_push (lua_State *L, lua_State *at, lua_Debug *ar) {
 
 
 Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
-                         lua_Debug *ar, int *sure) {
+                         lua_Debug *ar, SourceKey *key) {
   int main = *ar->what == 'm';
   const Key *k = main ? NULL : key_find(fs, ar);
   Function *f = NULL;
   uint32_t index, id = 0;
-  *sure = k != NULL;
+  *key = KEY_LINES;
   if (k != NULL) return functions_at(fs, k->func);
   index = source_locate(fs, ar, 0);
   function_push(L, at, ar);
+  *key = KEY_CODE;
   if (index != 0 && !main)
     id = source_match(functions_source(fs, index), L, ar);
-  if (id == 0) id = closure_get(L);
+  if (id == 0) {
+    *key = KEY_CLOSURE;
+    id = closure_get(L);
+  }
   f = id != 0 ? functions_at(fs, id) : NULL;
   if (f == NULL && main) index = source_locate(fs, ar, 1);
   if (f == NULL && index != 0)
-    f = function_meet(fs, L, at, ar, index, sure);
+    f = function_meet(fs, L, at, ar, index, key);
   lua_pop(L, 1);
   return f;
 }
@@ -518,11 +527,11 @@ Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
 
 Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
                              lua_Debug *ar) {
-  int sure;
+  SourceKey key;
   lua_CFunction f;
   if (at != L && !lua_checkstack(at, 1)) return NULL;
   lua_getinfo(at, "S", ar);
-  if (*ar->what != 'C') return functions_lua(fs, L, at, ar, &sure);
+  if (*ar->what != 'C') return functions_lua(fs, L, at, ar, &key);
   function_push(L, at, ar);
   f = lua_tocfunction(L, -1);
   lua_pop(L, 1);

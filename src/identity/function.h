@@ -105,7 +105,8 @@ typedef struct Functions {
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
   Codes codes;
-  int stale;		/* are lookups by source and lines void? */
+  int stale;		/* are lookups by source and lines void? ... */
+  int reloaded;		/* ... and all others? */
   Bytecode read;	/* room for the bytecode at hand */
   Library library;
   Policy policy;
@@ -137,11 +138,12 @@ CPROF_I int functions_hide (Functions *fs, const char *sources);
 */
 
 /*
-** The Lua function of 'ar', which has "S" filled in. '*sure' tells whether
-** its source and lines will always mean this function.
+** The Lua function of 'ar', which has "S" filled in. '*key' tells what will
+** mean this function again: its lines for good, its code until 'reloaded'
+** is set, and the closure as long as it exists.
 */
 CPROF_I Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
-                                 lua_Debug *ar, int *sure);
+                                 lua_Debug *ar, SourceKey *key);
 
 /* the C function 'f', which runs in 'ar' */
 CPROF_I Function *functions_c (Functions *fs, lua_State *L, lua_State *at,

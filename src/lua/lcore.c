@@ -508,6 +508,13 @@ static int core_closezone (lua_State *L) {
 /* }====================================================== */
 
 
+/* -> how Lua is asked, as in profiles */
+static int core_internals (lua_State *L) {
+  lua_pushstring(L, internals_name(internals_usable()));
+  return 1;
+}
+
+
 static const luaL_Reg core_list[] = {
   {"start", core_start},
   {"stop", core_stop},
@@ -520,6 +527,7 @@ static const luaL_Reg core_list[] = {
   {"frame", core_frame},
   {"calibrate", core_calibrate},
   {"costs", core_costs},
+  {"internals", core_internals},
   {"enter", core_enter},
   {"leave", core_leave},
   {"zone", core_zone},

@@ -159,6 +159,8 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lua_setfield(L, -2, "mode");
   lua_pushstring(L, clock_name(&r->clock));
   lua_setfield(L, -2, "clock");
+  lua_pushstring(L, internals_name(r->direct));
+  lua_setfield(L, -2, "internals");
   lnodes_set(L, "wall_ns", s->wall);
   lnodes_set(L, "paused_ns", s->paused);
   snapshot_pushoverhead(L, s, o);

@@ -312,10 +312,12 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   static const char *const modes[] = {"call", "line", "trace", NULL};
   static const char *const clocks[] = {"tsc", "monotonic", "cpu", "host",
                                        NULL};
+  static const char *const ways[] = {"public", "direct", NULL};
   h->foldat = (uint32_t)save_integer(L, arg, "fold_at");
   h->given = 1;
   h->mode = save_choice(L, arg, "mode", modes);
   h->clock = save_choice(L, arg, "clock", clocks);
+  h->direct = save_choice(L, arg, "internals", ways);
   h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
   lua_getfield(L, arg, "events");
   h->counted = !lua_isnil(L, -1);

@@ -4,51 +4,83 @@
 
 #include "record/callee.h"
 
+#include "identity/collection.h"
+
 
 const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
                            const Callee *key) {
   Recorder *r = h->recorder;
   Functions *fs = &r->recording.functions;
   uint32_t count = fs->list.count;
-  int sure = 1;
+  SourceKey by = KEY_LINES;
   const Function *f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
-    : functions_lua(fs, L, L, ar, &sure);
+    : functions_lua(fs, L, L, ar, &by);
   if (f == NULL) {
     recorder_nomemory(r);
     return NULL;
   }
-  if (fs->stale) {
-    recorder_forget(r);
-    fs->stale = 0;
-  }
+  recorder_refresh(r);
   if (fs->list.count != count) recorder_overhead(r);
-  if (!sure) c = &h->cache->unsure;
+  if (by != KEY_LINES && !h->direct) c = &h->cache->unsure;
   *c = *key;
+  c->key = by;
+  if (by == KEY_CLOSURE) c->address |= CALLEE_DOUBT;
   c->is.func = f->id;
   c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
   if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
     c->is.flags |= FRAME_RESUMES;
+  if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
   c->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return c;
 }
 
 
+/*
+** Does '*c' stand for the prototype of 'key', which is known by nothing but
+** its closures? Only as long as no prototype may have been freed.
+*/
+static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
+                            const Callee *key) {
+  if (c->address != (key->address | CALLEE_DOUBT) || c->lines != key->lines ||
+      c->source != key->source || c->code != key->code)
+    return 0;
+  if (collection_none(L)) return 1;
+  recorder_forgetkeys(h->recorder, 1u << KEY_CLOSURE);
+  return 0;
+}
+
+
+const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                           const void *body, int isc) {
+  Callee key = ZEROS;
+  key.address = (uintptr_t)body;
+  if (isc) {
+    lua_getinfo(L, "Sf", ar);
+    key.lines = CALLEE_C;
+  }
+  else {
+    key.lines = internals_lines(body);
+    key.source = internals_source(body);
+    key.code = internals_code(body);
+    if (callee_doubtful(h, L, c, &key)) return c;
+    lua_getinfo(L, "S", ar);
+  }
+  return callee_meet(h, L, ar, c, &key);
+}
+
+
 Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
   Recorder *r = h->recorder;
-  uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
-  Child *c = &h->cache->child[(x * 0x9E3779B97F4A7C15u) >>
-                              (64 - CHILD_BITS)];
-  if (c->parent != parent || c->func != func || c->line != line) {
-    Node *n = tree_enter(&r->recording.tree, parent, func, line);
-    if (n == NULL) {
-      recorder_nomemory(r);
-      return NULL;
-    }
-    c->parent = parent;
-    c->node = n;
-    c->func = func;
-    c->line = line;
+  Child *c = callee_child(h, parent, func, line);
+  Node *n = tree_enter(&r->recording.tree, parent, func, line);
+  if (n == NULL) {
+    recorder_nomemory(r);
+    return NULL;
   }
-  return c->node;
+  c->parent = parent;
+  c->node = n;
+  c->func = func;
+  c->line = line;
+  return n;
 }

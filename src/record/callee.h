@@ -17,16 +17,59 @@ COLD CPROF_I const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar,
                                         Callee *c, const Callee *key);
 
 /*
-** The node of a callee that its caller does not know by heart. NULL: out
-** of memory, and recording has ended.
+** The node of a callee that is in no cache. NULL: out of memory, and
+** recording has ended.
 */
 CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func,
                            uint32_t line);
 
 
-static inline Callee *callee_slot (const Hot *h, const Callee *key) {
-  uint64_t x = key->address + key->lines * 0x9E3779B97F4A7C15u;
+/*
+** The callee of the prototype, or at the address, 'body', which '*c' is not
+** sure to stand for. A function that is met stays on the stack, until Lua
+** drops it when the hook returns.
+*/
+COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
+                                        Callee *c, const void *body,
+                                        int isc);
+
+
+static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
   return &h->cache->callee[(x * 0x9E3779B97F4A7C15u) >> (64 - CALLEE_BITS)];
+}
+
+
+/*
+** Does '*c' stand for the prototype, or C function, 'body'? An address is
+** confirmed by all else that a prototype is known by.
+*/
+static INLINE int callee_confirmed (const Callee *c, const void *body,
+                                    int isc) {
+  if (c->address != (uintptr_t)body) return 0;
+  if (isc) return c->lines == CALLEE_C;
+  return c->lines == internals_lines(body) &&
+         c->source == internals_source(body) &&
+         c->code == internals_code(body);
+}
+
+
+/* The callee, if it is in the cache for sure; or NULL. */
+static INLINE const Callee *callee_known (const Hot *h, const lua_Debug *ar) {
+  int isc;
+  const void *body = internals_function(ar->i_ci, &isc);
+  const Callee *c = callee_slot(h, (uintptr_t)body);
+  return likely(callee_confirmed(c, body, isc)) ? c : NULL;
+}
+
+
+/* Reads Lua's structures. */
+static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
+                                           lua_Debug *ar) {
+  int isc;
+  const void *body = internals_function(ar->i_ci, &isc);
+  Callee *c = callee_slot(h, (uintptr_t)body);
+  return callee_confirmed(c, body, isc) ? c
+                                        : callee_look(h, L, ar, c, body, isc);
 }
 
 
@@ -35,9 +78,9 @@ static inline Callee *callee_slot (const Hot *h, const Callee *key) {
 ** lately is expected to call one again. A function that stays on the stack
 ** is dropped by Lua when the hook returns.
 */
-static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
+static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
                                           Node *caller) {
-  Callee key, *c;
+  Callee key = ZEROS, *c;
   lua_CFunction f;
   if (caller->callees_c > 1) {
     lua_getinfo(L, "f", ar);
@@ -64,15 +107,30 @@ static inline const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
     key.address = (uintptr_t)f;
     key.lines = CALLEE_C;
   }
-  c = callee_slot(h, &key);
+  c = callee_slot(h, key.address + key.lines * 0x9E3779B97F4A7C15u);
   if (likely(c->address == key.address && c->lines == key.lines)) return c;
   return callee_meet(h, L, ar, c, &key);
 }
 
 
-/* The node in which 'parent' calls 'func'. */
-static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
-                                 uint32_t line) {
+/* where the cache has the node in which 'parent' calls 'func', if at all */
+static INLINE Child *callee_child (const Hot *h, const Node *parent,
+                                   uint32_t func, uint32_t line) {
+  uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
+  return &h->cache->child[(x * 0x9E3779B97F4A7C15u) >> (64 - CHILD_BITS)];
+}
+
+
+static INLINE int callee_ischild (const Child *c, const Node *parent,
+                                  uint32_t func, uint32_t line) {
+  return c->parent == parent && c->func == func && c->line == line;
+}
+
+
+/* That node, if it is found without a search; or NULL. */
+static INLINE Node *callee_quick (const Hot *h, const Node *parent,
+                                  uint32_t func, uint32_t line) {
+  const Child *c;
   int i;
   for (i = 0; i < NODE_CALLEES; i++) {
     if (parent->tag[i] == node_tag(func)) {
@@ -80,7 +138,16 @@ static inline Node *callee_node (Hot *h, Node *parent, uint32_t func,
       if (likely(node_is(n, func, line))) return n;
     }
   }
-  return callee_find(h, parent, func, line);
+  c = callee_child(h, parent, func, line);
+  return callee_ischild(c, parent, func, line) ? c->node : NULL;
+}
+
+
+/* The same, in any case. NULL: out of memory, and recording has ended. */
+static INLINE Node *callee_node (Hot *h, Node *parent, uint32_t func,
+                                 uint32_t line) {
+  Node *n = callee_quick(h, parent, func, line);
+  return likely(n != NULL) ? n : callee_find(h, parent, func, line);
 }
 
 #endif

@@ -59,6 +59,8 @@ static void control_takeall (Recorder *r, lua_State *L) {
 static int control_attach (Recorder *r, lua_State *L, int level) {
   lua_State *at = r->main;
   Stack *below = NULL, *s;
+  /* main functions may have run unseen */
+  recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
   for (;;) {
     s = recorder_stack(r, L, at);
     if (s == NULL) return 0;

@@ -6,7 +6,7 @@
 #ifndef coroutine_h
 #define coroutine_h
 
-#include "record/recorder.h"
+#include "record/resync.h"
 
 
 /*
@@ -24,6 +24,47 @@ CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
 */
 CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int told,
                               uint64_t *now);
+
+/*
+** The stack of L, in which a function returns in 'ar', where nothing more
+** need be known of it: that of the coroutine that was about to run, or that
+** resumed the current one. NULL: 'coroutine_switch' must look.
+*/
+static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
+                                      const lua_Debug *ar) {
+  const Recorder *r = h->recorder;
+  const Stack *s;
+  Stack *to;
+  if (h->L == NULL || ar->event != LUA_HOOKRET ||
+      internals_state(L) != r->shared)
+    return NULL;
+  s = r->current;
+  to = s->resumer;
+  if (to != NULL && to->L == L) {
+    if (h->top == s->base) return NULL;  /* it has ended */
+  }
+  else {
+    to = r->resumed;
+    if (r->resuming != L || r->resuming_at != h->last || to == NULL ||
+        to->L != L || to->stale || to->base->node != h->top->node)
+      return NULL;
+  }
+  return to->top->ci == ar->i_ci && !(to->top->is.flags & FRAME_ZONE) ? to
+                                                                     : NULL;
+}
+
+/* Makes such a stack the current one. */
+static INLINE void coroutine_go (Hot *h, Stack *to) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  s->top = h->top;
+  if (s->resumer == to) s->resumer = NULL;
+  else {
+    to->resumer = s;
+    if (h->lines) to->base->line = h->top->line;
+  }
+  resync_current(r, to);
+}
 
 /*
 ** If another hook has replaced ours in L, which runs: charges the time to

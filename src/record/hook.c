@@ -35,7 +35,7 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
-  if (f == s->base) f = hook_unwind(h, L, ci, 0, 0);
+  if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
   if (f == NULL || f == h->recorder->current->base) return;
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
@@ -55,62 +55,96 @@ static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL || !attach_new(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = r->hot->last;
+  if (r->resumed == NULL || r->resumed->L != co)
+    r->resumed = stacks_find(&r->stacks, co);
+}
+
+
+/* The coroutine that the function of 'ar' resumes, made by coroutine.wrap. */
+static lua_State *hook_wrapped (const Hot *h, lua_State *L,
+                                const lua_Debug *ar) {
+  lua_State *co = NULL;
+  if (h->direct) return internals_thread(ar->i_ci);
+  if (lua_getupvalue(L, -1, 1) != NULL) {  /* see 'callee_which' */
+    co = lua_tothread(L, -1);
+    lua_pop(L, 1);
+  }
+  return co;
 }
 
 
 /* The frame on top wants a closer look. */
-static NOINLINE void hook_special (Hot *h, lua_State *L) {
+static NOINLINE void hook_special (Hot *h, lua_State *L,
+                                   const lua_Debug *ar) {
   Recorder *r = h->recorder;
-  Recording *x = &r->recording;
   Frame *f = h->top;
   /* where recursion folds, there is no room to count these */
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
     f->node->as.full.tails++;
-  if (!(f->is.flags & FRAME_RESUMES)) return;
-  if (functions_at(&x->functions, f->is.func)->marks & FUNCTION_RESUME)
-    hook_resume(r, L, lua_tothread(L, 1));
-  else if (lua_getupvalue(L, -1, 1) != NULL) {  /* see 'callee_which' */
-    lua_State *co = lua_tothread(L, -1);
-    lua_pop(L, 1);
-    hook_resume(r, L, co);
-  }
+  if (f->is.flags & FRAME_RESUMES)
+    hook_resume(r, L, f->is.flags & FRAME_WRAPS ? hook_wrapped(h, L, ar)
+                                                : lua_tothread(L, 1));
+}
+
+
+static NOINLINE uint32_t hook_askline (lua_State *L, const Frame *f) {
+  lua_Debug caller;
+  caller.i_ci = (struct CallInfo *)f->ci;
+  return resync_line(L, &caller);
 }
 
 
 /* The line of a call, where calls are told apart by their lines. */
-static inline uint32_t hook_callline (lua_State *L, const Frame *f,
-                                      lua_Debug *caller, int how) {
+static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
   uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
   if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
-    line = resync_line(L, caller);
+    line = hook_askline(L, f);
   return line;
 }
 
 
-/* A function is called, or takes its caller's place (a tail call). */
-static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
-                              int how) {
+static NOINLINE CallAddress hook_askcaller (lua_State *L) {
   lua_Debug caller;
-  CallAddress ci = lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+  return lua_getstack(L, 1, &caller) ? caller.i_ci : NULL;
+}
+
+
+/* The caller of the function of 'ar'; NULL: Lua admits to none. */
+static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
+                                       const Frame *f, int how) {
+  if (how & HOW_DIRECT) {
+    CallAddress ci = internals_caller(ar->i_ci);
+    if (likely(ci == f->ci)) return ci;
+  }
+  return hook_askcaller(L);
+}
+
+
+/* A function is called, or takes its caller's place (a tail call). */
+static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
+                              int how) {
   Frame *f = h->top;
+  CallAddress ci = hook_caller(L, ar, f, how);
   Line *entry = NULL;
   const Callee *c;
   Node *n;
-  uint32_t flags = 0;
+  FrameIs is;
+  uint32_t tail = 0;
   if (unlikely(f->ci != ci)) {
     int replaces = ar->event == LUA_HOOKTAILCALL;
     f = hook_unwind(h, L, ci, 1, replaces);
     if (f == NULL) return;
-    if (replaces) flags = FRAME_TAIL;
+    if (replaces) tail = FRAME_TAIL;
   }
   n = f->node;
-  c = callee_which(h, L, ar, n);
+  c = how & HOW_DIRECT ? callee_direct(h, L, ar) : callee_which(h, L, ar, n);
   if (unlikely(c == NULL)) return;
+  is = c->is;
   if (how & HOW_LINES) entry = f->line;
-  if (likely(!(c->is.flags & FRAME_EXCLUDED))) {
-    uint32_t line = hook_callline(L, f, &caller, how);
-    n = callee_node(h, n, c->is.func, line);
+  if (likely(!(is.flags & FRAME_EXCLUDED))) {
+    uint32_t line = hook_callline(L, f, how);
+    n = callee_node(h, n, is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;
@@ -131,16 +165,42 @@ static inline void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f++;
   f->ci = ar->i_ci;
   f->node = n;
-  f->is = c->is;
+  is.flags |= tail;
+  f->is = is;
   if (how & HOW_LINES) f->line = entry;
   h->top = f;
-  if (unlikely((f->is.flags |= flags) & ~FRAME_EXCLUDED))
-    hook_special(h, L);
+  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
+}
+
+
+/*
+** The same, if that is a call like those before it. 0: it is not, and
+** nothing has happened.
+*/
+static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
+  Frame *f = h->top;
+  const Callee *c;
+  Node *n;
+  if (unlikely(internals_caller(ar->i_ci) != f->ci)) return 0;
+  c = callee_known(h, ar);
+  if (unlikely(c == NULL || c->is.flags != 0 || f == h->limit)) return 0;
+  n = callee_quick(h, f->node, c->is.func,
+                   how & HOW_LINES ? (uint32_t)f->line->line : 0);
+  if (unlikely(n == NULL)) return 0;
+  n->calls++;
+  *h->running = n;
+  f++;
+  f->ci = ar->i_ci;
+  f->node = n;
+  f->is = c->is;
+  if (how & HOW_LINES) f->line = c->entry;
+  h->top = f;
+  return 1;
 }
 
 
 /* The function on top returns. */
-static inline void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
+static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
   Frame *f = h->top;
   if (likely(f->ci == ar->i_ci && !(f->is.flags & FRAME_ZONE))) {
     if (how & HOW_FOLD) stack_deactivate(f - 1, f);
@@ -189,7 +249,7 @@ static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-static inline void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
+static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = h->top;
   Line *line = line_go(f->line, ar->currentline);
   if (likely(f->ci == ar->i_ci && line != NULL &&
@@ -270,7 +330,7 @@ static void hook_schedule (Hot *h) {
 ** An event at 'now' that is timed: its end is measured, too. What this
 ** takes more than other events is overhead.
 */
-static inline void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
+static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
                                     void (*take) (Hot *h, lua_State *L,
                                                   lua_Debug *ar)) {
@@ -381,12 +441,11 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** The event functions
 ** ======================================================= */
 
-static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
+static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
                                 int how) {
   if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else if (how & HOW_LINES) hot_charge(h, now);
   else {  /* shorter, for there are no lines */
-    if (unlikely(now < h->last)) hot_backwards(h, now);
     h->top->node->self += now - h->last;
     hot_settime(h, now);
   }
@@ -394,15 +453,19 @@ static inline void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 
 
 /*
-** An event function for each way of recording. Calls are functions of
-** their own, so that a return, the other half of all events, need not save
-** the registers that they use.
+** An event function for each way of recording. All that is not a plain
+** return is a function of its own, called last, so that a return, the other
+** half of all events, saves no register.
 */
 #define EVENT_FUNCTION(name, way) \
-static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
 } \
-static inline void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
+static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
+    name##_other(h, L, ar); \
+} \
+static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
   else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
     hook_line(h, L, ar); \
@@ -412,14 +475,32 @@ static NOINLINE void name##_timed (Hot *h, lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
   hook_timedevent(h, L, ar, now, name##_take); \
 } \
+static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
+  Hot *h = hot_current; \
+  Stack *to = ((way) & ~HOW_LINES) == HOW_DIRECT && h->how == (way) \
+            ? coroutine_known(h, L, ar) : NULL; \
+  uint64_t now = to != NULL ? platform_ticks() : 0; \
+  if (now < h->last || to == NULL) hook_slow(L, ar); \
+  else { \
+    hook_charge(h, ar, now, way); \
+    coroutine_go(h, to); \
+    if (unlikely(--h->countdown == 0)) hook_schedule(h); \
+    hook_pop(h, L, ar, way); \
+  } \
+} \
 static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
   uint64_t now; \
-  if (unlikely(h->L != L || h->how != (way))) hook_slow(L, ar); \
+  if (unlikely(h->L != L)) name##_switched(L, ar); \
+  else if (unlikely(h->how != (way))) hook_slow(L, ar); \
   else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(h, L, ar); \
   else { \
     now = platform_ticks(); \
+    if (unlikely(now < h->last)) { \
+      hook_slow(L, ar);  /* the clock ran backwards */ \
+      return; \
+    } \
     hook_charge(h, ar, now, way); \
     if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
     else name##_timed(h, L, ar, now); \
@@ -430,6 +511,10 @@ EVENT_FUNCTION(hook_calls, 0)
 EVENT_FUNCTION(hook_folded, HOW_FOLD)
 EVENT_FUNCTION(hook_lines, HOW_LINES)
 EVENT_FUNCTION(hook_frames, HOW_FRAMES)
+EVENT_FUNCTION(hook_callsdirect, HOW_DIRECT)
+EVENT_FUNCTION(hook_foldeddirect, HOW_DIRECT | HOW_FOLD)
+EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
+EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
 
 
 /* The program has a hook of its own, which sees the event after us. */
@@ -451,17 +536,32 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 }
 
 
+/* which event function serves which way of recording */
+static const struct { int how; lua_Hook hook; } hook_ways[] = {
+  {HOW_DIRECT, hook_callsdirect},
+  {HOW_DIRECT | HOW_LINES, hook_linesdirect},
+  {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
+  {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
+  {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded}, {HOW_FRAMES, hook_frames},
+  {0, hook_calls}
+};
+
+#define WAYS	(sizeof hook_ways / sizeof *hook_ways)
+
+
 int hook_is (lua_Hook f) {
-  return f == hook_calls || f == hook_folded || f == hook_lines ||
-         f == hook_frames || f == hook_chained;
+  size_t i;
+  for (i = 0; i < WAYS; i++)
+    if (f == hook_ways[i].hook) return 1;
+  return f == hook_chained;
 }
 
 
 lua_Hook hook_function (const Hot *h, const Stack *s) {
+  size_t i = 0;
   if (s->hook != NULL) return hook_chained;
-  if (h->lines) return hook_lines;
-  if (h->fold) return hook_folded;
-  return h->frames ? hook_frames : hook_calls;
+  while (i < WAYS - 1 && hook_ways[i].how != (h->how & ~HOW_ANY)) i++;
+  return hook_ways[i].hook;
 }
 
 /* }====================================================== */

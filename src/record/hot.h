@@ -5,6 +5,7 @@
 #ifndef hot_h
 #define hot_h
 
+#include "internals/internals.h"
 #include "record/frames.h"
 #include "record/recording.h"
 #include "record/stack.h"
@@ -14,10 +15,15 @@ struct Recorder;
 
 /* an entry of the inline cache: a callee as an event shows it */
 typedef struct Callee {
-  uintptr_t address;	/* C function, or source of a Lua function */
+  uintptr_t address;	/* C function; of a Lua function the source, or, where
+			   Lua's structures are read, the prototype ... */
   uint64_t lines;	/* of its definition; CALLEE_C: a C function */
+  const void *source;	/* ... with this source ... */
+  const void *code;	/* ... and this code */
   FrameIs is;		/* what its frames are */
   Line *entry;		/* its first line, where lines are counted */
+  uint64_t key;		/* what a Lua function is known by, see SourceKey */
+  uint64_t unused;	/* makes it a cache line */
 } Callee;
 
 /* a node beyond those that its caller knows by heart */
@@ -29,12 +35,15 @@ typedef struct Child {
 } Child;
 
 #define CALLEE_C	UINT64_MAX
+#define CALLEE_DOUBT	1u	/* bit of an address that no prototype has: only
+				   closures identify it, see collection.h */
 #define CALLEE_BITS	9
+#define CALLEE_SLOTS	(1 << CALLEE_BITS)
 #define CHILD_BITS	9
 
 /* No address in it outlives what it stands for. */
 typedef struct Cache {
-  Callee callee[1 << CALLEE_BITS];
+  Callee callee[CALLEE_SLOTS];
   Child child[1 << CHILD_BITS];
   Callee unsure;	/* for what must not be cached */
 } Cache;
@@ -44,7 +53,8 @@ typedef struct Cache {
 #define HOW_LINES	2
 #define HOW_FRAMES	4	/* the host's */
 #define HOW_CALLSITES	8
-#define HOW_ANY		16	/* the bits are known to the recorder only */
+#define HOW_DIRECT	16	/* Lua's structures are read */
+#define HOW_ANY		32	/* the bits are known to the recorder only */
 
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
@@ -66,6 +76,7 @@ typedef struct Hot {
   int callsites;	/* are calls told apart by their lines? */
   int fold;
   int lines;		/* are lines counted? */
+  int direct;		/* are Lua's structures read? */
   int tiers;		/* ... of some sources only? */
   int trace;
   Line nowhere;		/* stands for all lines that are not counted */

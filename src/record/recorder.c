@@ -44,7 +44,7 @@ static void recorder_free (Recorder *r) {
   r->recording.clock.ud = clock.ud;
   r->store = NULL;
   r->cache = NULL;
-  r->current = NULL;
+  r->current = r->resumed = NULL;
   r->started = 0;
 }
 
@@ -136,6 +136,7 @@ void recorder_choose (Recorder *r) {
             (h->callsites ? HOW_CALLSITES : 0);
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
+  if (h->direct) how |= HOW_DIRECT;
   h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
          ? how : how | HOW_ANY;
 }
@@ -159,6 +160,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->callsites = o->callsites;
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
+  h->direct = r->recording.direct;
   h->tiers = o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
@@ -214,6 +216,8 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   r->store = o->store;
   r->frame_func = 0;
   x->mode = o->mode;
+  x->direct = internals_usable();
+  if (x->direct) r->shared = internals_state(L);
   recorder_setstore(r, o);
   frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
               o->slow);
@@ -327,6 +331,31 @@ int recorder_move (Recorder *r, Store *to) {
 
 void recorder_forget (Recorder *r) {
   memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+void recorder_forgetkeys (Recorder *r, unsigned keys) {
+  Callee *c;
+  for (c = r->cache->callee; c < r->cache->callee + CALLEE_SLOTS; c++)
+    if (keys & 1u << c->key) memset(c, 0, sizeof *c);
+}
+
+
+void recorder_refresh (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  if (fs->stale) recorder_forget(r);
+  else if (fs->reloaded)
+    recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
+  fs->stale = fs->reloaded = 0;
+}
+
+
+const Function *recorder_function (Recorder *r, lua_State *running,
+                                   lua_State *at, lua_Debug *ar) {
+  const Function *f = functions_running(&r->recording.functions, running, at,
+                                        ar);
+  recorder_refresh(r);
+  return f;
 }
 
 

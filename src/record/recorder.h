@@ -89,6 +89,7 @@ typedef struct Recorder {
   Recording recording;
   lua_State *main;
   const void *registry;	/* tells the coroutines of this state from others */
+  const void *shared;	/* so does this, where Lua's structures are read */
   State state;
   unsigned generation;	/* of the process, see platform.h */
   int started;		/* is there a recording? */
@@ -101,6 +102,7 @@ typedef struct Recorder {
   uint32_t frame_func;	/* the zone of the work at the end of a frame */
   lua_State *resuming;	/* the coroutine that was about to run ... */
   uint64_t resuming_at;	/* ... at this event */
+  Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   int telling;		/* is a trace told of an event right now? */
   int aside;		/* does it pause for the profiler's own work? */
@@ -184,6 +186,16 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 
 /* The inline caches are void. */
 CPROF_I void recorder_forget (Recorder *r);
+
+/* The same of callees that are known by one of these (bits: SourceKey). */
+CPROF_I void recorder_forgetkeys (Recorder *r, unsigned keys);
+
+/* The same of what functions that were met since then contradict. */
+CPROF_I void recorder_refresh (Recorder *r);
+
+/* See functions_running; what it contradicts is forgotten. */
+CPROF_I const Function *recorder_function (Recorder *r, lua_State *running,
+                                           lua_State *at, lua_Debug *ar);
 
 /* Sets 'hot->how'; to be called when something changed. */
 CPROF_I void recorder_choose (Recorder *r);

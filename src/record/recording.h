@@ -33,6 +33,7 @@ typedef struct Recording {
   Figures own_figures;
   Clock clock;
   Mode mode;
+  int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
   uint64_t events;	/* calls, returns and lines that were seen */

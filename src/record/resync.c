@@ -88,7 +88,7 @@ static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
   lua_Debug ar;
   Frame *f;
   lua_getstack(s->L, i, &ar);
-  fn = functions_running(&r->recording.functions, running, s->L, &ar);
+  fn = recorder_function(r, running, s->L, &ar);
   if (fn == NULL) return 0;
   if (s->top == s->limit && !stack_grow(s, &r->recording.memory)) return 0;
   f = s->top + 1;
@@ -133,7 +133,7 @@ static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
                          Frame *f, lua_Debug *ar) {
   const Function *fn;
   if (f >= s->top || f[1].ci != ar->i_ci) return 0;
-  fn = functions_running(&r->recording.functions, running, s->L, ar);
+  fn = recorder_function(r, running, s->L, ar);
   if (fn == NULL || fn->id != f[1].is.func) return 0;
   f[1].line = f[1].is.flags & FRAME_EXCLUDED ? f->line
                                            : resync_counter(r, s->L, ar, fn);
@@ -215,7 +215,7 @@ static Frame *resync_standing (Hot *h, lua_State *L, int level) {
   if (!lua_getstack(L, level, &ar)) return NULL;
   f = stack_function(r->current, h->top, ar.i_ci);
   if (f == r->current->base) return NULL;
-  fn = functions_running(&r->recording.functions, L, L, &ar);
+  fn = recorder_function(r, L, L, &ar);
   return fn != NULL && fn->id == f->is.func ? f : NULL;
 }
 

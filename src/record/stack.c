@@ -143,16 +143,6 @@ void stack_deactivate (Frame *from, Frame *top) {
 }
 
 
-void stack_unreturned (const Frame *from, const Frame *top) {
-  for (; top > from; top--) {
-    Node *n = top->node;
-    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
-        n->as.full.unreturned < INT32_MAX)
-      n->as.full.unreturned++;
-  }
-}
-
-
 void stack_count (Stack *s) {
   Frame *f;
   if (s->counted) return;
@@ -174,11 +164,4 @@ void stack_retrace (Stack *s) {
   for (f = s->base + 1; f <= s->top; f++)
     if (f->as.entered != 0) s->depth++;
   s->traced = (uint32_t)(s->top - s->base);
-}
-
-
-Frame *stack_function (const Stack *s, Frame *from, CallAddress ci) {
-  while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))
-    from--;
-  return from;
 }

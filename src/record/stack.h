@@ -10,14 +10,14 @@
 
 #include "base/index.h"
 #include "identity/line.h"
+#include "internals/internals.h"
 #include "record/node.h"
 
-
-typedef const struct CallInfo *CallAddress;
 
 #define FRAME_EXCLUDED	1u	/* charged to the frame below, not counted */
 #define FRAME_ZONE	2u	/* a zone, opened by the function frame below */
 #define FRAME_RESUMES	4u	/* its function resumes a coroutine */
+#define FRAME_WRAPS	16u	/* ... that 'coroutine.wrap' has hidden in it */
 #define FRAME_TAIL	8u	/* a tail call led to it */
 #define FRAME_SERIAL	8	/* bits from here on tell zones apart */
 
@@ -86,7 +86,14 @@ CPROF_I int stack_grow (Stack *s, const Memory *m);
 CPROF_I void stack_deactivate (Frame *from, Frame *top);
 
 /* Functions above 'from' ended without a return, elsewhere. */
-CPROF_I void stack_unreturned (const Frame *from, const Frame *top);
+static inline void stack_unreturned (const Frame *from, const Frame *top) {
+  for (; top > from; top--) {
+    Node *n = top->node;
+    if (!(top->is.flags & (FRAME_EXCLUDED | FRAME_ZONE)) &&
+        n->as.full.unreturned < INT32_MAX)
+      n->as.full.unreturned++;
+  }
+}
 
 /* All frames become active in their nodes, or cease to be. */
 CPROF_I void stack_count (Stack *s);
@@ -96,6 +103,11 @@ CPROF_I void stack_uncount (Stack *s);
 CPROF_I void stack_retrace (Stack *s);
 
 /* The topmost frame of the function at 'ci', from 'from' down; or base. */
-CPROF_I Frame *stack_function (const Stack *s, Frame *from, CallAddress ci);
+static inline Frame *stack_function (const Stack *s, Frame *from,
+                                     CallAddress ci) {
+  while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))
+    from--;
+  return from;
+}
 
 #endif

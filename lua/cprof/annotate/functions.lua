@@ -95,13 +95,18 @@ function functions.block(view, row)
     from, to = 1, #known.content
     for number in pairs(own) do to = math.max(to, number) end
   end
+  -- the code of its first line makes the function, in the one around it
+  local first = from < to and f.kind == "Lua" and from
+  local function never_ran(number)
+    return known.active[number] and not known.ran[number] and number ~= first
+  end
   local marked, greatest = warm(view, row, own, from), view.greatest
   for number = from, to do
     local line = own[number]
     if line and not view.greatest then
       greatest = math.max(greatest or 0, view.heat(line))
     end
-    if o.coverage and known.active[number] and not known.ran[number] then
+    if o.coverage and never_ran(number) then
       marked[number] = true
     end
   end
@@ -111,7 +116,7 @@ function functions.block(view, row)
     if not content and not own[number] then return nil end
     return { number = number, content = source.printable(content or ""),
       figures = own[number],
-      never = known.active[number] and not known.ran[number] }
+      never = never_ran(number) }
   end
   return {
     title = format.plain(f.name),

@@ -38,10 +38,13 @@ function annotate.define(parser)
 end
 
 function annotate.call(parsed, fail)
-  local profile = input.load(parsed.file, fail)
+  if parsed.file and not parsed.source and
+     not input.is_profile(parsed.file) then
+    parsed.file, parsed.source = nil, parsed.file
+  end
+  local profile, named = input.load(parsed.file, fail)
   if profile.meta.mode ~= "line" then
-    fail(("%s has no lines: record it with cprof run --lines"):format(
-      parsed.file))
+    fail(("%s has no lines: record it with cprof run --lines"):format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {
     heat = parsed.heat, relative = parsed.relative,

@@ -26,7 +26,7 @@ local check = {
 }
 
 function check.define(parser)
-  parser:argument("FILE", "A profile."):target "file"
+  input.profile(parser)
   parser:option("--budget", "The budget, as --update writes it.")
     :argname "JSON":count "1"
   parser:flag("--update", "Write the profile's figures as the budget: " ..
@@ -219,7 +219,7 @@ local function first(profile)
   return out
 end
 
-local function update(parsed, profile, fail)
+local function update(parsed, profile, named, fail)
   local known, why, missing = budget.read(parsed.budget)
   if not known and not missing then fail(why) end
   local new, lost
@@ -231,7 +231,7 @@ local function update(parsed, profile, fail)
   local out = {}
   for i, key in ipairs(lost) do
     out[i] = ("removed: %s is not in %s\n"):format(format.plain(key),
-      parsed.file)
+      named)
   end
   input.print(table.concat(out), fail)
 end
@@ -333,22 +333,22 @@ local function needs_lines(limits)
 end
 
 function check.call(parsed, fail)
-  local profile = input.load(parsed.file, fail)
+  local profile, named = input.load(parsed.file, fail)
   local why = compare.inexact(profile.meta)
   if why then
-    fail(("the figures of %s are not exact: %s"):format(parsed.file, why))
+    fail(("the figures of %s are not exact: %s"):format(named, why))
   end
-  if parsed.update then return update(parsed, profile, fail) end
+  if parsed.update then return update(parsed, profile, named, fail) end
   local limits, message = budget.read(parsed.budget)
   if not limits then fail(message) end
   if needs_lines(limits) and profile.meta.mode ~= "line" then
     fail(("the budget has line hits, %s has none: record it with " ..
-      "cprof run --lines"):format(parsed.file))
+      "cprof run --lines"):format(named))
   end
   local report = hold(profile, limits)
   if report.found == 0 and report.missing > 0 or report.checked == 0 then
     fail(("none of the functions of %s is in %s, so there is nothing to " ..
-      "check"):format(parsed.budget, parsed.file))
+      "check"):format(parsed.budget, named))
   end
   add(report, "%d of %d figures over budget%s; %s wall", report.over,
     report.checked, report.missing > 0 and (", %d function%s not found")

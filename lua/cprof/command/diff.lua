@@ -22,8 +22,10 @@ local diff = {
 local orders = { "self", "total", "calls", "name" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile."):target "before"
-  parser:argument("AFTER", "Another one."):target "after"
+  parser:argument("BEFORE", "A profile. Without it: the recording before " ..
+    "the last one."):target "before":args "?"
+  parser:argument("AFTER", "Another one. Without it: the last recording.")
+    :target "after":args "?"
   parser:option("--sort", "By the change of what."):choices(orders)
     :default "self"
   parser:option("--limit", "Most functions."):argname "N"
@@ -274,13 +276,14 @@ end
 -- What is above it
 -- =======================================================
 
-local function head(view, path, profile)
+-- the file is not named where it is the last recording or the one before
+local function head(view, side, path, profile)
   local meta = profile.meta
   local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
     format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
     meta.clock)
-  local what = ("%s: %s"):format(path,
-    format.plain(meta.program or "(embedded)"))
+  local what = side .. (path and path .. ": " or "") ..
+    format.plain(meta.program or "(embedded)")
   view.page:line(format.cut(what,
     math.max(view.page.width - format.width(facts), 20)) .. facts)
 end
@@ -306,7 +309,7 @@ local function whole(view, before, after, entries)
     counted(entries, "after"), moved / 2))
 end
 
-local function notes(view, parsed, before, after)
+local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
@@ -315,8 +318,8 @@ local function notes(view, parsed, before, after)
         why)
     end
   end
-  check(parsed.before, before)
-  check(parsed.after, after)
+  check(view.before, before)
+  check(view.after, after)
   for _, note in ipairs(list) do view.page:note(note) end
 end
 
@@ -324,9 +327,10 @@ end
 
 
 function diff.call(parsed, fail)
-  local before = input.load(parsed.before, fail)
-  local after = input.load(parsed.after, fail)
+  local before, was = input.load(parsed.before, fail, "previous")
+  local after, is = input.load(parsed.after, fail)
   local view = {
+    before = was, after = is,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color },
     whole = math.max(before.program_ns, after.program_ns),
@@ -334,10 +338,10 @@ function diff.call(parsed, fail)
   local entries = entries_of(before, after)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end
   if view.page.markdown then view.page:title "cprof diff" end
-  head(view, "before: " .. parsed.before, before)
-  head(view, "after:  " .. parsed.after, after)
+  head(view, "before: ", parsed.before, before)
+  head(view, "after:  ", parsed.after, after)
   whole(view, before, after, entries)
-  notes(view, parsed, before, after)
+  notes(view, before, after)
   view.page:gap()
   sort(entries, parsed.sort)
   table_of(view, entries, parsed)

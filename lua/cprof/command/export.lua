@@ -31,7 +31,7 @@ local undo = {
 }
 
 function command.define(parser)
-  parser:argument("FILE", "A profile."):target "file"
+  input.profile(parser)
   parser:option("--format", "One of those above."):argname "FORMAT"
     :choices(names):count "1"
   parser:option("-o", "Where to; standard output.")
@@ -91,10 +91,10 @@ function command.call(parsed, fail)
   if not parsed.output and row.name == "pprof" and core.columns(1) then
     fail "pprof is no text: name a file, with -o OUT"
   end
-  local profile = input.load(parsed.file, fail)
+  local profile, named = input.load(parsed.file, fail)
   if row.mode and profile.meta.mode ~= row.mode then
     fail(("%s needs lines, %s has none: record it with cprof run --lines")
-      :format(row.name, parsed.file))
+      :format(row.name, named))
   end
   local fold = parsed.fold
   if parsed.no_fold then fold = false end

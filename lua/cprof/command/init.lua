@@ -60,7 +60,9 @@ local function make_parser(names)
   root:epilog("cprof COMMAND --help tells the options, with an example; " ..
     "cprof help TOPIC is the reference.")
   root:flag("--version", "Print the version."):action(function()
-    print("cprof " .. require "cprof.core".version)
+    local core = require "cprof.core"
+    print("cprof " .. core.version)
+    print("internals: " .. core.internals())
     os.exit(0, true)
   end)
   local last

@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local recordings = require "cprof.command.recordings"
 local terminal = require "cprof.command.terminal"
 
 local input = {}
@@ -52,19 +53,35 @@ local function spool(fail)
   return path
 end
 
----The profile in a file; "-": on standard input.
----@param path string
+-- the recordings that have no name, and what to do where there is none
+local unnamed = {
+  last = { "the last recording", "nothing was recorded yet: record with " ..
+    "cprof run, or name a FILE" },
+  previous = { "the previous recording", "there is no recording before the " ..
+    "last one: record again, or name BEFORE and AFTER" },
+}
+
+---The profile in a file, and what to call it.
+---@param path string?  "-": on standard input; nil: a recording without name
 ---@param fail fun(message: string)
+---@param which? "last"|"previous"  of those; the last one
 ---@return cprof.Profile
-function input.load(path, fail)
-  if path ~= "-" then return load(path, path, fail) end
+---@return string
+function input.load(path, fail, which)
+  if not path then
+    which = which or "last"
+    path = recordings[which]()
+    if not path then fail(unnamed[which][2]) end
+    return load(path, unnamed[which][1], fail), unnamed[which][1]
+  end
+  if path ~= "-" then return load(path, path, fail), path end
   local copy = spool(fail)
   local profile = load(copy, "standard input", function(message)
     os.remove(copy)
     fail(message)
   end)
   os.remove(copy)
-  return profile
+  return profile, "standard input"
 end
 
 ---Calls a method of a profile; what is wrong with its options is said as
@@ -128,8 +145,19 @@ end
 
 ---Declares the profile that is read.
 function input.profile(parser, what)
-  parser:argument("FILE", (what or "A profile") .. "; -: standard input.")
-    :target "file"
+  parser:argument("FILE", (what or "A profile") .. "; -: standard input. " ..
+    "Without it: what was recorded last."):target "file":args "?"
+end
+
+---Is this word, where a FILE may be left out, one?
+---@param word string
+---@return boolean
+function input.is_profile(word)
+  if word == "-" or word:find "%.cprof$" then return true end
+  local file = not core.special(word) and io.open(word, "rb")
+  local start = file and file:read(6)
+  if file then file:close() end
+  return start == "\x89CPROF"
 end
 
 ---Declares --format, --width and --color.

@@ -15,13 +15,14 @@ local explained = require "cprof.rows"
 local show = {
   name = "show",
   summary = "Print a function's callers, callees and lines.",
+  usage = "cprof show [options] [FILE] FUNCTION",
   example = "cprof show run.cprof parser.parse",
 }
 
 function show.define(parser)
   input.profile(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
-    :target "function"
+    :target "function":args "?"
   parser:option("--limit", "Most callers, and most callees; 12.")
     :argname "N":convert(input.integer("--limit", 1))
   input.page(parser)
@@ -126,8 +127,15 @@ local function lines(view)
 end
 
 function show.call(parsed, fail)
-  local profile = input.load(parsed.file, fail)
-  local row, why = find(select_rows.functions(profile), parsed["function"])
+  local file, wanted = parsed.file, parsed["function"]
+  if not wanted then
+    if not file or input.is_profile(file) then
+      fail "missing argument 'FUNCTION'; see cprof show --help"
+    end
+    file, wanted = nil, file
+  end
+  local profile = input.load(file, fail)
+  local row, why = find(select_rows.functions(profile), wanted)
   if not row then fail(why) end
   local callers, callees = around.new(profile)
   local view = {

@@ -1,0 +1,145 @@
+local command = require "command"
+local helper = require "helper"
+
+local public, direct = "CPROF_INTERNALS=0 ", "CPROF_INTERNALS=1 "
+
+-- elsewhere there is nothing to compare
+local known = string.packsize "T" == 8 and string.packsize "i" == 4
+if not known then return end
+
+describe("the room that reads Lua's structures", function()
+  local dir, header
+
+  setup(function()
+    dir = command.folder()
+    assert(os.execute(("mkdir '%s/internals'"):format(dir.path)))
+    header = command.read "src/internals/internals.h"
+  end)
+
+  teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
+
+  -- how Lua is asked, by a program that believes in this header
+  local function proved(text, flags, before)
+    dir:file("internals/internals.h", text)
+    local out, err, status = command.shell(([[
+      export LD_PRELOAD=
+      gcc -std=c99 %s -I'%s' -Isrc -I/usr/include/lua5.4 -o '%s/host' \
+        spec/support/layout_host.c src/internals/internals.c \
+        src/base/probe.c -llua5.4 -lpthread && %s '%s/host']]):format(
+      flags or "", dir.path, dir.path, before or direct, dir.path))
+    assert.equal(0, status, err)
+    return out
+  end
+
+  it("is used where its offsets are Lua's", function()
+    assert.equal("direct\n", proved(header))
+  end)
+
+  it("is not used where the environment or the compiler says so", function()
+    assert.equal("public\n", proved(header, "", public))
+    assert.equal("public\n", proved(header, "-DCPROF_INTERNALS=0"))
+    assert.equal("direct\n", proved(header, "", direct))
+  end)
+
+  it("is used neither, nor crashes, where an offset is wrong", function()
+    local count = 0
+    for name, value in header:gmatch "\n#define (INTERNALS_%u+_%u+)\t(%d+)" do
+      for _, wrong in ipairs { value + 8, value == "0" and 24 or value - 8 } do
+        local changed, n = header:gsub("(#define " .. name .. "\t)%d+",
+          "%1" .. math.tointeger(wrong))
+        assert.equal(1, n)
+        assert.equal("public\n", proved(changed), name .. " " .. wrong)
+      end
+      count = count + 1
+    end
+    assert.equal(11, count)
+  end)
+
+  it("is used neither, nor crashes, where a tag is wrong", function()
+    for _, name in ipairs { "LUA", "C", "CLOSURE", "THREAD" } do
+      local changed, n = header:gsub("(#define INTERNALS_" .. name ..
+        "\t)0x%x+", "%10x01")
+      assert.equal(1, n)
+      assert.equal("public\n", proved(changed), name)
+    end
+  end)
+end)
+
+describe("how Lua is asked", function()
+  local script = [[local p = require "cprof"
+    p.start { file = ... } math.abs(1) p.stop()
+    local q = p.load(...)
+    q:save(...)
+    local sum = require "cprof.merge".sum { q, q }
+    print(p.snapshot().meta.internals, q.meta.internals,
+      p.load(...).meta.internals, sum.meta.internals)]]
+
+  local function told(before)
+    local dir <close> = command.folder()
+    local path = dir:file("script.lua", script)
+    local out, err = command.shell(("%s lua5.4 '%s' '%s/file.cprof'"):format(
+      before, path, dir.path))
+    assert.equal("", err)
+    return out
+  end
+
+  it("is in profiles and in files", function()
+    assert.equal(("public\t"):rep(3) .. "public\n", told(public))
+    assert.equal(("direct\t"):rep(3) .. "direct\n", told(direct))
+  end)
+
+  it("is in the version that the command prints", function()
+    local out = command.cprof_with(public, "", "--version")
+    assert.equal("cprof " .. require "cprof"._VERSION ..
+      "\ninternals: public\n", out)
+    out = command.cprof_with(direct, "", "--version")
+    assert.is_truthy(out:find("\ninternals: direct\n", 1, true))
+  end)
+end)
+
+describe("profiles of both ways to ask Lua are the same", function()
+  local function profile(before, ...)
+    local out, err, status = command.shell(("%s lua5.4 %s %s"):format(before,
+      "spec/support/both_ways.lua", table.concat({ ... }, " ")))
+    assert.equal(0, status, err)
+    return out, err
+  end
+
+  -- how often some functions were called, whatever else agrees
+  local programs = {
+    tail_calls = { "last 40", "down 230" },
+    coroutines = { "coroutine.yield 162", "coroutine.wrap function 13" },
+    errors = { "deep 110", "error 60" },
+    metamethods = { "programs.metamethods 1", "rawset 20" },
+    varargs = { "pass 40", "count 60" },
+    garbage = { "f 3000", "a 300", "b 3000" },
+    dumped = { "first 1000", "second 2000" },
+    places = { "a 3000", "b 6000" },
+    reloaded = { "a 142", "b 142", "c 71" },
+    one_line = { "a 20", "a 200", "c 40" },
+    paused = { "a 200", "b 200", "f 200", "g 400" },
+  }
+
+  for name, expected in pairs(programs) do
+    it("after " .. name:gsub("_", " "), function()
+      for _, options in ipairs { "", "line", "call fold" } do
+        local a, how = profile(direct, name, options)
+        assert.equal("direct\n", how)
+        local b
+        b, how = profile(public, name, options)
+        assert.equal("public\n", how)
+        assert.equal(b, a)
+        for _, text in ipairs(expected) do
+          local fn, calls = text:match "^(.*) (%d+)$"
+          local found = false
+          for line in a:gmatch "[^\n]+" do
+            found = found or line:find(fn .. " ", 1, true) == 1 and
+              line:match " (%d+)$" == calls
+          end
+          assert.is_true(found, text .. "\n" .. a)
+        end
+        if helper.slow then break end
+      end
+    end)
+  end
+end)

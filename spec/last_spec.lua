@@ -1,0 +1,83 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+local once = [[
+local function leaf() return #string.rep("x", 100) end
+for _ = 1, 10 do leaf() end
+]]
+local twice = once:gsub("10", "20")
+
+describe("commands without a file", function()
+  -- cprof with a folder for recordings of its own
+  local function within(dir)
+    return function(...)
+      return command.cprof_with("export SPEC_TMPDIR=" .. dir.path .. ";", "",
+        ...)
+    end
+  end
+
+  it("read what was recorded last", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("script.lua", once)
+    local _, err, status = cprof("run", "--lines", script)
+    assert.equal(0, status, err)
+    assert.is_truthy(err:find("\nNext: cprof show [%w.]+\n"), err)
+    for _, words in ipairs { { "report" }, { "tree" }, { "callgraph" },
+      { "show", "leaf" }, { "annotate" }, { "annotate", script },
+      { "export", "--format=folded" } } do
+      local out
+      out, err, status = cprof(table.unpack(words))
+      assert.equal("", err)
+      assert.equal(0, status)
+      assert.is_truthy(out:find "leaf", out)
+    end
+  end)
+
+  it("compare it with the one before", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", dir:file("script.lua", once))
+    local out, err, status = cprof "diff"
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.is_truthy(err:find("there is no recording before the last one", 1,
+      true), err)
+    cprof("run", "-o", dir:file "other.cprof", dir:file "script.lua")
+    cprof("run", dir:file("script.lua", twice))
+    out, err, status = cprof "diff"
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true), out)
+    assert.is_truthy(out:find("after: +" .. dir:file "script.lua"), out)
+    assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
+    -- one file: it is compared with the last recording
+    out = cprof("diff", dir:file "other.cprof")
+    assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
+  end)
+
+  it("say so where there is none", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    for _, words in ipairs { { "report" }, { "show", "leaf" }, { "diff" },
+      { "annotate", "x.lua" } } do
+      local out, err, status = cprof(table.unpack(words))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("cprof run", 1, true) or
+        err:find("record again", 1, true), err)
+    end
+  end)
+
+  it("tell a file from a function", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", "-o", dir:file "x.cprof", dir:file("script.lua", once))
+    local _, err, status = cprof("show", dir:file "x.cprof")
+    assert.equal(2, status)
+    assert.is_truthy(err:find("missing argument 'FUNCTION'", 1, true), err)
+    _, err, status = cprof("report", dir:file "nowhere.cprof")
+    assert.equal(2, status)
+    assert.is_truthy(err:find("nowhere.cprof", 1, true), err)
+  end)
+end)

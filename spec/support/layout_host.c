@@ -1,0 +1,13 @@
+/*
+** Says how Lua would be asked, with whichever internals.h it is compiled.
+*/
+
+#include <stdio.h>
+
+#include "internals/internals.h"
+
+
+int main (void) {
+  puts(internals_name(internals_usable()));
+  return 0;
+}

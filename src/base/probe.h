@@ -1,0 +1,26 @@
+/*
+** Probes: can memory be read at all, before it is? The system tells: it
+** refuses to copy what it cannot read, from this process to itself or to a
+** pipe.
+*/
+
+#ifndef probe_h
+#define probe_h
+
+#include <stddef.h>
+
+#include "base/platform.h"
+
+
+typedef struct MemoryProbe {
+  int read, write;	/* the pipe's ends */
+} MemoryProbe;
+
+/* 0: no pipe can be had */
+CPROF_I int probe_open (MemoryProbe *p);
+CPROF_I void probe_close (const MemoryProbe *p);
+
+/* at most 512 bytes */
+CPROF_I int probe_readable (const MemoryProbe *p, const void *at, size_t size);
+
+#endif

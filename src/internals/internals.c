@@ -1,0 +1,310 @@
+/*
+** See internals.h
+*/
+
+#include "internals/internals.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <lauxlib.h>
+#include <lualib.h>
+
+#include "base/probe.h"
+
+
+/* Compiled without it, cprof asks the public functions only. */
+#if !defined(CPROF_INTERNALS)
+#define CPROF_INTERNALS	1
+#endif
+
+#if CPROF_INTERNALS && UINTPTR_MAX == UINT64_MAX && INT_MAX == INT32_MAX
+#define INTERNALS_KNOWN	1
+#else
+#define INTERNALS_KNOWN	0
+#endif
+
+
+/* what was seen at the events of a program that has functions of all kinds */
+typedef struct Proof {
+  MemoryProbe probe;
+  int failed;
+  unsigned lua, c, closures, threads, tails, callers;	/* comparisons */
+  const void *state;	/* what all coroutines share */
+  ptrdiff_t name;	/* from a source, as read, to its text; 0: unknown */
+  size_t instruction;	/* that ran last in the function without jumps */
+  unsigned instructions;	/* that were seen there ... */
+  size_t size;	/* ... and how many it has */
+} Proof;
+
+/* fewest comparisons of each sort */
+#define PROOF_LEAST	8
+
+
+/* {======================================================
+** Comparing
+** ======================================================= */
+
+typedef struct CodeBlock {
+  const void *at;
+  size_t size;
+  int found;
+} CodeBlock;
+
+
+/* Sees all blocks of a dump: the code of the function is one of them. */
+static int proof_block (lua_State *L, const void *p, size_t size, void *ud) {
+  CodeBlock *c = cast(CodeBlock *, ud);
+  (void)L;
+  if (p == c->at && size == c->size) c->found = 1;
+  return 0;
+}
+
+
+/* the prototype 'p' of the function on top of L, which is in 'ar' */
+static int proof_prototype (Proof *x, lua_State *L, const lua_Debug *ar,
+                            const void *p) {
+  uint64_t lines;
+  const char *source;
+  CodeBlock code;
+  int both[2];
+  if (!probe_readable(&x->probe, p, INTERNALS_PROTO)) return 0;
+  lines = internals_lines(p);
+  memcpy(both, &lines, sizeof both);
+  if (both[0] != ar->linedefined || both[1] != ar->lastlinedefined) return 0;
+  code.at = internals_code(p);
+  code.size = (size_t)internals_size(p) * INTERNALS_INSTRUCTION;
+  code.found = 0;
+  if (lua_dump(L, proof_block, &code, 0) != 0 || !code.found) return 0;
+  source = cast(const char *, internals_source(p));
+  if (source == NULL) return strcmp(ar->source, "=?") == 0;
+  if (x->name == 0) x->name = ar->source - source;
+  return ar->source - source == x->name;
+}
+
+
+/* The first upvalue of the C function on top of L, which runs in 'ar'. */
+static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
+                          const void *closure) {
+  const lua_State *thread;
+  if (!probe_readable(&x->probe, closure, INTERNALS_CLOSURE_UPVALUE + 16) ||
+      lua_getupvalue(L, -1, 1) == NULL)
+    return 0;
+  thread = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  x->threads += thread != NULL;
+  return internals_thread(ar->i_ci) == thread;
+}
+
+
+/* Is the function that 'ar' runs the one on top of L? */
+static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
+  const void *slot, *value, *body;
+  int isc;
+  if (!probe_readable(&x->probe, ar->i_ci, INTERNALS_CI_PC + 8)) return 0;
+  slot = internals_load(ar->i_ci, INTERNALS_CI_FUNC);
+  if (!probe_readable(&x->probe, slot, 16)) return 0;
+  value = internals_load(slot, 0);
+  if (value != lua_topointer(L, -1)) return 0;
+  if (!probe_readable(&x->probe, value, INTERNALS_CLOSURE_BODY + 8)) return 0;
+  body = internals_function(ar->i_ci, &isc);
+  if (isc != (*ar->what == 'C')) return 0;
+  if (!isc) return ++x->lua && proof_prototype(x, L, ar, body);
+  if (body != (const void *)(uintptr_t)lua_tocfunction(L, -1)) return 0;
+  if (body == value) return ++x->c && internals_thread(ar->i_ci) == NULL;
+  return ++x->closures && proof_upvalue(x, L, ar, value);
+}
+
+
+static int proof_caller (Proof *x, lua_State *L, const lua_Debug *ar) {
+  lua_Debug caller;
+  if (!lua_getstack(L, 1, &caller)) return 1;
+  x->callers++;
+  return internals_caller(ar->i_ci) == caller.i_ci;
+}
+
+
+/*
+** In a function without jumps, each instruction follows the one before.
+** Only what finds metamethods is passed over.
+*/
+static int proof_instruction (Proof *x, const lua_Debug *ar) {
+  int isc;
+  const void *p = internals_function(ar->i_ci, &isc);
+  size_t at = internals_instruction(ar->i_ci, p), before = x->instruction;
+  x->instruction = at;
+  x->instructions++;
+  x->size = internals_size(p);
+  return at < x->size && at <= before + 2 &&
+         (at > before || x->instructions == 1);
+}
+
+
+static const char PROOF = 0;	/* address: key in the registry */
+
+
+static void proof_hook (lua_State *L, lua_Debug *ar) {
+  Proof *x;
+  int ok;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &PROOF);
+  x = cast(Proof *, lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  if (x->failed) return;
+  lua_getinfo(L, "Sf", ar);
+  ok = proof_function(x, L, ar) && proof_caller(x, L, ar) &&
+       internals_state(L) == x->state;
+  if (ok && ar->event == LUA_HOOKCOUNT) ok = proof_instruction(x, ar);
+  else if (ok && ar->event == LUA_HOOKTAILCALL) x->tails++;
+  x->failed = !ok;
+  lua_pop(L, 1);
+}
+
+
+static int proof_enough (const Proof *x) {
+  return !x->failed && x->lua >= PROOF_LEAST && x->c >= PROOF_LEAST &&
+         x->closures >= PROOF_LEAST && x->threads >= PROOF_LEAST &&
+         x->tails >= PROOF_LEAST && x->callers >= PROOF_LEAST && x->instructions >= PROOF_LEAST &&
+         x->instruction + 1 == x->size;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** What runs
+** ======================================================= */
+
+static const char proof_program[] =
+  "local light, closure = ...\n"
+  "local function plain (a) return a end\n"
+  "local function variadic (...) return ... end\n"
+  "local function tail (f, ...) return f(...) end\n"
+  "local object = setmetatable({}, {\n"
+  "  __index = function (_, k) return plain(k) end,\n"
+  "  __add = variadic, __call = plain, __close = plain })\n"
+  "local function body (a)\n"
+  "  for i = 1, 4 do coroutine.yield(plain(a), light(closure(i))) end\n"
+  "end\n"
+  "local function fails (i)\n"
+  "  local o <close> = object\n"
+  "  error(i)\n"
+  "end\n"
+  "for i = 1, 4 do\n"
+  "  local co = coroutine.wrap(body)\n"
+  "  for _ = 1, 4 do co(i) end\n"
+  "  tail(plain, i) tail(variadic, i, i) tail(tail, light, i)\n"
+  "  local a = object[i] + object, object(i)\n"
+  "  pcall(fails, i)\n"
+  "end\n";
+
+static const char proof_straight[] =
+  "local a = 1\nlocal b = a + 1\nlocal c = b * 2\nlocal d = {c}\n"
+  "local e = d[1]\nd.x = e\nlocal f = e .. a\nlocal g = -b\n"
+  "local h = #d\nlocal i = h\n";
+
+
+typedef struct Stripped {
+  char bytes[4096];
+  size_t size;
+} Stripped;
+
+
+static int proof_append (lua_State *L, const void *p, size_t size, void *ud) {
+  Stripped *s = cast(Stripped *, ud);
+  (void)L;
+  if (size > sizeof s->bytes - s->size) return 1;
+  if (size > 0) memcpy(s->bytes + s->size, p, size);
+  s->size += size;
+  return 0;
+}
+
+
+/*
+** Pushes the function without jumps, without lines and names: a size that
+** is not that of its code would be another one then.
+*/
+static int proof_pushstraight (lua_State *L) {
+  Stripped s;
+  s.size = 0;
+  return luaL_loadstring(L, proof_straight) == LUA_OK &&
+         lua_dump(L, proof_append, &s, 1) == 0 &&
+         luaL_loadbuffer(L, s.bytes, s.size, "=?") == LUA_OK;
+}
+
+
+static int proof_return (lua_State *L) {
+  return lua_gettop(L);
+}
+
+
+/* Proof -> */
+static int proof_run (lua_State *L) {
+  Proof *x = cast(Proof *, lua_touserdata(L, 1));
+  luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+  luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 1);
+  lua_pushlightuserdata(L, x);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &PROOF);
+  if (luaL_loadbuffer(L, proof_program, sizeof proof_program - 1, "=proof")
+      != LUA_OK)
+    return lua_error(L);
+  lua_pushcfunction(L, proof_return);
+  lua_pushboolean(L, 1);
+  lua_pushcclosure(L, proof_return, 1);
+  lua_sethook(L, proof_hook, LUA_MASKCALL | LUA_MASKRET, 0);
+  lua_call(L, 2, 0);
+  lua_sethook(L, NULL, 0, 0);
+  if (!proof_pushstraight(L)) return lua_error(L);
+  lua_sethook(L, proof_hook, LUA_MASKCOUNT, 1);
+  lua_call(L, 0, 0);
+  return 0;
+}
+
+
+static int proof_make (Proof *x, lua_State *L, const lua_State *other) {
+  if (!probe_readable(&x->probe, L, INTERNALS_STATE_GLOBAL + 8) ||
+      !probe_readable(&x->probe, other, INTERNALS_STATE_GLOBAL + 8))
+    return 0;
+  x->state = internals_state(L);
+  if (x->state == internals_state(other)) return 0;
+  lua_pushcfunction(L, proof_run);
+  lua_pushlightuserdata(L, x);
+  return lua_pcall(L, 1, 0, 0) == LUA_OK && proof_enough(x);
+}
+
+
+static int proof_states (Proof *x) {
+  lua_State *L = luaL_newstate(), *other = luaL_newstate();
+  int ok = L != NULL && other != NULL && proof_make(x, L, other);
+  if (L != NULL) lua_close(L);
+  if (other != NULL) lua_close(other);
+  return ok;
+}
+
+/* }====================================================== */
+
+
+/* The library that is called is the same for all states of a process. */
+static pthread_once_t internals_once = PTHREAD_ONCE_INIT;
+static int internals_proved;
+
+
+static int internals_wanted (void) {
+  const char *wanted = getenv("CPROF_INTERNALS");
+  return INTERNALS_KNOWN && (wanted == NULL || strcmp(wanted, "0") != 0);
+}
+
+
+static void internals_prove (void) {
+  Proof x;
+  memset(&x, 0, sizeof x);
+  if (!internals_wanted() || !probe_open(&x.probe)) return;
+  internals_proved = proof_states(&x);
+  probe_close(&x.probe);
+}
+
+
+int internals_usable (void) {
+  pthread_once(&internals_once, internals_prove);
+  return internals_proved;
+}

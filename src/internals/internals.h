@@ -1,0 +1,133 @@
+/*
+** Behind lua_Debug: which function a CallInfo runs, who called it, and at
+** which instruction it is, read where Lua keeps it. Nothing else in cprof
+** looks at Lua's own structures.
+**
+** The offsets are those of 64-bit builds of Lua 5.4.0 to 5.5.0. Lua does
+** not promise them, so 'internals_usable' tries them first: on functions
+** of all kinds, every answer is compared with what the public functions
+** say. Where one differs, nothing here is used.
+*/
+
+#ifndef internals_h
+#define internals_h
+
+#include <string.h>
+
+#include <lua.h>
+
+#include "base/platform.h"
+
+
+typedef const struct CallInfo *CallAddress;
+
+#define INTERNALS_CI_FUNC	0
+#define INTERNALS_CI_PREVIOUS	16
+#define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
+#define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
+#define INTERNALS_VALUE_TAG	8
+#define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
+#define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
+#define INTERNALS_PROTO_SIZE	24	/* of the code, in instructions */
+#define INTERNALS_PROTO_LINES	44	/* two integers: first and last */
+#define INTERNALS_PROTO_CODE	64
+#define INTERNALS_PROTO_SOURCE	112
+#define INTERNALS_PROTO	128	/* bytes of a prototype that are read */
+
+/* tags, without the bit for what can be collected */
+#define INTERNALS_TAG	0x3F
+#define INTERNALS_LUA	0x06
+#define INTERNALS_C	0x16	/* without upvalues */
+#define INTERNALS_CLOSURE	0x26	/* with some */
+#define INTERNALS_THREAD	0x08
+
+#define INTERNALS_INSTRUCTION	4	/* bytes of one */
+
+
+/*
+** Can all this be used? Found out once in a process; not where the
+** environment has CPROF_INTERNALS=0 then.
+*/
+CPROF_I int internals_usable (void);
+
+/* What profiles call the way in which Lua was asked. */
+static inline const char *internals_name (int direct) {
+  return direct ? "direct" : "public";
+}
+
+
+/* Compilers may not assume which types lie there. */
+static inline const void *internals_load (const void *p, size_t offset) {
+  const void *value;
+  memcpy(&value, (const char *)p + offset, sizeof value);
+  return value;
+}
+
+static inline unsigned internals_tag (const void *p, size_t offset) {
+  return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG]
+         & INTERNALS_TAG;
+}
+
+/* the same for all coroutines of a state, and for no others */
+static inline const void *internals_state (const lua_State *L) {
+  return internals_load(L, INTERNALS_STATE_GLOBAL);
+}
+
+/* who called it; at the bottom of a stack, no frame that Lua admits to */
+static inline CallAddress internals_caller (CallAddress ci) {
+  return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
+}
+
+/* The prototype of a Lua function, or a C function; '*isc' tells which. */
+static inline const void *internals_function (CallAddress ci, int *isc) {
+  const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
+  const void *value = internals_load(slot, 0);
+  unsigned tag = internals_tag(slot, 0);
+  *isc = tag != INTERNALS_LUA;
+  if (tag == INTERNALS_C) return value;
+  return internals_load(value, INTERNALS_CLOSURE_BODY);
+}
+
+/* The thread that is the first upvalue of a C function; NULL: it is none. */
+static inline lua_State *internals_thread (CallAddress ci) {
+  const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
+  const void *value = internals_load(slot, 0);
+  const void *thread;
+  if (internals_tag(slot, 0) != INTERNALS_CLOSURE ||
+      internals_tag(value, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
+    return NULL;
+  thread = internals_load(value, INTERNALS_CLOSURE_UPVALUE);
+  return (lua_State *)(uintptr_t)thread;
+}
+
+/* Equal prototypes of different chunks have different ones. */
+static inline const void *internals_source (const void *proto) {
+  return internals_load(proto, INTERNALS_PROTO_SOURCE);
+}
+
+static inline const void *internals_code (const void *proto) {
+  return internals_load(proto, INTERNALS_PROTO_CODE);
+}
+
+static inline uint32_t internals_size (const void *proto) {
+  uint32_t size;
+  memcpy(&size, (const char *)proto + INTERNALS_PROTO_SIZE, sizeof size);
+  return size;
+}
+
+/* first and last line of the definition, as one number */
+static inline uint64_t internals_lines (const void *proto) {
+  uint64_t lines;
+  memcpy(&lines, (const char *)proto + INTERNALS_PROTO_LINES, sizeof lines);
+  return lines;
+}
+
+/* In a hook, the index of the instruction that a Lua function is at. */
+static inline size_t internals_instruction (CallAddress ci,
+                                            const void *proto) {
+  const char *pc = cast(const char *, internals_load(ci, INTERNALS_CI_PC));
+  const char *code = cast(const char *, internals_code(proto));
+  return (size_t)(pc - code) / INTERNALS_INSTRUCTION - 1;
+}
+
+#endif
