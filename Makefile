@@ -8,7 +8,7 @@
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
-# make rockspec   list sources and modules in the rockspecs
+# make rockspec   list sources and modules; the rockspec of a release
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
 
