@@ -33,6 +33,7 @@ build = {
         "src/base/index.c",
         "src/base/memory.c",
         "src/base/platform.c",
+        "src/base/probe.c",
         "src/base/sigbus.c",
         "src/base/text.c",
         "src/cost/calibrate.c",
@@ -48,11 +49,13 @@ build = {
         "src/identity/bytecode.c",
         "src/identity/closure.c",
         "src/identity/codes.c",
+        "src/identity/collection.c",
         "src/identity/function.c",
         "src/identity/label.c",
         "src/identity/library.c",
         "src/identity/line.c",
         "src/identity/source.c",
+        "src/internals/internals.c",
         "src/lua/lcallees.c",
         "src/lua/lcallgraph.c",
         "src/lua/lcore.c",
@@ -192,6 +195,14 @@ build = {
     ["cprof.view"] = "lua/cprof/view/init.lua",
     ["cprof.view.lists"] = "lua/cprof/view/lists.lua",
     -- end
+  },
+  platforms = {
+    linux = {
+      modules = {
+        -- dladdr, before glibc 2.34
+        ["cprof.core"] = { libraries = { "m", "pthread", "dl" } },
+      },
+    },
   },
   install = {
     bin = { cprof = "lua/cprof/bin/cprof" },
