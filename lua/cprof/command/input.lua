@@ -163,18 +163,21 @@ function input.is_profile(word)
 end
 
 ---Declares --format, --width and --color.
-function input.page(parser)
-  parser:option("--format", "markdown: to paste into an issue.")
-    :choices { "text", "markdown" }
-  input.looks(parser)
+---@param parser table
+---@param uncut? boolean  lines are not cut but for a terminal
+function input.page(parser, uncut)
+  parser:option("--format", "markdown: to paste into an issue, uncut.")
+    :choices { "text", "markdown" }:default "text"
+  input.looks(parser, uncut)
 end
 
 ---Declares --width and --color.
-function input.looks(parser)
-  parser:option("--width", "Columns; those of the terminal."):argname "N"
+function input.looks(parser, uncut)
+  parser:option("--width", "Columns. (default: the terminal's; elsewhere " ..
+    (uncut and "as many as it takes)" or "100)")):argname "N"
     :convert(input.integer("--width", 40))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
-    :choices { "auto", "always", "never" }
+    :choices { "auto", "always", "never" }:default "auto"
 end
 
 return input

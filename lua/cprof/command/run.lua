@@ -53,7 +53,7 @@ function run.define(parser)
   parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
   parser:option("--clock", "wall, or the processor time: cpu.")
-    :choices { "wall", "cpu" }
+    :choices { "wall", "cpu" }:default "wall"
   parser:option("--recursion", "full: each level is a node of its own; " ..
     "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
     :choices { "auto", "full", "fold" }
@@ -62,9 +62,11 @@ function run.define(parser)
     :argname "N":convert(input.integer("--max-nodes", 16))
   parser:option("-o", "The file to record into, while the program runs; " ..
     "%p in its name: the process. Without FILE, also before a word that " ..
-    "looks like a program (.lua, #!, or compiled): program and time.")
+    "looks like a program (.lua, #!, or compiled): program and time. " ..
+    "(default: a recording that commands without FILE read)")
     :argname "[FILE]":target "output":hidden_name "--output"
-  parser:option("--format", "Write FILE at the end, as of cprof export.")
+  parser:option("--format", "Write FILE at the end, as of cprof export. " ..
+    "(default: none; it is a profile, and written all the time)")
     :choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
