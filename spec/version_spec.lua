@@ -16,7 +16,7 @@ describe("the version", function()
   it("stands in cprof.h, and is what cprof says", function()
     assert.is_truthy(version)
     assert.equal("cprof " .. version,
-      command.cprof "--version":match "^[^\n]*")
+      (command.cprof "--version"):match "^[^\n]*")
     assert.equal(version, require "cprof.core".version)
     local p = helper.record(function() end)
     assert.equal(version, p.meta.cprof_version)

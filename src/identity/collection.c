@@ -1,8 +1,10 @@
 /*
 ** See collection.h
 **
-** A weak table has a value that nothing else has. Lua takes it out in each
+** A weak table has a mark that nothing else has. Lua takes it out in each
 ** cycle of the collector, before it frees anything that this cycle found.
+** The finalizer of the mark puts another one there: to make it in a hook
+** would be a reason for Lua to collect.
 */
 
 #include "identity/collection.h"
@@ -12,35 +14,54 @@
 static const char COLLECTION = 0;
 
 
-void collection_init (lua_State *L) {
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
+/* Puts a mark into the table on top. Its metatable is at 'metatable'. */
+static void collection_mark (lua_State *L, int metatable) {
+  uint64_t *mark = cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
+  *mark = platform_ticks() | 1;
+  lua_pushvalue(L, metatable);
   lua_setmetatable(L, -2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &COLLECTION);
+  lua_rawseti(L, -2, 1);
 }
 
 
-/* -> */
-static int collection_store (lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &COLLECTION);
-  lua_newtable(L);
-  lua_rawseti(L, -2, 1);
+/* old mark -> */
+static int collection_gc (lua_State *L) {
+  lua_settop(L, 1);
+  if (!lua_getmetatable(L, 1) ||
+      lua_rawgetp(L, LUA_REGISTRYINDEX, &COLLECTION) != LUA_TTABLE)
+    return 0;
+  if (lua_rawgeti(L, 3, 1) != LUA_TNIL) return 0;  /* that of another start */
+  lua_pop(L, 1);
+  collection_mark(L, 2);
   return 0;
 }
 
 
-int collection_none (lua_State *L) {
-  int none = 0;
+void collection_init (lua_State *L) {
+  int top = lua_gettop(L);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, collection_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_createtable(L, 1, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  collection_mark(L, top + 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &COLLECTION);
+  lua_settop(L, top);
+}
+
+
+uint64_t collection_now (lua_State *L) {
+  const uint64_t *mark = NULL;
+  uint64_t now = 0;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &COLLECTION) == LUA_TTABLE) {
-    none = lua_rawgeti(L, -1, 1) == LUA_TTABLE;
+    lua_rawgeti(L, -1, 1);
+    mark = cast(const uint64_t *, lua_touserdata(L, -1));
+    if (mark != NULL) now = *mark;
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
-  if (!none) {
-    lua_pushcfunction(L, collection_store);
-    if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
-  }
-  return none;
+  return now;
 }

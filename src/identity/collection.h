@@ -1,6 +1,6 @@
 /*
-** Collections: may anything have been freed since a certain moment? Until
-** then, the address of something that was alive is its own.
+** Collections: has the garbage collector freed anything since a certain
+** moment? Until then, the address of something that was alive is its own.
 */
 
 #ifndef collection_h
@@ -15,9 +15,9 @@
 CPROF_I void collection_init (lua_State *L);
 
 /*
-** Has the garbage collector freed nothing that was alive when this was last
-** not true? The first time, and when in doubt, it is not. Raises no errors.
+** A number that is another one after each cycle of the collector; 0: one is
+** about to end, and nothing is sure. Runs nothing, and raises no errors.
 */
-CPROF_I int collection_none (lua_State *L);
+CPROF_I uint64_t collection_now (lua_State *L);
 
 #endif

@@ -42,11 +42,14 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 */
 static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
                             const Callee *key) {
+  uint64_t now;
   if (c->address != (key->address | CALLEE_DOUBT) || c->lines != key->lines ||
       c->source != key->source || c->code != key->code)
     return 0;
-  if (collection_none(L)) return 1;
+  now = collection_now(L);
+  if (now != 0 && now == h->recorder->collection) return 1;
   recorder_forgetkeys(h->recorder, 1u << KEY_CLOSURE);
+  h->recorder->collection = now;
   return 0;
 }
 

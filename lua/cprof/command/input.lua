@@ -163,8 +163,10 @@ end
 ---@param word string
 ---@return boolean
 function input.is_profile(word)
-  if word == "-" or word:find "%.cprof$" then return true end
-  local file = not core.special(word) and io.open(word, "rb")
+  if word == "-" or word:find "%.cprof$" or core.special(word) then
+    return true
+  end
+  local file = io.open(word, "rb")
   local start = file and file:read(6)
   if file then file:close() end
   return start == "\x89CPROF"

@@ -11,6 +11,7 @@ A program that cannot be started with `cprof run` can require `cprof.auto`, whic
 |---|---|
 | `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends |
 | `CPROF_OPTIONS` | the same, with options of `start`, separated by commas (`\,` is one in a value); lists have their name several times |
+| `CPROF_INTERNALS` | `0`: ask only Lua's public functions, which costs more |
 | `NO_COLOR` | reports have no colours unless an option asks for them |
 
 Exit statuses of commands: 0; 1: `cprof check` found more than the budget has; 2: bad input, said in one line on standard error; 3: a fault of cprof. `cprof run` exits as the program does.
