@@ -11,8 +11,8 @@ local view = {}
 ---@param sort string   its default, in words
 function view.define(parser, limit, sort)
   input.profile(parser)
-  parser:option("--limit", ("Most rows. (default: %s)"):format(limit)):argname "N"
-    :convert(input.integer("--limit", 1))
+  parser:option("--limit", ("Most rows. (default: %s)"):format(limit))
+    :argname "N":convert(input.integer("--limit", 1))
   parser:option("--min-percent", "Least share of the time of a row. " ..
     "(default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
