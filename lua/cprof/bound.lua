@@ -1,5 +1,8 @@
--- How sure times are: overhead is known to within a quarter. Where more
--- than four times of what is left was taken out, only a bound is known.
+-- How sure figures are: overhead is known to within a quarter. Where more
+-- than four times of what is left was taken out, only a bound is known. So
+-- it is with the depth of recursion that folded later.
+
+local format = require "cprof.format"
 
 local bound = {}
 
@@ -21,6 +24,15 @@ function bound.set(row)
   row.total_most, row.total_bounded = bound.of(row.total_ns,
     row.total_raw_ns)
   return row
+end
+
+---What is said of the depth of a recursion: 12, ≥52,973.
+---@param depth integer
+---@param meta cprof.Meta
+---@return string
+function bound.depth(depth, meta)
+  local least = meta.truncated > 0 or meta.folded and meta.fold_at > 0
+  return (least and "≥" or "") .. format.count(depth)
 end
 
 return bound

@@ -10,7 +10,7 @@ return {
 | calls | how often it was called, exactly |
 | defined | where its code is |
 
-`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
+`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep; `≥150`: at least, where it was folded while recording. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
 
 | option | default | |
 |---|---|---|

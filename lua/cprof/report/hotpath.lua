@@ -2,7 +2,6 @@
 -- lines. Callers that do little but call one other are joined with it.
 
 local bound = require "cprof.bound"
-local format = require "cprof.format"
 
 local hotpath = {}
 
@@ -61,19 +60,13 @@ local function grow(tree, id, whole, most)
   return start.callees
 end
 
-local function label(node)
-  local given = format.plain(node.func.name)
-  if node.depth < 2 then return given end
-  return ("%s ×%s"):format(given, format.count(node.depth))
-end
-
 -- a line for a node, and those that it is joined with
 local function join(node, level, out)
   local line = { level = level, names = {}, nodes = 0, self_ns = 0,
     self_raw_ns = 0, total_ns = node.total_ns,
     total_raw_ns = node.total_raw_ns }
   while node do
-    line.names[#line.names + 1] = label(node)
+    line.names[#line.names + 1] = node.label
     line.nodes = line.nodes + 1
     line.self_ns = line.self_ns + node.self_ns
     line.self_raw_ns = line.self_raw_ns + node.self_raw_ns
