@@ -9,20 +9,36 @@ local bound = {}
 ---What is said of a time: itself, or what it is at most.
 ---@param ns integer
 ---@param raw integer  the same with overhead
+---@param most? integer  a time that has this one in it
 ---@return integer ns, boolean bounded
-function bound.of(ns, raw)
+function bound.of(ns, raw, most)
   local cost = raw - ns
   if ns * 4 >= cost then return ns, false end
-  return ns + (cost + 3) // 4, true
+  local at_most = ns + (cost + 3) // 4
+  if most and at_most > most then at_most = math.max(most, ns) end
+  return at_most, true
+end
+
+---What no time of a profile is above: that of the program. nil: that is not
+---known, since overhead was estimated at more than was measured.
+---@param profile cprof.Profile
+---@return integer?
+function bound.most(profile)
+  local all = profile.program_ns
+  return profile.meta.clamped_ns <= all and all or nil
 end
 
 ---Gives a row what is said of its times.
 ---@param row { self_ns: integer, self_raw_ns: integer, total_ns: integer,
 ---  total_raw_ns: integer }
-function bound.set(row)
-  row.self_most, row.self_bounded = bound.of(row.self_ns, row.self_raw_ns)
+---@param most? integer  see bound.of
+function bound.set(row, most)
   row.total_most, row.total_bounded = bound.of(row.total_ns,
-    row.total_raw_ns)
+    row.total_raw_ns, most)
+  -- the total of an inner call is that of the outer one
+  if row.total_raw_ns >= row.self_raw_ns then most = row.total_most end
+  row.self_most, row.self_bounded = bound.of(row.self_ns, row.self_raw_ns,
+    most)
   return row
 end
 

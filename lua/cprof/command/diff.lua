@@ -266,7 +266,7 @@ local function table_of(view, entries, parsed)
     on:rest(("… %s more function%s, %s self"):format(format.count(more),
       more == 1 and "" or "s", signed(more_ns)))
   end
-  on:explain "calls"
+  on:explain()
 end
 
 -- }======================================================

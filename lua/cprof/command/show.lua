@@ -122,7 +122,7 @@ local function lines(view)
     local block = functions.block(listed, view.row)
     block.title, block.place, block.facts = nil, nil, nil
     listing.show(view.page, { block })
-    view.page:explain "lines"
+    view.page:explain()
   end
 end
 
@@ -147,7 +147,7 @@ function show.call(parsed, fail)
   head(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
-  view.page:explain "calls"
+  view.page:explain()
   lines(view)
   input.print(view.page:text(), fail)
 end

@@ -26,6 +26,7 @@ local folded = {}
 ---@field private callees userdata
 ---@field private funcs cprof.Function[]
 ---@field private meta cprof.Meta
+---@field most integer?      see bound.most
 local Folded = {}
 Folded.__index = Folded
 
@@ -45,7 +46,8 @@ function folded.new(profile, base)
   local nodes = core.fold(profile.nodes, groups, #funcs, ids[base])
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
-    funcs = funcs, meta = profile.meta }, Folded)
+    funcs = funcs, meta = profile.meta,
+    most = bound.most(profile) }, Folded)
 end
 
 -- fact ×150
@@ -60,10 +62,10 @@ end
 function Folded:node(id)
   local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
     core.node(self.nodes, id)
-  return bound.set { id = id, func = self.funcs[func], call_line = line,
+  return bound.set({ id = id, func = self.funcs[func], call_line = line,
     calls = calls, self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
-    label = label(self.funcs[func], depth, self.meta) }
+    label = label(self.funcs[func], depth, self.meta) }, self.most)
 end
 
 ---Those that a node has called and that took at least so much, by total
@@ -76,7 +78,7 @@ function Folded:children(id, least)
   for i = 1, #list, 4 do
     local _, _, _, _, _, total_ns, _, total_raw = core.node(self.nodes,
       list[i])
-    if bound.of(total_ns, total_raw) >= least then
+    if bound.of(total_ns, total_raw, self.most) >= least then
       out[#out + 1] = self:node(list[i])
     end
   end

@@ -61,7 +61,7 @@ local function grow(tree, id, whole, most)
 end
 
 -- a line for a node, and those that it is joined with
-local function join(node, level, out)
+local function join(node, level, out, most)
   local line = { level = level, names = {}, nodes = 0, self_ns = 0,
     self_raw_ns = 0, total_ns = node.total_ns,
     total_raw_ns = node.total_raw_ns }
@@ -73,9 +73,9 @@ local function join(node, level, out)
     line.last = node
     node = #node.callees == 1 and joins(node) and node.callees[1] or nil
   end
-  out[#out + 1] = bound.set(line)
+  out[#out + 1] = bound.set(line, most)
   for _, callee in ipairs(line.last.callees) do
-    join(callee, level + 1, out)
+    join(callee, level + 1, out, most)
   end
 end
 
@@ -93,7 +93,9 @@ end
 ---@return cprof.HotLine[]
 function hotpath.lines(tree, id, whole, most)
   local out = {}
-  for _, node in ipairs(grow(tree, id, whole, most)) do join(node, 0, out) end
+  for _, node in ipairs(grow(tree, id, whole, most)) do
+    join(node, 0, out, tree.most)
+  end
   return out
 end
 

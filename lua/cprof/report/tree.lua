@@ -105,5 +105,5 @@ return function(view)
   view.page:listing(columns, cells)
   view.page:rest(select.rest(view, tree.count - above - #lines, left_ns,
     "node"))
-  view.page:explain "calls"
+  view.page:explain()
 end
