@@ -40,16 +40,17 @@ static int history_gc (lua_State *L) {
 }
 
 
-/* -> { ended, recorded, counted, kept, slow, slow_kept } */
+/* -> { ended, recorded, counted, kept, slow, slow_kept, budget_ns } */
 static int history_info (lua_State *L) {
   const History *h = history_check(L);
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   lnodes_set(L, "ended", (lua_Integer)h->ended);
   lnodes_set(L, "recorded", (lua_Integer)h->recorded);
   lnodes_set(L, "counted", (lua_Integer)h->counted);
   lnodes_set(L, "kept", h->frames);
   lnodes_set(L, "slow", (lua_Integer)h->slowcount);
   lnodes_set(L, "slow_kept", h->slows);
+  lnodes_set(L, "budget_ns", h->budget);
   return 1;
 }
 

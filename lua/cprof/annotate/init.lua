@@ -61,6 +61,7 @@ local heat = {
 ---@field options cprof.AnnotateOptions
 ---@field page cprof.Page
 ---@field whole integer       the time that is 100 %, in ns: the program's
+---@field most? integer       see bound.most
 ---@field heat fun(line: cprof.Line): integer
 ---@field single boolean      is a source named?
 ---@field remaining? fun(f: cprof.Function): boolean  whose lines these are
@@ -76,7 +77,8 @@ local heat = {
 ---@return cprof.AnnotateView
 function annotate.view(profile, o, on)
   return { profile = profile, options = o, page = on, texts = {},
-           whole = profile.program_ns, heat = heat[o.heat or "time"],
+           whole = profile.program_ns, most = bound.most(profile),
+           heat = heat[o.heat or "time"],
            passes = function() return true end, single = false }
 end
 
