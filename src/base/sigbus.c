@@ -1,5 +1,5 @@
 /*
-** See guard.h
+** See sigbus.h
 */
 
 #define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK */

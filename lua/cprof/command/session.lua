@@ -33,7 +33,7 @@ local function finish(state, deliver)
   if state.over then return end
   state.over = true
   state.profile = state.profile or cprof.snapshot()
-  if state.profile.meta.ended ~= "the process forked" then
+  if state.profile.meta.pid == core.process() then
     deliver(state.profile, state.note)
   end
 end
