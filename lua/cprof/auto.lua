@@ -8,6 +8,8 @@
 -- is written "\,". Without `file`, the report goes to standard error when
 -- the program ends.
 
+local _ENV = require "cprof.environment" ---@type _G
+
 local internal = require "cprof.internal"
 
 internal.add()

@@ -1,7 +1,10 @@
 -- cprof: the profiler for Lua 5.4.
 
+local _ENV = require "cprof.environment" ---@type _G
+
 local core = require "cprof.core"
 local internal = require "cprof.internal"
+local methods = require "cprof.methods"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local paths = require "cprof.paths"
@@ -221,6 +224,7 @@ local function snapshot(who)
 end
 
 core.naming(function()
+  local _ <close> = methods.borrow()
   return profile.names(),
     { unmatched_patterns = chosen and chosen:unmatched() }
 end)
