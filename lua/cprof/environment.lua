@@ -66,7 +66,7 @@ local function load_module(name)
   return chunk(name, path)
 end
 
-local own = { ["cprof.core"] = core, ["cprof.environment"] = environment }
+local own = { ["cprof.core"] = core }
 
 ---@param name string
 ---@return any
@@ -84,4 +84,6 @@ end
 
 environment.require "cprof.internal".add()
 
-return environment
+-- The table itself must not be among the loaded modules, where Lua looks for
+-- the names of functions in tracebacks.
+return function() return environment end

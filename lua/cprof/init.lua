@@ -1,6 +1,6 @@
 -- cprof: the profiler for Lua 5.4.
 
-local _ENV = require "cprof.environment" ---@type _G
+local _ENV = require "cprof.environment" () ---@type _G
 
 local core = require "cprof.core"
 local internal = require "cprof.internal"

@@ -2,7 +2,7 @@
 -- methods of C libraries' objects, at the functions that make them.
 
 local core = require "cprof.core"
-local environment = require "cprof.environment"
+local environment = require "cprof.environment" ()
 
 local paths = {}
 
@@ -110,13 +110,11 @@ function paths.all()
   local found = setmetatable({}, { __mode = "k" })
   for module, value in next, package.loaded do
     if module == "_G" then collect(found, "", value, 2)
-    elseif module == "cprof.environment" then goto continue
     elseif type(module) == "string" and type(value) == "table" then
       collect(found, module .. ".", value, 2)
     elseif type(module) == "string" then
       collect(found, "", { [module] = value }, 1)
     end
-    ::continue::
   end
   collect_standard(found)
   collect_made(found)
