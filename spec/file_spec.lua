@@ -562,6 +562,21 @@ describe("a program lives when its file", function()
     assert.equal("good\n", output)
   end)
 
+  it("has the program's own handler of the signal called as it asked",
+    function()
+      local out, _, status = shell("", [[
+        local host = require "spec_host"
+        host.handle(7)
+        require "cprof".start { file = arg[1] }
+        host.signal(7)
+        print(host.handle())
+        io.stdout:flush()
+        host.signal(7) -- it handles one
+        print "alive"]], path)
+      assert.equal("true\n", out)
+      assert.is_true(status ~= 0)
+    end)
+
   it("was meant for another signal", function()
     local _, _, status = shell("", [[
       require "cprof".start { file = arg[1] }

@@ -117,6 +117,26 @@ describe("a program that ruins", function()
     end
   end)
 
+  it("strings and files has its functions chosen and traced", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", harm["the methods of files"] ..
+      " " .. harm["the methods of strings"] .. "\n" .. work ..
+      "local function other() end other()")
+    for _, chosen in ipairs { "--include=leaf", "--exclude=other" } do
+      local _, err = command.cprof("run", chosen, script)
+      assert.is_truthy(err:find "100%s+leaf%s", err)
+      assert.is_nil(err:find("other", 1, true), err)
+    end
+    local _, err = command.cprof("run", "--lines=x.lua", script)
+    assert.is_truthy(err:find "100%s+leaf%s", err)
+    for _, name in ipairs { "trace.txt", "trace.json" } do
+      local file = dir:file(name)
+      command.cprof("run", "--trace=" .. file, script)
+      local _, calls = command.read(file):gsub("leaf", "")
+      assert.equal(200, calls)
+    end
+  end)
+
   it("every global by name has its report after the error", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", work ..
