@@ -129,7 +129,7 @@ static int system_exit (lua_State *L) {
 ** Calls the function, and says on standard error what error it raises: in
 ** a finalizer, or on the way out, nobody else would.
 */
-static int system_say (lua_State *L) {
+int system_say (lua_State *L) {
   const char *why;
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
