@@ -56,6 +56,26 @@ describe("other hooks", function()
     helper.check(profiler.snapshot())
   end)
 
+  it("see the events of sethook and gethook that the library has", function()
+    local function events()
+      local seen = {}
+      local function hook(event)
+        local f = debug.getinfo(2, "S")
+        seen[#seen + 1] = event .. " " .. f.what
+      end
+      debug.sethook(hook, "crl")
+      debug.gethook()
+      debug.gethook(coroutine.running())
+      debug.sethook()
+      return seen
+    end
+    local bare = events()
+    profiler.start()
+    local seen = events()
+    profiler.stop()
+    assert.same(bare, seen)
+  end)
+
   it("are back after the stop", function()
     local function hook() end
     debug.sethook(hook, "crl", 7)
