@@ -15,8 +15,14 @@ int attach_is (lua_State *L) {
 }
 
 
+/*
+** Setting a hook makes Lua count from zero: where the program counts
+** instructions, line events do not come and go.
+*/
 int attach_wantslines (const Hot *h, const Stack *s) {
-  return h->lines && (!h->tiers || s->top->line != &h->nowhere);
+  if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
+    return h->lines;
+  return s->top->line != &h->nowhere;
 }
 
 
@@ -27,8 +33,8 @@ int attach_wantslines (const Hot *h, const Stack *s) {
 */
 static int attach_interval (Hot *h, const Stack *s) {
   if (s->hook != NULL || !h->recorder->options.timed) return 0;
-  return h->tiers ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
-                  : COUNT_INTERVAL;
+  return h->somelines ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
+                      : COUNT_INTERVAL;
 }
 
 

@@ -137,7 +137,7 @@ void recorder_choose (Recorder *r) {
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
   if (h->direct) how |= HOW_DIRECT;
-  h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
+  h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_ANY;
 }
 
@@ -161,7 +161,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
   h->direct = r->recording.direct;
-  h->tiers = o->include_lines != NULL;
+  h->somelines = h->lines && o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
   h->tree = &r->recording.tree;
