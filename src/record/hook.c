@@ -54,7 +54,7 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL || !attach_new(r, L, co)) return;
   r->resuming = co;
-  r->resuming_at = r->hot->last;
+  r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
     r->resumed = stacks_find(&r->stacks, co);
 }
@@ -372,7 +372,7 @@ Recorder *hook_recorder (lua_State *L) {
 
 /*
 ** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event. But what a trace does is no event of anybody's.
+** must not miss this event. But what a trace does is not the program's.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
@@ -401,7 +401,7 @@ static int hook_level (const lua_Debug *ar) {
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
-  int told = r->resuming == L && r->resuming_at == r->hot->last;
+  int told = r->resuming == L && r->resuming_at == hot_events(r->hot);
   return (coroutine_charge(r, L, told, now) &&
           coroutine_switch(r, L, hook_level(ar), told)) ||
          recorder_nomemory(r);

@@ -258,6 +258,7 @@ int recorder_clear (Recorder *r) {
   memset(x->figures, 0, sizeof *x->figures);
   recorder_schedule(h);
   h->epoch = recorder_epoch(h->epoch);
+  r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
   recorder_choose(r);
@@ -526,7 +527,10 @@ static void recorder_sweep (Recorder *r, lua_State *running) {
 
 Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
-  if (s != NULL) return s;
+  if (s != NULL) {
+    if (recorder_waits(r, s) || recorder_alive(r, running, s)) return s;
+    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+  }
   if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
   threads_add(running, L);
   return stacks_add(&r->stacks, L);
