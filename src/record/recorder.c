@@ -416,7 +416,7 @@ int recorder_running (Recorder *r) {
 void recorder_paused (Recorder *r, uint64_t now) {
   Figures *f = r->recording.figures;
   if (now > r->paused_at)
-    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+    *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
   r->paused_at = now;
 }
 

@@ -105,7 +105,7 @@ typedef struct Recorder {
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   int telling;		/* is a trace told of an event right now? */
-  int aside;		/* does it pause for the profiler's own work? */
+  int own_pause;	/* does it pause for the profiler's own work? */
   uint64_t collection;	/* in which the cache was made, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
