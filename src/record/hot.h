@@ -26,7 +26,7 @@ typedef struct Callee {
   uint64_t unused;	/* makes it a cache line */
 } Callee;
 
-/* a node beyond those that its caller knows by heart */
+/* a node beyond those that are kept in its caller's */
 typedef struct Child {
   const Node *parent;
   Node *node;
