@@ -195,6 +195,14 @@ build = {
     ["cprof.view.lists"] = "lua/cprof/view/lists.lua",
     -- end
   },
+  platforms = {
+    linux = {
+      modules = {
+        -- dladdr, before glibc 2.34
+        ["cprof.core"] = { libraries = { "m", "pthread", "dl" } },
+      },
+    },
+  },
   install = {
     bin = { cprof = "lua/cprof/bin/cprof" },
   },

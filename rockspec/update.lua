@@ -1,5 +1,6 @@
--- Lists the sources and modules in the rockspecs, which cannot look for
--- them themselves: lua5.4 rockspec/update.lua SOURCE... < list of modules
+-- Lists the sources and modules in the rockspec, which cannot look for them
+-- itself, and makes the rockspec of the version that src/cprof.h names:
+-- lua5.4 rockspec/update.lua SOURCE... < list of modules
 
 local function lines(format, items)
   local out = {}
@@ -23,15 +24,37 @@ local lists = {
   end, modules),
 }
 
-for path in io.popen "ls rockspec/*.rockspec":lines() do
+local function read(path)
   local file = assert(io.open(path))
   local text = file:read "a"
   file:close()
-  text = text:gsub("( *%-%- (%l+):[^\n]*\n).-( *%-%- end\n)",
-    function(head, list, tail)
-      return head .. assert(lists[list], list) .. tail
-    end)
-  file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
+  return text
 end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+local development = "rockspec/cprof-dev-1.rockspec"
+local text = read(development):gsub("( *%-%- (%l+):[^\n]*\n).-( *%-%- end\n)",
+  function(head, list, tail)
+    return head .. assert(lists[list], list) .. tail
+  end)
+write(development, text)
+
+-- What is released differs in the version, and where the sources are. What
+-- was released before stays as it was.
+local version = assert(read "src/cprof.h":match
+  '#define CPROF_VERSION%s+"([%d.]+)"')
+
+local function replace(line, by)
+  local first, last = text:find(line, 1, true)
+  assert(first, line)
+  text = text:sub(1, first - 1) .. by .. text:sub(last + 1)
+end
+
+replace('version = "dev-1"', ('version = "%s-1"'):format(version))
+replace('cprof.git",\n', ('cprof.git",\n  tag = "v%s",\n'):format(version))
+write(("rockspec/cprof-%s-1.rockspec"):format(version), text)

@@ -12,9 +12,7 @@ local function work() for i = 1, 50 do leaf(i) end end
 
 -- a profile of this file's functions, in a file
 local function saved(dir, name, options)
-  collectgarbage "stop"  -- a step of it may take longer than 'work'
   local p = helper.record(work, options)
-  collectgarbage "restart"
   local path = dir:file(name)
   assert(p:save(path))
   return path, profiler.load(path)

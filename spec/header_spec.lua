@@ -35,8 +35,8 @@ local function names()
   return set
 end
 
-local shown = [[
-0.1.0 1
+local shown = require "cprof.core".version .. [[
+ 1
 open 0
 module 1
 core 1

@@ -48,7 +48,8 @@ describe("commands without a file", function()
     cprof("run", dir:file("script.lua", twice))
     out, err, status = cprof "diff"
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true), out)
+    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true),
+      out)
     assert.is_truthy(out:find("after: +" .. dir:file "script.lua"), out)
     assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
     -- one file: it is compared with the last recording

@@ -46,7 +46,6 @@ describe("a snapshot", function()
     local p = helper.record(function() mid(5) end)
     local meta = p.meta
     assert.equal("call", meta.mode)
-    assert.equal("0.1.0", meta.cprof_version)
     assert.equal(_VERSION, meta.lua_version)
     assert.equal(0, meta.unmatched)
     assert.equal(0, meta.truncated)

@@ -263,6 +263,60 @@ describe("cprof run", function()
       assert.is_truthy(command.read(dir:file "x.csv"):find '"f %(', err)
     end)
 
+  it("writes them again, over what they were", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function f() end f()")
+    local file = dir:file("x.folded", "what was there before")
+    for _ = 1, 2 do
+      local _, err, status = command.cprof("run", "--format=folded", "-o",
+        file, script)
+      assert.equal(0, status, err)
+      assert.is_truthy(command.read(file):find "f %(", err)
+    end
+  end)
+
+  it("takes a word after -o as its file, unless it looks like a program",
+    function()
+      local dir <close> = command.folder()
+      local compiled = string.dump(load "print(...)")
+      for name, text in pairs { ["x.lua"] = "print(...)", missing = false,
+        ["y.cprof.lua"] = "print(...)", shell = "#! lua\nprint(...)",
+        compiled = compiled } do
+        local path = dir:file(name, text or nil)
+        local out, err = command.shell(("cd '%s' && %s"):format(dir.path,
+          command.here("run", "--quiet", "-o", path, "1")))
+        if text then
+          assert.equal("1\n", out, err)
+          assert.equal(text, command.read(path))
+        else
+          assert.is_truthy(err:find("cannot open 1", 1, true), err)
+        end
+      end
+      local _, err, status = command.cprof("run", "-o", dir:file "missing")
+      assert.equal(2, status)
+      assert.is_truthy(err:find("name a script, -e code or -m module; '" ..
+        dir:file "missing" .. "' is the FILE of -o\n", 1, true), err)
+    end)
+
+  it("records over no file but a profile", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "print 'ran'")
+    for _, text in ipairs { "precious", "#", "local x = 1" } do
+      local file = dir:file("precious", text)
+      local out, err, status = command.cprof("run", "-o", file, script)
+      assert.equal("", out)
+      assert.equal("cprof run: " .. file .. ": exists, and is no profile\n",
+        err)
+      assert.equal(2, status)
+      assert.equal(text, command.read(file))
+    end
+    local file = dir:file "x.cprof"
+    for _ = 1, 2 do
+      local _, err, status = command.cprof("run", "-o", file, script)
+      assert.equal(0, status, err)
+    end
+  end)
+
   it("records into the file while the program runs", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua",

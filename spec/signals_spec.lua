@@ -38,6 +38,7 @@ describe("a signal that kills a program under cprof run", function()
       assert.is_truthy(err:find("\ncprof: ", 1, true), err)
       assert.is_truthy(err:find("work", 1, true), err)
       assert.is_truthy(err:find("a signal ended the program", 1, true), err)
+      assert.is_nil(err:find("still being recorded", 1, true), err)
     end
   end)
 

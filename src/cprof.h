@@ -66,7 +66,7 @@ extern "C" {
 #endif
 
 
-#define CPROF_VERSION	"0.1.0"
+#define CPROF_VERSION	"1.0.0"
 
 /*
 ** Define it as 0, for the whole program, to compile cprof out. Everything

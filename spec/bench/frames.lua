@@ -61,7 +61,7 @@ local cases = {
 
 local out = {}
 for i, case in ipairs(cases) do
-  profiler.start { c_functions = false }
+  profiler.start { c_functions = false, recursion = "full" }
   if case.before then
     walk(case.before, DEPTH)
     profiler.frame()

@@ -18,7 +18,8 @@ local code = [[
     fs[i] = load("local walk = ... return function(d) " ..
       (";"):rep(i) .. " return (walk(d)) end", "=f" .. i)(walk)
   end
-  profiler.start { max_nodes = 1100000, c_functions = false }
+  profiler.start { max_nodes = 1100000, c_functions = false,
+    recursion = "full" }
   walk(6)
   profiler.stop()
   local bytes = used()

@@ -8,51 +8,73 @@ local function shell(command)
   return pipe:close(), output
 end
 
-local rocks = "cd '%s' && luarocks --lua-version=5.4 --tree='%s/tree' "
+local version = require "cprof.core".version
 
-describe("a rock that luarocks packs", function()
-  -- the checkout as a repository, and its rockspec as that of a release
-  local dir = os.tmpname()
-  os.remove(dir)
-  local ok, output = shell(("mkdir '%s' && cp -r src lua rockspec LICENSE " ..
-    "'%s' && cd '%s' && git init -q && git add . && " ..
-    "git -c user.name=x -c user.email=x@y commit -q -m x && " ..
-    "sed -i 's|git+https://[^\"]*|git+file://%s|' rockspec/*-dev-1.rockspec")
-    :format(dir, dir, dir, dir))
-  assert(ok, output)
-  teardown(function() os.execute(("rm -r '%s'"):format(dir)) end)
+-- what the rock of a release is packed from, and that of the checkout
+local rockspecs = {
+  ["of a release"] = version,
+  ["of the checkout"] = "dev",
+}
 
-  it("of sources installs, and works", function()
-    ok, output = shell((rocks .. "pack rockspec/cprof-dev-1.rockspec")
-      :format(dir, dir))
-    assert.is_true(ok, output)
-    ok, output = shell((rocks .. "install --deps-mode=none " ..
-      "cprof-dev-1.src.rock"):format(dir, dir))
-    assert.is_true(ok, output)
-    ok, output = shell(("env -u LUA_PATH -u LUA_CPATH LUA_PATH='%s;;' " ..
-      "'%s/tree/bin/cprof' run -e 'print(1)'"):format(
-      "/usr/share/lua/5.4/?.lua;/usr/share/lua/5.1/?.lua", dir))
-    assert.is_true(ok, output)
-    assert.is_truthy(output:find "^1\n\ncprof: ", output)
+-- where luarocks does not look for the command's libraries by itself
+local libraries = "/usr/share/lua/5.4/?.lua;/usr/share/lua/5.1/?.lua"
+
+local function works(tree)
+  local ok, output = shell(("env -u LUA_PATH -u LUA_CPATH " ..
+    "LUA_PATH='%s;;' '%s/bin/cprof' run -e 'print(1)'"):format(libraries,
+    tree))
+  assert.is_true(ok, output)
+  assert.is_truthy(output:find "^1\n\ncprof: ", output)
+end
+
+for which, name in pairs(rockspecs) do
+  describe("a rock " .. which, function()
+    -- the checkout as a repository; only the rockspecs know that it is here
+    local dir = os.tmpname()
+    os.remove(dir)
+    local ok, output = shell(("mkdir '%s' && cp -r src lua rockspec " ..
+      "LICENSE '%s' && cd '%s' && git init -q && git add . && " ..
+      "git -c user.name=x -c user.email=x@y commit -q -m x && " ..
+      "git tag v%s && cp -r rockspec as_released && " ..
+      "sed -i 's|git+https://[^\"]*|git+file://%s|' rockspec/*.rockspec")
+      :format(dir, dir, dir, version, dir))
+    assert(ok, output)
+    teardown(function() os.execute(("rm -rf '%s'"):format(dir)) end)
+
+    local function rocks(tree, format, ...)
+      local done, said = shell(("cd '%s' && luarocks --lua-version=5.4 " ..
+        "--tree='%s' %s"):format(dir, dir .. "/" .. tree,
+        format:format(...)))
+      assert.is_true(done, said)
+    end
+
+    it("is made of the sources that lie there", function()
+      rocks("made", "make --deps-mode=none as_released/cprof-%s-1.rockspec",
+        name)
+      works(dir .. "/made")
+    end)
+
+    it("of sources is packed, installs, and works", function()
+      rocks("tree", "pack rockspec/cprof-%s-1.rockspec", name)
+      rocks("tree", "install --deps-mode=none cprof-%s-1.src.rock", name)
+      works(dir .. "/tree")
+    end)
+
+    it("of binaries installs elsewhere, and works", function()
+      rocks("tree", "pack cprof")
+      rocks("other", "install --deps-mode=none cprof-%s-1.*64.rock", name)
+      works(dir .. "/other")
+      assert.equal("1\n", (helper.run([[
+        package.path = arg[1] .. "/share/lua/5.4/?.lua;" ..
+          arg[1] .. "/share/lua/5.4/?/init.lua"
+        package.cpath = arg[1] .. "/lib/lua/5.4/?.so"
+        local profiler = require "cprof"
+        profiler.start()
+        math.abs(1)
+        profiler.stop()
+        for _, f in ipairs(profiler.snapshot().functions) do
+          if f.name == "math.abs" then print(f.calls) end
+        end]], dir .. "/other")))
+    end)
   end)
-
-  it("of binaries installs elsewhere, and works", function()
-    ok, output = shell((rocks .. "pack cprof"):format(dir, dir))
-    assert.is_true(ok, output)
-    ok, output = shell(("cd '%s' && luarocks --lua-version=5.4 " ..
-      "--tree='%s/other' install --deps-mode=none cprof-dev-1.*64.rock")
-      :format(dir, dir))
-    assert.is_true(ok, output)
-    assert.equal("1\n", (helper.run([[
-      package.path = arg[1] .. "/share/lua/5.4/?.lua;" ..
-        arg[1] .. "/share/lua/5.4/?/init.lua"
-      package.cpath = arg[1] .. "/lib/lua/5.4/?.so"
-      local profiler = require "cprof"
-      profiler.start()
-      math.abs(1)
-      profiler.stop()
-      for _, f in ipairs(profiler.snapshot().functions) do
-        if f.name == "math.abs" then print(f.calls) end
-      end]], dir .. "/other")))
-  end)
-end)
+end

@@ -15,7 +15,7 @@ function calibrate.define(parser)
   parser:flag("--callsites", "When calls from different lines are told " ..
     "apart.")
   parser:option("--clock", "wall, or the processor time: cpu.")
-    :choices { "wall", "cpu" }
+    :choices { "wall", "cpu" }:default "wall"
 end
 
 local costs = {

@@ -327,10 +327,10 @@ end
 
 
 function diff.call(parsed, fail)
-  local before, was = input.load(parsed.before, fail, "previous")
-  local after, is = input.load(parsed.after, fail)
+  local before, older = input.load(parsed.before, fail, "previous")
+  local after, newer = input.load(parsed.after, fail)
   local view = {
-    before = was, after = is,
+    before = older, after = newer,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color },
     whole = math.max(before.program_ns, after.program_ns),

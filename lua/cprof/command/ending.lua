@@ -102,7 +102,9 @@ function ending.after_signal(parsed, fail)
   if not profile then fail(why) end
   local plan = { output = parsed.output, record = path,
     unnamed = not parsed.output or parsed.format ~= nil }
-  deliver(parsed, plan, absolute())(profile, "a signal ended the program")
+  profile.meta.live, profile.meta.since_last_event_ns = false, nil
+  profile.meta.ended = "a signal ended the program"
+  deliver(parsed, plan, absolute())(profile)
 end
 
 return ending

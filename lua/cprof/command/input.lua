@@ -21,8 +21,18 @@ local function size(path)
   return bytes
 end
 
+---Does it take a while to read these files?
+---@param paths string[]
+---@return boolean
+function input.long(paths)
+  local bytes = 0
+  for _, path in ipairs(paths) do bytes = bytes + size(path) end
+  return bytes > short
+end
+
 local function load(path, named, fail)
-  local progress = terminal.progress("loading " .. named, size(path) > short)
+  local progress = terminal.progress("loading " .. named,
+    input.long { path })
   local profile, why = cprof.load(path)
   progress()
   if not profile then
@@ -163,18 +173,21 @@ function input.is_profile(word)
 end
 
 ---Declares --format, --width and --color.
-function input.page(parser)
-  parser:option("--format", "markdown: to paste into an issue.")
-    :choices { "text", "markdown" }
-  input.looks(parser)
+---@param parser table
+---@param uncut? boolean  lines are not cut but for a terminal
+function input.page(parser, uncut)
+  parser:option("--format", "markdown: to paste into an issue, uncut.")
+    :choices { "text", "markdown" }:default "text"
+  input.looks(parser, uncut)
 end
 
 ---Declares --width and --color.
-function input.looks(parser)
-  parser:option("--width", "Columns; those of the terminal."):argname "N"
+function input.looks(parser, uncut)
+  parser:option("--width", "Columns. (default: the terminal's; elsewhere " ..
+    (uncut and "as many as it takes)" or "100)")):argname "N"
     :convert(input.integer("--width", 40))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
-    :choices { "auto", "always", "never" }
+    :choices { "auto", "always", "never" }:default "auto"
 end
 
 return input

@@ -53,7 +53,7 @@ function run.define(parser)
   parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
   parser:option("--clock", "wall, or the processor time: cpu.")
-    :choices { "wall", "cpu" }
+    :choices { "wall", "cpu" }:default "wall"
   parser:option("--recursion", "full: each level is a node of its own; " ..
     "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
     :choices { "auto", "full", "fold" }
@@ -61,9 +61,12 @@ function run.define(parser)
     "functions are recorded without their callers.", "1000000")
     :argname "N":convert(input.integer("--max-nodes", 16))
   parser:option("-o", "The file to record into, while the program runs; " ..
-    "%p in its name: the process. Without FILE: program and time.")
+    "%p in its name: the process. Without FILE, also before a word that " ..
+    "looks like a program (.lua, #!, or compiled): program and time. " ..
+    "(default: a recording that commands without FILE read)")
     :argname "[FILE]":target "output":hidden_name "--output"
-  parser:option("--format", "Write FILE at the end, as of cprof export.")
+  parser:option("--format", "Write FILE at the end, as of cprof export. " ..
+    "(default: none; it is a profile, and written all the time)")
     :choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
@@ -77,14 +80,16 @@ function run.define_internal(parser)
   parser:option("--after-signal"):hidden(true)
 end
 
--- Is a word after -o its value? A file that is no profile never is, so
--- that the script is neither taken for one nor replaced.
+-- Is a word after -o its value? What looks like a program never is, so
+-- that the script is neither taken for the file nor replaced.
 local function names_output(word)
-  if not word or word:sub(1, 1) == "-" then return false end
+  if not word or word:sub(1, 1) == "-" or word:find "%.lua$" then
+    return false
+  end
   local file = not core.special(word) and io.open(word, "rb")
-  local start = file and file:read(6)
+  local start = file and file:read(4)
   if file then file:close() end
-  return not start or start == "\x89CPROF"
+  return not (start and (start:sub(1, 2) == "#!" or start == "\27Lua"))
 end
 
 ---Where in the words after 'run' the program's own begin; and the words
@@ -128,7 +133,9 @@ local function load_program(parsed, words, at, fail)
     local chunk, message = loadfile(path)
     return chunk, message, path, at - 1
   elseif not words[at] then
-    fail "name a script, -e code or -m module"
+    local taken = parsed.output or ""
+    fail("name a script, -e code or -m module" .. (taken == "" and "" or
+      ("; '%s' is the FILE of -o"):format(taken)))
   end
   local file = words[at]
   -- as the interpreter: "-" is standard input, unless it follows "--"

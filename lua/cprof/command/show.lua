@@ -23,8 +23,8 @@ function show.define(parser)
   input.profile(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
     :target "function":args "?"
-  parser:option("--limit", "Most callers, and most callees; 12.")
-    :argname "N":convert(input.integer("--limit", 1))
+  parser:option("--limit", "Most callers, and most callees.")
+    :argname "N":convert(input.integer("--limit", 1)):default "12"
   input.page(parser)
 end
 
@@ -36,8 +36,6 @@ local columns = {
   { title = "defined", left = true, least = 14, cut = format.cutpath,
     code = true },
 }
-
-local usual_limit <const> = 12
 
 local function neighbour(view, entry)
   local on, f = view.page, entry.row.func
@@ -140,7 +138,7 @@ function show.call(parsed, fail)
   local callers, callees = around.new(profile)
   local view = {
     profile = profile, row = row, whole = profile.program_ns,
-    limit = parsed.limit or usual_limit,
+    limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color },
   }

@@ -1,0 +1,57 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+
+local version = command.read "src/cprof.h":match
+  '\n#define CPROF_VERSION%s+"(%d+%.%d+%.%d+)"\n'
+
+local function rockspec(name)
+  local out = {}
+  assert(loadfile(("rockspec/cprof-%s-1.rockspec"):format(name), "t", out))()
+  return out
+end
+
+describe("the version", function()
+  it("stands in cprof.h, and is what cprof says", function()
+    assert.is_truthy(version)
+    assert.equal("cprof " .. version,
+      (command.cprof "--version"):match "^[^\n]*")
+    assert.equal(version, require "cprof.core".version)
+    local p = helper.record(function() end)
+    assert.equal(version, p.meta.cprof_version)
+  end)
+
+  it("is the newest of the changes", function()
+    assert.equal(version, command.read "CHANGELOG.md":match "\n## (%S+)\n")
+  end)
+
+  it("has a rockspec, which differs from that of the checkout in nothing else",
+    function()
+      local release, development = rockspec(version), rockspec "dev"
+      assert.equal(version .. "-1", release.version)
+      assert.equal("v" .. version, release.source.tag)
+      release.version, release.source.tag = development.version, nil
+      assert.same(development, release)
+    end)
+end)
+
+describe("make rockspec", function()
+  it("writes the rockspecs as they are, and leaves older ones alone",
+    function()
+      local dir <close> = command.folder()
+      local _, why, status = command.shell(("cp -r Makefile src lua " ..
+        "rockspec '%s' && cd '%s' && rm rockspec/cprof-%s-1.rockspec && " ..
+        "echo old > rockspec/cprof-0.9.0-1.rockspec && " ..
+        "sed -i '/src.base.memory/d' rockspec/cprof-dev-1.rockspec && " ..
+        "env -u MAKEFLAGS make -s rockspec"):format(dir.path, dir.path,
+        version))
+      assert.equal(0, status, why)
+      for _, name in ipairs { version, "dev" } do
+        local path = ("rockspec/cprof-%s-1.rockspec"):format(name)
+        assert.equal(command.read(path), command.read(dir:file(path)))
+      end
+      assert.equal("old\n",
+        command.read(dir:file "rockspec/cprof-0.9.0-1.rockspec"))
+    end)
+end)
