@@ -68,6 +68,16 @@ static int host_resume (lua_State *L) {
 }
 
 
+/* thread, f: the thread, which has ended, is to begin with f */
+static int host_begin (lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  lua_settop(L, 2);
+  lua_settop(co, 0);
+  lua_xmove(L, co, 1);
+  return 0;
+}
+
+
 /* { thread, ... }, n: resumes them in turn, n times, from one C function */
 static int host_schedule (lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 2), i, k;
@@ -534,7 +544,8 @@ int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg host[] = {
     {"loop", host_loop}, {"sethook", host_sethook},
     {"collect", host_collect}, {"call", host_call},
-    {"resume", host_resume}, {"schedule", host_schedule},
+    {"resume", host_resume},
+  {"begin", host_begin}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
     {"process", host_process}, {"signal", host_signal},
