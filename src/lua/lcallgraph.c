@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
 #include "profile/callgraph.h"
 #include "profile/fold.h"
 #include "record/recorder.h"
@@ -17,7 +18,7 @@
 
 
 static const Memory *lmemory (lua_State *L) {
-  return &recorder_get(L)->recording.memory;
+  return &lstate_recorder(L)->recording.memory;
 }
 
 

@@ -11,6 +11,7 @@
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "lua/lstate.h"
 #include "record/control.h"
 
 
@@ -166,7 +167,7 @@ static int lfile_naming (lua_State *L) {
 
 
 static int lfile_writenames (lua_State *L) {
-  Recorder *r = recorder_get(L);
+  Recorder *r = lstate_recorder(L);
   if (control_active(r, L)) livefile_names(r->store, r, L);
   return 0;
 }
@@ -174,7 +175,7 @@ static int lfile_writenames (lua_State *L) {
 
 /* -> : writes names as they are at present */
 static int lfile_names (lua_State *L) {
-  return lprofile_quietly(L, lfile_writenames, 0);
+  return lprofile_nogc(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
@@ -314,15 +315,21 @@ static int load_push (lua_State *L) {
 */
 static int lfile_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
+  const Recorder *r = recorder_get(L);
   Loaded *l = lnodes_array(L, Loaded, 1);
   luaL_setmetatable(L, LOADED);
-  if (!reader_open(l, &recorder_get(L)->recording.memory, path) ||
+  if (r == NULL) {
+    lua_pushnil(L);
+    lua_pushliteral(L, RECORDER_CLOSED);
+    return 2;
+  }
+  if (!reader_open(l, &r->recording.memory, path) ||
       !restore(l)) {
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  return lprofile_quietly(L, load_push, 1);
+  return lprofile_nogc(L, load_push, 1);
 }
 
 /* }====================================================== */

@@ -6,12 +6,13 @@
 
 #include "lua/lcallgraph.h"
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
 #include "profile/prune.h"
 #include "record/recorder.h"
 
 
 static const Memory *prune_memory (lua_State *L) {
-  return &recorder_get(L)->recording.memory;
+  return &lstate_recorder(L)->recording.memory;
 }
 
 

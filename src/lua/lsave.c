@@ -376,6 +376,7 @@ static int lsave_save (lua_State *L) {
   int table;
   for (table = 3; table <= 8; table++)
     luaL_checktype(L, table, LUA_TTABLE);
+  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
   s = saving_new(L);
   if (s == NULL) return save_fail(L, "out of memory");
   if (!mapped_replaceable(path, why)) return save_fail(L, why);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/gcguard.h"
+#include "record/nogc.h"
 
 
 /* open file, default 1, as a terminal; 0: it is none */
@@ -110,13 +110,15 @@ static int system_readfile (lua_State *L) {
 ** finalizers run there, after the function, as they would without it.
 */
 static int system_exit (lua_State *L) {
-  int running;
+  Recorder *r;
+  int held;
   if (!lua_isboolean(L, 1)) (void)luaL_optinteger(L, 1, 0);
   lua_settop(L, 2);
-  running = gcguard_begin(L);
+  r = recorder_get(L);
+  held = r != NULL && nogc_begin(r, L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pcall(L, 0, 0, 0);
-  gcguard_end(L, running);
+  if (held) nogc_end(r, L);
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(2));
   lua_insert(L, 1);

@@ -14,6 +14,7 @@
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
+#include "record/nogc.h"
 #include "record/resync.h"
 
 
@@ -31,8 +32,13 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 }
 
 
-/* A function returns whose frame is not on top, or has a zone on it. */
-static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
+/* In the fast event functions, what calls this has nothing left to do. */
+static void hook_settle (const Hot *h, lua_State *L) {
+  if (!(h->how & HOW_ANY)) nogc_settle(h, L);
+}
+
+
+static void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
   if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
@@ -41,6 +47,13 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   else stack_unreturned(f, h->top);
   h->top = f - 1;
   *h->running = h->top->node;
+}
+
+
+/* A function returns whose frame is not on top, or has a zone on it. */
+static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
+  hook_popany(h, L, ci);
+  hook_settle(h, L);
 }
 
 /* }====================================================== */
@@ -231,8 +244,7 @@ static void hook_somelines (Hot *h) {
 }
 
 
-/* A line that is not one of the function on top. */
-static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = hook_unwind(h, L, ar->i_ci, 0, 0);
   Line *line;
   if (f == NULL) return;
@@ -247,6 +259,13 @@ static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
     s->top = f;
     if (!attach_wantslines(h, s)) attach_lines(h->recorder, s, 0);
   }
+}
+
+
+/* A line that is not one of the function on top. */
+static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_findline(h, L, ar);
+  hook_settle(h, L);
 }
 
 
@@ -344,7 +363,8 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   begun = platform_ticksafter();
   take(h, L, ar);
   ended = platform_ticksafter();
-  if (h->L == NULL || h->last > now) return;  /* a function was met */
+  /* a function was met, or a finalizer used the recorder */
+  if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   timing_add(&x->figures->timing[kind], kind, ended - begun);
@@ -365,19 +385,19 @@ Recorder *hook_recorder (lua_State *L) {
   Recorder *r = hot_current->recorder;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recorder_get(L);
-  return r != NULL && !r->telling && control_active(r, L) &&
+  return r != NULL && !r->callback && control_active(r, L) &&
          r->state == STATE_RUNNING ? r : NULL;
 }
 
 
 /*
 ** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event. But what a trace does is not the program's.
+** must not miss this event. But what a callback does is not recorded.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  if (r != NULL && r->telling) return;
+  if (r != NULL && r->callback) return;
   attach_release(r, L);
   f = lua_gethook(L);
   if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
@@ -408,21 +428,22 @@ static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
 }
 
 
-static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
+/* Returns what has recorded the event; NULL: nothing did. */
+static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   int switched = h->L != L;
   uint64_t now;
   if (switched) {
     Recorder *r = hook_find(L, ar);
-    if (r == NULL) return;
+    if (r == NULL) return NULL;
     h = r->hot;
     hot_enter(h);
   }
   now = hot_now(h);
-  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return;
+  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return h;
   if (ar->event == LUA_HOOKCOUNT) {
     hook_count(h, L, ar);
-    return;
+    return h;
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else hot_charge(h, now);
@@ -433,6 +454,13 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
   }
   else
     hook_timedevent(h, L, ar, now, hook_anyevent);
+  return h;
+}
+
+
+static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
+  const Hot *h = hook_slowevent(L, ar);
+  if (h != NULL) nogc_settle(h, L);
 }
 
 /* }====================================================== */
@@ -461,6 +489,7 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
+  nogc_settle(h, L); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
@@ -532,7 +561,8 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   if (r->hot->lines) mine |= LUA_MASKLINE;
   if (mine & (1 << event)) hook_slow(L, ar);
   lua_settop(L, top);
-  s = r->current->L == L ? r->current : stacks_find(&r->stacks, L);
+  s = r->current;
+  if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
   if (s != NULL && s->mask & (1 << event)) s->hook(L, ar);
 }
 

@@ -79,6 +79,7 @@ typedef struct Hot {
   int somelines;	/* ... of some sources only? */
   int direct;		/* are Lua's structures read? */
   int trace;
+  int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */

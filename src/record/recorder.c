@@ -10,6 +10,8 @@
 
 #include <lauxlib.h>
 
+#include "identity/collection.h"
+
 
 /* addresses: keys in the registry */
 static const char RECORDER = 0;
@@ -95,6 +97,9 @@ static void recorder_newthreads (lua_State *L) {
 Recorder *recorder_make (lua_State *L) {
   Recorder *r = recorder_get(L), **box;
   if (r != NULL) return r;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDER) != LUA_TNIL)
+    luaL_error(L, "cprof: " RECORDER_CLOSED);
+  lua_pop(L, 1);
   recorder_newthreads(L);
   box = cast(Recorder **, lua_newuserdatauv(L, sizeof *box, 0));
   *box = NULL;
@@ -182,8 +187,9 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   p.include = o->include;
   p.include_lines = o->include_lines;
   if (r->store != NULL) p.pages = r->store->lines;
-  return functions_init(fs, &r->recording.memory, L, &p) &&
-         (o->internal == NULL || functions_hide(fs, o->internal));
+  if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
+  if (r->nogc) r->nogc_cycle = collection_now(L);  /* marked anew */
+  return o->internal == NULL || functions_hide(fs, o->internal);
 }
 
 
@@ -496,9 +502,11 @@ static int threads_store (lua_State *L) {
 
 /*
 ** When that fails (memory, C stack), the coroutine counts as dead as soon
-** as it is left, and what runs in it is looked up when it returns.
+** as it is left, and what runs in it is looked up when it returns. A call
+** for which Lua's stack must grow may collect garbage.
 */
 static void threads_add (lua_State *running, lua_State *L) {
+  if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
   if (L != running && !lua_checkstack(L, 1)) return;
   lua_pushcfunction(running, threads_store);
   lua_pushthread(L);

@@ -18,6 +18,11 @@ struct Store;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
+/* which of the options' functions is called right now, see callback.h */
+typedef enum Callback {
+  CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE
+} Callback;
+
 /* in mode trace: a function, or zone, is entered or left */
 typedef struct TraceEvent {
   int enters;		/* or leaves */
@@ -104,7 +109,9 @@ typedef struct Recorder {
   uint64_t resuming_at;	/* ... when there were so many events */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
-  int telling;		/* is a trace told of an event right now? */
+  Callback callback;
+  int nogc;		/* is the garbage collector held off? */
+  uint64_t nogc_cycle;	/* since this collection, see collection.h */
   int own_pause;	/* does it pause for the profiler's own work? */
   uint64_t collection;	/* in which the cache was made, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
@@ -114,7 +121,12 @@ typedef struct Recorder {
 } Recorder;
 
 
-/* the recorder of L's state, or NULL; it lives as long as the state */
+#define RECORDER_CLOSED	"the state is being closed"
+
+/*
+** The recorder of L's state, or NULL. It lives until the state is closed:
+** finalizers that run after its own find none.
+*/
 CPROF_I Recorder *recorder_get (lua_State *L);
 
 /* The same, made if need be. Raises an error when out of memory. */
