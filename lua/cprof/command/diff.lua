@@ -309,8 +309,18 @@ local function whole(view, before, after, entries)
     counted(entries, "after"), moved / 2))
 end
 
+-- the program, wherever it lies
+local function program(profile)
+  return (profile.meta.program or ""):match "[^/]*$"
+end
+
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
+  if program(before) ~= program(after) then
+    table.insert(list, 1, ("these are recordings of two programs: %s and %s")
+      :format(format.plain(before.meta.program or "(embedded)"),
+        format.plain(after.meta.program or "(embedded)")))
+  end
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
     if why then

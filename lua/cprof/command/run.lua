@@ -201,11 +201,11 @@ local function launch(chunk, options, last, fail, ...)
   local ok, message = session.begin(options, last.deliver)
   if not ok and last.unnamed then  -- no room there: in memory
     options.file, last.record = nil, nil
-    core.onkill(nil)
+    last.cancel()
     ok, message = session.begin(options, last.deliver)
   end
   if not ok then
-    core.onkill(nil)
+    last.cancel()
     fail(message)
   end
   return chunk(...)
