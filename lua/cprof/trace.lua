@@ -65,11 +65,18 @@ function trace.open(path, pid)
   end
   file:setvbuf "line"
   local writer = path:find "%.json$" and events(file, pid) or text(file)
-  local close = writer.close
-  function writer.close()
+  local tell, close = writer.tell, writer.close
+  local open = true
+  local function finish()
+    if not open then return end
+    open = false
     close()
     file:close()
   end
+  -- younger than the file: when the state is closed, it is collected first
+  local guard = setmetatable({}, { __gc = finish })
+  function writer.close() finish(guard) end
+  function writer.tell(...) if open then tell(...) end end
   return writer
 end
 
