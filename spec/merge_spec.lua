@@ -211,7 +211,7 @@ describe("cprof merge", function()
       "\"steady\": their calls and times cannot be added up, what one " ..
       "leaves out is in its callers there\n" ..
       "note: one was recorded with callsites false, the other with true: " ..
-      "their stack states cannot be added up, their functions can\n", err)
+      "their call-tree nodes cannot be added up, their functions can\n", err)
     assert.same({ exclude = "not the same in all runs",
       callsites = "not the same in all runs" }, sum.meta.options)
     sum, err = merge(dir, helper.record(before, { include = { "%.lua" } }),

@@ -69,8 +69,8 @@ end
 
 -- a process may have the number of one that was before it
 local function new_name()
-  local last, previous, path = get "last", get "previous", nil
-  local number = core.process() .. ""
+  local last, previous = get "last", get "previous"
+  local number, path = core.process()
   repeat
     path = path_of(number .. ".cprof")
     number = number .. "0"
