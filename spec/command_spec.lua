@@ -99,7 +99,8 @@ describe("the cprof command", function()
     local out = dir:file "out"
     local cases = {
       { "cprof: unknown command 'frobnicate'", "frobnicate" },
-      { "cprof: unknown command 'reprot'; Did you mean 'report'", "reprot" },
+      { "cprof: unknown command 'reprot' (did you mean 'report'?); see ",
+        "reprot" },
       { "cprof: unknown option '--frob'", "--frob" },
       { "cprof report: unknown option '--frob'", "report", "--frob", call },
       { "cprof report: option '--limit' must be an integer from 1, got 'x'",

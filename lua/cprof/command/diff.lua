@@ -309,9 +309,9 @@ local function whole(view, before, after, entries)
     counted(entries, "after"), moved / 2))
 end
 
--- the program, wherever it lies
+-- the program, wherever it lies, without its arguments
 local function program(profile)
-  return (profile.meta.program or ""):match "[^/]*$"
+  return (profile.meta.program or ""):match("^%S*"):match "[^/]*$"
 end
 
 local function notes(view, before, after)
