@@ -235,6 +235,20 @@ describe("cprof merge", function()
     helper.check(q)
   end)
 
+  it("do not replace what they add up", function()
+    local dir <close> = command.folder()
+    local path = dir:file "a.cprof"
+    assert(helper.record(function() end):save(path))
+    local before = command.read(path)
+    for _, name in ipairs { path, (path:gsub("/a.cprof", "/./a.cprof")) } do
+      local out, err, status = command.cprof("merge", "-o", name, path, path)
+      assert.same({ "", 2 }, { out, status })
+      assert.equal(("cprof merge: -o %s is one of the profiles that are " ..
+        "added up: name another file\n"):format(name), err)
+    end
+    assert.equal(before, command.read(path))
+  end)
+
   it("keeps what cannot be written over", function()
     local dir <close> = command.folder()
     local from = dir:file "a.cprof"
