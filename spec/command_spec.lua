@@ -287,8 +287,9 @@ describe("the cprof command", function()
       local out, err, status = command.cprof("calibrate",
         table.unpack(options))
       assert.equal(0, status, err)
-      local count = 0
-      for line in out:gmatch "[^\n]+" do
+      local count, header, rows = 0, out:match "^([^\n]*)\n(.*)$"
+      assert.equal("      ns  per", header)
+      for line in rows:gmatch "[^\n]+" do
         count = count + 1
         assert.is_truthy(line:find "^ *%-?%d+%.%d  %l", line)
       end
