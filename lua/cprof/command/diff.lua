@@ -309,17 +309,18 @@ local function whole(view, before, after, entries)
     counted(entries, "after"), moved / 2))
 end
 
--- the program, wherever it lies, without its arguments
+-- the program, without its arguments
 local function program(profile)
-  return (profile.meta.program or ""):match("^%S*"):match "[^/]*$"
+  return (profile.meta.program or "(embedded)"):match "^%S*"
 end
 
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
-  if program(before) ~= program(after) then
+  local old, new = program(before), program(after)
+  -- wherever they lie
+  if old:match "[^/]*$" ~= new:match "[^/]*$" then
     table.insert(list, 1, ("these are recordings of two programs: %s and %s")
-      :format(format.plain(before.meta.program or "(embedded)"),
-        format.plain(after.meta.program or "(embedded)")))
+      :format(format.plain(old), format.plain(new)))
   end
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
