@@ -21,8 +21,18 @@ local function size(path)
   return bytes
 end
 
+---Does it take a while to read these files?
+---@param paths string[]
+---@return boolean
+function input.long(paths)
+  local bytes = 0
+  for _, path in ipairs(paths) do bytes = bytes + size(path) end
+  return bytes > short
+end
+
 local function load(path, named, fail)
-  local progress = terminal.progress("loading " .. named, size(path) > short)
+  local progress = terminal.progress("loading " .. named,
+    input.long { path })
   local profile, why = cprof.load(path)
   progress()
   if not profile then

@@ -46,16 +46,21 @@ function command.call(parsed, fail)
     end
   end
   local profiles = {}
-  local progress = terminal.progress "merging"
+  local progress = terminal.progress "loading"
   for i, path in ipairs(parsed.files) do
     progress(("%d of %d"):format(i, #parsed.files))
     profiles[i] = input.load(path, fail)
   end
-  local all, why = merge.sum(profiles)
   progress()
-  if not all then fail(why) end
-  notes(profiles)
+  progress = terminal.progress("merging", input.long(parsed.files))
+  local all, why = merge.sum(profiles)
+  if not all then
+    progress()
+    fail(why)
+  end
   local ok, message = all:save(parsed.output)
+  progress()
+  notes(profiles)
   if not ok then fail(message) end
 end
 

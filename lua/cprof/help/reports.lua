@@ -26,6 +26,6 @@ return {
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
 
-On the command line, each mode but the summary, `self`, `total` and `file` is a command: `cprof tree`, `cprof callgraph`; and `cprof show FUNCTION` is all about one function.
+On the command line, `cprof tree` and `cprof callgraph` are commands of their own, and `cprof show FUNCTION` is all about one function. Frames are not kept in files, so their report is the library's.
 ]],
 }
