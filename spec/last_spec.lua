@@ -91,7 +91,7 @@ describe("commands without a file", function()
     assert.equal("cprof report: the last recording cannot be read: " .. path ..
       ": No such file or directory; record again, or name a file\n", err)
     cprof("run", dir:file "b.lua")
-    _, err, status = cprof "diff"
+    err, status = select(2, cprof "diff")
     assert.equal(2, status)
     assert.equal("cprof diff: the previous recording cannot be read: " ..
       path .. ": No such file or directory; record again, or name a file\n",

@@ -239,14 +239,14 @@ describe("cprof merge", function()
     local dir <close> = command.folder()
     local path = dir:file "a.cprof"
     assert(helper.record(function() end):save(path))
-    local before = command.read(path)
+    local text = command.read(path)
     for _, name in ipairs { path, (path:gsub("/a.cprof", "/./a.cprof")) } do
       local out, err, status = command.cprof("merge", "-o", name, path, path)
       assert.same({ "", 2 }, { out, status })
       assert.equal(("cprof merge: -o %s is one of the profiles that are " ..
         "added up: name another file\n"):format(name), err)
     end
-    assert.equal(before, command.read(path))
+    assert.equal(text, command.read(path))
   end)
 
   it("keeps what cannot be written over", function()

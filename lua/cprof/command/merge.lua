@@ -36,7 +36,9 @@ local function notes(profiles)
 end
 
 -- the same file may have other names, too
-local function plain(path) return (path:gsub("/+%.?/+", "/"):gsub("^%./", "")) end
+local function plain(path)
+  return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
+end
 
 function command.call(parsed, fail)
   for _, path in ipairs(parsed.files) do

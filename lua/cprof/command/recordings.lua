@@ -70,11 +70,12 @@ end
 -- a process may have the number of one that was before it
 local function new_name()
   local last, previous = get "last", get "previous"
-  local number, path = core.process()
-  repeat
-    path = path_of(number .. ".cprof")
+  local number = core.process()
+  local path = path_of(number .. ".cprof")
+  while path == last or path == previous do
     number = number .. "0"
-  until path ~= last and path ~= previous
+    path = path_of(number .. ".cprof")
+  end
   return path
 end
 
