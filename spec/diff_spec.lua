@@ -216,10 +216,10 @@ describe("cprof diff", function()
     local p = helper.record(before)
     for _, case in ipairs {
       { { callsites = true }, "one was recorded with callsites false, the " ..
-        "other with true: their stack states cannot be compared, their " ..
+        "other with true: their call-tree nodes cannot be compared, their " ..
         "functions can" },
       { { recursion = "fold" }, "recursion full, the other with fold: " ..
-        "their stack states cannot be compared" },
+        "their call-tree nodes cannot be compared" },
       { { include = { "^spec" } }, 'include none, the other with "^spec": ' ..
         "their calls and times cannot be compared, what one leaves out is " ..
         "in its callers there" },

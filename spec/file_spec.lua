@@ -717,6 +717,12 @@ describe("what is no profile", function()
     assert.equal("precious", read(path))
   end)
 
+  it("is named as the caller did where it cannot be saved", function()
+    local ok, why = helper.record(leaf):save "/nodir/x"
+    assert.is_nil(ok)
+    assert.equal("/nodir/x: No such file or directory", why)
+  end)
+
   it("is no place to save to, nor is one that is being written", function()
     profiler.start { file = path }
     local p = profiler.snapshot()

@@ -111,12 +111,13 @@ local function way(o, filter)
 end
 
 local function check_start(opts)
+  -- first: what follows would be recorded
+  if core.state() ~= "stopped" then
+    error("start: already running; call stop first", 3)
+  end
   local o = options.check("start", start_options, opts, 3)
   if o.lines and o.mode ~= "line" then
     error('start: option \'lines\' needs mode = "line"', 3)
-  end
-  if core.state() ~= "stopped" then
-    error("start: already running; call stop first", 3)
   end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)

@@ -70,11 +70,23 @@ function trace.open(path, pid)
   end
   file:setvbuf "line"
   local writer = path:find "%.json$" and events(file, pid) or text(file)
+<<<<<<< HEAD
   local close, close_file = writer.close, file.close
   function writer.close()
+=======
+  local tell, close = writer.tell, writer.close
+  local open = true
+  local function finish()
+    if not open then return end
+    open = false
+>>>>>>> ux1
     close()
     close_file(file)
   end
+  -- younger than the file: when the state is closed, it is collected first
+  local guard = setmetatable({}, { __gc = finish })
+  function writer.close() finish(guard) end
+  function writer.tell(...) if open then tell(...) end end
   return writer
 end
 

@@ -382,7 +382,12 @@ static int lsave_save (lua_State *L) {
   if (!mapped_replaceable(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
   s->file = mapped_create(aside, nodes->count, save_tell, NULL, why);
-  if (s->file == NULL) return save_fail(L, why);
+  if (s->file == NULL) {
+    size_t n = strlen(aside);
+    if (strncmp(why, aside, n) == 0)  /* the user's name for it */
+      return save_fail(L, lua_pushfstring(L, "%s%s", path, why + n));
+    return save_fail(L, why);
+  }
   if (save_all(L, s, nodes)) {
     if (rename(aside, path) == 0) {
       lua_pushboolean(L, 1);

@@ -307,8 +307,19 @@ local function whole(view, before, after, entries)
       counted(entries, "after")))
 end
 
+-- the program, without its arguments
+local function program(profile)
+  return (profile.meta.program or "(embedded)"):match "^%S*"
+end
+
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
+  local old, new = program(before), program(after)
+  -- wherever they lie
+  if old:match "[^/]*$" ~= new:match "[^/]*$" then
+    table.insert(list, 1, ("these are recordings of two programs: %s and %s")
+      :format(format.plain(old), format.plain(new)))
+  end
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
     if why then
