@@ -410,7 +410,8 @@ describe("a file that is being written", function()
         local p = assert(profiler.load(arg[i]))
         print(p.meta.ended, require "helper".named(p, "leaf").calls)
       end]], path, other)
-    assert.equal("the process forked\t1\nnil\t3\nnil\t5\n", output)
+    assert.equal("the process forked; its figures may include " ..
+      "what its parent did since\t1\nnil\t3\nnil\t5\n", output)
   end)
 end)
 
@@ -560,6 +561,22 @@ describe("a program lives when its file", function()
       print "good"]], path)
     assert.equal("good\n", output)
   end)
+
+  it("has the program's own handler of the signal called as it asked",
+    function()
+      local out, _, status = shell("", [[
+        local host = require "spec_host"
+        host.handle(7)
+        require "cprof".start { file = arg[1] }
+        host.signal(7)
+        print(host.handle())
+        io.stdout:flush()
+        host.signal(7) -- it handles one
+        print "alive"]], path)
+      assert.equal("true\n", out:match "^[^\n]*\n")
+      assert.is_nil(out:find "alive")
+      assert.is_true(status ~= 0)
+    end)
 
   it("was meant for another signal", function()
     local _, _, status = shell("", [[

@@ -562,6 +562,7 @@ int luaopen_cprof_core (lua_State *L) {
   Core *c = lstate_get(L);
   size_t i;
   lstate_internal(c, core_begin);  /* recording begins within it */
+  lstate_internal(c, system_say);
   lstate_internals(c, zone_methods);
   lstate_internals(c, lhistory_methods());
   luaL_newmetatable(L, ZONE);

@@ -28,7 +28,9 @@ void lhistory_push (lua_State *L, const Frames *f, const Snapshot *s) {
 ** ======================================================= */
 
 static const History *history_check (lua_State *L) {
-  return *cast(History **, luaL_checkudata(L, 1, HISTORY));
+  const History *h = *cast(History **, luaL_checkudata(L, 1, HISTORY));
+  luaL_argcheck(L, h != NULL, 1, "it has been collected");
+  return h;
 }
 
 
@@ -186,7 +188,6 @@ static const luaL_Reg history_list[] = {
   {"averages", history_averages},
   {"nodes", history_nodes},
   {"average_nodes", history_averagenodes},
-  {"__gc", history_gc},
   {NULL, NULL}
 };
 
@@ -200,8 +201,9 @@ const luaL_Reg *lhistory_methods (void) {
 
 void lhistory_open (lua_State *L) {
   luaL_newmetatable(L, HISTORY);
-  luaL_setfuncs(L, history_list, 0);
-  lua_pushvalue(L, -1);
+  lua_pushcfunction(L, history_gc);
+  lua_setfield(L, -2, "__gc");
+  luaL_newlib(L, history_list);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

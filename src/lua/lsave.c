@@ -371,8 +371,12 @@ static Saving *saving_new (lua_State *L) {
 static int lsave_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;
   const Nodes *nodes = lnodes_check(L, 2);
-  Saving *s = saving_new(L);
+  Saving *s;
   char why[MAPPED_MESSAGE];
+  int table;
+  for (table = 3; table <= 8; table++)
+    luaL_checktype(L, table, LUA_TTABLE);
+  s = saving_new(L);
   if (s == NULL) return save_fail(L, "out of memory");
   if (!mapped_replaceable(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());

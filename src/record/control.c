@@ -216,12 +216,12 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-static int control_interrupt (Recorder *r, lua_State *L, int aside) {
+static int control_interrupt (Recorder *r, lua_State *L, int own) {
   control_settle(r, L);
   if (r->state != STATE_RUNNING || r->telling) return 0;
   control_detach(r, L);
   r->paused_at = r->hot->last;
-  r->aside = aside;
+  r->own_pause = own;
   r->state = STATE_PAUSED;
   return 1;
 }

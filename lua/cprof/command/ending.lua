@@ -26,6 +26,7 @@ end
 ---@field unnamed boolean     the user gave no name for it
 ---@field output? string      what the user gave, or would have given
 ---@field deliver fun(profile: cprof.Profile, note: string?)
+---@field kept fun(): string?  the file that has the recording
 ---@field watch fun()         from here on, a signal finds the file
 
 -- says how it went; the program may be in another folder by now
@@ -88,6 +89,10 @@ function ending.plan(parsed, words, script)
     plan.recorded = plan.record
   end
   plan.deliver = deliver(parsed, plan, full)
+  function plan.kept()
+    if not plan.record then return nil end
+    return plan.unnamed and recordings.last() or full(plan.recorded)
+  end
   function plan.watch()
     if not (core.executable() and plan.record) then return end
     core.onkill(relay(parsed, words, plan, full), here)

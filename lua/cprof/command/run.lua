@@ -198,11 +198,11 @@ end
 -- nothing of ours is called once recording has begun
 local function launch(chunk, options, last, fail, ...)
   last.watch()
-  local ok, message = session.begin(options, last.deliver)
+  local ok, message = session.begin(options, last.deliver, last.kept)
   if not ok and last.unnamed then  -- no room there: in memory
     options.file, last.record = nil, nil
     core.onkill(nil)
-    ok, message = session.begin(options, last.deliver)
+    ok, message = session.begin(options, last.deliver, last.kept)
   end
   if not ok then
     core.onkill(nil)
