@@ -41,7 +41,7 @@ function format.percent(part, whole)
 end
 
 -- characters that do not take one column: first, last, columns
-local widths <const> = {
+local ranges <const> = {
   { 0x0300, 0x036f, 0 },    -- combining marks
   { 0x0483, 0x0489, 0 }, { 0x0591, 0x05bd, 0 }, { 0x0610, 0x061a, 0 },
   { 0x064b, 0x065f, 0 }, { 0x0e31, 0x0e31, 0 }, { 0x0e34, 0x0e3a, 0 },
@@ -61,8 +61,8 @@ local widths <const> = {
 }
 
 local function columns_of(code)
-  if code < widths[1][1] then return 1 end
-  for _, range in ipairs(widths) do
+  if code < ranges[1][1] then return 1 end
+  for _, range in ipairs(ranges) do
     if code <= range[2] then return code < range[1] and 1 or range[3] end
   end
   return 1
