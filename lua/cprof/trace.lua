@@ -70,16 +70,11 @@ function trace.open(path, pid)
   end
   file:setvbuf "line"
   local writer = path:find "%.json$" and events(file, pid) or text(file)
-<<<<<<< HEAD
-  local close, close_file = writer.close, file.close
-  function writer.close()
-=======
-  local tell, close = writer.tell, writer.close
+  local tell, close, close_file = writer.tell, writer.close, file.close
   local open = true
   local function finish()
     if not open then return end
     open = false
->>>>>>> ux1
     close()
     close_file(file)
   end

@@ -201,13 +201,8 @@ local function launch(chunk, options, last, fail, ...)
   local ok, message = session.begin(options, last.deliver, last.kept)
   if not ok and last.unnamed then  -- no room there: in memory
     options.file, last.record = nil, nil
-<<<<<<< HEAD
-    core.onkill(nil)
-    ok, message = session.begin(options, last.deliver, last.kept)
-=======
     last.cancel()
-    ok, message = session.begin(options, last.deliver)
->>>>>>> ux1
+    ok, message = session.begin(options, last.deliver, last.kept)
   end
   if not ok then
     last.cancel()
