@@ -440,6 +440,32 @@ top()
     end
   end)
 
+  it("finds a source by the end of its path, unless several end so",
+    function()
+      local there <close> = require "command".folder()
+      assert(os.execute(("mkdir %s/a %s/b"):format(there.path, there.path)))
+      local loaded = {}
+      for i, path in ipairs { "a/x.lua", "b/x.lua", "b/only.lua" } do
+        loaded[i] = assert(loadfile(there:file(path, "local x = 1 return x")))
+      end
+      local q = helper.record(function()
+        for _, f in ipairs(loaded) do f() end
+      end, { mode = "line" })
+      local only = q:annotate(there:file "b/only.lua")
+      assert.equal(only, q:annotate "only.lua")
+      assert.equal(only, q:annotate "b/only.lua")
+      assert.equal(q:annotate(there:file "a/x.lua"), q:annotate "a/x.lua")
+      for given, why in pairs {
+        ["x.lua"] = 'annotate: "x.lua" is the end of several paths: ' ..
+          there:file "a/x.lua" .. ", " .. there:file "b/x.lua",
+        ["nly.lua"] = 'annotate: no lines of "nly.lua" were recorded',
+      } do
+        local ok, message = pcall(q.annotate, q, given)
+        assert.is_false(ok)
+        assert.is_truthy(message:find(why, 1, true), message)
+      end
+    end)
+
   it("checks what it is given", function()
     for _, case in ipairs {
       { 1, nil, "annotate: the source must be a string, got a number" },

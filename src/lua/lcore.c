@@ -589,6 +589,7 @@ int luaopen_cprof_core (lua_State *L) {
   size_t i;
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
+  lstate_internal(L, system_say);
   lstate_internals(L, zone_methods);
   lstate_internals(L, lhistory_methods());
   luaL_newmetatable(L, ZONE);

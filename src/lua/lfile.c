@@ -56,8 +56,8 @@ static int describe_paths (lua_State *L, Journal *j) {
   for (i = 1; ok && i + 4 <= n; i += 5) {
     for (k = 0; k < 5; k++) lua_rawgeti(L, -1 - k, i + k);
     ok = journal_path(j, (uint64_t)lua_tointeger(L, -5),
-                      lua_tostring(L, -4), (int)lua_tointeger(L, -3),
-                      (int)lua_tointeger(L, -2), lua_tostring(L, -1));
+                      luaL_checkstring(L, -4), (int)lua_tointeger(L, -3),
+                      (int)lua_tointeger(L, -2), luaL_checkstring(L, -1));
     lua_pop(L, 5);
   }
   return ok;
@@ -89,6 +89,7 @@ static int name_all (lua_State *L) {
   lua_call(L, 0, 2);
   if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
   lua_pop(L, 1);
+  luaL_checktype(L, -1, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, -1);
   for (i = 1; a->ok && i + 2 <= n; i += 3) {
     size_t length, titlelength;

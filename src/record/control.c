@@ -218,7 +218,7 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-static int control_interrupt (Recorder *r, lua_State *L, int aside) {
+static int control_interrupt (Recorder *r, lua_State *L, int own) {
   int interrupted;
   if (r->callback) return 0;
   control_settle(r, L);
@@ -226,7 +226,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int aside) {
   if (interrupted) {
     control_detach(r, L);
     r->paused_at = r->hot->last;
-    r->aside = aside;
+    r->own_pause = own;
     r->state = STATE_PAUSED;
   }
   nogc_settle(r->hot, L);

@@ -67,7 +67,7 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL || !attach_new(r, L, co)) return;
   r->resuming = co;
-  r->resuming_at = r->hot->last;
+  r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
     r->resumed = stacks_find(&r->stacks, co);
 }
@@ -236,7 +236,7 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
 ** soon as a function of these runs. They are dropped when one comes from
 ** another function: many of these return before that.
 */
-static void hook_tier (Hot *h) {
+static void hook_somelines (Hot *h) {
   Stack *s = h->recorder->current;
   if (s->lines) return;
   s->top = h->top;
@@ -254,9 +254,10 @@ static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
     line->hits++;
     f->line = line;
   }
-  else if (h->tiers && f->line == &h->nowhere) {
-    h->recorder->current->top = f;
-    attach_lines(h->recorder, h->recorder->current, 0);
+  else if (h->somelines) {
+    Stack *s = h->recorder->current;
+    s->top = f;
+    if (!attach_wantslines(h, s)) attach_lines(h->recorder, s, 0);
   }
 }
 
@@ -289,7 +290,7 @@ static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
   lua_getinfo(L, "l", ar);
   line = line_go(f->line, ar->currentline);
   if (line != NULL && line->counts < UINT32_MAX) line->counts++;
-  if (h->tiers && lua_gethookcount(L) != COUNT_INTERVAL)
+  if (h->somelines && lua_gethookcount(L) != COUNT_INTERVAL)
     lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
 }
 
@@ -316,7 +317,7 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
     if (ar->event == LUA_HOOKRET) calltrace_leave(h->recorder, L, h->top);
     else calltrace_enter(h->recorder, L, h->top);
   }
-  if (h->tiers && h->L != NULL) hook_tier(h);
+  if (h->somelines && h->L != NULL) hook_somelines(h);
 }
 
 /* }====================================================== */
@@ -420,7 +421,7 @@ static int hook_level (const lua_Debug *ar) {
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
-  int told = r->resuming == L && r->resuming_at == r->hot->last;
+  int told = r->resuming == L && r->resuming_at == hot_events(r->hot);
   return (coroutine_charge(r, L, told, now) &&
           coroutine_switch(r, L, hook_level(ar), told)) ||
          recorder_nomemory(r);

@@ -142,7 +142,7 @@ void recorder_choose (Recorder *r) {
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
   if (h->direct) how |= HOW_DIRECT;
-  h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
+  h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_ANY;
 }
 
@@ -166,7 +166,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
   h->direct = r->recording.direct;
-  h->tiers = o->include_lines != NULL;
+  h->somelines = h->lines && o->include_lines != NULL;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
   h->tree = &r->recording.tree;
@@ -264,6 +264,7 @@ int recorder_clear (Recorder *r) {
   memset(x->figures, 0, sizeof *x->figures);
   recorder_schedule(h);
   h->epoch = recorder_epoch(h->epoch);
+  r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
   recorder_choose(r);
@@ -421,7 +422,7 @@ int recorder_running (Recorder *r) {
 void recorder_paused (Recorder *r, uint64_t now) {
   Figures *f = r->recording.figures;
   if (now > r->paused_at)
-    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+    *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
   r->paused_at = now;
 }
 
@@ -534,7 +535,10 @@ static void recorder_sweep (Recorder *r, lua_State *running) {
 
 Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
-  if (s != NULL) return s;
+  if (s != NULL) {
+    if (recorder_waits(r, s) || recorder_alive(r, running, s)) return s;
+    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+  }
   if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
   threads_add(running, L);
   return stacks_add(&r->stacks, L);

@@ -106,13 +106,13 @@ typedef struct Recorder {
   Frames frames;
   uint32_t frame_func;	/* the zone of the work at the end of a frame */
   lua_State *resuming;	/* the coroutine that was about to run ... */
-  uint64_t resuming_at;	/* ... at this event */
+  uint64_t resuming_at;	/* ... when there were so many events */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* since this collection, see collection.h */
-  int aside;		/* does it pause for the profiler's own work? */
+  int own_pause;	/* does it pause for the profiler's own work? */
   uint64_t collection;	/* in which the cache was made, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
@@ -178,15 +178,16 @@ CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 CPROF_I void recorder_settle (Recorder *r);
 
 /*
-** Leaves out the time since the last event, as that in which garbage of
-** nobody's was collected: of cprof's own at the start, and of the program's
+** Leaves out the time since the last event, in which garbage was collected
+** for no call of the program: cprof's own at the start, and the program's
 ** when the state is closed.
 */
 CPROF_I void recorder_skip (Recorder *r);
 
 /*
 ** The stack of coroutine L, made if need be; removes those of coroutines
-** that were collected now and then. NULL: out of memory.
+** that were collected: of one at the same address at once, of others now
+** and then. NULL: out of memory.
 */
 CPROF_I Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L);
 

@@ -35,7 +35,8 @@ local function sorted(view, files)
   local by_hits = view.options.sort == "hits"
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
-      local own, bounded = bound.of(line.self_ns, line.self_raw_ns)
+      local own, bounded = bound.of(line.self_ns, line.self_raw_ns,
+        view.most)
       local in_c = (c[file.source] or {})[number] or 0
       local value = by_hits and line.hits or own + in_c
       if value > 0 then
@@ -54,7 +55,8 @@ end
 
 local function row_of(view, entry, content, hottest)
   local line, page = entry.line, view.page
-  local total, bounded = bound.of(line.total_ns, line.total_raw_ns)
+  local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
+    view.most)
   return {
     format.count(line.hits), page:time(entry.own, entry.bounded),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
@@ -95,5 +97,5 @@ return function(view, files)
       format.count(#all - #rows), #all - #rows == 1 and "" or "s",
       format.percent(rest_ns, view.whole)))
   end
-  page:explain "lines"
+  page:explain()
 end

@@ -12,8 +12,8 @@ local annotate = {
 
 function annotate.define(parser)
   input.profile(parser, "A profile that was recorded with --lines")
-  parser:argument("SOURCE", "A source as reports show it, to print all of " ..
-    "it."):target "source":args "?"
+  parser:argument("SOURCE", "A source, or the end of its path, to print " ..
+    "all of it."):target "source":args "?"
   parser:option("--focus", "Only this function.")
     :argname "FUNCTION"
   parser:option("--ignore", "Without this function.")

@@ -63,16 +63,26 @@ local function spool(fail)
   return path
 end
 
--- the recordings that have no name, and what to do where there is none
-local unnamed = {
+-- what was recorded, and what to do where there is none
+local recorded = {
   last = { "the last recording", "nothing was recorded yet: record with " ..
     "cprof run, or name a FILE" },
   previous = { "the previous recording", "there is no recording before the " ..
     "last one: record again, or name BEFORE and AFTER" },
 }
 
+-- fails where the recording was removed or moved since
+local function check_there(path, what, fail)
+  local file, why = io.open(path, "rb")
+  if not file then
+    fail(("%s cannot be read: %s; record again, or name a file"):format(what,
+      why))
+  end
+  file:close()
+end
+
 ---The profile in a file, and what to call it.
----@param path string?  "-": on standard input; nil: a recording without name
+---@param path string?  "-": on standard input; nil: what was recorded
 ---@param fail fun(message: string)
 ---@param which? "last"|"previous"  of those; the last one
 ---@return cprof.Profile
@@ -81,8 +91,10 @@ function input.load(path, fail, which)
   if not path then
     which = which or "last"
     path = recordings[which]()
-    if not path then fail(unnamed[which][2]) end
-    return load(path, unnamed[which][1], fail), unnamed[which][1]
+    local what, advice = table.unpack(recorded[which])
+    if not path then fail(advice) end
+    check_there(path, what, fail)
+    return load(path, what, fail), what
   end
   if path ~= "-" then return load(path, path, fail), path end
   local copy = spool(fail)

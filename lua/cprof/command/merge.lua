@@ -1,5 +1,6 @@
 -- cprof merge: the sum of profiles, as a profile.
 
+local core = require "cprof.core"
 local compare = require "cprof.compare"
 local input = require "cprof.command.input"
 local merge = require "cprof.merge"
@@ -34,7 +35,18 @@ local function notes(profiles)
   end
 end
 
+-- the same file may have other names, too
+local function plain(path)
+  return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
+end
+
 function command.call(parsed, fail)
+  for _, path in ipairs(parsed.files) do
+    if plain(path) == plain(parsed.output) and not core.special(path) then
+      fail(("-o %s is one of the profiles that are added up: name another " ..
+        "file"):format(parsed.output))
+    end
+  end
   local profiles = {}
   local progress = terminal.progress "loading"
   for i, path in ipairs(parsed.files) do

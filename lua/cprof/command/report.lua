@@ -42,7 +42,8 @@ function report.call(parsed, fail)
   local profile = view.print(parsed.mode, parsed, fail)
   if parsed.mode == "summary" and parsed.file ~= "-" and
      parsed.format ~= "markdown" then
-    input.print(("\n%s\n"):format(summary.next(profile, parsed.file)), fail)
+    local line = summary.next(profile, parsed.file)
+    if line then input.print(("\n%s\n"):format(line), fail) end
   end
 end
 

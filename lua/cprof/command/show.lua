@@ -2,6 +2,7 @@
 
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
+local bound = require "cprof.bound"
 local find = require "cprof.report.find"
 local format = require "cprof.format"
 local functions = require "cprof.annotate.functions"
@@ -81,7 +82,8 @@ local function head(view)
     on:time(row.self_most, row.self_bounded),
     on:share(row.self_most, row.self_bounded, view.whole),
     format.count(row.calls), row.calls == 1 and "" or "s",
-    row.max_depth > 1 and (", %d deep"):format(row.max_depth) or ""))
+    row.max_depth > 1 and (", %s deep"):format(
+      bound.depth(row.max_depth, view.profile.meta)) or ""))
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
 end
@@ -120,7 +122,7 @@ local function lines(view)
     local block = functions.block(listed, view.row)
     block.title, block.place, block.facts = nil, nil, nil
     listing.show(view.page, { block })
-    view.page:explain "lines"
+    view.page:explain()
   end
 end
 
@@ -145,7 +147,7 @@ function show.call(parsed, fail)
   head(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
-  view.page:explain "calls"
+  view.page:explain()
   lines(view)
   input.print(view.page:text(), fail)
 end

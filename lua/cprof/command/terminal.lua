@@ -22,7 +22,7 @@ end
 terminal.ascii = not locale_is_utf8()
 
 local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
-                  ["→"] = ">" }
+                  ["→"] = ">", ["≥"] = ">" }
 
 ---What can be shown of a text: columns stay where they are.
 ---@param text string
