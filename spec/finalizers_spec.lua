@@ -24,8 +24,8 @@ local modes = { "generational", "incremental" }
 local function run(code, rounds, before)
   local path = os.tmpname()
   for _, mode in ipairs(modes) do
-    local output, ok, how, status = helper.run((before or "") .. garbage .. code, mode,
-      tostring(rounds or 300), path)
+    local output, ok, how, status = helper.run((before or "") .. garbage ..
+      code, mode, tostring(rounds or 300), path)
     assert.is_true(ok, ("%s: %s %d: %s"):format(mode, how or "", status or 0,
       output))
     assert.equal("good\n", output, mode)
