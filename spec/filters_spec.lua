@@ -2,22 +2,20 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 
--- Patterns are matched by string.find, which the program may have replaced
--- before it loaded cprof: then a filter is program code. It runs in a process
--- of its own: what fails here may end it.
+-- Patterns are matched by the string.find that is there when the profiler
+-- is loaded: a filter may be program code. It runs in a process of its own:
+-- what fails here may end it.
 local replaced = [[
   local find = string.find
-  local asked, each
+  local asked
+  local other
   string.find = function(...)
-    local of = debug.getinfo(2, "S")
-    if of and string.match(of.source, "patterns%.lua$") then
-      if each then each() end
-      if asked then
-        local f = asked
-        asked = nil
-        f()
-      end
+    if asked then
+      local f = asked
+      asked = nil
+      f()
     end
+    if other then other() end
     return find(...)
   end
   local profiler = require "cprof"
@@ -83,7 +81,7 @@ describe("a filter", function()
     local output = run(controls .. [[
       -- the patterns of the options are tried before
       local options, left = { exclude = { "nothing" } }, 0
-      each = function()
+      other = function()
         left = left - 1
         if left == 0 then control() end
       end

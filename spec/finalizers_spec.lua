@@ -7,12 +7,6 @@ local profiler = require "cprof"
 -- A program that leaves garbage whose finalizers call `release`, in a
 -- process of its own: what fails here may end it.
 local garbage = [[
-  -- cprof finds patterns with what is there when it is loaded
-  local find, when_found = string.find, nil
-  string.find = function(...)
-    if when_found then when_found() end
-    return find(...)
-  end
   local profiler = require "cprof"
   local helper = require "helper"
   collectgarbage(arg[1])
@@ -27,11 +21,11 @@ local garbage = [[
 
 local modes = { "generational", "incremental" }
 
-local function run(code, rounds)
+local function run(code, rounds, before)
   local path = os.tmpname()
   for _, mode in ipairs(modes) do
-    local output, ok, how, status = helper.run(garbage .. code, mode,
-      tostring(rounds or 300), path)
+    local output, ok, how, status = helper.run((before or "") .. garbage ..
+      code, mode, tostring(rounds or 300), path)
     assert.is_true(ok, ("%s: %s %d: %s"):format(mode, how or "", status or 0,
       output))
     assert.equal("good\n", output, mode)
@@ -133,7 +127,13 @@ describe("finalizers", function()
             { recursion = "fold" } })[i % 4 + 1])
           litter(20)
           local ok, p = pcall(profiler.snapshot)
-          if ok then helper.check(p) end
+          if ok then
+            -- one that a finalizer began within an event may miss the next
+            -- one: it says so, and finds out what runs
+            assert(p.meta.unmatched <= 20)
+            p.meta.unmatched = 0
+            helper.check(p)
+          end
           pcall(profiler.frame)
           pcall(profiler.reset)
           pcall(profiler.stop)
@@ -355,8 +355,8 @@ describe("the collector", function()
   end)
 
   it("has nothing to make up for when a filter collects", function()
-    run [[
-      local collect, cycles, asked, explicit = nil, 0, 0, 0
+    run([[
+      local collect, cycles, explicit = false, 0, 0
       local watch = {}
       watch.__gc = function()
         cycles = cycles + 1
@@ -364,8 +364,7 @@ describe("the collector", function()
       end
       local live = {}
       for i = 1, 200000 do live[i] = { i } end
-      when_found = function()
-        asked = asked + 1
+      filtered = function()
         if collect then
           explicit = explicit + 1
           collectgarbage()
@@ -384,6 +383,13 @@ describe("the collector", function()
       local before = cycles
       for i = 1, 3000000 do live[i % 1000] = { i } end
       assert(cycles > before)
-      print "good"]]
+      print "good"]], nil, [[
+      local filtered
+      local find = string.find
+      string.find = function(...)  -- before the profiler is loaded
+        if filtered then filtered() end
+        return find(...)
+      end
+    ]])
   end)
 end)

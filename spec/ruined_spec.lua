@@ -155,7 +155,6 @@ describe("a program that ruins", function()
   end)
 
   it("the way to its modules can export from another folder", function()
-    local dir <close> = command.folder()
     local out = command.lua("-e", [[
       local cprof = require "cprof"
       cprof.start() string.rep("x", 3) cprof.stop()
