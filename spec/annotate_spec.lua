@@ -135,10 +135,13 @@ describe("annotated source", function()
     local s = annotate(ai)
     local lines = p.lines["@" .. ai]
     local line = lines[12]
-    assert.same({ "20", helper.shown(line.self_ns, line.self_raw_ns),
-      format.percent(line.self_ns, whole), "20",
-      helper.shown(line.total_ns, line.total_raw_ns),
-      helper.shown(line.total_ns, line.total_raw_ns, 20),
+    local most = require "cprof.bound".most(p)
+    local function shown(kind, divisor)
+      return helper.shown(line[kind .. "_ns"], line[kind .. "_raw_ns"],
+        divisor, most)
+    end
+    assert.same({ "20", shown "self", format.percent(line.self_ns, whole),
+      "20", shown "total", shown("total", 20),
       content = "local p = path(i * 1000)" }, cells(s, 12))
     assert.is_truthy(s:find "  12      local p = path%(i %* 1000%)\n")
     assert.equal("21", cells(s, 11)[1])

@@ -125,9 +125,13 @@ end
 
 ---A time as reports print it: at most so much, where more than four times
 ---of what is left was taken out as overhead.
-function helper.shown(ns, raw, divisor)
+function helper.shown(ns, raw, divisor, most)
   local cost, sign = raw - ns, ""
-  if ns * 4 < cost then ns, sign = ns + math.ceil(cost / 4), "<" end
+  if ns * 4 < cost then
+    local at_most = ns + math.ceil(cost / 4)
+    if most and at_most > most then at_most = math.max(most, ns) end
+    ns, sign = at_most, "<"
+  end
   return sign .. require "cprof.format".time(ns // (divisor or 1))
 end
 
