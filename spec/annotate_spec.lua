@@ -242,7 +242,7 @@ end
   end)
 
   it("shows the functions that fit the screen, and one at least", function()
-    local q = helper.record(function()
+    local function work()
       local step = assert(loadfile(ai))(dofile(util)).step
       step(10)
       local function other(n)
@@ -251,14 +251,22 @@ end
         return s
       end
       for i = 1, 10 do other(i * 1000) end
-    end, { mode = "line", lines = { "ai%.lua$", "util%.lua$", "_spec" },
-      compensate = false })
+    end
+    local options = { mode = "line", lines = { "ai%.lua$", "util%.lua$",
+      "_spec" }, compensate = false }
+    local q
     local function shown(height)
       local s = q:annotate(nil, { height = height, color = "never" })
       local _, count = s:gsub(" self, %S+ %%, ", "")
       local _, lines = s:gsub("\n", "")
       return count, lines
     end
+    -- on a busy machine, one of them may have had all of the time
+    local tries = 0
+    repeat
+      q = helper.record(work, options)
+      tries = tries + 1
+    until shown(24) > 1 or tries == 20
     assert.equal(1, (shown(10)))
     local count, lines = shown(24)
     assert.is_true(count > 1 and lines < 24)
