@@ -187,16 +187,16 @@ describe("cprof diff", function()
     b = edited.run(dir, "x.lua", text:format(3000))
     assert.equal("", (was(b, "f")))
     -- called once more: what did not change at all has no row
-    local more = text:format(3000) .. "g()\n"
-    b = edited.run(dir, "x.lua", "\n" .. more:gsub("%f[%w]g%(", "named("))
+    local again = text:format(3000) .. "g()\n"
+    b = edited.run(dir, "x.lua", "\n" .. again:gsub("%f[%w]g%(", "named("))
     assert.equal("g :2", (was(b, "named")))
     b = edited.run(dir, "new/x.lua", text:format(3000))
     assert.equal("x.lua:1", (was(b, "f")))
-    b = edited.run(dir, "y.lua", more)
+    b = edited.run(dir, "y.lua", again)
     assert.equal("x.lua:2", (was(b, "g")))
     -- the old name is found, too
     out = diff(dir, a, edited.run(dir, "x.lua",
-      (more:gsub("%f[%w]g%(", "named("))), "--filter=^g ")
+      (again:gsub("%f[%w]g%(", "named("))), "--filter=^g ")
     assert.is_truthy(out:find " named ", out)
   end)
 
