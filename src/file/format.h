@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	6u
+#define FORMAT_VERSION	7u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -39,7 +39,7 @@ typedef enum FormatState {
 typedef struct FormatHeader {
   char magic[8];
   uint32_t order, version;
-  uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
+  uint32_t sizes[6];	/* of this, FileBlock, Node, Line, Instruction */
   uint32_t state;
   uint32_t mode;	/* a Mode */
   uint32_t clock;	/* a ClockKind */
@@ -71,14 +71,15 @@ typedef enum BlockKind {
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
   BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
-  BLOCK_LAST = BLOCK_LINEOVERHEAD
+  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function */
+  BLOCK_LAST = BLOCK_INSTRUCTIONS
 } BlockKind;
 
 typedef struct FileBlock {	/* its contents are right behind it */
   uint32_t kind;
   uint32_t owner;	/* function, or number of the chunk */
   uint32_t units;	/* of all of it */
-  uint32_t used;	/* journal: bytes; lines: counters */
+  uint32_t used;	/* journal: bytes; others: counters */
   uint32_t unused[12];
 } FileBlock;
 

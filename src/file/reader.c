@@ -37,7 +37,8 @@ int reader_nomemory (Loaded *l) {
 
 static int header_ours (const FormatHeader *h) {
   static const uint32_t sizes[] = {
-    sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
+    sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line),
+    sizeof(Instruction), 0
   };
   return memcmp(h->sizes, sizes, sizeof sizes) == 0;
 }

@@ -5,6 +5,7 @@
 #include "record/attach.h"
 
 #include "record/hook.h"
+#include "record/instructions.h"
 
 
 #define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
@@ -16,6 +17,8 @@ int attach_is (lua_State *L) {
 
 
 int attach_wantslines (const Hot *h, const Stack *s) {
+  if (h->counting.on)
+    return instructions_wanted(h->recorder, instructions_frame(s));
   return h->lines && (!h->tiers || s->top->line != &h->nowhere);
 }
 
@@ -33,8 +36,10 @@ static int attach_interval (Hot *h, const Stack *s) {
 
 
 void attach_lines (Recorder *r, Stack *s, int lines) {
-  int mask = ATTACH_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
-  int count = lines ? attach_interval(r->hot, s) : 0;
+  int instructions = r->hot->counting.on;
+  int mask = ATTACH_MASK | s->mask
+           | (lines && !instructions ? LUA_MASKLINE : 0);
+  int count = !lines ? 0 : instructions ? 1 : attach_interval(r->hot, s);
   s->lines = lines;
   if (count > 0) mask |= LUA_MASKCOUNT;
   else count = s->count;
