@@ -19,10 +19,12 @@ local cprof = { _VERSION = core.version }
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"  line: hits and time of each line,
----    too; trace: each enter and leave is told as it happens
+---@field mode? "call"|"line"|"trace"|"count"  line: hits and time of each
+---    line, too; trace: each enter and leave is told as it happens; count:
+---    how often each instruction ran, without times
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
----@field lines? string[]       Lua patterns on source: only lines of these
+---@field lines? string[]       Lua patterns on source: only lines, or
+---    instructions, of these
 ---@field include? string[]     Lua patterns on source or title: only these
 ---@field exclude? string[]     not these; what is left out is its caller's
 ---@field c_functions? boolean  false: C functions are their callers'
@@ -36,7 +38,7 @@ local cprof = { _VERSION = core.version }
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace" },
+  mode = { type = "string", values = { "call", "line", "trace", "count" },
            default = "call" },
   trace = { type = "trace" },
   lines = { type = "patterns", shapes = true },
@@ -91,6 +93,7 @@ local function way(o, filter)
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
+    count = o.mode == "count",
     lines_of = filter:line_filter(),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
@@ -99,11 +102,22 @@ local function way(o, filter)
   }
 end
 
+-- what mode count is in need of
+local function check_count(o)
+  if core.internals() ~= "direct" then
+    error('start: mode "count" needs to read Lua\'s own structures, which ' ..
+      "is not possible here, or switched off by CPROF_INTERNALS=0", 4)
+  elseif o.clock == "cpu" then
+    error('start: mode "count" has no clock; leave out option \'clock\'', 4)
+  end
+end
+
 local function check_start(opts)
   local o = options.check("start", start_options, opts, 3)
-  if o.lines and o.mode ~= "line" then
-    error('start: option \'lines\' needs mode = "line"', 3)
+  if o.lines and o.mode ~= "line" and o.mode ~= "count" then
+    error('start: option \'lines\' needs mode = "line" or "count"', 3)
   end
+  if o.mode == "count" then check_count(o) end
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 3)
   end

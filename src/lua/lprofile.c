@@ -201,7 +201,7 @@ static void snapshot_pushinstructions (lua_State *L, const Function *f) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
   lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
-  lua_setfield(L, -2, "instructions");
+  lua_setfield(L, -2, "counters");
 }
 
 

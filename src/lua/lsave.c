@@ -248,7 +248,7 @@ static int save_instructions (lua_State *L, int arg, Saving *s) {
     size_t size;
     const char *counters;
     lua_rawgeti(L, arg, i);
-    lua_getfield(L, -1, "instructions");
+    lua_getfield(L, -1, "counters");
     counters = lua_tolstring(L, -1, &size);
     size -= counters ? size % sizeof(Instruction) : 0;
     if (counters != NULL && size > 0) {

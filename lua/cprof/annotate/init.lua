@@ -152,11 +152,12 @@ function annotate.make(profile, source, given, level)
       type(source)), level)
   end
   local o = options.check("annotate", annotate_options, given, level)
-  if profile.meta.mode ~= "line" then
+  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
+    counts = profile.meta.mode == "count",
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

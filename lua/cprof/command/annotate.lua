@@ -43,7 +43,7 @@ function annotate.call(parsed, fail)
     parsed.file, parsed.source = nil, parsed.file
   end
   local profile, named = input.load(parsed.file, fail)
-  if profile.meta.mode ~= "line" then
+  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" then
     fail(("%s has no lines: record it with cprof run --lines"):format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {

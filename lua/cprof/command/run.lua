@@ -28,7 +28,7 @@ local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
-local optional = { ["--lines"] = true, ["--trace"] = true }
+local optional = { ["--lines"] = true, ["--count"] = true, ["--trace"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -44,6 +44,9 @@ function run.define(parser)
   parser:option("--lines", "Hits and time of each line, of sources that " ..
     "match a Lua pattern, or of all."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--lines")
+  parser:option("--count", "How often each instruction ran, without " ..
+    "times, of sources that match a Lua pattern, or of all.")
+    :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -143,16 +146,17 @@ local function load_program(parsed, words, at, fail)
 end
 
 local function start_options(parsed, fail)
-  local patterns = {}
-  for _, pattern in ipairs(parsed.lines) do
+  local modes, patterns = {}, {}
+  if #parsed.lines > 0 then modes[1] = "line" end
+  if #parsed.count > 0 then modes[#modes + 1] = "count" end
+  if parsed.trace then modes[#modes + 1] = "trace" end
+  if #modes > 1 then fail "one of --lines, --count and --trace" end
+  for _, pattern in ipairs(modes[1] == "count" and parsed.count or
+    parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
   end
-  local lines = #parsed.lines > 0
-  if lines and parsed.trace then
-    fail "one of --lines and --trace, not both"
-  end
   return {
-    mode = lines and "line" or parsed.trace and "trace" or nil,
+    mode = modes[1],
     lines = #patterns > 0 and patterns or nil,
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
@@ -170,8 +174,8 @@ local function check_output(parsed, fail)
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   if parsed.output == "" then return end
-  if parsed.format == "lcov" and #parsed.lines == 0 then
-    fail "--format=lcov needs --lines"
+  if parsed.format == "lcov" and #parsed.lines + #parsed.count == 0 then
+    fail "--format=lcov needs --lines or --count"
   end
   -- the program may change where modules are looked for
   require(export.format(parsed.format, 1).module)

@@ -110,7 +110,7 @@ local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
-  if p.meta.mode ~= "line" then
+  if p.meta.mode ~= "line" and p.meta.mode ~= "count" then
     view.page:line "no lines were recorded; to have them: cprof run --lines"
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"
@@ -142,7 +142,8 @@ function show.call(parsed, fail)
     profile = profile, row = row, whole = profile.program_ns,
     limit = parsed.limit or usual_limit,
     page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color },
+                      color = parsed.color,
+                      counts = profile.meta.mode == "count" },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -62,7 +62,7 @@ end
 
 -- the lines that took most, where lines were recorded
 local function lines(profile, looks, count)
-  if profile.meta.mode ~= "line" or not next(profile.sources) then
+  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" or not next(profile.sources) then
     return nil
   end
   return profile:annotate(nil, { sort = "self", limit = count,
