@@ -117,10 +117,12 @@ end
 -- calls visit(from, to, times) for each step that a hook can see
 local function each_step(c, visit)
   for i = 1, c.n do
-    if c.step[i] > 0 and i < c.n then visit(i, i + 1, c.step[i]) end
-    if c.skip[i] > 0 and i + 1 < c.n then visit(i, i + 2, c.skip[i]) end
+    -- the first call of an iterator is behind the loop
+    local from = c.code[i] & 0x7f == op.TFORPREP and i + 1 + bx(c.code[i]) or i
+    if c.step[i] > 0 and i < c.n then visit(from, i + 1, c.step[i]) end
+    if c.skip[i] > 0 and i + 1 < c.n then visit(from, i + 2, c.skip[i]) end
     local to = c.jump[i] > 0 and instructions.target(c.code, i)
-    if to and to >= 1 and to <= c.n then visit(i, to, c.jump[i]) end
+    if to and to >= 1 and to <= c.n then visit(from, to, c.jump[i]) end
   end
 end
 
