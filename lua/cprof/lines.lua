@@ -199,6 +199,13 @@ function lines.attach(p, counted, sources)
   p.lines_ran = once(function() return ran(p, counted) end)
 end
 
+---Does a profile have lines?
+---@param p cprof.Profile
+---@return boolean
+function lines.recorded(p)
+  return p.meta.mode == "line" or p.meta.mode == "count"
+end
+
 ---The lines of a source on which there is code that can run.
 ---@param source cprof.Source
 ---@param content string[]

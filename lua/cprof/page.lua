@@ -114,6 +114,11 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
+---A page of a profile has its unit.
+---@param p cprof.Profile
+---@return boolean
+function page.counts(p) return p.meta.mode == "count" end
+
 ---A time as it is printed; see bound.
 ---@param most integer
 ---@param bounded boolean

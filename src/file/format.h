@@ -39,7 +39,7 @@ typedef enum FormatState {
 typedef struct FormatHeader {
   char magic[8];
   uint32_t order, version;
-  uint32_t sizes[6];	/* of this, FileBlock, Node, Line, Instruction */
+  uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
   uint32_t state;
   uint32_t mode;	/* a Mode */
   uint32_t clock;	/* a ClockKind */
@@ -62,6 +62,8 @@ typedef struct FormatHeader {
   Costs costs;
   char uncompensated[64];	/* why overhead stays in the times, or "" */
   char ended[128];	/* why recording ended by itself, or "" */
+  uint32_t instruction;	/* size of an Instruction */
+  uint32_t unused;
 } FormatHeader;
 
 

@@ -178,7 +178,7 @@ static void mapped_begin (MappedFile *f) {
   h->sizes[1] = (uint32_t)sizeof(FileBlock);
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
-  h->sizes[4] = (uint32_t)sizeof(Instruction);
+  h->instruction = (uint32_t)sizeof(Instruction);
   h->pid = f->pid;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = FORMAT_BLOCKS / FORMAT_UNIT;

@@ -37,10 +37,10 @@ int reader_nomemory (Loaded *l) {
 
 static int header_ours (const FormatHeader *h) {
   static const uint32_t sizes[] = {
-    sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line),
-    sizeof(Instruction), 0
+    sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
   };
-  return memcmp(h->sizes, sizes, sizeof sizes) == 0;
+  return memcmp(h->sizes, sizes, sizeof sizes) == 0 &&
+         h->instruction == sizeof(Instruction);
 }
 
 

@@ -81,7 +81,8 @@ local function block_of(view, file, greatest)
   local block = {
     title = format.plain(file.place),
     facts = ("%s %% of %s, %d of %d lines ran"):format(
-      format.percent(file.self_ns, view.whole), view.page:time(view.whole, false),
+      format.percent(file.self_ns, view.whole),
+      view.page:time(view.whole, false),
       file.ran, file.active),
     note = note,
     rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,

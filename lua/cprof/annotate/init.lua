@@ -6,6 +6,7 @@ local core = require "cprof.core"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
+local lines = require "cprof.lines"
 local nearest = require "cprof.nearest"
 local options = require "cprof.options"
 local page = require "cprof.page"
@@ -152,12 +153,12 @@ function annotate.make(profile, source, given, level)
       type(source)), level)
   end
   local o = options.check("annotate", annotate_options, given, level)
-  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" then
+  if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
-    counts = profile.meta.mode == "count",
+    counts = page.counts(profile),
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

@@ -1,6 +1,7 @@
 -- cprof annotate: the source with figures beside each line.
 
 local input = require "cprof.command.input"
+local lines = require "cprof.lines"
 
 local annotate = {
   name = "annotate",
@@ -11,7 +12,7 @@ local annotate = {
 }
 
 function annotate.define(parser)
-  input.profile(parser, "A profile that was recorded with --lines")
+  input.profile(parser, "A profile that was recorded with --lines, or --count")
   parser:argument("SOURCE", "A source as reports show it, to print all of " ..
     "it."):target "source":args "?"
   parser:option("--focus", "Only this function.")
@@ -43,8 +44,8 @@ function annotate.call(parsed, fail)
     parsed.file, parsed.source = nil, parsed.file
   end
   local profile, named = input.load(parsed.file, fail)
-  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" then
-    fail(("%s has no lines: record it with cprof run --lines"):format(named))
+  if not lines.recorded(profile) then
+    fail(("%s has no lines: record it with cprof run --lines, or --count"):format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {
     heat = parsed.heat, relative = parsed.relative,

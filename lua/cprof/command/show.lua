@@ -8,6 +8,7 @@ local functions = require "cprof.annotate.functions"
 local input = require "cprof.command.input"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
+local recorded = require "cprof.lines"
 local page = require "cprof.page"
 local select_rows = require "cprof.report.select"
 local explained = require "cprof.rows"
@@ -110,7 +111,7 @@ local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
-  if p.meta.mode ~= "line" and p.meta.mode ~= "count" then
+  if not recorded.recorded(p) then
     view.page:line "no lines were recorded; to have them: cprof run --lines"
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"
@@ -143,7 +144,7 @@ function show.call(parsed, fail)
     limit = parsed.limit or usual_limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
-                      counts = profile.meta.mode == "count" },
+                      counts = page.counts(profile) },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -1,5 +1,6 @@
 -- What is said on standard error when a recorded program has ended.
 
+local recorded = require "cprof.lines"
 local select_rows = require "cprof.report.select"
 local terminal = require "cprof.command.terminal"
 
@@ -62,7 +63,7 @@ end
 
 -- the lines that took most, where lines were recorded
 local function lines(profile, looks, count)
-  if profile.meta.mode ~= "line" and profile.meta.mode ~= "count" or not next(profile.sources) then
+  if not recorded.recorded(profile) or not next(profile.sources) then
     return nil
   end
   return profile:annotate(nil, { sort = "self", limit = count,

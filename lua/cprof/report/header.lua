@@ -2,6 +2,7 @@
 -- trusting the figures.
 
 local format = require "cprof.format"
+local lines = require "cprof.lines"
 local select = require "cprof.report.select"
 
 local header = {}
@@ -91,7 +92,7 @@ local function choice(profile, page)
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
   end
-  local n = (meta.mode == "line" or meta.mode == "count") and stripped(profile) or 0
+  local n = lines.recorded(profile) and stripped(profile) or 0
   if n > 0 then
     page:note("%s of stripped code, which has no lines",
       plural(n, "function is", "functions are"))

@@ -101,7 +101,7 @@ function report.make(profile, given, level)
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
-                      counts = profile.meta.mode == "count" },
+                      counts = page.counts(profile) },
   }
   header.show(view)
   view.page:gap()
