@@ -2,6 +2,7 @@
 
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
+local coverage = require "cprof.coverage"
 local export = require "cprof.export"
 local frames = require "cprof.frames"
 local instructions = require "cprof.instructions"
@@ -60,6 +61,7 @@ local text = require "cprof.text"
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
 ---@field max_depth integer    most frames of it on one stack
+---@field nth integer?         among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
 ---@field fingerprint string    hash of its code, whatever lines it is on;
 ---    "" where there is too little of it to know it by
@@ -109,6 +111,9 @@ local text = require "cprof.text"
 ---@field program_ns integer  time without overhead and pauses: 100 %; in
 ---    mode "count": instructions
 ---@field counted integer[]    by lines.each: what was counted
+---@field expressions? table<string, cprof.Expression[]>  by source, in mode
+---    "count"; nil where only lines are known
+---@field branches? table<string, cprof.Branch[]>  the same
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
@@ -138,7 +143,7 @@ local function describe(raw, row, given, title, counting)
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
-    fingerprint = raw.fingerprint, layout = raw.layout,
+    fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
   }
   if counting then
@@ -183,6 +188,7 @@ function profile.new(named, nodes, raw, meta, counted, sources)
               overhead = overhead,
               program_ns = core.program(nodes) }
   lines.attach(p, counted, sources)
+  if counting then coverage.attach(p) end
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
   parts[p] = { counting and {} or counted, sources, marks }

@@ -138,6 +138,7 @@ static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
     f->marks = (uint8_t)save_at(L, marks, i);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
+    f->nth = (uint32_t)save_integer(L, -1, "nth");
     f->shape = save_shape(L, -1);
     f->layout = (uint32_t)save_integer(L, -1, "layout");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;

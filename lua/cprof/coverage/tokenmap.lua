@@ -13,11 +13,22 @@ local tokenmap = {}
 
 ---@class cprof.MappedPrototype: cprof.Prototype
 ---@field token integer[]   of each instruction
----@field nth integer       among those on the same lines, from 1
+---@field nth integer       among those on the same lines, from 1 ...
+---@field alike integer     ... and how many these are
 
 -- what `loadfile` skips
 local function code_of(text)
   return (text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", ""))
+end
+
+-- the token of each line of what has every token on lines of its own
+local function rows_of(tokens)
+  local out = {}
+  for i = 1, tokens.n do
+    local last = tokens.ends[i] and tokens.ends[i][1] or tokens.line[i]
+    for _ = tokens.line[i], last do out[#out + 1] = i end
+  end
+  return out
 end
 
 local function same(a, b)
@@ -41,14 +52,18 @@ function tokenmap.new(text)
   if not ours or not theirs or #ours ~= #theirs then
     return nil, "the code of this Lua cannot be read"
   end
-  local seen = {}
+  local seen, rows = {}, rows_of(tokens)
   for i, p in ipairs(ours) do
     if not same(p.code, theirs[i].code) then
       return nil, "tokens on lines of their own give other code"
     end
     local key = p.line << 32 | p.last_line
     seen[key] = (seen[key] or 0) + 1
-    p.token, p.nth = theirs[i].lines, seen[key]
+    p.nth, p.token = seen[key], {}
+    -- a chunk may begin and end where there is no token
+    for k, row in ipairs(theirs[i].lines) do
+      p.token[k] = rows[row] or tokens.n
+    end
   end
   for _, p in ipairs(ours) do p.alike = seen[p.line << 32 | p.last_line] end
   return { tokens = tokens, prototypes = ours }
