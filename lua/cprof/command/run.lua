@@ -28,7 +28,8 @@ local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
-local optional = { ["--lines"] = true, ["--count"] = true, ["--trace"] = true }
+local optional = { ["--lines"] = true, ["--count"] = true,
+  ["--coverage"] = true, ["--trace"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -47,6 +48,9 @@ function run.define(parser)
   parser:option("--count", "How often each instruction ran, without " ..
     "times, of sources that match a Lua pattern, or of all.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
+  parser:option("--coverage", "The same, and at the end which lines, " ..
+    "branches and functions ran."):argname "[=PATTERN]":count "*"
+    :convert(input.pattern "--coverage")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -145,13 +149,20 @@ local function load_program(parsed, words, at, fail)
   return chunk, why, file, at
 end
 
+-- the patterns of --count, or --coverage
+local function counted_of(parsed)
+  local out = table.move(parsed.count, 1, #parsed.count, 1, {})
+  return table.move(parsed.coverage, 1, #parsed.coverage, #out + 1, out)
+end
+
 local function start_options(parsed, fail)
   local modes, patterns = {}, {}
   if #parsed.lines > 0 then modes[1] = "line" end
-  if #parsed.count > 0 then modes[#modes + 1] = "count" end
+  local counted = counted_of(parsed)
+  if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
   if #modes > 1 then fail "one of --lines, --count and --trace" end
-  for _, pattern in ipairs(modes[1] == "count" and parsed.count or
+  for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
   end
@@ -174,11 +185,18 @@ local function check_output(parsed, fail)
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   if parsed.output == "" then return end
-  if parsed.format == "lcov" and #parsed.lines + #parsed.count == 0 then
-    fail "--format=lcov needs --lines or --count"
+  local row = export.format(parsed.format, 1)
+  local counted = #counted_of(parsed) > 0
+  if row.branches and not counted then
+    fail(("--format=%s needs --coverage"):format(row.name))
+  elseif row.lines and not counted and #parsed.lines == 0 then
+    fail(("--format=%s needs --lines or --coverage"):format(row.name))
+  elseif counted and not row.lines then
+    fail(("--format=%s is about times, which are not recorded by --count"):
+      format(row.name))
   end
   -- the program may change where modules are looked for
-  require(export.format(parsed.format, 1).module)
+  require(row.module)
   -- whoever reads a pipe must not see it closed before
   if core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")

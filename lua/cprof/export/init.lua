@@ -22,6 +22,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---    a function that has time on so many lines
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
+---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
@@ -52,6 +53,11 @@ export.formats = {
     description = "for KCachegrind and callgrind_annotate" },
   { name = "lcov", module = "cprof.export.lcov", lines = true, tree = false,
     description = "coverage, for lcov and genhtml" },
+  { name = "cobertura", module = "cprof.export.cobertura", lines = true,
+    branches = true, tree = false,
+    description = "coverage, as Cobertura's XML" },
+  { name = "luacov", module = "cprof.export.luacov", lines = true,
+    tree = false, description = "coverage, as luacov.stats.out" },
   { name = "json", module = "cprof.export.json", tree = true, limit = limit,
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
