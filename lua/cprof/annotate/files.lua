@@ -1,5 +1,6 @@
 -- Whole sources: one of them, or the hottest.
 
+local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
@@ -67,13 +68,14 @@ local function block_of(view, file, greatest)
   local content, note = source.text(view.profile, file.source)
   local whole = view.profile.lines_of()[file.source]
   local shown = shown_lines(view, file, whole)
+  local mark = expressions.marker(view, file.source, content)
   local function line_at(number)
     local line = whole[number]
     if not content[number] and
        not (line and (line.active or line.hits > 0)) then
       return nil
     end
-    return { number = number, figures = file.lines[number],
+    return mark { number = number, figures = file.lines[number],
       content = source.printable(content[number] or ""),
       never = line and line.active and line.hits == 0 and
         line.self_raw_ns == 0 }

@@ -118,7 +118,8 @@ local function lines(view)
   elseif not functions.has_lines(p, view.row) then
     view.page:line "no lines of this source were recorded"
   else
-    local listed = annotate.view(p, {}, view.page)
+    local listed = annotate.view(p, { expressions = p.meta.mode == "count" },
+      view.page)
     listed.unfolded = f.kind == "Lua"
     local block = functions.block(listed, view.row)
     block.title, block.place, block.facts = nil, nil, nil

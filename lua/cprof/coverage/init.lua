@@ -96,6 +96,8 @@ end
 -- tokens whose instructions only lead on to others
 local structure = { ["end"] = true, ["else"] = true, ["elseif"] = true }
 
+local tests_operand = { ["and"] = true, ["or"] = true, ["then"] = true }
+
 local function counts_for_token(code, i)
   local o = code[i] & 0x7f
   if i > 1 and instructions.is_test(code[i - 1]) then return false end
@@ -117,6 +119,13 @@ local function expressions_of(map, counted)
          counts_for_token(p.code, i) then
         count[token] = math.max(count[token] or 0, ran)
       end
+    end
+  end
+  for token = 2, map.tokens.n do
+    -- what is tested is the operand before it
+    if tests_operand[map.tokens.kind[token]] then
+      count[token - 1] = count[token - 1] or count[token]
+      count[token] = nil
     end
   end
   local out = {}
