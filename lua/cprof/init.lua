@@ -73,6 +73,7 @@ local function titles()
   end
 end
 
+local recorded_mode
 local program, shape -- what ran, and the options that shape its profile
 local chosen         ---@type cprof.Patterns  what of it is recorded
 
@@ -144,7 +145,7 @@ function cprof.start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
-  chosen = patterns.new(o)
+  chosen, recorded_mode = patterns.new(o), o.mode
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -308,6 +309,10 @@ function cprof.view(p)
     error("view: a profile is needed, got a " .. type(p), 2)
   end
   local _ <close> = core.suspend() and resume or nil
+  local mode = p and p.meta.mode or not p and recorded_mode
+  if mode == "count" then
+    error('view: mode "count" has no times to view', 2)
+  end
   return view.new(function() return p or taken() end, p == nil)
 end
 

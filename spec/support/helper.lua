@@ -97,7 +97,7 @@ end
 ---Sums that must agree in every profile.
 function helper.check(p)
   local self_ns, root = 0, p.nodes[1]
-  local own, total, wall = "self_ns", "total_ns", nil
+  local own, total, wall = "self_ns", "total_ns"
   if p.meta.mode == "count" then
     own, total = "instructions", "total_instructions"
     wall = p.meta.instructions

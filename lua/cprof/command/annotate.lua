@@ -59,8 +59,8 @@ function annotate.call(parsed, fail)
     coverage = parsed.coverage, context = parsed.context,
     min_percent = parsed.min_percent, sort = parsed.sort,
     focus = parsed.focus, ignore = parsed.ignore, limit = parsed.limit,
-    expressions = parsed.expressions, all = parsed.all, format = parsed.format, width = parsed.width,
-    height = parsed.height, color = parsed.color,
+    expressions = parsed.expressions, all = parsed.all,
+    format = parsed.format, width = parsed.width, height = parsed.height, color = parsed.color,
   }), fail)
 end
 

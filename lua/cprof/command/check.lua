@@ -55,7 +55,8 @@ local function figures(profile)
   local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
                     nodes = #profile.nodes }, {}
   for i, f in ipairs(profile.functions) do
-    of[i] = { calls = f.calls, hits = by_line and 0, self_ns = f.self_ns or f.instructions }
+    of[i] = { calls = f.calls, hits = by_line and 0,
+              self_ns = f.self_ns or f.instructions }
     all.calls = all.calls + f.calls
   end
   for i, _, hits in lines.each(profile.counted) do

@@ -96,12 +96,19 @@ end
 -- tokens whose instructions only lead on to others
 local structure = { ["end"] = true, ["else"] = true, ["elseif"] = true }
 
-local tests_operand = { ["and"] = true, ["or"] = true, ["then"] = true }
+local follows_operand = {}
+for kind in ("and or then do ) ] } , ;"):gmatch "%S+" do
+  follows_operand[kind] = true
+end
 
+-- Does an instruction stand for what is written at its token?
 local function counts_for_token(code, i)
   local o = code[i] & 0x7f
-  if i > 1 and instructions.is_test(code[i - 1]) then return false end
-  return o ~= op.EXTRAARG and o ~= op.VARARGPREP and
+  -- every function ends with a return that nobody wrote
+  if i == #code or i > 1 and instructions.is_test(code[i - 1]) then
+    return false
+  end
+  return o ~= op.EXTRAARG and o ~= op.SETLIST and o ~= op.VARARGPREP and
     not (o >= op.MMBIN and o <= op.MMBINK) and o ~= op.LFALSESKIP and
     not (o == op.LOADTRUE and i > 1 and
       code[i - 1] & 0x7f == op.LFALSESKIP)
@@ -122,8 +129,8 @@ local function expressions_of(map, counted)
     end
   end
   for token = 2, map.tokens.n do
-    -- what is tested is the operand before it
-    if tests_operand[map.tokens.kind[token]] then
+    -- it tests, or puts into place, the operand before it
+    if follows_operand[map.tokens.kind[token]] then
       count[token - 1] = count[token - 1] or count[token]
       count[token] = nil
     end

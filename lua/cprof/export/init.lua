@@ -141,8 +141,8 @@ function export.write(profile, wanted, target, o, level)
     error(("export: the target must be a path, a function or something " ..
       "with a method 'write', got %s"):format(options.shown(target)), level)
   end
-  local why = export.unfit(profile, row)
-  if why then error(("export: " .. why):format(row.name), level) end
+  local unfit = export.unfit(profile, row)
+  if unfit then error(("export: " .. unfit):format(row.name), level) end
   o = prune.options(row, o, level)
   local produce, notes = export.prepare(profile, row, o, function(message)
     error("export: " .. message, level + 2)

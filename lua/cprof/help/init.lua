@@ -9,7 +9,7 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "recording", "reports", "sources", "names",
+local list = { "library", "recording", "reports", "sources", "coverage", "names",
   "profile", "files", "comparing", "exports", "frames", "view", "environment" }
 
 ---The names of all topics.
