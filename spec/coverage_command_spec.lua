@@ -64,12 +64,14 @@ describe("cprof run --coverage", function()
     local out, err, status = command.cprof("check", "--coverage", "66.5", file)
     assert.equal("", err)
     assert.equal(0, status, out)
-    out, _, status = command.cprof("check", "--coverage", "60",
+    out, err, status = command.cprof("check", "--coverage", "60",
       "--branch-coverage", "67", file)
     assert.equal(1, status)
     assert.truthy(out:find("too low: coverage of branches: 66.6 % (4 of 6), " ..
       "at least 67 %", 1, true), out)
-    _, err, status = command.cprof("check", file)
+    assert.equal("", err)
+    out, err, status = command.cprof("check", file)
+    assert.equal("", out)
     assert.equal(2, status)
     assert.truthy(err:find("--coverage", 1, true), err)
   end)

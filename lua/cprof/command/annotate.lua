@@ -60,7 +60,8 @@ function annotate.call(parsed, fail)
     min_percent = parsed.min_percent, sort = parsed.sort,
     focus = parsed.focus, ignore = parsed.ignore, limit = parsed.limit,
     expressions = parsed.expressions, all = parsed.all,
-    format = parsed.format, width = parsed.width, height = parsed.height, color = parsed.color,
+    format = parsed.format, width = parsed.width,
+    height = parsed.height, color = parsed.color,
   }), fail)
 end
 

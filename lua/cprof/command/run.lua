@@ -72,7 +72,7 @@ function run.define(parser)
     "looks like a program (.lua, #!, or compiled): program and time.")
     :argname "[FILE]":target "output":hidden_name "--output"
   parser:option("--format", "Write FILE at the end, as of cprof export.")
-    :choices(formats())
+    :argname "FORMAT":choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
