@@ -6,5 +6,8 @@ files["spec"] = {
   ignore = { "_ENV", "212/self" },
 }
 
+-- modules that a program can require first have cprof's own globals
+files["lua/cprof"] = { ignore = { "_ENV" } }
+
 -- topics are Markdown, a paragraph to a line
 files["lua/cprof/help"] = { max_string_line_length = false }

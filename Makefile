@@ -19,6 +19,8 @@ PREFIX		= /usr/local
 DESTDIR		=
 CC		= gcc
 CFLAGS		= -O2 -g
+# glibc before 2.34 has dladdr and pthread_atfork in libraries of their own
+LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
 
@@ -52,20 +54,20 @@ $(OBJECTS): | deps-build
 
 $(B)/cprof/core.so: $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) -lm
+	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) $(LIBS)
 
 $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
 $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform.o
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform.o
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ -lpthread -lm
+	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 # For hosts, which have the Lua part inside.
 
@@ -81,7 +83,7 @@ $(B)/host/embed.o: FLAGS += -I$(B)
 host: $(B)/cprof-host
 
 $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
-	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) -lm
+	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) $(LIBS)
 
 # what a rockspec cannot look for itself
 rockspec: deps-build
@@ -228,7 +230,7 @@ fuzz: deps-fuzz
 	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
 	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) -lm
+	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) $(LIBS)
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
 	  -max_len=16384 -print_final_stats=1 -verbosity=0 \

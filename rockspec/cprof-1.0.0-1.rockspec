@@ -78,6 +78,7 @@ build = {
         "src/profile/prune.c",
         "src/profile/snapshot.c",
         "src/record/attach.c",
+        "src/record/callback.c",
         "src/record/callee.c",
         "src/record/calltrace.c",
         "src/record/control.c",
@@ -87,6 +88,7 @@ build = {
         "src/record/hot.c",
         "src/record/instructions.c",
         "src/record/node.c",
+        "src/record/nogc.c",
         "src/record/recorder.c",
         "src/record/recording.c",
         "src/record/resync.c",
@@ -138,6 +140,7 @@ build = {
     ["cprof.coverage.totals"] = "lua/cprof/coverage/totals.lua",
     ["cprof.coverage.undump"] = "lua/cprof/coverage/undump.lua",
     ["cprof.definitions"] = "lua/cprof/definitions.lua",
+    ["cprof.environment"] = "lua/cprof/environment.lua",
     ["cprof.export.callgrind"] = "lua/cprof/export/callgrind.lua",
     ["cprof.export.chrome"] = "lua/cprof/export/chrome.lua",
     ["cprof.export.cobertura"] = "lua/cprof/export/cobertura.lua",
@@ -183,6 +186,7 @@ build = {
     ["cprof.markdown"] = "lua/cprof/markdown.lua",
     ["cprof.match"] = "lua/cprof/match.lua",
     ["cprof.merge"] = "lua/cprof/merge.lua",
+    ["cprof.methods"] = "lua/cprof/methods.lua",
     ["cprof.name"] = "lua/cprof/name.lua",
     ["cprof.nearest"] = "lua/cprof/nearest.lua",
     ["cprof.options"] = "lua/cprof/options.lua",
@@ -210,6 +214,14 @@ build = {
     ["cprof.view"] = "lua/cprof/view/init.lua",
     ["cprof.view.lists"] = "lua/cprof/view/lists.lua",
     -- end
+  },
+  platforms = {
+    linux = {
+      modules = {
+        -- dladdr, before glibc 2.34
+        ["cprof.core"] = { libraries = { "m", "pthread", "dl" } },
+      },
+    },
   },
   install = {
     bin = { cprof = "lua/cprof/bin/cprof" },

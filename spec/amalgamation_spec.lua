@@ -186,7 +186,7 @@ describe("the amalgamation", function()
     if sanitize or helper.slow then return end  -- one such tool at a time
     must("gcc -std=c99 -O1 -g -fsanitize=thread -pthread " ..
       "-I/usr/include/lua5.4 -I%s -o %s/threads %s/cprof.c " ..
-      "spec/support/threads_host.c -llua5.4 -lm", dir, dir, dir)
+      "spec/support/threads_host.c -llua5.4 -lm -ldl", dir, dir, dir)
     local output, ok = run("threads")
     assert.is_true(ok, output)
     assert.equal("done\n", output)

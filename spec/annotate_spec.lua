@@ -175,13 +175,30 @@ describe("annotated source", function()
       "\n2 of 12 lines never ran\n", 1, true))
   end)
 
+  it("lists a line by the time of the C functions that it calls, too",
+    function()
+      local folder <close> = command.folder()
+      local f = dofile(folder:file("late.lua", [[
+return function()
+  local t, x = {}, 0
+  for i = 1, 2000 do table.insert(t, 1, i) end
+  for i = 1, 100 do x = x + i end
+  return x
+end
+]]))
+      local profile = helper.record(f, { mode = "line", callsites = true })
+      local s = profile:annotate(nil, { sort = "self", width = 120 })
+      local first = s:match "in C[^\n]*\n([^\n]*)"
+      assert.is_truthy(first:find("late.lua:3 ", 1, true), s)
+    end)
+
   it("does not mark the first line of a function, which is code of another",
     function()
-      local dir <close> = command.folder()
-      local f = dofile(dir:file("late.lua",
+      local folder <close> = command.folder()
+      local f = dofile(folder:file("late.lua",
         "local t = {}\nfunction t.f(...)\n  return 1\nend\nreturn t.f\n"))
-      local p = helper.record(function() f() end, { mode = "line" })
-      local s = p:annotate(nil, { focus = "t.f", width = 100 })
+      local profile = helper.record(function() f() end, { mode = "line" })
+      local s = profile:annotate(nil, { focus = "t.f", width = 100 })
       assert.is_truthy(s:find "%f[%S]2  function t.f")
       assert.is_nil(s:find("never ran", 1, true), s)
     end)
@@ -422,6 +439,32 @@ top()
       end
     end
   end)
+
+  it("finds a source by the end of its path, unless several end so",
+    function()
+      local there <close> = require "command".folder()
+      assert(os.execute(("mkdir %s/a %s/b"):format(there.path, there.path)))
+      local loaded = {}
+      for i, path in ipairs { "a/x.lua", "b/x.lua", "b/only.lua" } do
+        loaded[i] = assert(loadfile(there:file(path, "local x = 1 return x")))
+      end
+      local q = helper.record(function()
+        for _, f in ipairs(loaded) do f() end
+      end, { mode = "line" })
+      local only = q:annotate(there:file "b/only.lua")
+      assert.equal(only, q:annotate "only.lua")
+      assert.equal(only, q:annotate "b/only.lua")
+      assert.equal(q:annotate(there:file "a/x.lua"), q:annotate "a/x.lua")
+      for given, why in pairs {
+        ["x.lua"] = 'annotate: "x.lua" is the end of several paths: ' ..
+          there:file "a/x.lua" .. ", " .. there:file "b/x.lua",
+        ["nly.lua"] = 'annotate: no lines of "nly.lua" were recorded',
+      } do
+        local ok, message = pcall(q.annotate, q, given)
+        assert.is_false(ok)
+        assert.is_truthy(message:find(why, 1, true), message)
+      end
+    end)
 
   it("checks what it is given", function()
     for _, case in ipairs {

@@ -61,14 +61,14 @@ describe("the C API", function()
     assert.equal(2, status)
     assert.truthy(message:find('option \'mode\' must be one of "call", ', 1,
       true), message)
+    status, message = S:start { include = "(" }
+    assert.equal(2, status)
+    assert.truthy(message:find("include", 1, true), message)
     assert.equal(0, S:control "running")
     assert.equal(0, (S:start {}))
     status, message = S:start {}
     assert.equal(2, status)
     assert.truthy(message:find("already running", 1, true))
-    status, message = S:start { include = "(" }
-    assert.equal(2, status)
-    assert.truthy(message:find("include", 1, true), message)
   end)
 
   it("gives all options of start to Lua", function()

@@ -206,7 +206,7 @@ describe("cprof check", function()
     local budget = dir:file "budget.json"
     local path = save(dir, "a.cprof", 10, { exclude = { "qq" } })
     check(budget, "--update", path)
-    assert.same({ exclude = '"qq"' },
+    assert.same({ exclude = '"qq"', mode = "call" },
       json.decode(command.read(budget)).options)
     local out, _, status = check(budget, (save(dir, "b.cprof", 9)))
     assert.is_truthy(out:find('^note: one was recorded with exclude "qq", ' ..
@@ -214,6 +214,58 @@ describe("cprof check", function()
     assert.equal(0, status)
     out = check(budget, (save(dir, "c.cprof", 9, { exclude = { "qq" } })))
     assert.is_nil(out:find("note:", 1, true))
+  end)
+
+  it("does not compare nodes that lines tell apart with those they do not",
+    function()
+      local dir <close> = command.folder()
+      local budget = dir:file "budget.json"
+      local script = dir:file("x.lua", "local function leaf() end\n" ..
+        "leaf()\nleaf()\n")
+      local ways = {
+        { "call", {} }, { "line", { "--lines" } },
+        { "call with callsites", { "--callsites" } },
+      }
+      for i, way in ipairs(ways) do
+        local words = { "run", "--quiet", "-o", dir:file(i .. ".cprof"),
+          table.unpack(way[2]) }
+        words[#words + 1] = script
+        command.cprof(table.unpack(words))
+      end
+      for _, case in ipairs { { 1, 2 }, { 1, 3 }, { 3, 1 } } do
+        os.remove(budget)
+        local from, to = ways[case[1]][1], ways[case[2]][1]
+        check(budget, "--update", dir:file(case[1] .. ".cprof"))
+        local path = dir:file(case[2] .. ".cprof")
+        local note = ("the budget is of mode %s, the profile of mode %s: " ..
+          "their call-tree nodes cannot be compared\n"):format(from, to)
+        local out, err, status = check(budget, path)
+        assert.same({ "", 0 }, { err, status }, out)
+        assert.equal("note: " .. note, (out:match "^[^\n]*\n"))
+        assert.is_truthy(out:find("0 of 2 figures over budget", 1, true), out)
+        -- there is nothing else to check
+        local nodes = json.decode(command.read(budget))
+        nodes.functions, nodes.limits.calls = nil, nil
+        dir:file("budget.json", json.encode(nodes))
+        out, err, status = check(budget, path)
+        assert.same({ "", "cprof check: " .. note, 2 }, { out, err, status })
+      end
+      os.remove(budget)
+      check(budget, "--update", dir:file "3.cprof")
+      local out, _, status = check(budget, dir:file "2.cprof")
+      assert.equal(0, status)
+      assert.is_nil(out:find("note:", 1, true), out)
+      assert.is_truthy(out:find("0 of 3 figures", 1, true), out)
+    end)
+
+  it("calls nodes what they are called elsewhere", function()
+    local dir <close> = command.folder()
+    local budget = dir:file("budget.json",
+      [[{ "version": 1, "limits": { "nodes": 1 } }]])
+    local out, _, status = check(budget, (save(dir, "a.cprof", 10)))
+    assert.equal(1, status)
+    assert.is_truthy(out:find("over budget: all: %d+ call%-tree nodes, " ..
+      "at most 1 "), out)
   end)
 end)
 

@@ -99,7 +99,8 @@ describe("the cprof command", function()
     local out = dir:file "out"
     local cases = {
       { "cprof: unknown command 'frobnicate'", "frobnicate" },
-      { "cprof: unknown command 'reprot'; Did you mean 'report'", "reprot" },
+      { "cprof: unknown command 'reprot' (did you mean 'report'?); see ",
+        "reprot" },
       { "cprof: unknown option '--frob'", "--frob" },
       { "cprof report: unknown option '--frob'", "report", "--frob", call },
       { "cprof report: option '--limit' must be an integer from 1, got 'x'",
@@ -286,8 +287,9 @@ describe("the cprof command", function()
       local out, err, status = command.cprof("calibrate",
         table.unpack(options))
       assert.equal(0, status, err)
-      local count = 0
-      for line in out:gmatch "[^\n]+" do
+      local count, header, rows = 0, out:match "^([^\n]*)\n(.*)$"
+      assert.equal("      ns  per", header)
+      for line in rows:gmatch "[^\n]+" do
         count = count + 1
         assert.is_truthy(line:find "^ *%-?%d+%.%d  %l", line)
       end

@@ -24,11 +24,26 @@ describe("cprof completion", function()
     end
     assert.equal("annotate\n", complete("cprof ann", 1))
     assert.is_truthy(complete("cprof diff --so", 2):find("--sort", 1, true))
+    assert.equal("reports report\n", complete("cprof help repor", 2))
+    assert.equal("merge\n", complete("cprof help mer", 2))
+    assert.equal("fish\n", complete("cprof completion f", 2))
   end)
 
   it("has scripts for zsh and fish", function()
     assert.is_truthy(script "zsh":find("#compdef cprof", 1, true))
     assert.is_truthy(script "fish":find("complete -c cprof", 1, true))
+  end)
+
+  it("knows the topics and commands of help, and the shells", function()
+    local bash, zsh, fish = script "bash", script "zsh", script "fish"
+    local words = table.concat(require "cprof.help".topics(), " ") .. " run "
+    assert.is_truthy(bash:find("'help'%)\n[^\n]*\"" .. words))
+    assert.is_truthy(bash:find("'completion'%)\n[^\n]*\"bash zsh fish\""))
+    assert.is_truthy(zsh:find('\n    help%).-": :%(' .. words))
+    assert.is_truthy(zsh:find('\n    completion%).-": :%(bash zsh fish%)'))
+    assert.is_truthy(fish:find("_seen_command help' %-xa '" .. words))
+    assert.is_truthy(fish:find(
+      "_seen_command completion' -xa 'bash zsh fish'", 1, true))
   end)
 
   it("names the shells that it knows", function()

@@ -235,6 +235,42 @@ describe("coroutines", function()
       collectgarbage]], table.concat(under, "\n"))
   end)
 
+  -- of the resumes, some are timed
+  it("stand under their resumers at the addresses of the abandoned, too",
+    function()
+      local n = helper.many(3000)
+      local function inner() while true do leaf() coroutine.yield() end end
+      local function outer(abandoned)
+        if abandoned then coroutine.yield() end
+        local co = coroutine.create(inner)
+        for _ = 1, n do coroutine.resume(co) end
+      end
+      local function work()
+        for _ = 1, 20 do coroutine.wrap(outer)(true) end
+        collectgarbage()
+        collectgarbage()
+        for _ = 1, 5 do coroutine.resume(coroutine.create(outer)) end
+      end
+      local p = helper.record(work)
+      helper.check(p)
+      local calls = 5 * n
+      assert.equal(helper.dedent(([[
+        coroutine.wrap 20
+        coroutine.wrap function 20
+          outer 20
+            coroutine.yield 20
+        collectgarbage 2
+        coroutine.create 5
+        coroutine.resume 5
+          outer 5
+            coroutine.create 5
+            coroutine.resume %d
+              inner 5
+                leaf %d
+                coroutine.yield %d]]):format(calls, calls, calls)),
+        helper.tree(p, work))
+    end)
+
   it("that nobody refers to any more can be collected", function()
     local weak = setmetatable({}, { __mode = "k" })
     profiler.start()

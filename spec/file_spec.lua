@@ -410,7 +410,8 @@ describe("a file that is being written", function()
         local p = assert(profiler.load(arg[i]))
         print(p.meta.ended, require "helper".named(p, "leaf").calls)
       end]], path, other)
-    assert.equal("the process forked\t1\nnil\t3\nnil\t5\n", output)
+    assert.equal("the process forked; its figures may include " ..
+      "what its parent did since\t1\nnil\t3\nnil\t5\n", output)
   end)
 end)
 
@@ -561,6 +562,22 @@ describe("a program lives when its file", function()
     assert.equal("good\n", output)
   end)
 
+  it("has the program's own handler of the signal called as it asked",
+    function()
+      local out, _, status = shell("", [[
+        local host = require "spec_host"
+        host.handle(7)
+        require "cprof".start { file = arg[1] }
+        host.signal(7)
+        print(host.handle())
+        io.stdout:flush()
+        host.signal(7) -- it handles one
+        print "alive"]], path)
+      assert.equal("true\n", out:match "^[^\n]*\n")
+      assert.is_nil(out:find "alive")
+      assert.is_true(status ~= 0)
+    end)
+
   it("was meant for another signal", function()
     local _, _, status = shell("", [[
       require "cprof".start { file = arg[1] }
@@ -698,6 +715,12 @@ describe("what is no profile", function()
     assert.is_nil(ok)
     assert.equal(path .. ": exists, and is no profile", why)
     assert.equal("precious", read(path))
+  end)
+
+  it("is named as the caller did where it cannot be saved", function()
+    local ok, why = helper.record(leaf):save "/nodir/x"
+    assert.is_nil(ok)
+    assert.equal("/nodir/x: No such file or directory", why)
   end)
 
   it("is no place to save to, nor is one that is being written", function()

@@ -178,6 +178,65 @@ describe("finalizers", function()
       assert(released > rounds)
       print "good"]], 100)
   end)
+
+  -- a deep recursion in which each function is new, and a filter is asked
+  local new_functions = [[
+    local k = 0
+    local function deep(n)
+      k = k + 1
+      litter(1)
+      load("return function() end", "=c" .. k)()()
+      if n > 0 then return (deep(n - 1)) end
+    end
+    local filters = { { exclude = { "nothing" } },
+      { include = { "." }, mode = "line" },
+      { mode = "line", lines = { "c" } },
+      { exclude = { "nothing" }, callsites = true },
+      { exclude = { "nothing" }, recursion = "fold" } }
+  ]]
+
+  it("may enter zones, and leave them open, when a filter was asked",
+    function()
+      run(new_functions .. [[
+        release = function() released = released + 1 profiler.enter "z" end
+        for _, options in ipairs(filters) do
+          profiler.start(options)
+          for i = 1, rounds do deep(i % 70) end
+          profiler.stop()
+          local p = profiler.snapshot()
+          helper.check(p)
+          assert(not p.meta.ended, p.meta.ended)
+        end
+        assert(released > rounds)
+        print "good"]], 100)
+    end)
+
+  it("may stop, start and pause when a filter was asked", function()
+    run(new_functions .. [[
+      local options, stopped, paused = nil, 0, 0
+      release = function()
+        if not profiler.running() then return end
+        released = released + 1
+        if released % 2 == 0 then
+          if not profiler.stop() then return end
+          profiler.start(options)
+          stopped = stopped + 1
+        elseif profiler.pause() and profiler.resume() then
+          paused = paused + 1
+        end
+      end
+      for i = 1, #filters do
+        options = filters[i]
+        profiler.start(options)
+        for n = 1, rounds do deep(n % 70) end
+        assert(profiler.stop())
+        helper.check(profiler.snapshot())
+      end
+      assert(stopped > 10 and paused > 10)
+      assert(stopped + paused == released, stopped + paused .. released)
+      print "good"]], 100)
+  end)
+
 end)
 
 describe("the collector", function()
@@ -196,7 +255,6 @@ describe("the collector", function()
   end)
 
   it("is set as before after all that stops it", function()
-    local profiler = require "cprof"
     local path = os.tmpname()
     local function leaf() end
     local calls = {
@@ -287,6 +345,42 @@ describe("the collector", function()
     assert.is_false(collected)
     collectgarbage "collect"
     assert.is_true(collected)
-    live = nil
+    assert.same({ 1 }, live[1])
+  end)
+
+  it("has nothing to make up for when a filter collects", function()
+    run [[
+      local collect, cycles, asked, explicit = nil, 0, 0, 0
+      local watch = {}
+      watch.__gc = function()
+        cycles = cycles + 1
+        setmetatable({}, watch)
+      end
+      local live = {}
+      for i = 1, 200000 do live[i] = { i } end
+      local find = string.find
+      string.find = function(...)
+        asked = asked + 1
+        if collect then
+          explicit = explicit + 1
+          collectgarbage()
+        end
+        return find(...)
+      end
+      profiler.start { exclude = { "nothing" } }
+      collectgarbage()
+      setmetatable({}, watch)
+      collect = true
+      for i = 1, 5 do load("return function() end", "=c" .. i)()() end
+      collect = false
+      assert(profiler.stop())
+      assert(explicit >= 5)
+      assert(cycles <= explicit + 1, cycles .. " " .. explicit)
+      -- and comes when it would have come
+      local before = cycles
+      for i = 1, 3000000 do live[i % 1000] = { i } end
+      assert(cycles > before)
+      string.find = find
+      print "good"]]
   end)
 end)

@@ -70,6 +70,26 @@ describe("the child of a fork", function()
       print "good"]], "run")
   end)
 
+  it("says that its parent's file has gone on", function()
+    run([[
+      profiler.start { file = path }
+      calls(10)
+      if host.fork() then
+        host.sleep(0.2)
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert(p.meta.ended == "the process forked; its figures may " ..
+          "include what its parent did since", p.meta.ended)
+        assert(p:report():find("may include what its parent did since"))
+        host.exit(0)
+      end
+      calls(10)
+      assert(host.wait() == 0)
+      profiler.stop()
+      expect(pid, 20)
+      print "good"]], "run")
+  end)
+
   it("is not recorded in memory either, and can begin anew", function()
     run([[
       profiler.start()

@@ -38,6 +38,39 @@ describe("columns", function()
     assert.equal(2, format.width "\xff\xfe")
   end)
 
+  it("are as wide as wide characters and marks take them", function()
+    for s, width in pairs {
+      ["解析"] = 4, ["ファイル.lua:1"] = 14, ["한글"] = 4, ["Ａ"] = 2,
+      ["𠀀"] = 2, ["e\u{301}t\u{e9}"] = 3, ["→…µ×≥"] = 5, ["ﾌ"] = 1,
+      ["😀"] = 2, ["\27[1m解\27[0m"] = 2, ["Ж"] = 1, ["か\u{3099}"] = 2,
+    } do
+      assert.equal(width, format.width(s), s)
+    end
+    assert.equal("解析  ", format.left("解析", 6))
+    local rows = format.table({ { title = "function", left = true },
+      { title = "n" } }, { { "解析", "1" }, { "e\u{301}", "2" },
+      { "parse", "3" } }, math.huge, format.paint(false))
+    for i = 2, 4 do assert.equal(11, format.width(rows[i])) end
+  end)
+
+  it("are never cut to more than the width, nor within a character",
+    function()
+      local s = "解析器のファイルe\u{301}読込"
+      for _, cut in ipairs { "cut", "cutend", "cutstart", "cutname",
+        "cutindent" } do
+        for width = 1, format.width(s) do
+          local short = format[cut](s, width)
+          assert.is_true(format.width(short) <= width, short)
+          assert.is_true(format.width(short) >= width - 1, short)
+          assert.is_nil(short:find("…\u{301}", 1, true))
+        end
+        assert.equal(s, format[cut](s, format.width(s)))
+      end
+      assert.equal("解…e\u{301}読込", format.cut(s, 9))
+      assert.equal("…読", format.cutstart("aae\u{301}読", 3))
+      assert.equal("e\u{301}…", format.cutend("e\u{301}bc", 2))
+    end)
+
   it("are cut in the middle when too wide", function()
     assert.equal("short", format.cut("short", 5))
     assert.equal("/usr…le.lua:7", format.cut("/usr/share/lua/file.lua:7", 13))

@@ -56,6 +56,26 @@ describe("other hooks", function()
     helper.check(profiler.snapshot())
   end)
 
+  it("see the events of sethook and gethook that the library has", function()
+    local function events()
+      local seen = {}
+      local function hook(event)
+        local f = debug.getinfo(2, "S")
+        seen[#seen + 1] = event .. " " .. f.what
+      end
+      debug.sethook(hook, "crl")
+      debug.gethook()
+      debug.gethook(coroutine.running())
+      debug.sethook()
+      return seen
+    end
+    local bare = events()
+    profiler.start()
+    local seen = events()
+    profiler.stop()
+    assert.same(bare, seen)
+  end)
+
   it("are back after the stop", function()
     local function hook() end
     debug.sethook(hook, "crl", 7)
@@ -153,6 +173,96 @@ describe("other hooks", function()
     assert.equal(12, helper.find(p, leaf).calls)
     assert.equal(2, helper.named(p, "debug.sethook").calls)
     assert.equal(hook_function, debug.sethook)
+  end)
+
+  it("for counts are called as often where lines of some sources are counted",
+    function()
+      local other = assert(load([[
+        return function() for i = 1, 1000 do local x = i end end]],
+        "@other.lua"))()
+      local n = helper.many(2000)
+      for _, mask in ipairs { "", "l" } do
+        local counts
+        local function work()
+          counts = 0
+          debug.sethook(function(event)
+            if event == "count" then counts = counts + 1 end
+          end, mask, 50000)
+          for _ = 1, n do other() end
+          debug.sethook()
+        end
+        work()
+        local bare = counts
+        local p = helper.record(work,
+          { mode = "line", lines = { "hooks_spec%.lua" } })
+        assert.is_true(bare > 10 and math.abs(counts - bare) <= 2,
+          counts .. " instead of " .. bare)
+        assert.equal(n, helper.find(p, other).calls)
+        helper.check(p)
+      end
+    end)
+
+  it("of coroutines stay when these have ended", function()
+    local host = require "spec_host"
+    local counts = 0
+    local function hook() counts = counts + 1 end
+    local function work()
+      local x = 0
+      for i = 1, 10000 do x = x + i end
+      return x
+    end
+    local function other() end
+    local co = coroutine.create(work)
+    debug.sethook(co, hook, "", 1000)
+    debug.sethook(other, "", 1000000)
+    profiler.start()
+    for _ = 1, 3 do
+      counts = 0
+      coroutine.resume(co)
+      assert.is_true(counts >= 10, counts)
+      assert.equal(hook, (debug.gethook(co)))
+      host.begin(co, work)
+    end
+    profiler.stop()
+    assert.equal(hook, (debug.gethook(co)))
+    counts = 0
+    coroutine.resume(co)
+    assert.is_true(counts >= 10, counts)
+    helper.check(profiler.snapshot())
+    assert.equal(3, helper.find(profiler.snapshot(), work).calls)
+  end)
+
+  it("that a coroutine has none of are not those of its resumer", function()
+    local co = coroutine.create(leaf)
+    profiler.start()
+    debug.sethook(function() end, "", 1000000)
+    debug.sethook(co)
+    coroutine.resume(co)
+    local during = select("#", debug.gethook(co))
+    profiler.stop()
+    -- of one that is there, there is a mask, too
+    assert.equal(1, during)
+    assert.equal(1, select("#", debug.gethook(co)))
+  end)
+
+  it("of the dead are not those of coroutines at their addresses", function()
+    local function waits() leaf() coroutine.yield() end
+    local function hooks(co) return select("#", debug.gethook(co)) end
+    profiler.start()
+    for _ = 1, 50 do
+      local co = coroutine.create(waits)
+      coroutine.resume(co)
+      debug.sethook(co, leaf, "c")
+      assert.equal(3, hooks(co))
+    end
+    collectgarbage()
+    collectgarbage()
+    for i = 1, 50 do
+      local co = coroutine.create(waits)
+      if i % 2 == 0 then coroutine.resume(co) end
+      assert.equal(1, hooks(co))
+    end
+    profiler.stop()
   end)
 
   it("that the program leaves behind stay when recording stops", function()

@@ -46,6 +46,21 @@ local function runs(bin, set)
     output)
 end
 
+-- whatever is linked, it is with what the C library may have apart
+local function links_all(output)
+  local linux = select(2, shell "uname") == "Linux\n"
+  local count = 0
+  for line in output:gmatch "[^\n]*%-o%s+[^\n]*" do
+    if line:find "%-shared%f[ ]" or line:find "%-o build/cprof%-host" then
+      count = count + 1
+      for _, library in ipairs { "-lm", "-lpthread", linux and "-ldl" } do
+        assert.is_truthy((line .. " "):find(library .. " ", 1, true), line)
+      end
+    end
+  end
+  assert.is_true(count > 0, output)
+end
+
 describe("an installed cprof", function()
   it("is what luarocks makes of the checkout, without the Makefile",
     function()
@@ -54,10 +69,20 @@ describe("an installed cprof", function()
       local ok, output = shell(("cd '%s' && luarocks --lua-version=5.4 make " ..
         "--deps-mode=none --tree='%s/tree'"):format(dir, dir))
       assert.is_true(ok, output)
+      links_all(output)
       assert.equal("works\n", (helper.run(program, dir .. "/tree")))
       runs(dir .. "/tree/bin", "")
       os.execute(("rm -r '%s'"):format(dir))
     end)
+
+  it("is linked with what the C library may have apart", function()
+    local dir = checkout()
+    local ok, output = shell(("env -u MAKEFLAGS make -n -C '%s' all host")
+      :format(dir))
+    assert.is_true(ok, output)
+    links_all(output)
+    os.execute(("rm -r '%s'"):format(dir))
+  end)
 
   it("is what make install puts there", function()
     local dir = checkout()

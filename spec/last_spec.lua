@@ -44,17 +44,86 @@ describe("commands without a file", function()
     assert.equal(2, status)
     assert.is_truthy(err:find("there is no recording before the last one", 1,
       true), err)
-    cprof("run", "-o", dir:file "other.cprof", dir:file "script.lua")
     cprof("run", dir:file("script.lua", twice))
     out, err, status = cprof "diff"
     assert.equal(0, status, err)
-    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true), out)
+    assert.is_truthy(out:find("before: " .. dir:file "script.lua", 1, true),
+      out)
     assert.is_truthy(out:find("after: +" .. dir:file "script.lua"), out)
     assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
+    assert.is_nil(out:find("two programs", 1, true), out)
     -- one file: it is compared with the last recording
+    cprof("run", "-o", dir:file "other.cprof", dir:file("script.lua", once))
+    cprof("run", dir:file("script.lua", twice))
     out = cprof("diff", dir:file "other.cprof")
     assert.is_truthy(out:find("\n *10 +20 +[^\n]* leaf "), out)
   end)
+
+  it("read what was recorded with -o, too", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", dir:file("a.lua", once))
+    cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", once))
+    local out, err = cprof "report"
+    assert.is_truthy(out:find("b.lua", 1, true), out .. err)
+    out = cprof "diff"
+    assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
+    assert.is_truthy(out:find("after: [^\n]*b%.lua"), out)
+    assert.is_truthy(out:find("note: these are recordings of two programs: " ..
+      dir:file "a.lua" .. " and " .. dir:file "b.lua", 1, true), out)
+    -- again to the same path: the one before stays
+    cprof("run", "-o", dir:file "b.cprof", dir:file("b.lua", twice))
+    out = cprof "diff"
+    assert.is_truthy(out:find("before: [^\n]*a%.lua"), out)
+    assert.is_truthy(out:find("after: [^\n]*b%.lua"), out)
+    assert.is_truthy(out:find("after: [^\n]* 41 calls"), out)
+  end)
+
+  it("say that what was recorded last is gone", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local path = dir:file "b.cprof"
+    cprof("run", "-o", path, dir:file("b.lua", once))
+    os.remove(path)
+    local out, err, status = cprof "report"
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.equal("cprof report: the last recording cannot be read: " .. path ..
+      ": No such file or directory; record again, or name a file\n", err)
+    cprof("run", dir:file "b.lua")
+    err, status = select(2, cprof "diff")
+    assert.equal(2, status)
+    assert.equal("cprof diff: the previous recording cannot be read: " ..
+      path .. ": No such file or directory; record again, or name a file\n",
+      err)
+  end)
+
+  it("do not read what could not be recorded", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", dir:file("a.lua", once))
+    local _, _, status = cprof("run", "-o", dir:file("b", "precious"),
+      dir:file("b.lua", once))
+    assert.equal(2, status)
+    local out, err = cprof "report"
+    assert.is_truthy(out:find("a.lua", 1, true), err)
+  end)
+
+  it("keep no recordings but these two, and those that have a name",
+    function()
+      local dir <close> = command.folder()
+      local cprof = within(dir)
+      local script = dir:file("a.lua", once)
+      cprof("run", "-o", dir:file "1.cprof", script)
+      for _ = 1, 4 do cprof("run", script) end
+      assert.equal("2\n", (command.shell("cd " .. command.quote(dir.path) ..
+        "; ls cprof-* | grep -c '^[0-9]*.cprof$'")))
+      assert.is_truthy(command.read(dir:file "1.cprof"))
+      cprof("run", "-o", dir:file "1.cprof", script)
+      cprof("run", "-o", dir:file "2.cprof", script)
+      assert.equal("last previous \n", (command.shell("cd " ..
+        command.quote(dir.path) .. "; ls cprof-* | tr '\\n' ' '; echo")))
+    end)
 
   it("say so where there is none", function()
     local dir <close> = command.folder()

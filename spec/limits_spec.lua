@@ -1,5 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
+local format = require "cprof.format"
 local helper = require "helper"
 
 local function leaf() end
@@ -135,6 +137,30 @@ describe("recursion", function()
     assert.is_true(#full.nodes > 200000)
     for _, f in ipairs { both, b } do
       assert.equal(helper.find(full, f).calls, helper.find(p, f).calls)
+    end
+  end)
+
+  it("is at least so deep where it was folded while recording", function()
+    if helper.slow then return end
+    local dir <close> = command.folder()
+    local function deep(level) if level > 0 then deep(level - 1) end end
+    local p = helper.record(function() deep(120000) end)
+    local f = helper.find(p, deep)
+    assert.is_true(f.max_depth > 90000 and f.max_depth < 100000)
+    local depth = "≥" .. format.count(f.max_depth)
+    local path = dir:file "x.cprof"
+    assert(p:save(path))
+    assert.is_truthy((command.cprof("show", path, "deep")):find(
+      "120,001 calls, " .. depth .. " deep\n", 1, true))
+    for _, mode in ipairs { "summary", "tree" } do
+      local s = p:report { mode = mode, width = 100, min_percent = 0 }
+      assert.is_truthy(s:find("deep ×" .. depth .. "%f[ \n]"), s)
+    end
+    for _, recursion in ipairs { "full", "fold" } do
+      p = helper.record(function() deep(1200) end, { recursion = recursion })
+      assert(p:save(path))
+      assert.is_truthy((command.cprof("show", path, "deep")):find(
+        "calls, 1,201 deep\n", 1, true))
     end
   end)
 

@@ -211,7 +211,7 @@ describe("cprof merge", function()
       "\"steady\": their calls and times cannot be added up, what one " ..
       "leaves out is in its callers there\n" ..
       "note: one was recorded with callsites false, the other with true: " ..
-      "their stack states cannot be added up, their functions can\n", err)
+      "their call-tree nodes cannot be added up, their functions can\n", err)
     assert.same({ exclude = "not the same in all runs",
       callsites = "not the same in all runs" }, sum.meta.options)
     sum, err = merge(dir, helper.record(before, { include = { "%.lua" } }),
@@ -233,6 +233,20 @@ describe("cprof merge", function()
     assert.equal(#p.nodes, #q.nodes)
     assert.equal(2 * n, helper.find(q, steady).calls)
     helper.check(q)
+  end)
+
+  it("do not replace what they add up", function()
+    local dir <close> = command.folder()
+    local path = dir:file "a.cprof"
+    assert(helper.record(function() end):save(path))
+    local text = command.read(path)
+    for _, name in ipairs { path, (path:gsub("/a.cprof", "/./a.cprof")) } do
+      local out, err, status = command.cprof("merge", "-o", name, path, path)
+      assert.same({ "", 2 }, { out, status })
+      assert.equal(("cprof merge: -o %s is one of the profiles that are " ..
+        "added up: name another file\n"):format(name), err)
+    end
+    assert.equal(text, command.read(path))
   end)
 
   it("keeps what cannot be written over", function()

@@ -61,6 +61,8 @@ describe("the README", function()
         -- rows of little time come and go, and so do columns of a diff
         if line:find "gone$" then
           assert.is_truthy(out:find "\n3,453 +%-.* table%.insert .* gone\n")
+        elseif line:find "→" then
+          assert.is_truthy(out:find "words → table%.insert", out)
         elseif line:find "table.insert" or line:find "words.lua" or
            line:find "^%l+ %d+$" or line:find "^self" or
            line:find "^total" then

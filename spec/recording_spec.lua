@@ -141,6 +141,11 @@ describe("start and stop", function()
     assert.has_error(profiler.start,
       "start: already running; call stop first")
     assert.is_true(profiler.running())
+    -- nothing of cprof's is in what is recorded
+    pcall(profiler.start, { clock = "cpu" })
+    for _, f in ipairs(profiler.snapshot().functions) do
+      assert.is_nil(f.source:find("cprof/options.lua", 1, true))
+    end
   end)
 
   it("begin a new profile each time", function()

@@ -397,7 +397,7 @@ frame      at    time  more than usual, self time
       for i = 1, 60 do times[i] = 1 end
       times[3] = 31
       assert.equal([[
-61 frames, the last 10 kept, 1 over budget
+61 frames, the last 10 kept, 1 over the budget of 30.0ms
 half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
 
 frame      at    time  more than usual, self time
@@ -405,6 +405,32 @@ frame      at    time  more than usual, self time
 … 10 faster
 ]], slow(times, "history = 10, slow_frames = { budget_ms = 30 }"))
     end)
+
+  it("tells a budget that no frame is over", function()
+    assert.equal("4 frames, none over the budget of 16.7ms",
+      slow({ 1, 1, 1 }, "slow_frames = { budget_ms = 16.7 }"):match "^[^\n]*")
+  end)
+
+  it("tells time outside functions and zones", function()
+    local S = host.state()
+    local text = S:run [[
+      local profiler, zones = require "cprof", require "spec_zones"
+      zones.clock(true)
+      local function usual() zones.pass(1000000) end
+      -- the rest is the root's
+      profiler.start { include = { "^usual " } }
+      for i = 1, 20 do
+        usual()
+        if i == 16 then zones.pass(18000000) end
+        profiler.frame()
+      end
+      profiler.stop()
+      return profiler.report { mode = "frames", color = "never", width = 80 }
+    ]]
+    S:close()
+    assert.is_truthy(text:find(
+      "\n +16 +%S+  19%.0ms  %(root%) %+16%.9ms\n"), text)
+  end)
 
   it("shows the slowest where none is slower than the others", function()
     assert.equal([[

@@ -242,6 +242,27 @@ describe("cprof run", function()
     assert.equal("cpu", p.meta.clock)
   end)
 
+  it("names nothing of its own where a pattern matched nothing", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", "local function leaf() end leaf()")
+    local _, err, status = command.cprof("run", "--include", "zzz", script)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("leaf (", 1, true), err)
+    assert.is_nil(err:find("lua/cprof", 1, true), err)
+    assert.is_nil(err:find("cprof.", 1, true), err)
+    -- nor a next step where there is nothing to see
+    assert.is_nil(err:find("Next:", 1, true), err)
+    local out = command.cprof "report"
+    assert.is_nil(out:find("Next:", 1, true), out)
+  end)
+
+  it("says where it looked for a module", function()
+    local out, err, status = command.cprof("run", "-m", "nosuch.module")
+    assert.same({ "", 2 }, { out, status })
+    assert.is_truthy(err:find("^cprof run: module 'nosuch.module' not " ..
+      "found: no file '[^' ]+', '[^\n]+'\n$"), err)
+  end)
+
   it("writes other formats", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", "local function f() end f()")

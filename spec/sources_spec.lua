@@ -51,6 +51,23 @@ local program = [[
 ]]
 
 describe("the text of a source", function()
+  it("is never taken from precompiled code", function()
+    -- two functions of one line, whose text is asked for
+    local dir <close> = command.folder()
+    local text = "local t = {} function t.f() return 1 end " ..
+      "t[1] = function() return 2 end return t"
+    local path = dir:file("code.lua", string.dump(assert(load(text))))
+    local p = helper.record(function()
+      local t = load(text, "@" .. path)()
+      t.f() t[1]()
+    end, { mode = "line" })
+    helper.check(p)
+    for _, f in ipairs(p.functions) do
+      assert.is_false(f.source == "@" .. path and f.name == "t.f")
+    end
+    assert.is_true(p.sources["@" .. path].changed)
+  end)
+
   it("is not waited for where it would be a pipe", function()
     local dir <close> = command.folder()
     local out, err, status = run(program, fifo(dir))

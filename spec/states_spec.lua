@@ -75,6 +75,66 @@ describe("several states", function()
     end
   end)
 
+  -- finalizers run in the reverse order of their marking
+  it("have finalizers older than the profiler, which run after its own",
+    function()
+      for _, option in ipairs { "", "file = arg[1]" } do
+        local path = os.tmpname()
+        local output, ok, how, status = helper.run([[
+          local results = {}
+          local profile
+          local function try(name, ...)
+            local _, result, why = pcall(profiler[name], ...)
+            results[#results + 1] = name .. ": " ..
+              tostring(why or result):gsub("^.-lua:%d+: ", "")
+          end
+          kept = setmetatable({}, { __gc = function()
+            for _, name in ipairs { "stop", "pause", "resume", "reset",
+              "running", "frame", "enter", "leave", "snapshot", "report",
+              "annotate", "calibrate", "start" } do
+              try(name, (name == "enter" or name == "leave") and "z" or nil)
+            end
+            try("load", arg[1])
+            local z <close> = profiler.zone "z"
+            profiler.wrap("z", print) "in a zone"
+            coroutine.wrap(function() print "in a coroutine" end)()
+            profiler.view()
+            try("view_lines")
+            try("report_earlier")
+            print(profile:save(arg[1] .. "2"))
+            print(table.concat(results, "\n"))
+          end })
+          profiler = require "cprof"
+          profiler.view_lines = function() return profiler.view():lines() end
+          profiler.report_earlier = function() return profile:report() end
+          profiler.start { ]] .. option .. [[ }
+          coroutine.wrap(function() end)()
+          profile = profiler.snapshot()]], path)
+        os.remove(path)
+        assert.is_true(ok, ("%s %s: %s"):format(how, status, output))
+        assert.equal(helper.dedent [[
+          in a zone
+          in a coroutine
+          nil	the state is being closed
+          stop: false
+          pause: false
+          resume: false
+          reset: false
+          running: false
+          frame: false
+          enter: nil
+          leave: nil
+          snapshot: cprof: the state is being closed
+          report: cprof: the state is being closed
+          annotate: cprof: the state is being closed
+          calibrate: the state is being closed
+          start: start: the state is being closed
+          load: the state is being closed
+          view_lines: cprof: the state is being closed
+          report_earlier: cprof: the state is being closed]] .. "\n", output)
+      end
+    end)
+
   it("can move between threads, and be closed in another", function()
     for _ = 1, 20 do
       local other = host.state()

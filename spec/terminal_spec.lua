@@ -32,13 +32,51 @@ describe("progress", function()
       pending "no terminal can be had here"
       return
     end
-    assert.equal("loading x\r\27[K", said(long, true))
+    assert.equal("\r\27[Kloading x\r\27[K", said(long, true))
     assert.equal("\r\27[Kexporting 1 MB\r\27[K", said(slow, true))
   end)
 
   it("is not shown elsewhere", function()
     assert.equal("", said(long))
     assert.equal("", said(slow))
+  end)
+end)
+
+describe("a command that reads big files", function()
+  -- the file of a profile, and as many bytes of nothing behind it
+  local dir = command.folder()
+  local path = dir:file "big.cprof"
+  setup(function()
+    local _, err, status = command.cprof("run", "--quiet", "-o", path, "-e",
+      "string.rep('x', 1)")
+    assert(status == 0, err)
+    assert(os.execute(("truncate -s 40000000 '%s'"):format(path)))
+  end)
+  teardown(function() os.execute("rm -r '" .. dir.path .. "'") end)
+
+  local loading = "\r\27[Kloading " .. path .. "\r\27[K"
+
+  it("shows what it does on a terminal, and leaves nothing there", function()
+    local shown = {
+      [{ "report", "--mode=self", path }] = loading,
+      [{ "merge", "-o", dir:file "sum.cprof", path, path }] =
+        loading .. loading .. "\r\27[Kmerging\r\27[K",
+      [{ "export", "--format=csv", "-o", dir:file "x.csv", path }] = loading,
+    }
+    for words, wanted in pairs(shown) do
+      local line = command.on_terminal(command.line(table.unpack(words)))
+      if not line then
+        pending "no terminal can be had here"
+        return
+      end
+      local out, err, status = command.shell(line)
+      assert.equal(0, status, err)
+      assert.equal(wanted, out:sub(1, #wanted))
+      if words[1] ~= "report" then assert.equal(wanted, out) end
+      out, err, status = command.cprof(table.unpack(words))
+      assert.equal(0, status, err)
+      assert.is_nil((out .. err):find("\r", 1, true))
+    end
   end)
 end)
 

@@ -410,6 +410,30 @@ describe("the trace of a whole program", function()
     end
   end)
 
+  it("is a complete list of trace events, however the program ends",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "trace.json"
+      for _, code in ipairs { "", "os.exit(0)", "os.exit(0, true)",
+        "error 'x'" } do
+        local script = dir:file("x.lua", "print(1) " .. code)
+        command.cprof("run", "--quiet", "--trace=" .. path, script)
+        local list = assert(require "dkjson".decode(command.read(path)), code)
+        assert.equal("M", list[#list].ph)
+        command.shell(("env CPROF_OPTIONS=mode=trace,file=%s,trace=%s " ..
+          "lua5.4 -lcprof.auto %s"):format(dir:file "x.cprof", path, script))
+        list = assert(require "dkjson".decode(command.read(path)), code)
+        assert.equal("M", list[#list].ph)
+        -- without the command, this leaves the state as it is
+        if code == "os.exit(0)" then goto continue end
+        command.lua("-e", ("require 'cprof'.start { mode = 'trace', " ..
+          "trace = %q }"):format(path), script)
+        list = assert(require "dkjson".decode(command.read(path)), code)
+        assert.equal("M", list[#list].ph)
+        ::continue::
+      end
+    end)
+
   it("is so where the environment asks for it", function()
     local dir <close> = command.folder()
     local path = dir:file "trace.txt"

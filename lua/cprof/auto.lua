@@ -8,6 +8,8 @@
 -- is written "\,". Without `file`, the report goes to standard error when
 -- the program ends.
 
+local _ENV = require "cprof.environment" () ---@type _G
+
 local internal = require "cprof.internal"
 
 internal.add()
@@ -45,7 +47,7 @@ local function begin(given)
   local options = parse(given)
   return session.begin(options, function(profile, note)
     if not options.file then summary.say(profile, { note = note }) end
-  end)
+  end, function() return options.file end)
 end
 
 local wanted, given = os.getenv "CPROF", os.getenv "CPROF_OPTIONS"

@@ -49,9 +49,9 @@ local ways = {
   { name = "lines", get = option("lines", "all"), option = true,
     what = "lines", rest = "but for sources that both have" },
   { name = "callsites", get = option("callsites", "false"), option = true,
-    what = "stack states", rest = "their functions can" },
+    what = "call-tree nodes", rest = "their functions can" },
   { name = "recursion", get = option("recursion", "full"), option = true,
-    what = "stack states", rest = "their functions can" },
+    what = "call-tree nodes", rest = "their functions can" },
 }
 
 local function differ(way, a, b)

@@ -40,12 +40,44 @@ function format.percent(part, whole)
   return ("%.1f"):format(part / whole * 100)
 end
 
+-- characters that do not take one column: first, last, columns
+local ranges <const> = {
+  { 0x0300, 0x036f, 0 },    -- combining marks
+  { 0x0483, 0x0489, 0 }, { 0x0591, 0x05bd, 0 }, { 0x0610, 0x061a, 0 },
+  { 0x064b, 0x065f, 0 }, { 0x0e31, 0x0e31, 0 }, { 0x0e34, 0x0e3a, 0 },
+  { 0x0e47, 0x0e4e, 0 },
+  { 0x1100, 0x115f, 2 },    -- Hangul
+  { 0x1ab0, 0x1aff, 0 }, { 0x1dc0, 0x1dff, 0 },
+  { 0x200b, 0x200f, 0 }, { 0x20d0, 0x20ff, 0 },
+  { 0x2e80, 0x303e, 2 },    -- radicals, punctuation
+  { 0x3041, 0x3098, 2 }, { 0x3099, 0x309a, 0 }, { 0x309b, 0x4dbf, 2 },
+  { 0x4e00, 0xa4cf, 2 },    -- ideographs
+  { 0xa960, 0xa97f, 2 }, { 0xac00, 0xd7a3, 2 }, { 0xf900, 0xfaff, 2 },
+  { 0xfe00, 0xfe0f, 0 }, { 0xfe20, 0xfe2f, 0 }, { 0xfe30, 0xfe6f, 2 },
+  { 0xff00, 0xff60, 2 }, { 0xffe0, 0xffe6, 2 },
+  { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
+  { 0x1f900, 0x1f9ff, 2 },  -- pictures
+  { 0x20000, 0x3fffd, 2 },
+}
+
+local function columns_of(code)
+  if code < ranges[1][1] then return 1 end
+  for _, range in ipairs(ranges) do
+    if code <= range[2] then return code < range[1] and 1 or range[3] end
+  end
+  return 1
+end
+
 ---The columns that a string takes on a terminal.
 ---@param s string
 ---@return integer
 function format.width(s)
-  local escaped = s:gsub("\27%[[%d;]*m", "")
-  return utf8.len(escaped) or #escaped
+  local text = s:gsub("\27%[[%d;]*m", "")
+  local length = utf8.len(text)
+  if not length or length == #text then return #text end
+  local sum = 0
+  for _, code in utf8.codes(text) do sum = sum + columns_of(code) end
+  return sum
 end
 
 ---@param s string
@@ -62,14 +94,38 @@ function format.right(s, width)
   return (" "):rep(width - format.width(s)) .. s
 end
 
+-- marks stay with what they are on
 local function characters(s)
   local out = {}
   if utf8.len(s) then
-    for _, c in utf8.codes(s) do out[#out + 1] = utf8.char(c) end
+    for _, c in utf8.codes(s) do
+      local at = #out + (columns_of(c) > 0 and 1 or 0)
+      out[math.max(at, 1)] = (out[at] or "") .. utf8.char(c)
+    end
   else
     for i = 1, #s do out[i] = s:sub(i, i) end
   end
   return out
+end
+
+-- what fits of the beginning
+local function head_of(all, width)
+  local n = 0
+  while all[n + 1] and format.width(all[n + 1]) <= width do
+    n = n + 1
+    width = width - format.width(all[n])
+  end
+  return table.concat(all, "", 1, n)
+end
+
+-- what fits of the end
+local function tail_of(all, width)
+  local first = #all + 1
+  while all[first - 1] and format.width(all[first - 1]) <= width do
+    first = first - 1
+    width = width - format.width(all[first])
+  end
+  return table.concat(all, "", first)
 end
 
 ---Cuts what is too long in the middle, for both ends of a path matter.
@@ -80,10 +136,8 @@ function format.cut(s, width)
   if format.width(s) <= width then return s end
   if width < 1 then return "" end
   local all = characters(s)
-  local head = (width - 1) // 3
-  local tail = width - 1 - head
-  return table.concat(all, "", 1, head) .. "…" ..
-    table.concat(all, "", #all - tail + 1, #all)
+  local head = head_of(all, (width - 1) // 3)
+  return head .. "…" .. tail_of(all, width - 1 - format.width(head))
 end
 
 ---Cuts what is too long at the end.
@@ -93,7 +147,7 @@ end
 function format.cutend(s, width)
   if format.width(s) <= width then return s end
   if width < 1 then return "" end
-  return table.concat(characters(s), "", 1, width - 1) .. "…"
+  return head_of(characters(s), width - 1) .. "…"
 end
 
 ---Cuts what is too long at the beginning.
@@ -103,8 +157,7 @@ end
 function format.cutstart(s, width)
   if format.width(s) <= width then return s end
   if width < 1 then return "" end
-  local all = characters(s)
-  return "…" .. table.concat(all, "", #all - width + 2, #all)
+  return "…" .. tail_of(characters(s), width - 1)
 end
 
 ---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. Of a

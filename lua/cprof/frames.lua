@@ -32,6 +32,7 @@ local frames = {}
 ---@field kept integer      frames that can be looked at
 ---@field slow integer      frames that were over budget
 ---@field slow_kept integer those of them that can be looked at
+---@field budget_ns integer  beyond which a frame is slow; 0: none
 local Frames = {}
 Frames.__index = Frames
 

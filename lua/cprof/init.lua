@@ -1,7 +1,10 @@
 -- cprof: the profiler for Lua 5.4.
 
+local _ENV = require "cprof.environment" () ---@type _G
+
 local core = require "cprof.core"
 local internal = require "cprof.internal"
+local methods = require "cprof.methods"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local paths = require "cprof.paths"
@@ -89,13 +92,21 @@ end
 -- at, and the file stays under ten megabytes
 local fold_at = { auto = 100000, full = 0xffffffff, fold = 0 }
 
+-- what is asked within the hook, whatever has become of the program's strings
+local function with_methods(f)
+  return f and function(...)
+    local _ <close> = methods.borrow()
+    return f(...)
+  end
+end
+
 -- options that the cost of an event depends on, as the core has them
 local function way(o, filter)
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
     count = o.mode == "count",
-    lines_of = filter:line_filter(),
+    lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
     fold_at = fold_at[o.recursion],
@@ -114,14 +125,15 @@ local function check_count(o)
 end
 
 local function check_start(opts)
+  -- first: what follows would be recorded
+  if core.state() ~= "stopped" then
+    error("start: already running; call stop first", 3)
+  end
   local o = options.check("start", start_options, opts, 3)
   if o.lines and o.mode ~= "line" and o.mode ~= "count" then
     error('start: option \'lines\' needs mode = "line" or "count"', 3)
   end
   if o.mode == "count" then check_count(o) end
-  if core.state() ~= "stopped" then
-    error("start: already running; call stop first", 3)
-  end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
@@ -152,13 +164,13 @@ function cprof.start(opts)
   for key, value in pairs {
     tell = tell,
     close = close,
-    title = title_of or nil,
+    title = title_of and with_methods(title_of) or nil,
     history = o.history == "full" and 128 or o.history,
     full = o.history == "full",
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
-    filter = chosen:function_filter(title_of),
+    filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
@@ -236,6 +248,7 @@ local function snapshot(who)
 end
 
 core.naming(function()
+  local _ <close> = methods.borrow()
   return profile.names(),
     { unmatched_patterns = chosen and chosen:unmatched() }
 end)

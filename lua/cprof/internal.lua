@@ -3,12 +3,17 @@
 
 local internal = {}
 
-local sources = {}
+local sources, known = {}, {}
 
 ---Adds the source that calls this.
 function internal.add()
-  sources[#sources + 1] = debug.getinfo(2, "S").source
+  local source = debug.getinfo(2, "S").source
+  sources[#sources + 1], known[source] = source, true
 end
+
+---@param source string
+---@return boolean
+function internal.has(source) return known[source] or false end
 
 ---As the core wants them.
 ---@return string

@@ -142,12 +142,10 @@ function Page.share(_, most, bounded, whole)
 end
 
 ---Explains the bounds that were shown.
----@param what string  "calls", "lines"
-function Page:explain(what)
+function Page:explain()
   if not self.bounded then return end
   self.bounded = false
-  self:rest(("< at most: overhead of these %s is known to within a quarter")
-    :format(what))
+  self:rest "< at most: most of what was measured there is profiler overhead"
 end
 
 ---@return string

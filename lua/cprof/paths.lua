@@ -2,6 +2,7 @@
 -- methods of C libraries' objects, at the functions that make them.
 
 local core = require "cprof.core"
+local environment = require "cprof.environment" ()
 
 local paths = {}
 
@@ -38,7 +39,7 @@ local function collect(found, prefix, t, depth)
       if type(value) == "function" then
         add(found, prefix .. key, value)
       elseif type(value) == "table" and depth > 1 and
-             value ~= package.loaded then
+             not rawequal(value, package.loaded) then
         collect(found, prefix .. key .. ".", value, depth - 1)
       end
     end
@@ -61,7 +62,7 @@ local function collect_made(found)
     if ok and type(f) == "function" then add(found, path, f) end
   end
   for hook, f in pairs(core.hooks) do add(found, "debug." .. hook, f) end
-  for i, searcher in ipairs(package.searchers or {}) do
+  for i, searcher in next, package.searchers or {} do
     if type(searcher) == "function" then
       add(found, ("package.searchers[%d]"):format(i), searcher)
     end
@@ -76,6 +77,15 @@ function paths.receiver(metatable)
   local kind = metatable:gsub("%s*%*$", ""):gsub("%s+metatable$", "")
     :gsub("^([%w_.]+)%b{}$", "%1")
   return kind:find "%l" and kind or kind:lower()
+end
+
+-- what the program has taken out of its libraries, or replaced there
+local function collect_standard(found)
+  local standard = {}
+  collect(standard, "", environment, 2)
+  for f, path in next, standard do
+    if not found[f] then add(found, path, f) end
+  end
 end
 
 -- methods and metamethods of the objects of C libraries
@@ -100,12 +110,13 @@ function paths.all()
   local found = setmetatable({}, { __mode = "k" })
   for module, value in next, package.loaded do
     if module == "_G" then collect(found, "", value, 2)
-    elseif type(value) == "table" then
-      collect(found, tostring(module) .. ".", value, 2)
-    else
+    elseif type(module) == "string" and type(value) == "table" then
+      collect(found, module .. ".", value, 2)
+    elseif type(module) == "string" then
       collect(found, "", { [module] = value }, 1)
     end
   end
+  collect_standard(found)
   collect_made(found)
   collect_methods(found)
   return found

@@ -1,5 +1,6 @@
 -- The patterns that choose what is recorded, and which of them matched.
 
+local internal = require "cprof.internal"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 
@@ -60,7 +61,9 @@ function Patterns:function_filter(title_of)
   if not self.include and not self.exclude then return nil end
   return function(raw, f)
     local source, title = name.place(raw.source), title_of(raw, f)
-    keep(self.titles, title)
+    if not (internal.has(raw.source) or title:find "^cprof[./]") then
+      keep(self.titles, title)
+    end
     if self.exclude and matches(self, "exclude", source, title) then
       return false
     end

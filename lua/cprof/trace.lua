@@ -3,6 +3,9 @@
 
 local trace = {}
 
+-- no methods within the hook: the program may have changed them
+local format, gsub, rep = string.format, string.gsub, string.rep
+
 ---@class cprof.TraceWriter
 ---@field tell fun(event: "enter"|"leave", depth: integer, title: string,
 ---  since_ns: integer, duration_ns: integer?, coroutine: integer)
@@ -10,19 +13,20 @@ local trace = {}
 
 -- a line each, and nothing that spoils a terminal
 local function plain(title)
-  return (title:gsub("[\r\n]", " "))
+  return (gsub(title, "[\r\n]", " "))
 end
 
 ---@param file file*
 ---@return cprof.TraceWriter
 local function text(file)
+  local write = file.write
   local function tell(event, depth, title, since, took)
     local line = event == "enter"
-      and ("%14.6fms %s> %s\n"):format(since * 1e-6, ("  "):rep(depth),
+      and format("%14.6fms %s> %s\n", since * 1e-6, rep("  ", depth),
         plain(title))
-      or ("%14.6fms %s< %s  %.6fms\n"):format(since * 1e-6,
-        ("  "):rep(depth), plain(title), took * 1e-6)
-    assert(file:write(line))
+      or format("%14.6fms %s< %s  %.6fms\n", since * 1e-6,
+        rep("  ", depth), plain(title), took * 1e-6)
+    assert(write(file, line))
   end
   return { tell = tell, close = function() end }
 end
@@ -34,17 +38,18 @@ local phases = { enter = "B", leave = "E" }
 local function events(file, pid)
   local encode = require "cprof.export.encode"
   local function quoted(s)
-    return '"' .. encode.line(plain(s)):gsub('["\\]', "\\%0") .. '"'
+    return '"' .. gsub(encode.line(plain(s)), '["\\]', "\\%0") .. '"'
   end
+  local write = file.write
   assert(file:write "[\n")
   local function tell(event, _, title, since, _, coroutine)
-    assert(file:write(('{"name":%s,"ph":"%s","ts":%d.%03d,"pid":%d,' ..
-      '"tid":%d},\n'):format(quoted(title), phases[event], since // 1000,
+    assert(write(file, format('{"name":%s,"ph":"%s","ts":%d.%03d,' ..
+      '"pid":%d,"tid":%d},\n', quoted(title), phases[event], since // 1000,
       since % 1000, pid, coroutine)))
   end
   local function close()
-    file:write(('{"name":"process_name","ph":"M","pid":%d,' ..
-      '"args":{"name":"cprof"}}\n]\n'):format(pid))
+    write(file, format('{"name":"process_name","ph":"M","pid":%d,' ..
+      '"args":{"name":"cprof"}}\n]\n', pid))
   end
   return { tell = tell, close = close }
 end
@@ -65,11 +70,18 @@ function trace.open(path, pid)
   end
   file:setvbuf "line"
   local writer = path:find "%.json$" and events(file, pid) or text(file)
-  local close = writer.close
-  function writer.close()
+  local tell, close, close_file = writer.tell, writer.close, file.close
+  local open = true
+  local function finish()
+    if not open then return end
+    open = false
     close()
-    file:close()
+    close_file(file)
   end
+  -- younger than the file: when the state is closed, it is collected first
+  local guard = setmetatable({}, { __gc = finish })
+  function writer.close() finish(guard) end
+  function writer.tell(...) if open then tell(...) end end
   return writer
 end
 

@@ -8,8 +8,6 @@ local function shell(command)
   return pipe:close(), output
 end
 
-local rocks = "cd '%s' && luarocks --lua-version=5.4 --tree='%s/tree' "
-
 local version = require "cprof.core".version
 
 -- what the rock of a release is packed from, and that of the checkout

@@ -90,7 +90,7 @@ end
 function Folder:link(to, library, objects)
   local paths = {}
   for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
-  must("g++ %s -o %s/%s %s -l%s -lm", flags, self.dir, to,
+  must("g++ %s -o %s/%s %s -l%s -lm -lpthread -ldl", flags, self.dir, to,
     table.concat(paths, " "), library)
   return to
 end

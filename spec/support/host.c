@@ -68,6 +68,16 @@ static int host_resume (lua_State *L) {
 }
 
 
+/* thread, f: the thread, which has ended, is to begin with f */
+static int host_begin (lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  lua_settop(L, 2);
+  lua_settop(co, 0);
+  lua_xmove(L, co, 1);
+  return 0;
+}
+
+
 /* { thread, ... }, n: resumes them in turn, n times, from one C function */
 static int host_schedule (lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 2), i, k;
@@ -464,6 +474,36 @@ static int host_signal (lua_State *L) {
 }
 
 
+static volatile sig_atomic_t host_masked;
+
+static void host_catch (int number) {
+  sigset_t mask;
+  (void)number;
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  host_masked = sigismember(&mask, SIGUSR1);
+}
+
+
+/*
+** signal -> : handles it once, with SIGUSR1 blocked; nothing -> was it
+** blocked then?
+*/
+static int host_handle (lua_State *L) {
+  struct sigaction action;
+  if (lua_isnoneornil(L, 1)) {
+    lua_pushboolean(L, host_masked);
+    return 1;
+  }
+  memset(&action, 0, sizeof action);
+  action.sa_handler = host_catch;
+  action.sa_flags = (int)SA_RESETHAND;
+  sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, SIGUSR1);
+  sigaction((int)luaL_checkinteger(L, 1), &action, NULL);
+  return 0;
+}
+
+
 static int host_wait (lua_State *L) {
   int status;
   (void)wait(&status);
@@ -504,11 +544,12 @@ int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg host[] = {
     {"loop", host_loop}, {"sethook", host_sethook},
     {"collect", host_collect}, {"call", host_call},
-    {"resume", host_resume}, {"schedule", host_schedule},
+    {"resume", host_resume},
+  {"begin", host_begin}, {"schedule", host_schedule},
     {"memory", host_memory}, {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
     {"process", host_process}, {"signal", host_signal},
-    {"kill", host_kill},
+    {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
     {"nameless", host_nameless},
     {NULL, NULL}

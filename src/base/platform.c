@@ -67,7 +67,7 @@ uint64_t platform_cpu (void) {
 /* A fork concerns the process, so these are shared by all states. */
 static void (*platform_child) (void);
 static unsigned platform_forks;
-static pthread_mutex_t platform_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t platform_once = PTHREAD_ONCE_INIT;
 
 
 static void platform_forked (void) {
@@ -76,13 +76,14 @@ static void platform_forked (void) {
 }
 
 
+static void platform_watchforks (void) {
+  pthread_atfork(NULL, NULL, platform_forked);
+}
+
+
 void platform_atfork (void (*child) (void)) {
-  pthread_mutex_lock(&platform_mutex);
-  if (platform_child == NULL) {
-    platform_child = child;
-    pthread_atfork(NULL, NULL, platform_forked);
-  }
-  pthread_mutex_unlock(&platform_mutex);
+  platform_child = child;
+  pthread_once(&platform_once, platform_watchforks);
 }
 
 

@@ -1,5 +1,5 @@
 /*
-** See guard.h
+** See sigbus.h
 */
 
 #define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK */
@@ -31,6 +31,28 @@ static int sigbus_count;
 static int sigbus_installed;
 static struct sigaction sigbus_before;	/* the handler before ours */
 static pthread_mutex_t sigbus_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t sigbus_once = PTHREAD_ONCE_INIT;
+
+
+/* {======================================================
+** The lock, which no child of a fork may find taken by another thread
+** ======================================================= */
+
+static void sigbus_acquire (void) {
+  pthread_mutex_lock(&sigbus_lock);
+}
+
+
+static void sigbus_release (void) {
+  pthread_mutex_unlock(&sigbus_lock);
+}
+
+
+static void sigbus_watchforks (void) {
+  pthread_atfork(sigbus_acquire, sigbus_release, sigbus_release);
+}
+
+/* }====================================================== */
 
 
 static SigbusRange *sigbus_find (const char *address) {
@@ -45,15 +67,29 @@ static SigbusRange *sigbus_find (const char *address) {
 }
 
 
+/* Calls the program's handler as the system would. */
+static void sigbus_call (int signal, siginfo_t *info, void *context) {
+  struct sigaction theirs = sigbus_before;
+  sigset_t mask;
+  if (theirs.sa_flags & (int)SA_RESETHAND) {
+    sigbus_before.sa_flags &= ~SA_SIGINFO;
+    sigbus_before.sa_handler = SIG_DFL;
+  }
+  pthread_sigmask(SIG_BLOCK, &theirs.sa_mask, &mask);
+  if (theirs.sa_flags & SA_SIGINFO)
+    theirs.sa_sigaction(signal, info, context);
+  else
+    theirs.sa_handler(signal);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+
 /* Not ours: does what would have happened without us. */
 static void sigbus_chain (int signal, siginfo_t *info, void *context) {
-  if (sigbus_before.sa_flags & SA_SIGINFO) {
-    sigbus_before.sa_sigaction(signal, info, context);
-  }
-  else if (sigbus_before.sa_handler != SIG_DFL &&
-           sigbus_before.sa_handler != SIG_IGN) {
-    sigbus_before.sa_handler(signal);
-  }
+  if ((sigbus_before.sa_flags & SA_SIGINFO) ||
+      (sigbus_before.sa_handler != SIG_DFL &&
+       sigbus_before.sa_handler != SIG_IGN))
+    sigbus_call(signal, info, context);
   else {  /* a fault recurs by itself */
     sigaction(signal, &sigbus_before, NULL);
     if (info->si_code <= 0) raise(signal);
@@ -97,7 +133,8 @@ static void sigbus_uninstall (void) {
 
 int sigbus_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
   int i = 0;
-  pthread_mutex_lock(&sigbus_lock);
+  pthread_once(&sigbus_once, sigbus_watchforks);
+  sigbus_acquire();
   while (i < SIGBUS_MAX && sigbus_ranges[i].base != NULL) i++;
   if (i < SIGBUS_MAX) {
     sigbus_ranges[i].size = size;
@@ -107,17 +144,17 @@ int sigbus_add (void *base, size_t size, void (*tell) (void *ud), void *ud) {
     sigbus_ranges[i].base = cast(char *, base);
     if (sigbus_count++ == 0 && !sigbus_installed) sigbus_install();
   }
-  pthread_mutex_unlock(&sigbus_lock);
+  sigbus_release();
   return i < SIGBUS_MAX ? i : SIGBUS_NONE;
 }
 
 
 void sigbus_remove (int range) {
   if (range == SIGBUS_NONE) return;
-  pthread_mutex_lock(&sigbus_lock);
+  sigbus_acquire();
   sigbus_ranges[range].base = NULL;
   if (--sigbus_count == 0 && sigbus_installed) sigbus_uninstall();
-  pthread_mutex_unlock(&sigbus_lock);
+  sigbus_release();
 }
 
 

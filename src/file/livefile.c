@@ -114,7 +114,10 @@ static const char *livefile_end (Store *s, const char *why) {
   const LiveFile *l = livefile_of(s);
   const char *failure;
   FormatHeader *h;
-  if (!livefile_open(l) || !mapped_mine(l->file)) return why;
+  if (!mapped_mine(l->file))  /* until now, both had the file's pages */
+    return "the process forked; its figures may include what its parent "
+           "did since";
+  if (!livefile_open(l)) return why;
   failure = mapped_failure(l->file);
   h = mapped_header(l->file);
   if (failure != NULL) why = failure;

@@ -143,8 +143,8 @@ static int api_start (lua_State *L) {
   const cprof_Options *o =
     cast(const cprof_Options *, lua_touserdata(L, 1));
   api_function(L, "start");
-  lstate_internal(lstate_get(L), api_start);
-  lstate_internal(lstate_get(L), api_stop);
+  lstate_internal(L, api_start);
+  lstate_internal(L, api_stop);
   lua_newtable(L);
   if (o != NULL) api_options(L, o);
   lua_call(L, 1, 0);
@@ -198,7 +198,7 @@ int cprof_frame (lua_State *L, int record) {
 
 int cprof_attach (lua_State *L1) {
   Recorder *r = recorder_get(L1);
-  return r != NULL && control_active(r, r->main) &&
+  return r != NULL && !r->callback && control_active(r, r->main) &&
          r->state == STATE_RUNNING && attach_host(r, L1);
 }
 
@@ -226,7 +226,7 @@ static Recorder *api_idle (lua_State *L) {
   if (recorder_get(L) == NULL && api_call(L, api_make, NULL) != LUA_OK)
     lua_pop(L, 1);
   r = recorder_get(L);
-  return r != NULL && !r->telling && !control_active(r, L) ? r : NULL;
+  return r != NULL && !r->callback && !control_active(r, L) ? r : NULL;
 }
 
 

@@ -12,6 +12,7 @@
 #include "record/control.h"
 #include "record/coroutine.h"
 #include "record/hook.h"
+#include "record/nogc.h"
 #include "record/resync.h"
 
 
@@ -22,6 +23,7 @@ static Hot *czone_find (lua_State *L) {
   hot_enter(r->hot);
   if (!coroutine_here(r, L)) {
     recorder_nomemory(r);
+    nogc_settle(r->hot, L);
     return NULL;
   }
   return r->hot;
@@ -46,14 +48,20 @@ static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
 }
 
 
-static uint32_t czone_nomemory (Hot *h) {
-  return (uint32_t)recorder_nomemory(h->recorder);
+static uint32_t czone_nomemory (Hot *h, lua_State *L) {
+  recorder_nomemory(h->recorder);
+  nogc_settle(h, L);
+  return 0;
 }
 
 
-static COLD void czone_trace (Hot *h, lua_State *L, Frame *f) {
-  calltrace_leave(h->recorder, L, f - 1);  /* what an error left */
-  calltrace_enter(h->recorder, L, f);
+/* What is rare when a zone was entered. */
+static COLD void czone_entered (Hot *h, lua_State *L, Frame *f) {
+  if (h->trace) {
+    calltrace_leave(h->recorder, L, f - 1);  /* what an error left */
+    calltrace_enter(h->recorder, L, f);
+  }
+  nogc_settle(h, L);
 }
 
 
@@ -66,19 +74,19 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
-    if (!coroutine_here(h->recorder, L)) return czone_nomemory(h);
+    if (!coroutine_here(h->recorder, L)) return czone_nomemory(h, L);
     f = h->top;
   }
   hot_charge(h, hot_now(h));
   n = cast(Node *, zone->node);
   if (unlikely(zone->parent != f->node || zone->epoch != h->epoch)) {
     n = czone_node(h, f->node, zone);
-    if (n == NULL) return czone_nomemory(h);
+    if (n == NULL) return czone_nomemory(h, L);
   }
   if (h->frames != NULL && !frames_touch(h->frames, n))
-    return czone_nomemory(h);
+    return czone_nomemory(h, L);
   if (unlikely(f == h->limit)) {
-    if (!resync_room(h)) return czone_nomemory(h);
+    if (!resync_room(h)) return czone_nomemory(h, L);
     f = h->top;
   }
   mark = recorder_serial(h->recorder);
@@ -92,7 +100,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->line = f[-1].line;
   h->top = f;
   *h->running = n;
-  if (h->trace) czone_trace(h, L, f);
+  if (unlikely(h->trace | h->owed)) czone_entered(h, L, f);
   return mark;
 }
 
@@ -123,11 +131,10 @@ static int czone_here (Recorder *r, lua_State *L) {
 
 
 /* The zone is not on top, or nothing is being recorded. */
-static COLD void czone_leave (lua_State *L, uint32_t mark) {
-  Recorder *r = recorder_get(L);
+static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
   Stack *s;
   Frame *f;
-  if (r == NULL || !control_active(r, L)) return;
+  if (!control_active(r, L)) return;
   if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;
@@ -136,6 +143,14 @@ static COLD void czone_leave (lua_State *L, uint32_t mark) {
   if (r->hot->trace) calltrace_leave(r, L, f - 1);
   s->top = f - 1;
   if (r->state == STATE_RUNNING) resync_current(r, s);
+}
+
+
+static COLD void czone_leave (lua_State *L, uint32_t mark) {
+  Recorder *r = recorder_get(L);
+  if (r == NULL || r->callback) return;
+  czone_close(r, L, mark);
+  nogc_settle(r->hot, L);
 }
 
 

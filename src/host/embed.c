@@ -25,13 +25,20 @@ static const char *embed_read (lua_State *L, void *ud, size_t *size) {
 }
 
 
-/* name, ... -> what the module's chunk gives */
+/*
+** name, ..., globals of the chunk or nothing: those of the program -> what
+** the module's chunk gives
+*/
 static int embed_load (lua_State *L) {
   const Embedded *m = cast(const Embedded *,
                            lua_touserdata(L, lua_upvalueindex(1)));
   const char *const *next = m->piece;
   if (lua_load(L, embed_read, &next, m->chunk, "t") != LUA_OK)
     return lua_error(L);
+  if (lua_istable(L, 3)) {
+    lua_pushvalue(L, 3);
+    lua_setupvalue(L, -2, 1);
+  }
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 1);
   return 1;

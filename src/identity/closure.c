@@ -41,7 +41,9 @@ static int closure_store (lua_State *L) {
 }
 
 
+/* A call for which Lua's stack must grow may collect garbage. */
 void closure_set (lua_State *L, uint32_t func) {
+  if (!lua_checkstack(L, 3 + LUA_MINSTACK)) return;
   lua_pushcfunction(L, closure_store);
   lua_pushvalue(L, -2);
   lua_pushinteger(L, func);

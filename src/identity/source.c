@@ -102,7 +102,8 @@ static int text_load (lua_State *L) {
   const char *name = r->ar->source;
   size_t size;
   const char *code = text_code(r->source, *name == '@', &size);
-  int status = luaL_loadbuffer(L, code, size, name);
+  /* precompiled code is not checked by Lua, and need not be the program's */
+  int status = luaL_loadbufferx(L, code, size, name, "t");
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status != LUA_OK) lua_pushnil(L);
   return 1;

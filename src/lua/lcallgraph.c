@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
 #include "profile/callgraph.h"
 #include "profile/fold.h"
 #include "record/recorder.h"
@@ -17,7 +18,7 @@
 
 
 static const Memory *lmemory (lua_State *L) {
-  return &recorder_get(L)->recording.memory;
+  return &lstate_recorder(L)->recording.memory;
 }
 
 
@@ -83,8 +84,10 @@ static Box *box_new (lua_State *L) {
 /* { function -> group } at 'arg' as the group of each node; pushes it */
 static uint32_t *callgraph_groups (lua_State *L, const Nodes *nodes, int arg,
                                    uint32_t groups) {
-  uint32_t *group = lnodes_array(L, uint32_t, nodes->count);
+  uint32_t *group;
   uint32_t i;
+  luaL_checktype(L, arg, LUA_TTABLE);
+  group = lnodes_array(L, uint32_t, nodes->count);
   for (i = 0; i < nodes->count; i++) {
     lua_Integer g;
     lua_rawgeti(L, arg, (lua_Integer)nodes->list[i].func + 1);
@@ -178,10 +181,15 @@ static int lcallgraph_sum (lua_State *L) {
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
-  uint32_t functions = (uint32_t)lua_rawlen(L, 2), i;
-  uint8_t *zone = lnodes_array(L, uint8_t, functions);
-  uint32_t *key = lnodes_array(L, uint32_t, functions);
-  Box *box = box_new(L);
+  uint32_t functions, i, *key;
+  uint8_t *zone;
+  Box *box;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  functions = (uint32_t)lua_rawlen(L, 2);
+  zone = lnodes_array(L, uint8_t, functions);
+  key = lnodes_array(L, uint32_t, functions);
+  box = box_new(L);
   for (i = 0; i < functions; i++) {
     lua_rawgeti(L, 2, (lua_Integer)i + 1);
     zone[i] = (uint8_t)lua_toboolean(L, -1);
@@ -228,9 +236,12 @@ static uint32_t *attribute_levels (lua_State *L, const Nodes *nodes,
   uint32_t *group = lnodes_array(L, uint32_t, nodes->count);
   uint32_t groups = 0, i;
   for (i = 0; i < nodes->count; i++) {
+    lua_Integer g;
     lua_rawgeti(L, arg, (lua_Integer)nodes->list[i].func + 1);
-    group[i] = (uint32_t)lua_tointeger(L, -1);
+    g = lua_tointeger(L, -1);
     lua_pop(L, 1);
+    luaL_argcheck(L, g >= 0 && g < INT32_MAX, arg, "no such group");
+    group[i] = (uint32_t)g;
     if (group[i] >= groups) groups = group[i] + 1;
   }
   if (!nodes_levels(nodes, lmemory(L), group, groups, level)) lnomemory(L);
@@ -264,11 +275,17 @@ static uint8_t *attribute_flags (lua_State *L, const Nodes *nodes, int arg,
 */
 static int lcallgraph_attribute (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
-  const uint32_t *level = attribute_levels(L, nodes, 6);
-  const uint8_t *is = attribute_flags(L, nodes, 2, level);
-  const uint8_t *above = attribute_flags(L, nodes, 4, level);
-  SumRow sum = callgraph_attribute(nodes, is, above,
-                                   lnodes_array(L, uint8_t, nodes->count));
+  const uint32_t *level;
+  const uint8_t *is, *above;
+  SumRow sum;
+  int table;
+  for (table = 2; table <= 6; table += 2)
+    luaL_checktype(L, table, LUA_TTABLE);
+  level = attribute_levels(L, nodes, 6);
+  is = attribute_flags(L, nodes, 2, level);
+  above = attribute_flags(L, nodes, 4, level);
+  sum = callgraph_attribute(nodes, is, above,
+                            lnodes_array(L, uint8_t, nodes->count));
   callgraph_pushrow(L, &sum);
   return 1;
 }
@@ -308,8 +325,12 @@ void lcallgraph_pushmerge (lua_State *L, Merge *m) {
 */
 static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
   int shift = lua_gettop(L), map = shift - 1;
-  lua_Integer n = (lua_Integer)lua_rawlen(L, map), i;
-  MergeFunction *f = lnodes_array(L, MergeFunction, (size_t)n);
+  lua_Integer n, i;
+  MergeFunction *f;
+  luaL_checktype(L, map, LUA_TTABLE);
+  luaL_checktype(L, shift, LUA_TTABLE);
+  n = (lua_Integer)lua_rawlen(L, map);
+  f = lnodes_array(L, MergeFunction, (size_t)n);
   for (i = 0; i < n; i++) {
     lua_rawgeti(L, map, i + 1);
     f[i].func = (uint32_t)luaL_checkinteger(L, -1) - 1;
@@ -329,9 +350,13 @@ static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
 ** 'merge_functions' for the maps and shifts
 */
 static int lcallgraph_merge (lua_State *L) {
-  lua_Integer n = (lua_Integer)lua_rawlen(L, 1), i;
+  lua_Integer n, i;
   Merge *m;
+  int table;
   lua_settop(L, 3);
+  for (table = 1; table <= 3; table++)
+    luaL_checktype(L, table, LUA_TTABLE);
+  n = (lua_Integer)lua_rawlen(L, 1);
   m = lcallgraph_newmerge(L);
   for (i = 1; i <= n; i++) {
     const Nodes *nodes;
@@ -359,11 +384,13 @@ static int lcallgraph_fold (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   uint32_t groups = (uint32_t)luaL_checkinteger(L, 3);
   lua_Integer base = luaL_optinteger(L, 4, 0);
-  uint32_t *group = callgraph_groups(L, nodes, 2, groups);
-  uint32_t *to = lnodes_array(L, uint32_t, nodes->count);
-  uint32_t *level = lnodes_array(L, uint32_t, nodes->count);
-  Merge *m = lcallgraph_newmerge(L);
+  uint32_t *group, *to, *level;
+  Merge *m;
   luaL_argcheck(L, base >= 0 && base <= groups, 4, "no such group");
+  group = callgraph_groups(L, nodes, 2, groups);
+  to = lnodes_array(L, uint32_t, nodes->count);
+  level = lnodes_array(L, uint32_t, nodes->count);
+  m = lcallgraph_newmerge(L);
   if (!fold_add(m, nodes, group, groups,
                 base == 0 ? FOLD_ALL : (uint32_t)base - 1, to, level))
     return lnomemory(L);

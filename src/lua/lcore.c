@@ -8,7 +8,6 @@
 
 #include <lauxlib.h>
 
-#include "base/gcguard.h"
 #include "file/livefile.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
@@ -23,7 +22,9 @@
 #include "lua/lstate.h"
 #include "lua/signals.h"
 #include "lua/system.h"
+#include "record/callback.h"
 #include "record/control.h"
+#include "record/nogc.h"
 #include "record/zone.h"
 
 
@@ -61,15 +62,15 @@ static int ask_include (lua_State *L) {
 
 
 /*
-** Calls a function with the 'arguments' above it, without garbage
-** collection: a finalizer that enters a zone must not do that in the middle
-** of an event. The answer is 'otherwise' when an error is raised.
+** Calls a function with the 'arguments' above it. The answer is 'otherwise'
+** when an error is raised.
 */
 static int ask (lua_State *L, int arguments, int otherwise) {
-  int running = gcguard_begin(L), yes;
-  yes = lua_pcall(L, arguments, 1, 0) == LUA_OK ? lua_toboolean(L, -1)
-                                                : otherwise;
-  gcguard_end(L, running);
+  Recorder *r = recorder_get(L);
+  lua_State *running = callback_filter(r, L);
+  int yes = lua_pcall(L, arguments, 1, 0) == LUA_OK ? lua_toboolean(L, -1)
+                                                    : otherwise;
+  callback_end(r, running);
   lua_pop(L, 1);
   return yes;
 }
@@ -79,7 +80,7 @@ static int ask (lua_State *L, int arguments, int otherwise) {
 static int core_include (const void *functions, lua_State *L,
                          const Function *f) {
   Question q;
-  if (!lua_checkstack(L, 3)) return 1;
+  if (!lua_checkstack(L, 5)) return 1;
   q.functions = cast(const Functions *, functions);
   q.function = f;
   lua_pushcfunction(L, ask_include);
@@ -100,7 +101,7 @@ static int ask_lines (lua_State *L) {
 
 /* An error there is a no. */
 static int core_includelines (lua_State *L, const char *source) {
-  if (!lua_checkstack(L, 2)) return 0;
+  if (!lua_checkstack(L, 4)) return 0;
   lua_pushcfunction(L, ask_lines);
   lua_pushlightuserdata(L, (void *)source);
   return ask(L, 1, 0);
@@ -239,9 +240,9 @@ static void core_options (lua_State *L, Options *o) {
 
 
 /* Sets what is known of the overhead of recording with these options. */
-static void core_overhead (lua_State *L, Core *c, const Options *o) {
+static void core_overhead (lua_State *L, Core *c, const Recording *r,
+                           const Options *o) {
   Overhead *x = &c->overhead;
-  const Recording *r = &c->recorder->recording;
   Overhead clear = ZEROS;
   *x = clear;
   if (!core_flag(L, "compensate")) x->unknown = "compensate = false";
@@ -261,13 +262,19 @@ static int core_fail (lua_State *L) {
 }
 
 
+/* A finalizer that runs here may do anything. */
+static void core_settle (const Recorder *r, lua_State *L) {
+  if (r != NULL) nogc_settle(r->hot, L);
+}
+
+
 /* See 'core_start'. Nothing is being recorded. */
 static int core_begin (lua_State *L) {
   Core *c = lstate_get(L);
-  Recorder *r = c->recorder;
+  Recorder *r = recorder_get(L);
   Options o = ZEROS;
   core_options(L, &o);
-  core_overhead(L, c, &o);
+  core_overhead(L, c, &r->recording, &o);
   o.timed = c->overhead.unknown == NULL;
   o.store = lfile_create(L, 1, r, o.max_nodes, &c->overhead);
   if (o.store == NULL && !lua_isnil(L, -1)) return core_fail(L);
@@ -285,13 +292,17 @@ static int core_begin (lua_State *L) {
 
 /* options -> true, or nil and a message */
 static int core_start (lua_State *L) {
-  Recorder *r = lstate_get(L)->recorder;
+  Recorder *r = recorder_get(L);
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  if (r->telling) lua_pushliteral(L, "a trace is being told of an event");
+  if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
+  else if (r->callback == CALLBACK_TRACE)
+    lua_pushliteral(L, "a trace is being told of an event");
+  else if (r->callback == CALLBACK_FILTER)
+    lua_pushliteral(L, "a filter is being asked about a function");
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else {
-    int n = lprofile_quietly(L, core_begin, 1);
+    int n = lprofile_nogc(L, core_begin, 1);
     recorder_skip(r);
     return n;
   }
@@ -312,7 +323,7 @@ static void core_closetrace (lua_State *L) {
 /* Recording has stopped. */
 static int core_finish (lua_State *L) {
   Core *c = lstate_get(L);
-  Recorder *r = c->recorder;
+  Recorder *r = recorder_get(L);
   if (c->overhead.unknown == NULL) {
     calibrations_refresh(&c->calibrations, &r->recording.memory, &r->options,
                          &c->overhead.costs);
@@ -326,9 +337,11 @@ static int core_finish (lua_State *L) {
 
 
 int lcore_stop (lua_State *L) {
-  if (!control_stop(lstate_get(L)->recorder, L)) return 0;
-  lprofile_quietly(L, core_finish, 0);
-  return 1;
+  Recorder *r = recorder_get(L);
+  int stopped = r != NULL && control_stop(r, L);
+  if (stopped) lprofile_nogc(L, core_finish, 0);
+  core_settle(r, L);
+  return stopped;
 }
 
 
@@ -341,31 +354,35 @@ static int core_stop (lua_State *L) {
 /* The same when the state is being closed. */
 static int core_close (lua_State *L) {
   Recorder *r = recorder_get(L);
-  if (recorder_active(r)) recorder_skip(r);
+  if (r != NULL && recorder_active(r)) recorder_skip(r);
   return core_stop(L);
 }
 
 
 static int core_pause (lua_State *L) {
-  lua_pushboolean(L, control_pause(recorder_get(L), L));
+  Recorder *r = recorder_get(L);
+  lua_pushboolean(L, r != NULL && control_pause(r, L));
   return 1;
 }
 
 
 static int core_suspend (lua_State *L) {
-  lua_pushboolean(L, control_suspend(recorder_get(L), L));
+  Recorder *r = recorder_get(L);
+  lua_pushboolean(L, r != NULL && control_suspend(r, L));
   return 1;
 }
 
 
 static int core_resume (lua_State *L) {
-  lua_pushboolean(L, control_resume(recorder_get(L), L));
+  Recorder *r = recorder_get(L);
+  lua_pushboolean(L, r != NULL && control_resume(r, L));
   return 1;
 }
 
 
 static int core_reset (lua_State *L) {
-  lua_pushboolean(L, control_reset(recorder_get(L), L));
+  Recorder *r = recorder_get(L);
+  lua_pushboolean(L, r != NULL && control_reset(r, L));
   return 1;
 }
 
@@ -373,16 +390,18 @@ static int core_reset (lua_State *L) {
 /* options -> costs, in ns, measured anew; or nil and why there are none */
 static int core_calibrate (lua_State *L) {
   Core *c = lstate_get(L);
-  const Recording *r = &c->recorder->recording;
+  const Recorder *r = recorder_get(L);
   Options o = ZEROS;
   Costs costs;
   luaL_checktype(L, 1, LUA_TTABLE);
   core_way(L, &o);
-  if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
+  if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
+  else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
   else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");
-  else if (!o.cpu && r->clock.host != NULL)
+  else if (!o.cpu && r->recording.clock.host != NULL)
     lua_pushliteral(L, "the clock is the host's");
-  else if (!calibrations_anew(&c->calibrations, &r->memory, &o, &costs))
+  else if (!calibrations_anew(&c->calibrations, &r->recording.memory, &o,
+                              &costs))
     lua_pushliteral(L, "out of memory");
   else {
     lprofile_pushcosts(L, &costs);
@@ -394,11 +413,10 @@ static int core_calibrate (lua_State *L) {
 
 /* costs, in ns -> : sets them, for experiments; none for timed events */
 static int core_costs (lua_State *L) {
-  Core *c = lstate_get(L);
-  Figures *f = c->recorder->recording.figures;
+  Figures *f = lstate_recorder(L)->recording.figures;
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  c->overhead.costs = lprofile_tocosts(L);
+  lstate_get(L)->overhead.costs = lprofile_tocosts(L);
   if (f != NULL) memset(f->timing, 0, sizeof f->timing);
   return 0;
 }
@@ -407,7 +425,8 @@ static int core_costs (lua_State *L) {
 /* record -> true; false when nothing is being recorded */
 static int core_frame (lua_State *L) {
   int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
-  lua_pushboolean(L, control_frame(recorder_get(L), L, record));
+  Recorder *r = recorder_get(L);
+  lua_pushboolean(L, r != NULL && control_frame(r, L, record));
   return 1;
 }
 
@@ -416,8 +435,8 @@ static int core_frame (lua_State *L) {
 static int core_state (lua_State *L) {
   static const char *const names[] = {"stopped", "running", "paused"};
   Recorder *r = recorder_get(L);
-  control_active(r, L);
-  lua_pushstring(L, names[r->state]);
+  if (r != NULL) control_active(r, L);
+  lua_pushstring(L, names[r != NULL ? r->state : STATE_STOPPED]);
   return 1;
 }
 
@@ -458,10 +477,12 @@ static size_t core_zonename (lua_State *L) {
 
 
 static uint32_t core_enterzone (lua_State *L) {
+  Recorder *r = recorder_get(L);
   uint32_t serial = 0;
   size_t length, tag = core_zonename(L);
   const char *name = lua_tolstring(L, -1, &length);
-  zone_enter(recorder_get(L), L, name, length, tag, &serial);
+  zone_enter(r, L, name, length, tag, &serial);
+  core_settle(r, L);
   return serial;
 }
 
@@ -477,14 +498,18 @@ static int core_leave (lua_State *L) {
   const char *name;
   size_t length;
   uint32_t open = 0;
+  ZoneResult result;
   core_zonename(L);
   name = lua_tolstring(L, -1, &length);
-  switch (zone_leave(r, L, name, length, &open)) {
+  result = zone_leave(r, L, name, length, &open);
+  if (result == ZONE_OTHER)
+    lprofile_pushtext(L, &r->recording.functions.text, open);
+  core_settle(r, L);
+  switch (result) {
     case ZONE_NONE:
       return luaL_error(L, "leave '%s': the calling function has entered "
                            "no zone, or has left it already", name);
     case ZONE_OTHER:
-      lprofile_pushtext(L, &r->recording.functions.text, open);
       return luaL_error(L, "leave '%s': the zone entered last is '%s'",
                         name, lua_tostring(L, -1));
     default:
@@ -504,7 +529,9 @@ static int core_zone (lua_State *L) {
 
 static int core_closezone (lua_State *L) {
   const uint32_t *z = cast(const uint32_t *, luaL_checkudata(L, 1, ZONE));
-  zone_close(recorder_get(L), L, *z);
+  Recorder *r = recorder_get(L);
+  zone_close(r, L, *z);
+  core_settle(r, L);
   return 0;
 }
 
@@ -562,11 +589,12 @@ static const luaL_Reg *(*const core_parts[])(void) = {
 
 
 int luaopen_cprof_core (lua_State *L) {
-  Core *c = lstate_get(L);
   size_t i;
-  lstate_internal(c, core_begin);  /* recording begins within it */
-  lstate_internals(c, zone_methods);
-  lstate_internals(c, lhistory_methods());
+  (void)lstate_get(L);
+  lstate_internal(L, core_begin);  /* recording begins within it */
+  lstate_internal(L, system_say);
+  lstate_internals(L, zone_methods);
+  lstate_internals(L, lhistory_methods());
   luaL_newmetatable(L, ZONE);
   luaL_setfuncs(L, zone_methods, 0);
   lua_pop(L, 1);
@@ -578,7 +606,7 @@ int luaopen_cprof_core (lua_State *L) {
   lhistory_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
-    lstate_internals(c, core_parts[i]());
+    lstate_internals(L, core_parts[i]());
     luaL_setfuncs(L, core_parts[i](), 0);
   }
   lhook_pushnames(L);

@@ -11,6 +11,7 @@
 #include "file/restore.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
+#include "lua/lstate.h"
 #include "record/control.h"
 
 
@@ -55,8 +56,8 @@ static int describe_paths (lua_State *L, Journal *j) {
   for (i = 1; ok && i + 4 <= n; i += 5) {
     for (k = 0; k < 5; k++) lua_rawgeti(L, -1 - k, i + k);
     ok = journal_path(j, (uint64_t)lua_tointeger(L, -5),
-                      lua_tostring(L, -4), (int)lua_tointeger(L, -3),
-                      (int)lua_tointeger(L, -2), lua_tostring(L, -1));
+                      luaL_checkstring(L, -4), (int)lua_tointeger(L, -3),
+                      (int)lua_tointeger(L, -2), luaL_checkstring(L, -1));
     lua_pop(L, 5);
   }
   return ok;
@@ -88,6 +89,7 @@ static int name_all (lua_State *L) {
   lua_call(L, 0, 2);
   if (lua_istable(L, -1)) a->ok = lfile_meta(L, a->journal);
   lua_pop(L, 1);
+  luaL_checktype(L, -1, LUA_TTABLE);
   n = (lua_Integer)lua_rawlen(L, -1);
   for (i = 1; a->ok && i + 2 <= n; i += 3) {
     size_t length, titlelength;
@@ -165,7 +167,7 @@ static int lfile_naming (lua_State *L) {
 
 
 static int lfile_writenames (lua_State *L) {
-  Recorder *r = recorder_get(L);
+  Recorder *r = lstate_recorder(L);
   if (control_active(r, L)) livefile_names(r->store, r, L);
   return 0;
 }
@@ -173,7 +175,7 @@ static int lfile_writenames (lua_State *L) {
 
 /* -> : writes names as they are at present */
 static int lfile_names (lua_State *L) {
-  return lprofile_quietly(L, lfile_writenames, 0);
+  return lprofile_nogc(L, lfile_writenames, 0);
 }
 
 /* }====================================================== */
@@ -313,15 +315,21 @@ static int load_push (lua_State *L) {
 */
 static int lfile_load (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
+  const Recorder *r = recorder_get(L);
   Loaded *l = lnodes_array(L, Loaded, 1);
   luaL_setmetatable(L, LOADED);
-  if (!reader_open(l, &recorder_get(L)->recording.memory, path) ||
+  if (r == NULL) {
+    lua_pushnil(L);
+    lua_pushliteral(L, RECORDER_CLOSED);
+    return 2;
+  }
+  if (!reader_open(l, &r->recording.memory, path) ||
       !restore(l)) {
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, l->why);
     return 2;
   }
-  return lprofile_quietly(L, load_push, 1);
+  return lprofile_nogc(L, load_push, 1);
 }
 
 /* }====================================================== */

@@ -28,7 +28,9 @@ void lhistory_push (lua_State *L, const Frames *f, const Snapshot *s) {
 ** ======================================================= */
 
 static const History *history_check (lua_State *L) {
-  return *cast(History **, luaL_checkudata(L, 1, HISTORY));
+  const History *h = *cast(History **, luaL_checkudata(L, 1, HISTORY));
+  luaL_argcheck(L, h != NULL, 1, "it has been collected");
+  return h;
 }
 
 
@@ -40,16 +42,17 @@ static int history_gc (lua_State *L) {
 }
 
 
-/* -> { ended, recorded, counted, kept, slow, slow_kept } */
+/* -> { ended, recorded, counted, kept, slow, slow_kept, budget_ns } */
 static int history_info (lua_State *L) {
   const History *h = history_check(L);
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
   lnodes_set(L, "ended", (lua_Integer)h->ended);
   lnodes_set(L, "recorded", (lua_Integer)h->recorded);
   lnodes_set(L, "counted", (lua_Integer)h->counted);
   lnodes_set(L, "kept", h->frames);
   lnodes_set(L, "slow", (lua_Integer)h->slowcount);
   lnodes_set(L, "slow_kept", h->slows);
+  lnodes_set(L, "budget_ns", h->budget);
   return 1;
 }
 
@@ -185,7 +188,6 @@ static const luaL_Reg history_list[] = {
   {"averages", history_averages},
   {"nodes", history_nodes},
   {"average_nodes", history_averagenodes},
-  {"__gc", history_gc},
   {NULL, NULL}
 };
 
@@ -199,8 +201,9 @@ const luaL_Reg *lhistory_methods (void) {
 
 void lhistory_open (lua_State *L) {
   luaL_newmetatable(L, HISTORY);
-  luaL_setfuncs(L, history_list, 0);
-  lua_pushvalue(L, -1);
+  lua_pushcfunction(L, history_gc);
+  lua_setfield(L, -2, "__gc");
+  luaL_newlib(L, history_list);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

@@ -22,13 +22,12 @@ static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
 }
 
 
-/* Calls the library's function, which is the upvalue, with all arguments. */
+/*
+** The library's function, which is the upvalue and has none itself. It is
+** not called by Lua, so that the program's hook has no events of it.
+*/
 static int lhook_call (lua_State *L) {
-  int n = lua_gettop(L);
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, n, LUA_MULTRET);
-  return lua_gettop(L);
+  return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
 

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/gcguard.h"
 #include "cprof.h"
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
 #include "record/control.h"
+#include "record/nogc.h"
 
 
 void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
@@ -312,22 +312,22 @@ void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 }
 
 
-int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments) {
-  int running = gcguard_begin(L), status;
+int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
+  Recorder *r = lstate_recorder(L);
+  int held = nogc_begin(r, L), status;
   int under = lua_gettop(L) - arguments;
   lua_pushcfunction(L, f);
   lua_insert(L, under + 1);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-  gcguard_end(L, running);
+  if (held) nogc_end(r, L);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;
 }
 
 
 static int profile_takesnapshot (lua_State *L) {
-  Core *c = lstate_get(L);
-  Recorder *r = c->recorder;
-  lprofile_push(L, &r->recording, &c->overhead, &r->frames);
+  Recorder *r = recorder_get(L);
+  lprofile_push(L, &r->recording, &lstate_get(L)->overhead, &r->frames);
   return 6;
 }
 
@@ -337,12 +337,15 @@ static int profile_takesnapshot (lua_State *L) {
 ** is no recording
 */
 static int profile_snapshot (lua_State *L) {
-  Recorder *r = recorder_get(L);
+  Recorder *r = lstate_recorder(L);
+  int results = 0;
   control_settle(r, L);
-  if (!r->started) return 0;
-  lprofile_quietly(L, profile_takesnapshot, 0);
-  if (r->state == STATE_RUNNING && !r->telling) recorder_overhead(r);
-  return 6;
+  if (r->started) {
+    results = lprofile_nogc(L, profile_takesnapshot, 0);
+    if (r->state == STATE_RUNNING && !r->callback) recorder_overhead(r);
+  }
+  nogc_settle(r->hot, L);
+  return results;
 }
 
 
@@ -370,8 +373,8 @@ static int profile_takefunctions (lua_State *L) {
 
 /* -> functions, as 'snapshot' gives them, with their calls */
 static int profile_functions (lua_State *L) {
-  if (!recorder_get(L)->started) return 0;
-  return lprofile_quietly(L, profile_takefunctions, 0);
+  if (!lstate_recorder(L)->started) return 0;
+  return lprofile_nogc(L, profile_takefunctions, 0);
 }
 
 /* }====================================================== */
@@ -388,7 +391,7 @@ static int profile_address (lua_State *L) {
 
 /* function -> the key that it has in a snapshot's functions, or nil */
 static int profile_key (lua_State *L) {
-  Recorder *r = recorder_get(L);
+  Recorder *r = lstate_recorder(L);
   const Function *f;
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
@@ -419,7 +422,7 @@ static int profile_defined (lua_State *L) {
   uint32_t i;
   luaL_checktype(L, 1, LUA_TFUNCTION);
   d = lnodes_array(L, Defined, 1);
-  d->memory = recorder_get(L)->recording.memory;
+  d->memory = lstate_recorder(L)->recording.memory;
   if (luaL_newmetatable(L, DEFINED)) {
     lua_pushcfunction(L, defined_gc);
     lua_setfield(L, -2, "__gc");

@@ -26,7 +26,7 @@ CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
 ** that no finalizer can change what is being read. Returns the number of
 ** its results, which take their place. Raises its errors again.
 */
-CPROF_I int lprofile_quietly (lua_State *L, lua_CFunction f, int arguments);
+CPROF_I int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments);
 
 /* Pushes a table of costs, in ns; and reads the one on top. */
 CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);

@@ -6,12 +6,13 @@
 
 #include "lua/lcallgraph.h"
 #include "lua/lnodes.h"
+#include "lua/lstate.h"
 #include "profile/prune.h"
 #include "record/recorder.h"
 
 
 static const Memory *prune_memory (lua_State *L) {
-  return &recorder_get(L)->recording.memory;
+  return &lstate_recorder(L)->recording.memory;
 }
 
 
@@ -42,6 +43,7 @@ static uint32_t *prune_integers (lua_State *L, int arg, uint32_t count) {
   uint32_t *list;
   uint32_t i;
   if (lua_isnoneornil(L, arg)) return NULL;
+  luaL_checktype(L, arg, LUA_TTABLE);
   list = lnodes_array(L, uint32_t, count);
   for (i = 0; i < count; i++) {
     lua_rawgeti(L, arg, (lua_Integer)i + 1);
@@ -57,6 +59,7 @@ static uint8_t *prune_flags (lua_State *L, int arg, uint32_t count) {
   uint8_t *list;
   uint32_t i;
   if (lua_isnoneornil(L, arg)) return NULL;
+  luaL_checktype(L, arg, LUA_TTABLE);
   list = lnodes_array(L, uint8_t, count);
   for (i = 0; i < count; i++) {
     lua_rawgeti(L, arg, (lua_Integer)i + 1);

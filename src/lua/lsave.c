@@ -396,13 +396,23 @@ static Saving *saving_new (lua_State *L) {
 static int lsave_save (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *aside, *failure;
   const Nodes *nodes = lnodes_check(L, 2);
-  Saving *s = saving_new(L);
+  Saving *s;
   char why[MAPPED_MESSAGE];
+  int table;
+  for (table = 3; table <= 8; table++)
+    luaL_checktype(L, table, LUA_TTABLE);
+  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
+  s = saving_new(L);
   if (s == NULL) return save_fail(L, "out of memory");
   if (!mapped_replaceable(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
   s->file = mapped_create(aside, nodes->count, save_tell, NULL, why);
-  if (s->file == NULL) return save_fail(L, why);
+  if (s->file == NULL) {
+    size_t n = strlen(aside);
+    if (strncmp(why, aside, n) == 0)  /* the user's name for it */
+      return save_fail(L, lua_pushfstring(L, "%s%s", path, why + n));
+    return save_fail(L, why);
+  }
   if (save_all(L, s, nodes)) {
     if (rename(aside, path) == 0) {
       lua_pushboolean(L, 1);

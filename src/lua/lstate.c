@@ -20,16 +20,23 @@ Core *lstate_get (lua_State *L) {
     c = cast(Core *, lua_newuserdatauv(L, sizeof *c, 0));
     memset(c, 0, sizeof *c);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &CORE);
-    c->recorder = recorder_get(L);
-    c->recorder->internal = c->internal;
+    recorder_get(L)->internal = c->internal;
   }
   lua_pop(L, 1);
   return c;
 }
 
 
-void lstate_internal (Core *c, lua_CFunction f) {
-  Recorder *r = c->recorder;
+Recorder *lstate_recorder (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (r == NULL) luaL_error(L, "cprof: " RECORDER_CLOSED);
+  return r;
+}
+
+
+void lstate_internal (lua_State *L, lua_CFunction f) {
+  Core *c = lstate_get(L);
+  Recorder *r = lstate_recorder(L);
   uint32_t i;
   for (i = 0; i < r->internals; i++)
     if (c->internal[i] == f) return;
@@ -37,6 +44,6 @@ void lstate_internal (Core *c, lua_CFunction f) {
 }
 
 
-void lstate_internals (Core *c, const luaL_Reg *list) {
-  for (; list->name != NULL; list++) lstate_internal(c, list->func);
+void lstate_internals (lua_State *L, const luaL_Reg *list) {
+  for (; list->name != NULL; list++) lstate_internal(L, list->func);
 }

@@ -15,7 +15,6 @@
 #define INTERNALS_MAX	64	/* C functions of the profiler's own */
 
 typedef struct Core {
-  Recorder *recorder;
   Overhead overhead;	/* of what is recorded, or was last */
   Calibrations calibrations;
   lua_CFunction internal[INTERNALS_MAX];
@@ -24,8 +23,14 @@ typedef struct Core {
 /* That of L's state, made if need be. May raise an error. */
 CPROF_I Core *lstate_get (lua_State *L);
 
+/*
+** The recorder of L's state. Finalizers that run late, when the state is
+** closed, find none: then an error is raised.
+*/
+CPROF_I Recorder *lstate_recorder (lua_State *L);
+
 /* Calls of these functions are charged to their callers. */
-CPROF_I void lstate_internal (Core *c, lua_CFunction f);
-CPROF_I void lstate_internals (Core *c, const luaL_Reg *list);
+CPROF_I void lstate_internal (lua_State *L, lua_CFunction f);
+CPROF_I void lstate_internals (lua_State *L, const luaL_Reg *list);
 
 #endif

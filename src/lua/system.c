@@ -8,11 +8,14 @@
 #include "lua/system.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "record/nogc.h"
 
 
 /* open file, default 1, as a terminal; 0: it is none */
@@ -107,18 +110,44 @@ static int system_readfile (lua_State *L) {
 ** finalizers run there, after the function, as they would without it.
 */
 static int system_exit (lua_State *L) {
-  int running = lua_gc(L, LUA_GCISRUNNING);
+  Recorder *r;
+  int held;
   if (!lua_isboolean(L, 1)) (void)luaL_optinteger(L, 1, 0);
   lua_settop(L, 2);
-  lua_gc(L, LUA_GCSTOP);
+  r = recorder_get(L);
+  held = r != NULL && nogc_begin(r, L);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pcall(L, 0, 0, 0);
-  if (running) lua_gc(L, LUA_GCRESTART);
+  if (held) nogc_end(r, L);
   lua_settop(L, 2);
   lua_pushvalue(L, lua_upvalueindex(2));
   lua_insert(L, 1);
   lua_call(L, 2, 0);
   return 0;
+}
+
+
+/*
+** Calls the function, and says on standard error what error it raises: in
+** a finalizer, or on the way out, nobody else would.
+*/
+int system_say (lua_State *L) {
+  const char *why;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  if (lua_pcall(L, lua_gettop(L) - 1, 0, 0) == LUA_OK) return 0;
+  why = lua_tostring(L, -1);
+  fprintf(stderr, "cprof: %s\n", why ? why : "an error that is no string");
+  return 0;
+}
+
+
+/* function -> one that says its errors */
+static int system_saying (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_pushcclosure(L, system_say, 1);
+  return 1;
 }
 
 
@@ -185,6 +214,7 @@ static const luaL_Reg system_list[] = {
   {"islive", system_islive},
   {"readfile", system_readfile},
   {"exiting", system_exiting},
+  {"saying", system_saying},
   {"cwd", system_cwd},
   {"executable", system_executable},
   {"folder", system_folder},

@@ -14,4 +14,7 @@
 /* the Lua functions of this */
 CPROF_I const luaL_Reg *system_functions (void);
 
+/* what 'core.saying' gives; it may run while recording */
+CPROF_I int system_say (lua_State *L);
+
 #endif

@@ -321,6 +321,7 @@ static void history_fill (const Taking *t) {
   h->recorded = f->recorded;
   h->counted = f->counted;
   h->slowcount = f->slowcount;
+  h->budget = (int64_t)((double)f->budget * f->seconds * 1e9 + 0.5);
   h->slows = frames_slows(f);
   for (i = 0; (p = take_frame(f, i)) != NULL; i++)
     take_hostframe(t, &h->frame[i], p);

@@ -52,6 +52,7 @@ typedef struct History {
   Memory memory;
   size_t size;		/* of all of it, in bytes */
   uint64_t ended, recorded, counted, slowcount;
+  int64_t budget;	/* ns, beyond which a frame is slow; 0: none */
   HistoryFrame *frame;	/* the last one first, then the slow ones likewise */
   uint32_t frames, slows;
   FuncAverage *func;

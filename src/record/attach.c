@@ -16,22 +16,29 @@ int attach_is (lua_State *L) {
 }
 
 
+/*
+** Setting a hook makes Lua count from zero: where the program counts
+** instructions, events for lines, or ours for these, do not come and go.
+*/
 int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
-    return instructions_wanted(h->recorder, instructions_frame(s));
-  return h->lines && (!h->tiers || s->top->line != &h->nowhere);
+    return s->mask & LUA_MASKCOUNT ||
+           instructions_wanted(h->recorder, instructions_frame(s));
+  if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
+    return h->lines;
+  return s->top->line != &h->nowhere;
 }
 
 
 /*
 ** Where lines are counted, some instructions are: not while the program
-** has a hook, which may count itself. Where lines come and go, the first
-** one is chosen at random, for there may be no second one.
+** has a hook, which may count itself. Where line events come and go, the
+** first one is chosen at random, for there may be no second one.
 */
 static int attach_interval (Hot *h, const Stack *s) {
   if (s->hook != NULL || !h->recorder->options.timed) return 0;
-  return h->tiers ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
-                  : COUNT_INTERVAL;
+  return h->somelines ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
+                      : COUNT_INTERVAL;
 }
 
 
@@ -65,10 +72,14 @@ void attach_restore (Recorder *r, lua_State *L) {
 }
 
 
-/* A coroutine that was never seen has the hook from who made it. */
+/*
+** A coroutine that was never seen has the hook from who made it; it may
+** have the address of a dead one.
+*/
 void attach_release (Recorder *r, lua_State *L) {
   const Stack *s = r ? stacks_find(&r->stacks, L) : NULL;
   if (!attach_is(L)) return;
+  if (s != NULL && lua_checkstack(L, 2) && !recorder_alive(r, L, s)) s = NULL;
   if (s == NULL && r) s = r->current;
   if (s != NULL) lua_sethook(L, s->hook, s->mask, s->count);
   else lua_sethook(L, NULL, 0, 0);
@@ -94,6 +105,7 @@ int attach_host (Recorder *r, lua_State *co) {
   lua_Hook f = lua_gethook(r->main);
   int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
   int done;
+  if (attach_is(co)) return 1;
   lua_sethook(r->main, NULL, 0, 0);
   done = attach_new(r, r->main, co);
   lua_sethook(r->main, f, mask, count);

@@ -6,28 +6,28 @@
 
 #include <stdio.h>
 
+#include "record/callback.h"
+
 
 /*
-** A trace that fails ends recording. Meanwhile no coroutine is recorded, so
-** that no event, and nothing that a finalizer does, changes what is told.
+** A trace that fails ends recording.
 */
 static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
-  lua_State *running = r->hot->L;
+  lua_State *running;
   const char *why;
+  int recorded;
   if (!lua_checkstack(L, LUA_MINSTACK)) {
     recorder_nomemory(r);
     return;
   }
-  r->telling = 1;
-  r->hot->L = NULL;
+  running = callback_begin(r, CALLBACK_TRACE);
   why = r->options.trace(L, &r->recording.functions, e);
-  r->telling = 0;
+  recorded = callback_end(r, running);
   if (why != NULL) {
     snprintf(r->why, sizeof r->why, "the trace failed: %s", why);
     lua_pop(L, 1);
   }
-  if (!recorder_running(r)) return;
-  r->hot->L = running;
+  if (!recorded) return;
   if (why == NULL) recorder_overhead(r);
   else recorder_end(r, r->why);
 }

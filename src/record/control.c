@@ -6,6 +6,7 @@
 
 #include "record/attach.h"
 #include "record/coroutine.h"
+#include "record/nogc.h"
 #include "record/resync.h"
 
 
@@ -176,13 +177,13 @@ static void control_fork (Recorder *r, lua_State *L) {
 
 
 int control_active (Recorder *r, lua_State *L) {
-  if (recorder_forked(r) && !r->telling) control_fork(r, L);
+  if (recorder_forked(r) && !r->callback) control_fork(r, L);
   return recorder_active(r);
 }
 
 
 int control_reset (Recorder *r, lua_State *L) {
-  if (!r->started || r->telling ||
+  if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
     return 0;
   return control_again(r, NULL);
@@ -192,7 +193,7 @@ int control_reset (Recorder *r, lua_State *L) {
 
 
 void control_settle (Recorder *r, lua_State *L) {
-  if (r->telling) return;
+  if (r->callback) return;
   if (!control_active(r, L)) {  /* it may have ended by itself */
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
@@ -205,6 +206,7 @@ void control_settle (Recorder *r, lua_State *L) {
 
 
 int control_stop (Recorder *r, lua_State *L) {
+  if (r->callback == CALLBACK_FILTER) return 0;
   control_settle(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_detach(r, L);
@@ -214,14 +216,19 @@ int control_stop (Recorder *r, lua_State *L) {
 }
 
 
-static int control_interrupt (Recorder *r, lua_State *L, int aside) {
+static int control_interrupt (Recorder *r, lua_State *L, int own) {
+  int interrupted;
+  if (r->callback) return 0;
   control_settle(r, L);
-  if (r->state != STATE_RUNNING || r->telling) return 0;
-  control_detach(r, L);
-  r->paused_at = r->hot->last;
-  r->aside = aside;
-  r->state = STATE_PAUSED;
-  return 1;
+  interrupted = r->state == STATE_RUNNING;
+  if (interrupted) {
+    control_detach(r, L);
+    r->paused_at = r->hot->last;
+    r->own_pause = own;
+    r->state = STATE_PAUSED;
+  }
+  nogc_settle(r->hot, L);
+  return interrupted;
 }
 
 
@@ -235,11 +242,19 @@ int control_suspend (Recorder *r, lua_State *L) {
 }
 
 
-int control_resume (Recorder *r, lua_State *L) {
-  if (!control_active(r, L) || r->state != STATE_PAUSED) return 0;
+static int control_continue (Recorder *r, lua_State *L) {
+  if (r->callback || !control_active(r, L) || r->state != STATE_PAUSED)
+    return 0;
   if (!control_attach(r, L, 0)) return recorder_nomemory(r);
   recorder_paused(r, r->hot->last);
   return 1;
+}
+
+
+int control_resume (Recorder *r, lua_State *L) {
+  int resumed = control_continue(r, L);
+  nogc_settle(r->hot, L);
+  return resumed;
 }
 
 
@@ -308,10 +323,14 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
 
 
 int control_frame (Recorder *r, lua_State *L, int record) {
+  int ended;
+  if (r->callback) return 0;
   control_settle(r, L);
-  if (r->state != STATE_RUNNING || r->telling) return 0;
-  return (coroutine_here(r, L) && frame_end(r, L, record)) ||
-         recorder_nomemory(r);
+  ended = r->state == STATE_RUNNING &&
+          ((coroutine_here(r, L) && frame_end(r, L, record)) ||
+           recorder_nomemory(r));
+  nogc_settle(r->hot, L);
+  return ended;
 }
 
 /* }====================================================== */

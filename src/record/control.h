@@ -19,7 +19,7 @@ CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 /*
 ** All of these return 0 when there is nothing to do. What was stopped
 ** remains in its store until that is told to finish. A trace that is being
-** told of an event can only stop.
+** told of an event can only stop; a filter can do nothing.
 */
 CPROF_I int control_stop (Recorder *r, lua_State *L);
 CPROF_I int control_pause (Recorder *r, lua_State *L);
@@ -38,7 +38,10 @@ CPROF_I int control_reset (Recorder *r, lua_State *L);
 */
 CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 
-/* Brings all figures up to this moment. */
+/*
+** Brings all figures up to this moment. A collection may be owed after it,
+** and after 'control_stop'; see nogc.h.
+*/
 CPROF_I void control_settle (Recorder *r, lua_State *L);
 
 /*

@@ -17,12 +17,16 @@ static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
 }
 
 
-/* Leaves the current stack, for good if its function has returned. */
+/*
+** Leaves the current stack, for good if its function has returned. But a
+** host may run another one there, for which it may have set a hook.
+*/
 static Stack *coroutine_leave (Recorder *r, Stack *s) {
   Stack *resumer = s->resumer;
   s->resumer = NULL;
   stack_uncount(s);
-  if (s->top == s->base && s->L != r->main && resumer != NULL)
+  if (s->top == s->base && s->L != r->main && resumer != NULL &&
+      s->hook == NULL && resumer->hook == NULL)
     stacks_remove(&r->stacks, s);
   return resumer;
 }
@@ -47,10 +51,12 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
                                 Stack *resumer) {
   Stack *s = stacks_find(&r->stacks, L);
   lua_Debug caller;
-  if (s == NULL) s = coroutine_new(r, L, resumer);
+  int begins = level == 1 && !lua_getstack(L, 1, &caller);
+  if (s == NULL || (begins && !recorder_alive(r, L, s)))
+    s = coroutine_new(r, L, resumer);
   if (s == NULL) return NULL;
   s->resumer = resumer;
-  if (level == 1 && !lua_getstack(L, 1, &caller)) {  /* it begins */
+  if (begins) {
     s->top = s->base;
     s->stale = 0;
   }

@@ -45,7 +45,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
   }
   else {
     to = r->resumed;
-    if (r->resuming != L || r->resuming_at != h->last || to == NULL ||
+    if (r->resuming != L || r->resuming_at != hot_events(h) || to == NULL ||
         to->L != L || to->stale || to->base->node != h->top->node)
       return NULL;
   }

@@ -15,6 +15,7 @@
 #include "record/control.h"
 #include "record/coroutine.h"
 #include "record/instructions.h"
+#include "record/nogc.h"
 #include "record/resync.h"
 
 
@@ -32,8 +33,13 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 }
 
 
-/* A function returns whose frame is not on top, or has a zone on it. */
-static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
+/* In the fast event functions, what calls this has nothing left to do. */
+static void hook_settle (const Hot *h, lua_State *L) {
+  if (!(h->how & HOW_ANY)) nogc_settle(h, L);
+}
+
+
+static void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
   if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
@@ -42,6 +48,13 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
   else stack_unreturned(f, h->top);
   h->top = f - 1;
   *h->running = h->top->node;
+}
+
+
+/* A function returns whose frame is not on top, or has a zone on it. */
+static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
+  hook_popany(h, L, ci);
+  hook_settle(h, L);
 }
 
 /* }====================================================== */
@@ -55,7 +68,7 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL || !attach_new(r, L, co)) return;
   r->resuming = co;
-  r->resuming_at = r->hot->last;
+  r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
     r->resumed = stacks_find(&r->stacks, co);
 }
@@ -226,7 +239,7 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
 ** soon as a function of these runs. They are dropped when one comes from
 ** another function: many of these return before that.
 */
-static void hook_tier (Hot *h) {
+static void hook_somelines (Hot *h) {
   Stack *s = h->recorder->current;
   if (s->lines) return;
   s->top = h->top;
@@ -234,8 +247,7 @@ static void hook_tier (Hot *h) {
 }
 
 
-/* A line that is not one of the function on top. */
-static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = hook_unwind(h, L, ar->i_ci, 0, 0);
   Line *line;
   if (f == NULL) return;
@@ -245,10 +257,18 @@ static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
     line->hits++;
     f->line = line;
   }
-  else if (h->tiers && f->line == &h->nowhere) {
-    h->recorder->current->top = f;
-    attach_lines(h->recorder, h->recorder->current, 0);
+  else if (h->somelines) {
+    Stack *s = h->recorder->current;
+    s->top = f;
+    if (!attach_wantslines(h, s)) attach_lines(h->recorder, s, 0);
   }
+}
+
+
+/* A line that is not one of the function on top. */
+static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+  hook_findline(h, L, ar);
+  hook_settle(h, L);
 }
 
 
@@ -273,7 +293,7 @@ static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
   lua_getinfo(L, "l", ar);
   line = line_go(f->line, ar->currentline);
   if (line != NULL && line->counts < UINT32_MAX) line->counts++;
-  if (h->tiers && lua_gethookcount(L) != COUNT_INTERVAL)
+  if (h->somelines && lua_gethookcount(L) != COUNT_INTERVAL)
     lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
 }
 
@@ -289,7 +309,8 @@ static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
   s->top = h->top;
   f = instructions_frame(s);
   if (instructions_enter(h, f, ar->i_ci)) instructions_add(h, ar->i_ci);
-  else if (s->lines) attach_lines(h->recorder, s, 0);
+  else if (s->lines && !attach_wantslines(h, s))
+    attach_lines(h->recorder, s, 0);
 }
 
 /* }====================================================== */
@@ -315,7 +336,7 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
     if (ar->event == LUA_HOOKRET) calltrace_leave(h->recorder, L, h->top);
     else calltrace_enter(h->recorder, L, h->top);
   }
-  if (h->tiers && h->L != NULL) hook_tier(h);
+  if (h->somelines && h->L != NULL) hook_somelines(h);
 }
 
 /* }====================================================== */
@@ -361,7 +382,8 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   begun = platform_ticksafter();
   take(h, L, ar);
   ended = platform_ticksafter();
-  if (h->L == NULL || h->last > now) return;  /* a function was met */
+  /* a function was met, or a finalizer used the recorder */
+  if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   timing_add(&x->figures->timing[kind], kind, ended - begun);
@@ -382,19 +404,19 @@ Recorder *hook_recorder (lua_State *L) {
   Recorder *r = hot_current->recorder;
   if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
     r = recorder_get(L);
-  return r != NULL && !r->telling && control_active(r, L) &&
+  return r != NULL && !r->callback && control_active(r, L) &&
          r->state == STATE_RUNNING ? r : NULL;
 }
 
 
 /*
 ** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event. But what a trace does is no event of anybody's.
+** must not miss this event. But what a callback does is not recorded.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  if (r != NULL && r->telling) return;
+  if (r != NULL && r->callback) return;
   attach_release(r, L);
   f = lua_gethook(L);
   if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
@@ -418,30 +440,31 @@ static int hook_level (const lua_Debug *ar) {
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
-  int told = r->resuming == L && r->resuming_at == r->hot->last;
+  int told = r->resuming == L && r->resuming_at == hot_events(r->hot);
   return (coroutine_charge(r, L, told, now) &&
           coroutine_switch(r, L, hook_level(ar), told)) ||
          recorder_nomemory(r);
 }
 
 
-static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
+/* Returns what has recorded the event; NULL: nothing did. */
+static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   int switched = h->L != L;
   uint64_t now;
   if (switched) {
     Recorder *r = hook_find(L, ar);
-    if (r == NULL) return;
+    if (r == NULL) return NULL;
     h = r->hot;
     hot_enter(h);
   }
   now = hot_now(h);
-  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return;
+  if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return h;
   h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
     if (h->counting.on) hook_instruction(h, L, ar);
     else hook_count(h, L, ar);
-    return;
+    return h;
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else hot_charge(h, now);
@@ -452,6 +475,13 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
   }
   else
     hook_timedevent(h, L, ar, now, hook_anyevent);
+  return h;
+}
+
+
+static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
+  const Hot *h = hook_slowevent(L, ar);
+  if (h != NULL) nogc_settle(h, L);
 }
 
 /* }====================================================== */
@@ -480,6 +510,7 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
+  nogc_settle(h, L); \
 } \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
@@ -546,7 +577,10 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
   if (unlikely(h->L != L)) hook_slow(L, ar);
   else if (likely(ar->event == LUA_HOOKCOUNT)) {
     if (likely(h->counting.ci == ar->i_ci)) instructions_add(h, ar->i_ci);
-    else hook_instruction(h, L, ar);
+    else {
+      hook_instruction(h, L, ar);
+      nogc_settle(h, L);
+    }
   }
   else if (h->how != (HOW_DIRECT | HOW_COUNT | HOW_ANY)) hook_slow(L, ar);
   else {
@@ -556,7 +590,8 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
     if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
     else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT))
       hook_anycall(h, L, ar);
-    if (h->L != NULL) hook_tier(h);
+    if (h->L != NULL) hook_somelines(h);
+    nogc_settle(h, L);
   }
 }
 
@@ -585,11 +620,13 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
     return;
   }
   if (r->hot->lines) mine |= LUA_MASKLINE;
-  s = r->current->L == L ? r->current : stacks_find(&r->stacks, L);
+  s = r->current;
+  if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
   if (r->hot->counting.on && s != NULL && s->lines) mine |= LUA_MASKCOUNT;
   if (mine & (1 << event)) hook_slow(L, ar);
   lua_settop(L, top);
-  s = r->current->L == L ? r->current : stacks_find(&r->stacks, L);
+  s = r->current;
+  if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
   if (s != NULL && s->mask & (1 << event) && hook_shares(r, s, event))
     s->hook(L, ar);
 }

@@ -26,7 +26,7 @@ typedef struct Callee {
   uint64_t unused;	/* makes it a cache line */
 } Callee;
 
-/* a node beyond those that its caller knows by heart */
+/* a node beyond those that are kept in its caller's */
 typedef struct Child {
   const Node *parent;
   Node *node;
@@ -87,10 +87,11 @@ typedef struct Hot {
   int callsites;	/* are calls told apart by their lines? */
   int fold;
   int lines;		/* are lines counted? */
+  int somelines;	/* ... of some sources only? */
   int direct;		/* are Lua's structures read? */
-  int tiers;		/* ... of some sources only? */
   int trace;
   Counting counting;
+  int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */

@@ -12,8 +12,8 @@
 
 
 /*
-** A node knows the first callees that it met by heart. Only those beyond
-** are entered in a hash.
+** The first callees of a node are kept in the node itself. Only those
+** beyond are entered in a hash.
 */
 #define NODE_CALLEES	3
 

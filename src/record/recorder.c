@@ -10,6 +10,8 @@
 
 #include <lauxlib.h>
 
+#include "identity/collection.h"
+
 
 /* addresses: keys in the registry */
 static const char RECORDER = 0;
@@ -95,6 +97,9 @@ static void recorder_newthreads (lua_State *L) {
 Recorder *recorder_make (lua_State *L) {
   Recorder *r = recorder_get(L), **box;
   if (r != NULL) return r;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDER) != LUA_TNIL)
+    luaL_error(L, "cprof: " RECORDER_CLOSED);
+  lua_pop(L, 1);
   recorder_newthreads(L);
   box = cast(Recorder **, lua_newuserdatauv(L, sizeof *box, 0));
   *box = NULL;
@@ -138,7 +143,7 @@ void recorder_choose (Recorder *r) {
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
   if (h->direct) how |= HOW_DIRECT;
-  h->how = fast && h->clock == CLOCK_TICKS && !h->tiers && !h->trace
+  h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
          ? how : how | HOW_ANY;
 }
 
@@ -164,7 +169,8 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->direct = r->recording.direct;
   h->counting.on = o->mode == MODE_COUNT;
   h->counting.ticks = 0;
-  h->tiers = o->include_lines != NULL || h->counting.on;
+  h->somelines = h->counting.on ||
+                 (h->lines && o->include_lines != NULL);
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
   h->tree = &r->recording.tree;
@@ -192,8 +198,9 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   p.include = o->include;
   p.include_lines = o->include_lines;
   if (r->store != NULL) p.pages = recorder_pages(r->store, o->mode);
-  return functions_init(fs, &r->recording.memory, L, &p) &&
-         (o->internal == NULL || functions_hide(fs, o->internal));
+  if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
+  if (r->nogc) r->nogc_cycle = collection_now(L);  /* marked anew */
+  return o->internal == NULL || functions_hide(fs, o->internal);
 }
 
 
@@ -276,6 +283,7 @@ int recorder_clear (Recorder *r) {
   memset(x->figures, 0, sizeof *x->figures);
   recorder_schedule(h);
   h->epoch = recorder_epoch(h->epoch);
+  r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
   h->counting.ci = NULL;
@@ -446,7 +454,7 @@ int recorder_running (Recorder *r) {
 void recorder_paused (Recorder *r, uint64_t now) {
   Figures *f = r->recording.figures;
   if (now > r->paused_at)
-    *(r->aside ? &f->begun : &f->paused) += now - r->paused_at;
+    *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
   r->paused_at = now;
 }
 
@@ -526,9 +534,11 @@ static int threads_store (lua_State *L) {
 
 /*
 ** When that fails (memory, C stack), the coroutine counts as dead as soon
-** as it is left, and what runs in it is looked up when it returns.
+** as it is left, and what runs in it is looked up when it returns. A call
+** for which Lua's stack must grow may collect garbage.
 */
 static void threads_add (lua_State *running, lua_State *L) {
+  if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
   if (L != running && !lua_checkstack(L, 1)) return;
   lua_pushcfunction(running, threads_store);
   lua_pushthread(L);
@@ -557,7 +567,10 @@ static void recorder_sweep (Recorder *r, lua_State *running) {
 
 Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
-  if (s != NULL) return s;
+  if (s != NULL) {
+    if (recorder_waits(r, s) || recorder_alive(r, running, s)) return s;
+    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+  }
   if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
   threads_add(running, L);
   return stacks_add(&r->stacks, L);

@@ -18,6 +18,11 @@ struct Store;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
+/* which of the options' functions is called right now, see callback.h */
+typedef enum Callback {
+  CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE
+} Callback;
+
 /* in mode trace: a function, or zone, is entered or left */
 typedef struct TraceEvent {
   int enters;		/* or leaves */
@@ -102,11 +107,13 @@ typedef struct Recorder {
   Frames frames;
   uint32_t frame_func;	/* the zone of the work at the end of a frame */
   lua_State *resuming;	/* the coroutine that was about to run ... */
-  uint64_t resuming_at;	/* ... at this event */
+  uint64_t resuming_at;	/* ... when there were so many events */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
-  int telling;		/* is a trace told of an event right now? */
-  int aside;		/* does it pause for the profiler's own work? */
+  Callback callback;
+  int nogc;		/* is the garbage collector held off? */
+  uint64_t nogc_cycle;	/* since this collection, see collection.h */
+  int own_pause;	/* does it pause for the profiler's own work? */
   uint64_t collection;	/* in which the cache was made, see collection.h */
   uint32_t serial;	/* of the zone that was opened last; never 0 */
   char why[128];	/* why it ended, if that is no constant */
@@ -115,7 +122,12 @@ typedef struct Recorder {
 } Recorder;
 
 
-/* the recorder of L's state, or NULL; it lives as long as the state */
+#define RECORDER_CLOSED	"the state is being closed"
+
+/*
+** The recorder of L's state, or NULL. It lives until the state is closed:
+** finalizers that run after its own find none.
+*/
 CPROF_I Recorder *recorder_get (lua_State *L);
 
 /* The same, made if need be. Raises an error when out of memory. */
@@ -167,15 +179,16 @@ CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 CPROF_I void recorder_settle (Recorder *r);
 
 /*
-** Leaves out the time since the last event, as that in which garbage of
-** nobody's was collected: of cprof's own at the start, and of the program's
+** Leaves out the time since the last event, in which garbage was collected
+** for no call of the program: cprof's own at the start, and the program's
 ** when the state is closed.
 */
 CPROF_I void recorder_skip (Recorder *r);
 
 /*
 ** The stack of coroutine L, made if need be; removes those of coroutines
-** that were collected now and then. NULL: out of memory.
+** that were collected: of one at the same address at once, of others now
+** and then. NULL: out of memory.
 */
 CPROF_I Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L);
 

@@ -168,12 +168,54 @@ static int stack_match (Recorder *r, lua_State *running, Stack *s,
 }
 
 
+/*
+** Looking at all frames takes the square of their number, for Lua finds a
+** level by counting. Only the topmost levels are looked at in a recursion
+** deeper than DEEP, where Lua's stack may overflow and an event is missed,
+** and after the profiler's own work, which leaves those below as they were.
+*/
+#define DEEP	20000
+#define NEAR	8
+
+/* The frame of 's' for the function at 'level', from 'top' down; or NULL. */
+static Frame *resync_standing (Recorder *r, lua_State *running,
+                               const Stack *s, Frame *top, int level) {
+  const Function *fn;
+  lua_Debug ar;
+  Frame *f;
+  if (!lua_getstack(s->L, level, &ar)) return NULL;
+  f = stack_function(s, top, ar.i_ci);
+  if (f == s->base) return NULL;
+  fn = recorder_function(r, running, s->L, &ar);
+  return fn != NULL && fn->id == f->is.func ? f : NULL;
+}
+
+
+/*
+** 'stack_match' after the profiler's own work; looks at all levels if none
+** of the topmost ones is known.
+*/
+static int stack_matchnear (Recorder *r, lua_State *running, Stack *s,
+                            int level) {
+  Frame *f = NULL;
+  int i = level - 1;
+  while (f == NULL && ++i < level + NEAR)
+    f = resync_standing(r, running, s, s->top, i);
+  if (f == NULL) return stack_match(r, running, s, level);
+  while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
+  s->top = f;
+  return i - 1;
+}
+
+
 int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
                 const Frame *under) {
   int i;
   stack_uncount(s);
   resync_baseline(r, s, under);
-  i = stack_match(r, running, s, level);
+  i = r->state == STATE_PAUSED && r->own_pause
+    ? stack_matchnear(r, running, s, level)
+    : stack_match(r, running, s, level);
   s->stale = 0;
   if (!resync_rebase(r, s, under)) return 0;
   for (; i >= level; i--)
@@ -200,34 +242,13 @@ static Frame *resync_anew (Hot *h, lua_State *L, int level) {
 }
 
 
-/*
-** Looking at all frames takes the square of their number, for Lua finds a
-** level by counting. In a recursion deeper than DEEP, where Lua's stack may
-** overflow and an event is missed, only the topmost levels are looked at.
-*/
-#define DEEP	20000
-#define NEAR	8
-
-/* The frame that stands for the function at 'level', or NULL. */
-static Frame *resync_standing (Hot *h, lua_State *L, int level) {
-  Recorder *r = h->recorder;
-  const Function *fn;
-  lua_Debug ar;
-  Frame *f;
-  if (!lua_getstack(L, level, &ar)) return NULL;
-  f = stack_function(r->current, h->top, ar.i_ci);
-  if (f == r->current->base) return NULL;
-  fn = recorder_function(r, L, L, &ar);
-  return fn != NULL && fn->id == f->is.func ? f : NULL;
-}
-
-
 static Frame *resync_near (Hot *h, lua_State *L, int level) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   Frame *f = NULL;
   int i = level;
-  while (f == NULL && ++i < level + NEAR) f = resync_standing(h, L, i);
+  while (f == NULL && ++i < level + NEAR)
+    f = resync_standing(r, L, s, h->top, i);
   if (f == NULL) return resync_anew(h, L, level);
   r->recording.figures->unmatched++;
   if (h->fold) stack_deactivate(f, h->top);

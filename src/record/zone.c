@@ -53,7 +53,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 
 
 static int zone_idle (Recorder *r, lua_State *L) {
-  return r == NULL || r->telling || !control_active(r, L);
+  return r == NULL || r->callback || !control_active(r, L);
 }
 
 

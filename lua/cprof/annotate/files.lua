@@ -133,7 +133,7 @@ function files.show(view, list, one)
       #list - #selected == 1 and "" or "s",
       format.percent(rest, view.whole)))
   end
-  view.page:explain "lines"
+  view.page:explain()
 end
 
 return files

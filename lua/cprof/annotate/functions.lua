@@ -215,7 +215,7 @@ function functions.show(view)
   end
   listing.show(view.page, blocks)
   rest(view, #rows - #blocks, left)
-  view.page:explain "lines"
+  view.page:explain()
 end
 
 return functions

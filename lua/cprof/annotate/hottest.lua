@@ -2,27 +2,46 @@
 
 local bound = require "cprof.bound"
 local format = require "cprof.format"
+local select_rows = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
 local columns = {
-  { title = "hits" }, { title = "self" }, { title = "self %" },
+  { title = "hits" }, { title = "self" }, { title = "in C", optional = true },
+  { title = "%" },
   { title = "calls", optional = true }, { title = "total", optional = true },
   { title = "where", left = true, least = 16, cut = format.cutpath,
     code = true },
   { title = "", left = true, least = 36, cut = format.cutend, code = true },
 }
 
+-- the time of C functions that were called from lines, by source and line:
+-- C has no lines of its own, so it is that of those
+local function times_in_c(profile)
+  local out = {}
+  local _, edges = select_rows.functions(profile)
+  for _, edge in ipairs(edges) do
+    local of = edge.caller.func.source
+    if edge.callee.func.kind == "C" and edge.line > 0 and edge.self_ns > 0 then
+      out[of] = out[of] or {}
+      out[of][edge.line] = (out[of][edge.line] or 0) + edge.self_ns
+    end
+  end
+  return out
+end
+
 -- all lines that have any, hottest first
 local function sorted(view, files)
-  local all = {}
+  local all, c = {}, times_in_c(view.profile)
   local by_hits = view.options.sort == "hits"
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
-      local own, bounded = bound.of(line.self_ns, line.self_raw_ns)
-      local value = by_hits and line.hits or own
+      local own, bounded = bound.of(line.self_ns, line.self_raw_ns,
+        view.most)
+      local in_c = (c[file.source] or {})[number] or 0
+      local value = by_hits and line.hits or own + in_c
       if value > 0 then
         all[#all + 1] = { file = file, number = number, line = line,
-          value = value, own = own, bounded = bounded }
+          value = value, own = own, bounded = bounded, in_c = in_c }
       end
     end
   end
@@ -36,11 +55,13 @@ end
 
 local function row_of(view, entry, content, hottest)
   local line, page = entry.line, view.page
-  local total, bounded = bound.of(line.total_ns, line.total_raw_ns)
+  local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
+    view.most)
   return {
     format.count(line.hits), page:time(entry.own, entry.bounded),
-    { page:share(entry.own, entry.bounded, view.whole),
-      format.heat(entry.own, hottest) },
+    entry.in_c > 0 and page:time(entry.in_c) or "-",
+    { page:share(entry.own + entry.in_c, entry.bounded, view.whole),
+      format.heat(entry.own + entry.in_c, hottest) },
     line.calls > 0 and format.count(line.calls) or "-",
     total > 0 and page:time(total, bounded) or "-",
     { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
@@ -55,17 +76,19 @@ return function(view, files)
   local o, page = view.options, view.page
   local all = sorted(view, files)
   local rows, contents, rest_ns, hottest = {}, {}, 0, 0
-  for _, entry in ipairs(all) do hottest = math.max(hottest, entry.own) end
+  for _, entry in ipairs(all) do
+    hottest = math.max(hottest, entry.own + entry.in_c)
+  end
   for i, entry in ipairs(all) do
     local of = entry.file.source
     local enough = not o.min_percent or
-      entry.own * 100 >= o.min_percent * view.whole
+      (entry.own + entry.in_c) * 100 >= o.min_percent * view.whole
     if #rows < (o.limit or 20) and enough and #rows == i - 1 then
       contents[of] = contents[of] or source.text(view.profile, of)
       rows[i] = row_of(view, entry, contents[of][entry.number] or "",
         hottest)
     else
-      rest_ns = rest_ns + entry.line.self_ns
+      rest_ns = rest_ns + entry.line.self_ns + entry.in_c
     end
   end
   page:table(columns, rows)
@@ -74,5 +97,5 @@ return function(view, files)
       format.count(#all - #rows), #all - #rows == 1 and "" or "s",
       format.percent(rest_ns, view.whole)))
   end
-  page:explain "lines"
+  page:explain()
 end

@@ -65,6 +65,7 @@ local heat = {
 ---@field options cprof.AnnotateOptions
 ---@field page cprof.Page
 ---@field whole integer       the time that is 100 %, in ns: the program's
+---@field most? integer       see bound.most
 ---@field heat fun(line: cprof.Line): integer
 ---@field single boolean      is a source named?
 ---@field remaining? fun(f: cprof.Function): boolean  whose lines these are
@@ -80,7 +81,8 @@ local heat = {
 ---@return cprof.AnnotateView
 function annotate.view(profile, o, on)
   return { profile = profile, options = o, page = on, texts = {},
-           whole = profile.program_ns, heat = heat[o.heat or "time"],
+           whole = profile.program_ns, most = bound.most(profile),
+           heat = heat[o.heat or "time"],
            passes = function() return true end, single = false }
 end
 
@@ -95,15 +97,24 @@ local function restrict(view, level)
   end
 end
 
--- the file that the caller means
+-- the file that the caller means: by its name, or the end of its path
 local function file_of(list, wanted, level)
-  local places = {}
+  local places, ends, found = {}, {}, nil
   for i, file in ipairs(list) do
     if file.source == wanted or file.place == wanted or
        file.source == "@" .. wanted then
       return file
     end
     places[i] = file.place
+    if file.place:sub(-#wanted - 1) == "/" .. wanted then
+      ends[#ends + 1], found = file.place, file
+    end
+  end
+  if #ends == 1 then return found end
+  if #ends > 1 then
+    table.sort(ends)
+    error(("annotate: %q is the end of several paths: %s"):format(wanted,
+      table.concat(ends, ", ")), level + 1)
   end
   error(("annotate: no lines of %q were recorded%s"):format(wanted,
     nearest.list(wanted, places, 10)), level + 1)

@@ -78,8 +78,10 @@ function listing.row(view, line, greatest)
   end
   local style = format.heat(view.heat(figures), greatest)
   local function cell(there, s) return { there and s or "-", style } end
-  local own, own_bounded = bound.of(figures.self_ns, figures.self_raw_ns)
-  local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns)
+  local own, own_bounded = bound.of(figures.self_ns, figures.self_raw_ns,
+    view.most)
+  local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns,
+    view.most)
   local spent, called = own > 0, figures.calls > 0
   return {
     { format.count(figures.hits), style },

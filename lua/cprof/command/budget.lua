@@ -5,7 +5,7 @@
 --   functions  by name, name and file, or title: calls and hits; "optional":
 --              true where it need not be there; "code" is a hash of its
 --              code, by which it is found under another name
---   options    that the profile was recorded with, as strings
+--   options    that the profile was recorded with, and its mode, as strings
 
 local options = require "cprof.options"
 

@@ -6,7 +6,8 @@ local calibrate = {
   name = "calibrate",
   summary = "Print what recording costs per event, in ns.",
   description = "Measure and print what recording costs on this machine, " ..
-    "in ns per event: what a report takes out of the times.",
+    "in ns per event: what a report takes out of the times. A figure below " ..
+    "0 belongs to an event that costs less than the calls it is part of.",
   example = "cprof calibrate --lines",
 }
 
@@ -15,7 +16,7 @@ function calibrate.define(parser)
   parser:flag("--callsites", "When calls from different lines are told " ..
     "apart.")
   parser:option("--clock", "wall, or the processor time: cpu.")
-    :choices { "wall", "cpu" }
+    :choices { "wall", "cpu" }:default "wall"
 end
 
 local costs = {
@@ -23,11 +24,11 @@ local costs = {
   { "lua_callee", "and to the function itself" },
   { "c_caller", "a call of a C function, to its caller" },
   { "c_callee", "and to the function itself" },
-  { "unreturned", "less of a call that an error ends, to its caller" },
+  { "unreturned", "less for the caller, where an error ends the call" },
   { "tail_callee", "a tail call" },
   { "node", "a call that makes a call-tree node" },
-  { "resume", "a coroutine that is resumed" },
-  { "coroutine", "a coroutine that is new" },
+  { "resume", "resuming a coroutine, beyond the call" },
+  { "coroutine", "resuming it for the first time, beyond that" },
   { "resumer", "a yield, to the one who resumed" },
   { "yielder", "and to the coroutine" },
   { "line", "coming to a line", lines = true },
@@ -44,7 +45,7 @@ function calibrate.call(parsed, fail)
     callsites = parsed.callsites,
   }
   if not measured then fail(why) end
-  local out = {}
+  local out = { "      ns  per\n" }
   for _, cost in ipairs(costs) do
     -- what belongs to lines is measured with them
     if parsed.lines or not cost.lines then

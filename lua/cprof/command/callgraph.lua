@@ -6,7 +6,9 @@ local callgraph = {
   name = "callgraph",
   summary = "Print each function with its callers and callees.",
   example = "cprof callgraph --filter parser run.cprof",
-  define = view.define,
+  define = function(parser)
+    view.define(parser, "30", "total")
+  end,
 }
 
 function callgraph.call(parsed, fail)

@@ -15,7 +15,7 @@ local check = {
   name = "check",
   summary = "Hold a profile against a budget; status 1: over budget.",
   description = "Hold a profile against a budget: most calls, line hits " ..
-    "and stack states, of all and of functions. These are given by name, " ..
+    "and call-tree nodes, of all and of functions. These are given by name, " ..
     "by name and file, or by title; a title's line is only looked at where " ..
     "a file has several functions of that name, so edits above a function " ..
     "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
@@ -75,6 +75,37 @@ local function sum(of, functions)
     out.self_ns = out.self_ns + of[i].self_ns
   end
   return out
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- How a profile was recorded, as far as figures depend on it
+-- =======================================================
+
+local function way_of(profile)
+  local out = { mode = profile.meta.mode }
+  for key, value in pairs(profile.meta.options or {}) do out[key] = value end
+  return out
+end
+
+-- does a call from another line make another node?
+local function by_line(way)
+  return way.mode == "line" or way.callsites == "true"
+end
+
+-- Why nodes of a budget and of a profile are not the same ones; nil: they
+-- are, or the budget does not say how it was recorded.
+local function other_nodes(old, new)
+  if old.mode and by_line(old) ~= by_line(new) then
+    local function name(way)
+      return "mode " .. way.mode .. (way.callsites == "true" and
+        " with callsites" or "")
+    end
+    return ("the budget is of %s, the profile of %s: their call-tree " ..
+      "nodes cannot be compared"):format(name(old), name(new))
+  end
 end
 
 -- }======================================================
@@ -185,7 +216,7 @@ end
 -- those that the budget has; gives also those that are not there any more
 local function renewed(known, profile)
   local all, of = figures(profile)
-  local out = { options = profile.meta.options or {}, functions = {},
+  local out = { options = way_of(profile), functions = {},
                 limits = renew(known.limits, all) }
   local found, names = find(profile, known.functions), index(profile)
   local lost = {}
@@ -207,7 +238,7 @@ end
 -- all figures of Lua functions
 local function first(profile)
   local all, of = figures(profile)
-  local out = { options = profile.meta.options or {}, functions = {},
+  local out = { options = way_of(profile), functions = {},
                 limits = { calls = all.calls, hits = all.hits or nil,
                            nodes = all.nodes } }
   local names, by_key = index(profile), {}
@@ -250,7 +281,7 @@ end
 -- Checking
 -- =======================================================
 
-local units = { calls = "calls", hits = "line hits", nodes = "stack states" }
+local units = { calls = "calls", hits = "line hits", nodes = "call-tree nodes" }
 
 local function add(report, ...)
   report.out[#report.out + 1] = string.format(...)
@@ -317,12 +348,18 @@ local function hold(profile, limits)
   local all, of = figures(profile)
   local report = { out = {}, over = 0, checked = 0, missing = 0, found = 0,
                    moved = {}, time = time_of(profile) }
-  for _, note in ipairs(compare.notes({ options = limits.options },
-    { options = profile.meta.options }, "be compared",
-    function(way) return not way.option end)) do
+  local old, new = limits.options or {}, way_of(profile)
+  report.other = limits.limits.nodes and other_nodes(old, new)
+  if report.other then add(report, "note: %s", report.other) end
+  for _, note in ipairs(compare.notes({ options = old }, { options = new },
+    "be compared", function(way)
+      return not way.option or way.name == "callsites" and old.mode
+    end)) do
     if limits.options then add(report, "note: %s", note) end
   end
-  hold_entry(report, "all", limits.limits, all)
+  hold_entry(report, "all", { calls = limits.limits.calls,
+    hits = limits.limits.hits,
+    nodes = not report.other and limits.limits.nodes or nil }, all)
   local found = find(profile, limits.functions)
   for _, key in ipairs(options.keys(limits.functions)) do
     local entry = limits.functions[key]
@@ -392,6 +429,7 @@ function check.call(parsed, fail)
       "cprof run --lines"):format(named))
   end
   local report = hold(profile, limits)
+  if report.checked == 0 and report.other then fail(report.other) end
   if report.found == 0 and report.missing > 0 or report.checked == 0 then
     fail(("none of the functions of %s is in %s, so there is nothing to " ..
       "check"):format(parsed.budget, named))

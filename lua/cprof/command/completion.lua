@@ -1,5 +1,6 @@
 -- cprof completion: what a shell needs to complete commands and options.
 
+local help = require "cprof.help"
 local input = require "cprof.command.input"
 
 local completion = {
@@ -17,9 +18,37 @@ function completion.define(parser)
     :choices { "bash", "zsh", "fish" }
 end
 
-function completion.call(parsed, fail, parser)
-  local root = parser()
-  input.print(root["get_" .. parsed.shell .. "_complete"](root), fail)
+-- The words that a command takes, in a script of argparse's, which knows
+-- those of options only.
+local complete = {}
+
+function complete.bash(script, name, words)
+  return (script:gsub('\n    case "%$cmd" in\n', ([[%%0        '%s')
+            COMPREPLY=($(compgen -W "%s" -- "$cur"))
+            ;;
+]]):format(name, words), 1))
+end
+
+function complete.zsh(script, name, words)
+  return (script:gsub("(\n    " .. name .. "%).-)\": :_files\"",
+    ("%%1\": :(%s)\""):format(words), 1))
+end
+
+function complete.fish(script, name, words)
+  return ("%scomplete -c cprof -n '__fish_cprof_seen_command %s' -xa '%s'\n")
+    :format(script, name, words)
+end
+
+function completion.call(parsed, fail, parser, commands)
+  local root, shell = parser(), parsed.shell
+  local script = root["get_" .. shell .. "_complete"](root)
+  script = complete[shell](script, "help", table.concat(help.topics(), " ") ..
+    " " .. table.concat(commands, " "))
+  -- that of zsh knows them by itself
+  if shell ~= "zsh" then
+    script = complete[shell](script, "completion", "bash zsh fish")
+  end
+  input.print(script, fail)
 end
 
 return completion

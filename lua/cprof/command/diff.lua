@@ -47,7 +47,7 @@ local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most = 0,
 ---@field before cprof.Row   or nothing
 ---@field after cprof.Row
 ---@field func cprof.Function  the newer one
----@field share number       change of its share of the time, in percent
+---@field points number      by which its share of the time changed
 
 local function rows_of(profile)
   local rows, functions = {}, {}
@@ -72,7 +72,7 @@ local function entries_of(before, after)
   local function add(a, b)
     out[#out + 1] = { before = a, after = b,
       func = b ~= nothing and b.func or a.func,
-      share = percent(b, after) - percent(a, before) }
+      points = percent(b, after) - percent(a, before) }
   end
   for i, row in ipairs(from) do
     local j = pairs_of[i]
@@ -135,17 +135,17 @@ end
 -- =======================================================
 
 -- Those with a rank are left out where there is no room: the highest first.
--- What stands after one of them is then called as it was. Names are cut to
+-- What stands after one of them then says of what it is. Names are cut to
 -- the `least` for the others, and to `tight` when all of them are out; then
 -- no name takes more than `most`, either.
 local columns = {
-  { title = "calls", rank = 1 }, { title = "now", alone = "calls" },
+  { title = "calls", rank = 1 }, { title = "now", alone = "calls now" },
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
-  { title = "self", rank = 2 }, { title = "now", alone = "self" },
-  { title = "change" }, { title = "share" },
-  { title = "function", left = true, least = 18, tight = 14, most = 20,
+  { title = "self", rank = 2 }, { title = "now", alone = "self now" },
+  { title = "change" }, { title = "points" },
+  { title = "function", left = true, least = 18, tight = 12, most = 20,
     firm = true, code = true },
-  { title = "defined", left = true, least = 16, tight = 12,
+  { title = "defined", left = true, least = 16, tight = 11,
     cut = format.cutpath, firm = true, code = true },
   { title = "was", left = true, least = 12, tight = 8, firm = true },
 }
@@ -158,9 +158,10 @@ local function signed(on, ns)
   return ns == 0 and "0" or sign(ns, on:time(math.abs(ns), false))
 end
 
-local function points(percents)
-  local text = ("%.1f%%"):format(math.abs(percents))
-  return text == "0.0%" and text or sign(percents, text)
+-- percents, or percentage points
+local function points(n)
+  local text = ("%.1f"):format(math.abs(n))
+  return text == "0.0" and text or sign(n, text)
 end
 
 -- what it was before, as far as that differs
@@ -196,7 +197,7 @@ local function cells(view, entry)
     figure(before, on:time(before.self_most, before.self_bounded)),
     figure(after, on:time(after.self_most, after.self_bounded)),
     { signed(on, ns), format.heat(math.abs(ns), view.whole) },
-    points(entry.share),
+    points(entry.points),
     format.plain(entry.func.name),
     { format.plain(name.where(entry.func)), "dim" },
     { format.plain(now), (before == nothing or after == nothing) and "bold"
@@ -266,7 +267,7 @@ local function table_of(view, entries, parsed)
     on:rest(("… %s more function%s, %s self"):format(format.count(more),
       more == 1 and "" or "s", signed(view.page, more_ns)))
   end
-  on:explain "calls"
+  on:explain()
 end
 
 -- }======================================================
@@ -285,8 +286,7 @@ local function head(view, side, path, profile)
     format.count(select.calls(profile)), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
-  view.page:line(format.cut(what,
-    math.max(view.page.width - format.width(facts), 20)) .. facts)
+  view.page:line(what .. facts)
 end
 
 local function counted(entries, side)
@@ -297,21 +297,30 @@ local function counted(entries, side)
   return n
 end
 
--- all of it in a line: how much of the time is elsewhere now
+-- all of it in a line
 local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
   local calls = select.calls(after) - select.calls(before)
-  local moved = 0
-  for _, entry in ipairs(entries) do moved = moved + math.abs(entry.share) end
-  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions; " ..
-    "%.1f%% of the time moved"):format(signed(view.page, ns),
-    was_ns > 0 and (" (%s)"):format(points(ns / was_ns * 100)) or "",
-    sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
-    counted(entries, "after"), moved / 2))
+  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions")
+    :format(signed(view.page, ns), was_ns > 0 and
+      (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
+      sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
+      counted(entries, "after")))
+end
+
+-- the program, without its arguments
+local function program(profile)
+  return (profile.meta.program or "(embedded)"):match "^%S*"
 end
 
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
+  local old, new = program(before), program(after)
+  -- wherever they lie
+  if old:match "[^/]*$" ~= new:match "[^/]*$" then
+    table.insert(list, 1, ("these are recordings of two programs: %s and %s")
+      :format(format.plain(old), format.plain(new)))
+  end
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
     if why then
@@ -328,14 +337,14 @@ end
 
 
 function diff.call(parsed, fail)
-  local before, was = input.load(parsed.before, fail, "previous")
-  local after, is = input.load(parsed.after, fail)
+  local before, older = input.load(parsed.before, fail, "previous")
+  local after, newer = input.load(parsed.after, fail)
   if page.counts(before) ~= page.counts(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
-      "has mode %s"):format(was, before.meta.mode, is, after.meta.mode))
+      "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
   end
   local view = {
-    before = was, after = is,
+    before = older, after = newer,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color, counts = page.counts(before) },
     whole = math.max(before.program_ns, after.program_ns),

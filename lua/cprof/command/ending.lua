@@ -26,7 +26,9 @@ end
 ---@field unnamed boolean     the user gave no name for it
 ---@field output? string      what the user gave, or would have given
 ---@field deliver fun(profile: cprof.Profile, note: string?)
+---@field kept fun(): string?  the file that has the recording
 ---@field watch fun()         from here on, a signal finds the file
+---@field cancel fun()        nothing is recorded there
 
 -- says how it went; the program may be in another folder by now
 local function deliver(parsed, plan, full)
@@ -37,7 +39,7 @@ local function deliver(parsed, plan, full)
       if why then terminal.say(("cprof run: %s\n"):format(why)) end
       kept = ok and kept or nil
     end
-    if plan.unnamed and plan.record then recordings.finish(plan.record) end
+    if plan.record then recordings.finish(full(plan.recorded)) end
     if not parsed.quiet then
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
@@ -84,12 +86,21 @@ function ending.plan(parsed, words, script)
     plan.record = output
     plan.output = output:gsub("%%p", tostring(core.process()))
     plan.recorded = plan.output
+    recordings.begin(full(plan.output))
   else
     plan.unnamed = true
     plan.record = recordings.begin()
     plan.recorded = plan.record
   end
+  function plan.cancel()
+    core.onkill(nil)
+    if plan.recorded then recordings.cancel(full(plan.recorded)) end
+  end
   plan.deliver = deliver(parsed, plan, full)
+  function plan.kept()
+    if not plan.record then return nil end
+    return plan.unnamed and recordings.last() or full(plan.recorded)
+  end
   function plan.watch()
     if not (core.executable() and plan.record) then return end
     core.onkill(relay(parsed, words, plan, full), here)
@@ -102,9 +113,11 @@ function ending.after_signal(parsed, fail)
   local path = parsed.after_signal
   local profile, why = cprof.load(path)
   if not profile then fail(why) end
-  local plan = { output = parsed.output, record = path,
+  local plan = { output = parsed.output, record = path, recorded = path,
     unnamed = not parsed.output or parsed.format ~= nil }
-  deliver(parsed, plan, absolute())(profile, "a signal ended the program")
+  profile.meta.live, profile.meta.since_last_event_ns = false, nil
+  profile.meta.ended = "a signal ended the program"
+  deliver(parsed, plan, absolute())(profile)
 end
 
 return ending

@@ -35,16 +35,16 @@ function command.define(parser)
   input.profile(parser)
   parser:option("--format", "One of those above."):argname "FORMAT"
     :choices(names):count "1"
-  parser:option("-o", "Where to; standard output.")
+  parser:option("-o", "Where to. (default: standard output)")
     :argname "OUT":target "output":hidden_name "--output"
   parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
-    '"(below N %%)"; default: 0, or as little as makes no more than %d MB.')
+    '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
     :format(export.limit // 1000000)):argname "N"
     :convert(input.percent "--min-percent")
   parser:mutex(
     parser:flag("--fold", ("Fold recursion: a function that is called again " ..
-      "below itself has no callees there, its caller has them; default: " ..
-      "if stacks are deeper than %d frames, or the file would be too large.")
+      "below itself has no callees there, its caller has them. (default: " ..
+      "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
   parser:option("--root", "Only this function and what it calls.")

@@ -1,6 +1,8 @@
 -- The command: which one is meant, with which options. A command is a
 -- file here and a row of the list.
 
+local _ENV = require "cprof.environment" () ---@type _G
+
 local terminal = require "cprof.command.terminal"
 
 ---@class cprof.Command
@@ -11,7 +13,8 @@ local terminal = require "cprof.command.terminal"
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
 ---@field call? fun(parsed: table, fail: fun(message: string),
----    parser: fun(name: string?): table?)  the parser of a command, or of all
+---    parser: fun(name: string?): table?, commands: string[])
+---    parser: that of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
   "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
@@ -82,7 +85,8 @@ local function make_parser(names)
   -- called with the parser of the command
   function root.error(parser, message)
     local name = parser:_get_fullname()
-    message = message:gsub("\n", "; "):gsub("%?$", "")
+    message = message:gsub("\nDid you mean (.*%?)$", " (did you mean %1)")
+      :gsub("\n", "; ")
     fail_as(name)(("%s; see %s --help"):format(message, name))
   end
   return root, last
@@ -126,7 +130,7 @@ local function call(command, parsed)
   local ok, why = xpcall(command.call, function(message)
     if message == "not enough memory" then return message end
     return debug.traceback(message)
-  end, parsed, fail, parser_of)
+  end, parsed, fail, parser_of, list)
   if ok then os.exit(why or 0, true) end
   if tostring(why):find "interrupted!" then os.exit(130, true) end
   io.stderr:write("cprof ", command.name, ": ", tostring(why), "\n")

@@ -21,8 +21,18 @@ local function size(path)
   return bytes
 end
 
+---Does it take a while to read these files?
+---@param paths string[]
+---@return boolean
+function input.long(paths)
+  local bytes = 0
+  for _, path in ipairs(paths) do bytes = bytes + size(path) end
+  return bytes > short
+end
+
 local function load(path, named, fail)
-  local progress = terminal.progress("loading " .. named, size(path) > short)
+  local progress = terminal.progress("loading " .. named,
+    input.long { path })
   local profile, why = cprof.load(path)
   progress()
   if not profile then
@@ -53,16 +63,26 @@ local function spool(fail)
   return path
 end
 
--- the recordings that have no name, and what to do where there is none
-local unnamed = {
+-- what was recorded, and what to do where there is none
+local recorded = {
   last = { "the last recording", "nothing was recorded yet: record with " ..
     "cprof run, or name a FILE" },
   previous = { "the previous recording", "there is no recording before the " ..
     "last one: record again, or name BEFORE and AFTER" },
 }
 
+-- fails where the recording was removed or moved since
+local function check_there(path, what, fail)
+  local file, why = io.open(path, "rb")
+  if not file then
+    fail(("%s cannot be read: %s; record again, or name a file"):format(what,
+      why))
+  end
+  file:close()
+end
+
 ---The profile in a file, and what to call it.
----@param path string?  "-": on standard input; nil: a recording without name
+---@param path string?  "-": on standard input; nil: what was recorded
 ---@param fail fun(message: string)
 ---@param which? "last"|"previous"  of those; the last one
 ---@return cprof.Profile
@@ -71,8 +91,10 @@ function input.load(path, fail, which)
   if not path then
     which = which or "last"
     path = recordings[which]()
-    if not path then fail(unnamed[which][2]) end
-    return load(path, unnamed[which][1], fail), unnamed[which][1]
+    local what, advice = table.unpack(recorded[which])
+    if not path then fail(advice) end
+    check_there(path, what, fail)
+    return load(path, what, fail), what
   end
   if path ~= "-" then return load(path, path, fail), path end
   local copy = spool(fail)
@@ -163,18 +185,21 @@ function input.is_profile(word)
 end
 
 ---Declares --format, --width and --color.
-function input.page(parser)
-  parser:option("--format", "markdown: to paste into an issue.")
-    :choices { "text", "markdown" }
-  input.looks(parser)
+---@param parser table
+---@param uncut? boolean  lines are not cut but for a terminal
+function input.page(parser, uncut)
+  parser:option("--format", "markdown: to paste into an issue, uncut.")
+    :choices { "text", "markdown" }:default "text"
+  input.looks(parser, uncut)
 end
 
 ---Declares --width and --color.
-function input.looks(parser)
-  parser:option("--width", "Columns; those of the terminal."):argname "N"
+function input.looks(parser, uncut)
+  parser:option("--width", "Columns. (default: the terminal's; elsewhere " ..
+    (uncut and "as many as it takes)" or "100)")):argname "N"
     :convert(input.integer("--width", 40))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
-    :choices { "auto", "always", "never" }
+    :choices { "auto", "always", "never" }:default "auto"
 end
 
 return input

@@ -1,5 +1,6 @@
 -- cprof merge: the sum of profiles, as a profile.
 
+local core = require "cprof.core"
 local compare = require "cprof.compare"
 local input = require "cprof.command.input"
 local merge = require "cprof.merge"
@@ -34,18 +35,34 @@ local function notes(profiles)
   end
 end
 
+-- the same file may have other names, too
+local function plain(path)
+  return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
+end
+
 function command.call(parsed, fail)
+  for _, path in ipairs(parsed.files) do
+    if plain(path) == plain(parsed.output) and not core.special(path) then
+      fail(("-o %s is one of the profiles that are added up: name another " ..
+        "file"):format(parsed.output))
+    end
+  end
   local profiles = {}
-  local progress = terminal.progress "merging"
+  local progress = terminal.progress "loading"
   for i, path in ipairs(parsed.files) do
     progress(("%d of %d"):format(i, #parsed.files))
     profiles[i] = input.load(path, fail)
   end
-  local all, why = merge.sum(profiles)
   progress()
-  if not all then fail(why) end
-  notes(profiles)
+  progress = terminal.progress("merging", input.long(parsed.files))
+  local all, why = merge.sum(profiles)
+  if not all then
+    progress()
+    fail(why)
+  end
   local ok, message = all:save(parsed.output)
+  progress()
+  notes(profiles)
   if not ok then fail(message) end
 end
 

@@ -28,19 +28,22 @@ local function mode(value)
 end
 
 function report.define(parser)
-  view.define(parser)
+  view.define(parser, "30; of the summary, as many as there are rows for",
+    "self; total with --mode=total")
   parser:option("--mode", "What is shown: a summary on one screen, " ..
     "functions by self or by total time, or by file.")
-    :argname(table.concat(modes, "|")):convert(mode)
-  parser:option("--height", "Rows of the summary; those of the terminal.")
+    :argname(table.concat(modes, "|")):convert(mode):default "summary"
+  parser:option("--height", "Rows of the summary. (default: the terminal's; " ..
+    "elsewhere 40)")
     :argname "N":convert(input.integer("--height", 10))
 end
 
 function report.call(parsed, fail)
-  local profile = view.print(parsed.mode or "summary", parsed, fail)
-  if (parsed.mode or "summary") == "summary" and parsed.file ~= "-" and
+  local profile = view.print(parsed.mode, parsed, fail)
+  if parsed.mode == "summary" and parsed.file ~= "-" and
      parsed.format ~= "markdown" then
-    input.print(("\n%s\n"):format(summary.next(profile, parsed.file)), fail)
+    local line = summary.next(profile, parsed.file)
+    if line then input.print(("\n%s\n"):format(line), fail) end
   end
 end
 

@@ -60,18 +60,20 @@ function run.define(parser)
   parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
   parser:option("--clock", "wall, or the processor time: cpu.")
-    :choices { "wall", "cpu" }
+    :choices { "wall", "cpu" }:default "wall"
   parser:option("--recursion", "full: each level is a node of its own; " ..
     "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
     :choices { "auto", "full", "fold" }
   parser:option("--max-nodes", "Most call-tree nodes; beyond them, " ..
     "functions are recorded without their callers.", "1000000")
     :argname "N":convert(input.integer("--max-nodes", 16))
-  parser:option("-o", "The file to record into, while the program runs; " ..
-    "%p in its name: the process. Without FILE, also before a word that " ..
-    "looks like a program (.lua, #!, or compiled): program and time.")
+  parser:option("-o", "Record into FILE, while the program runs; %p in " ..
+    "its name: the process. If FILE is left out, or is a Lua program, the " ..
+    "file gets a name from program and time. (default: a temporary file, " ..
+    "which commands without FILE read)")
     :argname "[FILE]":target "output":hidden_name "--output"
-  parser:option("--format", "Write FILE at the end, as of cprof export.")
+  parser:option("--format", "Write FILE at the end, as of cprof export. " ..
+    "(default: none; it is a profile, and written all the time)")
     :argname "FORMAT":choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
@@ -132,8 +134,8 @@ local function load_program(parsed, words, at, fail)
   elseif parsed.m then
     local path, why = package.searchpath(parsed.m, package.path)
     if not path then
-      fail(("module '%s' not found:%s"):format(parsed.m,
-        why:gsub("%s*\n%s*", " ")))
+      fail(("module '%s' not found: %s"):format(parsed.m,
+        (why:gsub("%s*\n%s*no file", ","))))
     end
     local chunk, message = loadfile(path)
     return chunk, message, path, at - 1
@@ -218,14 +220,14 @@ end
 -- nothing of ours is called once recording has begun
 local function launch(chunk, options, last, fail, ...)
   last.watch()
-  local ok, message = session.begin(options, last.deliver)
+  local ok, message = session.begin(options, last.deliver, last.kept)
   if not ok and last.unnamed then  -- no room there: in memory
     options.file, last.record = nil, nil
-    core.onkill(nil)
-    ok, message = session.begin(options, last.deliver)
+    last.cancel()
+    ok, message = session.begin(options, last.deliver, last.kept)
   end
   if not ok then
-    core.onkill(nil)
+    last.cancel()
     fail(message)
   end
   return chunk(...)

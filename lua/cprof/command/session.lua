@@ -5,12 +5,15 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local internal = require "cprof.internal"
+local methods = require "cprof.methods"
 
 internal.add()
 
 local session = {}
 
-local stdout, stderr = io.stdout, io.stderr
+local stdout = io.stdout
+local program_os = package.loaded.os
+local begin_recording, snapshot = cprof.start, cprof.snapshot
 
 -- The program records itself: its recording comes in the place of ours,
 -- which ends there.
@@ -20,7 +23,7 @@ local function hand_over(state)
     cprof.start = start
     if not state.over and not state.profile then
       core.stop()
-      state.profile = cprof.snapshot()
+      state.profile = snapshot()
       state.note = "the program began a recording of its own; this one " ..
         "ends there"
     end
@@ -32,47 +35,57 @@ end
 local function finish(state, deliver)
   if state.over then return end
   state.over = true
-  state.profile = state.profile or cprof.snapshot()
-  if state.profile.meta.ended ~= "the process forked" then
+  state.profile = state.profile or snapshot()
+  if state.profile.meta.pid == core.process() then
     deliver(state.profile, state.note)
   end
+end
+
+-- what is said when the profile could not be delivered
+local function failure(what, kept)
+  local known, path = pcall(kept)
+  if known and path then
+    what = ("%s\ncprof: the recording is in %s"):format(what, path)
+  end
+  return what
 end
 
 ---Begins to record the program that runs. Gives nil and a message when
 ---that cannot be.
 ---@param options cprof.StartOptions
 ---@param deliver fun(profile: cprof.Profile, note: string?)
+---@param kept fun(): string?  the file that has the recording
 ---@return true? ok
 ---@return string? why
-function session.begin(options, deliver)
+function session.begin(options, deliver, kept)
   local state = { over = true }
   local last = {}
   -- the collector gives what it collects
-  local function ending(collected)
+  local ending = core.saying(function(collected)
     if not state.over then
       -- first of all, so that nothing of ours is recorded
       if not state.profile then
         if collected == last then core.close() else core.stop() end
       end
+      local _ <close> = methods.borrow()
       -- what the program has written comes before what is said of it
       pcall(stdout.flush, stdout)
       core.interruptible(false)  -- their handler is about to be unloaded
       core.onkill(nil)
     end
+    local _ <close> = methods.borrow()
     local done, what = pcall(finish, state, deliver)
-    if not done then
-      pcall(stderr.write, stderr, "cprof: ", tostring(what), "\n")
-    end
-  end
+    if not done then error(failure(tostring(what), kept), 0) end
+  end)
   -- garbage of the state itself: found when that is closed, by which time
   -- all that the program has made is gone
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   local exit = os.exit
-  rawset(os, "exit", core.exiting(ending, exit))
-  local ok, why = pcall(cprof.start, options)
+  rawset(program_os, "exit", core.exiting(ending, exit))
+  local ok, why = pcall(begin_recording, options)
   if not ok then
-    rawset(os, "exit", exit)
+    rawset(program_os, "exit", exit)
     return nil, (tostring(why):gsub("^start: ", ""))
   end
   -- from here on, calls of functions that are not ours would be recorded

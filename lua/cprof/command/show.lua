@@ -2,6 +2,7 @@
 
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
+local bound = require "cprof.bound"
 local find = require "cprof.report.find"
 local format = require "cprof.format"
 local functions = require "cprof.annotate.functions"
@@ -24,8 +25,8 @@ function show.define(parser)
   input.profile(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
     :target "function":args "?"
-  parser:option("--limit", "Most callers, and most callees; 12.")
-    :argname "N":convert(input.integer("--limit", 1))
+  parser:option("--limit", "Most callers, and most callees.")
+    :argname "N":convert(input.integer("--limit", 1)):default "12"
   input.page(parser)
 end
 
@@ -37,8 +38,6 @@ local columns = {
   { title = "defined", left = true, least = 14, cut = format.cutpath,
     code = true },
 }
-
-local usual_limit <const> = 12
 
 local function neighbour(view, entry)
   local on, f = view.page, entry.row.func
@@ -84,7 +83,8 @@ local function head(view)
     on:time(row.self_most, row.self_bounded),
     on:share(row.self_most, row.self_bounded, view.whole),
     format.count(row.calls), row.calls == 1 and "" or "s",
-    row.max_depth > 1 and (", %d deep"):format(row.max_depth) or ""))
+    row.max_depth > 1 and (", %s deep"):format(
+      bound.depth(row.max_depth, view.profile.meta)) or ""))
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
 end
@@ -124,7 +124,7 @@ local function lines(view)
     local block = functions.block(listed, view.row)
     block.title, block.place, block.facts = nil, nil, nil
     listing.show(view.page, { block })
-    view.page:explain "lines"
+    view.page:explain()
   end
 end
 
@@ -142,7 +142,7 @@ function show.call(parsed, fail)
   local callers, callees = around.new(profile)
   local view = {
     profile = profile, row = row, whole = profile.program_ns,
-    limit = parsed.limit or usual_limit,
+    limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
                       counts = page.counts(profile) },
@@ -150,7 +150,7 @@ function show.call(parsed, fail)
   head(view)
   neighbours(view, "called by", callers(row), "caller")
   neighbours(view, "calls", with_itself(row, callees(row)), "callee")
-  view.page:explain "calls"
+  view.page:explain()
   lines(view)
   input.print(view.page:text(), fail)
 end

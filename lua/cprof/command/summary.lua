@@ -29,15 +29,16 @@ local function hottest(profile)
 end
 
 ---The line that says what to type next: the command that shows the function
----that matters most.
+---that matters most. nil: nothing was called.
 ---@param profile cprof.Profile
 ---@param file? string  that has the profile; nil: it is the last recording
----@return string
+---@return string?
 function summary.next(profile, file)
   local name = hottest(profile)
-  local words = { "Next: cprof", name and "show" or "report" }
+  if not name then return nil end
+  local words = { "Next: cprof show" }
   if file then words[#words + 1] = terminal.quote(file) end
-  if name then words[#words + 1] = terminal.quote(name) end
+  words[#words + 1] = terminal.quote(name)
   return table.concat(words, " ")
 end
 

@@ -22,7 +22,7 @@ end
 terminal.ascii = not locale_is_utf8()
 
 local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
-                  ["→"] = ">" }
+                  ["→"] = ">", ["≥"] = ">" }
 
 ---What can be shown of a text: columns stay where they are.
 ---@param text string
@@ -83,7 +83,7 @@ local patience <const> = 0.3
 function terminal.progress(what, long)
   if not terminal.columns(stderr) then return function() end end
   local since, shown = os.clock(), long
-  if long then terminal.say(what) end
+  if long then terminal.say("\r\27[K" .. what) end
   return function(done)
     if done and os.clock() - since < (shown and 0.1 or patience) then
       return

@@ -7,14 +7,16 @@ local view = {}
 
 ---Declares what all of them take.
 ---@param parser table
-function view.define(parser)
+---@param limit string  its default, in words
+---@param sort string   its default, in words
+function view.define(parser, limit, sort)
   input.profile(parser)
-  parser:option("--limit", "Most rows."):argname "N"
-    :convert(input.integer("--limit", 1))
-  parser:option("--min-percent", "Least share of the time of a row; 1, or " ..
-    "0 with --sort or --filter."):argname "N"
+  parser:option("--limit", ("Most rows. (default: %s)"):format(limit))
+    :argname "N":convert(input.integer("--limit", 1))
+  parser:option("--min-percent", "Least share of the time of a row. " ..
+    "(default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
-  parser:option("--sort", "By what.")
+  parser:option("--sort", ("By what. (default: %s)"):format(sort))
     :choices { "self", "total", "calls", "name" }
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")

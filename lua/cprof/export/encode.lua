@@ -6,7 +6,11 @@ local name = require "cprof.name"
 
 local encode = {}
 
-local function code(c) return ("\\%03d"):format(c:byte()) end
+-- no methods: traces come from within the hook, where strings may have none
+local byte, gsub, sub = string.byte, string.gsub, string.sub
+local formatted = string.format
+
+local function code(c) return formatted("\\%03d", byte(c)) end
 
 ---Valid UTF-8: bytes that are none of it become \ddd.
 ---@param s string
@@ -17,10 +21,10 @@ function encode.utf8(s)
   while from <= #s do
     local n, bad = utf8.len(s, from)
     if n then break end
-    out[#out + 1] = s:sub(from, bad - 1) .. code(s:sub(bad, bad))
+    out[#out + 1] = sub(s, from, bad - 1) .. code(sub(s, bad, bad))
     from = bad + 1
   end
-  return table.concat(out) .. s:sub(from)
+  return table.concat(out) .. sub(s, from)
 end
 
 ---Something that stands on one line: control characters become \ddd, too.
@@ -30,8 +34,8 @@ end
 ---@return string
 function encode.line(s, also)
   if s == "" then return '""' end
-  s = encode.utf8(s):gsub("%c", code):gsub("^ ", code)
-  return also and (s:gsub(also, code)) or s
+  s = gsub(gsub(encode.utf8(s), "%c", code), "^ ", code)
+  return also and (gsub(s, also, code)) or s
 end
 
 ---The file that a function stands in, as it was given when it was loaded;

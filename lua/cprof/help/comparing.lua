@@ -4,6 +4,13 @@ return {
   text = [[
 `cprof diff BEFORE AFTER` shows what changed, `cprof check --budget FILE` fails when there are more calls, line hits or nodes than the budget has, and `cprof merge` adds up profiles of many runs.
 
+| column of diff | what it is |
+|---|---|
+| calls, total, self | of BEFORE; the column `now` beside each: of AFTER. Where lines would get too long, those of BEFORE are left out: `self now` |
+| change | by how much self time changed |
+| points | by how many percentage points its share of the program's time changed: from 20 % to 35 % is `+15.0`. It falls when others take longer |
+| was | `new`, `gone`, or the name and place that it had |
+
 All three find a function again after an edit: by name and source, then by its code, wherever that is now, then by the nearest line. Functions without a name are found by the function around them and their order in it.
 
 A budget counts what is the same on every machine; times decide nothing. A budget none of whose entries are found fails. `cprof check --update` writes a budget.

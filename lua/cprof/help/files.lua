@@ -16,11 +16,13 @@ assert(profile:save "copy.cprof")
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is no profile is not overwritten.
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
-- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others, and damaged files, are refused. Only those who may write to a file can harm the program that records into it.
+- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused, and so are damaged files as far as the damage shows: figures that were changed are not noticed. Only those who may write to a file can harm the program that records into it.
 
-## Recordings without a name
+## What was recorded last
 
-Without `-o`, `cprof run` records into a file of its own, in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. Commands without a FILE read the last of them. `cprof diff` without files compares the one before with the last.
+Commands without a FILE read what `cprof run` recorded last, also with `-o`. `cprof diff` without files compares the recording before it with it.
+
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones have ended. The files `last` and `previous` in that folder hold the paths of the last two recordings.
 
 A signal that ends the program (`SIGTERM`, `SIGHUP`, a second Ctrl-C) loses nothing: the report is printed, and the exit status is that of the signal.
 ]],

@@ -10,7 +10,9 @@ return {
 | calls | how often it was called, exactly |
 | defined | where its code is |
 
-`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
+`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep; `≥150`: at least, where it was folded while recording. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
+
+A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and `a` ends with `return b()`, both are callees of `main`, `b` is not one of `a`, and the time of `b` is not in the total of `a`. To see `b` under `a`, write `local x = b() return x`, or `return (b())`.
 
 | option | default | |
 |---|---|---|
@@ -26,6 +28,6 @@ return {
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
 
-On the command line, each mode but the summary, `self`, `total` and `file` is a command: `cprof tree`, `cprof callgraph`; and `cprof show FUNCTION` is all about one function.
+On the command line, `cprof tree` and `cprof callgraph` are commands of their own, and `cprof show FUNCTION` is all about one function. Frames are not kept in files, so their report is the library's.
 ]],
 }

@@ -8,6 +8,7 @@ They need mode `"line"`: `cprof run --lines script.lua`, or `start { mode = "lin
 |---|---|
 | hits | how often Lua's line hook met the line: a loop once before it and once after each turn; a loop on one line once for each turn |
 | self | time on the line itself |
+| in C | in lists of lines: the time of C functions that it calls, which have no lines |
 | calls, total | calls made from it, and their time; recursion counted once |
 
 A function that is called by a tail call counts as called from the line that called the function which it replaces. Code without lines (`strip`) is named as such. The text is that of the source when it was first met; when it is not what ran, or has changed since, the listing says so.

@@ -22,11 +22,11 @@ local function before(a, b)
   return a.line < b.line
 end
 
-local function add(to, of, edge, row, way)
-  local entry = bound.set { row = row, line = edge.line, calls = edge.calls,
+local function add(to, of, edge, row, way, most)
+  local entry = bound.set({ row = row, line = edge.line, calls = edge.calls,
     self_ns = edge.self_ns, self_raw_ns = edge.self_raw_ns,
     total_ns = edge["total_" .. way .. "_ns"],
-    total_raw_ns = edge["total_" .. way .. "_raw_ns"] }
+    total_raw_ns = edge["total_" .. way .. "_raw_ns"] }, most)
   entry.recursive = entry.total_raw_ns == 0 and entry.self_raw_ns > 0
   to[of] = to[of] or {}
   table.insert(to[of], entry)
@@ -38,10 +38,10 @@ end
 ---@return fun(row: cprof.Row): cprof.Neighbour[]
 function around.new(profile)
   local _, edges = select.functions(profile)
-  local callers, callees = {}, {}
+  local callers, callees, most = {}, {}, bound.most(profile)
   for _, edge in ipairs(edges) do
-    add(callers, edge.callee, edge, edge.caller, "in")
-    add(callees, edge.caller, edge, edge.callee, "out")
+    add(callers, edge.callee, edge, edge.caller, "in", most)
+    add(callees, edge.caller, edge, edge.callee, "out", most)
   end
   local function sorted(of)
     return function(row)

@@ -71,5 +71,5 @@ return function(view)
   end
   view.page:verbatim(out)
   view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
-  view.page:explain "calls"
+  view.page:explain()
 end

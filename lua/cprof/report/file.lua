@@ -55,7 +55,8 @@ return function(view)
   local shown, hidden, hidden_ns = select.rows(view, functions, "self")
   local members = members_of(view, shown)
   local files = view.profile:sums(file)
-  for _, sub in ipairs(files) do bound.set(sub) end
+  local most = bound.most(view.profile)
+  for _, sub in ipairs(files) do bound.set(sub, most) end
   select.sort(files, by == "name" and "self" or by)
   local cells = {}
   local all = { self_ns = 0, self_raw_ns = 0, calls = 0,
@@ -75,5 +76,5 @@ return function(view)
   cells[#cells + 1] = cell(view, bound.set(all), "total", "", "bold")
   view.page:table(columns, cells)
   view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
-  view.page:explain "calls"
+  view.page:explain()
 end

@@ -63,7 +63,7 @@ end
 ---@param view cprof.View
 function flat.mode(view)
   flat.show(view, view.options.mode)
-  view.page:explain "calls"
+  view.page:explain()
 end
 
 return flat

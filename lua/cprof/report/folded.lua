@@ -4,6 +4,7 @@
 
 local bound = require "cprof.bound"
 local core = require "cprof.core"
+local format = require "cprof.format"
 
 local folded = {}
 
@@ -17,12 +18,15 @@ local folded = {}
 ---@field self_raw_ns integer
 ---@field total_raw_ns integer
 ---@field depth integer      most frames at once
+---@field label string       its name and its depth
 
 ---@class cprof.Folded
 ---@field count integer      nodes that were called or took time
 ---@field private nodes cprof.Node[]
 ---@field private callees userdata
 ---@field private funcs cprof.Function[]
+---@field private meta cprof.Meta
+---@field most integer?      see bound.most
 local Folded = {}
 Folded.__index = Folded
 
@@ -42,7 +46,15 @@ function folded.new(profile, base)
   local nodes = core.fold(profile.nodes, groups, #funcs, ids[base])
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
-    funcs = funcs }, Folded)
+    funcs = funcs, meta = profile.meta,
+    most = bound.most(profile) }, Folded)
+end
+
+-- fact ×150
+local function label(func, depth, meta)
+  local name = format.plain(func.name)
+  if depth < 2 then return name end
+  return ("%s ×%s"):format(name, bound.depth(depth, meta))
 end
 
 ---@param id integer
@@ -50,9 +62,10 @@ end
 function Folded:node(id)
   local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
     core.node(self.nodes, id)
-  return bound.set { id = id, func = self.funcs[func], call_line = line,
+  return bound.set({ id = id, func = self.funcs[func], call_line = line,
     calls = calls, self_ns = self_ns, total_ns = total_ns,
-    self_raw_ns = raw, total_raw_ns = total_raw, depth = depth }
+    self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
+    label = label(self.funcs[func], depth, self.meta) }, self.most)
 end
 
 ---Those that a node has called and that took at least so much, by total
@@ -65,7 +78,7 @@ function Folded:children(id, least)
   for i = 1, #list, 4 do
     local _, _, _, _, _, total_ns, _, total_raw = core.node(self.nodes,
       list[i])
-    if bound.of(total_ns, total_raw) >= least then
+    if bound.of(total_ns, total_raw, self.most) >= least then
       out[#out + 1] = self:node(list[i])
     end
   end

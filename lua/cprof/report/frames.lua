@@ -22,7 +22,7 @@ local function unusual(average, frame, filter)
   local more = {}
   for _, row in ipairs(frame.rows) do
     local extra = row.self_ns - (average[row.func] or 0)
-    if extra > 0 and row.func.kind ~= "root" and
+    if extra > 0 and
        filter { title = row.func.title, func = row.func } then
       more[#more + 1] = { func = row.func, extra = extra }
     end
@@ -49,8 +49,10 @@ local function summary(frames)
   local p = frames:percentiles()
   local kept = frames.kept < frames.recorded and
     (", the last %s kept"):format(format.count(frames.kept)) or ""
-  local slow = frames.slow > 0 and
-    (", %s over budget"):format(format.count(frames.slow)) or ""
+  local slow = frames.budget_ns > 0 and
+    (", %s over the budget of %s"):format(frames.slow > 0 and
+      format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
+    ""
   return {
     ("%s frame%s%s%s"):format(format.count(frames.recorded),
       frames.recorded == 1 and "" or "s", kept, slow),

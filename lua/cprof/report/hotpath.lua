@@ -2,7 +2,6 @@
 -- lines. Callers that do little but call one other are joined with it.
 
 local bound = require "cprof.bound"
-local format = require "cprof.format"
 
 local hotpath = {}
 
@@ -61,28 +60,22 @@ local function grow(tree, id, whole, most)
   return start.callees
 end
 
-local function label(node)
-  local given = format.plain(node.func.name)
-  if node.depth < 2 then return given end
-  return ("%s ×%s"):format(given, format.count(node.depth))
-end
-
 -- a line for a node, and those that it is joined with
-local function join(node, level, out)
+local function join(node, level, out, most)
   local line = { level = level, names = {}, nodes = 0, self_ns = 0,
     self_raw_ns = 0, total_ns = node.total_ns,
     total_raw_ns = node.total_raw_ns }
   while node do
-    line.names[#line.names + 1] = label(node)
+    line.names[#line.names + 1] = node.label
     line.nodes = line.nodes + 1
     line.self_ns = line.self_ns + node.self_ns
     line.self_raw_ns = line.self_raw_ns + node.self_raw_ns
     line.last = node
     node = #node.callees == 1 and joins(node) and node.callees[1] or nil
   end
-  out[#out + 1] = bound.set(line)
+  out[#out + 1] = bound.set(line, most)
   for _, callee in ipairs(line.last.callees) do
-    join(callee, level + 1, out)
+    join(callee, level + 1, out, most)
   end
 end
 
@@ -100,7 +93,9 @@ end
 ---@return cprof.HotLine[]
 function hotpath.lines(tree, id, whole, most)
   local out = {}
-  for _, node in ipairs(grow(tree, id, whole, most)) do join(node, 0, out) end
+  for _, node in ipairs(grow(tree, id, whole, most)) do
+    join(node, 0, out, tree.most)
+  end
   return out
 end
 

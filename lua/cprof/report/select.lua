@@ -104,7 +104,8 @@ function select.functions(profile)
   local sums = known[profile]
   if not sums then
     sums = table.pack(profile:sums(function(f) return f.title end, true))
-    for _, row in ipairs(sums[1]) do bound.set(row) end
+    local most = bound.most(profile)
+    for _, row in ipairs(sums[1]) do bound.set(row, most) end
     known[profile] = sums
   end
   return table.move(sums[1], 1, #sums[1], 1, {}), sums[2]

@@ -66,5 +66,5 @@ return function(view)
     flat.show(view, "self", o.limit or free - #lines)
     if #lines > 0 then path(view, tree, above, lines) end
   end
-  page:explain "calls"
+  page:explain()
 end

@@ -72,17 +72,13 @@ end
 local function cell(view, line, indent, hottest)
   local node, page = line.node, view.page
   local style = not line.matched and "dim" or nil
-  local label = format.plain(node.func.name)
-  if node.depth > 1 then
-    label = ("%s ×%s"):format(label, format.count(node.depth))
-  end
   return {
     { page:time(node.total_most, node.total_bounded), style },
     { page:share(node.total_most, node.total_bounded, view.whole),
       style or format.heat(node.self_most, hottest) },
     { page:time(node.self_most, node.self_bounded), style },
     { format.count(node.calls), style },
-    { (" "):rep(indent * line.level) .. label, style },
+    { (" "):rep(indent * line.level) .. node.label, style },
     node.call_line > 0 and tostring(node.call_line) or "",
     { format.plain(name.where(node.func)), "dim" },
   }
@@ -109,5 +105,5 @@ return function(view)
   view.page:listing(columns, cells)
   view.page:rest(select.rest(view, tree.count - above - #lines, left_ns,
     "node"))
-  view.page:explain "calls"
+  view.page:explain()
 end

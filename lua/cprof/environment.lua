@@ -1,0 +1,89 @@
+-- The globals of cprof's own modules: copies of the standard library, made
+-- when cprof is loaded, and a 'require' that loads modules with them. What a
+-- program does to its globals, its libraries or package.path later on does
+-- not matter to cprof.
+
+local core = require "cprof.core"
+
+local require, loadfile, open = require, loadfile, io and io.open
+local loaded, preload = package.loaded, {}
+for name, loader in next, package.preload do
+  if type(name) == "string" then preload[name] = loader end
+end
+
+local names = "assert collectgarbage dofile error getmetatable ipairs load " ..
+  "loadfile next pairs pcall print rawequal rawget rawlen rawset require " ..
+  "select setmetatable tonumber tostring type warn xpcall _VERSION arg " ..
+  "coroutine debug io math os package string table utf8"
+
+local function copy(t)
+  local out = {}
+  for key, value in next, t do out[key] = value end
+  return out
+end
+
+local environment = {}
+for name in names:gmatch "%S+" do
+  local value = rawget(_G, name)
+  local library = type(value) == "table" and name ~= "arg"
+  environment[name] = library and copy(value) or value
+end
+
+-- the program's, where a module means these
+environment._G = _G
+
+-- the folder with all modules, from whichever folder the program is in later
+local _, file = ...
+local root = file and file:match "^(.*)cprof/environment%.lua$"
+if root and root:sub(1, 1) ~= "/" then
+  root = (core.cwd() or ".") .. "/" .. root
+end
+
+local gsub, find = string.gsub, string.find
+
+local function path_of(name)
+  if not root or not open or not find(name, "^cprof[.%w_]*$") then
+    return nil
+  end
+  local path = root .. gsub(name, "%.", "/")
+  for _, suffix in next, { ".lua", "/init.lua" } do
+    local there = open(path .. suffix, "rb")
+    if there then
+      there:close()
+      return path .. suffix
+    end
+  end
+end
+
+local function load_module(name)
+  if preload[name] then
+    return preload[name](name, ":preload:", environment)
+  end
+  local path = path_of(name)
+  if not path then return require(name) end
+  local chunk, why = loadfile(path, nil, environment)
+  if not chunk then error(why, 0) end
+  return chunk(name, path)
+end
+
+local own = { ["cprof.core"] = core }
+
+---@param name string
+---@return any
+function environment.require(name)
+  local module = own[name]
+  if module == nil then module = rawget(loaded, name) end
+  if module == nil then
+    module = load_module(name)
+    if module == nil then module = true end
+    if rawget(loaded, name) == nil then rawset(loaded, name, module) end
+  end
+  own[name] = module
+  return module
+end
+
+environment.require "cprof.internal".add()
+
+-- The table itself must not be among the loaded modules, where Lua looks for
+-- the names of functions in tracebacks.
+return function() return environment end

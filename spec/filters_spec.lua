@@ -1,0 +1,125 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+
+-- Patterns are matched by string.find, which the program may replace: a
+-- filter is program code. It runs in a process of its own: what fails here
+-- may end it.
+local replaced = [[
+  local profiler = require "cprof"
+  local helper = require "helper"
+  local find = string.find
+  local asked
+  string.find = function(...)
+    if asked then
+      local f = asked
+      asked = nil
+      f()
+    end
+    return find(...)
+  end
+]]
+
+local function run(code)
+  local output, ok, how, status = helper.run(replaced .. code)
+  assert.is_true(ok, ("%s %s: %s"):format(how, status, output))
+  return output
+end
+
+-- what was done within a filter
+local controls = [[
+  local results = {}
+  local function control()
+    for _, name in ipairs { "pause", "resume", "reset", "frame", "stop" } do
+      results[#results + 1] = name .. " " .. tostring(profiler[name]())
+    end
+    results[#results + 1] = select(2, pcall(profiler.start)):match "start: .*"
+    profiler.enter "mine"
+    local _ <close> = profiler.zone "mine"
+    local function inner() end
+    inner()
+    collectgarbage()
+    coroutine.wrap(inner)()
+    profiler.snapshot():report()
+  end
+]]
+
+local refused = "pause false, resume false, reset false, frame false, " ..
+  "stop false, start: "
+local running = refused .. "already running; call stop first\n"
+local starting = refused .. "a filter is being asked about a function\n"
+
+describe("a filter", function()
+  for _, options in ipairs { 'exclude = { "nothing" }', 'include = { "." }',
+      'exclude = { "nothing" }, callsites = true',
+      'exclude = { "nothing" }, recursion = "fold"',
+      'mode = "line", lines = { "." }',
+      'mode = "line", exclude = { "nothing" }',
+      'mode = "trace", trace = function() end, exclude = { "nothing" }' } do
+    it("cannot control the recorder: " .. options, function()
+      local output = run(controls .. [[
+        local function leaf() end
+        profiler.start { ]] .. options .. [[ }
+        asked = control
+        load("leaf = ... leaf() leaf()", "=new")(leaf)
+        assert(asked == nil)
+        assert(profiler.stop())
+        local p = profiler.snapshot()
+        helper.check(p)
+        assert(not p.meta.ended, p.meta.ended)
+        assert(helper.find(p, leaf).calls == 2)
+        assert(not helper.named(p, "mine"))
+        assert(not helper.named(p, "inner"))
+        print(table.concat(results, ", "))]])
+      assert.equal(running, output)
+    end)
+  end
+
+  it("cannot control the recorder while it starts or goes on", function()
+    local output = run(controls .. [[
+      -- the patterns of the options are tried before
+      local options, left = { exclude = { "nothing" } }, 0
+      local asking = string.find
+      string.find = function(...)
+        left = left - 1
+        if left == 0 then control() end
+        return asking(...)
+      end
+      profiler.start(options)
+      local tried = -left
+      assert(profiler.stop())
+      left = tried
+      profiler.start(options)
+      assert(asked == nil and profiler.running())
+      print(table.concat(results, ", "))
+      results = {}
+      profiler.pause()
+      load [=[
+        local profiler, leaf, ask = ...
+        ask()
+        profiler.resume()
+        leaf()]=](profiler, function() end, function() asked = control end)
+      assert(asked == nil and profiler.running())
+      print(table.concat(results, ", "))
+      assert(profiler.stop())
+      helper.check(profiler.snapshot())]])
+    assert.equal(starting .. running, output)
+  end)
+
+  it("may be asked when a zone is entered in what ran unseen", function()
+    local output = run(controls .. [[
+      profiler.start { exclude = { "nothing" } }
+      profiler.pause()
+      load [=[
+        local profiler, control = ...
+        control()
+        profiler.enter "zone"
+        profiler.resume()
+        profiler.leave "zone"]=](profiler, function() asked = control end)
+      assert(asked == nil)
+      assert(profiler.stop())
+      helper.check(profiler.snapshot())
+      print(table.concat(results, ", "))]])
+    assert.equal(running, output)
+  end)
+end)

@@ -1,0 +1,186 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+-- what programs may do to what all share
+local harm = {
+  ["every global"] = "local G = _G for k in next, G do G[k] = nil end",
+  ["the libraries themselves"] = [[
+    local next, G = next, _G
+    for _, library in next, { coroutine, debug, io, math, os, package,
+      string, table, utf8 } do
+      for name in next, library do library[name] = nil end
+    end
+    for name in next, G do G[name] = nil end]],
+  ["the modules that are loaded"] =
+    "for k in next, package.loaded do package.loaded[k] = nil end",
+  ["package"] = "package.path, package.cpath, package.searchers = nil " ..
+    "package = nil",
+  ["the methods of strings"] = 'getmetatable("").__index = nil',
+  ["the metatable of strings"] = 'debug.setmetatable("", nil)',
+  ["what strings have for methods"] = [[
+    getmetatable("").__index = function() error "no method" end]],
+  ["the methods of files"] = [[
+    local methods = getmetatable(io.stdout).__index
+    for k in next, methods do methods[k] = nil end
+    getmetatable(io.stdout).__index = nil]],
+  ["io.stderr"] = "io.stderr = nil",
+  ["the output"] = "io.write, io.open, print, io.stdout = nil",
+  ["tostring"] = "tostring = nil",
+  ["strings, tostring and io.stderr"] =
+    'getmetatable("").__index = nil tostring = nil io.stderr = nil',
+  ["os"] = "os.exit, os.date, os.rename, os.remove, os.getenv = nil os = nil",
+  ["debug"] = "debug.getinfo, debug.sethook, debug.getregistry = nil " ..
+    "debug = nil",
+  ["the loops"] = [[
+    pairs = function() error "no pairs" end
+    ipairs, next, select = pairs, pairs, pairs]],
+  ["table and math"] = "table.sort, table.concat, math.min = nil " ..
+    "table, math = nil",
+  ["globals, by a metatable"] = [[
+    local fail = function() error "a global" end
+    setmetatable(_G, { __index = fail, __newindex = fail, __pairs = fail })]],
+  ["modules, by metatables"] = [[
+    local fail = function() error "a module" end
+    for _, t in next, { package.loaded, package, package.searchers,
+      package.preload, string, debug, { n = 1 } } do
+      setmetatable(t, { __index = fail, __newindex = fail, __pairs = fail,
+        __eq = fail, __len = fail, __tostring = fail })
+    end
+    rawset(package.loaded, setmetatable({}, { __tostring = fail }), 1)
+    rawset(package.loaded, "mine", setmetatable({ f = function() end },
+      { __index = fail, __eq = fail, __pairs = fail }))]],
+  ["cprof itself"] = 'local c = require "cprof" ' ..
+    "for k in next, c do c[k] = nil end",
+}
+
+local order = {}
+for name in pairs(harm) do order[#order + 1] = name end
+table.sort(order)
+
+-- most of the time is in the leaf, so that it has a row
+local work = "local function leaf() for _ = 1, 2000 do end end\n" ..
+  "for i = 1, 100 do leaf(i) end\n"
+
+local function expect(err, script, calls)
+  assert.is_truthy(err:find("cprof: " .. script, 1, true), err)
+  assert.is_truthy(err:find(calls .. "%s+leaf%s"), err)
+  assert.is_truthy(err:find("\nNext: cprof show", 1, true), err)
+  assert.is_nil(err:find("attempt", 1, true), err)
+end
+
+describe("a program that ruins", function()
+  for _, name in ipairs(order) do
+    it(name .. " has its report", function()
+      local dir <close> = command.folder()
+      local last = dir:file("last.lua", work .. harm[name])
+      local _, err, status = command.cprof("run", last)
+      expect(err, last, "100")
+      assert.equal(0, status)
+      -- the functions that do the work are still reached
+      local first = dir:file("first.lua", harm[name] .. "\n" .. work)
+      _, err, status = command.cprof("run", first)
+      expect(err, first, "100")
+      assert.equal(0, status)
+      -- the names in a file are told at the end, too
+      local file = dir:file "run.cprof"
+      _, err = command.cprof("run", "--lines", "-o", file, last)
+      expect(err, last, "100")
+      local out = command.cprof("report", file)
+      assert.is_truthy(out:find("100%s+leaf%s"), out)
+    end)
+  end
+
+  it("everything may export at its end", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua",
+      harm["strings, tostring and io.stderr"] .. " " ..
+        harm["every global"])
+    for _, format in ipairs { "pprof", "callgrind", "speedscope", "folded",
+      "csv", "json", "chrome", "cpuprofile" } do
+      local file = dir:file("out." .. format)
+      local _, err = command.cprof("run", "--format=" .. format, "-o", file,
+        script)
+      assert.is_truthy(err:find("Written to " .. file, 1, true), err)
+      assert.is_true(#command.read(file) > 50)
+    end
+  end)
+
+  it("everything may end by os.exit", function()
+    local dir <close> = command.folder()
+    for _, close in ipairs { "false", "true" } do
+      local script = dir:file("x.lua", "local exit = os.exit\n" .. work ..
+        harm["the libraries themselves"] .. " exit(3, " .. close .. ")")
+      local _, err, status = command.cprof("run", script)
+      expect(err, script, "100")
+      assert.equal(3, status)
+    end
+  end)
+
+  it("strings and files has its functions chosen and traced", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", harm["the methods of files"] ..
+      " " .. harm["the methods of strings"] .. "\n" .. work ..
+      "local function outsider() end outsider()")
+    for _, chosen in ipairs { "--include=leaf", "--exclude=outsider" } do
+      local _, err = command.cprof("run", chosen, script)
+      assert.is_truthy(err:find "100%s+leaf%s", err)
+      assert.is_nil(err:find "1%s+outsider%s", err)
+    end
+    local _, err = command.cprof("run", "--lines=x.lua", script)
+    assert.is_truthy(err:find "100%s+leaf%s", err)
+    for _, name in ipairs { "trace.txt", "trace.json" } do
+      local file = dir:file(name)
+      command.cprof("run", "--trace=" .. file, script)
+      local _, calls = command.read(file):gsub("leaf", "")
+      assert.equal(200, calls)
+    end
+  end)
+
+  it("every global by name has its report after the error", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", work ..
+      "for k in next, _G do _G[k] = nil end")
+    local _, err, status = command.cprof("run", script)
+    assert.is_truthy(err:find("(global '_G')", 1, true), err)
+    assert.is_truthy(err:find("100%s+leaf%s"), err)
+    assert.equal(1, status)
+  end)
+
+  it("everything is recorded by cprof.auto, too", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", work .. harm["every global"])
+    local _, err = command.shell("CPROF=1 lua5.4 -lcprof.auto " .. script)
+    assert.is_truthy(err:find("100%s+leaf%s"), err)
+  end)
+
+  it("the way to its modules can export from another folder", function()
+    local dir <close> = command.folder()
+    local out = command.lua("-e", [[
+      local cprof = require "cprof"
+      cprof.start() string.rep("x", 3) cprof.stop()
+      local p = cprof.snapshot()
+      package.path, package.cpath, package.searchers = nil
+      package.loaded["cprof.export.csv"] = nil
+      print(p:export("csv", print))]])
+    assert.is_truthy(out:find("string.rep", 1, true), out)
+  end)
+end)
+
+describe("a report that fails", function()
+  it("leaves the recording, and its name on standard error", function()
+    local dir <close> = command.folder()
+    -- who does this asks for it, but loses no more than the report
+    local script = dir:file("x.lua", work ..
+      "require('cprof.report').make = function() error 'no report' end")
+    local file = dir:file "run.cprof"
+    local _, err = command.cprof("run", "-o", file, script)
+    assert.is_truthy(err:find("no report\ncprof: the recording is in " ..
+      file .. "\n", 1, true), err)
+    assert.is_truthy(command.cprof("report", file):find "100%s+leaf")
+    _, err = command.cprof("run", script)
+    local kept = err:match "cprof: the recording is in ([^\n]*)\n"
+    assert.is_truthy(kept, err)
+    assert.is_truthy(command.cprof("report", kept):find "100%s+leaf")
+  end)
+end)
