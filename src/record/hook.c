@@ -301,7 +301,11 @@ static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
 /* An instruction of another function than at the last event. */
 static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
   Stack *s = h->recorder->current;
-  Frame *f;
+  Frame *f = h->top;
+  if (likely(f->ci == ar->i_ci && instructions_enter(h, f, ar->i_ci))) {
+    instructions_add(h, ar->i_ci);
+    return;
+  }
   hot_charge(h, hot_now(h));
   if (h->top->ci != ar->i_ci && hook_unwind(h, L, ar->i_ci, 0, 0) == NULL)
     return;
