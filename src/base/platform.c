@@ -82,7 +82,11 @@ static void platform_watchforks (void) {
 
 
 void platform_atfork (void (*child) (void)) {
+#if defined(__GNUC__)
+  __atomic_store_n(&platform_child, child, __ATOMIC_RELEASE);
+#else
   platform_child = child;
+#endif
   pthread_once(&platform_once, platform_watchforks);
 }
 
