@@ -6,7 +6,9 @@ local command = require "command"
 -- they are not there
 local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--ignore"] = true, ["--include"] = true, ["--exclude"] = true,
-  ["--lines"] = true, ["--trace"] = true, ["-e"] = true, ["-m"] = true }
+  ["--lines"] = true, ["--count"] = true, ["--coverage"] = true,
+  ["--branch-coverage"] = true, ["--budget"] = true,
+  ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 
 -- the options with a value that a command need not be given; what its help
 -- says of each

@@ -25,7 +25,7 @@ end
 ---@return integer?
 function bound.most(profile)
   local all = profile.program_ns
-  return profile.meta.clamped_ns <= all and all or nil
+  return (profile.meta.clamped_ns or 0) <= all and all or nil
 end
 
 ---Gives a row what is said of its times.

@@ -264,7 +264,7 @@ function format.plain(s)
   return (s:gsub("%c", function(c) return ("\\%d"):format(c:byte()) end))
 end
 
-local codes = { bold = "1", dim = "2" }
+local codes = { bold = "1", dim = "2", never = "4;31" }
 
 -- shades of heat, from cold to hot, where there are 256 colours and where
 -- there are 16

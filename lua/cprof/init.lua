@@ -22,10 +22,12 @@ local cprof = { _VERSION = core.version }
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"  line: hits and time of each line,
----    too; trace: each enter and leave is told as it happens
+---@field mode? "call"|"line"|"trace"|"count"  line: hits and time of each
+---    line, too; trace: each enter and leave is told as it happens; count:
+---    how often each instruction ran, without times
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
----@field lines? string[]       Lua patterns on source: only lines of these
+---@field lines? string[]       Lua patterns on source: only lines, or
+---    instructions, of these
 ---@field include? string[]     Lua patterns on source or title: only these
 ---@field exclude? string[]     not these; what is left out is its caller's
 ---@field c_functions? boolean  false: C functions are their callers'
@@ -39,7 +41,7 @@ local cprof = { _VERSION = core.version }
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace" },
+  mode = { type = "string", values = { "call", "line", "trace", "count" },
            default = "call" },
   trace = { type = "trace" },
   lines = { type = "patterns", shapes = true },
@@ -74,6 +76,7 @@ local function titles()
   end
 end
 
+local recorded_mode
 local program, shape -- what ran, and the options that shape its profile
 local chosen         ---@type cprof.Patterns  what of it is recorded
 
@@ -102,6 +105,7 @@ local function way(o, filter)
   return {
     trace = o.mode == "trace",
     lines = o.mode == "line",
+    count = o.mode == "count",
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
@@ -110,15 +114,26 @@ local function way(o, filter)
   }
 end
 
+-- what mode count is in need of
+local function check_count(o)
+  if core.internals() ~= "direct" then
+    error('start: mode "count" needs to read Lua\'s own structures, which ' ..
+      "is not possible here, or switched off by CPROF_INTERNALS=0", 4)
+  elseif o.clock == "cpu" then
+    error('start: mode "count" has no clock; leave out option \'clock\'', 4)
+  end
+end
+
 local function check_start(opts)
   -- first: what follows would be recorded
   if core.state() ~= "stopped" then
     error("start: already running; call stop first", 3)
   end
   local o = options.check("start", start_options, opts, 3)
-  if o.lines and o.mode ~= "line" then
-    error('start: option \'lines\' needs mode = "line"', 3)
+  if o.lines and o.mode ~= "line" and o.mode ~= "count" then
+    error('start: option \'lines\' needs mode = "line" or "count"', 3)
   end
+  if o.mode == "count" then check_count(o) end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
@@ -142,7 +157,7 @@ function cprof.start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
-  chosen = patterns.new(o)
+  chosen, recorded_mode = patterns.new(o), o.mode
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -307,6 +322,10 @@ function cprof.view(p)
     error("view: a profile is needed, got a " .. type(p), 2)
   end
   local _ <close> = core.suspend() and resume or nil
+  local mode = p and p.meta.mode or not p and recorded_mode
+  if mode == "count" then
+    error('view: mode "count" has no times to view', 2)
+  end
   return view.new(function() return p or taken() end, p == nil)
 end
 

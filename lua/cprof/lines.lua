@@ -30,6 +30,7 @@ function lines.add(counted, func, line, hits, ns, raw)
 end
 
 ---@class cprof.Line
+---@field instructions? integer  mode "count": that ran on it; no times then
 ---@field hits integer      times that the machine came to this line
 ---@field self_ns integer   time on the line, without what it calls
 ---@field self_raw_ns integer  the same with what recording has cost
@@ -163,6 +164,20 @@ local function once(make)
   end
 end
 
+-- lines without times, which hold instructions instead
+local function counted_only(all)
+  local out = {}
+  for source, list in pairs(all) do
+    local to = {}
+    for n, line in ipairs(list) do
+      to[n] = { hits = line.hits, instructions = line.self_ns,
+                active = line.active }
+    end
+    out[source] = to
+  end
+  return out
+end
+
 ---What a profile knows of lines. It is put together when it is asked for.
 ---@param p cprof.Profile
 ---@param counted integer[]  see lines.each
@@ -171,15 +186,24 @@ function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
   local whole = once(function() return collect(p, counted, sources) end)
+  local shown = p.meta.mode ~= "count" and whole or
+    once(function() return counted_only(whole()) end)
   p.lines = setmetatable({}, {
-    __index = function(_, source) return whole()[source] end,
-    __pairs = function() return next, whole(), nil end,
+    __index = function(_, source) return shown()[source] end,
+    __pairs = function() return next, shown(), nil end,
   })
   p.lines_of = function(passes)
     return passes and collect(p, counted, sources, passes) or whole()
   end
   p.lines_by_title = once(function() return by_title(p, counted) end)
   p.lines_ran = once(function() return ran(p, counted) end)
+end
+
+---Does a profile have lines?
+---@param p cprof.Profile
+---@return boolean
+function lines.recorded(p)
+  return p.meta.mode == "line" or p.meta.mode == "count"
 end
 
 ---The lines of a source on which there is code that can run.

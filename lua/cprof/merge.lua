@@ -3,6 +3,7 @@
 
 local compare = require "cprof.compare"
 local core = require "cprof.core"
+local instructions = require "cprof.instructions"
 local joined = require "cprof.joined"
 local lines = require "cprof.lines"
 local profile = require "cprof.profile"
@@ -33,7 +34,7 @@ local function lines_of(profiles, maps, shifts)
 end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
-  "events", "unmatched", "truncated", "clock_backwards",
+  "instructions", "events", "unmatched", "truncated", "clock_backwards",
   "clock_backwards_ns" }
 
 local function runs(meta) return meta.runs or 1 end
@@ -96,6 +97,21 @@ local function meta_of(profiles)
   return out
 end
 
+-- those of functions that have been counted; the newest say the lines
+local function add_counters(profiles, maps, functions)
+  local sums = {}
+  for i, p in ipairs(profiles) do
+    for id, f in ipairs(p.functions) do
+      local to = maps[i][id]
+      if f.counters then
+        sums[to] = sums[to] and instructions.add(sums[to], f.counters) or
+          f.counters
+      end
+    end
+  end
+  for id, counters in pairs(sums) do functions[id].counters = counters end
+end
+
 -- the newest first: what it says of lines is what holds
 local function newest_first(profiles)
   local order, out = {}, {}
@@ -134,6 +150,7 @@ function merge.sum(profiles)
   for i, p in ipairs(sorted) do
     nodes[i], maps[i], shifts[i] = p.nodes, all:add(p)
   end
+  add_counters(sorted, maps, all.functions)
   return profile.new(function(f) return f.name, f.title end,
     core.merge(nodes, maps, shifts), all.functions, meta_of(profiles),
     lines_of(sorted, maps, shifts), all.sources)

@@ -9,19 +9,21 @@ local page = {}
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
+---@field counts boolean?   are there instructions in the place of times?
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
 local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never" }
+---  color?: "auto"|"always"|"never", counts?: boolean }  counts: what would
+---  be times are instructions
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, out = {}, bounded = false,
+    markdown = md, counts = o.counts, out = {}, bounded = false,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -112,11 +114,17 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
+---A page of a profile has its unit.
+---@param p cprof.Profile
+---@return boolean
+function page.counts(p) return p.meta.mode == "count" end
+
 ---A time as it is printed; see bound.
 ---@param most integer
 ---@param bounded boolean
 ---@return string
 function Page:time(most, bounded)
+  if self.counts then return format.count(most) end
   if not bounded then return format.time(most) end
   self.bounded = true
   return "<" .. format.time(most)

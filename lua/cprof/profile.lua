@@ -2,8 +2,10 @@
 
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
+local coverage = require "cprof.coverage"
 local export = require "cprof.export"
 local frames = require "cprof.frames"
+local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
@@ -11,8 +13,10 @@ local report = require "cprof.report"
 local text = require "cprof.text"
 
 ---@class cprof.Meta
----@field mode string          "call" or "line"
----@field clock string         "tsc", "monotonic" or "cpu"
+---@field mode string          "call", "line" or "count"
+---@field clock string         "tsc", "monotonic" or "cpu"; in mode "count"
+---    "instructions": then there are no times, here and elsewhere
+---@field instructions? integer  mode "count": that were counted
 ---@field internals "direct"|"public"  were Lua's own structures read, or
 ---                            only its public functions asked?
 ---@field wall_ns integer      from start to stop, with pauses
@@ -54,7 +58,11 @@ local text = require "cprof.text"
 ---@field self_ns integer      time without callees
 ---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
+---@field instructions? integer  mode "count": that it ran ...
+---@field total_instructions? integer  ... with its callees
 ---@field max_depth integer    most frames of it on one stack
+---@field nth integer?         among the functions on its lines
+---@field counters? string     of each instruction, see cprof.instructions
 ---@field fingerprint string    hash of its code, whatever lines it is on;
 ---    "" where there is too little of it to know it by
 ---@field layout integer        hash of its code and of its lines from the
@@ -100,8 +108,12 @@ local text = require "cprof.text"
 ---@field lines table<string, cprof.Line[]>  by source; empty in mode "call"
 ---@field sources table<string, cprof.Source>  those whose lines are counted
 ---@field overhead integer    id of the function that is the profiler itself
----@field program_ns integer  time without overhead and pauses: 100 %
+---@field program_ns integer  time without overhead and pauses: 100 %; in
+---    mode "count": instructions
 ---@field counted integer[]    by lines.each: what was counted
+---@field expressions? table<string, cprof.Expression[]>  by source, in mode
+---    "count"; nil where only lines are known
+---@field branches? table<string, cprof.Branch[]>  the same
 ---@field frames cprof.Frames?  when `frame` was called
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
@@ -126,37 +138,60 @@ local function namer(raw)
   end)
 end
 
-local function describe(raw, row, given, title)
-  return {
+local function describe(raw, row, given, title, counting)
+  local out = {
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
     line = raw.line, last_line = raw.last_line,
-    fingerprint = raw.fingerprint, layout = raw.layout,
-    calls = row.calls, self_ns = row.self_ns,
-    self_raw_ns = row.self_raw_ns, total_ns = row.total_ns,
-    max_depth = row.max_depth,
+    fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
+    calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
   }
+  if counting then
+    out.instructions, out.total_instructions = row.self_ns, row.total_ns
+  else
+    out.self_ns, out.total_ns = row.self_ns, row.total_ns
+    out.self_raw_ns = row.self_raw_ns
+  end
+  return out
+end
+
+-- what a profile without times does not have
+local times = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+  "uncompensated", "costs_ns", "clock_backwards", "clock_backwards_ns",
+  "since_last_event_ns" }
+
+local function without_times(meta, nodes)
+  for _, key in ipairs(times) do meta[key] = nil end
+  meta.instructions = nodes[1].total_instructions
 end
 
 ---A profile of its parts. `named` gives a function's name and title from
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
+  local counting = meta.mode == "count"
+  if counting then
+    core.counting(nodes)
+    without_times(meta, nodes)
+    counted = instructions.lines(raw)
+  end
   local each = {}
   for i = 1, #raw do each[i] = i end
   local rows = core.sum(nodes, each, #raw)
   local functions = {}
   for i, f in ipairs(raw) do
     local given, title = named(f, rows[i].calls)
-    functions[i] = describe(f, rows[i], given, title or name.title(f, given))
+    functions[i] = describe(f, rows[i], given, title or name.title(f, given),
+      counting)
   end
-  local node, overhead = core.overhead(nodes)
+  local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,
-              program_ns = nodes[1].total_ns - nodes[node].self_ns }
+              program_ns = core.program(nodes) }
   lines.attach(p, counted, sources)
+  if counting then coverage.attach(p) end
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
-  parts[p] = { counted, sources, marks }
+  parts[p] = { counting and {} or counted, sources, marks }
   return setmetatable(p, Profile)
 end
 

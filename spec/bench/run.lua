@@ -100,6 +100,23 @@ for _, w in ipairs(workloads.lines) do
   end
 end
 
+-- every instruction, beside mode line on the same work
+local counting = { bare = timed, line = recorded { mode = "line" },
+                   count = recorded { mode = "count" } }
+
+print(("\n%-23s %8s %7s %7s %9s %9s"):format("mode count", "bare ms",
+  "line", "count", "slowdown", "of line"))
+for _, w in ipairs(workloads.lines) do
+  if wanted(w) then
+    local t = measure(w, counting)
+    print(("%-23s %8.2f %7.2f %7.2f %8.2fx %9.2f"):format(w.name,
+      t.bare / 1e6, t.line / 1e6, t.count / 1e6, t.count / t.bare,
+      t.count / t.line))
+    tsv[#tsv + 1] = ("count\t%s\t%d\t\t%d\t\t%d\t%.3f\t")
+      :format(w.name, t.bare, t.line, t.count, t.count / t.line)
+  end
+end
+
 -- lines of a source that takes a small part of the time
 for _, w in ipairs(workloads) do
   if w.some and wanted(w) then

@@ -97,25 +97,30 @@ end
 ---Sums that must agree in every profile.
 function helper.check(p)
   local self_ns, root = 0, p.nodes[1]
+  local own, total, wall = "self_ns", "total_ns"
+  if p.meta.mode == "count" then
+    own, total = "instructions", "total_instructions"
+    wall = p.meta.instructions
+  else wall = p.meta.wall_ns - p.meta.paused_ns end
   local totals = {}
   for id = #p.nodes, 1, -1 do
     local node = p.nodes[id]
-    assert(math.type(node.self_ns) == "integer" and node.self_ns >= 0)
+    assert(math.type(node[own]) == "integer" and node[own] >= 0)
     assert(math.type(node.calls) == "integer" and node.calls >= 0)
     assert(node.parent < id)
-    self_ns = self_ns + node.self_ns
-    totals[id] = (totals[id] or 0) + node.self_ns
-    assert(totals[id] == node.total_ns, "total of a node")
-    totals[node.parent] = (totals[node.parent] or 0) + node.total_ns
+    self_ns = self_ns + node[own]
+    totals[id] = (totals[id] or 0) + node[own]
+    assert(totals[id] == node[total], "total of a node")
+    totals[node.parent] = (totals[node.parent] or 0) + node[total]
   end
-  assert(self_ns == root.total_ns, "self times and the root's total")
-  assert(root.total_ns == p.meta.wall_ns - p.meta.paused_ns, "wall time")
+  assert(self_ns == root[total], "self times and the root's total")
+  assert(root[total] == wall, "wall time")
   local calls = 0
   for _, node in ipairs(p.nodes) do calls = calls + node.calls end
   for _, fn in ipairs(p.functions) do
     calls = calls - fn.calls
-    self_ns = self_ns - fn.self_ns
-    assert(fn.self_ns <= fn.total_ns and fn.total_ns <= root.total_ns)
+    self_ns = self_ns - fn[own]
+    assert(fn[own] <= fn[total] and fn[total] <= root[total])
   end
   assert(calls == 0, "calls of functions and of nodes")
   assert(self_ns == 0, "self times of functions and of nodes")

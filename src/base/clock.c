@@ -40,6 +40,12 @@ void clock_start (Clock *c, int cpu, int nanoseconds) {
 }
 
 
+void clock_count (Clock *c, const uint64_t *counter) {
+  c->kind = CLOCK_COUNT;
+  c->counter = counter;
+}
+
+
 static Scale clock_measure (const Clock *c) {
   Scale s = {0, 32};
   Moment now;
@@ -84,6 +90,7 @@ const char *clock_name (const Clock *c) {
     case CLOCK_TICKS: return "tsc";
     case CLOCK_MONO: return "monotonic";
     case CLOCK_CPU: return "cpu";
+    case CLOCK_COUNT: return "instructions";
     default: return "host";
   }
 }

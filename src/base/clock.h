@@ -14,7 +14,8 @@ typedef enum ClockKind {
   CLOCK_TICKS,
   CLOCK_MONO,
   CLOCK_CPU,
-  CLOCK_HOST		/* set by the host: nanoseconds */
+  CLOCK_HOST,		/* set by the host: nanoseconds */
+  CLOCK_COUNT		/* no time, but a counter */
 } ClockKind;
 
 typedef uint64_t (*ClockNow) (void *ud);
@@ -35,6 +36,7 @@ typedef struct Clock {
   ClockKind kind;
   ClockNow host;	/* NULL: the host set no clock */
   void *ud;
+  const uint64_t *counter;
   Moment origin;	/* when recording began */
   Scale scale;		/* the final one, once asked for; factor 0: none yet */
 } Clock;
@@ -45,6 +47,7 @@ static inline uint64_t clock_read (const Clock *c) {
     case CLOCK_TICKS: return platform_ticks();
     case CLOCK_MONO: return platform_monotonic();
     case CLOCK_CPU: return platform_cpu();
+    case CLOCK_COUNT: return *c->counter;
     default: return c->host(c->ud);
   }
 }
@@ -55,6 +58,9 @@ static inline uint64_t clock_read (const Clock *c) {
 ** ticks must be 'nanoseconds', else the monotonic clock.
 */
 CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
+
+/* The same with a counter in the place of time. */
+CPROF_I void clock_count (Clock *c, const uint64_t *counter);
 
 /*
 ** The rate since 'clock_start', measured against the monotonic clock. A
@@ -67,7 +73,7 @@ CPROF_I uint64_t clock_ns (Scale s, uint64_t ticks);
 /* ns in a tick */
 CPROF_I double clock_rate (Scale s);
 
-/* "tsc", "monotonic", "cpu" or "host" */
+/* "tsc", "monotonic", "cpu", "host" or "instructions" */
 CPROF_I const char *clock_name (const Clock *c);
 
 #endif

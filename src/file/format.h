@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	6u
+#define FORMAT_VERSION	7u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -62,6 +62,8 @@ typedef struct FormatHeader {
   Costs costs;
   char uncompensated[64];	/* why overhead stays in the times, or "" */
   char ended[128];	/* why recording ended by itself, or "" */
+  uint32_t instruction;	/* size of an Instruction */
+  uint32_t unused;
 } FormatHeader;
 
 
@@ -71,14 +73,15 @@ typedef enum BlockKind {
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
   BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
-  BLOCK_LAST = BLOCK_LINEOVERHEAD
+  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function */
+  BLOCK_LAST = BLOCK_INSTRUCTIONS
 } BlockKind;
 
 typedef struct FileBlock {	/* its contents are right behind it */
   uint32_t kind;
   uint32_t owner;	/* function, or number of the chunk */
   uint32_t units;	/* of all of it */
-  uint32_t used;	/* journal: bytes; lines: counters */
+  uint32_t used;	/* journal: bytes; others: counters */
   uint32_t unused[12];
 } FileBlock;
 

@@ -225,6 +225,7 @@ static void livefile_setstore (LiveFile *l) {
   Store *s = &l->store;
   s->nodes = &l->file->nodes;
   s->lines = &l->file->lines;
+  s->instructions = &l->file->instructions;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

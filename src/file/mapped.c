@@ -97,6 +97,15 @@ static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
 }
 
 
+static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_INSTRUCTIONS,
+                              owner, size);
+  if (b == NULL) return NULL;
+  platform_publish(&b->used, (uint32_t)(size / sizeof(Instruction)));
+  return block_data(b);
+}
+
+
 const char *mapped_failure (const MappedFile *f) {
   if (sigbus_lost(f->range) || f->error == EIO)
     return "the file was cut short by someone else";
@@ -169,13 +178,15 @@ static void mapped_begin (MappedFile *f) {
   h->sizes[1] = (uint32_t)sizeof(FileBlock);
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
+  h->instruction = (uint32_t)sizeof(Instruction);
   h->pid = f->pid;
   h->base = (uint64_t)(uintptr_t)h;
   h->units = FORMAT_BLOCKS / FORMAT_UNIT;
   f->nodes.get = mapped_getnodes;
   f->nodes.published = &h->nodes;
   f->lines.get = mapped_getlines;
-  f->nodes.ud = f->lines.ud = f;
+  f->instructions.get = mapped_getinstructions;
+  f->nodes.ud = f->lines.ud = f->instructions.ud = f;
 }
 
 

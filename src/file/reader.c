@@ -39,7 +39,8 @@ static int header_ours (const FormatHeader *h) {
   static const uint32_t sizes[] = {
     sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
   };
-  return memcmp(h->sizes, sizes, sizeof sizes) == 0;
+  return memcmp(h->sizes, sizes, sizeof sizes) == 0 &&
+         h->instruction == sizeof(Instruction);
 }
 
 

@@ -211,6 +211,35 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
 }
 
 
+/* The counters of a function's instructions: the sums must be sums. */
+static int restore_instructions (Restoring *c, const FileBlock *b) {
+  Instructions *x;
+  Function *f;
+  uint32_t i;
+  if (b->owner >= c->r->functions.list.count)
+    return restore_fail(c, "function of instructions");
+  f = functions_at(&c->r->functions, b->owner);
+  x = &f->instructions;
+  if (x->list != NULL || b->used == 0 ||
+      b->used > block_room(b) / sizeof(Instruction))
+    return restore_fail(c, "number of instructions");
+  x->list = (Instruction *)(void *)(c->l->bytes +
+                                    (block_bytes(b) - c->l->bytes));
+  x->count = b->used;
+  for (i = 0; i < x->count; i++) {
+    const Instruction *n = &x->list[i];
+    uint64_t most = INT64_MAX - c->hits;
+    if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
+      return restore_fail(c, "line of an instruction");
+    if (n->count > most / 4 || n->next[0] > most / 4 ||
+        n->next[1] > most / 4 || n->next[2] > most / 4)
+      return restore_fail(c, "figures of an instruction");
+    c->hits += n->count;
+  }
+  return 1;
+}
+
+
 /* Checks the lines that calls were made from. */
 static int restore_checkcalllines (Restoring *c) {
   const Tree *t = &c->r->tree;
@@ -240,7 +269,9 @@ static int restore_lines (Restoring *c) {
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
   for (; b < block_end(c->l); b = block_after(b))
-    if (b->kind == BLOCK_LINES && !restore_counters(c, b)) return 0;
+    if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
+        (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
+      return 0;
   if (count > 1 && !restore_checkcalllines(c)) return 0;
   for (i = 1; i < count; i++) lines += c->highest[i];
   return lines <= c->l->size || restore_fail(c, "number of lines");
@@ -390,11 +421,11 @@ static void restore_header (Restoring *c) {
   const FormatHeader *h = c->h;
   Loaded *l = c->l;
   Recording *r = c->r;
-  r->mode = h->mode <= MODE_TRACE ? (Mode)h->mode : MODE_CALL;
+  r->mode = h->mode <= MODE_COUNT ? (Mode)h->mode : MODE_CALL;
   r->tree.foldat = h->foldat;
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;
-  r->clock.kind = h->clock <= CLOCK_HOST ? (ClockKind)h->clock : CLOCK_TICKS;
+  r->clock.kind = h->clock <= CLOCK_COUNT ? (ClockKind)h->clock : CLOCK_TICKS;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->direct = h->direct != 0;
@@ -461,6 +492,24 @@ static void restore_since (Restoring *c) {
 }
 
 
+/*
+** In mode count, what ran since the last call or return is not in a node
+** yet: it belongs to the one that runs, or ran when the program ended.
+*/
+static void restore_uncharged (Restoring *c) {
+  const Functions *fs = &c->r->functions;
+  const Tree *t = &c->r->tree;
+  Node *running = restore_running(c);
+  uint64_t counted = 0, charged = 0;
+  uint32_t i;
+  if (c->r->mode != MODE_COUNT || running == NULL) return;
+  for (i = 0; i < fs->list.count; i++)
+    counted += instructions_sum(&functions_at(fs, i)->instructions);
+  for (i = 0; i < t->nodes.count; i++) charged += tree_node(t, i)->self;
+  if (counted > charged) running->self += counted - charged;
+}
+
+
 /* Nodes and lines are in what was read, and are not to be freed. */
 static const Pages restore_pages = {NULL, NULL, NULL};
 
@@ -481,6 +530,7 @@ int restore (Loaded *l) {
   restore_header(&c);
   restore_strings(&c);
   restore_since(&c);
+  restore_uncharged(&c);
   return 1;
 }
 

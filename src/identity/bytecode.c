@@ -241,6 +241,20 @@ static uint64_t shape_mix (uint64_t hash, uint64_t n) {
 }
 
 
+/* room for the lines of 'n' instructions; 0: out of memory */
+static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
+  if (n > d->placed) {
+    int *p = cast(int *, memory_resize(m, d->places, d->placed * sizeof *p,
+                                       n * sizeof *p));
+    if (p == NULL) return 0;
+    d->places = p;
+    d->placed = n;
+  }
+  memset(d->places, 0, n * sizeof *d->places);
+  return 1;
+}
+
+
 /*
 ** The line of each instruction: a byte says how far it is from the one
 ** before, or that an absolute one follows. The last instruction is the
@@ -260,6 +274,8 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
       line = (int)read_number(r);
     }
     else line += delta;
+    if (r->depth == 1 && r->out->marking && i < r->out->placed)
+      r->out->places[i] = line;
     hash = shape_mix(hash, (uint32_t)line - (uint32_t)d->line);
     if (vararg && i == 0) continue;
     if (d->entry < 0) d->entry = d->first = d->final = line;
@@ -334,6 +350,9 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   d->ordinal = d->func = 0;
   d->equals = 1;
   read_skip(r, own, r->instruction);
+  if (r->depth == 1 && r->out->marking && r->status == READ_WELL &&
+      !places_room(r->out, r->dump->memory, own))
+    r->status = READ_NOMEMORY;
   constants = read_constants(r);
   hash = text_hash(r->dump->bytes + start, r->at - start);
   hash = read_upvalues(r, hash);
@@ -553,9 +572,11 @@ void bytecode_free (Bytecode *d, const Memory *m) {
   memory_free(m, d->list, d->capacity * sizeof *d->list);
   memory_free(m, d->active, d->actives);
   memory_free(m, d->code, d->codes * sizeof *d->code);
+  memory_free(m, d->places, d->placed * sizeof *d->places);
   d->list = NULL;
   d->active = NULL;
   d->code = NULL;
+  d->places = NULL;
   d->count = d->capacity = d->lines = d->actives =
-    d->codes = 0;
+    d->codes = d->placed = 0;
 }

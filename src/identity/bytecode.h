@@ -14,6 +14,8 @@
 #include "base/memory.h"
 
 
+#define BYTECODE_INSTRUCTION	4	/* bytes of one */
+
 typedef struct Prototype {
   int line, last;	/* where it is defined; -1: the dump was not read */
   uint64_t fingerprint;	/* hash of all that was compiled */
@@ -44,6 +46,9 @@ typedef struct Bytecode {
   uint32_t actives;
   LineCode *code;	/* of the dumped function, from its first line */
   uint32_t codes;	/* room for these */
+  int *places;		/* of the dumped function: line of each instruction,
+			   0: not known */
+  uint32_t placed;	/* room for these */
 } Bytecode;
 
 /*

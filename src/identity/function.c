@@ -311,6 +311,21 @@ static int function_haslines (Functions *fs, lua_State *L, Source *s,
 }
 
 
+/* Makes counters, unless there are any. 0: out of memory. */
+static int function_counters (Functions *fs, Function *f, const Prototype *p,
+                              const LineCode *code, const int *places) {
+  const Policy *by = &fs->policy;
+  if (f->kind == FUNCTION_INTERNAL || f->marks & FUNCTION_EXCLUDED ||
+      f->lines.list != NULL || f->instructions.list != NULL)
+    return 1;
+  if (!by->instructions)
+    return lines_init(&f->lines, fs->memory, by->pages, f->id, p, code);
+  if (p->code == NULL) return 1;
+  return instructions_init(&f->instructions, fs->memory, by->pages, f->id,
+                           p->code, places, p->size / BYTECODE_INSTRUCTION);
+}
+
+
 /* The closure on top of L is met for the first time. */
 static Function *function_meet (Functions *fs, lua_State *L,
                                 lua_State *at, lua_Debug *ar,
@@ -319,6 +334,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   SourceState before = source->state;
   Prototype p, *own = NULL;
   const LineCode *code;
+  const int *places;
   int lines = function_haslines(fs, L, source, ar), ok = 1;
   Function *f;
   *key = KEY_CLOSURE;
@@ -327,6 +343,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   if (!bytecode_read(&fs->read, fs->memory, L)) return NULL;
   p = fs->read.list[0];
   code = fs->read.code;  /* 'source_main' may take the rest */
+  places = fs->read.places;
   if (*ar->what == 'm') {
     ok = bytecode_number(&fs->read, fs->memory) &&
          codes_setall(&fs->codes, source->text, &fs->read) &&
@@ -340,10 +357,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   if (!ok || *key == KEY_NOMEMORY) return NULL;
   f = function_define(fs, L, at, ar, source, &p);
   if (f == NULL) return NULL;
-  if (lines && f->lines.list == NULL && f->kind != FUNCTION_INTERNAL &&
-      !(f->marks & FUNCTION_EXCLUDED) &&
-      !lines_init(&f->lines, fs->memory, fs->policy.pages, f->id, &p, code))
-    return NULL;
+  if (lines && !function_counters(fs, f, &p, code, places)) return NULL;
   if (lines && !functions_tell(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;
   if (before != source->state && source->state == SOURCE_MIXED) {
@@ -438,15 +452,19 @@ int functions_truncated (const Functions *fs, uint32_t id) {
 
 void functions_clear (Functions *fs) {
   uint32_t i;
-  for (i = 0; i < fs->list.count; i++)
+  for (i = 0; i < fs->list.count; i++) {
     lines_clear(&functions_at(fs, i)->lines);
+    instructions_clear(&functions_at(fs, i)->instructions);
+  }
 }
 
 
 void functions_free (Functions *fs) {
   uint32_t i;
-  for (i = 0; fs->policy.pages == NULL && i < fs->list.count; i++)
+  for (i = 0; fs->policy.pages == NULL && i < fs->list.count; i++) {
     lines_free(&functions_at(fs, i)->lines, fs->memory);
+    instructions_free(&functions_at(fs, i)->instructions, fs->memory);
+  }
   for (i = 1; i < fs->sources.count; i++)
     source_free(functions_source(fs, i), fs->memory);
   index_free(&fs->byidentity);

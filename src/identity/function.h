@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "identity/codes.h"
 #include "identity/library.h"
+#include "identity/instruction.h"
 #include "identity/line.h"
 #include "identity/source.h"
 
@@ -55,7 +56,8 @@ typedef struct Function {
   uint32_t ordinal;	/* among functions that are equal otherwise */
   uint32_t layout;	/* see bytecode.h */
   uint32_t nth;		/* among those on the same lines; 0: not known */
-  Lines lines;		/* counters of its lines */
+  Lines lines;		/* counters of its lines ... */
+  Instructions instructions;	/* ... or of its instructions */
   int line, last;
   uint8_t kind;
   uint8_t marks;
@@ -80,6 +82,7 @@ typedef struct Address {
 typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
   int lines;		/* are lines counted? */
+  int instructions;	/* or rather instructions, of the same sources? */
   uint32_t limit;	/* most functions */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
@@ -87,7 +90,7 @@ typedef struct Policy {
   int (*include) (const void *functions, lua_State *L, const Function *f);
   /* are the lines of this source counted? NULL: all are */
   int (*include_lines) (lua_State *L, const char *source);
-  const Pages *pages;	/* where line counters come from; NULL: memory */
+  const Pages *pages;	/* where these counters come from; NULL: memory */
   /*
   ** Is told of new functions, and when more is known of a source (by
   ** index, 0: none) before anything else happens. 0: out of memory.

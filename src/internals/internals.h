@@ -122,12 +122,19 @@ static inline uint64_t internals_lines (const void *proto) {
   return lines;
 }
 
+/*
+** In a hook, how many instructions of 'code', which a Lua function runs,
+** lie before the next one.
+*/
+static inline size_t internals_behind (CallAddress ci, const void *code) {
+  const char *pc = cast(const char *, internals_load(ci, INTERNALS_CI_PC));
+  return (size_t)(pc - cast(const char *, code)) / INTERNALS_INSTRUCTION;
+}
+
 /* In a hook, the index of the instruction that a Lua function is at. */
 static inline size_t internals_instruction (CallAddress ci,
                                             const void *proto) {
-  const char *pc = cast(const char *, internals_load(ci, INTERNALS_CI_PC));
-  const char *code = cast(const char *, internals_code(proto));
-  return (size_t)(pc - code) / INTERNALS_INSTRUCTION - 1;
+  return internals_behind(ci, internals_code(proto)) - 1;
 }
 
 #endif

@@ -59,9 +59,30 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
   lnodes_set(L, "calls", n->calls);
+  if (nodes->counting) {
+    lnodes_set(L, "instructions", n->self);
+    lnodes_set(L, "total_instructions", n->total);
+    return 1;
+  }
   lnodes_set(L, "self_ns", n->self);
   lnodes_set(L, "self_raw_ns", n->raw);
   lnodes_set(L, "total_ns", n->total);
+  return 1;
+}
+
+
+/* nodes -> : what they hold are instructions, not times */
+static int nodes_counting (lua_State *L) {
+  lnodes_check(L, 1)->counting = 1;
+  return 0;
+}
+
+
+/* nodes -> what is 100 %: all but overhead */
+static int nodes_program (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
+  lua_pushinteger(L, nodes->list[0].total - nodes->list[NODE_OVERHEAD].self);
   return 1;
 }
 
@@ -163,6 +184,8 @@ static const luaL_Reg lnodes_methods[] = {
 
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
+  {"counting", nodes_counting},
+  {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
   {NULL, NULL}

@@ -152,7 +152,7 @@ static lua_Integer snapshot_truncated (const Recording *r) {
 
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s, const Overhead *o) {
-  static const char *const modes[] = {"call", "line", "trace"};
+  static const char *const modes[] = {"call", "line", "trace", "count"};
   const Figures *f = r->figures;
   lua_createtable(L, 0, 24);
   lua_pushstring(L, modes[r->mode]);
@@ -196,6 +196,15 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 }
 
 
+/* Counters of instructions, as they lie in memory: see instructions.lua. */
+static void snapshot_pushinstructions (lua_State *L, const Function *f) {
+  const Instructions *x = &f->instructions;
+  if (x->list == NULL) return;
+  lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
+  lua_setfield(L, -2, "counters");
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -209,6 +218,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
+    snapshot_pushinstructions(L, f);
     lua_rawseti(L, -2, s->func[i]);
   }
 }

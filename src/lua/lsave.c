@@ -138,6 +138,7 @@ static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
     f->marks = (uint8_t)save_at(L, marks, i);
     f->line = (int)save_integer(L, -1, "line");
     f->last = (int)save_integer(L, -1, "last_line");
+    f->nth = (uint32_t)save_integer(L, -1, "nth");
     f->shape = save_shape(L, -1);
     f->layout = (uint32_t)save_integer(L, -1, "layout");
     ok = f->source != TEXT_FAILED && f->name != TEXT_FAILED;
@@ -239,6 +240,29 @@ static int save_lines (lua_State *L, int arg, Saving *s) {
 }
 
 
+/* The instructions of the functions at 'arg'. 0: no room. */
+static int save_instructions (lua_State *L, int arg, Saving *s) {
+  const Pages *p = &s->file->instructions;
+  lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
+  int ok = 1;
+  for (i = 1; ok && i <= n; i++) {
+    size_t size;
+    const char *counters;
+    lua_rawgeti(L, arg, i);
+    lua_getfield(L, -1, "counters");
+    counters = lua_tolstring(L, -1, &size);
+    size -= counters ? size % sizeof(Instruction) : 0;
+    if (counters != NULL && size > 0) {
+      void *to = p->get(p->ud, (uint32_t)i - 1, size);
+      ok = to != NULL;
+      if (ok) memcpy(to, counters, size);
+    }
+    lua_pop(L, 2);
+  }
+  return ok;
+}
+
+
 /* The source on top. 0: out of memory. */
 static int save_source (lua_State *L, Saving *s) {
   const Memory *m = &s->memory;
@@ -309,9 +333,10 @@ static void save_string (lua_State *L, int arg, const char *field, char *to,
 
 /* Times are in ns already. */
 static void save_header (lua_State *L, int arg, FormatHeader *h) {
-  static const char *const modes[] = {"call", "line", "trace", NULL};
+  static const char *const modes[] = {"call", "line", "trace", "count",
+                                      NULL};
   static const char *const clocks[] = {"tsc", "monotonic", "cpu", "host",
-                                       NULL};
+                                       "instructions", NULL};
   static const char *const ways[] = {"public", "direct", NULL};
   h->foldat = (uint32_t)save_integer(L, arg, "fold_at");
   h->given = 1;
@@ -351,7 +376,7 @@ static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   ok = lfile_meta(L, &s->journal);
   lua_pop(L, 1);
   return ok && save_functions(L, 3, 8, s) && save_names(L, 3, s) &&
-         save_lines(L, 6, s) && save_sources(L, 7, s) &&
+         save_lines(L, 6, s) && save_instructions(L, 3, s) && save_sources(L, 7, s) &&
          save_nodes(nodes, s) && mapped_close(s->file, 1);
 }
 

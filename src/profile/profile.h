@@ -27,6 +27,7 @@ typedef struct ProfileNode {
 typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
+  int counting;		/* are these instructions, not times? */
 } Nodes;
 
 /* what was counted for a line of a function */

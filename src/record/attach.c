@@ -5,6 +5,7 @@
 #include "record/attach.h"
 
 #include "record/hook.h"
+#include "record/instructions.h"
 
 
 #define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
@@ -17,9 +18,12 @@ int attach_is (lua_State *L) {
 
 /*
 ** Setting a hook makes Lua count from zero: where the program counts
-** instructions, line events do not come and go.
+** instructions, events for lines, or ours for these, do not come and go.
 */
 int attach_wantslines (const Hot *h, const Stack *s) {
+  if (h->counting.on)
+    return s->mask & LUA_MASKCOUNT ||
+           instructions_wanted(h->recorder, instructions_frame(s));
   if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
     return h->lines;
   return s->top->line != &h->nowhere;
@@ -39,8 +43,10 @@ static int attach_interval (Hot *h, const Stack *s) {
 
 
 void attach_lines (Recorder *r, Stack *s, int lines) {
-  int mask = ATTACH_MASK | s->mask | (lines ? LUA_MASKLINE : 0);
-  int count = lines ? attach_interval(r->hot, s) : 0;
+  int instructions = r->hot->counting.on;
+  int mask = ATTACH_MASK | s->mask
+           | (lines && !instructions ? LUA_MASKLINE : 0);
+  int count = !lines ? 0 : instructions ? 1 : attach_interval(r->hot, s);
   s->lines = lines;
   if (count > 0) mask |= LUA_MASKCOUNT;
   else count = s->count;

@@ -140,10 +140,8 @@ static int reset_reroot (Recorder *r, Stack *s) {
   if (below != NULL && !reset_reroot(r, below)) return 0;
   if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->hot->fold) stack_count(s);
-  if (r->hot->trace) {
-    for (f = s->base; f <= s->top; f++) f->as.entered = 0;
-    stack_retrace(s);
-  }
+  for (f = s->base; f <= s->top; f++) f->as.entered = 0;
+  if (r->hot->trace) stack_retrace(s);
   return 1;
 }
 

@@ -14,6 +14,7 @@
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
+#include "record/instructions.h"
 #include "record/nogc.h"
 #include "record/resync.h"
 
@@ -181,6 +182,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   is.flags |= tail;
   f->is = is;
   if (how & HOW_LINES) f->line = entry;
+  if (how & HOW_COUNT) f->as.at = 0;
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
 }
@@ -207,6 +209,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   f->node = n;
   f->is = c->is;
   if (how & HOW_LINES) f->line = c->entry;
+  if (how & HOW_COUNT) f->as.at = 0;
   h->top = f;
   return 1;
 }
@@ -292,6 +295,26 @@ static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
   if (line != NULL && line->counts < UINT32_MAX) line->counts++;
   if (h->somelines && lua_gethookcount(L) != COUNT_INTERVAL)
     lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
+}
+
+
+/* An instruction of another function than at the last event. */
+static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
+  Stack *s = h->recorder->current;
+  Frame *f = h->top;
+  if (likely(f->ci == ar->i_ci && instructions_enter(h, f, ar->i_ci))) {
+    instructions_add(h, ar->i_ci);
+    return;
+  }
+  hot_charge(h, hot_now(h));
+  if (h->top->ci != ar->i_ci && hook_unwind(h, L, ar->i_ci, 0, 0) == NULL)
+    return;
+  *h->running = h->top->node;
+  s->top = h->top;
+  f = instructions_frame(s);
+  if (instructions_enter(h, f, ar->i_ci)) instructions_add(h, ar->i_ci);
+  else if (s->lines && !attach_wantslines(h, s))
+    attach_lines(h->recorder, s, 0);
 }
 
 /* }====================================================== */
@@ -441,8 +464,10 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   }
   now = hot_now(h);
   if (h->L != L && !hook_switch(h->recorder, L, ar, &now)) return h;
+  h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
-    hook_count(h, L, ar);
+    if (h->counting.on) hook_instruction(h, L, ar);
+    else hook_count(h, L, ar);
     return h;
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
@@ -547,23 +572,67 @@ EVENT_FUNCTION(hook_linesdirect, HOW_DIRECT | HOW_LINES)
 EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
 
 
+/*
+** Mode count. The instructions of the function that ran last are the hot
+** path; calls and returns need no clock.
+*/
+static void hook_counting (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  if (unlikely(h->L != L)) hook_slow(L, ar);
+  else if (likely(ar->event == LUA_HOOKCOUNT)) {
+    if (likely(h->counting.ci == ar->i_ci)) instructions_add(h, ar->i_ci);
+    else {
+      hook_instruction(h, L, ar);
+      nogc_settle(h, L);
+    }
+  }
+  else if (h->how != (HOW_DIRECT | HOW_COUNT | HOW_ANY)) hook_slow(L, ar);
+  else {
+    h->counting.ci = NULL;
+    hot_charge(h, h->counting.ticks);
+    h->countdown--;
+    if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
+    else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT))
+      hook_anycall(h, L, ar);
+    if (h->L != NULL) hook_somelines(h);
+    nogc_settle(h, L);
+  }
+}
+
+
+/*
+** The program counts instructions, too: it sees as many of the events as it
+** asked for.
+*/
+static int hook_shares (const Recorder *r, Stack *s, int event) {
+  if (event != LUA_HOOKCOUNT || !r->hot->counting.on || !s->lines) return 1;
+  if (++s->counts < s->count) return 0;
+  s->counts = 0;
+  return 1;
+}
+
+
 /* The program has a hook of its own, which sees the event after us. */
 static void hook_chained (lua_State *L, lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int mine = LUA_MASKCALL | LUA_MASKRET;
   int top = lua_gettop(L);
   Recorder *r = hook_recorder(L);
-  const Stack *s;
+  Stack *s;
   if (r == NULL) {
     hook_leave(recorder_get(L), L, ar);
     return;
   }
   if (r->hot->lines) mine |= LUA_MASKLINE;
+  s = r->current;
+  if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
+  if (r->hot->counting.on && s != NULL && s->lines) mine |= LUA_MASKCOUNT;
   if (mine & (1 << event)) hook_slow(L, ar);
   lua_settop(L, top);
   s = r->current;
   if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
-  if (s != NULL && s->mask & (1 << event)) s->hook(L, ar);
+  if (s != NULL && s->mask & (1 << event) && hook_shares(r, s, event))
+    s->hook(L, ar);
 }
 
 
@@ -584,13 +653,14 @@ int hook_is (lua_Hook f) {
   size_t i;
   for (i = 0; i < WAYS; i++)
     if (f == hook_ways[i].hook) return 1;
-  return f == hook_chained;
+  return f == hook_chained || f == hook_counting;
 }
 
 
 lua_Hook hook_function (const Hot *h, const Stack *s) {
   size_t i = 0;
   if (s->hook != NULL) return hook_chained;
+  if (h->counting.on) return hook_counting;
   while (i < WAYS - 1 && hook_ways[i].how != (h->how & ~HOW_ANY)) i++;
   return hook_ways[i].hook;
 }

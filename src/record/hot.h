@@ -54,7 +54,18 @@ typedef struct Cache {
 #define HOW_FRAMES	4	/* the host's */
 #define HOW_CALLSITES	8
 #define HOW_DIRECT	16	/* Lua's structures are read */
+#define HOW_COUNT	64	/* instructions are counted */
 #define HOW_ANY		32	/* the bits are known to the recorder only */
+
+/* in mode count: what is counted, as long as no other event comes */
+typedef struct Counting {
+  CallAddress ci;	/* that of the function; NULL: none, look again */
+  const void *code;
+  Instruction *list;
+  uint32_t *at;		/* see Frame */
+  uint64_t ticks;	/* instructions that were counted */
+  int on;		/* is this mode count? */
+} Counting;
 
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
@@ -79,6 +90,7 @@ typedef struct Hot {
   int somelines;	/* ... of some sources only? */
   int direct;		/* are Lua's structures read? */
   int trace;
+  Counting counting;
   int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted */
   const Node *unread;	/* 'running' points here when nobody reads it */

@@ -138,7 +138,8 @@ void recorder_choose (Recorder *r) {
   Hot *h = r->hot;
   int how = (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
             (h->frames ? HOW_FRAMES : 0) |
-            (h->callsites ? HOW_CALLSITES : 0);
+            (h->callsites ? HOW_CALLSITES : 0) |
+            (h->counting.on ? HOW_COUNT : 0);
   int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
              how == HOW_FRAMES;
   if (h->direct) how |= HOW_DIRECT;
@@ -166,7 +167,10 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->fold = o->foldat == 0;
   h->lines = o->mode == MODE_LINE;
   h->direct = r->recording.direct;
-  h->somelines = h->lines && o->include_lines != NULL;
+  h->counting.on = o->mode == MODE_COUNT;
+  h->counting.ticks = 0;
+  h->somelines = h->counting.on ||
+                 (h->lines && o->include_lines != NULL);
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
   h->tree = &r->recording.tree;
@@ -176,17 +180,24 @@ static void recorder_sethot (Recorder *r, const Options *o) {
 }
 
 
+/* where the counters of functions are to be */
+static const Pages *recorder_pages (const Store *s, Mode mode) {
+  return mode == MODE_COUNT ? s->instructions : s->lines;
+}
+
+
 static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   Functions *fs = &r->recording.functions;
   Policy p = ZEROS;
   p.exclude_c = o->exclude_c;
-  p.lines = o->mode == MODE_LINE;
+  p.lines = o->mode == MODE_LINE || o->mode == MODE_COUNT;
+  p.instructions = o->mode == MODE_COUNT;
   p.limit = o->max_nodes;
   p.internal = r->internal;
   p.internals = r->internals;
   p.include = o->include;
   p.include_lines = o->include_lines;
-  if (r->store != NULL) p.pages = r->store->lines;
+  if (r->store != NULL) p.pages = recorder_pages(r->store, o->mode);
   if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
   if (r->nogc) r->nogc_cycle = collection_now(L);  /* marked anew */
   return o->internal == NULL || functions_hide(fs, o->internal);
@@ -215,6 +226,14 @@ static int recorder_beginstore (Recorder *r) {
 }
 
 
+static void recorder_startclock (Recorder *r) {
+  Clock *c = &r->recording.clock;
+  Mode mode = r->recording.mode;
+  clock_start(c, r->options.cpu, mode == MODE_TRACE);
+  if (mode == MODE_COUNT) clock_count(c, &r->hot->counting.ticks);
+}
+
+
 int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   Recording *x = &r->recording;
   recorder_free(r);
@@ -231,7 +250,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory) ||
       !recorder_functions(r, L, o))
     return 0;
-  clock_start(&x->clock, o->cpu, o->mode == MODE_TRACE);
+  recorder_startclock(r);
   recorder_sethot(r, o);
   if (!recorder_clear(r)) return 0;
   if (r->store != NULL && !recorder_beginstore(r)) return 0;
@@ -267,6 +286,7 @@ int recorder_clear (Recorder *r) {
   r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
+  h->counting.ci = NULL;
   recorder_choose(r);
   frames_clear(&r->frames);
   recorder_forget(r);
@@ -314,6 +334,17 @@ static int recorder_movelines (Recorder *r) {
 }
 
 
+static int recorder_moveinstructions (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  uint32_t i;
+  for (i = 0; i < fs->list.count; i++)
+    if (!instructions_move(&functions_at(fs, i)->instructions,
+                           r->store->instructions, i))
+      return 0;
+  return 1;
+}
+
+
 int recorder_move (Recorder *r, Store *to) {
   Recording *x = &r->recording;
   Functions *fs = &x->functions;
@@ -325,10 +356,11 @@ int recorder_move (Recorder *r, Store *to) {
   r->hot->running = to->running;
   tree_free(&x->tree);
   recorder_setstore(r, &r->options);
-  fs->policy.pages = to->lines;
-  ok = !r->hot->lines || recorder_movelines(r);
+  fs->policy.pages = recorder_pages(to, x->mode);
+  ok = x->mode == MODE_COUNT ? recorder_moveinstructions(r)
+     : !r->hot->lines || recorder_movelines(r);
   from->free(from);
-  clock_start(&x->clock, r->options.cpu, x->mode == MODE_TRACE);
+  recorder_startclock(r);
   if (!ok || !recorder_clear(r) || !recorder_beginstore(r)) return 0;
   for (i = 1; i < fs->sources.count; i++)
     if (functions_source(fs, i)->lines > 0 && !to->told(to, i)) return 0;

@@ -65,7 +65,8 @@ typedef struct Options {
 ** one, counters lie in memory and nobody is told of anything.
 */
 typedef struct Store {
-  const Pages *nodes, *lines;	/* where their chunks come from */
+  const Pages *nodes, *lines;	/* where their chunks come from ... */
+  const Pages *instructions;	/* ... in mode count, in the place of lines */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
   /* Takes all that there is so far. 0: no room for it. */

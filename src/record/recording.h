@@ -12,7 +12,7 @@
 #include "record/timing.h"
 
 
-typedef enum Mode { MODE_CALL, MODE_LINE, MODE_TRACE } Mode;
+typedef enum Mode { MODE_CALL, MODE_LINE, MODE_TRACE, MODE_COUNT } Mode;
 
 /* Figures of the whole, which may lie in a file. */
 typedef struct Figures {

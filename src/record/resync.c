@@ -13,6 +13,7 @@ void resync_current (Recorder *r, Stack *s) {
   h->L = s->L;
   h->top = s->top;
   h->limit = s->limit;
+  h->counting.ci = NULL;
   *h->running = s->top->node;
 }
 
@@ -25,6 +26,7 @@ int resync_room (Hot *h) {
   if (!stack_grow(s, &r->recording.memory)) return 0;
   h->top = s->top;
   h->limit = s->limit;
+  h->counting.ci = NULL;
   return 1;
 }
 

@@ -34,6 +34,7 @@ typedef struct Frame {
   union {
     uint32_t call_line;	/* while there is no node */
     uint64_t entered;	/* in mode trace: ns, plus one; 0: not traced */
+    uint32_t at;	/* in mode count: counter of its last instruction */
   } as;
 } Frame;
 
@@ -54,6 +55,7 @@ typedef struct Stack {
   uint64_t frame;	/* the host's frame in which all nodes were touched */
   lua_Hook hook;	/* the program's own, and what it asked for */
   int mask, count;
+  int counts;		/* instructions since its last count event */
 } Stack;
 
 typedef struct Stacks {

@@ -1,5 +1,6 @@
 -- Whole sources: one of them, or the hottest.
 
+local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
@@ -30,7 +31,7 @@ end
 ---@param view cprof.AnnotateView
 ---@return cprof.File[]
 function files.all(view)
-  local list, whole = {}, view.profile.lines
+  local list, whole = {}, view.profile.lines_of()
   for of, lines in pairs(view.profile.lines_of(view.remaining)) do
     local file = { source = of, place = name.place(of), lines = lines,
                    self_ns = 0, ran = 0, active = 0, hottest = 0 }
@@ -65,15 +66,16 @@ end
 
 local function block_of(view, file, greatest)
   local content, note = source.text(view.profile, file.source)
-  local whole = view.profile.lines[file.source]
+  local whole = view.profile.lines_of()[file.source]
   local shown = shown_lines(view, file, whole)
+  local mark = expressions.marker(view, file.source, content)
   local function line_at(number)
     local line = whole[number]
     if not content[number] and
        not (line and (line.active or line.hits > 0)) then
       return nil
     end
-    return { number = number, figures = file.lines[number],
+    return mark { number = number, figures = file.lines[number],
       content = source.printable(content[number] or ""),
       never = line and line.active and line.hits == 0 and
         line.self_raw_ns == 0 }
@@ -81,7 +83,8 @@ local function block_of(view, file, greatest)
   local block = {
     title = format.plain(file.place),
     facts = ("%s %% of %s, %d of %d lines ran"):format(
-      format.percent(file.self_ns, view.whole), format.time(view.whole),
+      format.percent(file.self_ns, view.whole),
+      view.page:time(view.whole, false),
       file.ran, file.active),
     note = note,
     rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,

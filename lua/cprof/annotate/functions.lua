@@ -1,6 +1,7 @@
 -- The hottest functions, each with its lines.
 
 local find = require "cprof.report.find"
+local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
 local lines = require "cprof.lines"
 local listing = require "cprof.annotate.listing"
@@ -111,10 +112,11 @@ function functions.block(view, row)
     end
   end
   marked = listing.around(marked, o.context or 1)
+  local mark = expressions.marker(view, f.source, known.content)
   local function line_at(number)
     local content = known.content[number]
     if not content and not own[number] then return nil end
-    return { number = number, content = source.printable(content or ""),
+    return mark { number = number, content = source.printable(content or ""),
       figures = own[number],
       never = never_ran(number) }
   end

@@ -6,6 +6,7 @@ local core = require "cprof.core"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
+local lines = require "cprof.lines"
 local nearest = require "cprof.nearest"
 local options = require "cprof.options"
 local page = require "cprof.page"
@@ -19,6 +20,8 @@ local annotate = {}
 ---@field context? integer    lines around those that are shown; others fold
 ---@field min_percent? number least share of a line that is shown
 ---@field sort? "line"|"self"|"hits"   self, hits: the hottest lines of all
+---@field expressions? boolean  mode "count": shade the parts of lines, and
+---    tell their counts
 ---@field focus? string       only this function, by title or name
 ---@field ignore? string      not this one
 ---@field limit? integer      most functions, files, or lines when sorted
@@ -32,6 +35,7 @@ local annotate_options = {
            default = "time" },
   relative = { type = "string", values = { "file", "project" } },
   coverage = { type = "boolean", default = false },
+  expressions = { type = "boolean", default = false },
   context = { type = "integer", min = 0 },
   min_percent = { type = "number", min = 0, max = 100 },
   sort = { type = "string", values = { "line", "self", "hits" },
@@ -163,11 +167,16 @@ function annotate.make(profile, source, given, level)
       type(source)), level)
   end
   local o = options.check("annotate", annotate_options, given, level)
-  if profile.meta.mode ~= "line" then
+  if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
+  end
+  if o.expressions and profile.meta.mode ~= "count" then
+    error('annotate: option \'expressions\' needs a profile of mode ' ..
+      '"count"', level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
+    counts = page.counts(profile),
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

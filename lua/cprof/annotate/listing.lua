@@ -1,15 +1,31 @@
 -- Lines of sources with figures beside each: rows, and how they are shown.
 
 local bound = require "cprof.bound"
+local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
 
 local listing = {}
 
 local never_ran <const> = "  ← never ran"
 
+-- a line whose parts have colours of their own
+local function cut_painted(s, width)
+  local out, left = {}, width - 1
+  for plain, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
+    local n = utf8.len(plain) or #plain
+    if n > left then
+      plain = plain:sub(1, (utf8.offset(plain, left + 1) or left + 1) - 1)
+    end
+    out[#out + 1] = plain .. code
+    left = math.max(left - n, 0)
+  end
+  return table.concat(out) .. "…"
+end
+
 -- what a line says of itself stays when its text is cut
 local function cut(s, width)
   if format.width(s) <= width then return s end
+  if s:find("\27", 1, true) then return cut_painted(s, width) end
   local text = s:sub(-#never_ran) == never_ran and s:sub(1, -#never_ran - 1)
   if not text then return format.cutend(s, width) end
   return format.cutend(text, width - format.width(never_ran)) .. never_ran
@@ -24,6 +40,13 @@ local columns = {
   { title = "", left = true, least = 10, cut = cut },
 }
 
+-- the same where there are instructions in the place of times
+local counted_columns = {}
+for i, column in ipairs(columns) do
+  counted_columns[i] = setmetatable({
+    title = column.title:gsub("^self", "instr") }, { __index = column })
+end
+
 -- columns that make room for the source, in turn: per call, total, calls,
 -- self %
 local dispensable <const> = { 6, 5, 4, 3 }
@@ -35,6 +58,8 @@ local SOURCE <const> = 8
 ---@field content string
 ---@field figures cprof.Line?
 ---@field never boolean      could it have run?
+---@field spans? cprof.Span[]  its parts, where these are shown
+---@field greatest? integer   count of the part of all lines that ran most
 
 ---The row of a line.
 ---@param view cprof.AnnotateView
@@ -66,8 +91,17 @@ function listing.row(view, line, greatest)
     cell(total > 0, page:time(total, bounded)),
     cell(called, called and page:time(total // figures.calls, bounded)),
     number,
-    { line.content, style },
+    line.spans and expressions.painted(line.content, line.spans,
+      line.greatest, page.paint) or { line.content, style },
   }
+end
+
+-- what stands underneath a line
+local function marks(rows, line)
+  local text = line.spans and expressions.marks(line.spans)
+  if text then
+    rows[#rows + 1] = { "", "", "", "", "", "", "", { text, "dim" } }
+  end
 end
 
 ---The row that stands for lines that are not shown.
@@ -144,7 +178,8 @@ local function lines_of(page, blocks, paint)
   end
   local shown = fitting(rows, page.width)
   for i, row in ipairs(rows) do rows[i] = pick(row, shown) end
-  return format.table(pick(columns, shown), rows, page.width, paint)
+  return format.table(pick(page.counts and counted_columns or columns, shown),
+    rows, page.width, paint)
 end
 
 -- each of them on its own, for Markdown has no columns
@@ -191,7 +226,9 @@ function listing.rows(view, from, to, line_at, shown, greatest)
   local rows, folded, ns, last = {}, 0, 0, nil
   local function fold()
     -- a line takes no more room than what would stand for it
-    if folded == 1 then rows[#rows + 1] = listing.row(view, last, greatest)
+    if folded == 1 then
+      rows[#rows + 1] = listing.row(view, last, greatest)
+      marks(rows, last)
     elseif folded > 1 then rows[#rows + 1] = listing.fold(view, folded, ns)
     end
     folded, ns = 0, 0
@@ -201,6 +238,7 @@ function listing.rows(view, from, to, line_at, shown, greatest)
     if line and shown(number) then
       fold()
       rows[#rows + 1] = listing.row(view, line, greatest)
+      marks(rows, line)
     elseif line then
       folded, last = folded + 1, line
       ns = ns + (line.figures and line.figures.self_ns or 0)

@@ -1,6 +1,7 @@
 -- cprof annotate: the source with figures beside each line.
 
 local input = require "cprof.command.input"
+local lines = require "cprof.lines"
 
 local annotate = {
   name = "annotate",
@@ -11,7 +12,7 @@ local annotate = {
 }
 
 function annotate.define(parser)
-  input.profile(parser, "A profile that was recorded with --lines")
+  input.profile(parser, "A profile that was recorded with --lines, or --count")
   parser:argument("SOURCE", "A source, or the end of its path, to print " ..
     "all of it."):target "source":args "?"
   parser:option("--focus", "Only this function.")
@@ -22,6 +23,8 @@ function annotate.define(parser)
   parser:option("--sort", "self, hits: the hottest lines of all sources.")
     :choices { "line", "self", "hits" }:default "line"
   parser:flag("--coverage", "Count and show what never ran.")
+  parser:flag("--expressions", "Shade the parts of lines, and tell their " ..
+    "counts; of a profile that was recorded with --count.")
   parser:option("--heat", "What shades a line.")
     :choices { "time", "hits", "total" }:default "time"
   parser:option("--relative", "To the hottest line of what. (default: " ..
@@ -50,15 +53,21 @@ function annotate.call(parsed, fail)
     parsed.file, parsed.source = nil, parsed.file
   end
   local profile, named = input.load(parsed.file, fail)
-  if profile.meta.mode ~= "line" then
-    fail(("%s has no lines: record it with cprof run --lines"):format(named))
+  if not lines.recorded(profile) then
+    fail(("%s has no lines: record it with cprof run --lines, or --count")
+      :format(named))
+  end
+  if parsed.expressions and profile.meta.mode ~= "count" then
+    fail(("%s has no expressions: record it with cprof run --count")
+      :format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {
     heat = parsed.heat, relative = parsed.relative,
     coverage = parsed.coverage, context = parsed.context,
     min_percent = parsed.min_percent, sort = parsed.sort,
     focus = parsed.focus, ignore = parsed.ignore, limit = parsed.limit,
-    all = parsed.all, format = parsed.format, width = parsed.width,
+    expressions = parsed.expressions, all = parsed.all,
+    format = parsed.format, width = parsed.width,
     height = parsed.height, color = parsed.color,
   }), fail)
 end

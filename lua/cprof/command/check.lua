@@ -8,6 +8,7 @@ local input = require "cprof.command.input"
 local lines = require "cprof.lines"
 local match = require "cprof.match"
 local options = require "cprof.options"
+local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
 
 local check = {
@@ -28,9 +29,14 @@ local check = {
 function check.define(parser)
   input.profile(parser)
   parser:option("--budget", "The budget, as --update writes it.")
-    :argname "JSON":count "1"
+    :argname "JSON"
   parser:flag("--update", "Write the profile's figures as the budget: " ..
     "those that it has, or all, when there is none yet.")
+  parser:option("--coverage", "Least share of lines that ran, in percent; " ..
+    "of a profile that was recorded with cprof run --coverage.")
+    :argname "N":convert(input.percent "--coverage")
+  parser:option("--branch-coverage", "The same of branches.")
+    :argname "N":convert(input.percent "--branch-coverage")
 end
 
 -- {======================================================
@@ -45,11 +51,12 @@ end
 
 -- of all, and of each function
 local function figures(profile)
-  local by_line = profile.meta.mode == "line"
+  local by_line = lines.recorded(profile)
   local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
                     nodes = #profile.nodes }, {}
   for i, f in ipairs(profile.functions) do
-    of[i] = { calls = f.calls, hits = by_line and 0, self_ns = f.self_ns }
+    of[i] = { calls = f.calls, hits = by_line and 0,
+              self_ns = f.self_ns or f.instructions }
     all.calls = all.calls + f.calls
   end
   for i, _, hits in lines.each(profile.counted) do
@@ -289,7 +296,7 @@ local function hold_entry(report, what, limits, got, is_part)
       add(report, "over budget: %s: %s %s, at most %s (+%s)%s", what,
         format.count(got[key]), units[key], format.count(limit),
         format.count(got[key] - limit),
-        is_part and ("; %s self"):format(format.time(got.self_ns)) or "")
+        is_part and ("; %s self"):format(report.time(got.self_ns)) or "")
     end
   end
 end
@@ -330,10 +337,17 @@ local function tell_found(report, profile, key, functions)
   end
 end
 
+-- how times are shown, or what is in their place
+local function time_of(profile)
+  return profile.meta.mode == "count" and function(n)
+    return format.count(n) .. " instructions"
+  end or format.time
+end
+
 local function hold(profile, limits)
   local all, of = figures(profile)
   local report = { out = {}, over = 0, checked = 0, missing = 0, found = 0,
-                   moved = {} }
+                   moved = {}, time = time_of(profile) }
   local old, new = limits.options or {}, way_of(profile)
   report.other = limits.limits.nodes and other_nodes(old, new)
   if report.other then add(report, "note: %s", report.other) end
@@ -369,16 +383,48 @@ local function needs_lines(limits)
   return false
 end
 
+-- the least coverage; gives the exit status
+local function check_coverage(parsed, profile, named, fail)
+  if profile.meta.mode ~= "count" then
+    fail(("%s has no coverage: record it with cprof run --coverage")
+      :format(named))
+  end
+  local sums, out, status = totals.sum(totals.files(profile)), {}, 0
+  for _, what in ipairs { { "lines", parsed.coverage },
+                          { "branches", parsed.branch_coverage } } do
+    local total, least = sums[what[1]], what[2]
+    if least and total.of == 0 then
+      fail(("%s has no %s to cover"):format(named, what[1]))
+    elseif least then
+      local under = total.hit * 100 < least * total.of
+      if under then status = 1 end
+      -- what is under the limit must not look as if it were not
+      out[#out + 1] = ("%scoverage of %s: %.1f %% (%s of %s), at least %g %%")
+        :format(under and "too low: " or "", what[1],
+        total.hit * 1000 // total.of / 10, format.count(total.hit),
+        format.count(total.of), least)
+    end
+  end
+  input.print(table.concat(out, "\n") .. "\n", fail)
+  return status
+end
+
 function check.call(parsed, fail)
+  local covers = parsed.coverage or parsed.branch_coverage
+  if not parsed.budget and (parsed.update or not covers) then
+    fail "option '--budget' is needed, or '--coverage'"
+  end
   local profile, named = input.load(parsed.file, fail)
   local why = compare.inexact(profile.meta)
   if why then
     fail(("the figures of %s are not exact: %s"):format(named, why))
   end
+  local status = covers and check_coverage(parsed, profile, named, fail) or 0
+  if not parsed.budget then return status end
   if parsed.update then return update(parsed, profile, named, fail) end
   local limits, message = budget.read(parsed.budget)
   if not limits then fail(message) end
-  if needs_lines(limits) and profile.meta.mode ~= "line" then
+  if needs_lines(limits) and not lines.recorded(profile) then
     fail(("the budget has line hits, %s has none: record it with " ..
       "cprof run --lines"):format(named))
   end
@@ -388,12 +434,13 @@ function check.call(parsed, fail)
     fail(("none of the functions of %s is in %s, so there is nothing to " ..
       "check"):format(parsed.budget, named))
   end
-  add(report, "%d of %d figures over budget%s; %s wall", report.over,
+  add(report, "%d of %d figures over budget%s; %s", report.over,
     report.checked, report.missing > 0 and (", %d function%s not found")
       :format(report.missing, report.missing == 1 and "" or "s") or "",
-    format.time(profile.meta.wall_ns))
+    profile.meta.wall_ns and format.time(profile.meta.wall_ns) .. " wall" or
+      report.time(profile.meta.instructions))
   input.print(table.concat(report.out, "\n") .. "\n", fail)
-  return (report.over > 0 or report.missing > 0) and 1 or 0
+  return (report.over > 0 or report.missing > 0) and 1 or status
 end
 
 -- }======================================================

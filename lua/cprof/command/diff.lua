@@ -154,8 +154,8 @@ local function sign(n, text)
   return (n > 0 and "+" or n < 0 and "-" or "") .. text
 end
 
-local function signed(ns)
-  return ns == 0 and "0" or sign(ns, format.time(math.abs(ns)))
+local function signed(on, ns)
+  return ns == 0 and "0" or sign(ns, on:time(math.abs(ns), false))
 end
 
 -- percents, or percentage points
@@ -196,7 +196,7 @@ local function cells(view, entry)
     figure(after, on:time(after.total_most, after.total_bounded)),
     figure(before, on:time(before.self_most, before.self_bounded)),
     figure(after, on:time(after.self_most, after.self_bounded)),
-    { signed(ns), format.heat(math.abs(ns), view.whole) },
+    { signed(on, ns), format.heat(math.abs(ns), view.whole) },
     points(entry.points),
     format.plain(entry.func.name),
     { format.plain(name.where(entry.func)), "dim" },
@@ -265,7 +265,7 @@ local function table_of(view, entries, parsed)
   else on:verbatim(fitting(view, rows)) end
   if more > 0 then
     on:rest(("… %s more function%s, %s self"):format(format.count(more),
-      more == 1 and "" or "s", signed(more_ns)))
+      more == 1 and "" or "s", signed(view.page, more_ns)))
   end
   on:explain()
 end
@@ -280,9 +280,10 @@ end
 -- the file is not named where it is the last recording or the one before
 local function head(view, side, path, profile)
   local meta = profile.meta
-  local facts = (", %s wall, %s calls, mode %s, clock %s"):format(
-    format.time(meta.wall_ns), format.count(select.calls(profile)), meta.mode,
-    meta.clock)
+  local facts = (", %s, %s calls, mode %s, clock %s"):format(
+    page.counts(profile) and format.count(meta.instructions) ..
+      " instructions" or format.time(meta.wall_ns) .. " wall",
+    format.count(select.calls(profile)), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
   view.page:line(what .. facts)
@@ -301,7 +302,7 @@ local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
   local calls = select.calls(after) - select.calls(before)
   view.page:line(("change: %s%s, %s calls, %d new and %d gone functions")
-    :format(signed(ns), was_ns > 0 and
+    :format(signed(view.page, ns), was_ns > 0 and
       (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
       sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
       counted(entries, "after")))
@@ -338,10 +339,14 @@ end
 function diff.call(parsed, fail)
   local before, older = input.load(parsed.before, fail, "previous")
   local after, newer = input.load(parsed.after, fail)
+  if page.counts(before) ~= page.counts(after) then
+    fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
+      "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
+  end
   local view = {
     before = older, after = newer,
     page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color },
+                      color = parsed.color, counts = page.counts(before) },
     whole = math.max(before.program_ns, after.program_ns),
   }
   local entries = entries_of(before, after)

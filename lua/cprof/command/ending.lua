@@ -42,7 +42,8 @@ local function deliver(parsed, plan, full)
     if plan.record then recordings.finish(full(plan.recorded)) end
     if not parsed.quiet then
       summary.say(profile, { kept = kept, format = parsed.format,
-        last = plan.unnamed and plan.record ~= nil, note = note })
+        last = plan.unnamed and plan.record ~= nil, note = note,
+        coverage = #parsed.coverage > 0 })
     end
   end
 end
@@ -58,6 +59,7 @@ local function relay(parsed, words, plan, full)
     local value = name == "output" and plan.output or parsed[name]
     if value then out[#out + 1] = ("--%s=%s"):format(name, value) end
   end
+  if #parsed.coverage > 0 then out[#out + 1] = "--coverage=" end
   for _, name in ipairs { "quiet", "ascii" } do
     if parsed[name] then out[#out + 1] = "--" .. name end
   end

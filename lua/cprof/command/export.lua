@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
+local recorded = require "cprof.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
 local terminal = require "cprof.command.terminal"
@@ -92,10 +93,12 @@ function command.call(parsed, fail)
     fail "pprof is no text: name a file, with -o OUT"
   end
   local profile, named = input.load(parsed.file, fail)
-  if row.mode and profile.meta.mode ~= row.mode then
+  if row.lines and not recorded.recorded(profile) then
     fail(("%s needs lines, %s has none: record it with cprof run --lines")
       :format(row.name, named))
   end
+  local unfit = export.unfit(profile, row)
+  if unfit then fail(unfit:format(row.name)) end
   local fold = parsed.fold
   if parsed.no_fold then fold = false end
   local produce, notes = export.prepare(profile, row, {

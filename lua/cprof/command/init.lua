@@ -17,7 +17,7 @@ local terminal = require "cprof.command.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate", "completion",
+  "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
   "help" }
 
 local function command_named(name)

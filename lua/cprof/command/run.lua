@@ -28,7 +28,8 @@ local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
-local optional = { ["--lines"] = true, ["--trace"] = true }
+local optional = { ["--lines"] = true, ["--count"] = true,
+  ["--coverage"] = true, ["--trace"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -44,6 +45,12 @@ function run.define(parser)
   parser:option("--lines", "Hits and time of each line, of sources that " ..
     "match a Lua pattern, or of all."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--lines")
+  parser:option("--count", "How often each instruction ran, without " ..
+    "times, of sources that match a Lua pattern, or of all.")
+    :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
+  parser:option("--coverage", "The same, and at the end which lines, " ..
+    "branches and functions ran."):argname "[=PATTERN]":count "*"
+    :convert(input.pattern "--coverage")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -67,7 +74,7 @@ function run.define(parser)
     :argname "[FILE]":target "output":hidden_name "--output"
   parser:option("--format", "Write FILE at the end, as of cprof export. " ..
     "(default: none; it is a profile, and written all the time)")
-    :choices(formats())
+    :argname "FORMAT":choices(formats())
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
@@ -144,17 +151,25 @@ local function load_program(parsed, words, at, fail)
   return chunk, why, file, at
 end
 
+-- the patterns of --count, or --coverage
+local function counted_of(parsed)
+  local out = table.move(parsed.count, 1, #parsed.count, 1, {})
+  return table.move(parsed.coverage, 1, #parsed.coverage, #out + 1, out)
+end
+
 local function start_options(parsed, fail)
-  local patterns = {}
-  for _, pattern in ipairs(parsed.lines) do
+  local modes, patterns = {}, {}
+  if #parsed.lines > 0 then modes[1] = "line" end
+  local counted = counted_of(parsed)
+  if #counted > 0 then modes[#modes + 1] = "count" end
+  if parsed.trace then modes[#modes + 1] = "trace" end
+  if #modes > 1 then fail "one of --lines, --count and --trace" end
+  for _, pattern in ipairs(modes[1] == "count" and counted or
+    parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
   end
-  local lines = #parsed.lines > 0
-  if lines and parsed.trace then
-    fail "one of --lines and --trace, not both"
-  end
   return {
-    mode = lines and "line" or parsed.trace and "trace" or nil,
+    mode = modes[1],
     lines = #patterns > 0 and patterns or nil,
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
@@ -172,11 +187,18 @@ local function check_output(parsed, fail)
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   if parsed.output == "" then return end
-  if parsed.format == "lcov" and #parsed.lines == 0 then
-    fail "--format=lcov needs --lines"
+  local row = export.format(parsed.format, 1)
+  local counted = #counted_of(parsed) > 0
+  if row.branches and not counted then
+    fail(("--format=%s needs --coverage"):format(row.name))
+  elseif row.lines and not counted and #parsed.lines == 0 then
+    fail(("--format=%s needs --lines or --coverage"):format(row.name))
+  elseif counted and not row.lines then
+    fail(("--format=%s is about times, which are not recorded by --count"):
+      format(row.name))
   end
   -- the program may change where modules are looked for
-  require(export.format(parsed.format, 1).module)
+  require(row.module)
   -- whoever reads a pipe must not see it closed before
   if core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")

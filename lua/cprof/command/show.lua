@@ -9,6 +9,7 @@ local functions = require "cprof.annotate.functions"
 local input = require "cprof.command.input"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
+local recorded = require "cprof.lines"
 local page = require "cprof.page"
 local select_rows = require "cprof.report.select"
 local explained = require "cprof.rows"
@@ -110,14 +111,15 @@ local function lines(view)
   local f, p = view.row.func, view.profile
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
-  if p.meta.mode ~= "line" then
+  if not recorded.recorded(p) then
     view.page:line "no lines were recorded; to have them: cprof run --lines"
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"
   elseif not functions.has_lines(p, view.row) then
     view.page:line "no lines of this source were recorded"
   else
-    local listed = annotate.view(p, {}, view.page)
+    local listed = annotate.view(p, { expressions = p.meta.mode == "count" },
+      view.page)
     listed.unfolded = f.kind == "Lua"
     local block = functions.block(listed, view.row)
     block.title, block.place, block.facts = nil, nil, nil
@@ -142,7 +144,8 @@ function show.call(parsed, fail)
     profile = profile, row = row, whole = profile.program_ns,
     limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color },
+                      color = parsed.color,
+                      counts = page.counts(profile) },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -1,5 +1,7 @@
 -- What is said on standard error when a recorded program has ended.
 
+local listing = require "cprof.coverage.listing"
+local recorded = require "cprof.lines"
 local select_rows = require "cprof.report.select"
 local terminal = require "cprof.command.terminal"
 
@@ -45,6 +47,7 @@ end
 ---@field format? string   as what, if not as a profile
 ---@field last? boolean    is it kept as the last recording?
 ---@field note? string
+---@field coverage? boolean  tell which lines ran, not which took most
 
 -- where the recording is, and what to type next
 local function ending(profile, facts)
@@ -63,11 +66,26 @@ end
 
 -- the lines that took most, where lines were recorded
 local function lines(profile, looks, count)
-  if profile.meta.mode ~= "line" or not next(profile.sources) then
+  if not recorded.recorded(profile) or not next(profile.sources) then
     return nil
   end
   return profile:annotate(nil, { sort = "self", limit = count,
     width = looks.width, color = looks.color })
+end
+
+-- what ran of each file, and where to see what did not
+local function coverage_of(profile, facts, looks)
+  local out = { "\n", (listing.make(profile, looks)) }
+  if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
+  if facts.kept and facts.format then
+    out[#out + 1] = ("\nWritten to %s, as %s\n"):format(
+      terminal.quote(facts.kept), facts.format)
+  end
+  if facts.last or facts.kept and not facts.format then
+    out[#out + 1] = ("\nNext: cprof coverage --missing%s\n"):format(
+      facts.last and "" or " " .. terminal.quote(facts.kept))
+  end
+  terminal.say(table.concat(out))
 end
 
 ---The summary, on one screen, and where the rest is.
@@ -80,6 +98,7 @@ function summary.say(profile, facts)
   }
   local height = terminal.rows(io.stderr) or rows
   local count = math.max(fewest, math.min(height // 5, most))
+  if facts.coverage then return coverage_of(profile, facts, looks) end
   local listed = lines(profile, looks, count)
   -- the list has a title, an end and a gap before it, as have notes
   if listed then height = height - count - 3 end

@@ -1,6 +1,7 @@
 -- Exports: profiles in the formats of other tools. One file and one row
 -- here make a format.
 
+local lines = require "cprof.lines"
 local options = require "cprof.options"
 local output = require "cprof.export.output"
 local prune = require "cprof.export.prune"
@@ -20,7 +21,8 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field module string       has write(profile, out), and size(f, lines) of
 ---    a function that has time on so many lines
 ---@field description string
----@field mode? string        the only mode of profiles that it can hold
+---@field lines? boolean       is it about lines, not about times?
+---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
@@ -49,8 +51,13 @@ export.formats = {
   { name = "callgrind", module = "cprof.export.callgrind", tree = true,
     limit = limit,
     description = "for KCachegrind and callgrind_annotate" },
-  { name = "lcov", module = "cprof.export.lcov", mode = "line", tree = false,
+  { name = "lcov", module = "cprof.export.lcov", lines = true, tree = false,
     description = "coverage, for lcov and genhtml" },
+  { name = "cobertura", module = "cprof.export.cobertura", lines = true,
+    branches = true, tree = false,
+    description = "coverage, as Cobertura's XML" },
+  { name = "luacov", module = "cprof.export.luacov", lines = true,
+    tree = false, description = "coverage, as luacov.stats.out" },
   { name = "json", module = "cprof.export.json", tree = true, limit = limit,
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
@@ -73,6 +80,24 @@ function export.format(wanted, level)
   end
   error(("export: unknown format %s; valid formats: %s"):format(
     options.shown(wanted), names()), level)
+end
+
+---Why a profile cannot be written in a format, with a %s for its name; nil:
+---it can.
+---@param profile cprof.Profile
+---@param row cprof.Format
+---@return string?
+function export.unfit(profile, row)
+  local mode = profile.meta.mode
+  if row.lines and not lines.recorded(profile) then
+    return ('format %%s needs a profile of mode "line" or "count", this one ' ..
+      'has mode "%s"; record with start { mode = "line" }'):format(mode)
+  elseif row.branches and mode ~= "count" then
+    return ('format %%s needs a profile of mode "count", this one has mode ' ..
+      '"%s"; record with start { mode = "count" }'):format(mode)
+  elseif not row.lines and mode == "count" then
+    return 'format %s is about times, which mode "count" has not'
+  end
 end
 
 ---A function that writes a profile: it calls out(s) with one piece after
@@ -116,11 +141,8 @@ function export.write(profile, wanted, target, o, level)
     error(("export: the target must be a path, a function or something " ..
       "with a method 'write', got %s"):format(options.shown(target)), level)
   end
-  if row.mode and profile.meta.mode ~= row.mode then
-    error(('export: format %s needs a profile of mode "%s", this one has ' ..
-      'mode "%s"; record with start { mode = "%s" }'):format(row.name,
-      row.mode, profile.meta.mode, row.mode), level)
-  end
+  local unfit = export.unfit(profile, row)
+  if unfit then error(("export: " .. unfit):format(row.name), level) end
   o = prune.options(row, o, level)
   local produce, notes = export.prepare(profile, row, o, function(message)
     error("export: " .. message, level + 2)

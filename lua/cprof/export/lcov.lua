@@ -3,85 +3,12 @@
 -- Functions go by name:line. Those that never ran are found by compiling
 -- the text that was kept.
 
-local core = require "cprof.core"
+local coverage = require "cprof.coverage"
+local defined = require "cprof.coverage.defined"
 local encode = require "cprof.export.encode"
-local name = require "cprof.name"
 local text = require "cprof.text"
 
 local lcov = {}
-
--- { line, last line, ... } of the functions that a text defines
-local function defined(source)
-  if not source.text or source.changed or source.mixed then return {} end
-  local code = source.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")
-  local chunk = load(code, source.source, "t")
-  return chunk and core.defined(chunk) or {}
-end
-
--- the name that the text gives to a function
-local function own_name(kind, source, line)
-  return name.of { kind = kind, called = "", source = source, line = line,
-                   last_line = line, how = "" }
-end
-
-local function split(s) return s:match "^(.*[.:])([^.:]+)$" end
-
--- Functions that ran have names of the modules that they are in. What is
--- defined beside them is named alike: "m." may stand for "app.module.".
-local function qualifiers(p, source)
-  local out = {}
-  for _, f in ipairs(p.functions) do
-    if f.source == source.source and f.kind == "Lua" then
-      local own, field = split(own_name(f.kind, f.source, f.line))
-      local given, last = split(f.name)
-      if own and field == last then out[own] = out[own] or given end
-    end
-  end
-  return function(own)
-    local table_name, field = split(own)
-    return (out[table_name] or table_name or "") .. (field or own)
-  end
-end
-
--- those that ran and those that did not, by label: line and calls
-local function functions_of(p, source, count)
-  local found, met = {}, {}
-  local function add(f, given, calls)
-    local line = encode.first(f)
-    if line < 1 or line > count then return end
-    local label = encode.line(("%s:%d"):format(given, line), ",")
-    local old = found[label]
-    found[label] = { line = line, label = label,
-                     calls = calls + (old and old.calls or 0) }
-  end
-  for _, f in ipairs(p.functions) do
-    if f.source == source.source then
-      -- what ran when recording began was called, if not counted
-      add(f, f.kind == "main" and "main chunk" or f.name,
-        math.max(f.calls, 1))
-      met[f.line << 32 | f.last_line] = true
-    end
-  end
-  local lines, qualified = defined(source), qualifiers(p, source)
-  for i = 1, #lines, 2 do
-    local f = { kind = lines[i] == 0 and "main" or "Lua", line = lines[i] }
-    if f.line >= 0 and not met[f.line << 32 | lines[i + 1]] then
-      add(f, f.kind == "main" and "main chunk" or
-        qualified(own_name(f.kind, source.source, f.line)), 0)
-    end
-  end
-  return found
-end
-
-local function sorted(found)
-  local list = {}
-  for _, f in pairs(found) do list[#list + 1] = f end
-  table.sort(list, function(a, b)
-    if a.line ~= b.line then return a.line < b.line end
-    return a.label < b.label
-  end)
-  return list
-end
 
 local function write_functions(list, out)
   local hit = 0
@@ -91,6 +18,20 @@ local function write_functions(list, out)
     if f.calls > 0 then hit = hit + 1 end
   end
   out(("FNF:%d\nFNH:%d\n"):format(#list, hit))
+end
+
+-- each branch is a block of its own on its line; '-': it was not reached
+local function write_branches(list, out)
+  local found, hit = 0, 0
+  for i, branch in ipairs(list) do
+    for n, way in ipairs(branch.ways) do
+      out(("BRDA:%d,%d,%d,%s\n"):format(branch.line, i - 1, n - 1,
+        branch.reached and way.count or "-"))
+      found = found + 1
+      if way.count > 0 then hit = hit + 1 end
+    end
+  end
+  out(("BRF:%d\nBRH:%d\n"):format(found, hit))
 end
 
 local function write_lines(lines, count, out)
@@ -123,7 +64,9 @@ function lcov.write(p, out)
     local source = p.sources[key]
     local count = source.text and #text.split(source.text) or math.huge
     out(("SF:%s\n"):format(encode.line(key:sub(2))))
-    write_functions(sorted(functions_of(p, source, count)), out)
+    write_functions(defined.functions(p, source), out)
+    local of = coverage.of(p, key)
+    if of and of.branches then write_branches(of.branches, out) end
     write_lines(p.lines[key], count, out)
     out "end_of_record\n"
   end

@@ -16,7 +16,9 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
 | `pprof` | calls and time of each node; in mode `"line"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
 | `callgrind` | time and calls of functions, and the calls between them; in mode `"line"` by line | KCachegrind, `callgrind_annotate` |
-| `lcov` | mode `"line"` only: which lines and functions of files ran, and which did not | `lcov`, `genhtml` |
+| `lcov` | mode `"line"` or `"count"`: which lines and functions of files ran, and which did not; in mode `"count"` also branches | `lcov`, `genhtml` |
+| `cobertura` | mode `"count"`: lines, branches and functions of files | GitLab, Jenkins, and most that read Cobertura's XML |
+| `luacov` | mode `"line"` or `"count"`: the hits of lines, as `luacov.stats.out` | LuaCov and its reporters |
 | `json` | all of the profile but its frames, as `lua/cprof/export/json.lua` describes | your programs |
 | `csv` | a row for each function, with the fields of `profile.functions` | spreadsheets |
 

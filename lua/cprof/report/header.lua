@@ -2,6 +2,7 @@
 -- trusting the figures.
 
 local format = require "cprof.format"
+local lines = require "cprof.lines"
 local select = require "cprof.report.select"
 
 local header = {}
@@ -25,6 +26,7 @@ local too_short <const> = 100000
 -- how well the times can be known
 local function certainty(profile, page)
   local meta = profile.meta
+  if meta.mode == "count" then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
     page:note("overhead is included in the times: %s", meta.uncompensated)
   end
@@ -49,7 +51,9 @@ end
 -- what was not recorded
 local function gaps(profile, page)
   local meta = profile.meta
-  if meta.live then
+  if meta.live and meta.mode == "count" then
+    page:note "still being recorded"
+  elseif meta.live then
     page:note("still being recorded; the last event was %s ago",
       format.time(meta.since_last_event_ns))
   end
@@ -88,7 +92,7 @@ local function choice(profile, page)
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
   end
-  local n = meta.mode == "line" and stripped(profile) or 0
+  local n = lines.recorded(profile) and stripped(profile) or 0
   if n > 0 then
     page:note("%s of stripped code, which has no lines",
       plural(n, "function is", "functions are"))
@@ -98,22 +102,26 @@ end
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
+  local counts = meta.mode == "count"
   local facts = {
+    counts and plural(meta.instructions, "instruction", "instructions") or
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
     plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 2, "function", "functions"),
-    ("mode %s"):format(meta.mode), ("clock %s"):format(meta.clock),
+    ("mode %s"):format(meta.mode),
+    counts and "self and total are instructions" or
+      ("clock %s"):format(meta.clock),
   }
   if meta.runs then
     table.insert(facts, 1, plural(meta.runs, "run", "runs"))
   end
-  if meta.paused_ns > 0 then
+  if not counts and meta.paused_ns > 0 then
     table.insert(facts, meta.runs and 3 or 2,
       format.time(meta.paused_ns) .. " of it paused")
   end
   page:title("cprof: ", format.plain(meta.program or "(embedded)"))
   page:line(table.concat(facts, ", "))
-  if meta.overhead_ns > 0 then
+  if not counts and meta.overhead_ns > 0 then
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end

@@ -100,7 +100,8 @@ function report.make(profile, given, level)
   local view = {
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
-                      width = o.width },
+                      width = o.width,
+                      counts = page.counts(profile) },
   }
   header.show(view)
   view.page:gap()

@@ -1,0 +1,137 @@
+-- Counts of the parts of a line: shades, and marks underneath.
+
+local format = require "cprof.format"
+local source = require "cprof.annotate.source"
+
+local expressions = {}
+
+---@class cprof.Span          columns of a line as it is shown, from 1
+---@field from integer
+---@field to integer
+---@field count integer
+
+-- where a byte of a line stands when that is shown
+local function shown_at(line, column)
+  return format.width(source.printable(line:sub(1, column - 1))) + 1
+end
+
+-- the spans of each line; neighbours with one count are one
+local function spans_of(list, content)
+  local out = {}
+  for _, e in ipairs(list) do
+    local line = content[e.line]
+    if line then
+      local spans = out[e.line] or {}
+      out[e.line] = spans
+      local last = e.last_line == e.line and e.last_column or #line
+      local from, to = shown_at(line, e.column), shown_at(line, last + 1) - 1
+      local before = spans[#spans]
+      if before and before.count == e.count then before.to = to
+      else spans[#spans + 1] = { from = from, to = to, count = e.count } end
+    end
+  end
+  return out
+end
+
+-- puts `text` at a column where nothing else is, with a space around
+local function put(cells, at, text)
+  for i = math.max(at - 1, 1), at + #text do
+    if cells[i] then return false end
+  end
+  for i = 1, #text do cells[at + i - 1] = text:sub(i, i) end
+  return true
+end
+
+-- the same behind what ends at a column, after a space
+local function put_behind(cells, at, text)
+  local own = cells[at]
+  cells[at] = nil
+  put(cells, at + 2, text)
+  cells[at] = own
+end
+
+---What stands underneath a line whose parts have different counts; nil:
+---nothing needs to.
+---@param spans cprof.Span[]
+---@return string?
+function expressions.marks(spans)
+  local alike, last = true, 0
+  for _, span in ipairs(spans) do
+    alike = alike and span.count == spans[1].count
+  end
+  if alike then return nil end
+  local cells = {}
+  -- what never ran is told in any case
+  for _, span in ipairs(spans) do
+    if span.count == 0 then
+      for i = span.from, span.to do cells[i] = "^" end
+    end
+  end
+  for _, span in ipairs(spans) do
+    if span.count == 0 then put_behind(cells, span.to, "never") end
+  end
+  for _, span in ipairs(spans) do
+    if span.count > 0 then put(cells, span.from, format.count(span.count)) end
+  end
+  for i in pairs(cells) do last = math.max(last, i) end
+  for i = 1, last do cells[i] = cells[i] or " " end
+  return table.concat(cells)
+end
+
+---A line whose parts have the shades of their counts.
+---@param shown string
+---@param spans cprof.Span[]
+---@param greatest integer
+---@param paint cprof.Paint
+---@return string
+function expressions.painted(shown, spans, greatest, paint)
+  local out, at = {}, 1
+  local function piece(to, style)
+    if to < at then return end
+    local from_byte = utf8.offset(shown, at) or #shown + 1
+    local to_byte = (utf8.offset(shown, to + 1) or #shown + 1) - 1
+    out[#out + 1] = paint(style, shown:sub(from_byte, to_byte))
+    at = to + 1
+  end
+  for _, span in ipairs(spans) do
+    piece(span.from - 1, nil)
+    piece(span.to, span.count == 0 and "never" or
+      format.heat(span.count, greatest))
+  end
+  piece((utf8.len(shown) or #shown), nil)
+  return table.concat(out)
+end
+
+-- the count of what ran most often
+local function hottest(list)
+  local most = 0
+  for _, e in ipairs(list) do most = math.max(most, e.count) end
+  return most
+end
+
+---Gives lines of a source what is known of their parts: `spans`, and the
+---`greatest` count. Does nothing where that was not asked for, or is not
+---known.
+---@param view cprof.AnnotateView
+---@param of string            a source
+---@param content string[]     its lines
+---@return fun(line: cprof.ListedLine): cprof.ListedLine
+function expressions.marker(view, of, content)
+  local list = view.options.expressions and view.profile.expressions[of]
+  if not list then return function(line) return line end end
+  local spans, greatest = spans_of(list, content), hottest(list)
+  if view.options.relative == "project" then
+    for other in pairs(view.profile.sources) do
+      greatest = math.max(greatest,
+        hottest(view.profile.expressions[other] or {}))
+    end
+  end
+  return function(line)
+    if not line.never then
+      line.spans, line.greatest = spans[line.number], greatest
+    end
+    return line
+  end
+end
+
+return expressions

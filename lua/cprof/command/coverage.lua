@@ -1,0 +1,39 @@
+-- cprof coverage: which lines, branches and functions ran.
+
+local input = require "cprof.command.input"
+local listing = require "cprof.coverage.listing"
+
+local coverage = {
+  name = "coverage",
+  summary = "Print which lines, branches and functions ran.",
+  description = "Print how much of each file ran: lines, branches and " ..
+    "functions; of one file, or with --missing, also what did not.",
+  example = "cprof coverage --missing run.cprof",
+}
+
+function coverage.define(parser)
+  input.profile(parser, "A profile that was recorded with --coverage")
+  parser:argument("SOURCE", "A file as reports show it, to tell what did " ..
+    "not run."):target "source":args "?"
+  parser:flag("--missing", "Tell what did not run, of all files.")
+  input.page(parser)
+end
+
+function coverage.call(parsed, fail)
+  if parsed.file and not parsed.source and
+     not input.is_profile(parsed.file) then
+    parsed.file, parsed.source = nil, parsed.file
+  end
+  local profile, named = input.load(parsed.file, fail)
+  if profile.meta.mode ~= "count" then
+    fail(("%s has no branches: record it with cprof run --coverage")
+      :format(named))
+  end
+  local text, why = listing.make(profile, {
+    missing = parsed.missing, source = parsed.source,
+    format = parsed.format, width = parsed.width, color = parsed.color })
+  if not text then fail(why) end
+  input.print(text, fail)
+end
+
+return coverage

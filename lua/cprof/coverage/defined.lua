@@ -1,0 +1,93 @@
+-- The functions of a source: those that ran and, by compiling the text that
+-- was kept, those that did not.
+
+local core = require "cprof.core"
+local encode = require "cprof.export.encode"
+local name = require "cprof.name"
+local text = require "cprof.text"
+
+local module = {}
+
+-- { line, last line, ... } of the functions that a text defines
+local function defined(source)
+  if not source.text or source.changed or source.mixed then return {} end
+  local code = source.text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")
+  local chunk = load(code, source.source, "t")
+  return chunk and core.defined(chunk) or {}
+end
+
+-- the name that the text gives to a function
+local function own_name(kind, source, line)
+  return name.of { kind = kind, called = "", source = source, line = line,
+                   last_line = line, how = "" }
+end
+
+local function split(s) return s:match "^(.*[.:])([^.:]+)$" end
+
+-- Functions that ran have names of the modules that they are in. What is
+-- defined beside them is named alike: "m." may stand for "app.module.".
+local function qualifiers(p, source)
+  local out = {}
+  for _, f in ipairs(p.functions) do
+    if f.source == source.source and f.kind == "Lua" then
+      local own, field = split(own_name(f.kind, f.source, f.line))
+      local given, last = split(f.name)
+      if own and field == last then out[own] = out[own] or given end
+    end
+  end
+  return function(own)
+    local table_name, field = split(own)
+    return (out[table_name] or table_name or "") .. (field or own)
+  end
+end
+
+-- those that ran and those that did not, by label: line and calls
+local function functions_of(p, source, count)
+  local found, met = {}, {}
+  local function add(f, given, calls)
+    local line = encode.first(f)
+    if line < 1 or line > count then return end
+    local label = encode.line(("%s:%d"):format(given, line), ",")
+    local old = found[label]
+    found[label] = { line = line, label = label,
+                     calls = calls + (old and old.calls or 0) }
+  end
+  for _, f in ipairs(p.functions) do
+    if f.source == source.source then
+      -- what ran when recording began was called, if not counted
+      add(f, f.kind == "main" and "main chunk" or f.name,
+        math.max(f.calls, 1))
+      met[f.line << 32 | f.last_line] = true
+    end
+  end
+  local lines, qualified = defined(source), qualifiers(p, source)
+  for i = 1, #lines, 2 do
+    local f = { kind = lines[i] == 0 and "main" or "Lua", line = lines[i] }
+    if f.line >= 0 and not met[f.line << 32 | lines[i + 1]] then
+      add(f, f.kind == "main" and "main chunk" or
+        qualified(own_name(f.kind, source.source, f.line)), 0)
+    end
+  end
+  return found
+end
+
+local function sorted(found)
+  local list = {}
+  for _, f in pairs(found) do list[#list + 1] = f end
+  table.sort(list, function(a, b)
+    if a.line ~= b.line then return a.line < b.line end
+    return a.label < b.label
+  end)
+  return list
+end
+
+---The functions of a source by line, with their calls; labels are name:line.
+---@param p cprof.Profile
+---@param source cprof.Source
+---@return { line: integer, label: string, calls: integer }[]
+function module.functions(p, source)
+  local count = source.text and #text.split(source.text) or math.huge
+  return sorted(functions_of(p, source, count))
+end
+
+return module

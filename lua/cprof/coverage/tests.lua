@@ -1,0 +1,151 @@
+-- Tests in the text: what an instruction that is one decides there, and what
+-- its two ways mean.
+
+local instructions = require "cprof.instructions"
+
+local tests = {}
+
+local op = instructions.op
+
+---@class cprof.TestKind
+---@field jumped string   what happens when the jump is taken
+---@field stayed string   and when it is not
+---@field never table<string, string>  what is said when one never happens
+
+local function kind(name, jumped, stayed, never_jumped, never_stayed)
+  return { name = name, jumped = jumped, stayed = stayed,
+           never = { jumped = never_jumped, stayed = never_stayed } }
+end
+
+---@type table<string, cprof.TestKind>
+tests.kinds = {
+  ["if"] = kind("if", "false", "true", "was never false", "was never true"),
+  ["elseif"] = kind("elseif", "false", "true", "was never false",
+    "was never true"),
+  ["while"] = kind("while", "end", "body", "never ended by its condition",
+    "never ran its body"),
+  ["until"] = kind("until", "again", "end", "was never false",
+    "was never true"),
+  ["and"] = kind("and", "left", "right", "never stopped at its left side",
+    "never took its right side"),
+  ["or"] = kind("or", "left", "right", "never stopped at its left side",
+    "never took its right side"),
+  comparison = kind("comparison", "true", "false", "was never true",
+    "was never false"),
+}
+
+-- the `if` or `elseif` that each `then` belongs to, the `while` of a `do`,
+-- and the `until` before each token, as far as tokens alone tell
+local function owners(tokens)
+  local of, open, last_until = {}, {}, nil
+  for i = 1, tokens.n do
+    local k = tokens.kind[i]
+    if k == "if" or k == "elseif" or k == "while" or k == "for" or
+       k == "function" then
+      open[#open + 1] = i
+    elseif k == "then" then
+      for n = #open, 1, -1 do
+        local o = tokens.kind[open[n]]
+        if o == "if" or o == "elseif" then
+          of[i] = open[n]
+          table.remove(open, n)
+          break
+        end
+      end
+    elseif k == "do" then
+      for n = #open, 1, -1 do
+        local o = tokens.kind[open[n]]
+        if o == "while" or o == "for" then
+          of[i] = open[n]
+          table.remove(open, n)
+          break
+        end
+      end
+    elseif k == "until" then last_until = i
+    end
+    of[-i] = last_until
+  end
+  return of
+end
+
+-- the token behind an expression that ends at `at`
+local function behind(tokens, at)
+  repeat at = at + 1 until tokens.kind[at] ~= ")"
+  return at
+end
+
+local opening = { ["("] = true, ["["] = true, ["{"] = true }
+local closing = { [")"] = true, ["]"] = true, ["}"] = true }
+
+-- Goes back from the token before `at` to `first`, over what is on the level
+-- of brackets that `at` is on: visit(token) may end that with a value. False:
+-- that level begins in between.
+local function back(tokens, at, first, visit)
+  local depth = 0
+  for i = at - 1, first, -1 do
+    local k = tokens.kind[i]
+    if closing[k] then depth = depth + 1
+    elseif opening[k] then
+      depth = depth - 1
+      if depth < 0 then return false end
+    elseif depth == 0 then
+      local found = visit(i, k)
+      if found ~= nil then return found end
+    end
+  end
+  return true
+end
+
+---Is the token `at` part of the left side of the operator `operator`, an
+---`and` or `or`?
+---@param tokens cprof.Tokens
+---@param at integer        before it
+---@param operator integer
+---@return boolean
+function tests.left_of(tokens, at, operator)
+  local tight = tokens.kind[operator] == "and"
+  return back(tokens, operator, at, function(_, k)
+    if tight and k == "or" then return false end
+  end)
+end
+
+local comparisons = { ["<"] = true, ["<="] = true, [">"] = true,
+                      [">="] = true, ["=="] = true, ["~="] = true }
+
+-- the operator of the comparison whose right side ends at `at`
+local function comparison(tokens, at)
+  local found = back(tokens, at + 1, 1, function(i, k)
+    if comparisons[k] then return i end
+  end)
+  return math.type(found) and found or at
+end
+
+---Tells what each test of a text decides.
+---@param tokens cprof.Tokens
+---@return fun(code: integer[], i: integer, token: integer):
+---  string kind, integer token
+function tests.teller(tokens)
+  local of = owners(tokens)
+  return function(code, i, at)
+    local kinds = tokens.kind
+    -- a comparison that gives a value loads false or true behind it
+    if (code[i + 2] or 0) & 0x7f == op.LFALSESKIP and
+       instructions.target(code, i) == i + 3 then
+      return "comparison", comparison(tokens, at)
+    end
+    local k = kinds[at]
+    if k == "and" or k == "or" then return k, at end
+    local next_one = k == "then" and at or behind(tokens, at)
+    k = kinds[next_one]
+    if k == "and" or k == "or" then return k, next_one
+    elseif k == "then" and of[next_one] then
+      return kinds[of[next_one]], of[next_one]
+    elseif k == "do" and of[next_one] then
+      return "while", of[next_one]
+    end
+    if of[-at] then return "until", of[-at] end
+    return "comparison", at
+  end
+end
+
+return tests

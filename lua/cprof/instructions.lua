@@ -1,0 +1,192 @@
+-- What was counted for each instruction, and where a function went on after
+-- it, as the recorder keeps it: see src/identity/instruction.h.
+
+local byte_form <const> = "=I8I8I8I8I4i4"
+local SIZE <const> = string.packsize(byte_form)
+
+local pack, unpack = string.pack, string.unpack
+
+local instructions = {}
+
+-- those of Lua 5.4 that matter here, by number
+local op = {
+  JMP = 56, CALL = 68, TAILCALL = 69, RETURN = 70, RETURN0 = 71,
+  RETURN1 = 72, FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76,
+  TFORLOOP = 77, SETLIST = 78, VARARGPREP = 81, EXTRAARG = 82, CLOSURE = 79,
+  LFALSESKIP = 6, LOADTRUE = 7, MMBIN = 46, MMBINK = 48, TEST = 66,
+  TESTSET = 67, EQ = 57,
+}
+instructions.op = op
+
+-- Is it a test? A jump follows it that is taken or not.
+local function is_test(code)
+  local o = code & 0x7f
+  return o >= op.EQ and o <= op.TESTSET
+end
+instructions.is_test = is_test
+
+-- jumps to the one behind it by so much
+local function jump_of(code) return (code >> 7) - 0xffffff end
+local function bx(code) return code >> 15 end
+
+---@class cprof.Counted         of a function's instructions, from 1 on
+---@field n integer
+---@field count integer[]      events; see `ran` for what is behind them
+---@field step integer[]       the next event was that of the next one ...
+---@field skip integer[]       ... the one after that ...
+---@field jump integer[]       ... or another; at 0: how it was entered
+---@field code integer[]
+---@field line integer[]       0: not known
+
+---@param counters string      as the recorder gives them
+---@return cprof.Counted
+function instructions.read(counters)
+  local count, step, skip, jump, code, line = {}, {}, {}, {}, {}, {}
+  local n = #counters // SIZE - 1
+  for i = 0, n do
+    count[i], step[i], skip[i], jump[i], code[i], line[i] =
+      unpack(byte_form, counters, i * SIZE + 1)
+  end
+  return { n = n, count = count, step = step, skip = skip, jump = jump,
+           code = code, line = line }
+end
+
+---The same the other way round.
+---@param c cprof.Counted
+---@return string
+function instructions.write(c)
+  local out = {}
+  for i = 0, c.n do
+    out[i + 1] = pack(byte_form, c.count[i], c.step[i], c.skip[i], c.jump[i],
+      c.code[i], c.line[i])
+  end
+  return table.concat(out)
+end
+
+---Where instruction `i` goes on if neither with the next one nor with the
+---one after that.
+---@param code integer[]
+---@param i integer
+---@return integer?
+function instructions.target(code, i)
+  local c = code[i]
+  local o = c & 0x7f
+  if is_test(c) then return i + 2 + jump_of(code[i + 1])
+  elseif o == op.JMP then return i + 1 + jump_of(c)
+  elseif o == op.FORLOOP or o == op.TFORLOOP then return i + 1 - bx(c)
+  elseif o == op.FORPREP then return i + 2 + bx(c)
+  elseif o == op.TFORPREP then return i + 3 + bx(c)
+  elseif o == op.TFORCALL then return i + 2 - bx(code[i + 1])
+  end
+end
+
+---How often each instruction ran, with those that cause no event because
+---the one before does their work.
+---@param c cprof.Counted
+---@return integer[]
+function instructions.ran(c)
+  local out = table.move(c.count, 1, c.n, 1, {})
+  for i = 1, c.n do
+    local code = c.code[i]
+    local o = code & 0x7f
+    if is_test(code) then
+      out[i + 1] = instructions.decided(c, i) or c.count[i + 1]
+    elseif o == op.TFORPREP then
+      local call = i + 1 + bx(code)
+      out[call] = out[call] + c.count[i]
+      -- an iterator that yields lets the end of the round be seen
+      out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
+        c.step[i] + c.jump[i]
+    elseif o == op.VARARGPREP then
+      out[i] = c.step[0] + c.skip[0]
+    end
+  end
+  return out
+end
+
+---How often a test took its jump, and how often it did not; nil: both lead
+---to the same place, so nobody knows.
+---@param c cprof.Counted
+---@param i integer
+---@return integer? jumped, integer stayed
+function instructions.decided(c, i)
+  if instructions.target(c.code, i) == i + 2 then return nil, 0 end
+  return c.jump[i] + c.step[i], c.skip[i]
+end
+
+-- calls visit(from, to, times) for each step that a hook can see
+local function each_step(c, visit)
+  for i = 1, c.n do
+    -- the first call of an iterator is behind the loop
+    local from = c.code[i] & 0x7f == op.TFORPREP and i + 1 + bx(c.code[i]) or i
+    if c.step[i] > 0 and i < c.n then visit(from, i + 1, c.step[i]) end
+    if c.skip[i] > 0 and i + 1 < c.n then visit(from, i + 2, c.skip[i]) end
+    local to = c.jump[i] > 0 and instructions.target(c.code, i)
+    if to and to >= 1 and to <= c.n then visit(from, to, c.jump[i]) end
+  end
+end
+
+---How often the machine came to each line, as Lua's line hook tells it: from
+---another line, or backwards.
+---@param c cprof.Counted
+---@return table<integer, integer>
+function instructions.hits(c)
+  local line, out = c.line, {}
+  local function come(i, times)
+    if times > 0 and line[i] and line[i] > 0 then
+      out[line[i]] = (out[line[i]] or 0) + times
+    end
+  end
+  come(1, c.step[0])
+  come(2, c.skip[0])
+  each_step(c, function(from, to, times)
+    if to <= from or line[from] ~= line[to] then come(to, times) end
+  end)
+  return out
+end
+
+---What the lines of functions have, as `lines.each` gives it: function,
+---line, hits, and instructions twice, in the place of times.
+---@param raw { counters?: string }[]
+---@return integer[]
+function instructions.lines(raw)
+  local out = {}
+  for func, f in ipairs(raw) do
+    if f.counters then
+      local c = instructions.read(f.counters)
+      local hits, sums, order = instructions.hits(c), {}, {}
+      for i = 1, c.n do
+        local line = c.line[i]
+        if line > 0 and c.count[i] > 0 then
+          if not sums[line] then order[#order + 1] = line end
+          sums[line] = (sums[line] or 0) + c.count[i]
+        end
+      end
+      table.sort(order)
+      for _, line in ipairs(order) do
+        local n = #out
+        out[n + 1], out[n + 2], out[n + 3] = func, line, hits[line] or 0
+        out[n + 4], out[n + 5] = sums[line], sums[line]
+      end
+    end
+  end
+  return out
+end
+
+---The sum of the counters of the same code; the lines are those of `a`.
+---@param a string
+---@param b string
+---@return string
+function instructions.add(a, b)
+  if #a ~= #b then return a end
+  local x, y = instructions.read(a), instructions.read(b)
+  for i = 0, x.n do
+    if x.code[i] ~= y.code[i] then return a end
+  end
+  for _, key in ipairs { "count", "step", "skip", "jump" } do
+    for i = 0, x.n do x[key][i] = x[key][i] + y[key][i] end
+  end
+  return instructions.write(x)
+end
+
+return instructions

@@ -1,0 +1,122 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local profiler = require "cprof"
+
+if core.internals() ~= "direct" then return end
+
+local script = [[
+local function sign(n)
+  if n > 0 then return 1
+  elseif n < 0 then
+    return -1
+  end
+  return 0
+end
+local function unused()
+  return nil
+end
+print(sign(3), sign(0) or "none")
+]]
+
+describe("cprof run --coverage", function()
+  local dir, path, file
+
+  setup(function()
+    dir = command.folder()
+    path, file = dir:file("a.lua", script), dir:file "a.cprof"
+  end)
+
+  teardown(function() os.execute(("rm -r '%s'"):format(dir.path)) end)
+
+  it("ends with what ran, and leaves the program's output alone", function()
+    local out, err, status = command.cprof("run", "--coverage", "-o", file,
+      path)
+    assert.equal(0, status, err)
+    assert.equal("1\t0\n", out)
+    assert.truthy(err:find(
+      "4 of 6 +66%.6 +4 of 6 +66%.6 +2 of 3 +66%.6 +%S*a%.lua +4, 9"), err)
+    assert.truthy(err:find("Next: cprof coverage --missing", 1, true), err)
+  end)
+
+  it("counts files that match alone", function()
+    local other = dir:file "b.cprof"
+    local _, err, status = command.cprof("run", "--coverage=nothing", "-o",
+      other, path)
+    assert.equal(0, status, err)
+    assert.truthy(err:find("0 of 0", 1, true), err)
+  end)
+
+  it("goes with cprof coverage, which tells what did not run", function()
+    local out, err, status = command.cprof("coverage", "--missing", file)
+    assert.equal(0, status, err)
+    for _, line in ipairs { "lines 4, 9 never ran",
+      "l.3: 'elseif' was never true",
+      "l.8: function unused was never called",
+      "l.11: 'or' never took its right side" } do
+      assert.truthy(out:find("\n" .. line .. "\n", 1, true), line .. out)
+    end
+    assert.is_nil(out:find("l.2:", 1, true), out)
+  end)
+
+  it("goes with cprof check, which knows a least share", function()
+    local out, err, status = command.cprof("check", "--coverage", "66.5", file)
+    assert.equal("", err)
+    assert.equal(0, status, out)
+    out, err, status = command.cprof("check", "--coverage", "60",
+      "--branch-coverage", "67", file)
+    assert.equal(1, status)
+    assert.truthy(out:find("too low: coverage of branches: 66.6 % (4 of 6), " ..
+      "at least 67 %", 1, true), out)
+    assert.equal("", err)
+    out, err, status = command.cprof("check", file)
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.truthy(err:find("--coverage", 1, true), err)
+  end)
+
+  it("refuses what it cannot have", function()
+    local plain = dir:file "plain.cprof"
+    assert.equal(0, (select(3, command.cprof("run", "--quiet", "-o", plain,
+      path))))
+    for _, words in ipairs { { "coverage", plain },
+      { "check", "--coverage", "1", plain },
+      { "annotate", "--expressions", plain },
+      { "diff", plain, file }, { "merge", "-o", dir:file "m", plain, file },
+      { "export", "--format=cobertura", plain },
+      { "export", "--format=pprof", file },
+      { "coverage", file, "elsewhere.lua" },
+      { "run", "--coverage", "--lines", path },
+      { "run", "--coverage", "--format=pprof", "-o", dir:file "x", path } } do
+      local _, err, status = command.cprof(table.unpack(words))
+      assert.equal(2, status, table.concat(words, " ") .. err)
+      assert.equal(1, select(2, err:gsub("\n", "")), err)
+    end
+  end)
+
+  it("is compared with another run by instructions", function()
+    local out, err, status = command.cprof("diff", file, file)
+    assert.equal(0, status, err)
+    assert.truthy(out:find("instructions", 1, true), out)
+  end)
+
+  it("shows the parts of lines", function()
+    local out, err, status = command.cprof("annotate", "--expressions", file,
+      path)
+    assert.equal(0, status, err)
+    assert.truthy(out:find('print%(sign%(3%), sign%(0%) or "none"%)\n' ..
+      " +1 +%^%^%^%^%^%^ never"), out)
+    out = command.cprof("show", file, "sign")
+    assert.truthy(out:find("if n > 0 then return 1\n", 1, true), out)
+    local p = assert(profiler.load(file))
+    assert.has_error(function() profiler.view(p) end,
+      'view: mode "count" has no times to view')
+    local painted = p:annotate("@" .. path, { expressions = true,
+      color = "always", width = 60 })
+    assert.truthy(painted:find("\27[4;31m", 1, true), painted)
+    for line in painted:gmatch "[^\n]+" do
+      assert.is_true(utf8.len((line:gsub("\27%[[%d;]*m", ""))) <= 60, line)
+    end
+  end)
+end)

@@ -1,0 +1,68 @@
+/*
+** See instruction.h
+*/
+
+#include "identity/instruction.h"
+
+#include <string.h>
+
+
+static size_t instructions_size (const Instructions *x) {
+  return x->count * sizeof *x->list;
+}
+
+
+int instructions_init (Instructions *x, const Memory *m, const Pages *p,
+                       uint32_t func, const void *code, const int *lines,
+                       uint32_t n) {
+  uint32_t i;
+  x->count = n + 1;
+  x->list = cast(Instruction *, p ? p->get(p->ud, func, instructions_size(x))
+                                  : memory_resize(m, NULL, 0,
+                                                  instructions_size(x)));
+  if (x->list == NULL) return 0;
+  memset(x->list, 0, instructions_size(x));
+  for (i = 0; i < n; i++) {
+    Instruction *at = &x->list[i + 1];
+    memcpy(&at->code, (const char *)code + i * sizeof at->code,
+           sizeof at->code);
+    at->line = lines[i];
+  }
+  return 1;
+}
+
+
+void instructions_free (Instructions *x, const Memory *m) {
+  memory_free(m, x->list, instructions_size(x));
+  x->list = NULL;
+  x->count = 0;
+}
+
+
+int instructions_move (Instructions *x, const Pages *p, uint32_t func) {
+  Instruction *list;
+  if (x->list == NULL) return 1;
+  list = cast(Instruction *, p->get(p->ud, func, instructions_size(x)));
+  if (list == NULL) return 0;
+  memcpy(list, x->list, instructions_size(x));
+  x->list = list;
+  instructions_clear(x);
+  return 1;
+}
+
+
+void instructions_clear (Instructions *x) {
+  uint32_t i;
+  for (i = 0; x->list != NULL && i < x->count; i++) {
+    x->list[i].count = 0;
+    memset(x->list[i].next, 0, sizeof x->list[i].next);
+  }
+}
+
+
+uint64_t instructions_sum (const Instructions *x) {
+  uint64_t sum = 0;
+  uint32_t i;
+  for (i = 0; x->list != NULL && i < x->count; i++) sum += x->list[i].count;
+  return sum;
+}
