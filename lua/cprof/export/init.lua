@@ -18,11 +18,13 @@ local limit <const>, depth <const> = export.limit, export.depth
 
 ---@class cprof.Format
 ---@field name string
----@field module string       has write(profile, out), and size(f, lines) of
----    a function that has time on so many lines
+---@field module string       has write(profile, out, whole), where `whole` is
+---    the profile before nodes were added up, and size(f, lines) of a
+---    function that has time on so many lines
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
 ---@field branches? boolean    and about branches, too?
+---@field counts? boolean     can it show instructions instead of times?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
@@ -62,6 +64,8 @@ export.formats = {
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
+  { name = "html", module = "cprof.html", tree = true, counts = true,
+    limit = 12000000, description = "a page to look at in a browser" },
 }
 
 local function names()
@@ -95,7 +99,7 @@ function export.unfit(profile, row)
   elseif row.branches and mode ~= "count" then
     return ('format %%s needs a profile of mode "count", this one has mode ' ..
       '"%s"; record with start { mode = "count" }'):format(mode)
-  elseif not row.lines and mode == "count" then
+  elseif not row.lines and not row.counts and mode == "count" then
     return 'format %s is about times, which mode "count" has not'
   end
 end
@@ -116,7 +120,7 @@ function export.prepare(profile, row, o, fail)
   end
   local pruned, why = prune.profile(profile, row, module, o)
   if not pruned then fail(("option 'root': %s"):format(why)) end
-  return function(out) module.write(pruned, out) end, pruned.notes
+  return function(out) module.write(pruned, out, profile) end, pruned.notes
 end
 
 local function texts(notes)
