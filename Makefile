@@ -87,7 +87,8 @@ $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
 
 # what a rockspec cannot look for itself
 rockspec: deps-build
-	@find lua -name '*.lua' | $(LUA) rockspec/update.lua $(SOURCES)
+	@find lua \( -name '*.lua' -o -path 'lua/cprof/html/*' \) -type f | \
+	  $(LUA) rockspec/update.lua $(SOURCES)
 
 reference: deps-build
 	@LUA_PATH='lua/?.lua;lua/?/init.lua' $(LUA) -e \
@@ -189,7 +190,8 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 install: all
 	install -d "$(TO_C)/cprof"
 	install $(B)/cprof/core.so "$(TO_C)/cprof"
-	cd lua && find . -name '*.lua' -exec install -D -m 644 {} \
+	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
+	  -exec install -D -m 644 {} \
 	  "$(TO_LUA)/{}" \;
 	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
 	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \

@@ -386,4 +386,14 @@ function Profile:export(format, target, options)
   return export.write(self, format, target, options, 2)
 end
 
+---Writes the profile as a page to look at in a browser. Raises an error and
+---gives a message as `export` does.
+---@param target cprof.Writer
+---@param options? cprof.ExportOptions
+---@return true? ok
+---@return string? message
+function Profile:html(target, options)
+  return export.write(self, "html", target, options, 2)
+end
+
 return profile

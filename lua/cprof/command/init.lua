@@ -17,8 +17,8 @@ local terminal = require "cprof.command.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
-  "help" }
+  "coverage", "diff", "merge", "html", "export", "check", "calibrate",
+  "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command

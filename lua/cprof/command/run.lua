@@ -75,6 +75,8 @@ function run.define(parser)
   parser:option("--format", "Write FILE at the end, as of cprof export. " ..
     "(default: none; it is a profile, and written all the time)")
     :argname "FORMAT":choices(formats())
+  parser:flag("--html", "Write FILE at the end, as a page to look at in a " ..
+    "browser: --format=html.")
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
@@ -184,6 +186,12 @@ end
 -- what is wrong with an output that is written at the end is better known
 -- at once
 local function check_output(parsed, fail)
+  if parsed.html then
+    if parsed.format and parsed.format ~= "html" then
+      fail "one of --html and --format"
+    end
+    parsed.format, parsed.output = "html", parsed.output or ""
+  end
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   if parsed.output == "" then return end
@@ -193,7 +201,7 @@ local function check_output(parsed, fail)
     fail(("--format=%s needs --coverage"):format(row.name))
   elseif row.lines and not counted and #parsed.lines == 0 then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
-  elseif counted and not row.lines then
+  elseif counted and not row.lines and not row.counts then
     fail(("--format=%s is about times, which are not recorded by --count"):
       format(row.name))
   end

@@ -110,9 +110,10 @@ end
 ---@param row cprof.Format
 ---@param o cprof.ExportOptions     that are valid
 ---@param fail fun(message: string) called with what is wrong; must not return
+---@param before? cprof.Profile     a format that compares: with what
 ---@return fun(out: fun(s: string)) produce
 ---@return cprof.ExportNote[] notes
-function export.prepare(profile, row, o, fail)
+function export.prepare(profile, row, o, fail, before)
   local found, module = pcall(require, row.module)
   if not found then fail(("format %s: %s"):format(row.name, module)) end
   if not row.tree then
@@ -120,7 +121,11 @@ function export.prepare(profile, row, o, fail)
   end
   local pruned, why = prune.profile(profile, row, module, o)
   if not pruned then fail(("option 'root': %s"):format(why)) end
-  return function(out) module.write(pruned, out, profile) end, pruned.notes
+  local earlier = before and prune.profile(before, row, module, {
+    min_percent = o.min_percent })
+  return function(out)
+    module.write(pruned, out, profile, earlier)
+  end, pruned.notes
 end
 
 local function texts(notes)

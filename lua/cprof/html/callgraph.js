@@ -1,29 +1,18 @@
 // One function: who calls it above, what it calls below.
 
-import { bar, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { count, percent } from "./format.js";
 import { field, matcher } from "./search.js";
-import { named, placed, Table } from "./table.js";
+import { amount, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
-function columns(app, what, f, of) {
-  const out = [
-    {
-      title: `of ${what} %`,
-      cell: (row) =>
-        row.total > 0 || row.self
-          ? [
-              h("span", { class: "number" }, app.figure(row.total)),
-              h("span", { class: "percent" }, percent(row.total, of)),
-              bar(row.total / of, "total"),
-            ]
-          : h(
-              "span",
-              { class: "aside", title: "Its time is in an outer call" },
-              "within",
-            ),
-    },
-  ];
+function columns(app, what, of) {
+  const out = amount(app, {
+    title: `of ${what}`,
+    of,
+    bar: "total",
+    get: (row) => (row.total > 0 || row.self ? [row.total] : undefined),
+  });
   if (app.model.hasCalls) {
     out.push({
       title: "calls",
@@ -89,8 +78,8 @@ function start(app, root) {
 export function callgraph(app, root) {
   let tables = [];
 
-  function table(title, what, rows, f, of, none) {
-    const made = new Table(columns(app, what, f, of), {
+  function table(title, what, rows, of, none) {
+    const made = new Table(columns(app, what, of), {
       caption: title,
       none,
       limit: 50,
@@ -127,7 +116,7 @@ export function callgraph(app, root) {
     }
     fill(
       root,
-      table("Called by", "caller", rows(callers), f, total, "Nothing calls it."),
+      table("Called by", "caller", rows(callers), total, "Nothing calls it."),
       h(
         "section",
         { class: "centre", "aria-label": "The chosen function" },
@@ -135,7 +124,7 @@ export function callgraph(app, root) {
         placed(f),
         h("p", {}, app.told(f).join(" · ")),
       ),
-      table("Calls", "callee", below, f, total, "It calls nothing."),
+      table("Calls", "callee", below, total, "It calls nothing."),
     );
   }
 

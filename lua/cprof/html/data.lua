@@ -5,6 +5,7 @@
 -- `unit` says.
 
 local bound = require "cprof.bound"
+local changes = require "cprof.html.changes"
 local coverage = require "cprof.coverage"
 local encode = require "cprof.export.encode"
 local framed = require "cprof.html.framed"
@@ -185,9 +186,9 @@ end
 ---The header and the trees of a page.
 ---@param p cprof.Profile         what is shown: small nodes may be added up
 ---@param whole cprof.Profile     as it was recorded
+---@param before? cprof.Profile   what it is compared with
 ---@return table header, { n: integer, columns: string[] }[] trees
----@return cprof.Row[] rows
-function data.of(p, whole)
+function data.of(p, whole, before)
   -- of a part of the tree, the figures are those of the part
   local from = p.program_ns == whole.program_ns and whole or p
   local rows = select_rows.functions(from)
@@ -204,8 +205,9 @@ function data.of(p, whole)
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
+  out.before = before and changes.of(before, whole, rows, trees)
   out.functions = columns_of(rows, number)
-  return out, trees, rows
+  return out, trees
 end
 
 return data

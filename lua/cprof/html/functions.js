@@ -1,9 +1,9 @@
 // All functions, as a table.
 
-import { bar, choice, fill, h, toggle } from "./dom.js";
+import { choice, fill, h, toggle } from "./dom.js";
 import { count, percent, plural } from "./format.js";
 import { field, matcher } from "./search.js";
-import { named, placed, Table } from "./table.js";
+import { amount, figureOf, named, placed, Table } from "./table.js";
 import { levels } from "./tree.js";
 
 const deepest = 1000;
@@ -20,18 +20,14 @@ export function rowsOf(app, state) {
     const row = {
       f,
       name: f.name,
-      self: scope.self[id],
-      total: scope.total[id],
       calls: scope.calls[id],
     };
-    if (scope.all) {
-      row.selfMost = f.selfMost;
-      row.totalMost = f.totalMost;
-    }
+    [row.self, row.selfBound] = figureOf(app, f, "self");
+    [row.total, row.totalBound] = figureOf(app, f, "total");
     rows.push(row);
   }
   if (state.recursion === "spread" && scope.tree) return spread(rows, scope);
-  return state.group === "file" ? files(rows) : rows;
+  return state.group === "file" ? files(rows, scope) : rows;
 }
 
 // a row for each level of a recursion
@@ -50,7 +46,7 @@ function spread(rows, scope) {
 }
 
 // a row for each file; what is in none has one by its kind
-function files(rows) {
+function files(rows, scope) {
   const out = new Map();
   for (const row of rows) {
     const place = row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind);
@@ -62,7 +58,7 @@ function files(rows) {
       functions: 0,
       first: row.f,
     };
-    file.self += row.self;
+    file.self += scope.self[row.f.id];
     file.calls += row.calls;
     file.functions++;
     out.set(place, file);
@@ -87,37 +83,14 @@ function valueOf(key) {
   return (r) => r[key];
 }
 
-// Figures of a row with their bar.
-function share(app, row, key) {
-  const most = row[key + "Most"];
-  const n = most || row[key];
-  return [
-    h("span", { class: "number" }, (most ? "<" : "") + app.figure(n)),
-    h("span", { class: "percent" }, percent(n, app.scope.whole)),
-    bar(n / app.scope.whole, key),
-  ];
-}
-
 function columnsOf(app, state) {
   const grouped = state.group === "file" && state.recursion !== "spread";
   const value = (key) => valueOf(key);
-  const out = [
-    {
-      key: "self",
-      title: "self %",
-      hint: "In the function itself, without what it calls",
-      value: value("self"),
-      cell: (row) => share(app, row, "self"),
-    },
-  ];
+  const figures = (key, hint) =>
+    amount(app, { key, title: key, hint, get: (row) => [row[key], row[key + "Bound"]] });
+  const out = figures("self", "In the function itself, without what it calls");
   if (!grouped) {
-    out.push({
-      key: "total",
-      title: "total %",
-      hint: "With what it calls; recursion counted once",
-      value: value("total"),
-      cell: (row) => share(app, row, "total"),
-    });
+    out.push(...figures("total", "With what it calls; recursion counted once"));
   }
   if (app.model.hasCalls) {
     out.push({
@@ -238,10 +211,14 @@ export function functions(app, root) {
           : app.set({ group: undefined, search: row.place }),
     });
     const rows = sorted(rowsOf(app, state), by, up);
-    const self = rows.reduce((sum, row) => sum + row.self, 0);
-    said.textContent =
-      `${count(rows.length)} rows, ` +
-      `${percent(self, app.scope.whole)} % self`;
+    const matched = new Set(rows.map((row) => row.f));
+    const self = [...matched].reduce(
+      (sum, f) => sum + (f ? app.scope.self[f.id] : 0),
+      0,
+    );
+    said.textContent = state.search
+      ? `${plural(rows.length, "row")}, ${percent(self, app.scope.whole)} % self`
+      : plural(rows.length, "row");
     table.show(rows);
     fill(box, table.element);
   }

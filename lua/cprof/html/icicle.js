@@ -71,7 +71,7 @@ export class Icicle {
     const { options } = this;
     const width = this.element.clientWidth;
     if (width === 0 || !this.layout) return;
-    const needed = Math.max(3, this.rows) * rowHeight;
+    const needed = Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
     const height =
       typeof options.height === "function"
         ? Math.min(options.height(), Math.max(needed, 120))
@@ -223,13 +223,17 @@ export class Icicle {
     this.moving = requestAnimationFrame(step);
   }
 
-  // A node as wide as the canvas.
-  zoom(node) {
+  // A node as wide as the canvas; or as its root, at once.
+  zoom(node, as_root) {
     const { layout } = this;
+    const x = layout.start[node];
     this.base = node;
     this.cursor = node;
-    this.move(layout.start[node], layout.start[node] + layout.weight[node]);
-    this.reveal(node);
+    this.move(x, x + layout.weight[node], as_root);
+    if (as_root) {
+      this.scroll = layout.tree.depths()[node] * rowHeight;
+      this.resize();
+    } else this.reveal(node);
     this.options.zoomed?.(node);
   }
 

@@ -17,15 +17,19 @@ function html.size() return { node = gzip.available and 6 or 11 } end
 
 local function hash(s) return "sha256-" .. base64.encode(sha256(s)) end
 
+-- read at once, for the program may go to another folder
+local script, style = bundle.join("main.js", assets.read),
+  assets.read "style.css"
+local skeleton = assets.read "page.html"
+
 -- what stands before the data, and what after it
 local function frame()
-  local script = bundle.join("main.js", assets.read)
-  local style = assets.read "style.css"
   local values = { script = script, style = style,
     script_hash = hash(script), style_hash = hash(style),
     encoding = gzip.available and "gzip" or "none" }
-  local page = assets.read "page.html"
-  page = page:gsub("{{([%l_]+)}}", function(key) return values[key] end)
+  local page = skeleton:gsub("{{([%l_]+)}}", function(key)
+    return values[key]
+  end)
   local first, last = page:find("{{DATA}}", 1, true)
   return page:sub(1, first - 1), page:sub(last + 1)
 end
@@ -59,8 +63,9 @@ end
 ---@param p cprof.Profile      what is shown of it
 ---@param out fun(s: string)
 ---@param whole cprof.Profile  as it was recorded
-function html.write(p, out, whole)
-  local header, trees = data.of(p, whole)
+---@param before? cprof.Profile  what it is compared with
+function html.write(p, out, whole, before)
+  local header, trees = data.of(p, whole, before)
   page(header, trees, out)
 end
 

@@ -8,7 +8,8 @@ export function hottest(model, limit, only) {
       if (line.self > 0) out.push({ source, line });
     }
   }
-  out.sort((a, b) => b.line.self - a.line.self);
+  const shown = ({ line }) => line.most || line.self;
+  out.sort((a, b) => shown(b) - shown(a));
   return out.slice(0, limit);
 }
 

@@ -1,11 +1,11 @@
 // What ran, what matters most, and the shape of it.
 
-import { bar, h } from "./dom.js";
+import { h } from "./dom.js";
 import { count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
-import { named, placed, Table } from "./table.js";
-import { layout } from "./tree.js";
+import { amount, figureOf, named, placed, Table } from "./table.js";
+import { forked, layout } from "./tree.js";
 
 const many = 12;
 
@@ -56,29 +56,18 @@ function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
-function share(app, n, kind, most) {
-  const shown = most || n;
-  return [
-    h("span", { class: "number" }, (most ? "<" : "") + app.figure(shown)),
-    h("span", { class: "percent" }, percent(shown, app.scope.whole)),
-    bar(shown / app.scope.whole, kind),
-  ];
-}
-
 function functions(app) {
   const { model, scope } = app;
   const list = model.functions.filter(
     (f) => f.kind !== "root" && scope.self[f.id] > 0,
   );
-  list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
+  const self = (f) => figureOf(app, f, "self");
+  list.sort((a, b) => self(b)[0] - self(a)[0]);
   const columns = [
-    {
-      title: "self %",
-      cell: (f) => share(app, scope.self[f.id], "self", scope.all && f.selfMost),
-    },
+    ...amount(app, { title: "self", get: self, bar: "self" }),
     model.hasCalls && { title: "calls", cell: (f) => count(scope.calls[f.id]) },
     { title: "function", left: true, cell: (f) => named(app, f) },
-    { title: "defined", left: true, cell: placed },
+    { title: "defined", left: true, cell: (f) => placed(f, true) },
   ].filter(Boolean);
   const table = new Table(columns, {
     caption: "The functions with most time of their own",
@@ -126,18 +115,12 @@ function lines(app) {
     );
   }
   const columns = [
-    {
-      title: "self %",
-      cell: ({ line }) => [
-        h(
-          "span",
-          { class: "number" },
-          (line.most ? "<" : "") + app.figure(line.most || line.self),
-        ),
-        h("span", { class: "percent" }, percent(line.most || line.self, model.whole)),
-        bar((line.most || line.self) / model.whole, "self"),
-      ],
-    },
+    ...amount(app, {
+      title: "self",
+      of: model.whole,
+      bar: "self",
+      get: ({ line }) => [line.most || line.self, line.most],
+    }),
     { title: "hits", cell: ({ line }) => count(line.hits) },
     {
       title: "line",
@@ -163,7 +146,7 @@ function lines(app) {
     {
       title: "where",
       left: true,
-      cell: ({ source, line }) => placed({ place: source.place, line: line.n }),
+      cell: ({ source, line }) => placed({ place: source.place, line: line.n }, true),
     },
   ];
   const table = new Table(columns, {
@@ -204,6 +187,7 @@ export function overview(app, root) {
         : []),
     );
     if (scope.tree) {
+      const said = h("p", { class: "aside" });
       graph = new Icicle(app, {
         label: "The shape of it, as a flame graph; the view Flame graph has it, too.",
         most: 228,
@@ -222,10 +206,20 @@ export function overview(app, root) {
             {},
             model.unit === "ns" ? "Where the time goes" : "Where the work is",
           ),
+          said,
           graph.element,
         ),
       );
-      graph.show(layout(scope.tree, scope.tree.self));
+      const l = layout(scope.tree, scope.tree.self);
+      graph.show(l);
+      const from = forked(l);
+      if (from > 0) {
+        graph.zoom(from, true);
+        const f = model.functions[scope.tree.func[from]];
+        said.textContent =
+          `Below ${f.name}, which has ` +
+          `${percent(l.weight[from], l.weight[0])} % of it.`;
+      }
     }
     root.append(h("div", { class: "columns" }, top.element, lines(app)));
   }

@@ -146,8 +146,9 @@ export class Shell {
     this.shown = row;
     this.main.className = "view-" + row.key;
     fill(this.main);
-    this.view = row.make(this, this.main) || {};
     scrollTo(0, 0);
+    this.view = row.make(this, this.main) || {};
+
   }
 
   drawHead(row) {

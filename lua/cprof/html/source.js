@@ -241,6 +241,7 @@ function minimap(listing, go) {
     const hotInk = style.getPropertyValue("--hot");
     c.scale(ratio, ratio);
     const step = Math.min(3, height / Math.max(1, listing.height));
+    canvas.step = step;
     listing.source.text.forEach((s, i) => {
       const indent = s.match(/^\s*/)[0].length;
       c.globalAlpha = 1;
@@ -445,7 +446,11 @@ export function source(app, root) {
       key = now;
       listing = new Listing(app, current, set);
       map = minimap(listing, go);
-      fill(body, note(current), h("div", { class: "paper" }, listing.element, map.canvas));
+      fill(
+        body,
+        note(current),
+        h("div", { class: "paper" }, listing.element, map.canvas),
+      );
       map.draw();
     }
     mark(true);

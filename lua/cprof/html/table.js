@@ -1,7 +1,8 @@
 // Tables of figures that are sorted, walked by key, and cut where they are
 // long.
 
-import { fill, h } from "./dom.js";
+import { bar, fill, h } from "./dom.js";
+import { percent, tail } from "./format.js";
 
 const step = 200;
 
@@ -50,7 +51,7 @@ export class Table {
         "th",
         {
           scope: "col",
-          class: column.left ? "left" : "",
+          class: column.left ? "left" : column.class,
           title: column.hint,
           "aria-sort": sorted
             ? sort.up
@@ -82,7 +83,11 @@ export class Table {
         ...given,
       },
       this.columns.map((column) =>
-        h("td", { class: column.left ? "left" : "" }, column.cell(row)),
+        h(
+          "td",
+          { class: column.left ? "left" : column.class },
+          column.cell(row),
+        ),
       ),
     );
   }
@@ -127,6 +132,47 @@ export class Table {
   }
 }
 
+// The columns of a figure: itself, its share, and a bar. `get` gives a row's
+// [figure, is it only a bound?]; nothing where there is none.
+export function amount(app, { key, title, hint, of, get, bar: kind }) {
+  const value = key && ((row) => (get(row) || [0])[0]);
+  const whole = of === undefined ? app.scope.whole : of;
+  return [
+    {
+      key,
+      title,
+      hint,
+      value,
+      cell: (row) => {
+        const [n, bounded] = get(row) || [];
+        return n === undefined ? "" : (bounded ? "<" : "") + app.figure(n);
+      },
+    },
+    {
+      title: "%",
+      class: "percent",
+      cell: (row) => {
+        const [n] = get(row) || [];
+        return n === undefined ? "" : percent(n, whole);
+      },
+    },
+    {
+      title: "",
+      class: "bars",
+      cell: (row) => {
+        const [n] = get(row) || [];
+        return n === undefined ? "" : bar(n / whole, kind || key);
+      },
+    },
+  ];
+}
+
+// A figure of a function within what is looked at, and is it a bound?
+export function figureOf(app, f, key) {
+  const most = app.scope.all && f[key + "Most"];
+  return most ? [most, true] : [app.scope[key][f.id], false];
+}
+
 // The name of a function, and where it is, as they stand in tables.
 export function named(app, f, view) {
   const change = { function: f.title, line: undefined };
@@ -146,15 +192,14 @@ export function named(app, f, view) {
   ];
 }
 
-// Where a function is defined.
-export function placed(f) {
+// Where a function is defined; in brief: without the folder.
+export function placed(f, brief) {
   if (f.place) {
-    const slash = f.place.lastIndexOf("/");
+    const place = brief ? f.place.slice(f.place.lastIndexOf("/") + 1) : f.place;
     return h(
       "span",
       { class: "place", title: `${f.place}:${f.line}` },
-      h("bdi", { class: "folder" }, f.place.slice(0, slash + 1)),
-      `${f.place.slice(slash + 1)}:${f.line}`,
+      `${brief ? place : tail(place, 48)}:${f.line}`,
     );
   }
   return h("span", { class: "place" }, f.kind === "C" ? "[C]" : f.kind);

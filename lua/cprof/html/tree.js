@@ -348,6 +348,18 @@ export function layout(tree, own) {
   return { tree, weight, first, child, start };
 }
 
+// The node down to which there is only one way to speak of.
+export function forked(l) {
+  let node = 0;
+  for (;;) {
+    const next = l.child[l.first[node]];
+    const only = l.first[node] < l.first[node + 1];
+    if (!only || l.weight[next] < l.weight[node] * 0.9) break;
+    node = next;
+  }
+  return l.weight[node] < l.weight[0] * 0.7 ? 0 : node;
+}
+
 // The child of a node that lies at x, or -1.
 export function childAt(l, node, x) {
   let low = l.first[node];
