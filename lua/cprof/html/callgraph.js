@@ -69,7 +69,11 @@ function start(app, root) {
   draw();
   fill(
     root,
-    h("p", { class: "lead" }, "Choose a function to see who calls it and what it calls."),
+    h(
+      "p",
+      { class: "lead" },
+      "Choose a function to see who calls it and what it calls.",
+    ),
     h("div", { class: "controls" }, field("", draw)),
     box,
   );
@@ -99,8 +103,12 @@ export function callgraph(app, root) {
     if (!scope.tree) {
       fill(
         root,
-        h("p", { class: "lead" }, "The nodes of this frame were not kept: " +
-          'record with history = "full".'),
+        h(
+          "p",
+          { class: "lead" },
+          "The nodes of this frame were not kept: " +
+            'record with history = "full".',
+        ),
       );
       return;
     }
@@ -133,13 +141,18 @@ export function callgraph(app, root) {
     update: () => {
       const inside = root.contains(document.activeElement);
       draw();
-      if (inside) root.querySelector("section.centre ~ section tr[tabindex='0']")?.focus();
+      if (inside)
+        root
+          .querySelector("section.centre ~ section tr[tabindex='0']")
+          ?.focus();
     },
     key: (event) => {
       if (event.key === "ArrowLeft") history.back();
       else if (event.key === "ArrowRight") history.forward();
       else {
-        const at = tables.findIndex((t) => t.body.contains(document.activeElement));
+        const at = tables.findIndex((t) =>
+          t.body.contains(document.activeElement),
+        );
         const t = tables[at < 0 ? tables.length - 1 : at];
         if (!t) return false;
         const rows = [...t.body.querySelectorAll("tr[tabindex]")];

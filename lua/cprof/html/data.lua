@@ -43,6 +43,9 @@ local function meta_of(p)
   return out
 end
 
+-- an empty name is seen as one
+local function shown_name(s) return s == "" and '""' or utf(s) end
+
 -- Rows as columns. `number` gives the row of a title, `source_of` the number
 -- of a source.
 local function columns_of(rows, source_of)
@@ -51,7 +54,7 @@ local function columns_of(rows, source_of)
     most = {} }
   for i, row in ipairs(rows) do
     local f = row.func
-    out.title[i], out.name[i] = utf(row.title), utf(f.name)
+    out.title[i], out.name[i] = shown_name(row.title), shown_name(f.name)
     out.kind[i] = f.kind
     out.place[i] = utf((f.kind == "Lua" or f.kind == "main") and
       name.place(f.source) or "")

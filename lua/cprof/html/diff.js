@@ -5,7 +5,7 @@ import { change, palette } from "./colors.js";
 import { choice, fill, h } from "./dom.js";
 import { count, plural, signed } from "./format.js";
 import { Icicle } from "./icicle.js";
-import { field, matcher } from "./search.js";
+import { matcher, searched } from "./search.js";
 import { named, placed, Table } from "./table.js";
 import { both, fromColumns, layout } from "./tree.js";
 
@@ -20,10 +20,15 @@ export function rowsOf(model) {
     const row = {
       f,
       state: was ? (is ? "" : "gone") : "new",
-      was: { self: before.self[f.id], total: before.total[f.id], calls: before.calls[f.id] },
+      was: {
+        self: before.self[f.id],
+        total: before.total[f.id],
+        calls: before.calls[f.id],
+      },
       now: { self: f.self, total: f.total, calls: f.calls },
     };
-    if (Object.keys(row.now).some((key) => row.now[key] !== row.was[key])) out.push(row);
+    if (Object.keys(row.now).some((key) => row.now[key] !== row.was[key]))
+      out.push(row);
   }
   return out;
 }
@@ -45,11 +50,14 @@ export function diff(app, root) {
   const { before } = model;
   const text = app.figure;
   const all = rowsOf(model);
-  const tree = both(fromColumns(model.trees[before.tree]), model.tree, model.functions.length);
-  const controls = h("div", { class: "controls" });
+  const tree = both(
+    fromColumns(model.trees[before.tree]),
+    model.tree,
+    model.functions.length,
+  );
   const box = h("div", {});
   const graphBox = h("div", {});
-  const search = field(app.state.search, (value) =>
+  const search = searched(app.state.search, (value) =>
     app.set({ search: value || undefined }, true),
   );
   let graph;
@@ -61,13 +69,20 @@ export function diff(app, root) {
     const was = before.whole;
     const put = (title, value, kind) =>
       h("div", {}, h("dt", {}, title), h("dd", { class: kind }, value));
-    const by = was > 0 ? `, ${signed(((now - was) / was) * 100, (n) => n.toFixed(1))} %` : "";
+    const by =
+      was > 0
+        ? `, ${signed(((now - was) / was) * 100, (n) => n.toFixed(1))} %`
+        : "";
     return h(
       "dl",
       { class: "facts" },
       put("before", `${text(was)}`),
       put("after", text(now)),
-      put("change", signed(now - was, text) + by, now > was ? "worse" : "better"),
+      put(
+        "change",
+        signed(now - was, text) + by,
+        now > was ? "worse" : "better",
+      ),
       put("new", count(all.filter((row) => row.state === "new").length)),
       put("gone", count(all.filter((row) => row.state === "gone").length)),
     );
@@ -141,18 +156,31 @@ export function diff(app, root) {
     const show = key === "calls" ? count : text;
     table = new Table(
       [
-        { title: `${key} before`, cell: (row) => (row.state === "new" ? "–" : show(row.was[key])) },
-        { title: "after", cell: (row) => (row.state === "gone" ? "–" : show(row.now[key])) },
+        {
+          title: `${key} before`,
+          cell: (row) => (row.state === "new" ? "–" : show(row.was[key])),
+        },
+        {
+          title: "after",
+          cell: (row) => (row.state === "gone" ? "–" : show(row.now[key])),
+        },
         {
           title: "change",
           cell: (row) =>
             h(
               "span",
-              { class: delta(row) > 0 ? "worse" : delta(row) < 0 ? "better" : "" },
+              {
+                class:
+                  delta(row) > 0 ? "worse" : delta(row) < 0 ? "better" : "",
+              },
               signed(delta(row), show),
             ),
         },
-        { title: "", class: "bars", cell: (row) => diverging(delta(row) / most) },
+        {
+          title: "",
+          class: "bars",
+          cell: (row) => diverging(delta(row) / most),
+        },
         model.hasCalls &&
           key !== "calls" && {
             title: "calls",
@@ -176,14 +204,15 @@ export function diff(app, root) {
       {
         caption: "Functions that changed",
         none: "Nothing changed.",
-        row: (row) => ({ "aria-selected": row.f === app.chosen ? "true" : null }),
+        row: (row) => ({
+          "aria-selected": row.f === app.chosen ? "true" : null,
+        }),
         choose: (row) => app.choose(row.f),
       },
     );
     table.show(rows);
     fill(
-      controls,
-      search,
+      search.rest,
       choice(
         "Sort by",
         [
@@ -194,7 +223,11 @@ export function diff(app, root) {
         key,
         (sort) => app.set({ sort }),
       ),
-      h("span", { class: "aside", role: "status" }, plural(rows.length, "function")),
+      h(
+        "span",
+        { class: "aside", role: "status" },
+        plural(rows.length, "function"),
+      ),
     );
     fill(box, table.element);
   }
@@ -219,7 +252,7 @@ export function diff(app, root) {
     ),
     graphBox,
     h("h2", { class: "apart" }, "Functions"),
-    controls,
+    search.element,
     box,
   );
 
@@ -231,7 +264,9 @@ export function diff(app, root) {
     }
     draw_graph();
     const passes = matcher(app.state.search);
-    graph.highlight(passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)));
+    graph.highlight(
+      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)),
+    );
     draw_table();
   }
 

@@ -3,14 +3,18 @@
 import { choice, fill, h, toggle } from "./dom.js";
 import { count, percent } from "./format.js";
 import { Icicle } from "./icicle.js";
-import { field, matcher } from "./search.js";
+import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
 
 const shapes = [
   [undefined, "Icicle", "The root above"],
   ["flame", "Flame", "The root below"],
-  ["sandwich", "Sandwich", "Callers of the chosen function above it, callees below"],
+  [
+    "sandwich",
+    "Sandwich",
+    "Callers of the chosen function above it, callees below",
+  ],
 ];
 
 // the tree that a state asks for
@@ -36,7 +40,6 @@ function wantedOf(app) {
 export function flame(app, root) {
   const { model } = app;
   const functions = model.functions.length;
-  const controls = h("div", { class: "controls" });
   const box = h("div", { class: "graphs" });
   const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
   const table = h("div", {});
@@ -47,13 +50,13 @@ export function flame(app, root) {
     table,
   );
   const said = h("span", { class: "aside", role: "status" });
-  const search = field(app.state.search, (text) =>
+  const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
   );
   const zones = model.functions.some((f) => f.kind === "zone");
   let graphs = [];
   let drawn;
-  fill(root, controls, box, crumbs, listing);
+  fill(root, search.element, box, crumbs, listing);
 
   const shared = {
     choose: (node, graph) => {
@@ -80,7 +83,10 @@ export function flame(app, root) {
 
   // how high a graph may be, in the window that there is
   const room = (share) => () =>
-    Math.max(160, (innerHeight - box.getBoundingClientRect().top - scrollY - 90) * share);
+    Math.max(
+      160,
+      (innerHeight - box.getBoundingClientRect().top - scrollY - 90) * share,
+    );
 
   function shape() {
     const { state } = app;
@@ -101,7 +107,8 @@ export function flame(app, root) {
     fill(box);
     const tree = treeOf(app);
     if (!tree) {
-      const what = 'The nodes of this frame were not kept: record with history = "full".';
+      const what =
+        'The nodes of this frame were not kept: record with history = "full".';
       fill(box, h("p", { class: "lead" }, what));
     } else if (state.shape === "sandwich") sandwich(tree);
     else {
@@ -115,7 +122,8 @@ export function flame(app, root) {
   function sandwich(tree) {
     const f = app.chosen;
     if (!f) {
-      const what = "Choose a function in any view to see its callers above and its callees below.";
+      const what =
+        "Choose a function in any view to see its callers above and its callees below.";
       fill(box, h("p", { class: "lead" }, what));
       return;
     }
@@ -135,9 +143,10 @@ export function flame(app, root) {
   function draw_controls() {
     const { state, scope } = app;
     fill(
-      controls,
-      search,
-      choice("Shape", shapes, state.shape, (value) => app.set({ shape: value })),
+      search.rest,
+      choice("Shape", shapes, state.shape, (value) =>
+        app.set({ shape: value }),
+      ),
       model.hasCalls &&
         choice(
           "Width",
@@ -189,13 +198,18 @@ export function flame(app, root) {
     if (!g) return fill(crumbs);
     const path = [];
     for (let i = g.base; i >= 0; i = g.layout.tree.parent[i]) path.unshift(i);
-    const shown = path.length > 9 ? [...path.slice(0, 2), -1, ...path.slice(-6)] : path;
+    const shown =
+      path.length > 9 ? [...path.slice(0, 2), -1, ...path.slice(-6)] : path;
     const link = (node) =>
       node < 0
         ? "…"
         : h(
             "button",
-            { type: "button", class: "quiet name", onclick: () => g.zoom(node) },
+            {
+              type: "button",
+              class: "quiet name",
+              onclick: () => g.zoom(node),
+            },
             model.functions[g.layout.tree.func[node]].name,
           );
     fill(
@@ -237,7 +251,9 @@ export function flame(app, root) {
   }
 
   function update() {
-    const focused = graphs.findIndex((g) => g.canvas === document.activeElement);
+    const focused = graphs.findIndex(
+      (g) => g.canvas === document.activeElement,
+    );
     shape();
     draw_controls();
     mark();

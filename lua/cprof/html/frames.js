@@ -39,7 +39,13 @@ export function compared(frames, all) {
   for (const id of new Set([...here.keys(), ...usual.keys()])) {
     const a = here.get(id) || { calls: 0, self: 0 };
     const b = usual.get(id) || { calls: 0, self: 0 };
-    out.push({ id, self: a.self, calls: a.calls, usual: b.self, more: a.self - b.self });
+    out.push({
+      id,
+      self: a.self,
+      calls: a.calls,
+      usual: b.self,
+      more: a.self - b.self,
+    });
   }
   return out.sort((a, b) => b.more - a.more || b.self - a.self);
 }
@@ -116,7 +122,8 @@ class Chart {
     ].filter(Boolean);
     let last = Infinity;
     for (const [text, ns] of lines.sort((a, b) => a[1] - b[1])) {
-      c.fillStyle = text === "budget" ? style.getPropertyValue("--worse") : theme.dim;
+      c.fillStyle =
+        text === "budget" ? style.getPropertyValue("--worse") : theme.dim;
       c.fillRect(0, Math.round(y(ns)), width - margin + 4, 1);
       const at = Math.max(7, Math.min(y(ns), last - 13));
       c.fillText(text, width - margin + 8, at);
@@ -125,7 +132,8 @@ class Chart {
   }
 
   choose(n, other) {
-    const range = other === undefined || other === n ? String(n) : `${other}-${n}`;
+    const range =
+      other === undefined || other === n ? String(n) : `${other}-${n}`;
     this.app.set({ frames: range }, other !== undefined);
   }
 
@@ -143,7 +151,10 @@ class Chart {
       }
       fill(tip, this.said(f));
       tip.hidden = false;
-      const left = Math.min(event.offsetX + 14, this.width - tip.offsetWidth - 4);
+      const left = Math.min(
+        event.offsetX + 14,
+        this.width - tip.offsetWidth - 4,
+      );
       tip.style.setProperty("left", left + "px");
       tip.style.setProperty("top", event.offsetY + 14 + "px");
     });
@@ -161,7 +172,8 @@ class Chart {
   said(f) {
     const { app } = this;
     const { budget } = app.model.frames;
-    const over = budget > 0 && f.ns > budget ? `, ${time(f.ns - budget)} over budget` : "";
+    const over =
+      budget > 0 && f.ns > budget ? `, ${time(f.ns - budget)} over budget` : "";
     const out = `Frame ${count(f.n)}: ${time(f.ns)}${over}`;
     if (!app.chosen) return out;
     return `${out}; ${app.chosen.name}: ${time(inFrame(f, app.chosen.id, 3))}`;
@@ -211,11 +223,16 @@ export function frames(app, root) {
       ["longest", time(p.max)],
     ];
     if (data.budget > 0) {
-      rows.push(["budget", time(data.budget)], ["over budget", count(data.slow)]);
+      rows.push(
+        ["budget", time(data.budget)],
+        ["over budget", count(data.slow)],
+      );
     }
     fill(
       top,
-      rows.map(([title, text]) => h("div", {}, h("dt", {}, title), h("dd", {}, text))),
+      rows.map(([title, text]) =>
+        h("div", {}, h("dt", {}, title), h("dd", {}, text)),
+      ),
     );
   }
 
@@ -226,9 +243,12 @@ export function frames(app, root) {
     slow = new Table(
       [
         { title: "frame", cell: (f) => count(f.n) },
-        ...amount(app, { title: "time", of: most, bar: "self", get: (f) => [f.ns] }).filter(
-          (column) => column.title !== "%",
-        ),
+        ...amount(app, {
+          title: "time",
+          of: most,
+          bar: "self",
+          get: (f) => [f.ns],
+        }).filter((column) => column.title !== "%"),
         {
           title: data.budget > 0 ? "budget" : "median",
           cell: (f) => {
@@ -243,7 +263,11 @@ export function frames(app, root) {
             let best = -1;
             for (let i = 0; i < f.rows.length; i += 4) {
               const kind = model.functions[f.rows[i]].kind;
-              if (kind !== "root" && (best < 0 || f.rows[i + 2] > f.rows[best + 2])) best = i;
+              if (
+                kind !== "root" &&
+                (best < 0 || f.rows[i + 2] > f.rows[best + 2])
+              )
+                best = i;
             }
             return best < 0 ? "" : named(app, model.functions[f.rows[best]]);
           },
@@ -251,7 +275,9 @@ export function frames(app, root) {
       ],
       {
         caption: "The slowest frames",
-        row: (f) => ({ "aria-selected": f.n >= from && f.n <= to ? "true" : null }),
+        row: (f) => ({
+          "aria-selected": f.n >= from && f.n <= to ? "true" : null,
+        }),
         choose: (f) => app.set({ frames: String(f.n) }),
       },
     );
@@ -261,7 +287,8 @@ export function frames(app, root) {
 
   function draw_compared() {
     const chosen = app.scope.frames;
-    const list = chosen || data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
+    const list =
+      chosen || data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
     const title = chosen
       ? list.length === 1
         ? `Frame ${count(list[0].n)}, beside the average`
@@ -280,15 +307,21 @@ export function frames(app, root) {
         },
         {
           title: "calls",
-          cell: (row) => (row.calls < 9.95 ? +row.calls.toFixed(1) : count(row.calls)),
+          cell: (row) =>
+            row.calls < 9.95 ? +row.calls.toFixed(1) : count(row.calls),
         },
-        { title: "function", left: true, cell: (row) => named(app, model.functions[row.id]) },
+        {
+          title: "function",
+          left: true,
+          cell: (row) => named(app, model.functions[row.id]),
+        },
       ],
       {
         caption: title,
         limit: 25,
         row: (row) => ({
-          "aria-selected": app.chosen && row.id === app.chosen.id ? "true" : null,
+          "aria-selected":
+            app.chosen && row.id === app.chosen.id ? "true" : null,
         }),
         choose: (row) => app.choose(model.functions[row.id]),
       },

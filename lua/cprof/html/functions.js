@@ -2,7 +2,7 @@
 
 import { choice, fill, h, toggle } from "./dom.js";
 import { count, percent, plural } from "./format.js";
-import { field, matcher } from "./search.js";
+import { matcher, searched } from "./search.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { levels } from "./tree.js";
 
@@ -15,7 +15,8 @@ export function rowsOf(app, state) {
   const rows = [];
   for (const f of model.functions) {
     const { id } = f;
-    const ran = scope.calls[id] > 0 || scope.self[id] > 0 || scope.total[id] > 0;
+    const ran =
+      scope.calls[id] > 0 || scope.self[id] > 0 || scope.total[id] > 0;
     if (!ran || !passes(f) || f.kind === "root") continue;
     const row = {
       f,
@@ -87,7 +88,12 @@ function columnsOf(app, state) {
   const grouped = state.group === "file" && state.recursion !== "spread";
   const value = (key) => valueOf(key);
   const figures = (key, hint) =>
-    amount(app, { key, title: key, hint, get: (row) => [row[key], row[key + "Bound"]] });
+    amount(app, {
+      key,
+      title: key,
+      hint,
+      get: (row) => [row[key], row[key + "Bound"]],
+    });
   const out = figures("self", "In the function itself, without what it calls");
   if (!grouped) {
     out.push(...figures("total", "With what it calls; recursion counted once"));
@@ -105,8 +111,7 @@ function columnsOf(app, state) {
         title: "per call",
         hint: "Total divided by calls",
         value: value("per"),
-        cell: (row) =>
-          row.calls ? app.figure(row.total / row.calls) : "",
+        cell: (row) => (row.calls ? app.figure(row.total / row.calls) : ""),
       });
     }
   }
@@ -133,8 +138,7 @@ function columnsOf(app, state) {
           value: value("name"),
           cell: (row) => [
             ...named(app, row.f),
-            row.level &&
-              h("span", { class: "aside" }, ` level ${row.level}`),
+            row.level && h("span", { class: "aside" }, ` level ${row.level}`),
             !row.level &&
               row.f.depth > 1 &&
               h(
@@ -158,22 +162,20 @@ function columnsOf(app, state) {
 }
 
 export function functions(app, root) {
-  const controls = h("div", { class: "controls" });
   const box = h("div", {});
   const said = h("span", { class: "aside", role: "status" });
-  const search = field(app.state.search, (text) =>
+  const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
   );
   let table;
-  fill(root, controls, box);
+  fill(root, search.element, box);
 
   function draw() {
     const { state } = app;
     const by = state.sort || "self";
     const up = state.up === "1";
     fill(
-      controls,
-      search,
+      search.rest,
       choice(
         "Group by",
         [

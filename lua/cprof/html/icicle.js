@@ -71,7 +71,8 @@ export class Icicle {
     const { options } = this;
     const width = this.element.clientWidth;
     if (width === 0 || !this.layout) return;
-    const needed = Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
+    const needed =
+      Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
     const height =
       typeof options.height === "function"
         ? Math.min(options.height(), Math.max(needed, 120))
@@ -138,7 +139,12 @@ export class Icicle {
       const [left, span] = box(x, w);
       const seen = !wanted || wanted[func[node]];
       c.fillStyle = seen ? this.color(node) : theme.pale;
-      c.fillRect(left, y, Math.max(0.5, span - (span > 3 ? 1 : 0)), rowHeight - 1);
+      c.fillRect(
+        left,
+        y,
+        Math.max(0.5, span - (span > 3 ? 1 : 0)),
+        rowHeight - 1,
+      );
       if (func[node] === chosen) outlined.push(left, y, span);
       if (span < this.letter * 3 + 8) return;
       const fit = Math.floor((span - 8) / this.letter);
@@ -304,7 +310,10 @@ export class Icicle {
   point(node, px, py) {
     if (node !== this.hover) {
       this.hover = node;
-      this.canvas.style.setProperty("cursor", node >= 0 ? "pointer" : "default");
+      this.canvas.style.setProperty(
+        "cursor",
+        node >= 0 ? "pointer" : "default",
+      );
       this.draw();
       this.tip.replaceChildren(
         ...(node >= 0 ? this.lines(node) : []).map((line, i) =>
@@ -389,7 +398,10 @@ export class Icicle {
       const list = layout.child.subarray(layout.first[p], layout.first[p + 1]);
       return list[list.indexOf(cursor) + by] ?? cursor;
     };
-    if (event.key === deeper && layout.first[cursor] < layout.first[cursor + 1]) {
+    if (
+      event.key === deeper &&
+      layout.first[cursor] < layout.first[cursor + 1]
+    ) {
       to = layout.child[layout.first[cursor]];
     } else if (event.key === higher && parent[cursor] >= 0) to = parent[cursor];
     else if (event.key === "ArrowLeft") to = beside(-1);

@@ -24,7 +24,13 @@ export function highlight(lines) {
   let at = 0;
   for (const m of text.matchAll(pieces)) {
     put("", text.slice(at, m.index));
-    const kind = m[1] ? "comment" : m[3] ? "string" : m[5] ? "keyword" : "number";
+    const kind = m[1]
+      ? "comment"
+      : m[3]
+        ? "string"
+        : m[5]
+          ? "keyword"
+          : "number";
     put(kind, m[0]);
     at = m.index + m[0].length;
   }

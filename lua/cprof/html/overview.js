@@ -14,16 +14,12 @@ function facts(app) {
   const { meta } = model;
   const out = [];
   const put = (title, value, hint) =>
-    out.push(
-      h(
-        "div",
-        { title: hint },
-        h("dt", {}, title),
-        h("dd", {}, value),
-      ),
-    );
+    out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
   if (model.unit === "ns") {
-    put(meta.clock === "cpu" ? "cpu time" : "wall time", app.figure(meta.wall_ns));
+    put(
+      meta.clock === "cpu" ? "cpu time" : "wall time",
+      app.figure(meta.wall_ns),
+    );
     if (meta.paused_ns > 0) put("paused", app.figure(meta.paused_ns));
     put(
       "of it overhead",
@@ -72,7 +68,8 @@ function functions(app) {
   const table = new Table(columns, {
     caption: "The functions with most time of their own",
     row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
-    choose: (f) => app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
+    choose: (f) =>
+      app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
   });
   table.show(list.slice(0, many));
   const left = list.length - many;
@@ -87,11 +84,7 @@ function functions(app) {
         h(
           "p",
           { class: "aside" },
-          h(
-            "a",
-            { href: app.link({ view: "functions" }) },
-            `All functions`,
-          ),
+          h("a", { href: app.link({ view: "functions" }) }, `All functions`),
           `, ${plural(left, "more", "more")}`,
         ),
     ),
@@ -146,7 +139,8 @@ function lines(app) {
     {
       title: "where",
       left: true,
-      cell: ({ source, line }) => placed({ place: source.place, line: line.n }, true),
+      cell: ({ source, line }) =>
+        placed({ place: source.place, line: line.n }, true),
     },
   ];
   const table = new Table(columns, {
@@ -189,7 +183,8 @@ export function overview(app, root) {
     if (scope.tree) {
       const said = h("p", { class: "aside" });
       graph = new Icicle(app, {
-        label: "The shape of it, as a flame graph; the view Flame graph has it, too.",
+        label:
+          "The shape of it, as a flame graph; the view Flame graph has it, too.",
         most: 228,
         still: true,
         choose: (node) => {

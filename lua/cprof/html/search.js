@@ -36,3 +36,11 @@ export function field(value, change) {
   input.value = value || "";
   return input;
 }
+
+// A row of controls: the field, which keeps the focus, and a place for others.
+export function searched(value, change) {
+  const rest = h("span", { class: "rest" });
+  const input = field(value, change);
+  const element = h("div", { class: "controls" }, input, rest);
+  return { element, input, rest };
+}

@@ -148,7 +148,6 @@ export class Shell {
     fill(this.main);
     scrollTo(0, 0);
     this.view = row.make(this, this.main) || {};
-
   }
 
   drawHead(row) {

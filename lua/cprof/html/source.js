@@ -9,13 +9,18 @@ import { cut, highlight } from "./lua.js";
 const block = 200;
 const rowHeight = 20;
 
-const heats = { self: (l) => l.self, hits: (l) => l.hits, total: (l) => l.total };
+const heats = {
+  self: (l) => l.self,
+  hits: (l) => l.hits,
+  total: (l) => l.total,
+};
 
 function tags(list, counts, columns) {
   return list.map(([kind, s, at]) => {
     const part = counts && columns.find((e) => at >= e.from && at < e.to);
     if (!part) return kind ? h("span", { class: kind }, s) : s;
-    const title = part.count === 0 ? "never ran" : `ran ${count(part.count)} times`;
+    const title =
+      part.count === 0 ? "never ran" : `ran ${count(part.count)} times`;
     const classes = [kind, part.count === 0 ? "never" : "part"].join(" ");
     const heat = counts > 0 ? Math.log1p(part.count) / Math.log1p(counts) : 0;
     return h(
@@ -46,7 +51,8 @@ function branchesOf(source) {
   const out = new Map();
   for (const [line, , kind, x, xs, y, ys] of source.branches || []) {
     if (xs > 0 && ys > 0) continue;
-    const never = xs === 0 && ys === 0 ? "never decided" : `never ${xs === 0 ? x : y}`;
+    const never =
+      xs === 0 && ys === 0 ? "never decided" : `never ${xs === 0 ? x : y}`;
     const own = out.get(line) || [];
     own.push(`${kind}: ${never}`);
     out.set(line, own);
@@ -71,7 +77,8 @@ class Listing {
   measure() {
     const { heat, relative } = this.options;
     const value = heats[heat];
-    const list = relative === "project" ? this.app.model.sources : [this.source];
+    const list =
+      relative === "project" ? this.app.model.sources : [this.source];
     this.most = 0;
     for (const source of list) {
       for (const line of source.lines) {
@@ -97,7 +104,10 @@ class Listing {
     ];
     if (!this.counts) {
       head.push(["per hit", "Self divided by hits"]);
-      head.push(["calls", "Calls made from it"], ["total", "Time of these calls"]);
+      head.push(
+        ["calls", "Calls made from it"],
+        ["total", "Time of these calls"],
+      );
     }
     head.push(["source", ""]);
     this.element = h("div", {
@@ -119,7 +129,8 @@ class Listing {
     const observer = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) {
-          if (entry.isIntersecting) this.make(Number(entry.target.dataset.block));
+          if (entry.isIntersecting)
+            this.make(Number(entry.target.dataset.block));
         }
       },
       { rootMargin: "600px" },
@@ -178,7 +189,8 @@ class Listing {
     const heat = this.heatOf(line);
     const most = line && line.most;
     const self = line ? most || line.self : 0;
-    const cell = (content, kind) => h("span", { role: "cell", class: kind }, content);
+    const cell = (content, kind) =>
+      h("span", { role: "cell", class: kind }, content);
     const cells = [
       h(
         "a",
@@ -197,7 +209,11 @@ class Listing {
     ];
     if (!counts) {
       cells.push(
-        cell(line && line.hits > 0 && line.self > 0 ? app.figure(line.self / line.hits) : ""),
+        cell(
+          line && line.hits > 0 && line.self > 0
+            ? app.figure(line.self / line.hits)
+            : "",
+        ),
         cell(line && line.calls > 0 ? short(line.calls) : ""),
         cell(line && line.calls > 0 ? app.figure(line.total) : ""),
       );
@@ -247,7 +263,8 @@ function minimap(listing, go) {
       c.globalAlpha = 1;
       c.fillStyle = ink;
       const long = Math.min(width - 10, (s.length - indent) * 0.7);
-      if (long > 0) c.fillRect(8 + indent * 0.7, i * step, long, Math.max(0.6, step * 0.6));
+      if (long > 0)
+        c.fillRect(8 + indent * 0.7, i * step, long, Math.max(0.6, step * 0.6));
       const heat = listing.heatOf(listing.source.byLine.get(i + 1));
       if (heat > 0.01) {
         c.fillStyle = hotInk;
@@ -258,7 +275,9 @@ function minimap(listing, go) {
       }
     });
     canvas.onclick = (event) =>
-      go(Math.max(1, Math.min(listing.height, Math.round(event.offsetY / step))));
+      go(
+        Math.max(1, Math.min(listing.height, Math.round(event.offsetY / step))),
+      );
   };
   return { canvas, draw };
 }
@@ -286,7 +305,11 @@ export function source(app, root) {
     return { update: () => {} };
   }
   const order = [...model.sources].sort((a, b) => b.self - a.self);
-  const files = h("div", { class: "files", role: "group", "aria-label": "Files" });
+  const files = h("div", {
+    class: "files",
+    role: "group",
+    "aria-label": "Files",
+  });
   const hotList = h("div", { class: "hotlines" });
   const head = h("div", { class: "controls" });
   const body = h("div", { class: "body" });
@@ -311,7 +334,10 @@ export function source(app, root) {
     const { state } = app;
     const f = app.chosen;
     return (
-      order.find((s) => s.place === state.file && (!f || f.source === s.id || state.line)) ||
+      order.find(
+        (s) =>
+          s.place === state.file && (!f || f.source === s.id || state.line),
+      ) ||
       (f && model.sources[f.source]) ||
       order.find((s) => s.place === state.file) ||
       order[0]
@@ -336,7 +362,11 @@ export function source(app, root) {
         return h(
           "a",
           {
-            href: app.link({ file: s.place, line: undefined, function: undefined }),
+            href: app.link({
+              file: s.place,
+              line: undefined,
+              function: undefined,
+            }),
             "aria-current": s === current ? "true" : null,
             title: s.place,
           },
@@ -422,9 +452,11 @@ export function source(app, root) {
     }
     const f = app.chosen;
     if (f && model.sources[f.source] === listing.source && f.kind !== "main") {
-      for (let n = f.line; n <= f.last; n++) listing.find(n)?.classList.add("within");
+      for (let n = f.line; n <= f.last; n++)
+        listing.find(n)?.classList.add("within");
     }
-    const at = Number(state.line) || (f && f.source === listing.source.id && f.line);
+    const at =
+      Number(state.line) || (f && f.source === listing.source.id && f.line);
     const row = at && listing.find(at);
     if (!row) return;
     if (state.line) row.classList.add("at");

@@ -53,11 +53,7 @@ export class Table {
           scope: "col",
           class: column.left ? "left" : column.class,
           title: column.hint,
-          "aria-sort": sorted
-            ? sort.up
-              ? "ascending"
-              : "descending"
-            : null,
+          "aria-sort": sorted ? (sort.up ? "ascending" : "descending") : null,
         },
         order && column.value
           ? h("button", { type: "button", onclick: () => order(column) }, label)
@@ -115,7 +111,9 @@ export class Table {
     const active = document.activeElement;
     let row = this.body.contains(active) ? active.closest("tr") : null;
     if (event.key === "ArrowDown") {
-      row = row ? row.nextElementSibling : this.body.querySelector("[tabindex='0']");
+      row = row
+        ? row.nextElementSibling
+        : this.body.querySelector("[tabindex='0']");
     } else if (event.key === "ArrowUp" && row) {
       row = row.previousElementSibling;
     } else if (event.key === "Enter" && row && active === row) {

@@ -295,7 +295,12 @@ export function neighbours(tree, func) {
       add(above, tree.func[p], tree.calls[i], inside[i] ? 0 : tree.total[i]);
     }
     if (tree.func[p] === func) {
-      add(under, tree.func[i], tree.calls[i], own ? 0 : tree.total[i] - again[i]);
+      add(
+        under,
+        tree.func[i],
+        tree.calls[i],
+        own ? 0 : tree.total[i] - again[i],
+      );
     }
   }
   const order = (a, b) => b.total - a.total || b.calls - a.calls;
