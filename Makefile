@@ -5,6 +5,8 @@
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-consumers  exports, as the programs see them that read them
+# make test-html  the page's scripts: style, and what they compute
+# make test-browser    the page as people use it, in chromium; screenshots
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
@@ -44,9 +46,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
+.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers test-html test-browser bench accuracy install uninstall \
 	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-lint deps-memcheck deps-fuzz
+	deps-consumers deps-html deps-browser deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
 
@@ -148,6 +150,21 @@ deps-consumers: deps-test
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
 
+deps-html: deps-build
+	$(call need,$$(command -v npm >/dev/null || echo nodejs npm))
+	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
+	  echo "installing eslint and prettier in $(B)/npm"; \
+	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
+	    --no-audit --no-fund eslint@10.15.0 @eslint/js@10.0.1 \
+	    globals@17.14.0 prettier@3.10.1; fi
+
+deps-browser: deps-test deps-html
+	$(call need,chromium lua-zlib)
+	@if [ ! -d $(NPM)/puppeteer-core ]; then \
+	  echo "installing puppeteer-core in $(B)/npm"; \
+	  npm install --prefix $(B)/npm --silent --no-audit --no-fund \
+	    puppeteer-core@24.43.1; fi
+
 deps-fuzz: deps-test
 	$(call need,clang libclang-rt-14-dev)
 
@@ -173,6 +190,23 @@ test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
+
+NODE_TEST	= node --test --test-reporter=./spec/page/reporter.mjs
+PAGE		= lua/cprof/html/*.js spec/page/*.mjs
+
+test-html: deps-html
+	@$(NPM)/.bin/eslint -c spec/page/eslint.config.mjs $(PAGE)
+	@$(NPM)/.bin/prettier --log-level=warn --check $(PAGE) \
+	  lua/cprof/html/style.css
+	@$(NODE_TEST) spec/page/layout.test.mjs
+
+# pages and screenshots stay in build/page and build/screenshots
+test-browser: deps-browser
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(B)/page
+	@$(PATHS) $(LUA) spec/page/pages.lua $(B)/page >$(B)/page/log 2>&1 || \
+	  { cat $(B)/page/log; exit 1; }
+	@CPROF_BUILD="$(CURDIR)/$(B)" $(NODE_TEST) spec/page/browser.test.mjs
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)

@@ -464,7 +464,7 @@ describe("the sources", () => {
           ...list.map((e) => Number(e.style.getPropertyValue("--heat"))),
         ),
       );
-    await click(".files a:nth-child(5)");
+    await click(".files a:nth-child(10)");
     assert.equal(await heat(), 1);
     await choose("button", "Project");
     assert.ok((await heat()) < 1);
