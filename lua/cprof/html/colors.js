@@ -58,7 +58,7 @@ export function byFile(functions, theme) {
 // The colour of a change, by its share of the whole.
 export function change(theme, share) {
   if (Math.abs(share) < 0.0005) return theme.same;
-  const strength = Math.min(1, Math.sqrt(Math.abs(share) * 5));
+  const strength = Math.min(1, Math.sqrt(Math.abs(share)) * 1.2);
   const s = Math.round(strength * 8) / 8;
   return share > 0 ? theme.more(s) : theme.less(s);
 }

@@ -43,21 +43,32 @@ local function meta_of(p)
   return out
 end
 
--- an empty name is seen as one
-local function shown_name(s) return s == "" and '""' or utf(s) end
+-- Characters that turn the direction of what follows are seen as codes: a
+-- name must not change how others are read.
+local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
--- Rows as columns. `number` gives the row of a title, `source_of` the number
--- of a source.
+-- a name on one line, in which all is seen
+local function plain(s)
+  s = encode.line(s)
+  for _, characters in ipairs(turning) do
+    s = s:gsub(characters, function(c)
+      return ("\\u{%X}"):format(utf8.codepoint(c))
+    end)
+  end
+  return s
+end
+
+-- rows as columns; `source_of` gives the number of a source
 local function columns_of(rows, source_of)
   local out = { title = {}, name = {}, place = {}, kind = {}, source = {},
     line = {}, last = {}, calls = {}, self = {}, total = {}, depth = {},
     most = {} }
   for i, row in ipairs(rows) do
     local f = row.func
-    out.title[i], out.name[i] = shown_name(row.title), shown_name(f.name)
+    out.title[i], out.name[i] = plain(row.title), plain(f.name)
     out.kind[i] = f.kind
-    out.place[i] = utf((f.kind == "Lua" or f.kind == "main") and
-      name.place(f.source) or "")
+    local stands = f.kind == "Lua" or f.kind == "main"
+    out.place[i] = stands and plain(name.place(f.source)) or ""
     out.source[i] = source_of[f.source] or -1
     out.line[i], out.last[i] = encode.first(f), f.last_line
     out.calls[i], out.self[i], out.total[i] = row.calls, row.self_ns,
@@ -107,22 +118,24 @@ local function branches_of(list)
   return out
 end
 
--- Columns are bytes in a profile, and characters in the page.
-local function character(line, column)
-  if not line then return column end
-  local at = math.min(column, #line + 1)
-  return utf8.len(line, 1, at - 1, true) and
-    #utf(line:sub(1, at - 1)) and at > 1 and
-    (utf8.len(utf(line:sub(1, at - 1))) + 1) or column
+-- Columns are bytes in a profile. In the page they are units of UTF-16.
+local function unit(line, column)
+  local before = line and line:sub(1, column - 1)
+  if not before or not before:find "[\x80-\xFF]" then return column end
+  local units = 1
+  for _, code in utf8.codes(utf(before)) do
+    units = units + (code > 0xFFFF and 2 or 1)
+  end
+  return units
 end
 
 local function expressions_of(list, content)
   local out = {}
   for _, e in ipairs(list) do
     local n = #out
-    out[n + 1], out[n + 2] = e.line, character(content[e.line], e.column)
+    out[n + 1], out[n + 2] = e.line, unit(content[e.line], e.column)
     out[n + 3] = e.last_line
-    out[n + 4] = character(content[e.last_line], e.last_column)
+    out[n + 4] = unit(content[e.last_line], e.last_column)
     out[n + 5] = e.count
   end
   return out
@@ -131,7 +144,7 @@ end
 local function source_of(p, key, list)
   local content, note = sources.text(p, key)
   local covered = coverage.of(p, key)
-  local out = { place = utf(name.place(key)), lines = figures_of(p, list),
+  local out = { place = plain(name.place(key)), lines = figures_of(p, list),
     active = active_of(list), note = note and utf(note), text = {} }
   for i, line in ipairs(content) do out.text[i] = utf(line) end
   if covered and covered.expressions then

@@ -7,7 +7,7 @@ import { count, plural, signed } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { named, placed, Table } from "./table.js";
-import { both, fromColumns, layout } from "./tree.js";
+import { both, forked, fromColumns, layout } from "./tree.js";
 
 // A row for each function that is in either profile.
 export function rowsOf(model) {
@@ -89,11 +89,14 @@ export function diff(app, root) {
   }
 
   function notes() {
-    const list = [`before: ${before.program}`, `after: ${model.meta.program}`];
+    const same = before.program === model.meta.program;
+    const list = same ? [] : [`before: ${before.program}`];
+    list.push(...before.notes);
+    if (list.length === 0) return undefined;
     return h(
       "ul",
       { class: "notes" },
-      list.concat(before.notes).map((note) => h("li", {}, note)),
+      list.map((note) => h("li", { title: note }, note)),
     );
   }
 
@@ -127,7 +130,10 @@ export function diff(app, root) {
       },
     });
     fill(graphBox, graph.element);
-    graph.show(layout(tree, by === "before" ? tree.selfBefore : tree.self));
+    const l = layout(tree, by === "before" ? tree.selfBefore : tree.self);
+    graph.show(l);
+    const from = forked(l);
+    if (from > 0) graph.zoom(from, true);
   }
 
   function legend() {
@@ -149,8 +155,10 @@ export function diff(app, root) {
     const { state } = app;
     const passes = matcher(state.search) || (() => true);
     const key = ["total", "calls"].includes(state.sort) ? state.sort : "self";
-    const rows = all.filter((row) => passes(row.f));
     const delta = (row) => row.now[key] - row.was[key];
+    const rows = all.filter(
+      (row) => passes(row.f) && (delta(row) !== 0 || row.state),
+    );
     rows.sort((a, b) => Math.abs(delta(b)) - Math.abs(delta(a)));
     const most = rows.length > 0 ? Math.abs(delta(rows[0])) || 1 : 1;
     const show = key === "calls" ? count : text;
@@ -235,7 +243,7 @@ export function diff(app, root) {
   fill(
     root,
     facts(),
-    notes(),
+    notes() || "",
     h(
       "div",
       { class: "controls" },

@@ -237,7 +237,10 @@ export function frames(app, root) {
   }
 
   function draw_slow() {
-    const list = [...data.list].sort((a, b) => b.ns - a.ns).slice(0, 20);
+    const over = data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
+    const list = over.length > 0 ? over : [...data.list];
+    list.sort((a, b) => b.ns - a.ns);
+    const title = over.length > 0 ? "Frames over budget" : "Slowest frames";
     const [from, to] = app.state.frames ? span(app.state.frames) : [1, 0];
     const most = list.length > 0 ? list[0].ns : 1;
     slow = new Table(
@@ -250,7 +253,7 @@ export function frames(app, root) {
           get: (f) => [f.ns],
         }).filter((column) => column.title !== "%"),
         {
-          title: data.budget > 0 ? "budget" : "median",
+          title: data.budget > 0 ? "of budget" : "of median",
           cell: (f) => {
             const n = data.budget > 0 ? data.budget : data.percentiles.p50;
             return n > 0 ? "×" + (f.ns / n).toFixed(1) : "";
@@ -274,7 +277,8 @@ export function frames(app, root) {
         },
       ],
       {
-        caption: "The slowest frames",
+        caption: title,
+        limit: 20,
         row: (f) => ({
           "aria-selected": f.n >= from && f.n <= to ? "true" : null,
         }),
@@ -282,7 +286,7 @@ export function frames(app, root) {
       },
     );
     slow.show(list);
-    return h("section", {}, h("h2", {}, "Slowest frames"), slow.element);
+    return h("section", {}, h("h2", {}, title), slow.element);
   }
 
   function draw_compared() {

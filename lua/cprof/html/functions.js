@@ -111,7 +111,10 @@ function columnsOf(app, state) {
         title: "per call",
         hint: "Total divided by calls",
         value: value("per"),
-        cell: (row) => (row.calls ? app.figure(row.total / row.calls) : ""),
+        cell: (row) =>
+          row.calls
+            ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
+            : "",
       });
     }
   }
@@ -218,9 +221,12 @@ export function functions(app, root) {
       (sum, f) => sum + (f ? app.scope.self[f.id] : 0),
       0,
     );
+    const spreads = state.recursion === "spread";
+    const unit = spreads ? "row" : state.group === "file" ? "file" : "function";
+    const number = plural(rows.length, unit);
     said.textContent = state.search
-      ? `${plural(rows.length, "row")}, ${percent(self, app.scope.whole)} % self`
-      : plural(rows.length, "row");
+      ? `${number}, ${percent(self, app.scope.whole)} % self`
+      : number;
     table.show(rows);
     fill(box, table.element);
   }

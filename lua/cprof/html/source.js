@@ -241,9 +241,19 @@ class Listing {
   }
 }
 
-// The whole file, a row of pixels for some lines.
+// The whole file, a row of pixels for some lines; a frame for what is seen.
 function minimap(listing, go) {
-  const canvas = h("canvas", { class: "minimap", "aria-hidden": "true" });
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const seen = h("div", { class: "seen" });
+  const element = h("div", { class: "minimap" }, canvas, seen);
+  const follow = () => {
+    const { top, bottom } = listing.element.getBoundingClientRect();
+    const line = (y) => ((y - top) / (bottom - top)) * listing.height;
+    const from = Math.max(0, line(0)) * canvas.step;
+    const to = Math.min(listing.height, line(innerHeight)) * canvas.step;
+    seen.style.setProperty("top", from + "px");
+    seen.style.setProperty("height", Math.max(0, to - from) + "px");
+  };
   const draw = () => {
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;
@@ -279,7 +289,7 @@ function minimap(listing, go) {
         Math.max(1, Math.min(listing.height, Math.round(event.offsetY / step))),
       );
   };
-  return { canvas, draw };
+  return { element, draw, follow };
 }
 
 function nothing(app, root) {
@@ -481,17 +491,24 @@ export function source(app, root) {
       fill(
         body,
         note(current),
-        h("div", { class: "paper" }, listing.element, map.canvas),
+        h("div", { class: "paper" }, listing.element, map.element),
       );
       map.draw();
     }
     mark(true);
+    map.follow();
   }
 
+  const follow = () => map.follow();
   update();
+  addEventListener("scroll", follow, { passive: true });
   return {
     update,
-    resize: () => map.draw(),
+    resize: () => {
+      map.draw();
+      map.follow();
+    },
+    close: () => removeEventListener("scroll", follow),
     print: () => listing.all(),
     key: (event) => {
       if (event.key === "n" || event.key === "p") {
