@@ -171,6 +171,7 @@ build = {
     ["cprof.help"] = "lua/cprof/help/init.lua",
     ["cprof.help.library"] = "lua/cprof/help/library.lua",
     ["cprof.help.names"] = "lua/cprof/help/names.lua",
+    ["cprof.help.page"] = "lua/cprof/help/page.lua",
     ["cprof.help.profile"] = "lua/cprof/help/profile.lua",
     ["cprof.help.recording"] = "lua/cprof/help/recording.lua",
     ["cprof.help.render"] = "lua/cprof/help/render.lua",

@@ -5,7 +5,7 @@ local helper = require "helper"
 local command = require "command"
 
 local names = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "diff", "merge", "export", "check", "calibrate" }
+  "diff", "merge", "html", "export", "check", "calibrate" }
 
 local function leaf(n) for _ = 1, n do end end
 local function work() for i = 1, 50 do leaf(i) end end

@@ -30,6 +30,7 @@ local program = [[
   for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
     assert(profiler.report { mode = mode }:find "string.rep", mode)
   end
+  assert(profiler.snapshot():html(arg[1] .. "/page.html"))
   print "works"]]
 
 -- where Lua is to look, when that is not where it looks by itself

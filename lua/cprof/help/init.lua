@@ -10,8 +10,8 @@ local help = {}
 ---@field text string  Markdown
 
 local list = { "library", "recording", "reports", "sources", "coverage",
-  "names", "profile", "files", "comparing", "exports", "frames", "view",
-  "environment" }
+  "names", "profile", "files", "comparing", "page", "exports", "frames",
+  "view", "environment" }
 
 ---The names of all topics.
 ---@return string[]

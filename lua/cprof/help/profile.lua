@@ -14,6 +14,7 @@ In mode `"count"` there are no times: no field that ends in `_ns`. `profile.meta
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
 | `profile:save(path)` | writes it to a file: `true`, or `nil` and a message |
+| `profile:html(target, options)` | writes it as a page to look at in a browser |
 | `profile:export(format, target, options)` | writes it for another tool |
 | `profile:sums(group, by_line)` | sums over groups of functions, `group(function)` being a title: rows, and edges between them; with `true`, calls from different lines are different edges |
 ]],

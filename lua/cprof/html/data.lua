@@ -21,17 +21,16 @@ local data = {}
 
 local utf = encode.utf8
 
--- what the head of a report says, in its words
-local function head(p)
-  local facts, notes = {}, {}
-  header.show { profile = p, page = {
-    title = function() end,
-    line = function(_, s) facts[#facts + 1] = utf(s) end,
-    note = function(_, s, ...)
-      notes[#notes + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
-    end,
-  } }
-  return facts, notes
+-- what the head of a report warns of, in its words
+local function notes_of(p)
+  local out = {}
+  local function note(_, s, ...)
+    out[#out + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
+  end
+  local function nothing() end
+  header.show { profile = p,
+    page = { title = nothing, line = nothing, note = note } }
+  return out
 end
 
 local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
@@ -211,13 +210,12 @@ function data.of(p, whole, before)
   local listed, number = sources_of(whole)
   local more = appended(rows, {})
   local index = numbers(p, rows, more)
-  local facts, notes = head(whole)
+  local notes = notes_of(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
   local trees = { pack.tree(p.nodes, index) }
   local out = {
     version = 1, unit = data.unit(whole), meta = meta_of(whole),
-    facts = facts, notes = notes, whole = p.program_ns,
-    sources = listed,
+    notes = notes, whole = p.program_ns, sources = listed,
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
