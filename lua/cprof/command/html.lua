@@ -19,7 +19,8 @@ function html.define(parser)
   parser:option("-o", "Where to; -: standard output. (default: the name of " ..
     "FILE with .html, in this folder)")
     :argname "PAGE":target "output":hidden_name "--output"
-  parser:option("--diff", "Show what changed since this profile."):argname
+  parser:option("--diff", "Show what changed since this " ..
+    "profile. (default: none)"):argname
     "BEFORE"
   parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
     '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')

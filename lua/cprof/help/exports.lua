@@ -19,9 +19,9 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `lcov` | mode `"line"` or `"count"`: which lines and functions of files ran, and which did not; in mode `"count"` also branches | `lcov`, `genhtml` |
 | `cobertura` | mode `"count"`: lines, branches and functions of files | GitLab, Jenkins, and most that read Cobertura's XML |
 | `luacov` | mode `"line"` or `"count"`: the hits of lines, as `luacov.stats.out` | LuaCov and its reporters |
-| `html` | all of it, as a page | browsers: `cprof help page` |
 | `json` | all of the profile but its frames, as `lua/cprof/export/json.lua` describes | your programs |
 | `csv` | a row for each function, with the fields of `profile.functions` | spreadsheets |
+| `html` | all of it, as a page | browsers: `cprof help page` |
 
 | option | default | |
 |---|---|---|
