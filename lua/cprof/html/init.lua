@@ -45,7 +45,10 @@ local function payload(header, trees, out)
   out(("<I4"):pack(#text))
   out(text)
   for _, tree in ipairs(trees) do
-    for _, column in ipairs(tree.columns) do out(column) end
+    for j, column in ipairs(tree.columns) do
+      out(column)
+      tree.columns[j] = ""
+    end
   end
 end
 
