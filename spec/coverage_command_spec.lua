@@ -85,10 +85,10 @@ describe("cprof run --coverage", function()
       { "annotate", "--expressions", plain },
       { "diff", plain, file }, { "merge", "-o", dir:file "m", plain, file },
       { "export", "--format=cobertura", plain },
-      { "export", "--format=pprof", file },
+      { "export", "--format=chrome", file },
       { "coverage", file, "elsewhere.lua" },
       { "run", "--coverage", "--lines", path },
-      { "run", "--coverage", "--format=pprof", "-o", dir:file "x", path } } do
+      { "run", "--coverage", "--format=chrome", "-o", dir:file "x", path } } do
       local _, err, status = command.cprof(table.unpack(words))
       assert.equal(2, status, table.concat(words, " ") .. err)
       assert.equal(1, select(2, err:gsub("\n", "")), err)

@@ -193,8 +193,8 @@ local function check_output(parsed, fail)
     fail(("--format=%s needs --coverage"):format(row.name))
   elseif row.lines and not counted and #parsed.lines == 0 then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
-  elseif counted and not row.lines then
-    fail(("--format=%s is about times, which are not recorded by --count"):
+  elseif counted and row.times then
+    fail(("--format=%s is about times, which --count does not record"):
       format(row.name))
   end
   -- the program may change where modules are looked for
