@@ -79,6 +79,33 @@ return x]]
     assert.is_nil(count_of(p, code, "* 3"))
   end)
 
+  -- the text of each that ran so often
+  local function texts(code, n)
+    local out, lines = {}, {}
+    for line in code:gmatch "[^\n]*" do lines[#lines + 1] = line end
+    for _, e in ipairs(run(code).expressions[code]) do
+      if e.count == n and e.line == e.last_line then
+        out[#out + 1] = lines[e.line]:sub(e.column, e.last_column)
+      end
+    end
+    return out
+  end
+
+  it("begin where a function or a table begins", function()
+    local code = "for i = 1, 3 do\n" ..
+      "  local t = { a = { b = function(x) return x end } }\nend"
+    assert.same({ "for", "{", "{", "function" }, texts(code, 3))
+  end)
+
+  it("have the brackets that close behind them", function()
+    assert.same({ "{}" }, texts("local a = ... or 1\na = a or {}", 0))
+    assert.same({ "error", '("bad"))' },
+      texts('local a = ...\nif a then error(("bad")) end', 0))
+    -- but not where these have another count
+    local code = "local a = 1\nprint(a or 2)"
+    assert.same({ "2" }, texts(code, 0))
+  end)
+
   it("end where their last line ends", function()
     local code = "local a = type\nreturn a [[long\nstring]]\n"
     local p = run(code, code)
@@ -184,7 +211,7 @@ describe("a text that is not what ran", function()
     os.remove(path)
     assert.is_nil(p.expressions["@" .. path])
     assert.is_nil(p.branches["@" .. path])
-    assert.truthy(coverage.of(p, "@" .. path).note:find "lines alone")
+    assert.truthy(coverage.of(p, "@" .. path).note:find "only lines are known")
     assert.equal(1, p.lines["@" .. path][2].hits)
     local stripped = load(string.dump(assert(load "return 1 + ..."), true))
     p = helper.record(function() pcall(stripped, 2) end, { mode = "count" })

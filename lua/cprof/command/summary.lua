@@ -75,13 +75,14 @@ end
 
 -- what ran of each file, and where to see what did not
 local function coverage_of(profile, facts, looks)
-  local out = { "\n", (listing.make(profile, looks)) }
+  local text, files = listing.make(profile, looks)
+  local out = { "\n", text }
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
   if facts.kept and facts.format then
     out[#out + 1] = ("\nWritten to %s, as %s\n"):format(
       terminal.quote(facts.kept), facts.format)
   end
-  if facts.last or facts.kept and not facts.format then
+  if files > 0 and (facts.last or facts.kept and not facts.format) then
     out[#out + 1] = ("\nNext: cprof coverage --missing%s\n"):format(
       facts.last and "" or " " .. terminal.quote(facts.kept))
   end
