@@ -26,7 +26,7 @@ A line ran when it was hit. A function ran when it was called. A branch is a tes
 
 A test that both ways lead from to the same place (`if x then end`) is none. What the compiler left out (`2 * 3`, code behind `return`) has no instructions: it is not said to have never run.
 
-Mode `"count"` (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. Reports sort by instructions. `cprof annotate --expressions` shades the parts of each line, and tells their counts underneath where these differ; what never ran is marked `^^^ never`. Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted.
+Mode `"count"` (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. Reports sort by instructions. `cprof annotate --expressions` shades the parts of each line, and tells their counts underneath where these differ; what never ran is marked `^^^ never`. Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted. Zones have instructions, too; calls of `frame` do nothing.
 
 To know what a part of a line is, the text is compiled once more. Where it is not what ran, where several chunks have one name, and where there is no text, only lines are known, and the table says so; stripped code has not even lines. The mode reads Lua's own structures: where that is not possible (`cprof --version` says `internals: public`), it is refused.
 ]],
