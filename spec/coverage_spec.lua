@@ -93,6 +93,27 @@ return x]]
     return out
   end
 
+  it("have the count of their value, not of what is done with it", function()
+    local code = [[
+local t, up = {}, nil
+local function f(a, b)
+  x = a and b or y
+  t.k = a or 5
+  up = a or "up"
+  t[1], z = a or 6, a and t or z
+  return a and -1 or b
+end
+f(1, 2) f(nil, 2) f(nil, 3)]]
+    local p = run(code, code)
+    assert.equal(2, count_of(p, code, "y\n"))
+    assert.equal(1, count_of(p, code, "b or y"))
+    assert.equal(2, count_of(p, code, "5"))
+    assert.equal(2, count_of(p, code, '"up"'))
+    assert.equal(2, count_of(p, code, "6"))
+    assert.equal(2, count_of(p, code, "z\n"))
+    assert.equal(2, count_of(p, code, "b\nend"))
+  end)
+
   it("begin where a function or a table begins", function()
     local code = "for i = 1, 3 do\n" ..
       "  local t = { a = { b = function(x) return x end } }\nend"

@@ -163,7 +163,10 @@ local function start_options(parsed, fail)
   local counted = counted_of(parsed)
   if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
-  if #modes > 1 then fail "one of --lines, --count and --trace" end
+  if #modes > 1 then
+    fail("only one of --lines, --count or --coverage, and --trace can be " ..
+      "recorded at once")
+  end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end

@@ -107,7 +107,8 @@ function expressions.of(map, counted)
       if (live[i] or ran > 0) and token and
          not structure[map.tokens.kind[token]] and
          counts_for_token(p.code, i) then
-        count[token] = math.max(count[token] or 0, ran)
+        -- what comes behind it there uses its value
+        count[token] = count[token] or ran
       end
     end
   end
