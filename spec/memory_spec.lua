@@ -83,17 +83,17 @@ describe("when memory runs out", function()
 
   local function goes_on(what, step)
     local seen = {}
-    local _, _, requests = run("cprof", -1, what)
+    local _, _, asked = run("cprof", -1, what)
     step = helper.slow and 7 or step
-    for n = 0, requests * 2, step do
+    for n = 0, asked * 2, step do
       -- requests differ a little from run to run, with what is collected
-      if n > requests then n = requests * 2 end
+      if n > asked then n = asked * 2 end
       local result, status, _, left = run("cprof", n, what)
       assert.equal(0, status, n .. ": " .. result)
       assert.equal(expected:match "^(.-):", (result:match "^(.-):"), n)
       assert.equal(0, left, "not given back after request " .. n)
       seen[result:match ": (.-)$"] = true
-      if n == requests * 2 then break end
+      if n == asked * 2 then break end
     end
     assert.same({ ["not started"] = true, ["out of memory"] = true,
       complete = true }, seen)
