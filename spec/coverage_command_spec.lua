@@ -63,6 +63,20 @@ describe("cprof run --coverage", function()
     assert.is_nil(out:find("l.2:", 1, true), out)
   end)
 
+  it("says how to choose where libraries are in the table", function()
+    local uses = "lua/cprof/coverage/../nearest.lua"
+    local main = dir:file("uses.lua", "dofile '" .. uses .. "'\n")
+    local function said(option)
+      return select(2, command.cprof("run", option, "-o",
+        dir:file "uses.cprof", main))
+    end
+    assert.truthy(said("--coverage"):find("note: 1 of 2 files are outside " ..
+      "this folder; --coverage=PATTERN chooses files\n", 1, true))
+    assert.is_nil(said("--coverage=lua"):find("outside", 1, true))
+    assert.is_nil(select(2, command.cprof("run", "--coverage", "-o",
+      dir:file "own.cprof", path)):find("outside", 1, true))
+  end)
+
   it("tells one line as one", function()
     local one = dir:file("one.lua", "local a = ...\nif a then\n  a = 1\nend\n")
     local other = dir:file "one.cprof"
