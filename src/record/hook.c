@@ -52,8 +52,9 @@ static void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
 
 
 /* A function returns whose frame is not on top, or has a zone on it. */
-static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
-  hook_popany(h, L, ci);
+static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  hook_popany(h, L, ar->i_ci);
   hook_settle(h, L);
 }
 
@@ -194,23 +195,24 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 */
 static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
+  CallAddress ci = ar->i_ci;
   const Callee *c;
   Node *n;
-  if (unlikely(internals_caller(ar->i_ci) != f->ci)) return 0;
-  c = callee_known(h, ar);
-  if (unlikely(c == NULL || c->is.flags != 0 || f == h->limit)) return 0;
-  n = callee_quick(h, f->node, c->is.func,
-                   how & HOW_LINES ? (uint32_t)f->line->line : 0);
+  if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
+  f[1].ci = ci;
+  c = callee_known(h, ci);
+  if (unlikely(c == NULL || c->is.flags != 0)) return 0;
+  f[1].is = c->is;
+  if (how & HOW_LINES) f[1].line = c->entry;
+  if (how & HOW_COUNT) f[1].as.at = 0;
+  n = callee_quick(h, f->node,
+                   node_key(c->is.func,
+                            how & HOW_LINES ? (uint32_t)f->line->line : 0));
   if (unlikely(n == NULL)) return 0;
+  f[1].node = n;
+  h->top = f + 1;
   n->calls++;
   *h->running = n;
-  f++;
-  f->ci = ar->i_ci;
-  f->node = n;
-  f->is = c->is;
-  if (how & HOW_LINES) f->line = c->entry;
-  if (how & HOW_COUNT) f->as.at = 0;
-  h->top = f;
   return 1;
 }
 
@@ -224,7 +226,7 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
     *h->running = f[-1].node;
   }
   else
-    hook_return(h, L, ar->i_ci);
+    hook_return(L, ar);
 }
 
 /* }====================================================== */
@@ -266,7 +268,8 @@ static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
 
 
 /* A line that is not one of the function on top. */
-static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+static NOINLINE void hook_otherline (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
   hook_findline(h, L, ar);
   hook_settle(h, L);
 }
@@ -281,13 +284,14 @@ static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
     f->line = line;
   }
   else
-    hook_otherline(h, L, ar);
+    hook_otherline(L, ar);
 }
 
 
 /* One of COUNT_INTERVAL instructions; its line may not have been told. */
-static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
-  Frame *f = h->top;
+static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
+  const Hot *h = hot_current;
+  const Frame *f = h->top;
   Line *line;
   if (f->ci != ar->i_ci || f->is.flags & FRAME_EXCLUDED) return;
   lua_getinfo(L, "l", ar);
@@ -467,7 +471,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
     if (h->counting.on) hook_instruction(h, L, ar);
-    else hook_count(h, L, ar);
+    else hook_count(L, ar);
     return h;
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
@@ -495,14 +499,18 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** The event functions
 ** ======================================================= */
 
-static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
-                                int how) {
-  if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
-  else if (how & HOW_LINES) hot_charge(h, now);
-  else {  /* shorter, for there are no lines */
-    h->top->node->self += now - h->last;
-    hot_settime(h, now);
+/* Charges what has passed between the last event and 'now'. */
+static INLINE void hook_charge (Hot *h, int event, uint64_t now,
+                                uint64_t passed, int how) {
+  const Frame *f = h->top;
+  h->last = now;
+  if (how & HOW_LINES) f->line->self += passed;
+  if (how & HOW_LINES && event == LUA_HOOKLINE) return;
+  if (how & HOW_LINES) {
+    passed = now - h->since;
+    h->since = now;
   }
+  f->node->self += passed;
 }
 
 
@@ -512,23 +520,21 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 ** half of all events, saves no register.
 */
 #define EVENT_FUNCTION(name, way) \
-static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
+static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
+  Hot *h = hot_current; \
   hook_call(h, L, ar, way); \
   nogc_settle(h, L); \
 } \
-static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
-    name##_other(h, L, ar); \
-} \
 static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
-  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
+  if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
     hook_line(h, L, ar); \
-  else name##_call(h, L, ar); \
+  else if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+  else if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
+    name##_other(L, ar); \
 } \
-static NOINLINE void name##_timed (Hot *h, lua_State *L, lua_Debug *ar, \
+static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
-  hook_timedevent(h, L, ar, now, name##_take); \
+  hook_timedevent(hot_current, L, ar, now, name##_take); \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
@@ -537,7 +543,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   uint64_t now = to != NULL ? platform_ticks() : 0; \
   if (now < h->last || to == NULL) hook_slow(L, ar); \
   else { \
-    hook_charge(h, ar, now, way); \
+    hook_charge(h, LUA_HOOKRET, now, now - h->last, way); \
     coroutine_go(h, to); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h); \
     hook_pop(h, L, ar, way); \
@@ -545,20 +551,21 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  uint64_t now; \
+  uint64_t now, passed; \
   if (unlikely(h->L != L)) name##_switched(L, ar); \
   else if (unlikely(h->how != (way))) hook_slow(L, ar); \
   else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
-    hook_count(h, L, ar); \
+    hook_count(L, ar); \
   else { \
     now = platform_ticks(); \
-    if (unlikely(now < h->last)) { \
+    passed = now - h->last; \
+    if (unlikely(passed > now)) { \
       hook_slow(L, ar);  /* the clock ran backwards */ \
       return; \
     } \
-    hook_charge(h, ar, now, way); \
+    hook_charge(h, ar->event, now, passed, way); \
     if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
-    else name##_timed(h, L, ar, now); \
+    else name##_timed(L, ar, now); \
   } \
 }
 
