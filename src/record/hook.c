@@ -197,17 +197,21 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   const Callee *c;
+  uint64_t key;  /* of no node where there are flags, as lines are 0 */
   Node *n;
   if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
   f[1].ci = ci;
   c = callee_known(h, ci);
-  if (unlikely(c == NULL || c->is.flags != 0)) return 0;
+  if (unlikely(c == NULL)) return 0;
   f[1].is = c->is;
-  if (how & HOW_LINES) f[1].line = c->entry;
+  key = node_key(c->is.func, c->is.flags);
+  if (how & HOW_LINES) {
+    if (unlikely(c->is.flags != 0)) return 0;
+    key = node_key(c->is.func, (uint32_t)f->line->line);
+    f[1].line = c->entry;
+  }
   if (how & HOW_COUNT) f[1].as.at = 0;
-  n = callee_quick(h, f->node,
-                   node_key(c->is.func,
-                            how & HOW_LINES ? (uint32_t)f->line->line : 0));
+  n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
   f[1].node = n;
   h->top = f + 1;
