@@ -39,23 +39,46 @@ static void hook_settle (const Hot *h, lua_State *L) {
 }
 
 
-static void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
+static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
   if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
-  if (f == NULL || f == h->recorder->current->base) return;
+  if (f == NULL || f == h->recorder->current->base) {
+    hook_settle(h, L);
+    return;
+  }
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
   h->top = f - 1;
   *h->running = h->top->node;
+  hook_settle(h, L);
+}
+
+
+/*
+** The function at 'ci' has caught an error, and returns. 0: there is more
+** to it, and nothing has happened.
+*/
+static INLINE int hook_caught (Hot *h, CallAddress ci) {
+  Frame *f = h->top;
+  if (h->fold) return 0;
+  while (f->ci != ci) {
+    if (f->is.flags != 0 || f->ci == NULL) return 0;
+    f--;
+  }
+  if (f->is.flags & FRAME_ZONE) return 0;
+  stack_unreturned(f, h->top);
+  h->top = f - 1;
+  *h->running = h->top->node;
+  return 1;
 }
 
 
 /* A function returns whose frame is not on top, or has a zone on it. */
 static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
+  if (likely(hook_caught(h, ar->i_ci))) return;
   hook_popany(h, L, ar->i_ci);
-  hook_settle(h, L);
 }
 
 /* }====================================================== */
@@ -67,7 +90,8 @@ static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
 
 /* The coroutine 'co' is about to run. */
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
-  if (co == NULL || !attach_new(r, L, co)) return;
+  if (co == NULL) return;
+  if (!hook_is(lua_gethook(co)) && !attach_new(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
@@ -550,7 +574,6 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
     hook_charge(h, LUA_HOOKRET, now, now - h->last, way); \
     coroutine_go(h, to); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h); \
-    hook_pop(h, L, ar, way); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
