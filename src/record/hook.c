@@ -527,18 +527,23 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** The event functions
 ** ======================================================= */
 
-/* Charges what has passed between the last event and 'now'. */
-static INLINE void hook_charge (Hot *h, int event, uint64_t now,
-                                uint64_t passed, int how) {
+/*
+** Charges the time since the last event. 0: now is earlier than that, and
+** nothing has happened. '*now' is the time.
+*/
+static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
   const Frame *f = h->top;
-  h->last = now;
+  uint64_t t = *now = platform_ticks(), passed = t - h->last;
+  if (unlikely(passed > t)) return 0;
+  h->last = t;
   if (how & HOW_LINES) f->line->self += passed;
-  if (how & HOW_LINES && event == LUA_HOOKLINE) return;
+  if (line) return 1;
   if (how & HOW_LINES) {
-    passed = now - h->since;
-    h->since = now;
+    passed = t - h->since;
+    h->since = t;
   }
   f->node->self += passed;
+  return 1;
 }
 
 
@@ -553,12 +558,14 @@ static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
   hook_call(h, L, ar, way); \
   nogc_settle(h, L); \
 } \
-static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
-    hook_line(h, L, ar); \
-  else if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
   else if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
     name##_other(L, ar); \
+} \
+static void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) hook_line(h, L, ar); \
+  else name##_flow(h, L, ar); \
 } \
 static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
@@ -568,32 +575,28 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
   Stack *to = ((way) & ~HOW_LINES) == HOW_DIRECT && h->how == (way) \
             ? coroutine_known(h, L, ar) : NULL; \
-  uint64_t now = to != NULL ? platform_ticks() : 0; \
-  if (now < h->last || to == NULL) hook_slow(L, ar); \
+  uint64_t now; \
+  if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
-    hook_charge(h, LUA_HOOKRET, now, now - h->last, way); \
     coroutine_go(h, to); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
-  uint64_t now, passed; \
+  uint64_t now; \
   if (unlikely(h->L != L)) name##_switched(L, ar); \
   else if (unlikely(h->how != (way))) hook_slow(L, ar); \
+  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) { \
+    if (unlikely(!hook_charge(h, &now, 1, way))) hook_slow(L, ar); \
+    else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
+    else hook_line(h, L, ar); \
+  } \
   else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
     hook_count(L, ar); \
-  else { \
-    now = platform_ticks(); \
-    passed = now - h->last; \
-    if (unlikely(passed > now)) { \
-      hook_slow(L, ar);  /* the clock ran backwards */ \
-      return; \
-    } \
-    hook_charge(h, ar->event, now, passed, way); \
-    if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
-    else name##_timed(L, ar, now); \
-  } \
+  else if (unlikely(!hook_charge(h, &now, 0, way))) hook_slow(L, ar); \
+  else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
+  else name##_flow(h, L, ar); \
 }
 
 EVENT_FUNCTION(hook_calls, 0)
