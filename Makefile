@@ -46,7 +46,7 @@ BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
 	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-lint deps-bench deps-memcheck deps-fuzz
+	deps-consumers deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
 
@@ -128,13 +128,10 @@ deps-lua:
 
 deps-test: deps-build
 	$(call need,lua-busted lua-check lua-penlight lua-argparse \
-	  lua-dkjson luarocks g++ clang)
+	  lua-dkjson lua-ldoc luarocks g++ clang)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
-
-deps-bench: deps-test
-	$(call need,lua-ldoc)
 
 deps-memcheck: deps-test
 	$(call need,valgrind)
@@ -176,7 +173,7 @@ test-consumers: deps-consumers
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
 
-bench: deps-bench
+bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(PATHS) $(LUA) spec/bench/run.lua $(B)/bench.tsv
 
