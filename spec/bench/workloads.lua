@@ -160,6 +160,7 @@ add("luacheck over Penlight", lint,
 
 -- Another: ldoc, the whole command, makes pages about the same sources. It
 -- reads them with a lexer and a parser of its own.
+-- luacheck: push ignore 121 122
 local function document()
   local sources = package.searchpath("pl.utils", package.path):match "^(.*)/"
   local before, print_before, exit, stderr = arg, print, os.exit, io.stderr
@@ -174,6 +175,7 @@ local function document()
   os.exit, io.stderr, print, arg = exit, stderr, print_before, before
   if not ok and e ~= left then error(e, 0) end
 end
+-- luacheck: pop
 
 add("ldoc over Penlight", document, { rounds = 9, real = true })
 

@@ -563,9 +563,14 @@ static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
   else if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
     name##_other(L, ar); \
 } \
-static void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) hook_line(h, L, ar); \
-  else name##_flow(h, L, ar); \
+static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
+  name##_flow(h, L, ar); \
+} \
+static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) \
+    hook_line(h, L, ar); \
+  else name##_call(h, L, ar); \
 } \
 static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
