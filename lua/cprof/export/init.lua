@@ -23,8 +23,8 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---    function that has time on so many lines
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
+---@field times? boolean       can nothing but times be its figures?
 ---@field branches? boolean    and about branches, too?
----@field counts? boolean     can it show instructions instead of times?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
@@ -42,9 +42,11 @@ export.formats = {
   { name = "speedscope", module = "cprof.export.speedscope", tree = true,
     limit = limit, depth = depth, description = "speedscope" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
+    times = true,
     limit = limit, depth = depth,
     description = "trace events, for Perfetto and chrome://tracing" },
   { name = "cpuprofile", module = "cprof.export.cpuprofile", tree = true,
+    times = true,
     limit = limit, depth = depth,
     description = "for VS Code, Chrome's DevTools and speedscope" },
   { name = "pprof", module = "cprof.export.pprof", tree = true,
@@ -64,13 +66,15 @@ export.formats = {
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
-  { name = "html", module = "cprof.html", tree = true, counts = true,
+  { name = "html", module = "cprof.html", tree = true,
     limit = 12000000, description = "a page to look at in a browser" },
 }
 
-local function names()
+local function names(passes)
   local out = {}
-  for i, row in ipairs(export.formats) do out[i] = row.name end
+  for _, row in ipairs(export.formats) do
+    if not passes or passes(row) then out[#out + 1] = row.name end
+  end
   return table.concat(out, ", ")
 end
 
@@ -99,8 +103,10 @@ function export.unfit(profile, row)
   elseif row.branches and mode ~= "count" then
     return ('format %%s needs a profile of mode "count", this one has mode ' ..
       '"%s"; record with start { mode = "count" }'):format(mode)
-  elseif not row.lines and not row.counts and mode == "count" then
-    return 'format %s is about times, which mode "count" has not'
+  elseif row.times and mode == "count" then
+    return 'format %s is about times, which mode "count" has not; ' ..
+      "formats without times: " ..
+      names(function(other) return not other.times end)
   end
 end
 
