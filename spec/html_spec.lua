@@ -282,6 +282,7 @@ describe("cprof html", function()
   it("writes a page beside the profile's name, and says where", function()
     local dir <close> = command.folder()
     saved(dir, "run.cprof", lined)
+    local _
     local out, err, status = within(dir, "html run.cprof")
     assert.equal(0, status, err)
     assert.equal("", out)

@@ -253,6 +253,8 @@ describe("a flame graph", () => {
       ],
     });
     assert.equal(trees.forked(trees.layout(t, t.self)), 1);
+    const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
+    assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
   });
 });
 

@@ -125,6 +125,9 @@ class Listing {
         ),
       ),
     );
+    // columns stay named while lines go by, and long lines are scrolled to
+    this.scroller = h("div", { class: "lines", role: "rowgroup" });
+    this.element.append(this.scroller);
     this.blocks = [];
     const observer = new IntersectionObserver(
       (entries) => {
@@ -138,13 +141,13 @@ class Listing {
     for (let from = 0; from < this.height; from += block) {
       const lines = Math.min(block, this.height - from);
       const element = h("div", {
-        role: "rowgroup",
+        role: "presentation",
         class: "block",
         data: { block: this.blocks.length },
         style: { height: lines * rowHeight + "px" },
       });
       this.blocks.push({ element, from, to: from + lines });
-      this.element.append(element);
+      this.scroller.append(element);
       observer.observe(element);
     }
     this.observer = observer;
@@ -247,7 +250,7 @@ function minimap(listing, go) {
   const seen = h("div", { class: "seen" });
   const element = h("div", { class: "minimap" }, canvas, seen);
   const follow = () => {
-    const { top, bottom } = listing.element.getBoundingClientRect();
+    const { top, bottom } = listing.scroller.getBoundingClientRect();
     const line = (y) => ((y - top) / (bottom - top)) * listing.height;
     const from = Math.max(0, line(0)) * canvas.step;
     const to = Math.min(listing.height, line(innerHeight)) * canvas.step;

@@ -356,13 +356,15 @@ export function layout(tree, own) {
 // The node down to which there is only one way to speak of.
 export function forked(l) {
   let node = 0;
+  let last = 0;
   for (;;) {
+    if (l.first[node + 1] - l.first[node] > 1) last = node;
     const next = l.child[l.first[node]];
     const only = l.first[node] < l.first[node + 1];
     if (!only || l.weight[next] < l.weight[node] * 0.9) break;
     node = next;
   }
-  return l.weight[node] < l.weight[0] * 0.7 ? 0 : node;
+  return l.weight[last] < l.weight[0] * 0.7 ? 0 : last;
 }
 
 // The child of a node that lies at x, or -1.
