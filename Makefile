@@ -155,7 +155,7 @@ deps-html: deps-build
 	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
 	  echo "installing eslint and prettier in $(B)/npm"; \
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
-	    --no-audit --no-fund eslint@10.15.0 @eslint/js@10.0.1 \
+	    --no-audit --no-fund eslint@9.9.1 @eslint/js@9.9.1 \
 	    globals@17.14.0 prettier@3.10.1; fi
 
 deps-browser: deps-test deps-html
