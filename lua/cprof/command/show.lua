@@ -118,7 +118,7 @@ local function lines(view)
   elseif not functions.has_lines(p, view.row) then
     view.page:line "no lines of this source were recorded"
   else
-    local listed = annotate.view(p, { expressions = p.meta.mode == "count" },
+    local listed = annotate.view(p, { expressions = annotate.has_expressions(p) },
       view.page)
     listed.unfolded = f.kind == "Lua"
     local block = functions.block(listed, view.row)
@@ -145,7 +145,8 @@ function show.call(parsed, fail)
     limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
-                      counts = page.counts(profile) },
+                      counts = page.counts(profile),
+                      samples = profile.samples },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -3,6 +3,7 @@
 
 local defined = require "cprof.coverage.defined"
 local instructions = require "cprof.instructions"
+local sampled = require "cprof.sampled"
 local lexer = require "cprof.lexer"
 local tests = require "cprof.coverage.tests"
 local tokenmap = require "cprof.coverage.tokenmap"
@@ -93,6 +94,26 @@ local function sums(p, source, map)
   return out
 end
 
+-- the time of each instruction, by prototype; nil: likewise
+local function times(p, source, map)
+  local out = {}
+  for _, mapped in ipairs(map.prototypes) do
+    out[mapped] = {}
+    for i = 1, #mapped.code do out[mapped][i] = 0 end
+  end
+  for _, f in ipairs(p.functions) do
+    if f.source == source and f.counters then
+      local c = instructions.read(f.counters)
+      local mapped = tokenmap.find(map, f, c.code)
+      if not mapped then return nil end
+      for i, ns in ipairs(sampled.times(c, true)) do
+        out[mapped][i] = out[mapped][i] + ns
+      end
+    end
+  end
+  return out
+end
+
 -- tokens whose instructions only lead on to others
 local structure = { ["end"] = true, ["else"] = true, ["elseif"] = true }
 
@@ -114,23 +135,11 @@ local function counts_for_token(code, i)
       code[i - 1] & 0x7f == op.LFALSESKIP)
 end
 
-local function expressions_of(map, counted)
-  local count = {}
-  for _, p in ipairs(map.prototypes) do
-    local live = reachable(p)
-    for i = 1, #p.code do
-      local token = p.token[i]
-      local ran = counted[p].ran[i]
-      if (live[i] or ran > 0) and token and
-         not structure[map.tokens.kind[token]] and
-         counts_for_token(p.code, i) then
-        count[token] = math.max(count[token] or 0, ran)
-      end
-    end
-  end
+-- tokens by what they have, as a list
+local function tokens_of(map, count)
   for token = 2, map.tokens.n do
     -- it tests, or puts into place, the operand before it
-    if follows_operand[map.tokens.kind[token]] then
+    if count[token] and follows_operand[map.tokens.kind[token]] then
       count[token - 1] = count[token - 1] or count[token]
       count[token] = nil
     end
@@ -145,6 +154,37 @@ local function expressions_of(map, counted)
     end
   end
   return out
+end
+
+-- the time of each token, in ns
+local function sampled_of(map, ns)
+  local count = {}
+  for _, p in ipairs(map.prototypes) do
+    for i = 1, #p.code do
+      local token = p.token[i]
+      if token and ns[p][i] > 0 then
+        count[token] = (count[token] or 0) + ns[p][i]
+      end
+    end
+  end
+  return tokens_of(map, count)
+end
+
+local function expressions_of(map, counted)
+  local count = {}
+  for _, p in ipairs(map.prototypes) do
+    local live = reachable(p)
+    for i = 1, #p.code do
+      local token = p.token[i]
+      local ran = counted[p].ran[i]
+      if (live[i] or ran > 0) and token and
+         not structure[map.tokens.kind[token]] and
+         counts_for_token(p.code, i) then
+        count[token] = math.max(count[token] or 0, ran)
+      end
+    end
+  end
+  return tokens_of(map, count)
 end
 
 -- the tests of a prototype that can be reached and told
@@ -235,9 +275,13 @@ local function covered(p, key)
     out.note = why .. ": lines alone are known"
     return out
   end
-  local counted = sums(p, key, map)
+  local counted = (p.samples and times or sums)(p, key, map)
   if not counted then
     out.note = "the text is not all that ran: lines alone are known"
+    return out
+  end
+  if p.samples then
+    out.expressions = sampled_of(map, counted)
     return out
   end
   out.expressions = expressions_of(map, counted)
@@ -252,7 +296,10 @@ local known = setmetatable({}, { __mode = "k" })
 ---@param source string
 ---@return cprof.Covered?
 function coverage.of(p, source)
-  if p.meta.mode ~= "count" or not p.sources[source] then return nil end
+  if p.meta.mode ~= "count" and not p.samples or
+     not p.sources[source] then
+    return nil
+  end
   local all = known[p] or {}
   known[p] = all
   all[source] = all[source] or covered(p, source)

@@ -47,6 +47,7 @@ function folded.new(profile, base)
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
     funcs = funcs, meta = profile.meta,
+    sampled = profile.samples ~= nil,
     most = bound.most(profile) }, Folded)
 end
 
@@ -96,6 +97,7 @@ end
 ---@return integer id, integer above  nodes that are passed by
 function Folded:trunk()
   local id, above = 1, 0
+  if self.sampled then return id, above end
   while true do
     local list = core.children(self.nodes, self.callees, id)
     if #list ~= 4 then return id, above end
