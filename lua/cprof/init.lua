@@ -335,8 +335,9 @@ function cprof.view(p)
   end
   local _ <close> = core.suspend() and resume or nil
   local mode = p and p.meta.mode or not p and recorded_mode
-  if mode == "count" then
-    error('view: mode "count" has no times to view', 2)
+  if mode == "count" or mode == "sample" then
+    error(('view: mode "%s" has no %s to view'):format(mode,
+      mode == "count" and "times" or "calls"), 2)
   end
   return view.new(function() return p or taken() end, p == nil)
 end

@@ -176,6 +176,16 @@ local function without_times(meta, nodes)
   meta.instructions = nodes[1].total_instructions
 end
 
+-- For names: what only the host has called is known by that.
+local function mark_called(rows, nodes)
+  for _, row in ipairs(rows) do row.calls = 1 end
+  local list = core.children(nodes, (core.callees(nodes)), 1)
+  for i = 1, #list, 4 do
+    local _, func = core.node(nodes, list[i])
+    rows[func].calls = 0
+  end
+end
+
 ---A profile of its parts. `named` gives a function's name and title from
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
@@ -193,6 +203,7 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local each = {}
   for i = 1, #raw do each[i] = i end
   local rows = core.sum(nodes, each, #raw)
+  if samples then mark_called(rows, nodes) end
   local functions = {}
   for i, f in ipairs(raw) do
     local given, title = named(f, rows[i].calls)
@@ -351,6 +362,7 @@ local function without_calls(rows, edges)
   end
   for _, edge in ipairs(edges) do
     edge.self_samples = edge.self_raw_ns
+    edge.total_in_samples = edge.total_in_raw_ns
     edge.self_raw_ns = edge.self_ns
     edge.total_in_raw_ns, edge.total_out_raw_ns = edge.total_in_ns,
       edge.total_out_ns

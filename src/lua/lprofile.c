@@ -382,7 +382,9 @@ static int profile_takefunctions (lua_State *L) {
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
     const Node *n = tree_node(&r->tree, i);
-    calls[n->func] += (lua_Integer)n->calls;
+    /* samples are no calls; only the host's functions are not called */
+    if (r->mode == MODE_SAMPLE) calls[n->func] += n->parent != 0;
+    else calls[n->func] += (lua_Integer)n->calls;
   }
   snapshot_pushfunctions(L, r, s);
   for (i = 0; i < s->funccapacity; i++) {

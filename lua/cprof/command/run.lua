@@ -54,7 +54,8 @@ function run.define(parser)
   parser:option("--sample", "Look what runs, 1000 or RATE times a second, " ..
     "at hardly any cost: shares of time, by line too, without calls.")
     :argname "[=RATE]":convert(function(s)
-      return s == "" and s or input.integer("--sample", 1, 10000)(s)
+      if s == "" then return s end
+      return input.integer("--sample", 1, 10000)(s)
     end)
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..

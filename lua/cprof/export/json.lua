@@ -20,6 +20,10 @@
 --               total_ns, active, self_raw_ns], only of lines that have
 --               any of these
 --
+-- In mode "sample", samples stand in the place of calls: there is "samples",
+-- their number, and nodes are [parent, func, call_line, self_samples,
+-- self_ns, total_ns, total_samples].
+--
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
 local core = require "cprof.core"
@@ -29,10 +33,12 @@ local json = require "cprof.json"
 local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
+  "last_line", "calls", "self_samples", "total_samples", "self_ns", "self_raw_ns", "total_ns",
   "max_depth" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
+local sampled_fields = { "parent", "func", "call_line", "self_samples",
+  "self_ns", "total_ns", "total_samples" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns" }
 
@@ -68,15 +74,18 @@ end
 
 local function nodes(p, out)
   for i = 1, #p.nodes do
-    out(("%s[%d,%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n",
-      core.node(p.nodes, i)))
+    local parent, func, line, calls, self_ns, total_ns, raw, total_raw =
+      core.node(p.nodes, i)
+    if p.samples then calls, raw = raw, total_raw end
+    out(("%s[%d,%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n", parent,
+      func, line, calls, self_ns, total_ns, raw))
   end
 end
 
 local function lines(list, out)
   local separator = "\n"
   for n, line in ipairs(list) do
-    if line.active or line.hits > 0 or line.calls > 0 then
+    if line.active or line.hits > 0 or line.calls > 0 or line.self_ns > 0 then
       out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))
@@ -90,13 +99,15 @@ end
 function whole.write(p, out)
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
-  out((',\n"program_ns":%d,\n"meta":'):format(p.program_ns))
+  out((',\n"program_ns":%d,%s\n"meta":'):format(p.program_ns,
+    p.samples and ('\n"samples":%d,'):format(p.samples) or ""))
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, function_fields))
   end
-  out('\n],\n"node_fields":' .. json.encode(node_fields) .. ',\n"nodes":[')
+  out('\n],\n"node_fields":' .. json.encode(p.samples and
+    sampled_fields or node_fields) .. ',\n"nodes":[')
   nodes(p, out)
   out('\n],\n"line_fields":' .. json.encode(line_fields) .. ',\n"lines":{')
   for i, source in ipairs(sorted(p.lines)) do

@@ -5,6 +5,7 @@
 local bound = require "cprof.bound"
 local core = require "cprof.core"
 local format = require "cprof.format"
+local name = require "cprof.name"
 
 local folded = {}
 
@@ -64,7 +65,7 @@ function Folded:node(id)
   local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
     core.node(self.nodes, id)
   return bound.set({ id = id, func = self.funcs[func], call_line = line,
-    calls = calls, self_ns = self_ns, total_ns = total_ns,
+    calls = not self.sampled and calls or nil, self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
     label = label(self.funcs[func], depth, self.meta) }, self.most)
 end
@@ -97,12 +98,16 @@ end
 ---@return integer id, integer above  nodes that are passed by
 function Folded:trunk()
   local id, above = 1, 0
-  if self.sampled then return id, above end
   while true do
     local list = core.children(self.nodes, self.callees, id)
     if #list ~= 4 then return id, above end
-    local _, _, _, calls = core.node(self.nodes, list[1])
-    if calls > 0 then return id, above end
+    local _, func, _, calls, self_ns = core.node(self.nodes, list[1])
+    local ran = calls
+    -- there are no calls to tell
+    if self.sampled then
+      ran = self.funcs[func].name == name.host and self_ns or 1
+    end
+    if ran > 0 then return id, above end
     id, above = list[1], above + 1
   end
 end
