@@ -28,7 +28,12 @@
 				   come less and less often */
 #define SAMPLE_SELDOM	50000000u	/* ns, at most */
 #define SAMPLE_SLOWEST	1000000000u	/* ns between samples, at most */
+#if !defined(SAMPLE_SHARE)
 #define SAMPLE_SHARE	100u	/* a sample may cost one part of so many */
+#endif
+#if !defined(SAMPLE_FASTER)
+#define SAMPLE_FASTER	1u	/* to see what more ticks do, for a test */
+#endif
 #define SAMPLE_SIGNAL	2000u	/* ns that a signal costs beside what is seen */
 #define SAMPLE_DEEP	2000	/* levels that are asked for one by one */
 
@@ -230,7 +235,12 @@ static void sample_arm (Sampler *s, lua_State *L) {
   s->waited = 0;
   if (!sample_keep(s, L, f)) return;
   if (f == NULL) lua_sethook(L, sample_hook, SAMPLE_MASK, 1);
-  else lua_sethook(L, sample_chained, SAMPLE_MASK | lua_gethookmask(L), 1);
+  else {
+    int mask = lua_gethookmask(L), counts = (mask & LUA_MASKCOUNT) != 0;
+    /* a count event for the program may be on its way: see 'sample_own' */
+    lua_sethook(L, sample_chained, SAMPLE_MASK | mask, 1 + counts);
+    if (counts) internals_setcount(L, s->at, 1);
+  }
 }
 
 
@@ -275,13 +285,27 @@ static void sample_tick (void *ud) {
 ** ======================================================= */
 
 /*
+** Is the count event of L, whose hook counts, too, one that the program
+** asked for? Our own has set the count back to two.
+*/
+static int sample_own (const Sampler *s, const lua_State *L, Given *g) {
+  if (internals_count(L, s->at) == 1) return 1;
+  if (--g->left > 0) return 0;
+  g->left = 0;
+  return 1;
+}
+
+
+/*
 ** L gets the program's own hook back. Returns it if it is to see the event
 ** of 'ar', too; with NULL, there is none.
 */
 static lua_Hook sample_giveback (Sampler *s, lua_State *L,
                                  const lua_Debug *ar) {
   Given *g = s ? sample_given(s, L) : NULL, own;
-  int event;
+  int event = ar == NULL ? -1
+            : ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int sees;
   if (g == NULL && s != NULL && lua_gethook(L) == sample_chained)
     g = &s->chained;
   if (g == NULL || g->hook == NULL) {
@@ -290,17 +314,12 @@ static lua_Hook sample_giveback (Sampler *s, lua_State *L,
   }
   own = *g;
   g->L = NULL;
+  sees = event >= 0 && own.mask & (1 << event);
+  if (sees && event == LUA_HOOKCOUNT) sees = sample_own(s, L, &own);
   lua_sethook(L, own.hook, own.mask, own.count);
-  if (ar == NULL) event = -1;
-  else event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  if (own.mask & LUA_MASKCOUNT) {
-    if (event == LUA_HOOKCOUNT) own.left--;
-    if (own.left > 0) {
-      internals_setcount(L, s->at, own.left);
-      if (event == LUA_HOOKCOUNT) return NULL;
-    }
-  }
-  return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
+  if (own.mask & LUA_MASKCOUNT && own.left > 0)
+    internals_setcount(L, s->at, own.left);
+  return sees ? own.hook : NULL;
 }
 
 
@@ -690,7 +709,8 @@ static void sample_setup (Sampler *s) {
   s->at = r->hot->direct ? internals_states() : NULL;
   s->resume = (const void *)(uintptr_t)l->resume;
   s->wrap = (const void *)(uintptr_t)l->wrap;
-  s->period = s->interval = 1000000000u / r->options.rate;
+  s->period = s->interval = 1000000000u /
+                                 (r->options.rate * SAMPLE_FASTER);
   s->seed = platform_ticks();
   s->waited = 0;
   s->stands = 1;
