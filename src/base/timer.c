@@ -50,9 +50,7 @@ typedef struct Timer {
   const void *thread;	/* an address that is this thread's alone */
   long process;
   int signal;
-#if TIMER_PROCESS
-  int which;
-#else
+#if !TIMER_PROCESS
   timer_t id;
 #endif
 } Timer;
@@ -121,16 +119,14 @@ static int timer_free (int sig) {
 
 #if TIMER_PROCESS
 
-static int timer_choose (int cpu) {
-  int sig = cpu ? SIGPROF : SIGALRM;
-  return timer_free(sig) ? sig : 0;
+static int timer_choose (void) {
+  return timer_free(SIGALRM) ? SIGALRM : 0;
 }
 
 #else
 
-static int timer_choose (int cpu) {
+static int timer_choose (void) {
   int sig;
-  (void)cpu;
   if (timer_free(SIGPROF)) return SIGPROF;
   for (sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
     if (timer_free(sig)) return sig;
@@ -140,10 +136,10 @@ static int timer_choose (int cpu) {
 #endif
 
 
-static int timer_install (int cpu) {
+static int timer_install (void) {
   struct sigaction a;
   int sig = timer_users > 0 && timer_free(timer_signal) ? timer_signal
-                                                        : timer_choose(cpu);
+                                                        : timer_choose();
   if (sig == 0) return 0;
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
@@ -194,8 +190,8 @@ static void timer_uninstall (int sig, int here) {
 
 #if TIMER_PROCESS
 
-static int timer_make (Timer *t, int cpu) {
-  t->which = cpu ? ITIMER_PROF : ITIMER_REAL;
+static int timer_make (Timer *t) {
+  (void)t;
   return 1;
 }
 
@@ -206,7 +202,8 @@ static void timer_set (const Timer *t, uint64_t ns) {
   v.it_value.tv_usec = (suseconds_t)(ns % 1000000000u / 1000u);
   if (ns > 0 && v.it_value.tv_sec == 0 && v.it_value.tv_usec == 0)
     v.it_value.tv_usec = 1;
-  setitimer(t->which, &v, NULL);
+  (void)t;
+  setitimer(ITIMER_REAL, &v, NULL);
 }
 
 static void timer_delete_of (const Timer *t) {
@@ -217,15 +214,14 @@ static void timer_delete_of (const Timer *t) {
 
 #else
 
-static int timer_make (Timer *t, int cpu) {
+static int timer_make (Timer *t) {
   struct sigevent e;
   memset(&e, 0, sizeof e);
   e.sigev_notify = SIGEV_THREAD_ID;
   e.sigev_signo = t->signal;
   e.sigev_value.sival_ptr = (void *)t->carries;
   e.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-  return timer_create(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &e,
-                      &t->id) == 0;
+  return timer_create(CLOCK_MONOTONIC, &e, &t->id) == 0;
 }
 
 static void timer_set (const Timer *t, uint64_t ns) {
@@ -257,20 +253,20 @@ static Timer *timer_new (const char **why) {
 }
 
 
-static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
+static int timer_fill (Timer *t, TimerTick tick, void *ud,
                        const char **why) {
   t->tick = tick;
   t->ud = ud;
   t->thread = &timer_thread;
   t->process = platform_process();
-  t->signal = timer_install(cpu);
+  t->signal = timer_install();
   if (t->signal == 0) {
     *why = "the program has a handler for each signal that a timer could use";
     return 0;
   }
   timer_users++;
   t->carries = ++timer_number * TIMER_MOST + (uintptr_t)timer_of(t);
-  if (timer_make(t, cpu)) return 1;
+  if (timer_make(t)) return 1;
   t->carries = 0;
   timer_uninstall(t->signal, 1);
   *why = "the system gives no timer";
@@ -278,11 +274,11 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
 }
 
 
-int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
+int timer_begin (TimerTick tick, void *ud, const char **why) {
   Timer *t;
   pthread_mutex_lock(&timer_lock);
   t = timer_new(why);
-  if (t != NULL && !timer_fill(t, tick, ud, cpu, why)) t = NULL;
+  if (t != NULL && !timer_fill(t, tick, ud, why)) t = NULL;
   pthread_mutex_unlock(&timer_lock);
   return t != NULL ? timer_of(t) : -1;
 }

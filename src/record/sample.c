@@ -35,6 +35,7 @@
 #define SAMPLE_FASTER	1u	/* to see what more ticks do, for a test */
 #endif
 #define SAMPLE_SIGNAL	2000u	/* ns that a signal costs beside what is seen */
+#define SAMPLE_USUAL	4000u	/* ns that a sample costs, for a start */
 #define SAMPLE_DEEP	2000	/* levels that are asked for one by one */
 
 /* a program's own hook, which that of a sample has replaced */
@@ -579,11 +580,14 @@ static void sample_charge (Sampler *s, const Sample *x, int event,
 }
 
 
-/* Sets how often to sample from now on, by what this sample cost. */
+/*
+** Sets how often to sample from now on, by what this sample cost; one that
+** met functions for the first time is no measure.
+*/
 static void sample_pace (Sampler *s, uint64_t ns) {
   uint64_t rate = 1000000000u / s->period, interval;
-  if (s->cost > 0 && ns > s->cost * 4) ns = s->cost * 4;  /* interrupted */
-  s->cost = s->cost > 0 ? (s->cost * 7 + ns) / 8 : ns;
+  if (ns > s->cost * 4) ns = s->cost * 4;  /* it may have been interrupted */
+  s->cost = (s->cost * 7 + ns) / 8;
   interval = (s->cost + SAMPLE_SIGNAL) * SAMPLE_SHARE;
   if (rate > 1000) interval = interval * 1000 / rate;
   if (interval < s->period) interval = s->period;
@@ -592,10 +596,24 @@ static void sample_pace (Sampler *s, uint64_t ns) {
 }
 
 
+/*
+** How many samples this is, when so many ticks of the clock have 'passed'.
+** The timer goes on where processor time does not.
+*/
+static uint64_t sample_count (Sampler *s, uint64_t passed) {
+  uint64_t count = sample_take(&s->ticks), most;
+  if (s->recorder->hot->clock != CLOCK_CPU) return count;
+  most = passed * 4 > s->interval ? 1 + passed / s->interval : 0;
+  return count < most ? count : most;
+}
+
+
 /* What runs in L is sampled. 0: out of memory. */
 static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Recorder *r = s->recorder;
   Hot *h = r->hot;
+  const Chunks *functions = &r->recording.functions.list;
+  uint32_t met = functions->count;
   uint64_t ns = platform_monotonic(), now = hot_now(h), spent, passed;
   Node *overhead = r->recording.tree.overhead;
   Sample x;
@@ -608,7 +626,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   ok = sample_look(s, L, ar, &x);
   if (ok) {
     sample_charge(s, &x, ar ? ar->event : SAMPLE_NOEVENT, passed - spent,
-                  sample_take(&s->ticks));
+                  sample_count(s, passed));
     overhead->self += spent;
   }
   if (s->stands > 1) {
@@ -616,7 +634,8 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
     sample_next(s);
   }
   s->waited = 0;
-  sample_pace(s, platform_monotonic() - ns + sample_take(&s->spent_ns));
+  ns = platform_monotonic() - ns + sample_take(&s->spent_ns);
+  if (functions->count == met) sample_pace(s, ns);
   now = hot_now(h);
   if (h->last < now) {
     overhead->self += now - h->last;
@@ -712,6 +731,7 @@ static void sample_setup (Sampler *s) {
   s->period = s->interval = 1000000000u /
                                  (r->options.rate * SAMPLE_FASTER);
   s->seed = platform_ticks();
+  s->cost = SAMPLE_USUAL;
   s->waited = 0;
   s->stands = 1;
 }
@@ -734,7 +754,7 @@ int sample_start (Recorder *r, lua_State *L, const char **why) {
   sample_cease(r);
   sample_forget(r);
   sample_setup(s);
-  s->timer = timer_begin(sample_tick, s, r->options.cpu, why);
+  s->timer = timer_begin(sample_tick, s, why);
   if (s->timer < 0) return 0;
   hot_enter(r->hot);
   hot_settime(r->hot, hot_now(r->hot));
