@@ -207,7 +207,7 @@ describe("mode sample", function()
       record(p, "spec_host.sleep")
     assert.is_true(sleep.self_ns > 0.5 * p.program_ns)
     assert.is_true(sleep.self_samples > p.samples / 2)
-    p = sample(function() wait() spin(300000) end)
+    p = sample(function() wait() during(0.3, function() spin(1000) end) end)
     assert.is_true(select(2, shares(p, spin)) > 0.4)
   end)
 

@@ -13,14 +13,16 @@ local sampled = {}
 local z <const> = 1.96 -- 95 %
 
 ---How far the share that `n` samples show may be from the true one, at 95 %:
----half of Wilson's interval.
+---the farther end of Wilson's interval.
 ---@param share number  0 to 1
 ---@param n integer
 ---@return number
 function sampled.interval(share, n)
   if n < 1 then return 1 end
   share = math.max(0, math.min(share, 1))
-  return z / (1 + z * z / n) *
+  local whole = 1 + z * z / n
+  local middle = (share + z * z / (2 * n)) / whole
+  return math.abs(middle - share) + z / whole *
     math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
 end
 

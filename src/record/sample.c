@@ -43,7 +43,6 @@ typedef struct Given {
   lua_State *L;		/* NULL: this entry is free */
   lua_Hook hook;
   int mask, count;
-  int left;		/* instructions until its next count event */
 } Given;
 
 /* a level of the stack of the last sample */
@@ -221,9 +220,25 @@ static int sample_keep (Sampler *s, lua_State *L, lua_Hook f) {
   g->hook = f;
   g->mask = mask;
   g->count = lua_gethookcount(L);
-  g->left = mask & LUA_MASKCOUNT ? internals_count(L, s->at) : 0;
   s->chained = *g;
   return 1;
+}
+
+
+/*
+** Sets a hook in the place of the program's, for all of its events and ours.
+** Where that counts instructions, it goes on counting them, and the next of
+** its events is ours.
+*/
+static void sample_replace (const Sampler *s, lua_State *L, int mask) {
+  int count = lua_gethookcount(L), left;
+  if (!(mask & LUA_MASKCOUNT))
+    lua_sethook(L, sample_chained, SAMPLE_MASK | mask, 1);
+  else {
+    left = internals_count(L, s->at);
+    lua_sethook(L, sample_chained, SAMPLE_MASK | mask, count);
+    internals_setcount(L, s->at, left);
+  }
 }
 
 
@@ -236,12 +251,7 @@ static void sample_arm (Sampler *s, lua_State *L) {
   s->waited = 0;
   if (!sample_keep(s, L, f)) return;
   if (f == NULL) lua_sethook(L, sample_hook, SAMPLE_MASK, 1);
-  else {
-    int mask = lua_gethookmask(L), counts = (mask & LUA_MASKCOUNT) != 0;
-    /* a count event for the program may be on its way: see 'sample_own' */
-    lua_sethook(L, sample_chained, SAMPLE_MASK | mask, 1 + counts);
-    if (counts) internals_setcount(L, s->at, 1);
-  }
+  else sample_replace(s, L, lua_gethookmask(L));
 }
 
 
@@ -286,18 +296,6 @@ static void sample_tick (void *ud) {
 ** ======================================================= */
 
 /*
-** Is the count event of L, whose hook counts, too, one that the program
-** asked for? Our own has set the count back to two.
-*/
-static int sample_own (const Sampler *s, const lua_State *L, Given *g) {
-  if (internals_count(L, s->at) == 1) return 1;
-  if (--g->left > 0) return 0;
-  g->left = 0;
-  return 1;
-}
-
-
-/*
 ** L gets the program's own hook back. Returns it if it is to see the event
 ** of 'ar', too; with NULL, there is none.
 */
@@ -306,7 +304,7 @@ static lua_Hook sample_giveback (Sampler *s, lua_State *L,
   Given *g = s ? sample_given(s, L) : NULL, own;
   int event = ar == NULL ? -1
             : ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  int sees;
+  int left;
   if (g == NULL && s != NULL && lua_gethook(L) == sample_chained)
     g = &s->chained;
   if (g == NULL || g->hook == NULL) {
@@ -315,12 +313,10 @@ static lua_Hook sample_giveback (Sampler *s, lua_State *L,
   }
   own = *g;
   g->L = NULL;
-  sees = event >= 0 && own.mask & (1 << event);
-  if (sees && event == LUA_HOOKCOUNT) sees = sample_own(s, L, &own);
+  left = own.mask & LUA_MASKCOUNT ? internals_count(L, s->at) : 0;
   lua_sethook(L, own.hook, own.mask, own.count);
-  if (own.mask & LUA_MASKCOUNT && own.left > 0)
-    internals_setcount(L, s->at, own.left);
-  return sees ? own.hook : NULL;
+  if (own.mask & LUA_MASKCOUNT) internals_setcount(L, s->at, left);
+  return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
 }
 
 
