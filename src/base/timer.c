@@ -302,3 +302,14 @@ void timer_end (int timer) {
   timer_uninstall(t->signal, here);
   pthread_mutex_unlock(&timer_lock);
 }
+
+
+/* Another thread may have had the lock, and is gone. */
+void timer_forked (void) {
+  static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  int i;
+  memcpy(&timer_lock, &fresh, sizeof fresh);
+  for (i = 0; i < TIMER_MOST; i++)
+    if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
+      timers[i].tick(timers[i].ud);
+}

@@ -34,6 +34,12 @@ CPROF_I void timer_next (int timer, uint64_t ns);
 */
 CPROF_I void timer_end (int timer);
 
+/*
+** In the child of a fork, which has no timers: each that this thread began
+** ticks once, so that its owner finds out.
+*/
+CPROF_I void timer_forked (void);
+
 /* Is this the thread, and the process, that began it? */
 CPROF_I int timer_ishere (int timer);
 
