@@ -245,7 +245,8 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   r->store = o->store;
   r->frame_func = 0;
   x->mode = o->mode;
-  x->direct = internals_usable();
+  x->direct = o->mode == MODE_SAMPLE ? internals_states() != NULL
+                                     : internals_usable();
   if (x->direct) r->shared = internals_state(L);
   recorder_setstore(r, o);
   frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,

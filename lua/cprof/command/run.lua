@@ -51,8 +51,9 @@ function run.define(parser)
   parser:option("--coverage", "The same, and at the end which lines, " ..
     "branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
-  parser:option("--sample", "Look what runs, 1000 or RATE times a second, " ..
-    "at hardly any cost: shares of time, by line too, without calls.")
+  parser:option("--sample", "Look at what runs, RATE times a second: " ..
+    "true shares of time at hardly any cost, by line, too, without calls. " ..
+    "(default: not at all; without RATE: 1000)")
     :argname "[=RATE]":convert(function(s)
       if s == "" then return s end
       return input.integer("--sample", 1, 10000)(s)

@@ -9,7 +9,8 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "recording", "reports", "sources", "coverage",
+local list = { "library", "recording", "sampling", "reports", "sources",
+  "coverage",
   "names", "profile", "files", "comparing", "exports", "frames", "view",
   "environment" }
 
