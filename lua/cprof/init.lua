@@ -22,7 +22,7 @@ local cprof = { _VERSION = core.version }
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"|"count"|"sample"  line: hits and time of each
+---@field mode? "call"|"line"|"trace"|"count"|"sample"  line: hits, time of each
 ---    line, too; trace: each enter and leave is told as it happens; count:
 ---    how often each instruction ran, without times; sample: what runs is
 ---    looked at some times a second
@@ -43,8 +43,8 @@ local cprof = { _VERSION = core.version }
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace", "count", "sample" },
-           default = "call" },
+  mode = { type = "string", default = "call",
+           values = { "call", "line", "trace", "count", "sample" } },
   rate = { type = "integer", min = 1, max = 10000 },
   trace = { type = "trace" },
   lines = { type = "patterns", shapes = true },

@@ -18,14 +18,15 @@ local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", counts?: boolean, samples?: integer }  counts: what would
----  be times are instructions
+---  color?: "auto"|"always"|"never", counts?: boolean,
+---  samples?: integer }  counts: what would be times are instructions
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, counts = o.counts, samples = o.samples, out = {}, bounded = false,
+    markdown = md, counts = o.counts, samples = o.samples, out = {},
+    bounded = false,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end

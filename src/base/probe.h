@@ -14,6 +14,8 @@
 
 typedef struct MemoryProbe {
   int read, write;	/* the pipe's ends */
+  long process;		/* that opened it */
+  unsigned generation;	/* ... see platform.h */
 } MemoryProbe;
 
 /* 0: no pipe can be had */

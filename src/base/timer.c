@@ -48,7 +48,7 @@ typedef struct Timer {
   TimerTick tick;
   void *ud;
   const void *thread;	/* an address that is this thread's alone */
-  long process;
+  unsigned generation;	/* of the process */
   int signal;
 #if !TIMER_PROCESS
   timer_t id;
@@ -73,7 +73,7 @@ static int timer_of (const Timer *t) {
 
 int timer_ishere (int timer) {
   const Timer *t = &timers[timer];
-  return t->thread == &timer_thread && t->process == platform_process();
+  return t->thread == &timer_thread && t->generation == platform_generation();
 }
 
 
@@ -258,7 +258,7 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud,
   t->tick = tick;
   t->ud = ud;
   t->thread = &timer_thread;
-  t->process = platform_process();
+  t->generation = platform_generation();
   t->signal = timer_install();
   if (t->signal == 0) {
     *why = "the program has a handler for each signal that a timer could use";
@@ -286,7 +286,7 @@ int timer_begin (TimerTick tick, void *ud, const char **why) {
 
 void timer_next (int timer, uint64_t ns) {
   const Timer *t = &timers[timer];
-  if (t->process == platform_process()) timer_set(t, ns);
+  if (t->generation == platform_generation()) timer_set(t, ns);
 }
 
 
@@ -295,7 +295,7 @@ void timer_end (int timer) {
   int here = timer_ishere(timer);
   pthread_mutex_lock(&timer_lock);
   t->carries = 0;
-  if (t->process == platform_process()) {
+  if (t->generation == platform_generation()) {
     timer_delete_of(t);
     if (here) timer_drain(t->signal);
   }

@@ -60,7 +60,8 @@ function annotate.call(parsed, fail)
       :format(named))
   end
   if parsed.expressions and not annotated.has_expressions(profile) then
-    fail(("%s has no expressions: record it with cprof run --count, or --sample")
+    fail(("%s has no expressions: record it with cprof run --count " ..
+      "or --sample")
       :format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {

@@ -120,7 +120,8 @@ local function lines(view)
   elseif not functions.has_lines(p, view.row) then
     view.page:line "no lines of this source were recorded"
   else
-    local listed = annotate.view(p, { expressions = annotate.has_expressions(p) },
+    local listed = annotate.view(p, {
+      expressions = annotate.has_expressions(p) },
       view.page)
     listed.unfolded = f.kind == "Lua"
     local block = functions.block(listed, view.row)

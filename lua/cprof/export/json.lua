@@ -33,7 +33,8 @@ local json = require "cprof.json"
 local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_samples", "total_samples", "self_ns", "self_raw_ns", "total_ns",
+  "last_line", "calls", "self_samples", "total_samples", "self_ns",
+  "self_raw_ns", "total_ns",
   "max_depth" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
@@ -85,7 +86,8 @@ end
 local function lines(list, out)
   local separator = "\n"
   for n, line in ipairs(list) do
-    if line.active or line.hits > 0 or line.calls > 0 or line.self_ns > 0 then
+    if line.active or line.hits > 0 or line.calls > 0 or
+       line.self_ns > 0 then
       out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))

@@ -54,9 +54,9 @@ end
 
 -- fact ×150
 local function label(func, depth, meta)
-  local name = format.plain(func.name)
-  if depth < 2 then return name end
-  return ("%s ×%s"):format(name, bound.depth(depth, meta))
+  local shown = format.plain(func.name)
+  if depth < 2 then return shown end
+  return ("%s ×%s"):format(shown, bound.depth(depth, meta))
 end
 
 ---@param id integer
@@ -65,7 +65,8 @@ function Folded:node(id)
   local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
     core.node(self.nodes, id)
   return bound.set({ id = id, func = self.funcs[func], call_line = line,
-    calls = not self.sampled and calls or nil, self_ns = self_ns, total_ns = total_ns,
+    calls = not self.sampled and calls or nil,
+    self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
     label = label(self.funcs[func], depth, self.meta) }, self.most)
 end
