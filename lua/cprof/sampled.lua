@@ -48,8 +48,8 @@ function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
 local looks = {
   [op.JMP] = true, [op.CALL] = true, [op.FORLOOP] = true,
   [op.TFORCALL] = true, [op.TFORLOOP] = true, [op.VARARGPREP] = true,
-  [op.EQ] = true, [52] = true, [53] = true, [54] = true, [55] = true,
-  [80] = true,  -- LEN, CONCAT, CLOSE, TBC, VARARG
+  [op.EQ] = true, [op.LEN] = true, [op.CONCAT] = true, [op.CLOSE] = true,
+  [op.TBC] = true, [op.VARARG] = true,
 }
 
 -- the next instruction is not behind these
@@ -60,12 +60,14 @@ local leaves = {
 
 -- how long instructions take, against a move
 local weights = {
-  [op.MMBIN] = 0, [47] = 0, [op.MMBINK] = 0, [op.EXTRAARG] = 0,
-  [19] = 12, [53] = 16, [op.CLOSURE] = 12, [op.CALL] = 6, [26] = 6, [38] = 6,
-  [op.SETLIST] = 4, [op.TFORCALL] = 6, [27] = 2, [39] = 2, [28] = 3, [40] = 3,
-  [25] = 3, [37] = 3,
+  [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0, [op.EXTRAARG] = 0,
+  [op.NEWTABLE] = 12, [op.CONCAT] = 16, [op.CLOSURE] = 12, [op.CALL] = 6,
+  [op.TFORCALL] = 6, [op.SETLIST] = 4, [op.POW] = 6, [op.POWK] = 6,
+  [op.MOD] = 3, [op.MODK] = 3, [op.IDIV] = 3, [op.IDIVK] = 3, [op.DIV] = 2,
+  [op.DIVK] = 2,
 }
-for o = 11, 20 do weights[o] = weights[o] or 2 end
+-- tables
+for o = op.GETTABUP, op.SELF do weights[o] = weights[o] or 2 end
 
 local function weight(code) return weights[code & 0x7f] or 1 end
 
@@ -142,7 +144,7 @@ local function share(to, c, list, ns)
     if rest then break end
     local w = weight(c.code[i])
     local part = all > 0 and ns * w // all or 0
-    to[i], left, all = to[i] + part, left - part, all
+    to[i], left = to[i] + part, left - part
   end
   to[rest or list[1]] = to[rest or list[1]] + left
 end

@@ -391,7 +391,7 @@ static const Callee *sample_callee (Sampler *s, lua_State *L, lua_State *at,
   lua_Debug ar;
   int top = lua_gettop(L);
   ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
-  c = callee_known(r->hot, &ar);
+  c = callee_known(r->hot, ci);
   if (c != NULL) return c;
   if (at == L) c = callee_direct(r->hot, L, &ar);
   else {
