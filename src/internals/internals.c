@@ -212,7 +212,7 @@ static void proof_status (Proof *x, lua_State *L) {
   if (lua_resume(co, L, 0, &results) != LUA_YIELD) x->unfound = 1;
   for (at = 10; at <= 11; at++)
     if (x->at.status & (size_t)1 << at && bytes[at] == LUA_YIELD) break;
-  if (at > 11 || bytes[INTERNALS_STATE_TAG] != INTERNALS_THREAD)
+  if (at > 11 || bytes[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_THREAD))
     x->unfound = 1;
   x->at.status = at;
   lua_pop(L, 1);

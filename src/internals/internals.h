@@ -43,6 +43,9 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CLOSURE	0x66	/* with some */
 #define INTERNALS_THREAD	0x48
 
+/* the same in what is collected itself, which is without that bit */
+#define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
+
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
 
 

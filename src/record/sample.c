@@ -147,7 +147,7 @@ static int sample_runs (const Sampler *s, const lua_State *co) {
   unsigned char bytes[INTERNALS_STATE];
   const InternalsState *at = s->at;
   return probe_copy(&s->probe, co, bytes, sizeof bytes) &&
-         bytes[INTERNALS_STATE_TAG] == INTERNALS_THREAD &&
+         bytes[INTERNALS_STATE_TAG] == INTERNALS_OBJECT(INTERNALS_THREAD) &&
          bytes[at->status] == LUA_OK &&
          internals_load(bytes, INTERNALS_STATE_GLOBAL) ==
            s->recorder->shared &&

@@ -182,8 +182,8 @@ end
 ---@param out fun(s: string)
 function whole.write(p, out)
   local counts = encode.counts(p)
-  local fields = counts and counted or p.samples and sampled or { functions = function_fields,
-    nodes = node_fields, lines = line_fields }
+  local fields = counts and counted or p.samples and sampled or {
+    functions = function_fields, nodes = node_fields, lines = line_fields }
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
   out((',\n"%s":%d,'):format(counts and "instructions" or "program_ns",
