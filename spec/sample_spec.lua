@@ -527,7 +527,7 @@ describe("a program that is sampled", function()
       local p = profiler.snapshot()
       for _, f in ipairs(p.functions) do
         if f.name == "work" and f.total_samples > p.samples // 2 and
-           p.samples > 20 then
+           p.samples > 3 then
           return "good"
         end
       end

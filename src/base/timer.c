@@ -190,8 +190,8 @@ static void timer_uninstall (int sig, int here) {
 
 #if TIMER_PROCESS
 
-static int timer_make (Timer *t) {
-  (void)t;
+static int timer_make (Timer *t, int cpu) {
+  (void)t; (void)cpu;
   return 1;
 }
 
@@ -214,14 +214,15 @@ static void timer_delete_of (const Timer *t) {
 
 #else
 
-static int timer_make (Timer *t) {
+static int timer_make (Timer *t, int cpu) {
   struct sigevent e;
   memset(&e, 0, sizeof e);
   e.sigev_notify = SIGEV_THREAD_ID;
   e.sigev_signo = t->signal;
   e.sigev_value.sival_ptr = (void *)t->carries;
   e.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-  return timer_create(CLOCK_MONOTONIC, &e, &t->id) == 0;
+  return timer_create(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &e,
+                      &t->id) == 0;
 }
 
 static void timer_set (const Timer *t, uint64_t ns) {
@@ -253,7 +254,7 @@ static Timer *timer_new (const char **why) {
 }
 
 
-static int timer_fill (Timer *t, TimerTick tick, void *ud,
+static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
                        const char **why) {
   t->tick = tick;
   t->ud = ud;
@@ -266,7 +267,7 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud,
   }
   timer_users++;
   t->carries = ++timer_number * TIMER_MOST + (uintptr_t)timer_of(t);
-  if (timer_make(t)) return 1;
+  if (timer_make(t, cpu)) return 1;
   t->carries = 0;
   timer_uninstall(t->signal, 1);
   *why = "the system gives no timer";
@@ -274,11 +275,11 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud,
 }
 
 
-int timer_begin (TimerTick tick, void *ud, const char **why) {
+int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
   Timer *t;
   pthread_mutex_lock(&timer_lock);
   t = timer_new(why);
-  if (t != NULL && !timer_fill(t, tick, ud, why)) t = NULL;
+  if (t != NULL && !timer_fill(t, tick, ud, cpu, why)) t = NULL;
   pthread_mutex_unlock(&timer_lock);
   return t != NULL ? timer_of(t) : -1;
 }

@@ -16,11 +16,12 @@ typedef void (*TimerTick) (void *ud);
 
 /*
 ** A timer for this thread, which does not run yet; below 0: there can be
-** none, and '*why' says why. It counts time that passes, also for the clock
-** of the processor: a timer of that has no more than 100 to 1000 ticks a
+** none, and '*why' says why. 'cpu': it counts processor time of the thread,
+** where there are such timers; these have no more than 100 to 1000 ticks a
 ** second, depending on the kernel.
 */
-CPROF_I int timer_begin (TimerTick tick, void *ud, const char **why);
+CPROF_I int timer_begin (TimerTick tick, void *ud, int cpu,
+                         const char **why);
 
 /*
 ** The next tick, and the only one, comes in 'ns'; 0: none comes. May be

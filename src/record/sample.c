@@ -594,7 +594,7 @@ static void sample_pace (Sampler *s, uint64_t ns) {
 
 /*
 ** How many samples this is, when so many ticks of the clock have 'passed'.
-** The timer goes on where processor time does not.
+** The timer may go on where processor time does not.
 */
 static uint64_t sample_count (Sampler *s, uint64_t passed) {
   uint64_t count = sample_take(&s->ticks), most;
@@ -750,7 +750,7 @@ int sample_start (Recorder *r, lua_State *L, const char **why) {
   sample_cease(r);
   sample_forget(r);
   sample_setup(s);
-  s->timer = timer_begin(sample_tick, s, why);
+  s->timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->timer < 0) return 0;
   hot_enter(r->hot);
   hot_settime(r->hot, hot_now(r->hot));
