@@ -642,6 +642,22 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
+/*
+** The same without the program's hook: what Lua calls here would change
+** which line it takes for the last one.
+*/
+static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
+  lua_Hook f = lua_gethook(L);
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  int left = f != NULL && s->at != NULL ? internals_count(L, s->at) : 0;
+  if (f != NULL) lua_sethook(L, NULL, 0, 0);
+  sample_record(s, L, ar);
+  if (f == NULL) return;
+  lua_sethook(L, f, mask, count);
+  if (s->at != NULL) internals_setcount(L, s->at, left);
+}
+
+
 static void sample_event (lua_State *L, lua_Debug *ar) {
   Sampler *s = sample_of(L);
   int top = lua_gettop(L);
@@ -652,7 +668,7 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   r = hook_recorder(L);
   if (r != NULL && sample_on(r) && s != NULL && s->ticks > 0 && (s->at != NULL || L == r->main)) {
     hot_enter(r->hot);
-    sample_record(s, L, ar);
+    sample_unseen(s, L, ar);
     nogc_settle(r->hot, L);
   }
   lua_settop(L, top);
