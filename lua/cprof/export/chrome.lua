@@ -43,7 +43,7 @@ local function slices(p, out)
     -- the root only stands for itself
     local ns = depth > 0 and total_ns or self_ns
     if ns > 0 then
-      out(tail:format(head[func], stamp(at), stamp(ns), 
+      out(tail:format(head[func], stamp(at), stamp(ns),
         p.samples and "samples" or "calls", p.samples and raw or calls,
         self_ns,
         line > 0 and ',"call_line":' .. line or ""))
