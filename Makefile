@@ -21,8 +21,9 @@ PREFIX		= /usr/local
 DESTDIR		=
 CC		= gcc
 CFLAGS		= -O2 -g
-# glibc before 2.34 has dladdr and pthread_atfork in libraries of their own
-LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl)
+# glibc before 2.34 has dladdr, pthread_atfork and timers in libraries of
+# their own
+LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
 

@@ -25,7 +25,8 @@ describe("the room that reads Lua's structures", function()
       export LD_PRELOAD=
       gcc -std=c99 %s -I'%s' -Isrc -I/usr/include/lua5.4 -o '%s/host' \
         spec/support/layout_host.c src/internals/internals.c \
-        src/base/probe.c -llua5.4 -lpthread && %s '%s/host']]):format(
+        src/base/probe.c src/base/platform.c -llua5.4 -lpthread -ldl \
+        && %s '%s/host']]):format(
       flags or "", dir.path, dir.path, before or direct, dir.path))
     assert.equal(0, status, err)
     return out
@@ -52,7 +53,7 @@ describe("the room that reads Lua's structures", function()
       end
       count = count + 1
     end
-    assert.equal(11, count)
+    assert.equal(13, count)
   end)
 
   it("is used neither, nor crashes, where a tag is wrong", function()

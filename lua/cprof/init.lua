@@ -22,9 +22,11 @@ local cprof = { _VERSION = core.version }
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"|"count"  line: hits and time of each
+---@field mode? "call"|"line"|"trace"|"count"|"sample"  line: hits, time of each
 ---    line, too; trace: each enter and leave is told as it happens; count:
----    how often each instruction ran, without times
+---    how often each instruction ran, without times; sample: what runs is
+---    looked at some times a second
+---@field rate? integer         mode "sample": times a second
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
 ---@field lines? string[]       Lua patterns on source: only lines, or
 ---    instructions, of these
@@ -41,8 +43,9 @@ local cprof = { _VERSION = core.version }
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace", "count" },
-           default = "call" },
+  mode = { type = "string", default = "call",
+           values = { "call", "line", "trace", "count", "sample" } },
+  rate = { type = "integer", min = 1, max = 10000 },
   trace = { type = "trace" },
   lines = { type = "patterns", shapes = true },
   include = { type = "patterns", shapes = true },
@@ -76,7 +79,7 @@ local function titles()
   end
 end
 
-local recorded_mode
+local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
 local chosen         ---@type cprof.Patterns  what of it is recorded
 
@@ -106,6 +109,7 @@ local function way(o, filter)
     trace = o.mode == "trace",
     lines = o.mode == "line",
     count = o.mode == "count",
+    sample = o.mode == "sample",
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
@@ -136,9 +140,15 @@ local function check_start(opts)
     error("start: already running; call stop first", 3)
   end
   local o = options.check("start", start_options, opts, 3)
-  if o.lines and o.mode ~= "line" and o.mode ~= "count" then
-    error('start: option \'lines\' needs mode = "line" or "count"', 3)
+  if o.lines and not (o.mode == "line" or o.mode == "count" or
+     o.mode == "sample") then
+    error('start: option \'lines\' needs mode = "line", "count" or "sample"',
+      3)
   end
+  if o.rate and o.mode ~= "sample" then
+    error('start: option \'rate\' needs mode = "sample"', 3)
+  end
+  if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
@@ -164,6 +174,7 @@ function cprof.start(opts)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
   chosen, recorded_mode = patterns.new(o), o.mode
+  recorded_rate = o.rate
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -180,8 +191,9 @@ function cprof.start(opts)
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
+    rate = o.rate,
     meta = profile.strings { program = program, lua_version = _VERSION,
-                             options = shape },
+                             options = shape, rate = o.rate },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   local ok, why = core.start(given)
@@ -240,7 +252,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, options = shape,
+    lua_version = _VERSION, options = shape, rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
 
@@ -329,8 +341,9 @@ function cprof.view(p)
   end
   local _ <close> = core.suspend() and resume or nil
   local mode = p and p.meta.mode or not p and recorded_mode
-  if mode == "count" then
-    error('view: mode "count" has no times to view', 2)
+  if mode == "count" or mode == "sample" then
+    error(('view: mode "%s" has no %s to view'):format(mode,
+      mode == "count" and "times" or "calls"), 2)
   end
   return view.new(function() return p or taken() end, p == nil)
 end

@@ -2,6 +2,7 @@
 
 local format = require "cprof.format"
 local markdown = require "cprof.markdown"
+local sampled = require "cprof.sampled"
 
 local page = {}
 
@@ -9,6 +10,7 @@ local page = {}
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
+---@field samples integer?  that shares are known from
 ---@field counts boolean?   are there instructions in the place of times?
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
@@ -16,14 +18,15 @@ local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", counts?: boolean }  counts: what would
----  be times are instructions
+---  color?: "auto"|"always"|"never", counts?: boolean,
+---  samples?: integer }  counts: what would be times are instructions
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, counts = o.counts, out = {}, bounded = false,
+    markdown = md, counts = o.counts, samples = o.samples, out = {},
+    bounded = false,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -135,7 +138,11 @@ end
 ---@param bounded boolean
 ---@param whole integer
 ---@return string
-function Page.share(_, most, bounded, whole)
+function Page:share(most, bounded, whole)
+  if self.samples then
+    local off = sampled.interval(most / math.max(whole, 1), self.samples)
+    return ("%s ±%.1f"):format(format.percent(most, whole), 100 * off)
+  end
   if not bounded then return format.percent(most, whole) end
   local percent = format.percent(math.min(most, whole), whole)
   return "<" .. (percent == "0.0" and "0.1" or percent)

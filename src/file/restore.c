@@ -232,9 +232,11 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
     if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
       return restore_fail(c, "line of an instruction");
     if (n->count > most / 4 || n->next[0] > most / 4 ||
-        n->next[1] > most / 4 || n->next[2] > most / 4)
+        n->next[1] > most / 4 || n->next[2] > most / 4 ||
+        n->next[0] + n->next[2] > INT64_MAX - c->linesself)
       return restore_fail(c, "figures of an instruction");
     c->hits += n->count;
+    c->linesself += n->next[0] + n->next[2];
   }
   return 1;
 }
@@ -421,7 +423,7 @@ static void restore_header (Restoring *c) {
   const FormatHeader *h = c->h;
   Loaded *l = c->l;
   Recording *r = c->r;
-  r->mode = h->mode <= MODE_COUNT ? (Mode)h->mode : MODE_CALL;
+  r->mode = h->mode <= MODE_SAMPLE ? (Mode)h->mode : MODE_CALL;
   r->tree.foldat = h->foldat;
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;

@@ -206,6 +206,7 @@ static int core_keep (lua_State *L, const char *name, const char *key) {
 static void core_way (lua_State *L, Options *o) {
   o->mode = core_flag(L, "lines") ? MODE_LINE
           : core_flag(L, "count") ? MODE_COUNT
+          : core_flag(L, "sample") ? MODE_SAMPLE
           : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = core_flag(L, "cpu");
   o->callsites = core_flag(L, "callsites");
@@ -216,6 +217,7 @@ static void core_way (lua_State *L, Options *o) {
 
 static void core_options (lua_State *L, Options *o) {
   core_way(L, o);
+  if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
   o->exclude_c = core_flag(L, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
@@ -248,6 +250,7 @@ static void core_overhead (lua_State *L, Core *c, const Recording *r,
   if (!core_flag(L, "compensate")) x->unknown = "compensate = false";
   else if (o->mode == MODE_TRACE) x->unknown = "mode trace";
   else if (o->mode == MODE_COUNT) x->unknown = "mode count";
+  else if (o->mode == MODE_SAMPLE) x->unknown = "mode sample";
   else if (!o->cpu && r->clock.host != NULL)
     x->unknown = "the clock is the host's";
   else if (!calibrations_get(&c->calibrations, &r->memory, o, &x->costs))
@@ -398,6 +401,7 @@ static int core_calibrate (lua_State *L) {
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
   else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");
+  else if (o.mode == MODE_SAMPLE) lua_pushliteral(L, "mode sample");
   else if (!o.cpu && r->recording.clock.host != NULL)
     lua_pushliteral(L, "the clock is the host's");
   else if (!calibrations_anew(&c->calibrations, &r->recording.memory, &o,

@@ -58,23 +58,38 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
-  lnodes_set(L, "calls", n->calls);
-  if (nodes->counting) {
+  if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
+  if (nodes->unit == NODES_INSTRUCTIONS) {
     lnodes_set(L, "instructions", n->self);
     lnodes_set(L, "total_instructions", n->total);
     return 1;
   }
   lnodes_set(L, "self_ns", n->self);
-  lnodes_set(L, "self_raw_ns", n->raw);
   lnodes_set(L, "total_ns", n->total);
+  if (nodes->unit == NODES_SAMPLES) {
+    lnodes_set(L, "self_samples", n->raw);
+    lnodes_set(L, "total_samples", n->rawtotal);
+  }
+  else
+    lnodes_set(L, "self_raw_ns", n->raw);
   return 1;
 }
 
 
 /* nodes -> : what they hold are instructions, not times */
 static int nodes_counting (lua_State *L) {
-  lnodes_check(L, 1)->counting = 1;
+  lnodes_check(L, 1)->unit = NODES_INSTRUCTIONS;
   return 0;
+}
+
+
+/* nodes -> : what they hold are samples, not calls; their number */
+static int nodes_sampling (lua_State *L) {
+  Nodes *nodes = lnodes_check(L, 1);
+  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
+  nodes->unit = NODES_SAMPLES;
+  lua_pushinteger(L, nodes->list[0].rawtotal);
+  return 1;
 }
 
 
@@ -132,7 +147,8 @@ typedef struct Walker {
 
 
 /*
-** -> id, depth, function, line of the call, calls, self, total. Overhead
+** -> id, depth, function, line of the call, calls, self, total, self with
+** overhead, or samples. Overhead
 ** is no part of the program: its node is left out, and its time of the
 ** root's total.
 */
@@ -155,7 +171,8 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->calls);
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
-  return 7;
+  lua_pushinteger(L, n->raw);
+  return 8;
 }
 
 
@@ -185,6 +202,7 @@ static const luaL_Reg lnodes_methods[] = {
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"counting", nodes_counting},
+  {"sampling", nodes_sampling},
   {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},

@@ -6,6 +6,7 @@
 
 #include "record/hook.h"
 #include "record/instructions.h"
+#include "record/sample.h"
 
 
 #define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
@@ -55,6 +56,8 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
 
 
 void attach_take (Recorder *r, Stack *s) {
+  sample_hold(r, s->L);
+  sample_release(r);
   if (!attach_is(s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
@@ -105,7 +108,7 @@ int attach_host (Recorder *r, lua_State *co) {
   lua_Hook f = lua_gethook(r->main);
   int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
   int done;
-  if (attach_is(co)) return 1;
+  if (attach_is(co) || sample_on(r)) return 1;
   lua_sethook(r->main, NULL, 0, 0);
   done = attach_new(r, r->main, co);
   lua_sethook(r->main, f, mask, count);

@@ -17,6 +17,7 @@
 #include "record/instructions.h"
 #include "record/nogc.h"
 #include "record/resync.h"
+#include "record/sample.h"
 
 
 /* {======================================================
@@ -462,8 +463,9 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 /* The recorder of L, which this thread did not record last; or NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = hook_recorder(L);
-  if (r == NULL) hook_leave(recorder_get(L), L, ar);
-  return r;
+  if (r != NULL && !sample_on(r)) return r;
+  hook_leave(recorder_get(L), L, ar);
+  return NULL;
 }
 
 
@@ -661,7 +663,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   int top = lua_gettop(L);
   Recorder *r = hook_recorder(L);
   Stack *s;
-  if (r == NULL) {
+  if (r == NULL || sample_on(r)) {
     hook_leave(recorder_get(L), L, ar);
     return;
   }

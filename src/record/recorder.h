@@ -36,6 +36,7 @@ typedef struct TraceEvent {
 /* What it points to must stay while recording goes on. */
 typedef struct Options {
   Mode mode;
+  uint32_t rate;	/* mode sample: samples a second */
   int cpu;		/* processor time instead of wall time */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
@@ -66,7 +67,7 @@ typedef struct Options {
 */
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* ... in mode count, in the place of lines */
+  const Pages *instructions;	/* ... in modes count and sample, in the place of lines */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
   /* Takes all that there is so far. 0: no room for it. */
@@ -119,6 +120,7 @@ typedef struct Recorder {
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
+  void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
 } Recorder;
 
 

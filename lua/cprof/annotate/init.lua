@@ -138,6 +138,14 @@ local function show(view, source, level)
   end
 end
 
+---Are the parts of lines known?
+---@param profile cprof.Profile
+---@return boolean
+function annotate.has_expressions(profile)
+  return profile.meta.mode == "count" or
+    profile.samples ~= nil and profile.meta.internals == "direct"
+end
+
 ---The annotated source of a file, of a function, or of the hottest ones.
 ---@param profile cprof.Profile
 ---@param source string?
@@ -153,13 +161,13 @@ function annotate.make(profile, source, given, level)
   if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end
-  if o.expressions and profile.meta.mode ~= "count" then
+  if o.expressions and not annotate.has_expressions(profile) then
     error('annotate: option \'expressions\' needs a profile of mode ' ..
-      '"count"', level)
+      '"count" or "sample"', level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
-    counts = page.counts(profile),
+    counts = page.counts(profile), samples = profile.samples,
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

@@ -84,7 +84,7 @@ function listing.row(view, line, greatest)
     view.most)
   local spent, called = own > 0, figures.calls > 0
   return {
-    { format.count(figures.hits), style },
+    page.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
     cell(spent, page:share(own, own_bounded, whole)),
     cell(called, format.count(figures.calls)),
@@ -98,7 +98,7 @@ end
 
 -- what stands underneath a line
 local function marks(rows, line)
-  local text = line.spans and expressions.marks(line.spans)
+  local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
     rows[#rows + 1] = { "", "", "", "", "", "", "", { text, "dim" } }
   end

@@ -7,6 +7,7 @@ local match = require "cprof.match"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 local page = require "cprof.page"
+local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
 local diff = {
@@ -85,7 +86,13 @@ local function entries_of(before, after)
   return out
 end
 
+-- samples stand in the place of calls
+local function calls_of(row) return row.calls or row.self_samples end
+
 local function change(entry, field)
+  if field == "calls" then
+    return calls_of(entry.after) - calls_of(entry.before)
+  end
   return entry.after[field] - entry.before[field]
 end
 
@@ -164,6 +171,16 @@ local function points(n)
   return text == "0.0" and text or sign(n, text)
 end
 
+-- how far they may be off, where they are known from samples
+local function uncertain(view, entry)
+  local square = 0
+  for side, n in pairs(view.samples) do
+    local share = entry[side].self_most / math.max(view.wholes[side], 1)
+    square = square + sampled.interval(share, n) ^ 2
+  end
+  return square > 0 and (" ±%.1f"):format(100 * square ^ 0.5) or ""
+end
+
 -- what it was before, as far as that differs
 local function was(entry)
   if entry.before == nothing then return "new" end
@@ -189,15 +206,15 @@ local function cells(view, entry)
   end
   local ns, now = change(entry, "self_ns"), was(entry)
   return {
-    figure(before, format.count(before.calls)),
-    { figure(after, format.count(after.calls)),
-      before.calls ~= after.calls and "bold" or nil },
+    figure(before, format.count(calls_of(before))),
+    { figure(after, format.count(calls_of(after))),
+      calls_of(before) ~= calls_of(after) and "bold" or nil },
     figure(before, on:time(before.total_most, before.total_bounded)),
     figure(after, on:time(after.total_most, after.total_bounded)),
     figure(before, on:time(before.self_most, before.self_bounded)),
     figure(after, on:time(after.self_most, after.self_bounded)),
     { signed(on, ns), format.heat(math.abs(ns), view.whole) },
-    points(entry.points),
+    points(entry.points) .. uncertain(view, entry),
     format.plain(entry.func.name),
     { format.plain(name.where(entry.func)), "dim" },
     { format.plain(now), (before == nothing or after == nothing) and "bold"
@@ -280,10 +297,11 @@ end
 -- the file is not named where it is the last recording or the one before
 local function head(view, side, path, profile)
   local meta = profile.meta
-  local facts = (", %s, %s calls, mode %s, clock %s"):format(
+  local facts = (", %s, %s %s, mode %s, clock %s"):format(
     page.counts(profile) and format.count(meta.instructions) ..
       " instructions" or format.time(meta.wall_ns) .. " wall",
-    format.count(select.calls(profile)), meta.mode, meta.clock)
+    format.count(profile.samples or select.calls(profile)),
+    profile.samples and "samples" or "calls", meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
   view.page:line(what .. facts)
@@ -301,10 +319,12 @@ end
 local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
   local calls = select.calls(after) - select.calls(before)
-  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions")
+  local counts = not (before.samples or after.samples) and
+    (", %s calls"):format(sign(calls, format.count(math.abs(calls)))) or ""
+  view.page:line(("change: %s%s%s, %d new and %d gone functions")
     :format(signed(view.page, ns), was_ns > 0 and
       (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
-      sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
+      counts, counted(entries, "before"),
       counted(entries, "after")))
 end
 
@@ -348,6 +368,8 @@ function diff.call(parsed, fail)
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color, counts = page.counts(before) },
     whole = math.max(before.program_ns, after.program_ns),
+    samples = { before = before.samples, after = after.samples },
+    wholes = { before = before.program_ns, after = after.program_ns },
   }
   local entries = entries_of(before, after)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end

@@ -55,7 +55,8 @@ local function header(p, out, calls)
   end
   out "positions: line\n"
   if encode.counts(p) then out "event: Ir : Lua instructions\n" end
-  out(("events: %s Calls\n"):format(encode.counts(p) and "Ir" or "Time_ns"))
+  out(("events: %s %s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
+    p.samples and "Samples" or "Calls"))
   out(("summary: %d %d\n"):format(p.program_ns, calls))
 end
 
@@ -64,7 +65,7 @@ local function write_row(row, out, file, label)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
   out(("%d %d %d\n"):format(first, row.self_ns - (row.known or 0),
-    row.calls))
+    row.calls or row.self_samples))
   for i = 1, #(row.own or ""), 2 do
     out(("%d %d 0\n"):format(row.own[i], row.own[i + 1]))
   end
@@ -74,10 +75,10 @@ local function write_row(row, out, file, label)
     out(("cfl=%s\n"):format(file(file_of(edge.callee.func))))
     out(("cfn=%s\n"):format(label(edge.callee.label)))
     -- what ran when recording began was called, too, if not counted
-    out(("calls=%d %d\n"):format(math.max(edge.calls, 1),
+    out(("calls=%d %d\n"):format(math.max(edge.calls or 1, 1),
       encode.first(edge.callee.func)))
     out(("%d %d %d\n"):format(line > 0 and line or first, edge.total_in_ns,
-      edge.calls_in))
+      edge.calls and edge.calls_in or edge.total_in_samples))
   end
 end
 
@@ -90,7 +91,9 @@ function callgrind.size(f) return { once = #f.title + 120 } end
 function callgrind.write(p, out)
   local rows, edges = p:sums(function(f) return f.title end, true)
   local calls = 0
-  for _, row in ipairs(rows) do calls = calls + row.calls end
+  for _, row in ipairs(rows) do
+    calls = calls + (row.calls or row.self_samples)
+  end
   for _, edge in ipairs(edges) do
     local from = edge.caller
     from.edges = from.edges or {}

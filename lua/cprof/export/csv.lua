@@ -12,6 +12,10 @@ local fields = { "id", "name", "title", "kind", "source", "line",
 local counted_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "instructions", "total_instructions", "max_depth" }
 
+-- those of samples
+local sampled_fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "self_samples", "total_samples", "self_ns", "total_ns" }
+
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
@@ -26,7 +30,8 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
-  local columns = encode.counts(p) and counted_fields or fields
+  local columns = encode.counts(p) and counted_fields or
+    p.samples and sampled_fields or fields
   out(table.concat(columns, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do
     local row = {}

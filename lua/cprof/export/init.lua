@@ -97,7 +97,7 @@ end
 ---@return string?
 function export.unfit(profile, row)
   local mode = profile.meta.mode
-  if row.lines and not lines.recorded(profile) then
+  if row.lines and (profile.samples or not lines.recorded(profile)) then
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..
       'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.branches and mode ~= "count" then

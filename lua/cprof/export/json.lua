@@ -27,6 +27,10 @@
 --   sources     by source where more than lines are known: expressions,
 --               branches
 --
+-- In mode "sample", samples stand in the place of calls: there is "samples",
+-- their number, and nodes are [parent, func, call_line, self_samples,
+-- self_ns, total_ns, total_samples].
+--
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
 local core = require "cprof.core"
@@ -53,6 +57,15 @@ local counted = {
   expressions = { "line", "column", "last_line", "last_column", "count" },
   branches = { "kind", "line", "column", "reached", "way", "count",
     "other_way", "other_count" },
+}
+
+-- the same of samples
+local sampled = {
+  functions = { "id", "name", "title", "kind", "source", "line", "last_line",
+    "self_samples", "total_samples", "self_ns", "total_ns" },
+  nodes = { "parent", "func", "call_line", "self_samples", "self_ns",
+    "total_ns", "total_samples" },
+  lines = line_fields,
 }
 
 local function sorted(t)
@@ -88,14 +101,19 @@ end
 local function nodes(p, out, fields)
   local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "]"
   for i = 1, #p.nodes do
-    out(form:format(i > 1 and ",\n" or "\n", core.node(p.nodes, i)))
+    local parent, func, line, calls, self_ns, total_ns, raw, total_raw =
+      core.node(p.nodes, i)
+    if p.samples then calls, raw = raw, total_raw end
+    out(form:format(i > 1 and ",\n" or "\n", parent, func, line, calls,
+      self_ns, total_ns, raw))
   end
 end
 
 local function lines(list, out)
   local separator = "\n"
   for n, line in ipairs(list) do
-    if line.active or line.hits > 0 or line.calls > 0 then
+    if line.active or line.hits > 0 or line.calls > 0 or
+       line.self_ns > 0 then
       out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))
@@ -164,12 +182,14 @@ end
 ---@param out fun(s: string)
 function whole.write(p, out)
   local counts = encode.counts(p)
-  local fields = counts and counted or { functions = function_fields,
-    nodes = node_fields, lines = line_fields }
+  local fields = counts and counted or p.samples and sampled or {
+    functions = function_fields, nodes = node_fields, lines = line_fields }
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
-  out((',\n"%s":%d,\n"meta":'):format(counts and "instructions" or
-    "program_ns", p.program_ns))
+  out((',\n"%s":%d,'):format(counts and "instructions" or "program_ns",
+    p.program_ns))
+  if p.samples then out(('\n"samples":%d,'):format(p.samples)) end
+  out '\n"meta":'
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
   for i, f in ipairs(p.functions) do

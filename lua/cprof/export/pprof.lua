@@ -52,7 +52,8 @@ local function header(p, out, id)
   local main = id(counts and "instructions" or "time")
   local unit = integer(1, main) ..
     integer(2, id(counts and "count" or "nanoseconds"))
-  out(bytes(1, integer(1, id "calls") .. integer(2, id "count")))
+  out(bytes(1, integer(1, id(p.samples and "samples" or "calls")) ..
+    integer(2, id "count")))
   out(bytes(1, unit))
   -- there are names for all: they need not be looked for elsewhere
   out(bytes(3, integer(1, 1) .. integer(7, 1) .. integer(8, 1) ..
@@ -155,7 +156,8 @@ function pprof.write(p, write)
   local id = strings(out)
   header(p, out, id)
   local stack, lines_of = stacks(p, out, id), spread.new(p)
-  for _, depth, func, line, calls, self_ns in core.walk(p.nodes) do
+  for _, depth, func, line, calls, self_ns, _, raw in core.walk(p.nodes) do
+    if p.samples then calls = raw end
     local owner = stack.enter(depth, func, line)
     local lines, shares, rest = lines_of(owner, self_ns)
     rest = rest or self_ns

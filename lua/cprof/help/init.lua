@@ -9,9 +9,9 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "recording", "reports", "sources", "coverage",
-  "names", "profile", "files", "comparing", "page", "exports", "frames",
-  "view", "environment" }
+local list = { "library", "recording", "sampling", "reports", "sources",
+  "coverage", "names", "profile", "files", "comparing", "page", "exports",
+  "frames", "view", "environment" }
 
 ---The names of all topics.
 ---@return string[]

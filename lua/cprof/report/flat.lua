@@ -14,7 +14,7 @@ local function columns(by)
   return {
     { title = by }, { title = by .. " %" },
     { title = other }, { title = other .. " %" },
-    { title = "calls" },
+    { title = "calls", optional = true },
     { title = "function", left = true, least = 24, cut = format.cutname,
       code = true },
     { title = "defined", left = true, least = 14, cut = format.cutpath,
@@ -41,7 +41,7 @@ local function cells_of(view, by, rows)
     cells[i] = {
       time, { share, format.heat(row[by .. "_most"], hottest) },
       other, other_share,
-      format.count(row.calls),
+      format.calls(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },
     }

@@ -3,6 +3,7 @@
 
 local format = require "cprof.format"
 local lines = require "cprof.lines"
+local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
 local header = {}
@@ -114,6 +115,17 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
+-- what samples can tell
+local function certain(profile, page)
+  local n, meta = profile.samples, profile.meta
+  local ns = meta.wall_ns - meta.paused_ns
+  page:line(("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
+    "intervals overlap may be in any order; functions below %.2g %% may be " ..
+    "missing"):format(ns > 0 and n / ns * 1e9 or 0,
+    meta.rate and (" of %s"):format(format.count(meta.rate)) or "",
+    100 * sampled.least(n)))
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -121,7 +133,8 @@ function header.show(view)
   local facts = {
     counts and plural(meta.instructions, "instruction", "instructions") or
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
-    plural(select.calls(profile), "call", "calls"),
+    profile.samples and plural(profile.samples, "sample", "samples") or
+      plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 2, "function", "functions"),
     ("mode %s"):format(meta.mode),
     counts and "self and total are instructions" or
@@ -140,6 +153,7 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
+  if profile.samples then certain(profile, page) end
   gaps(profile, page)
   tree_gaps(profile, page)
   choice(profile, page)

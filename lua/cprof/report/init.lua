@@ -101,7 +101,8 @@ function report.make(profile, given, level)
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
-                      counts = page.counts(profile) },
+                      counts = page.counts(profile),
+                      samples = profile.samples },
   }
   header.show(view)
   view.page:gap()
