@@ -306,6 +306,18 @@ CPROF_API int cprof_frame (lua_State *L, int record);
 CPROF_API int cprof_attach (lua_State *L1);
 
 /*
+** From now on, a signal begins a recording of L's state into a file, the
+** next one ends it, and the command "cprof attach" can ask for one. Until
+** then, this costs nothing: no hook is set. The environment names the
+** signal in CPROF_SIGNAL (default: USR2; "0": none) and the options of such
+** recordings in CPROF_OPTIONS. Call it once in a process, in the thread
+** that runs the state; signals that come to other threads are passed on to
+** it. Returns a status: the program handles the signal itself, the
+** environment asks for what is not there, or cprof is not open.
+*/
+CPROF_API int cprof_listen (lua_State *L);
+
+/*
 ** Returns the coroutine that was recorded last in this thread; NULL while
 ** nothing is being recorded here. It is meant for a signal handler, which
 ** may call lua_sethook for it. Elsewhere, the coroutine may be gone.
@@ -649,6 +661,11 @@ static inline int cprof_frame (lua_State *L, int record) {
 static inline int cprof_attach (lua_State *L1) {
   (void)L1;
   return 0;
+}
+
+static inline int cprof_listen (lua_State *L) {
+  (void)L;
+  return LUA_OK;
 }
 
 static inline lua_State *cprof_current (void) {

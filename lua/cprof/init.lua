@@ -12,6 +12,7 @@ local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
+local variables = require "cprof.variables"
 local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
@@ -252,6 +253,34 @@ core.naming(function()
   return profile.names(),
     { unmatched_patterns = chosen and chosen:unmatched() }
 end)
+
+---From now on, this process begins a recording when a signal comes, and ends
+---it at the next one, or as `cprof attach` asks. Until then, this costs
+---nothing. False when the environment has CPROF_SIGNAL=0; nil and a message
+---when it cannot be.
+---@param signal? string  "USR2" or the like; default: the environment's
+---    CPROF_SIGNAL, or USR2
+---@param opts? cprof.StartOptions  of recordings that the signal begins;
+---    default: the environment's CPROF_OPTIONS
+---@return boolean?, string?
+function cprof.listen(signal, opts)
+  if signal ~= nil and type(signal) ~= "string" then
+    error("listen: the signal must be a string, got a " .. type(signal), 2)
+  end
+  signal = signal or variables.get "CPROF_SIGNAL" or "USR2"
+  if signal == "0" then return false end
+  if opts ~= nil then options.check("listen", start_options, opts, 2)
+  else
+    opts = variables.options(variables.get "CPROF_OPTIONS")
+    local valid, why = pcall(options.check, "", start_options, opts,
+      -1)
+    if not valid then return nil, "CPROF_OPTIONS" .. why end
+  end
+  local _ <close> = core.suspend() and resume or nil
+  local listening = require "cprof.listen"
+  local ok, why = listening.begin(signal, opts)
+  return ok, why
+end
 
 ---What recording costs per event, in ns, measured anew for what these
 ---options ask for; later starts use it. nil and a reason when it cannot be

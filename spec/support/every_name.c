@@ -181,6 +181,7 @@ static void recording (lua_State *L) {
   say("running", cprof_running(L));
   say("current", cprof_current() == L);
   say("attach", cprof_attach(co));
+  check(L, "listen", cprof_listen(L));
   say("pause", cprof_pause(L));
   say("resume", cprof_resume(L));
   say("reset", cprof_reset(L));

@@ -203,6 +203,18 @@ int cprof_attach (lua_State *L1) {
 }
 
 
+static int api_listen (lua_State *L) {
+  api_function(L, "listen");
+  lua_call(L, 0, 2);
+  return lua_isnil(L, -2) ? lua_error(L) : 0;
+}
+
+
+int cprof_listen (lua_State *L) {
+  return api_callunseen(L, api_listen, NULL);
+}
+
+
 lua_State *cprof_current (void) {
   return hot_current->L;
 }

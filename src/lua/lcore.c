@@ -15,11 +15,13 @@
 #include "lua/lfile.h"
 #include "lua/lhistory.h"
 #include "lua/lhook.h"
+#include "lua/listen.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lprune.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
+#include "lua/private.h"
 #include "lua/signals.h"
 #include "lua/system.h"
 #include "record/callback.h"
@@ -582,7 +584,8 @@ static const luaL_Reg *core_functions (void) {
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
-  lfile_functions, lsave_functions, signals_functions, system_functions
+  lfile_functions, lsave_functions, signals_functions, system_functions,
+  listen_functions, private_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
@@ -604,6 +607,8 @@ int luaopen_cprof_core (lua_State *L) {
   lfile_open(L);
   lsave_open(L);
   lhistory_open(L);
+  listen_open(L);
+  private_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
     lstate_internals(L, core_parts[i]());

@@ -86,6 +86,18 @@ void attach_release (Recorder *r, lua_State *L) {
 }
 
 
+void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                 int count) {
+  Stack *s = r != NULL && r->state == STATE_RUNNING
+               ? stacks_find(&r->stacks, L) : NULL;
+  if (s == NULL) return;
+  s->hook = f;
+  s->mask = f != NULL ? mask : 0;
+  s->count = count;
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+
+
 int attach_new (Recorder *r, lua_State *running, lua_State *co) {
   Stack *s;
   if (attach_is(co)) return 1;

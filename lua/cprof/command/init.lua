@@ -12,11 +12,12 @@ local terminal = require "cprof.command.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
+---@field optional? table<string, true>  options whose value may be left out
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "report", "annotate", "tree", "callgraph", "show",
+local list = { "run", "attach", "report", "annotate", "tree", "callgraph", "show",
   "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
   "help" }
 
@@ -151,6 +152,15 @@ local function join_negative(words)
   return out
 end
 
+-- "--sample" as "--sample=": what follows is not its value
+local function close_optional(words, optional)
+  local out = {}
+  for i, word in ipairs(words) do
+    out[i] = optional[word] and word .. "=" or word
+  end
+  return out
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
@@ -163,7 +173,9 @@ return function(words)
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
-  local parsed = root:parse(join_negative(words))
+  local optional = known(words[1]) and command_named(words[1]).optional
+  local parsed = root:parse(join_negative(optional and
+    close_optional(words, optional) or words))
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)
