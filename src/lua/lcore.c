@@ -16,6 +16,7 @@
 #include "lua/lhistory.h"
 #include "lua/lhook.h"
 #include "lua/listen.h"
+#include "lua/ljoin.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lprune.h"
@@ -585,7 +586,7 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
-  listen_functions, private_functions
+  listen_functions, private_functions, ljoin_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
@@ -609,6 +610,7 @@ int luaopen_cprof_core (lua_State *L) {
   lhistory_open(L);
   listen_open(L);
   private_open(L);
+  ljoin_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
     lstate_internals(L, core_parts[i]());

@@ -12,14 +12,14 @@ local terminal = require "cprof.command.terminal"
 ---@field usage? string
 ---@field example string       a command line, for --help
 ---@field define fun(parser)   declares options and arguments
----@field optional? table<string, true>  options whose value may be left out
+---@field optional? table<string, true>  options that need no value
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "attach", "report", "annotate", "tree", "callgraph", "show",
-  "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
-  "help" }
+local list = { "run", "attach", "report", "annotate", "tree", "callgraph",
+  "show", "coverage", "diff", "merge", "join", "export", "check", "calibrate",
+  "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -171,7 +171,8 @@ return function(words)
     local at, options = run.split(words, 2)
     local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
-    return run.run(parsed, words, at, fail_as "cprof run", forget(before))
+    return run.run(parsed, words, at, fail_as "cprof run", forget(before),
+      options)
   end
   local optional = known(words[1]) and command_named(words[1]).optional
   local parsed = root:parse(join_negative(optional and

@@ -125,6 +125,7 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
+  if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)
