@@ -10,6 +10,7 @@ local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
+local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
 local variables = require "cprof.variables"
@@ -38,7 +39,10 @@ local cprof = { _VERSION = core.version }
 ---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
----@field file? string          to record into; %p in its name: the process
+---@field file? string          to record into; in its name, %p: the process,
+---    %t: the time, %n: a running number
+---@field every? number         seconds after which another file is begun
+---@field keep? integer         of these files, only so many are kept
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
@@ -58,6 +62,8 @@ local start_options = {
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
+  every = { type = "number", min = 0.01, max = 100000000 },
+  keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
 }
 
@@ -138,6 +144,7 @@ local function check_start(opts)
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
+  rotation.check(o, 3)
   return o
 end
 
@@ -150,15 +157,8 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
----Begins a new profile. Raises an error when one is being recorded, or
----when an option is wrong.
----@param opts? cprof.StartOptions
-function cprof.start(opts)
-  local o = check_start(opts)
-  local tell, close = trace_calls(o)
-  text.forget()
-  program, shape = program_name(), options.shape(start_options, o)
-  chosen, recorded_mode = patterns.new(o), o.mode
+-- what the core is to do
+local function given_of(o, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -174,12 +174,25 @@ function cprof.start(opts)
     filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
-    file = o.file,
+    every = o.every,
     meta = profile.strings { program = program, lua_version = _VERSION,
                              options = shape },
     paths = o.file and profile.paths(),
   } do given[key] = value end
-  local ok, why = core.start(given)
+  return given
+end
+
+---Begins a new profile. Raises an error when one is being recorded, or
+---when an option is wrong.
+---@param opts? cprof.StartOptions
+function cprof.start(opts)
+  local o = check_start(opts)
+  local tell, close = trace_calls(o)
+  text.forget()
+  program, shape = program_name(), options.shape(start_options, o)
+  chosen, recorded_mode = patterns.new(o), o.mode
+  local given = given_of(o, tell, close)
+  local ok, why = rotation.start(o, given)
   if not ok then error("start: " .. why, 2) end
 end
 

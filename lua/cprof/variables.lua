@@ -7,7 +7,8 @@ local literals = { ["true"] = true, ["false"] = false }
 
 local function value_of(s)
   if literals[s] ~= nil then return literals[s] end
-  return math.tointeger(tonumber(s)) or s
+  return math.tointeger(tonumber(s)) or
+    s:find "^%d+%.%d+$" and tonumber(s) or s
 end
 
 ---The value of a variable; nil: it is not set, or empty.

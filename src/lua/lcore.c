@@ -41,6 +41,7 @@ static const char TITLE = 0;
 static const char TRACE = 0;
 static const char CLOSE = 0;	/* ... and at the end of the trace */
 static const char TITLES = 0;	/* what TITLE gave, by function id */
+static const char ELAPSED = 0;	/* called when an interval is over */
 
 
 /* {======================================================
@@ -172,6 +173,13 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   return why ? why : "it raised an error that is no string";
 }
 
+/* An interval is over; its errors are its own to tell. */
+static void core_elapsed (lua_State *L) {
+  if (!lua_checkstack(L, LUA_MINSTACK)) return;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 /* }====================================================== */
 
 
@@ -232,6 +240,10 @@ static void core_options (lua_State *L, Options *o) {
   core_keep(L, "title", &TITLE);
   if (core_keep(L, "tell", &TRACE)) o->trace = core_trace;
   if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
+  lua_getfield(L, 1, "every");
+  o->every = (uint64_t)(luaL_optnumber(L, -1, 0) * 1e9);
+  lua_pop(L, 1);
+  if (core_keep(L, "elapsed", &ELAPSED)) o->elapsed = core_elapsed;
   core_keep(L, "close", &CLOSE);
   core_keep(L, "internal", &INTERNAL);
   lua_newtable(L);

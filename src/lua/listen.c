@@ -93,9 +93,10 @@ static void listen_tell (lua_State *L, const char *what) {
 */
 static void listen_event (lua_State *L, lua_Debug *ar) {
   lua_State *main = listener.main;
-  int asked = listener.asked;
-  (void)ar;
+  int asked;
   listen_takeoff(L, listen_event);
+  if (lua_gethook(L) != listen_event) attach_pass(L, ar);
+  asked = listener.asked;
   if (asked == 0 || main == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
   listener.asked = 0;
   if (lua_gethook(main) == listen_event) listen_takeoff(main, listen_event);
@@ -140,7 +141,8 @@ static void listen_set (lua_State *L) {
     slot->count = lua_gethookcount(L);
     slot->L = L;
   }
-  lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
+              (lua_gethookmask(L) & LUA_MASKLINE), 1);
 }
 
 
