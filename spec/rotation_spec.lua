@@ -192,3 +192,115 @@ describe("a continuous recording", function()
     assert.is_truthy(out:find "\ndone\n$", out)
   end)
 end)
+
+describe("a range of recordings", function()
+  -- recordings of a program, one per name, that call f once more each
+  local function folder()
+    local dir = command.folder()
+    for n = 1, 3 do
+      profiler.start { file = dir:file(("a-%d.cprof"):format(n)) }
+      local function f() end
+      for _ = 1, n do f() end
+      profiler.stop()
+    end
+    return dir
+  end
+
+  local function count(path)
+    return calls(assert(profiler.load(path)), "f")
+  end
+
+  it("is a folder, a pattern, or files", function()
+    local dir <close> = folder()
+    local to = dir:file "sum"
+    for sum, words in pairs {
+      [6] = { dir.path }, [3] = { dir:file "a-[12].cprof" },
+      [5] = { dir:file "a-2.cprof", dir:file "a-3.cprof" },
+    } do
+      if sum == 3 then words = { dir:file "a-1*", dir:file "?-2.cprof" } end
+      local _, err, status = command.cprof("merge", "-o", to,
+        table.unpack(words))
+      assert.equal(0, status, err)
+      assert.equal(sum, count(to))
+    end
+    local out = command.cprof("report", dir.path)
+    assert.is_truthy(out:find("3 runs", 1, true), out)
+  end)
+
+  it("is cut by when recordings began", function()
+    local dir <close> = folder()
+    local at = assert(profiler.load(dir:file "a-1.cprof")).meta.started_at
+    local function utc(n) return os.date("!%Y-%m-%dT%H:%M:%SZ", n) end
+    for _, words in ipairs {
+      { "--since=1h" }, { "--since", utc(at) }, { "--until", utc(at + 60) },
+      { "--since", os.date("!%Y%m%dT%H%M%SZ", at - 5), "--until",
+        utc(at + 60) }, { "--since=2d", "--until", utc(at + 60) },
+    } do
+      local out, err, status = command.cprof("report", dir.path,
+        table.unpack(words))
+      assert.equal(0, status, err)
+      assert.is_truthy(out:find("3 runs", 1, true), out)
+    end
+    for _, words in ipairs {
+      { "--until=1h" }, { "--since", utc(at + 60) }, { "--until", utc(at) },
+    } do
+      local out, err, status = command.cprof("report", dir.path,
+        table.unpack(words))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find "^cprof report: none of 3 recordings began " ..
+        "between [^\n]*\n$", err)
+    end
+  end)
+
+  it("skips files by their names", function()
+    local dir <close> = folder()
+    -- it would be refused if it were read
+    dir:file("x-20200101T000000Z.cprof", "no profile")
+    local out, err, status = command.cprof("report", dir.path, "--since=1h")
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("3 runs", 1, true), out)
+    assert.equal(2, select(3, command.cprof("report", dir.path)))
+  end)
+
+  it("divides a folder for a diff", function()
+    local dir <close> = folder()
+    local file = dir:file "a-3.cprof"
+    local function at(path)
+      return assert(profiler.load(path)).meta.started_at
+    end
+    if at(file) == at(dir:file "a-1.cprof") then
+      os.execute "sleep 1.1"
+      profiler.start { file = file }
+      local function f() end
+      for _ = 1, 30 do f() end
+      profiler.stop()
+    end
+    local out, err, status = command.cprof("diff", dir.path, "--since",
+      os.date("!%Y-%m-%dT%H:%M:%SZ", at(file)))
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find "\n +3 +30 ", out)
+    out, err, status = command.cprof("diff", dir.path, dir:file "a-2.cprof")
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("\nafter: +" .. dir:file "a%-2.cprof"),
+      out)
+  end)
+
+  it("says what is not there", function()
+    local dir <close> = command.folder()
+    for _, words in ipairs {
+      { "has no file %*.cprof", "report", dir.path },
+      { "no file matches", "report", dir:file "*.cprof" },
+      { "must be an age", "report", dir.path, "--since=soon" },
+      { "must be an age", "report", dir.path, "--until=2026-13-01" },
+      { "need files, or a folder", "report", "--since=1h" },
+      { "need profiles, or a folder", "diff", "--since=1h" },
+    } do
+      local out, err, status = command.cprof(table.unpack(words, 2))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("^cprof %l+: [^\n]*\n$"), err)
+      assert.is_truthy(err:find(words[1]), err)
+    end
+  end)
+end)

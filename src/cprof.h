@@ -131,7 +131,10 @@ typedef struct cprof_Options {
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in
-				   it becomes the number of the process */
+				   it becomes the number of the process, "%t"
+				   the time, "%n" a running number */
+  double every;			/* seconds after which another file is begun */
+  int keep;			/* of these files, keep only so many */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */

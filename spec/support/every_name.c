@@ -165,6 +165,7 @@ static void start (lua_State *L, const char *path) {
   o.callsites = CPROF_ON;
   o.compensate = CPROF_OFF;
   o.max_nodes = 1000;
+  o.every = o.keep = 0;
   o.history = CPROF_FULL;
   o.slow_frames.budget_ms = 0.000001;
   o.slow_frames.keep = 3;

@@ -126,6 +126,8 @@ static void api_options (lua_State *L, const cprof_Options *o) {
   api_switch(L, "callsites", o->callsites);
   api_switch(L, "compensate", o->compensate);
   api_integer(L, "max_nodes", o->max_nodes);
+  api_number(L, "every", o->every);
+  api_integer(L, "keep", o->keep);
   api_frames(L, o);
 }
 
