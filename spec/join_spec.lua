@@ -59,7 +59,8 @@ describe("cprof join", function()
     local script = dir:file("x.lua", program)
     local times = record(dir, "t.cprof", script)
     local t = assert(profiler.load(times))
-    for _, mode in ipairs { "--count", "--lines", "--callsites", "--clock=cpu" } do
+    for _, mode in ipairs { "--count", "--lines", "--callsites",
+      "--clock=cpu" } do
       local counts = record(dir, "c.cprof", mode, script)
       local p, out = join(dir, counts, times)
       assert.equal(200, node(p, "leaf", "a").calls)

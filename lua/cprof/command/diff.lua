@@ -25,8 +25,8 @@ local diff = {
 local orders = { "self", "total", "calls", "name" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile, or a folder with some. Without it: the recording before " ..
-    "the last one."):target "before":args "?"
+  parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
+    "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
   parser:option("--sort", "By the change of what."):choices(orders)

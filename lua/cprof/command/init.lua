@@ -18,8 +18,8 @@ local terminal = require "cprof.command.terminal"
 ---    parser: that of a command, or of all
 
 local list = { "run", "attach", "report", "annotate", "tree", "callgraph",
-  "show", "coverage", "diff", "merge", "join", "export", "check", "calibrate",
-  "completion", "help" }
+  "show", "coverage", "diff", "merge", "join", "export", "push", "check",
+  "calibrate", "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
