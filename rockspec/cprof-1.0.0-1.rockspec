@@ -97,6 +97,7 @@ build = {
         "src/record/recorder.c",
         "src/record/recording.c",
         "src/record/resync.c",
+        "src/record/running.c",
         "src/record/stack.c",
         "src/record/zone.c",
         -- end

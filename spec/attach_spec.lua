@@ -197,6 +197,60 @@ describe("cprof attach", function()
     end
   end)
 
+  it("finds the coroutine that runs and never yields", function()
+    if require "cprof.core".internals() ~= "direct" then return end
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach --seconds 0.2 $pid", [[
+      local function work() for i = 1, 1000 do math.abs(i) end end
+      io.open("ready", "w"):close()
+      local n = 0
+      coroutine.wrap(function()
+        local co = coroutine.create(function()
+          local f
+          repeat
+            work() n = n + 1
+            if n % 100 == 0 then f = io.open "stop" end
+          until f
+        end)
+        assert(coroutine.resume(co))
+      end)()
+      print "done"]])
+    assert.is_nil(err:find "waiting", err)
+    assert.is_truthy(out:find("  work  +x.lua:", 1), out .. err)
+    assert.is_truthy(out:find "status 0\ndone\n$", out)
+  end)
+
+  it("can be asked at any moment", function()
+    local dir <close> = command.folder()
+    -- switching, nested, dying and collected coroutines, growing stacks
+    local out, err = beside(dir, auto, "n=0; while [ $n -lt 1500 ]; do " ..
+      "kill -WINCH $pid 2>/dev/null; kill -USR2 $pid; n=$((n+1)); done", [[
+      local function deep(n)
+        return n > 0 and 1 + deep(n - 1) or 0
+      end
+      local function exists() local f = io.open "stop" if f then f:close() end
+        return f end
+      io.open("ready", "w"):close()
+      repeat
+        for i = 1, 20 do
+          local co = coroutine.wrap(function(a)
+            local inner = coroutine.create(function()
+              coroutine.yield(deep(50)) error "x" end)
+            coroutine.resume(inner) coroutine.resume(inner)
+            coroutine.yield(a) return deep(200)
+          end)
+          co(i) co()
+        end
+        collectgarbage "step"
+      until exists()
+      print("done", debug.gethook() == nil)]])
+    assert.is_truthy(out:find "^status 0\ndone\t%l+\n$", out .. err)
+    for _, file in ipairs(profiles(dir)) do
+      local p = profiler.load(file)
+      if p and not p.meta.live then helper.check(p) end
+    end
+  end)
+
   it("records in the mode that is asked for, into a file", function()
     local dir <close> = command.folder()
     local modes = { exact = "call", lines = "line", count = "count" }

@@ -52,7 +52,7 @@ describe("the room that reads Lua's structures", function()
       end
       count = count + 1
     end
-    assert.equal(11, count)
+    assert.equal(13, count)
   end)
 
   it("is used neither, nor crashes, where a tag is wrong", function()

@@ -15,9 +15,6 @@
 #endif
 
 
-#define PROBE_MOST	512	/* bytes; a pipe takes as many at once */
-
-
 int probe_open (MemoryProbe *p) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
@@ -54,12 +51,18 @@ static int probe_self (const void *at, void *to, size_t size) {
 }
 
 
-int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
-  char bytes[PROBE_MOST];
+int probe_copy (const MemoryProbe *p, const void *at, void *to,
+                size_t size) {
   int readable;
-  if (size > sizeof bytes) return 0;
-  readable = probe_self(at, bytes, size);
+  if (size > PROBE_MOST) return 0;
+  readable = probe_self(at, to, size);
   if (readable >= 0) return readable;
   return write(p->write, at, size) == (ssize_t)size &&
-         read(p->read, bytes, size) == (ssize_t)size;
+         read(p->read, to, size) == (ssize_t)size;
+}
+
+
+int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
+  char bytes[PROBE_MOST];
+  return probe_copy(p, at, bytes, size);
 }

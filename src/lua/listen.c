@@ -16,7 +16,9 @@
 #include <sys/syscall.h>
 #endif
 
+#include "lua/lstate.h"
 #include "record/attach.h"
+#include "record/running.h"
 
 
 #define LISTENER	"cprof.listener"
@@ -44,6 +46,7 @@ typedef struct Listener {
   pthread_t thread;		/* the one that runs the state */
   long process;
   int number;
+  Running running;
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
 } Listener;
@@ -114,19 +117,20 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
 ** touches 'listener', which is written elsewhere only while the handler is
 ** not installed or by the hook, which runs in the same thread; hot_current,
-** a thread-local pointer to a struct that outlives its use here; and calls
-** lua_gethook and lua_sethook, which Lua allows in a handler, for
-** coroutines that cannot have been collected.
+** a thread-local pointer to a struct that outlives its use here; what
+** running.h says; and calls lua_gethook and lua_sethook, which Lua allows
+** in a handler, for coroutines that cannot have been collected.
 ** ======================================================= */
 
 /*
-** The coroutine that runs, if that is known: the one that was recorded last.
-** NULL: only the main thread can be told.
+** The coroutine that runs, as far as is known. What a host has resumed
+** itself is known while it is recorded.
 */
 static lua_State *listen_running (const lua_State *main) {
   const Hot *h = hot_current;
-  if (h->recorder == NULL || h->recorder->main != main) return NULL;
-  return h->L;
+  if (h->recorder != NULL && h->recorder->main == main && h->L != NULL)
+    return h->L;
+  return running_find(&listener.running);
 }
 
 
@@ -165,7 +169,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
   if (listen_elsewhere()) pthread_kill(listener.thread, number);
   else {
     running = listen_running(main);
-    if (running != NULL) listen_set(running);
+    listen_set(running);
     if (running != main) listen_set(main);
   }
   errno = error;
@@ -232,11 +236,10 @@ static void listen_end (void) {
   if (listener.main == NULL) return;
   alarm_clear();
   listener.main = NULL;
-  if (sigaction(listener.number, NULL, &action) != 0 ||
-      !(action.sa_flags & SA_SIGINFO) ||
-      action.sa_sigaction != listen_handle)
-    return;
-  signal(listener.number, SIG_IGN);
+  if (sigaction(listener.number, NULL, &action) == 0 &&
+      action.sa_flags & SA_SIGINFO && action.sa_sigaction == listen_handle)
+    signal(listener.number, SIG_IGN);
+  running_end(&listener.running);
 }
 
 
@@ -286,6 +289,8 @@ static int listen_listen (lua_State *L) {
   listener.process = platform_process();
   listener.number = number;
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  running_begin(&listener.running, lua_tothread(L, -1),
+                &lstate_recorder(L)->recording.memory);
   listener.main = lua_tothread(L, -1);
   lua_pop(L, 1);
   if (listen_install(number)) return 1;

@@ -18,6 +18,15 @@ static int interval_over (const Hot *h) {
 }
 
 
+void interval_end (Recorder *r, lua_State *L) {
+  if (r->state != STATE_RUNNING || r->callback ||
+      r->options.elapsed == NULL || !interval_over(r->hot))
+    return;
+  interval_begin(r);
+  r->options.elapsed(L);
+}
+
+
 /*
 ** The next event. The recorder has it first, with its own hook in place,
 ** so that nothing is lost. What is told here may be late, or told already.
@@ -26,11 +35,7 @@ static void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   attach_restore(r, L);
   attach_pass(L, ar);
-  if (r == NULL || r->state != STATE_RUNNING || r->callback ||
-      r->options.elapsed == NULL || !interval_over(r->hot))
-    return;
-  interval_begin(r);
-  r->options.elapsed(L);
+  if (r != NULL) interval_end(r, L);
 }
 
 

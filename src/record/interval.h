@@ -19,6 +19,12 @@ CPROF_I void interval_begin (Recorder *r);
 */
 CPROF_I void interval_check (const Hot *h, lua_State *L);
 
+/*
+** Ends the interval here, if it is over: in a hook, when the event is
+** complete.
+*/
+CPROF_I void interval_end (Recorder *r, lua_State *L);
+
 /* Is this that hook? */
 CPROF_I int interval_is (lua_Hook f);
 
