@@ -31,6 +31,7 @@ typedef struct ListenHook {
   lua_State *L;		/* NULL: the slot is free */
   lua_Hook hook;
   int mask, count;
+  int left;		/* instructions until its next count event */
 } ListenHook;
 
 #define LISTEN_HOOKS	8
@@ -66,6 +67,14 @@ static ListenHook *listen_slot (const lua_State *L) {
 }
 
 
+/* A coroutine that was made while another one had our hook has it, too. */
+static void listen_inherited (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  if (r != NULL && r->state == STATE_RUNNING && lua_checkstack(L, 4))
+    attach_new(r, L, L);
+}
+
+
 /*
 ** Gives L its own hook back. Where the recorder's is there meanwhile, ours
 ** is what it took for the program's.
@@ -74,8 +83,12 @@ static void listen_takeoff (lua_State *L, lua_Hook ours) {
   static const ListenHook none = ZEROS;
   ListenHook *slot = listen_slot(L);
   const ListenHook *was = slot != NULL ? slot : &none;
-  if (lua_gethook(L) == ours)
+  if (lua_gethook(L) == ours) {
     lua_sethook(L, was->hook, was->mask, was->count);
+    if (was->mask & LUA_MASKCOUNT && listener.running.at != NULL)
+      internals_setcount(L, listener.running.at, was->left);
+    if (slot == NULL) listen_inherited(L);
+  }
   else if (attach_is(L))
     attach_own(recorder_get(L), L, was->hook, was->mask, was->count);
   if (slot != NULL) slot->L = NULL;
@@ -143,6 +156,8 @@ static void listen_set (lua_State *L) {
     slot->hook = hook;
     slot->mask = lua_gethookmask(L);
     slot->count = lua_gethookcount(L);
+    if (listener.running.at != NULL)
+      slot->left = internals_count(L, listener.running.at);
     slot->L = L;
   }
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
