@@ -114,7 +114,7 @@ describe("the cprof command", function()
       { "'--width' must be an integer from 40", "report", "--width=3", call },
       { "cprof report: /nowhere/x: No such file", "report", "/nowhere/x" },
       { "cprof report: " .. text .. ": ", "report", text },
-      { "cprof report: " .. dir.path, "report", dir.path },
+      { "cprof tree: " .. dir.path, "tree", dir.path },
       { "call.cprof has no lines: record it with cprof run --lines",
         "annotate", call },
       { "no lines of \"x.c\" were recorded; there are: ", "annotate", line,

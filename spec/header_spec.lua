@@ -51,6 +51,7 @@ start again 1
 running 1
 current 1
 attach 1
+listen 0
 pause 1
 resume 1
 reset 1

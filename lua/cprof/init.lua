@@ -10,8 +10,10 @@ local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
+local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
+local variables = require "cprof.variables"
 local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
@@ -39,7 +41,10 @@ local cprof = { _VERSION = core.version }
 ---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
----@field file? string          to record into; %p in its name: the process
+---@field file? string          to record into; in its name, %p: the process,
+---    %t: the time, %n: a running number
+---@field every? number         seconds after which another file is begun
+---@field keep? integer         of these files, only so many are kept
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
@@ -60,6 +65,8 @@ local start_options = {
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
+  every = { type = "number", min = 0.01, max = 100000000 },
+  keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
 }
 
@@ -153,6 +160,7 @@ local function check_start(opts)
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
+  rotation.check(o, 3)
   return o
 end
 
@@ -165,16 +173,8 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
----Begins a new profile. Raises an error when one is being recorded, or
----when an option is wrong.
----@param opts? cprof.StartOptions
-function cprof.start(opts)
-  local o = check_start(opts)
-  local tell, close = trace_calls(o)
-  text.forget()
-  program, shape = program_name(), options.shape(start_options, o)
-  chosen, recorded_mode = patterns.new(o), o.mode
-  recorded_rate = o.rate
+-- what the core is to do
+local function given_of(o, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -191,12 +191,27 @@ function cprof.start(opts)
     exclude_c = not o.c_functions,
     max_nodes = o.max_nodes,
     file = o.file,
+    every = o.every,
     rate = o.rate,
     meta = profile.strings { program = program, lua_version = _VERSION,
                              options = shape, rate = o.rate },
     paths = o.file and profile.paths(),
   } do given[key] = value end
-  local ok, why = core.start(given)
+  return given
+end
+
+---Begins a new profile. Raises an error when one is being recorded, or
+---when an option is wrong.
+---@param opts? cprof.StartOptions
+function cprof.start(opts)
+  local o = check_start(opts)
+  local tell, close = trace_calls(o)
+  text.forget()
+  program, shape = program_name(), options.shape(start_options, o)
+  chosen, recorded_mode = patterns.new(o), o.mode
+  recorded_rate = o.rate
+  local given = given_of(o, tell, close)
+  local ok, why = rotation.start(o, given)
   if not ok then error("start: " .. why, 2) end
 end
 
@@ -270,6 +285,34 @@ core.naming(function()
   return profile.names(),
     { unmatched_patterns = chosen and chosen:unmatched() }
 end)
+
+---From now on, this process begins a recording when a signal comes, and ends
+---it at the next one, or as `cprof attach` asks. Until then, this costs
+---nothing. False when the environment has CPROF_SIGNAL=0; nil and a message
+---when it cannot be.
+---@param signal? string  "USR2" or the like; default: the environment's
+---    CPROF_SIGNAL, or USR2
+---@param opts? cprof.StartOptions  of recordings that the signal begins;
+---    default: the environment's CPROF_OPTIONS
+---@return boolean?, string?
+function cprof.listen(signal, opts)
+  if signal ~= nil and type(signal) ~= "string" then
+    error("listen: the signal must be a string, got a " .. type(signal), 2)
+  end
+  signal = signal or variables.get "CPROF_SIGNAL" or "USR2"
+  if signal == "0" then return false end
+  if opts ~= nil then options.check("listen", start_options, opts, 2)
+  else
+    opts = variables.options(variables.get "CPROF_OPTIONS")
+    local valid, why = pcall(options.check, "", start_options, opts,
+      -1)
+    if not valid then return nil, "CPROF_OPTIONS" .. why end
+  end
+  local _ <close> = core.suspend() and resume or nil
+  local listening = require "cprof.listen"
+  local ok, why = listening.begin(signal, opts)
+  return ok, why
+end
 
 ---What recording costs per event, in ns, measured anew for what these
 ---options ask for; later starts use it. nil and a reason when it cannot be

@@ -258,7 +258,7 @@ local option <const> = "option."
 function profile.strings(meta)
   local out = {}
   for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "rate", "unmatched_patterns" } do
+    "rate", "unmatched_patterns", "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end

@@ -512,6 +512,16 @@ static int host_wait (lua_State *L) {
 }
 
 
+/* words: the program that comes in the place of this one */
+static int host_exec (lua_State *L) {
+  const char *words[8] = {NULL};
+  int i, n = lua_gettop(L);
+  for (i = 0; i < n && i < 7; i++) words[i] = luaL_checkstring(L, i + 1);
+  execv(words[0], (char *const *)(void *)words);
+  return 0;
+}
+
+
 /* returns what it is given */
 static int host_echo (lua_State *L) {
   return lua_gettop(L);
@@ -551,7 +561,7 @@ int luaopen_spec_host (lua_State *L) {
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
-    {"nameless", host_nameless},
+    {"nameless", host_nameless}, {"exec", host_exec},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

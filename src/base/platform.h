@@ -1,7 +1,8 @@
 /*
 ** What differs from one platform to the next: clocks, processes, mapped
-** files, and what compilers call things. Outside of here, only the command
-** (lua/system.c) asks the system for anything.
+** files, and what compilers call things. Outside of here, only what the
+** command needs asks the system for anything: lua/system.c, signals.c,
+** listen.c and private.c.
 */
 
 #ifndef platform_h

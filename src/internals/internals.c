@@ -229,7 +229,7 @@ static void proof_nohook (lua_State *L, lua_Debug *ar) {
 /* Runs the function on top of L, and sees which number goes down. */
 static void proof_count (Proof *x, lua_State *L) {
   const char *bytes = (const char *)(const void *)L;
-  size_t at, found[8];
+  size_t at, found[8] = {0};
   unsigned n = 0, left = 0;
   int value;
   lua_sethook(L, proof_nohook, LUA_MASKCOUNT, COUNT_UNLIKELY);

@@ -15,11 +15,14 @@
 #include "lua/lfile.h"
 #include "lua/lhistory.h"
 #include "lua/lhook.h"
+#include "lua/listen.h"
+#include "lua/ljoin.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lprune.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
+#include "lua/private.h"
 #include "lua/signals.h"
 #include "lua/system.h"
 #include "record/callback.h"
@@ -38,6 +41,7 @@ static const char TITLE = 0;
 static const char TRACE = 0;
 static const char CLOSE = 0;	/* ... and at the end of the trace */
 static const char TITLES = 0;	/* what TITLE gave, by function id */
+static const char ELAPSED = 0;	/* called when an interval is over */
 
 
 /* {======================================================
@@ -169,6 +173,13 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   return why ? why : "it raised an error that is no string";
 }
 
+/* An interval is over; its errors are its own to tell. */
+static void core_elapsed (lua_State *L) {
+  if (!lua_checkstack(L, LUA_MINSTACK)) return;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 /* }====================================================== */
 
 
@@ -231,6 +242,10 @@ static void core_options (lua_State *L, Options *o) {
   core_keep(L, "title", &TITLE);
   if (core_keep(L, "tell", &TRACE)) o->trace = core_trace;
   if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
+  lua_getfield(L, 1, "every");
+  o->every = (uint64_t)(luaL_optnumber(L, -1, 0) * 1e9);
+  lua_pop(L, 1);
+  if (core_keep(L, "elapsed", &ELAPSED)) o->elapsed = core_elapsed;
   core_keep(L, "close", &CLOSE);
   core_keep(L, "internal", &INTERNAL);
   lua_newtable(L);
@@ -586,7 +601,8 @@ static const luaL_Reg *core_functions (void) {
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
-  lfile_functions, lsave_functions, signals_functions, system_functions
+  lfile_functions, lsave_functions, signals_functions, system_functions,
+  listen_functions, private_functions, ljoin_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
@@ -608,6 +624,9 @@ int luaopen_cprof_core (lua_State *L) {
   lfile_open(L);
   lsave_open(L);
   lhistory_open(L);
+  listen_open(L);
+  private_open(L);
+  ljoin_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
     lstate_internals(L, core_parts[i]());

@@ -86,8 +86,8 @@ static uint32_t merge_line (uint32_t line, int32_t shift) {
 }
 
 
-int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
-               MergePlace *to) {
+int merge_enterall (Merge *m, const Nodes *nodes,
+                    const MergeFunction *function, MergePlace *to) {
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
@@ -98,8 +98,17 @@ int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
                            merge_line(from->call_line, caller.shift));
     to[i].shift = f->shift == MERGE_ZONE ? caller.shift : f->shift;
     if (to[i].id == 0) return 0;
-    merge_figures(merge_node(m, to[i].id), from);
   }
+  return 1;
+}
+
+
+int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
+               MergePlace *to) {
+  uint32_t i;
+  if (!merge_enterall(m, nodes, function, to)) return 0;
+  for (i = 0; i < nodes->count; i++)
+    merge_figures(merge_node(m, to[i].id), &nodes->list[i]);
   return 1;
 }
 

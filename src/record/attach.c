@@ -89,6 +89,31 @@ void attach_release (Recorder *r, lua_State *L) {
 }
 
 
+/* Where it counts instructions, it counts anew. */
+void attach_pass (lua_State *L, lua_Debug *ar) {
+  lua_Hook hook = lua_gethook(L);
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int top = lua_gettop(L);
+  if (hook == NULL || !(lua_gethookmask(L) & (1 << event)) ||
+      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != 1))
+    return;
+  hook(L, ar);
+  lua_settop(L, top);
+}
+
+
+void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                 int count) {
+  Stack *s = r != NULL && r->state == STATE_RUNNING
+               ? stacks_find(&r->stacks, L) : NULL;
+  if (s == NULL) return;
+  s->hook = f;
+  s->mask = f != NULL ? mask : 0;
+  s->count = count;
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+
+
 int attach_new (Recorder *r, lua_State *running, lua_State *co) {
   Stack *s;
   if (attach_is(co)) return 1;

@@ -15,6 +15,7 @@
 #include "record/control.h"
 #include "record/coroutine.h"
 #include "record/instructions.h"
+#include "record/interval.h"
 #include "record/nogc.h"
 #include "record/resync.h"
 #include "record/sample.h"
@@ -395,10 +396,11 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 }
 
 
-/* The next event to be timed is chosen. */
-static void hook_schedule (Hot *h) {
+/* The next event to be timed is chosen. Intervals end here, too. */
+static void hook_schedule (Hot *h, lua_State *L) {
   h->countdown = timing_gap(h->scheduled, &h->seed);
   h->scheduled += h->countdown;
+  interval_check(h, L);
 }
 
 
@@ -415,9 +417,10 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   uint64_t begun, ended, extra;
   int event = ar->event;
   EventKind kind;
-  hook_schedule(h);
+  hook_schedule(h, L);
   begun = platform_ticksafter();
   take(h, L, ar);
+  if (!h->timed) return;
   ended = platform_ticksafter();
   /* a function was met, or a finalizer used the recorder */
   if (h->L == NULL || h->last > now) return;
@@ -508,7 +511,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   else hot_charge(h, now);
   if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
   else if (switched) {  /* not like other events */
-    hook_schedule(h);
+    hook_schedule(h, L);
     hook_anyevent(h, L, ar);
   }
   else
@@ -586,7 +589,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
     coroutine_go(h, to); \
-    if (unlikely(--h->countdown == 0)) hook_schedule(h); \
+    if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
@@ -634,7 +637,7 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
   else {
     h->counting.ci = NULL;
     hot_charge(h, h->counting.ticks);
-    h->countdown--;
+    if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
     if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
     else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT))
       hook_anycall(h, L, ar);
@@ -697,7 +700,7 @@ int hook_is (lua_Hook f) {
   size_t i;
   for (i = 0; i < WAYS; i++)
     if (f == hook_ways[i].hook) return 1;
-  return f == hook_chained || f == hook_counting;
+  return f == hook_chained || f == hook_counting || interval_is(f);
 }
 
 

@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 
 #include "identity/collection.h"
+#include "record/interval.h"
 #include "record/sample.h"
 
 
@@ -258,6 +259,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
     return 0;
   recorder_startclock(r);
   recorder_sethot(r, o);
+  interval_begin(r);
   if (!recorder_clear(r)) return 0;
   if (r->store != NULL && !recorder_beginstore(r)) return 0;
   return r->started = 1;
@@ -276,8 +278,8 @@ static uint64_t recorder_epoch (uint64_t last) {
 
 
 static void recorder_schedule (Hot *h) {
-  h->scheduled = h->countdown = h->timed ? timing_gap(0, &h->seed)
-                                         : UINT64_MAX;
+  h->scheduled = h->countdown = h->timed || h->due != 0
+                                ? timing_gap(0, &h->seed) : UINT64_MAX;
 }
 
 

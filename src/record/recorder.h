@@ -47,6 +47,8 @@ typedef struct Options {
   int full;		/* with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   uint32_t slow;	/* slow frames to keep */
+  uint64_t every;	/* ns, see interval.h; 0: no end */
+  void (*elapsed) (lua_State *L);	/* told of the end */
   const char *internal;	/* sources of the profiler's own: strings, then "" */
   struct Store *store;	/* to record into; NULL: memory */
   /* Is a function recorded? NULL: all are. See Policy. */

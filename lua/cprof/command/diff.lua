@@ -7,6 +7,7 @@ local match = require "cprof.match"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 local page = require "cprof.page"
+local range = require "cprof.command.range"
 local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
@@ -16,15 +17,17 @@ local diff = {
   description = "Print what changed from one profile to another, also " ..
     "when the program was edited: functions are the same by name and " ..
     "file, else by equal code, else by their order. The names and places " ..
-    "are those of AFTER; what had others is said to be so.",
+    "are those of AFTER; what had others is said to be so. A folder of " ..
+    "recordings is their sum; with one folder, --since compares what began " ..
+    "before with what began since then.",
   example = "cprof diff before.cprof after.cprof",
 }
 
 local orders = { "self", "total", "calls", "name" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile. Without it: the recording before " ..
-    "the last one."):target "before":args "?"
+  parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
+    "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
   parser:option("--sort", "By the change of what."):choices(orders)
@@ -33,6 +36,7 @@ function diff.define(parser)
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
+  range.define(parser)
   input.page(parser)
 end
 
@@ -356,9 +360,30 @@ end
 -- }======================================================
 
 
+-- With one folder, --since divides it: what began before, and since then.
+local function load_both(parsed, fail)
+  local function load(word, which, span)
+    local words = { word }
+    if range.single(words, span) then
+      return input.load(word, fail, which)
+    end
+    return range.load(words, span, fail)
+  end
+  local since = parsed.since
+  if (since or parsed["until"]) and not parsed.before then
+    fail "--since and --until need profiles, or a folder"
+  end
+  local before_span = parsed
+  if parsed.before and not parsed.after and since then
+    parsed.after, before_span = parsed.before, { ["until"] = since }
+  end
+  local before, older = load(parsed.before, "previous", before_span)
+  local after, newer = load(parsed.after, nil, parsed)
+  return before, older, after, newer
+end
+
 function diff.call(parsed, fail)
-  local before, older = input.load(parsed.before, fail, "previous")
-  local after, newer = input.load(parsed.after, fail)
+  local before, older, after, newer = load_both(parsed, fail)
   if page.counts(before) ~= page.counts(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))

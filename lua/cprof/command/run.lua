@@ -84,6 +84,9 @@ function run.define(parser)
     :argname "FORMAT":choices(formats())
   parser:flag("--html", "Write FILE at the end, as a page to look at in a " ..
     "browser: --format=html.")
+  parser:flag("--both", "Run the program twice, for exact calls and for " ..
+    "its times, and join them. What the program does is done twice; what " ..
+    "it reads from standard input is there only once.")
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
@@ -259,8 +262,12 @@ end
 ---@param at integer             the first one that is the program's
 ---@param fail fun(message: string)
 ---@param forget fun()           what the program is not to find loaded
-function run.run(parsed, words, at, fail, forget)
+---@param given string[]         the options, as `split` has them
+function run.run(parsed, words, at, fail, forget, given)
   if parsed.after_signal then return ending.after_signal(parsed, fail) end
+  if parsed.both then
+    return require "cprof.command.both".run(parsed, words, given, at, fail)
+  end
   check_output(parsed, fail)
   local options = start_options(parsed, fail)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)

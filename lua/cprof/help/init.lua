@@ -11,7 +11,7 @@ local help = {}
 
 local list = { "library", "recording", "sampling", "reports", "sources",
   "coverage", "names", "profile", "files", "comparing", "page", "exports",
-  "frames", "view", "environment" }
+  "frames", "view", "attaching", "fleet", "environment" }
 
 ---The names of all topics.
 ---@return string[]

@@ -154,6 +154,7 @@ function header.show(view)
       format.time(meta.overhead_ns)))
   end
   if profile.samples then certain(profile, page) end
+  if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)
   choice(profile, page)
