@@ -11,13 +11,14 @@ local terminal = require "cprof.command.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
+---@field takes_program? boolean  what follows "--" is one, with its arguments
 ---@field define fun(parser)   declares options and arguments
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
+  "top", "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
   "help" }
 
 local function command_named(name)
@@ -151,6 +152,19 @@ local function join_negative(words)
   return out
 end
 
+-- what is the command's own of its words, and the program after "--"
+local function split_program(words)
+  local command = known(words[1]) and command_named(words[1])
+  if not command or not command.takes_program then return words, nil end
+  for i, word in ipairs(words) do
+    if word == "--" then
+      return table.move(words, 1, i - 1, 1, {}),
+        table.move(words, i + 1, #words, 1, {})
+    end
+  end
+  return words, nil
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
@@ -163,7 +177,9 @@ return function(words)
     terminal.ascii = terminal.ascii or parsed.ascii
     return run.run(parsed, words, at, fail_as "cprof run", forget(before))
   end
-  local parsed = root:parse(join_negative(words))
+  local own, program = split_program(words)
+  local parsed = root:parse(join_negative(own))
+  parsed.program = program
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)
