@@ -67,7 +67,9 @@ function Ansi:show(screen)
     local text = table.concat(runs)
     if text ~= self.shown[i] then
       self.shown[i] = text
-      out[#out + 1] = ("\27[%d;1H%s\27[K"):format(i, text)
+      -- at the edge, the rest of the line would begin on its last column
+      local rest = line.width < line.room and not line.style and "\27[K"
+      out[#out + 1] = ("\27[%d;1H%s%s"):format(i, text, rest or "")
     end
   end
   out[#out + 1] = "\27[?2026l"

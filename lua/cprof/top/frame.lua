@@ -86,7 +86,10 @@ local function facts(m, line)
     plural(#now.profile.functions - 2, "function"),
     plural(#now.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
-  line:add(table.concat(out, "  "))
+  for i, text in ipairs(out) do
+    if line.width + 2 + format.width(text) > line.room then return end
+    line:add((i > 1 and "  " or "") .. text)
+  end
 end
 
 local function period(m)

@@ -83,8 +83,8 @@ local function look(watched)
   local ended = watched.program and watched.program.status
   if not m.paused then load(watched) end
   local now = core.console_time()
-  watched.due = math.max(since + m.interval, now + (now - since) *
-    (1 / share - 1))
+  watched.due = math.max(since + (m.now and m.interval or 0.05),
+    now + (now - since) * (1 / share - 1))
   return watched.program and watched.program.status ~= ended
 end
 

@@ -91,7 +91,7 @@ function Screen:text()
   for i, line in ipairs(self.lines) do
     out[i] = line:text():gsub("%s+$", "")
   end
-  return table.concat(out, "\n") .. "\n"
+  return (table.concat(out, "\n"):gsub("\n+$", "")) .. "\n"
 end
 
 return screen

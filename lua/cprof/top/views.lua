@@ -2,6 +2,7 @@
 -- and callees. A list is made anew whenever what it shows has changed.
 
 local columns = require "cprof.top.columns"
+local core = require "cprof.core"
 local lists = require "cprof.view.lists"
 
 local views = {}
@@ -47,11 +48,14 @@ local function key(entry)
 end
 
 -- the lines of a list of the library's view
-local function entries_of(list)
+local function entries_of(list, nodes)
   local out = {}
   for i = 1, list.count do
     local record = list.record(i)
     if not hidden[record.func.kind] then
+      if nodes then
+        record.of.total_raw_ns = select(8, core.node(nodes, record.of.id))
+      end
       out[#out + 1] = { func = record.func, name = record.name,
         indent = record.indent, mark = record.marks, of = record.of,
         zone = list.zone(i), index = i, own = i == list.own }
@@ -124,7 +128,8 @@ views.tree = {
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
     if not m.open then begin(m) end
-    return entries_of(lists.tree(m.now.figures, m))
+    local figures = m.now.figures
+    return entries_of(lists.tree(figures, m), figures.nodes)
   end,
 }
 
