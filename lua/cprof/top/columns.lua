@@ -155,6 +155,28 @@ function columns.head(line, m, sorted)
   if place > 0 then line:add "defined" end
 end
 
+---How many levels of a tree are left of the screen's edge, when a line of
+---so many is looked at: they must leave room for the name.
+---@param m cprof.TopModel
+---@param indent integer
+---@return integer
+function columns.shift(m, indent)
+  local taken = 1
+  for _, column in ipairs(shown(m.width)) do
+    taken = taken + width_of(column, m.width) + gap
+  end
+  return math.max(indent - math.max(m.width - taken, 0) // 6, 0)
+end
+
+local function name_of(e, m, width)
+  local shift = m.shift or 0
+  local head = e.indent >= shift and ("  "):rep(e.indent - shift) or
+    terminal.ascii and "<" or "‹"
+  if e.mark then head = head .. e.mark .. " " end
+  return head .. format.cutname(format.plain(e.name),
+    math.max(width - format.width(head), 0))
+end
+
 ---The line of a function.
 ---@param line cprof.ScreenLine
 ---@param m cprof.TopModel
@@ -173,10 +195,8 @@ function columns.draw(line, m, e)
   end
   local first, place = rooms(line, m.width)
   line:add(" ")
-  local mark = e.mark and e.mark .. " " or ""
-  local text = ("  "):rep(e.indent) .. mark .. format.plain(e.name)
-  line:add(format.left(format.cutindent(format.cutname(text, first - 1),
-    first - 1), first), e.own and "bold" or nil)
+  line:add(format.left(name_of(e, m, first - 1), first),
+    e.own and "bold" or nil)
   if place > 0 then
     line:add(format.cutpath(format.plain(name.where(e.func)), place), "dim")
   end

@@ -14,7 +14,7 @@ local below <const> = 2
 ---@param m cprof.TopModel
 ---@return integer
 function frame.body(m)
-  return math.max(m.height - frame.above - (m.plain and 0 or below), 1)
+  return math.max(m.height - frame.above - (m.plain and 0 or below), 0)
 end
 
 ---Has the view no cursor?

@@ -408,6 +408,9 @@ function Model:draw(width, height)
   local body = frame.body(self)
   place.top = math.max(place.at - body + 1, math.min(place.top, place.at))
   place.top = math.max(1, math.min(place.top, #items - body + 1))
+  local item = items[place.at]
+  self.shift = self.view == views.tree and item and
+    columns.shift(self, item.indent) or 0
   frame.draw(self, out)
   for i = 1, math.min(body, #items - place.top + 1) do
     local line, at = out.lines[frame.above + i], place.top + i - 1
