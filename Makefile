@@ -128,7 +128,7 @@ deps-lua:
 
 deps-test: deps-build
 	$(call need,lua-busted lua-check lua-penlight lua-argparse \
-	  lua-dkjson luarocks g++ clang)
+	  lua-dkjson luarocks g++ clang tmux procps)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)

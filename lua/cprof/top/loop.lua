@@ -152,6 +152,7 @@ local function wait(watched, driver)
 end
 
 local function run(watched, driver)
+  function watched.model.load() load(watched) end
   look(watched)
   repeat
     drawn(watched, driver)
@@ -209,14 +210,15 @@ function loop.interactive(watched, parsed, fail)
     if watched.program then watched.program:signal "TERM" end
     fail("the terminal cannot be used: " .. tostring(why))
   end
-  local ok, message = xpcall(run, debug.traceback, watched, driver)
-  driver:close()
-  if not ok then
-    if watched.program then
-      watched.program:signal "TERM"
-      finish(watched)
-    end
-    error(message, 0)
+  do
+    local _ <close> = setmetatable({}, { __close = function(_, failed)
+      driver:close()
+      if failed and watched.program then
+        watched.program:signal "TERM"
+        finish(watched)
+      end
+    end })
+    run(watched, driver)
   end
   return finish(watched)
 end
@@ -239,7 +241,8 @@ function loop.print(watched, parsed, fail)
       if not ok then fail("cannot write standard output: " .. why) end
       left = left - 1
     end
-    if left < 1 or settled(watched) and watched.final then break end
+    local over = settled(watched) and watched.final
+    if left < 1 or over and not parsed.count then break end
     if watched.program and not watched.program:running() and not m.now then
       break
     end

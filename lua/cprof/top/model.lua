@@ -30,6 +30,7 @@ local model = {}
 ---@field question? cprof.TopQuestion
 ---@field width integer
 ---@field height integer
+---@field load? fun()             loads what there is now
 ---@field private places table<string, { at: integer, top: integer }>
 ---@field private trail table[]   where Backspace leads
 ---@field private items? any[]    of the view
@@ -315,11 +316,15 @@ function actions.longer(self) widen(self, 1) end
 function actions.shorter(self) widen(self, -1) end
 
 function actions.mark(self)
+  if self.load then self.load() end
   self.history:set_mark()
   anew(self)
 end
 
-function actions.pause(self) self.paused = not self.paused end
+function actions.pause(self)
+  self.paused = not self.paused
+  if not self.paused and self.load then self.load() end
+end
 
 local function pace(self, by)
   self.interval = step(intervals, self.interval, by)
