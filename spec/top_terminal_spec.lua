@@ -215,8 +215,8 @@ describe("cprof top leaves the terminal as it was", function()
   it("after signals", function()
     within(80, 24, function(t)
       record(t)
-      for name, status in pairs { TERM = 143, HUP = 129, INT = 130,
-        SEGV = 139 } do
+      for name, status in pairs { TERM = 143, HUP = 129,
+        SEGV = 139, QUIT = 131 } do
         os.remove(t.folder:file "after")
         top(t, "echo $$ >shell; ", "x.cprof")
         t:wait "\n%? Help"

@@ -7,11 +7,14 @@ local tmux = {}
 local Terminal = {}
 Terminal.__index = Terminal
 
--- a server of its own, so that no other one is touched
-local server = "cprof-" .. os.tmpname():match "%w+$"
+-- Each has a server of its own: no other one is touched, and none that is
+-- about to end gets the next terminal.
+local servers, unique = 0, os.tmpname()
+os.remove(unique)
 
 local function call(...)
-  local words = { "tmux", "-u", "-L", server, "-f", "/dev/null" }
+  local words = { "tmux", "-u", "-L", ("cprof-%s-%d"):format(
+    unique:match "%w+$", servers), "-f", "/dev/null" }
   for _, word in ipairs { ... } do
     words[#words + 1] = command.quote(tostring(word))
   end
@@ -23,6 +26,7 @@ function tmux.there() return os.execute "tmux -V >/dev/null 2>&1" end
 
 ---A terminal with a shell in it, in a folder.
 function tmux.open(dir, width, height)
+  servers = servers + 1
   call("new-session", "-d", "-s", "t", "-x", width, "-y", height, "-c", dir,
     "env", "PS1=$ ", "ENV=", "sh")
   return setmetatable({ dir = dir }, Terminal)
