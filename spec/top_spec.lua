@@ -427,8 +427,8 @@ describe("cprof top", function()
           assert.equal(size[2], #screen.lines)
           for _, line in ipairs(screen.lines) do
             local sum = 0
-            for _, run in ipairs(line:runs()) do
-              sum = sum + format.width(run[1])
+            for _, piece in ipairs(line:runs()) do
+              sum = sum + format.width(piece[1])
             end
             assert.is_true(sum <= size[1], line:text())
           end

@@ -24,12 +24,25 @@ end
 ---Can there be one here?
 function tmux.there() return os.execute "tmux -V >/dev/null 2>&1" end
 
+---Waits until the screen has something; gives the screen.
+function Terminal:wait(pattern, seconds)
+  local last
+  for _ = 1, (seconds or 20) * 10 do
+    last = self:screen()
+    if last:find(pattern) then return last end
+    os.execute "sleep 0.1"
+  end
+  error(("no '%s' on the screen:\n%s"):format(pattern, last), 2)
+end
+
 ---A terminal with a shell in it, in a folder.
 function tmux.open(dir, width, height)
   servers = servers + 1
   call("new-session", "-d", "-s", "t", "-x", width, "-y", height, "-c", dir,
     "env", "PS1=$ ", "ENV=", "sh")
-  return setmetatable({ dir = dir }, Terminal)
+  local self = setmetatable({ dir = dir }, Terminal)
+  self:wait "%$"
+  return self
 end
 
 ---@return string  the screen
@@ -47,17 +60,6 @@ end
 function Terminal.ask(_, what)
   return (call("display-message", "-p", "-t", "t", "#{" .. what .. "}")
     :gsub("\n$", ""))
-end
-
----Waits until the screen has something; gives the screen.
-function Terminal:wait(pattern, seconds)
-  local last
-  for _ = 1, (seconds or 20) * 10 do
-    last = self:screen()
-    if last:find(pattern) then return last end
-    os.execute "sleep 0.1"
-  end
-  error(("no '%s' on the screen:\n%s"):format(pattern, last), 2)
 end
 
 ---Types a line for the shell.

@@ -11,15 +11,15 @@ local terminal = require "cprof.command.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
----@field takes_program? boolean  what follows "--" is one, with its arguments
+---@field takes_program? boolean  is what follows "--" one?
 ---@field define fun(parser)   declares options and arguments
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
 local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "top", "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
-  "help" }
+  "top", "coverage", "diff", "merge", "export", "check", "calibrate",
+  "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command

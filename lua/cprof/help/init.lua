@@ -11,7 +11,7 @@ local help = {}
 
 local list = { "library", "recording", "reports", "sources", "coverage",
   "names", "profile", "files", "comparing", "exports", "frames", "view",
-  "environment" }
+  "top", "environment" }
 
 ---The names of all topics.
 ---@return string[]

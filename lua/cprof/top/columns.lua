@@ -70,14 +70,16 @@ end
 local bars = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 local ascii_bars = { ".", ".", ":", "-", "=", "+", "#", "#" }
 
----A graph of shares, from 0 to 1; negative: nothing is known.
+---A graph of shares.
 ---@param series number[]
+---@param scale number  the share of a full bar
 ---@return string
-function columns.sparkline(series)
+function columns.sparkline(series, scale)
   local out, from = {}, terminal.ascii and ascii_bars or bars
   for i, value in ipairs(series) do
-    out[i] = value < 0.005 and " " or
-      from[math.min(math.floor(value * #from) + 1, #from)]
+    local height = value / scale * #from
+    out[i] = height < 0.05 and " " or
+      from[math.min(math.floor(height) + 1, #from)]
   end
   return table.concat(out)
 end
@@ -99,12 +101,13 @@ columns.list = {
   { title = "calls/s", width = 7, from = 100, cell = function(e, m)
     local seconds = m.now.seconds
     if e.of.calls == 0 or not seconds or seconds <= 0 then return "-" end
-    return columns.count(e.of.calls / seconds, true)
+    local rate = e.of.calls / seconds
+    return rate < 0.5 and "<1" or columns.count(rate, true)
   end },
   { title = "lately", width = spark_width, left = true,
     cell = function(e, m)
       return columns.sparkline(m.history:series(e.func.title,
-        spark_width(m.width)))
+        spark_width(m.width)), m.history:scale())
     end },
 }
 

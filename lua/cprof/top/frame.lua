@@ -100,7 +100,7 @@ local function period(m)
   if history.period == "mark" then
     return "since the mark, " .. (lasted or "")
   end
-  return ("last %s of %s"):format(lasted or "", seconds(history.window))
+  return "last " .. (lasted or "")
 end
 
 local function tabs(m, line)

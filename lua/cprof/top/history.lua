@@ -17,13 +17,14 @@ local history = {}
 
 ---@class cprof.TopHistory
 ---@field points cprof.TopPoint[]  oldest first; the last is the newest
----@field first? cprof.TopPoint    that was loaded first
 ---@field mark? cprof.TopPoint
 ---@field period "start"|"window"|"mark"
 ---@field window number    seconds
 ---@field recent table<string, number>[]  shares of self time, by title,
 ---    from one load to the next
+---@field previous? cprof.TopPoint  the load before, without its nodes
 ---@field private known? cprof.TopFigures
+---@field private greatest? number
 local History = {}
 History.__index = History
 
@@ -39,8 +40,11 @@ History.__index = History
 -- intervals that a sparkline can show
 local kept_shares <const> = 40
 
--- nodes of all loads that are kept; a node takes 72 bytes
-local most_nodes <const> = 2000000
+-- nodes of all loads that are kept, of 64 bytes each
+local most_nodes <const> = 600000
+
+-- the most loads that are kept for a period of the last seconds, and the least
+local most_points <const>, least_points <const> = 60, 3
 
 ---@param period "start"|"window"
 ---@param window number
@@ -51,7 +55,8 @@ function history.new(period, window)
 end
 
 local function point_of(p, at)
-  local nodes = core.since(p.nodes)
+  -- instructions as if they were times
+  local nodes = p.meta.mode == "count" and core.since(p.nodes) or p.nodes
   local base = figures.base(p)
   local rows = core.sum(nodes, base.groups, #base.titles)
   local point = { at = at, profile = p, base = base, nodes = nodes,
@@ -73,14 +78,18 @@ local function shares(now, before)
   return out
 end
 
--- what no period needs any more
+-- What no period needs any more. Those that are kept have some distance from
+-- each other, which is greater where there are many nodes.
 local function drop_old(self)
-  local points, now = self.points, self.points[#self.points].at
-  local nodes = 0
-  for _, point in ipairs(points) do nodes = nodes + #point.nodes end
-  while #points > 2 and (points[2].at <= now - self.window or
-    nodes > most_nodes) do
-    nodes = nodes - #points[1].nodes
+  local points = self.points
+  local now = points[#points]
+  local many = math.max(least_points, math.min(most_points,
+    most_nodes // #now.nodes))
+  local before, last = points[#points - 2], points[#points - 1]
+  if before and last.at - before.at < self.window / (many - 1) * 0.99 then
+    table.remove(points, #points - 1)
+  end
+  while points[2] and points[2].at <= now.at - self.window do
     table.remove(points, 1)
   end
 end
@@ -90,13 +99,14 @@ end
 ---@param at number  seconds
 function History:add(p, at)
   local point = point_of(p, at)
-  local last = self.points[#self.points]
-  self.known = nil
+  local last = self:now()
   if last and not core.since(point.nodes, last.nodes) then
     self:forget()  -- it began anew
     last = nil
   end
-  self.first = self.first or { at = at, calls = point.calls }
+  self.known, self.greatest = nil, nil
+  self.previous = last and { at = last.at, calls = last.calls,
+    wall_ns = last.profile.meta.wall_ns }
   if last then
     table.insert(self.recent, shares(point, last))
     if #self.recent > kept_shares then table.remove(self.recent, 1) end
@@ -108,7 +118,7 @@ end
 ---Another recording begins.
 function History:forget()
   self.points, self.recent, self.known = {}, {}, nil
-  self.first, self.mark = nil, nil
+  self.previous, self.mark = nil, nil
   if self.period == "mark" then self.period = "start" end
 end
 
@@ -174,21 +184,40 @@ end
 ---Calls a second, lately; nil: that is not known.
 ---@return number?
 function History:rate()
-  local points = self.points
-  local now, before = points[#points], points[#points - 1]
+  local now, before = self:now(), self.previous
   if not before then return nil end
-  local seconds = seconds_of(now, before)
+  local wall = now.profile.meta.wall_ns
+  local seconds = wall and (wall - before.wall_ns) / 1e9 or now.at - before.at
   return seconds > 0 and (now.calls - before.calls) / seconds or nil
 end
 
----Shares of self time of a function, lately, oldest first; -1: before that.
+-- what a full bar of a graph may stand for
+local scales <const> = { 0.05, 0.1, 0.2, 0.5, 1 }
+
+---The share that a full bar stands for: above that no function is, lately.
+---@return number
+function History:scale()
+  if not self.greatest then
+    local most = 0
+    for _, of in ipairs(self.recent) do
+      for _, value in pairs(of) do most = math.max(most, value) end
+    end
+    for i = #scales, 1, -1 do
+      if scales[i] >= most then self.greatest = scales[i] end
+    end
+    self.greatest = self.greatest or 1
+  end
+  return self.greatest
+end
+
+---Shares of self time of a function, lately, oldest first; 0: before that.
 ---@param title string
 ---@param count integer
 ---@return number[]
 function History:series(title, count)
   local out = {}
   for i = #self.recent - count + 1, #self.recent do
-    out[#out + 1] = i < 1 and -1 or self.recent[i][title] or 0
+    out[#out + 1] = i >= 1 and self.recent[i][title] or 0
   end
   return out
 end

@@ -11,7 +11,7 @@ local loop = {}
 ---@field program? cprof.TopProgram  that was started
 ---@field model cprof.TopModel
 
--- the part of the time that loading may take
+-- the part of a processor's time that this may take
 local share <const> = 1 / 20
 
 -- seconds that a program has to end after it was asked to
@@ -77,18 +77,16 @@ local function load(watched)
   m:refresh()
 end
 
--- One more look; what it costs makes the next one later.
+-- One more look; what it takes of a processor makes the next one later.
 local function look(watched)
-  local m, since = watched.model, core.console_time()
-  local ended = watched.program and watched.program.status
+  local m, since, used = watched.model, core.console_time(), os.clock()
   if not m.paused then load(watched) end
-  local now = core.console_time()
+  used = os.clock() - used
   watched.due = math.max(since + (m.now and m.interval or 0.05),
-    now + (now - since) * (1 / share - 1))
-  return watched.program and watched.program.status ~= ended
+    core.console_time() + used * (1 / share - 1))
 end
 
-local function leave_question(watched)
+local function leave_question()
   return { text = "The program still runs: k ends it, l leaves it running, " ..
       "any other key goes on.",
     answers = { k = "end", l = "leave", q = "end", ["ctrl-c"] = "end" } }
@@ -100,7 +98,7 @@ local does = {}
 function does.quit(watched)
   local program = watched.program
   if not program or not program:running() then return true end
-  watched.model.question = leave_question(watched)
+  watched.model.question = leave_question()
 end
 
 does["end"] = function(watched)

@@ -13,7 +13,8 @@ local explained = {
   "total      the same with its callees; recursion counted once",
   "%          share of the program's time in the period",
   "calls/s    calls per second of the period",
-  "lately     share of self time from one refresh to the next, newest right",
+  "lately     share of self time from one refresh to the next, newest right;",
+  "           a full bar: 5, 10, 20, 50 or 100 %, as the greatest one needs",
   "<          at most: most of what was measured there is overhead",
 }
 
