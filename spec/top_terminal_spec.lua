@@ -189,6 +189,46 @@ describe("cprof top on a terminal", function()
   end)
 end)
 
+describe("cprof top by way of curses", function()
+  it("draws the same", function()
+    if not pcall(require, "curses") then
+      pending "lcurses is not installed for this version of Lua"
+      return
+    end
+    within(80, 24, function(t)
+      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
+        t.folder:file "busy.lua", "0")
+      local screens = {}
+      for _, driver in ipairs { "ansi", "curses" } do
+        os.remove(t.folder:file "after")
+        top(t, "", "--driver", driver, "x.cprof")
+        t:wait "\n%? Help +q Quit"
+        t:keys "Down"
+        t:keys "Enter"
+        screens[driver] = t:wait "Enter Walk"
+        t:keys "q"
+        assert.equal(0, (left(t)))
+        t:run "clear"
+        t:wait "^%$%s"
+      end
+      assert.equal(screens.ansi, screens.curses)
+    end)
+  end)
+
+  it("is refused in one line where lcurses is missing", function()
+    within(80, 24, function(t)
+      if pcall(require, "curses") then return end
+      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
+        t.folder:file "busy.lua", "0")
+      top(t, "", "--driver", "curses", "x.cprof")
+      local status, screen = left(t)
+      assert.equal(2, status)
+      assert.is_truthy(screen:find("the library lcurses is not installed",
+        1, true))
+    end)
+  end)
+end)
+
 describe("cprof top leaves the terminal as it was", function()
   it("after Ctrl-C", function()
     within(80, 24, function(t)
@@ -345,11 +385,11 @@ describe("cprof top elsewhere", function()
     local dir <close> = command.folder()
     local path = dir:file "x.cprof"
     command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
-    local out, err, status = command.cprof("top", "--count", "1", path)
+    local out, err, status = command.cprof("top", "--screens", "1", path)
     assert.equal("", err)
     assert.equal(0, status)
     assert.is_truthy(out:find "^cprof top: .-\n.-Functions.-\n.- print\n")
-    local _, screens = command.cprof("top", "--count", "2", "--interval",
+    local _, screens = command.cprof("top", "--screens", "2", "--interval",
       "0.1", path):gsub("cprof top: ", "")
     assert.equal(2, screens)
   end)

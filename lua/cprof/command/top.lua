@@ -43,9 +43,9 @@ function top.define(parser)
     :convert(positive "--window")
   parser:option("--sort", "Begin with the functions sorted by this.", "self")
     :choices { "self", "total", "calls", "name" }
-  parser:option("--count", "Print so many screens, and end. (default: on " ..
+  parser:option("--screens", "Print so many screens, and end. (default: on " ..
     "a terminal, an interactive screen; elsewhere, until the program ends)")
-    :argname "N":convert(input.integer("--count", 1))
+    :argname "N":convert(input.integer("--screens", 1))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"
   parser:option("--driver", "What draws: curses, or ansi; auto: curses " ..
@@ -91,7 +91,7 @@ function top.call(parsed, fail)
   elseif parsed.program and #parsed.program == 0 then
     fail "name a script, -e code or -m module after --"
   end
-  local screen = not parsed.count and terminal.columns(io.stdout) ~= nil and
+  local screen = not parsed.screens and terminal.columns(io.stdout) ~= nil and
     os.getenv "TERM" ~= "dumb"
   local started, why, path
   if parsed.program then

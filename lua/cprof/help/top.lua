@@ -31,7 +31,7 @@ The screen has functions by self time, total time, calls or name; the tree of ca
 - Of a recording that is not of this command, only the file is read. The program is neither stopped nor asked.
 - Each refresh loads the file. When that takes long, refreshes are made less often than `--interval` says, so that top takes no more than about 5 % of a processor.
 - The state is `running`, `ended`, or `killed`: ended without stopping the recording. A new recording into the same file is followed, too.
-- Where standard output is no terminal, and with `--count`, screens are printed one after another.
+- Where standard output is no terminal, and with `--screens`, screens are printed one after another.
 - Ctrl-Z stops the program, too, where top started it. The terminal is left as it was, also after a signal or an error.
 ]],
 }

@@ -227,7 +227,7 @@ end
 ---@param fail fun(message: string)
 ---@return integer
 function loop.print(watched, parsed, fail)
-  local m, left = watched.model, parsed.count or math.huge
+  local m, left = watched.model, parsed.screens or math.huge
   m.plain = true
   while true do
     look(watched)
@@ -240,7 +240,7 @@ function loop.print(watched, parsed, fail)
       left = left - 1
     end
     local over = settled(watched) and watched.final
-    if left < 1 or over and not parsed.count then break end
+    if left < 1 or over and not parsed.screens then break end
     if watched.program and not watched.program:running() and not m.now then
       break
     end
