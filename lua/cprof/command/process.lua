@@ -13,20 +13,20 @@ local function is_profile(path)
   return start == "\x89CPROF"
 end
 
--- A recorder counts in pages of its file, which the system lists.
-local function mapped(pid)
-  local maps = io.open(("/proc/%d/maps"):format(pid), "rb")
+---The file in whose pages a process counts; false: there is none now; nil:
+---the system does not tell.
+---@param pid integer
+---@return string|false|nil path
+function process.mapped(pid)
+  local maps <close> = io.open(("/proc/%d/maps"):format(pid), "rb")
   if not maps then return nil end
   local seen
   for line in maps:lines() do
     local path = line:match "^%S+ %S+ %S+ %S+ %d+ +(/.*)$"
-    if path and path ~= seen and is_profile(path) then
-      maps:close()
-      return path
-    end
+    if path and path ~= seen and is_profile(path) then return path end
     seen = path
   end
-  maps:close()
+  return false
 end
 
 ---The file that a process records into, or has recorded into last; nil:
@@ -34,7 +34,7 @@ end
 ---@param pid integer
 ---@return string? path
 function process.recording(pid)
-  local path = mapped(pid)
+  local path = process.mapped(pid)
   if path then return path end
   path = recordings.last()
   local profile = path and cprof.load(path)

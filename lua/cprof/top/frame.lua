@@ -46,8 +46,11 @@ local function state(m)
     text = text .. ", no event for " ..
       seconds(meta.since_last_event_ns / 1e9)
   end
-  if meta and meta.wall_ns then
-    text = text .. ", " .. seconds(meta.wall_ns / 1e9)
+  local wall = meta and meta.wall_ns
+  if wall then
+    text = text .. ", " .. seconds(wall / 1e9)
+  elseif meta and meta.live then  -- instructions are counted, not time
+    text = text .. ", " .. seconds(math.max(os.time() - meta.started_at, 0))
   end
   return text, styles[status.state]
 end

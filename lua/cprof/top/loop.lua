@@ -156,7 +156,10 @@ local function run(watched, driver)
     drawn(watched, driver)
     if wait(watched, driver) then return end
     if core.console_time() >= watched.due then look(watched) end
-    local over = watched.asked and not watched.program:running()
+    -- what nothing was recorded of has nothing to look at
+    local program = watched.program
+    local over = program and (watched.asked or not watched.model.now) and
+      not program:running()
   until over
 end
 

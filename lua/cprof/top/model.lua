@@ -147,6 +147,16 @@ local function zone_at_cursor(self)
   return self.zone
 end
 
+-- Says that a function is not one of Lua's, which alone have a source.
+local function no_source(self, zone)
+  local row = zone and self.now and self.now.figures:find(zone)
+  local kind = row and row.func.kind
+  if not row or kind == "Lua" or kind == "main" then return false end
+  self.message = ("%s is no Lua function: it has no source"):format(
+    row.func.name)
+  return true
+end
+
 -- the call graph of a function, with the cursor on its own line
 local function show_callgraph(self, zone)
   go(self, views.callgraph, true)
@@ -264,7 +274,11 @@ function actions.previous_view(self) turn(self, -1) end
 function actions.functions(self) go(self, views.functions, true) end
 function actions.tree(self) go(self, views.tree, true) end
 function actions.callgraph(self) show_callgraph(self, zone_at_cursor(self)) end
-function actions.source(self) show_source(self, zone_at_cursor(self)) end
+
+function actions.source(self)
+  local zone = zone_at_cursor(self)
+  if not no_source(self, zone) then show_source(self, zone) end
+end
 
 function actions.help(self)
   if self.view ~= texts.help then go(self, texts.help, true) end

@@ -55,7 +55,9 @@ end
 ---The file that it records into; nil: not yet.
 ---@return string?
 function Program:recording()
-  return process.recording(self.pid)
+  local path = process.mapped(self.pid)
+  if path == false and self:running() then return nil end
+  return path or process.recording(self.pid)
 end
 
 ---The last lines of what it has written.
