@@ -73,6 +73,7 @@ static int child_spawn (lua_State *L) {
   pid_t process;
   int error;
   luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
   error = child_start(child_words(L, 1), input, output, &process);
   if (error) {
     lua_pushnil(L);
@@ -89,7 +90,9 @@ static int child_spawn (lua_State *L) {
 static int child_status (lua_State *L) {
   pid_t process = (pid_t)luaL_checkinteger(L, 1);
   int status;
-  pid_t ended = waitpid(process, &status, WNOHANG);
+  pid_t ended;
+  luaL_argcheck(L, process > 0, 1, "no process");
+  ended = waitpid(process, &status, WNOHANG);
   if (ended == 0 || (ended < 0 && errno == EINTR)) return 0;
   if (process == child_process) child_process = 0;
   lua_pushinteger(L, ended < 0 ? 0 : WIFSIGNALED(status)
@@ -98,12 +101,16 @@ static int child_status (lua_State *L) {
 }
 
 
-/* process, "INT", "TERM" or "KILL" -> : sends it that signal */
+/*
+** process, "INT", "TERM" or "KILL" -> : sends it that signal, if it is the
+** one that was started last
+*/
 static int child_signal (lua_State *L) {
   static const char *const names[] = {"INT", "TERM", "KILL", NULL};
   static const int numbers[] = {SIGINT, SIGTERM, SIGKILL};
   pid_t process = (pid_t)luaL_checkinteger(L, 1);
-  kill(process, numbers[luaL_checkoption(L, 2, NULL, names)]);
+  int number = numbers[luaL_checkoption(L, 2, NULL, names)];
+  if (process == child_process) child_tell(number);
   return 0;
 }
 

@@ -143,7 +143,7 @@ static int console_suspend (lua_State *L) {
 static int console_write (lua_State *L) {
   size_t length, at = 0;
   const char *text = luaL_checklstring(L, 1, &length);
-  while (at < length) {
+  while (console.on && at < length) {
     ssize_t n = write(console.fd, text + at, length - at);
     if (n > 0) at += (size_t)n;
     else if (errno != EINTR && errno != EAGAIN) break;
@@ -161,6 +161,7 @@ static int console_keys (lua_State *L) {
   char bytes[256];
   ssize_t n;
   double ms = luaL_checknumber(L, 1) * 1000;
+  if (!console.on) return 0;
   p.fd = console.fd;
   p.events = POLLIN;
   if (poll(&p, 1, ms > 0 ? (int)ms + 1 : 0) <= 0) {

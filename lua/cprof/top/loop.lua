@@ -54,7 +54,7 @@ local function same(a, b)
   return a.meta.pid == b.meta.pid and a.meta.started_at == b.meta.started_at
 end
 
--- Loads what there is now; gives whether that was anything.
+-- Loads what there is now.
 local function load(watched)
   local m, program = watched.model, watched.program
   if not watched.path and program then watched.path = program:recording() end
@@ -73,7 +73,9 @@ local function load(watched)
     m.history:add(profile, core.console_time())
     watched.final = ended and not profile.meta.live
   end
-  m.status = status_of(watched, profile and profile.meta)
+  m.status = now and not profile and { state = "ended",
+    text = "the file cannot be read any more" } or
+    status_of(watched, profile and profile.meta)
   m:refresh()
 end
 

@@ -4,7 +4,6 @@
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
 local keys = require "cprof.top.keys"
-local lines = require "cprof.lines"
 local screen = require "cprof.top.screen"
 local source = require "cprof.top.source"
 local texts = require "cprof.top.texts"
@@ -192,12 +191,10 @@ local function move(self, by)
   place.at = place.at + by
 end
 
-local function rows_of_body(self) return frame.body(self) end
-
 function actions.down(self) move(self, 1) end
 function actions.up(self) move(self, -1) end
-function actions.page_down(self) move(self, rows_of_body(self)) end
-function actions.page_up(self) move(self, -rows_of_body(self)) end
+function actions.page_down(self) move(self, frame.body(self)) end
+function actions.page_up(self) move(self, -frame.body(self)) end
 function actions.first(self) place_of(self).at = 1 end
 function actions.last(self) place_of(self).at = math.huge end
 
@@ -437,11 +434,6 @@ function Model:draw(width, height)
     if at == place.at and not frame.still(self) then line.style = "cursor" end
   end
   return out
-end
-
----@return boolean
-function Model:has_lines()
-  return self.now ~= nil and lines.recorded(self.now.now.profile)
 end
 
 return model

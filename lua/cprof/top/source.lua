@@ -35,9 +35,7 @@ local function text_of(profile, of)
   return text.split(now), nil
 end
 
--- texts of sources that are shown, by profile, for they are read slowly
-local known = setmetatable({}, { __mode = "k" })
-
+-- a text that is shown is read once
 local function content_of(m, of)
   local profile = m.now.now.profile
   local cached = m.text
@@ -55,8 +53,7 @@ local function figures_of(point, of)
   if not point then return {} end
   local p = point.profile
   if not lines.recorded(p) then return {} end
-  known[p] = known[p] or p.lines_of()
-  return known[p][of] or {}
+  return p.lines_of()[of] or {}
 end
 
 local function note_of(m, f)
