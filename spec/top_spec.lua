@@ -19,7 +19,7 @@ end
 
 local function leaf(n) spin(n) end
 local function twig(n) leaf(n) leaf(n) end
-local function branch(n) for _ = 1, n do twig(20) end end
+local function branch(n) for _ = 1, n do twig(400) end end
 local function fruit(n) for _ = 1, n do spin(500) end end
 
 -- calls a function while nothing but that is recorded
@@ -267,7 +267,7 @@ describe("cprof top's keys", function()
 
   it("expand and collapse the tree", function()
     watched(function(m, look)
-      run(branch, 5000)
+      run(branch, 500)
       look()
       press(m, "t", "g")
       local function expand_all()
