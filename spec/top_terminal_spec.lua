@@ -113,7 +113,7 @@ describe("cprof top on a terminal", function()
   end)
 
   it("starts a program, follows it, and ends as it did", function()
-    within(80, 24, function(t)
+    within(80, 40, function(t)
       top(t, "", "--interval", "0.2", "--", "busy.lua", "3", "5")
       local first = calls(t:wait "running, %d+%.%ds\n.- leaf\n")
       local screen = t:wait "\noutput: said 2"
