@@ -132,7 +132,7 @@ deps-lua:
 
 deps-test: deps-build
 	$(call need,lua-busted lua-check lua-penlight lua-argparse \
-	  lua-dkjson lua-ldoc lua-socket luarocks g++ clang)
+	  lua-dkjson lua-ldoc lua-socket luarocks g++ clang tmux procps)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)

@@ -9,6 +9,8 @@
 #include <lauxlib.h>
 
 #include "file/livefile.h"
+#include "lua/child.h"
+#include "lua/console.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
 #include "lua/lcore.h"
@@ -602,7 +604,8 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
-  listen_functions, private_functions, ljoin_functions
+  listen_functions, private_functions, ljoin_functions,
+  console_functions, child_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
