@@ -12,9 +12,12 @@
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
 
-LUA		= lua5.4
+# LUA_DIR=FOLDER for a Lua that lies there, with bin, include and lib
+LUA_DIR		=
 LUA_VERSION	= 5.4
-LUA_INCDIR	= /usr/include/lua5.4
+LUA		= $(LUA_DIR:%=%/bin/)lua$(LUA_VERSION)
+LUA_INCDIR	= $(or $(LUA_DIR),/usr)/include$(if $(LUA_DIR),,/lua$(LUA_VERSION))
+LUA_LINK	= $(LUA_DIR:%=-L%/lib) -llua$(LUA_VERSION)
 PREFIX		= /usr/local
 DESTDIR		=
 CC		= gcc
@@ -36,12 +39,16 @@ SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
 SHARE		= /usr/share/lua
+# What is built by hand does not load Debian's C modules.
 PATHS		= LUA_PATH="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$\
+$(if $(LUA_DIR),$(CURDIR)/spec/versions/modules/?.lua;)$\
 $(CURDIR)/spec/support/?.lua;$(CURDIR)/spec/bench/?.lua;$\
 $(CURDIR)/spec/accuracy/?.lua;$\
 $(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;$\
 $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
-		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
+		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)" \
+		  SPEC_LUA="$(lastword $(LUA))" SPEC_INCLUDE="$(LUA_INCDIR)" \
+		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))"
 BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
@@ -83,7 +90,7 @@ $(B)/host/embed.o: FLAGS += -I$(B)
 host: $(B)/cprof-host
 
 $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
-	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) $(LIBS)
+	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ $(LUA_LINK) $(LIBS)
 
 # what a rockspec cannot look for itself
 rockspec: deps-build
@@ -230,7 +237,7 @@ fuzz: deps-fuzz
 	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
 	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) $(LIBS)
+	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) $(LUA_LINK) $(LIBS)
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
 	  -max_len=16384 -print_final_stats=1 -verbosity=0 \
