@@ -48,8 +48,9 @@ $(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;$\
 $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)" \
 		  SPEC_LUA="$(lastword $(LUA))" SPEC_INCLUDE="$(LUA_INCDIR)" \
-		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))"
-BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
+		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))" \
+		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
+BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
 	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \

@@ -49,6 +49,7 @@ build = {
         "src/identity/closure.c",
         "src/identity/codes.c",
         "src/identity/collection.c",
+        "src/identity/dump.c",
         "src/identity/function.c",
         "src/identity/instruction.c",
         "src/identity/label.c",

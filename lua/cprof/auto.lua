@@ -27,8 +27,8 @@ end
 local function parse(s)
   local out = {}
   s = s:gsub("\\,", "\0")
-  for item in s:gmatch "[^,]+" do
-    item = item:gsub("%z", ","):match "^%s*(.-)%s*$"
+  for part in s:gmatch "[^,]+" do
+    local item = part:gsub("%z", ","):match "^%s*(.-)%s*$"
     local name, value = item:match "^([^=]-)%s*=%s*(.*)$"
     name = name or item
     if lists[name] then

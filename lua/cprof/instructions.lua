@@ -8,11 +8,14 @@ local pack, unpack = string.pack, string.unpack
 
 local instructions = {}
 
--- those of Lua 5.4 that matter here, by number
+-- those of Lua 5.4 that matter here, by number; 5.5 has two more before the
+-- last two
+local later <const> = _VERSION == "Lua 5.4" and 0 or 2
 local op = {
   JMP = 56, CALL = 68, TAILCALL = 69, RETURN = 70, RETURN0 = 71,
   RETURN1 = 72, FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76,
-  TFORLOOP = 77, SETLIST = 78, VARARGPREP = 81, EXTRAARG = 82, CLOSURE = 79,
+  TFORLOOP = 77, SETLIST = 78, VARARGPREP = 81 + later, CLOSURE = 79,
+  EXTRAARG = 82 + later,
   LFALSESKIP = 6, LOADTRUE = 7, MMBIN = 46, MMBINK = 48, TEST = 66,
   TESTSET = 67, EQ = 57,
 }

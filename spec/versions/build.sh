@@ -40,5 +40,5 @@ library "$CC" "lua$minor"
 $CC $CFLAGS $PLATFORM -DLUA_COMPAT_5_3 -c -o ../objects/main.o lua.c
 $CC $CFLAGS $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" ../objects/main.o \
   ../objects/lua$minor/*.o $LIBS
-case $LIBRARIES in *cxx*) library "$CXX -x c++" "lua$minor-c++" ;; esac
+case $LIBRARIES in *cxx*) library "$CXX -x c++ -include ../include/lua.hpp" "lua$minor-c++" ;; esac
 touch ../done
