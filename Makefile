@@ -4,6 +4,7 @@
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-public    specs of the recorder, asking Lua's public functions only
+# make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make accuracy   how true the figures are
@@ -52,8 +53,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
-	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
+.PHONY: all amalgamation rockspec reference host demo test test-public \
+	test-versions test-consumers bench accuracy install uninstall lint \
+	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
@@ -175,6 +177,15 @@ RECORDER	= compensate coroutines errors frames host hooks identity \
 test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \
 	  SPEC="$(RECORDER:%=spec/%_spec.lua)"
+
+# The copies of this folder and the releases stay, and with them what was
+# built; RELEASES="5.4.0 5.5.0" for some.
+LUA_SOURCES	= ../shared/lua
+RELEASES	=
+
+test-versions: deps-test
+	@sh spec/versions/run.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/versions" "$(SPEC)" $(RELEASES)
 
 test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)

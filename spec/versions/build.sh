@@ -20,9 +20,10 @@ mv "$to"/lua-* "$to/src"
 cd "$to/src"
 # the makefile of these trees builds for Lua's developers
 sources=$(ls *.c | grep -vE '^(lua|luac|onelua|ltests)\.c$')
+case $CFLAGS in *ltests.h*) sources="$sources ltests.c" ;; esac
 minor=$(sed -n 's/^#define LUA_VERSION_M[AJINOR]*[^"0-9]*"*\([0-9]\).*/\1/p' \
   lua.h | paste -sd.)
-cp lua.h luaconf.h lualib.h lauxlib.h ../include
+cp lua.h luaconf.h lualib.h lauxlib.h ltests.h ../include
 printf 'extern "C" {\n%s\n%s\n%s\n}\n' '#include "lua.h"' \
   '#include "lualib.h"' '#include "lauxlib.h"' > ../include/lua.hpp
 
