@@ -15,8 +15,7 @@ local values <const> = { ["true"] = true, ["false"] = false }
 local options = {}
 for i = 2, #arg do
   local name, value = arg[i]:match "^(%w+)=(.*)$"
-  if name == "include" or name == "exclude" then
-    value = function(f) return f.source ~= value end
+  if name == "include" or name == "exclude" then value = { value }
   elseif name == "trace" then
     value = function() end
   elseif values[value] ~= nil then value = values[value]
