@@ -5,6 +5,9 @@
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
+# make test-suites    Lua's own test suite, recorded in each way
+# make test-platforms other compilers and machines, emulated
+# make torture    damaged files through all that reads them
 # make test-consumers  exports, as the programs see them that read them
 # make bench      what recording costs
 # make accuracy   how true the figures are
@@ -54,9 +57,10 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test test-public \
-	test-versions test-consumers bench accuracy install uninstall lint \
+	test-versions test-suites test-platforms test-consumers torture \
+	bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-lint deps-memcheck deps-fuzz
+	deps-consumers deps-platforms deps-lint deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
 
@@ -186,6 +190,37 @@ RELEASES	=
 test-versions: deps-test
 	@sh spec/versions/run.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/versions" "$(SPEC)" $(RELEASES)
+
+# Lua's own test suite, recorded in each way
+SUITES		= 5.4.4 5.4.8 5.5.0 5.4.8-debug
+
+test-suites: deps-test
+	@mkdir -p $(B)/versions
+	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/versions" $(SUITES)
+
+# Other compilers and machines, as far as they are installed; all of them
+# after make deps-platforms. PLATFORMS="musl aarch64" for some.
+PLATFORMS	=
+
+test-platforms: deps-test
+	@sh spec/versions/platforms.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/platforms" $(PLATFORMS)
+
+deps-platforms:
+	$(call need,clang g++ musl-tools qemu-user gcc-i686-linux-gnu \
+	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  gcc-s390x-linux-gnu libc6-dev-s390x-cross)
+
+# Damaged files, from a seed that is said; TORTURE_FILES=1000000 for hours
+TORTURE_SEED	= 1
+TORTURE_FILES	= 20000
+
+torture: deps-test
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(B)/torture
+	@$(PATHS) $(LUA) spec/torture/mutated.lua $(B)/torture \
+	  $(TORTURE_SEED) $(TORTURE_FILES)
 
 test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)

@@ -9,6 +9,7 @@ local profiler = require "cprof"
 
 local folder, seed, count = arg[1], tonumber(arg[2]), tonumber(arg[3])
 math.randomseed(seed)
+io.stdout:setvbuf "line"
 
 local function nothing() end
 local function leaf(n) return ("x"):rep(n) end

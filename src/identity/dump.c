@@ -361,7 +361,10 @@ static int dump_protected (lua_State *L) {
 }
 
 
-/* No stack grows inside, where the collector would run before that. */
+/*
+** Lua does not look whether it is a Lua function. No stack grows inside,
+** where the collector would run before that.
+*/
 int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
   Dumping d;
   HookGuard guard;
@@ -369,7 +372,9 @@ int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
   d.ud = ud;
   d.strip = strip;
   d.failed = 1;
-  if (!lua_checkstack(L, LUA_MINSTACK * 2)) return 1;
+  if (!lua_isfunction(L, -1) || lua_iscfunction(L, -1) ||
+      !lua_checkstack(L, LUA_MINSTACK * 2))
+    return 1;
   guard = hookguard_begin(L);
   lua_pushcfunction(L, dump_protected);
   lua_pushvalue(L, -2);
