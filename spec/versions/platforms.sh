@@ -50,7 +50,7 @@ echo "$platforms" | (while IFS='|' read -r name compiler runner _; do
     failed=1
     continue
   fi
-  LUA_PATH="$tree/lua/?.lua;$tree/lua/?/init.lua" \
+  LUA_PATH="$tree/lua/?.lua;$tree/lua/?/init.lua;/usr/share/lua/5.4/?.lua" \
     LUA_CPATH="$to/$name/?.so" timeout 600 $runner \
     "$to/lua-$name/bin/lua5.4" "$tree/spec/versions/smoke.lua" \
     >> "$log" 2>&1 || failed=1

@@ -53,7 +53,9 @@ local function header(p, out, calls)
   for _, comment in ipairs(encode.comments(p)) do
     out(("desc: %s\n"):format(encode.line(comment)))
   end
-  out "positions: line\nevents: Time_ns Calls\n"
+  out "positions: line\n"
+  if encode.counts(p) then out "event: Ir : Lua instructions\n" end
+  out(("events: %s Calls\n"):format(encode.counts(p) and "Ir" or "Time_ns"))
   out(("summary: %d %d\n"):format(p.program_ns, calls))
 end
 

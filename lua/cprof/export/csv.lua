@@ -8,6 +8,10 @@ local csv = {}
 local fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth" }
 
+-- those of a profile without times
+local counted_fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "calls", "instructions", "total_instructions", "max_depth" }
+
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
@@ -22,10 +26,11 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
-  out(table.concat(fields, ",") .. "\r\n")
+  local columns = encode.counts(p) and counted_fields or fields
+  out(table.concat(columns, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do
     local row = {}
-    for i, field in ipairs(fields) do row[i] = quoted(f[field]) end
+    for i, field in ipairs(columns) do row[i] = quoted(f[field]) end
     if id ~= p.overhead then out(table.concat(row, ",") .. "\r\n") end
   end
 end

@@ -61,15 +61,21 @@ function encode.program(p)
   return encode.utf8(format.plain(p.meta.program or "(embedded)"))
 end
 
+---Are there instructions in the place of times?
+---@param p cprof.Profile
+---@return boolean
+function encode.counts(p) return p.meta.mode == "count" end
+
 ---What there is to say of an export, beside its figures.
 ---@param p cprof.Profile
 ---@return string[]
 function encode.comments(p)
-  local out = { ("cprof %s, mode %s, clock %s"):format(
-    p.meta.cprof_version, p.meta.mode, p.meta.clock) }
-  if p.meta.overhead_ns > 0 then
-    out[2] = ("profiler overhead, excluded: %d ns"):format(
-      p.meta.overhead_ns)
+  local meta = p.meta
+  local out = { ("cprof %s, mode %s, %s"):format(meta.cprof_version,
+    meta.mode, encode.counts(p) and "counts of Lua instructions, no times" or
+    "clock " .. meta.clock) }
+  if not encode.counts(p) and meta.overhead_ns > 0 then
+    out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
   end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = encode.utf8(note.text)

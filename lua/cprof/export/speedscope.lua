@@ -74,8 +74,8 @@ function speedscope.write(p, out)
   out('"name":' .. program .. ',"shared":{"frames":[')
   local index = frames(p, out)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
-  out(',"unit":"nanoseconds","startValue":0,"endValue":' ..
-    p.program_ns .. ',\n"events":[')
+  out((',"unit":"%s","startValue":0,"endValue":%d,\n"events":['):format(
+    encode.counts(p) and "none" or "nanoseconds", p.program_ns))
   events(p, out, index)
   out "\n]}]}\n"
 end

@@ -61,6 +61,15 @@ local function gaps(profile, page)
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
+  if meta.unmatched > 0 then
+    page:note("%s matched no frame",
+      plural(meta.unmatched, "event", "events"))
+  end
+end
+
+-- what the call tree lacks
+local function tree_gaps(profile, page)
+  local meta = profile.meta
   if meta.truncated > 0 then
     page:note("max_nodes was reached: the callers of %s are not known",
       plural(meta.truncated, "call", "calls"))
@@ -69,10 +78,6 @@ local function gaps(profile, page)
     page:note("recursion is folded: there were %s nodes",
       format.count(meta.fold_at))
   end
-  if meta.unmatched > 0 then
-    page:note("%s matched no frame",
-      plural(meta.unmatched, "event", "events"))
-  end
 end
 
 -- what the options kept out
@@ -80,14 +85,16 @@ local function choice(profile, page)
   local meta = profile.meta
   local given, without = meta.options or {}, {}
   if given.include then
-    page:note("only functions that match %s; time and overhead of others " ..
-      "are their callers'", given.include)
+    page:note("only functions that match %s; %s", given.include,
+      page.counts and "instructions of others are not counted" or
+      "time and overhead of others are their callers'")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
-      "" or "; their time and overhead are their callers'")
+      "" or page.counts and "; their instructions are not counted" or
+      "; their time and overhead are their callers'")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
@@ -97,6 +104,14 @@ local function choice(profile, page)
     page:note("%s of stripped code, which has no lines",
       plural(n, "function is", "functions are"))
   end
+end
+
+---What was not recorded, whatever is shown of the rest.
+---@param profile cprof.Profile
+---@param page cprof.Page
+function header.notes(profile, page)
+  gaps(profile, page)
+  choice(profile, page)
 end
 
 ---@param view cprof.View
@@ -126,6 +141,7 @@ function header.show(view)
       format.time(meta.overhead_ns)))
   end
   gaps(profile, page)
+  tree_gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)
 end
