@@ -476,8 +476,8 @@ describe("a program lives when its file", function()
     end
     local script = os.tmpname()
     write(script, "local function harm() end " .. harmed)
-    local pipe = io.popen(("unshare -rm sh -c '%s && $SPEC_LUA %s %s/file && " ..
-      "$SPEC_LUA %s %s/file' 2>&1"):format(mount, script, dir, script, dir))
+    local pipe = io.popen(("unshare -rm sh -c '%s && $SPEC_LUA %s %s/file " ..
+      "&& $SPEC_LUA %s %s/file' 2>&1"):format(mount, script, dir, script, dir))
     local output = pipe:read "a"
     pipe:close()
     os.execute("rmdir " .. dir)

@@ -127,8 +127,8 @@ describe("cprof run", function()
     function()
       local out = command.cprof("run", "--quiet", "-e",
         "for i = -5, 2 do io.write(tostring(arg[i]), ' ') end", "x")
-      assert.equal(os.getenv "SPEC_LUA" .. " lua/cprof/bin/cprof run --quiet -e",
-        (out:match "^(.- %-e) " or out))
+      assert.equal(os.getenv "SPEC_LUA" ..
+        " lua/cprof/bin/cprof run --quiet -e", (out:match "^(.- %-e) " or out))
     end)
 
   it("takes what follows the script as the program's", function()

@@ -26,7 +26,8 @@ end
 
 local ways <const> = {
   { mode = "call" }, { mode = "line" }, { mode = "count" },
-  { mode = "trace", trace = nothing }, { recursion = "fold" }, { callsites = true },
+  { mode = "trace", trace = nothing }, { recursion = "fold" },
+  { callsites = true },
 }
 
 -- as recorded, and as saved

@@ -4,8 +4,8 @@
 #   build.sh lua-5.4.8.tar.gz FOLDER
 #
 # gives FOLDER/bin/lua5.4, FOLDER/include and FOLDER/lib, with a library for
-# hosts in C and one for hosts in C++. CC, CXX, AR, CFLAGS and LDFLAGS say
-# how; LIBRARIES= (empty) builds the interpreter alone. What is there and
+# hosts in C and one for hosts in C++. CC, CXX, AR, LINK, CFLAGS and LDFLAGS
+# say how; LIBRARIES= (empty) builds the interpreter alone. What is there and
 # not older than the sources stays.
 set -eu
 tarball=$(realpath "$1") to=$2
@@ -39,7 +39,7 @@ library () {
 
 library "$CC" "lua$minor"
 $CC $CFLAGS $PLATFORM -DLUA_COMPAT_5_3 -c -o ../objects/main.o lua.c
-$CC $CFLAGS $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" ../objects/main.o \
+${LINK-$CC} $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" ../objects/main.o \
   ../objects/lua$minor/*.o $LIBS
 case $LIBRARIES in *cxx*) library "$CXX -x c++ -include ../include/lua.hpp" "lua$minor-c++" ;; esac
 touch ../done

@@ -13,7 +13,7 @@ release=5.4.8
 
 # name, compiler, what runs its programs, flags; "-" for none
 platforms="clang|clang|-|-
-c++-lua|g++ -x c++|-|-
+c++-lua|g++ -x c++|-|-O2 -include ../include/lua.hpp
 32-bit|i686-linux-gnu-gcc|qemu-i386 -L /usr/i686-linux-gnu|-
 musl|musl-gcc|-|-
 aarch64|aarch64-linux-gnu-gcc|qemu-aarch64 -L /usr/aarch64-linux-gnu|-
@@ -27,7 +27,7 @@ fi
 
 # compiler of Lua, of cprof, runner, log
 build () {
-  CC=$1 LIBRARIES= sh "$tree/spec/versions/build.sh" "$tarball" \
+  CC=$1 LINK=${1%% *} CFLAGS=$flags LIBRARIES= sh "$tree/spec/versions/build.sh" "$tarball" \
     "$to/lua-$name" > "$4" 2>&1 &&
     env -u MAKEFLAGS make -C "$tree" all CC="$2" \
       B="$to/$name" LUA_DIR="$to/lua-$name" LUA="lua5.4" >> "$4" 2>&1
@@ -35,10 +35,11 @@ build () {
 
 failed=0
 mkdir -p "$to"
-echo "$platforms" | (while IFS='|' read -r name compiler runner _; do
+echo "$platforms" | (while IFS='|' read -r name compiler runner flags; do
   case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
   log=$to/$name.log
   [ "$runner" = - ] && runner=
+  [ "$flags" = - ] && flags=-O2
   cprof=$compiler
   [ "$name" = c++-lua ] && cprof=gcc
   for tool in ${compiler%% *} ${runner%% *}; do

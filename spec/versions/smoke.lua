@@ -29,7 +29,9 @@ local function work()
   for _ = 1, 100 do leaf() end
   fib(10)
   pcall(error, "x")
-  local co = coroutine.wrap(function() for _ = 1, 10 do coroutine.yield() end end)
+  local co = coroutine.wrap(function()
+    for _ = 1, 10 do coroutine.yield() end
+  end)
   for _ = 1, 10 do co() end
 end
 

@@ -22,7 +22,7 @@ for i = 2, #arg do
   end
   options[name] = value
 end
-arg = { [0] = file }
+_ENV.arg = { [0] = file }
 
 local function check()
   local p = profiler.snapshot()
