@@ -27,6 +27,9 @@ cp lua.h luaconf.h lualib.h lauxlib.h ltests.h ../include
 printf 'extern "C" {\n%s\n%s\n%s\n}\n' '#include "lua.h"' \
   '#include "lualib.h"' '#include "lauxlib.h"' > ../include/lua.hpp
 
+# C++ that calls and is called as C
+named="-DLUA_CORE= -DLUA_LIB= -include ../include/lua.hpp"
+
 # a library from the sources: compiler and its flags, name
 library () {
   mkdir -p "../objects/$2"
@@ -41,5 +44,5 @@ library "$CC" "lua$minor"
 $CC $CFLAGS $PLATFORM -DLUA_COMPAT_5_3 -c -o ../objects/main.o lua.c
 ${LINK-$CC} $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" ../objects/main.o \
   ../objects/lua$minor/*.o $LIBS
-case $LIBRARIES in *cxx*) library "$CXX -x c++ -include ../include/lua.hpp" "lua$minor-c++" ;; esac
+case $LIBRARIES in *cxx*) library "$CXX -x c++ $named" "lua$minor-c++" ;; esac
 touch ../done

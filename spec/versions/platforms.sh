@@ -13,7 +13,7 @@ release=5.4.8
 
 # name, compiler, what runs its programs, flags; "-" for none
 platforms="clang|clang|-|-
-c++-lua|g++ -x c++|-|-O2 -include ../include/lua.hpp
+c++-lua|g++ -x c++|-|-O2 -DLUA_CORE= -DLUA_LIB= -include ../include/lua.hpp
 32-bit|i686-linux-gnu-gcc|qemu-i386 -L /usr/i686-linux-gnu|-
 musl|musl-gcc|-|-
 aarch64|aarch64-linux-gnu-gcc|qemu-aarch64 -L /usr/aarch64-linux-gnu|-
