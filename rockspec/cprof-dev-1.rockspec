@@ -5,7 +5,7 @@ source = {
   url = "git+https://github.com/cprof/cprof.git",
 }
 description = {
-  summary = "An exact profiler for Lua 5.4",
+  summary = "An exact profiler for Lua 5.4 and 5.5",
   detailed = [[
     Hooks calls and returns in C, keeps one counter per stack state, stays
     exact under errors, coroutines and tail calls, and prints reports that
@@ -15,7 +15,7 @@ description = {
 }
 supported_platforms = { "unix" }
 dependencies = {
-  "lua ~> 5.4",
+  "lua >= 5.4, < 5.6",
   "argparse ~> 0.7",
   "dkjson ~> 2.5",
 }
@@ -50,6 +50,7 @@ build = {
         "src/identity/closure.c",
         "src/identity/codes.c",
         "src/identity/collection.c",
+        "src/identity/dump.c",
         "src/identity/function.c",
         "src/identity/instruction.c",
         "src/identity/label.c",
