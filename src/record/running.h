@@ -38,4 +38,10 @@ CPROF_I void running_end (Running *r);
 */
 CPROF_I lua_State *running_find (const Running *r);
 
+/*
+** In a hook, the coroutine that L, which does not run itself, has resumed
+** and waits for; NULL: a host resumed it.
+*/
+CPROF_I lua_State *running_awaited (const Running *r, const lua_State *L);
+
 #endif
