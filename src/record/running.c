@@ -13,12 +13,11 @@
 #define RUNNING_CLOSURE	(INTERNALS_CLOSURE_UPVALUE + RUNNING_VALUE)
 
 
-void running_begin (Running *r, lua_State *main, const Memory *m) {
+void running_begin (Running *r, lua_State *main, const Library *l) {
   memset(r, 0, sizeof *r);
   r->main = main;
-  if (internals_states() == NULL || !library_find(&r->library, m) ||
-      !probe_open(&r->probe))
-    return;
+  r->library = *l;
+  if (internals_states() == NULL || !probe_open(&r->probe)) return;
   r->shared = internals_state(main);
   r->at = internals_states();
 }

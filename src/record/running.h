@@ -21,7 +21,7 @@ typedef struct Running {
 } Running;
 
 /* For the state of L. Without Lua's structures, it finds the main thread. */
-CPROF_I void running_begin (Running *r, lua_State *main, const Memory *m);
+CPROF_I void running_begin (Running *r, lua_State *main, const Library *l);
 CPROF_I void running_end (Running *r);
 
 /*

@@ -245,7 +245,7 @@ static Sampler *sample_new (Recorder *r) {
   s->pace.timer = -1;
   s->lender.alone = sample_hook;
   s->lender.chained = sample_chained;
-  running_begin(&s->running, r->main, &r->recording.memory);
+  running_begin(&s->running, r->main, &r->recording.functions.library);
   r->sampler = s;
   return s;
 }
