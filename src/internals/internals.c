@@ -106,7 +106,7 @@ static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
 static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   const void *slot, *value, *body;
   int isc;
-  if (!probe_readable(&x->probe, ar->i_ci, INTERNALS_CI_MARKS + 8)) return 0;
+  if (!probe_readable(&x->probe, ar->i_ci, INTERNALS_MARKS + 8)) return 0;
   slot = internals_load(ar->i_ci, INTERNALS_CI_FUNC);
   if (!probe_readable(&x->probe, slot, 16)) return 0;
   value = internals_load(slot, 0);

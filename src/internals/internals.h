@@ -24,7 +24,6 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_FUNC	0
 #define INTERNALS_CI_PREVIOUS	16
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
-#define INTERNALS_CI_MARKS	56	/* eight bytes; a bit of them tells a C function */
 #define INTERNALS_STATE_TAG	8	/* of what is collected; of a thread, too */
 #define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
 #define INTERNALS_STATE_CI	32	/* what runs there */
@@ -48,6 +47,12 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
+
+/*
+** Eight bytes of a CallInfo, of which some bit tells a C function; which
+** one is looked for.
+*/
+#define INTERNALS_MARKS	56
 
 
 /*
@@ -119,7 +124,7 @@ static inline void internals_setcount (lua_State *L, const InternalsState *at,
 
 static inline uint64_t internals_marks (CallAddress ci) {
   uint64_t marks;
-  memcpy(&marks, (const char *)ci + INTERNALS_CI_MARKS, sizeof marks);
+  memcpy(&marks, (const char *)ci + INTERNALS_MARKS, sizeof marks);
   return marks;
 }
 
