@@ -6,7 +6,7 @@ source = {
   tag = "v1.0.0",
 }
 description = {
-  summary = "An exact profiler for Lua 5.4",
+  summary = "An exact profiler for Lua 5.4 and 5.5",
   detailed = [[
     Hooks calls and returns in C, keeps one counter per stack state, stays
     exact under errors, coroutines and tail calls, and prints reports that
@@ -16,7 +16,7 @@ description = {
 }
 supported_platforms = { "unix" }
 dependencies = {
-  "lua ~> 5.4",
+  "lua >= 5.4, < 5.6",
   "argparse ~> 0.7",
   "dkjson ~> 2.5",
 }
@@ -51,6 +51,7 @@ build = {
         "src/identity/closure.c",
         "src/identity/codes.c",
         "src/identity/collection.c",
+        "src/identity/dump.c",
         "src/identity/function.c",
         "src/identity/instruction.c",
         "src/identity/label.c",
@@ -58,6 +59,8 @@ build = {
         "src/identity/line.c",
         "src/identity/source.c",
         "src/internals/internals.c",
+        "src/lua/child.c",
+        "src/lua/console.c",
         "src/lua/lcallees.c",
         "src/lua/lcallgraph.c",
         "src/lua/lcore.c",
@@ -138,6 +141,7 @@ build = {
     ["cprof.command.join"] = "lua/cprof/command/join.lua",
     ["cprof.command.merge"] = "lua/cprof/command/merge.lua",
     ["cprof.command.post"] = "lua/cprof/command/post.lua",
+    ["cprof.command.process"] = "lua/cprof/command/process.lua",
     ["cprof.command.push"] = "lua/cprof/command/push.lua",
     ["cprof.command.queue"] = "lua/cprof/command/queue.lua",
     ["cprof.command.range"] = "lua/cprof/command/range.lua",
@@ -148,6 +152,7 @@ build = {
     ["cprof.command.show"] = "lua/cprof/command/show.lua",
     ["cprof.command.summary"] = "lua/cprof/command/summary.lua",
     ["cprof.command.terminal"] = "lua/cprof/command/terminal.lua",
+    ["cprof.command.top"] = "lua/cprof/command/top.lua",
     ["cprof.command.tree"] = "lua/cprof/command/tree.lua",
     ["cprof.command.view"] = "lua/cprof/command/view.lua",
     ["cprof.compare"] = "lua/cprof/compare.lua",
@@ -201,6 +206,7 @@ build = {
     ["cprof.help.reports"] = "lua/cprof/help/reports.lua",
     ["cprof.help.sampling"] = "lua/cprof/help/sampling.lua",
     ["cprof.help.sources"] = "lua/cprof/help/sources.lua",
+    ["cprof.help.top"] = "lua/cprof/help/top.lua",
     ["cprof.help.view"] = "lua/cprof/help/view.lua",
     ["cprof.html.assets"] = "lua/cprof/html/assets.lua",
     ["cprof.html.base64"] = "lua/cprof/html/base64.lua",
@@ -249,6 +255,19 @@ build = {
     ["cprof.rows"] = "lua/cprof/rows.lua",
     ["cprof.sampled"] = "lua/cprof/sampled.lua",
     ["cprof.text"] = "lua/cprof/text.lua",
+    ["cprof.top.ansi"] = "lua/cprof/top/ansi.lua",
+    ["cprof.top.columns"] = "lua/cprof/top/columns.lua",
+    ["cprof.top.curses"] = "lua/cprof/top/curses.lua",
+    ["cprof.top.frame"] = "lua/cprof/top/frame.lua",
+    ["cprof.top.history"] = "lua/cprof/top/history.lua",
+    ["cprof.top.keys"] = "lua/cprof/top/keys.lua",
+    ["cprof.top.loop"] = "lua/cprof/top/loop.lua",
+    ["cprof.top.model"] = "lua/cprof/top/model.lua",
+    ["cprof.top.program"] = "lua/cprof/top/program.lua",
+    ["cprof.top.screen"] = "lua/cprof/top/screen.lua",
+    ["cprof.top.source"] = "lua/cprof/top/source.lua",
+    ["cprof.top.texts"] = "lua/cprof/top/texts.lua",
+    ["cprof.top.views"] = "lua/cprof/top/views.lua",
     ["cprof.trace"] = "lua/cprof/trace.lua",
     ["cprof.variables"] = "lua/cprof/variables.lua",
     ["cprof.view.figures"] = "lua/cprof/view/figures.lua",

@@ -10,7 +10,7 @@ local program = [[
   math.randomseed(seed)
   for _, name in ipairs { "calibrate", "onkill", "interruptible", "folder",
     "ending", "listen", "alarm", "hold", "private_write", "signal",
-    "sleep" } do
+    "sleep", "spawn", "console_open", "console_suspend" } do
     core[name] = nil
   end
   core.hooks, core.version = nil, nil

@@ -229,7 +229,7 @@ describe("a page", function()
     local code = ([[package.preload.zlib = function() error "none" end
       local p = assert(require "cprof".load "%s")
       assert(p:html "%s")]]):format(dir:file "x.cprof", dir:file "x.html")
-    local _, err, status = command.shell(("lua5.4 -e '%s'"):format(code))
+    local _, err, status = command.shell(("$SPEC_LUA -e '%s'"):format(code))
     assert.equal(0, status, err)
     local s = command.read(dir:file "x.html")
     assert.is_truthy(s:find('data-encoding="none"', 1, true))
@@ -244,7 +244,7 @@ describe("a page", function()
     command.shell(("cp -r lua '%s' && rm '%s/lua/cprof/html/flame.js'")
       :format(dir.path, dir.path))
     local _, err, status = command.shell(("LUA_PATH='%s/lua/?.lua;" ..
-      "%s/lua/?/init.lua;;'\"$LUA_PATH\" lua5.4 '%s/lua/cprof/bin/cprof' " ..
+      "%s/lua/?/init.lua;;'\"$LUA_PATH\" $SPEC_LUA '%s/lua/cprof/bin/cprof' " ..
       "html -o '%s' '%s'"):format(dir.path, dir.path, dir.path,
       dir:file "x.html", dir:file "x.cprof"))
     assert.equal(2, status)
@@ -275,7 +275,7 @@ describe("cprof html", function()
 
   -- as in that folder
   local function within(dir, ...)
-    return command.shell(("cd '%s' && lua5.4 '%s/lua/cprof/bin/cprof' %s")
+    return command.shell(("cd '%s' && $SPEC_LUA '%s/lua/cprof/bin/cprof' %s")
       :format(dir.path, core.cwd(), table.concat({ ... }, " ")))
   end
 

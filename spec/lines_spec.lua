@@ -161,7 +161,7 @@ local programs = {
     end
     for i = 1, 5 do
       local ok = pcall(bad, i)
-      if not ok then i = i + 1 end
+      if not ok then ok = i + 1 end
     end
     local t = setmetatable({}, { __index = function() error "y" end,
       __close = function()

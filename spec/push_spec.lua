@@ -20,7 +20,7 @@ end
 local function served(dir, answers, lines)
   local box = dir:file "box"
   os.execute("mkdir -p " .. q(box))
-  local out, err = command.shell(([[lua5.4 spec/support/sink.lua %s %s &
+  local out, err = command.shell(([[$SPEC_LUA spec/support/sink.lua %s %s &
     server=$!
     for i in $(seq 100); do [ -s %s/port ] || sleep 0.05; done
     url=http://127.0.0.1:$(cat %s/port)
@@ -156,7 +156,7 @@ describe("cprof push", function()
       repeat math.abs(1) until os.clock() - t > 0.8]])
     local out, err, requests = served(dir, "200 500 200", ([[
       CPROF_OPTIONS='every=0.2,file=runs/%%p-%%n.cprof' \
-        lua5.4 -l cprof.auto %s &
+        $SPEC_LUA -l cprof.auto %s &
       cprof push --url $url --name x%s--watch runs & push=$!
       wait %%2; sleep 2.5; kill -TERM $push $(pgrep -P $push)
       ls runs | wc -l; cat runs/.cprof-pushed | wc -l]]):format(q(script),

@@ -158,7 +158,7 @@ describe("a continuous recording", function()
   it("has process and time in the names of its files", function()
     local dir <close> = command.folder()
     local out, err = command.shell(("cd %s; CPROF_OPTIONS='every=0.1," ..
-      "file=a-%%p-%%t-%%n.cprof' lua5.4 -l cprof.auto -e '%s'; ls"):format(
+      "file=a-%%p-%%t-%%n.cprof' $SPEC_LUA -l cprof.auto -e '%s'; ls"):format(
       command.quote(dir.path), [[
       local t = os.clock()
       repeat until os.clock() - t > 0.4]]))

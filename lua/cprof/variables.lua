@@ -25,8 +25,8 @@ end
 function variables.options(s)
   local out = {}
   s = (s or ""):gsub("\\,", "\0")
-  for item in s:gmatch "[^,]+" do
-    item = item:gsub("%z", ","):match "^%s*(.-)%s*$"
+  for part in s:gmatch "[^,]+" do
+    local item = part:gsub("%z", ","):match "^%s*(.-)%s*$"
     local name, value = item:match "^([^=]-)%s*=%s*(.*)$"
     name = name or item
     if lists[name] then

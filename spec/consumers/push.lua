@@ -24,7 +24,7 @@ describe("go tool pprof", function()
       assert(p:save(dir:file "x.cprof"))
       os.execute("mkdir " .. q(dir:file "box"))
       local _, err = command.shell(([[
-        lua5.4 spec/support/sink.lua %s/box 200 & server=$!
+        $SPEC_LUA spec/support/sink.lua %s/box 200 & server=$!
         for i in $(seq 100); do [ -s %s/box/port ] || sleep 0.05; done
         %s push --url http://127.0.0.1:$(cat %s/box/port) --format %s \
           --name app %s/x.cprof

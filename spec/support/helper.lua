@@ -160,11 +160,9 @@ function helper.run(code, ...)
   local file = assert(io.open(path, "w"))
   file:write(code)
   file:close()
-  local words = { arg[-1] or "lua5.4", path, ... }
-  -- under valgrind or env, the interpreter is what comes last before busted
-  words[1] = "lua5.4"
+  local words = { path, ... }
   for i, w in ipairs(words) do words[i] = "'" .. w .. "'" end
-  local pipe = io.popen(table.concat(words, " ") .. " 2>&1")
+  local pipe = io.popen("$SPEC_LUA " .. table.concat(words, " ") .. " 2>&1")
   local output = pipe:read "a"
   local ok, how, status = pipe:close()
   os.remove(path)

@@ -192,7 +192,11 @@ static int host_memory (lua_State *L) {
   const char *code = luaL_checkstring(L, 1);
   int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
   Memory own = {-1, 0, 0}, state = {-1, 0, 0};
+#if LUA_VERSION_NUM >= 505
+  lua_State *S = lua_newstate(host_alloc, &state, 0);
+#else
   lua_State *S = lua_newstate(host_alloc, &state);
+#endif
   int status;
   host_failat = (long)luaL_checkinteger(L, 3);
   host_armed = lua ? &state : &own;

@@ -22,6 +22,9 @@
 #endif
 
 
+/* nanoseconds, from any fixed point in time */
+CPROF_I uint64_t platform_monotonic (void);
+
 /*
 ** The processor's own counter. Where there is none, it counts the
 ** nanoseconds of the monotonic clock.
@@ -62,9 +65,6 @@ static inline uint64_t platform_ticksafter (void) {
 
 /* Does 'platform_ticks' run at one rate on all processors? */
 CPROF_I int platform_steady (void);
-
-/* nanoseconds, from any fixed point in time */
-CPROF_I uint64_t platform_monotonic (void);
 
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);

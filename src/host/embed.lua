@@ -51,8 +51,8 @@ local function modules()
   -- a host has no use for the command
   local pipe = assert(io.popen([[cd lua && find . -name '*.lua' \
     -not -path '*/command/*' -not -name auto.lua]]))
-  for path in pipe:lines() do
-    path = path:gsub("^%./", "")
+  for line in pipe:lines() do
+    local path = line:gsub("^%./", "")
     local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
     list[#list + 1] = { name = name, path = path }
   end

@@ -9,6 +9,8 @@
 #include <lauxlib.h>
 
 #include "file/livefile.h"
+#include "lua/child.h"
+#include "lua/console.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
 #include "lua/lcore.h"
@@ -602,14 +604,28 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
-  listen_functions, private_functions, ljoin_functions
+  listen_functions, private_functions, ljoin_functions,
+  console_functions, child_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
 
 
+/*
+** Even the numbers of pseudo-indices differ from one minor version to the
+** next, so this comes before all else.
+*/
+static void core_checkversion (lua_State *L) {
+  int version = (int)lua_version(L);
+  if (version != LUA_VERSION_NUM)
+    luaL_error(L, "cprof was built for " LUA_VERSION ", and this is Lua "
+               "%d.%d; build it for that", version / 100, version % 100);
+}
+
+
 int luaopen_cprof_core (lua_State *L) {
   size_t i;
+  core_checkversion(L);
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);

@@ -193,6 +193,51 @@ static int nodes_walk (lua_State *L) {
 /* }====================================================== */
 
 
+/* {======================================================
+** What was recorded between two profiles
+** ======================================================= */
+
+/*
+** Is the node what it was, with no less of anything? Nodes keep their
+** places while recording goes on.
+*/
+static int since_follows (const ProfileNode *n, const ProfileNode *old) {
+  return n->parent == old->parent && n->func == old->func &&
+         n->call_line == old->call_line && n->calls >= old->calls;
+}
+
+
+static int64_t since_more (int64_t now, int64_t old) {
+  return now > old ? now - old : 0;
+}
+
+
+/*
+** nodes, older nodes or nil -> nodes with what came since then; nil: the
+** older ones are of another recording. All of them are times.
+*/
+static int nodes_since (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  const Nodes *older = lua_isnoneornil(L, 2) ? NULL : lnodes_check(L, 2);
+  uint32_t i, count = older != NULL ? older->count : 0;
+  ProfileNode *list;
+  if (count > nodes->count) return 0;
+  list = lnodes_new(L, nodes->count);
+  memcpy(list, nodes->list, nodes->count * sizeof *list);
+  for (i = 0; i < count; i++) {
+    const ProfileNode *old = &older->list[i];
+    if (!since_follows(&list[i], old)) return 0;
+    list[i].calls -= old->calls;
+    list[i].self = since_more(list[i].self, old->self);
+    list[i].raw = since_more(list[i].raw, old->raw);
+  }
+  if (older != NULL) nodes_total(list, nodes->count);
+  return 1;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg lnodes_methods[] = {
   {"__len", nodes_len},
   {"__index", nodes_index},
@@ -206,6 +251,7 @@ static const luaL_Reg lnodes_list[] = {
   {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
+  {"since", nodes_since},
   {NULL, NULL}
 };
 

@@ -11,8 +11,8 @@ local never_ran <const> = "  ← never ran"
 -- a line whose parts have colours of their own
 local function cut_painted(s, width)
   local out, left = {}, width - 1
-  for plain, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
-    local n = utf8.len(plain) or #plain
+  for part, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
+    local plain, n = part, utf8.len(part) or #part
     if n > left then
       plain = plain:sub(1, (utf8.offset(plain, left + 1) or left + 1) - 1)
     end

@@ -11,15 +11,16 @@ local terminal = require "cprof.command.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
+---@field takes_program? boolean  is what follows "--" one?
 ---@field define fun(parser)   declares options and arguments
 ---@field optional? table<string, true>  options that need no value
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "attach", "report", "annotate", "tree", "callgraph",
-  "show", "coverage", "diff", "merge", "join", "html", "export", "push",
-  "check", "calibrate", "completion", "help" }
+local list = { "run", "attach", "top", "report", "annotate", "tree",
+  "callgraph", "show", "coverage", "diff", "merge", "join", "html", "export",
+  "push", "check", "calibrate", "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -161,6 +162,19 @@ local function close_optional(words, optional)
   return out
 end
 
+-- what is the command's own of its words, and the program after "--"
+local function split_program(words)
+  local command = known(words[1]) and command_named(words[1])
+  if not command or not command.takes_program then return words, nil end
+  for i, word in ipairs(words) do
+    if word == "--" then
+      return table.move(words, 1, i - 1, 1, {}),
+        table.move(words, i + 1, #words, 1, {})
+    end
+  end
+  return words, nil
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
@@ -174,9 +188,11 @@ return function(words)
     return run.run(parsed, words, at, fail_as "cprof run", forget(before),
       options)
   end
+  local own, program = split_program(words)
   local optional = known(words[1]) and command_named(words[1]).optional
   local parsed = root:parse(join_negative(optional and
-    close_optional(words, optional) or words))
+    close_optional(own, optional) or own))
+  parsed.program = program
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)

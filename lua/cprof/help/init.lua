@@ -10,8 +10,8 @@ local help = {}
 ---@field text string  Markdown
 
 local list = { "library", "recording", "sampling", "reports", "sources",
-  "coverage", "names", "profile", "files", "comparing", "page", "exports",
-  "frames", "view", "attaching", "fleet", "environment" }
+  "coverage", "names", "profile", "files", "comparing", "page", "top",
+  "exports", "frames", "view", "attaching", "fleet", "environment" }
 
 ---The names of all topics.
 ---@return string[]

@@ -119,8 +119,9 @@ end
 function Folded:filtered(passes)
   local matched, kept, by = {}, {}, {}
   for i, f in ipairs(self.funcs) do by[i] = passes(f) end
-  for id, _, func in core.walk(self.nodes) do
+  for node, _, func in core.walk(self.nodes) do
     if by[func] then
+      local id = node
       matched[id] = true
       while id ~= 0 and not kept[id] do
         kept[id] = true
