@@ -56,7 +56,7 @@ function attach.define(parser)
     "10"):argname "N":convert(positive "--seconds")
   parser:mutex(
     parser:option("--sample", "Look at what runs, RATE times a second, " ..
-      "which hardly slows it down. (default, with 1000)")
+      "which hardly slows it down. (default: --sample=1000)")
       :argname "[=RATE]":convert(rate),
     parser:flag("--exact", "All calls, with their times."),
     parser:flag("--lines", "Hits and time of each line, too."),
