@@ -112,14 +112,14 @@ static int names_gc (lua_State *L) {
 
 /* path -> its text, if it is a file that only this user can write; or nil */
 static int private_read (lua_State *L) {
-  char text[PRIVATE_MOST];
+  const char *path = luaL_checkstring(L, 1);
+  char *text = cast(char *, lua_newuserdatauv(L, PRIVATE_MOST, 0));
   struct stat s;
   ssize_t n = -1;
-  int fd = open(luaL_checkstring(L, 1),
-                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return 0;
   if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && private_owned(&s))
-    n = read(fd, text, sizeof text);
+    n = read(fd, text, PRIVATE_MOST);
   close(fd);
   if (n < 0) return 0;
   lua_pushlstring(L, text, (size_t)n);
