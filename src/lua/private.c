@@ -75,6 +75,16 @@ static int private_folders (lua_State *L) {
 }
 
 
+/* path -> is it a folder of this user's, which nobody else can write to? */
+static int private_isown (lua_State *L) {
+  struct stat s;
+  lua_pushboolean(L, stat(luaL_checkstring(L, 1), &s) == 0 &&
+                     S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+                     (s.st_mode & 022) == 0);
+  return 1;
+}
+
+
 /* path -> list of the names in a folder, in order; or nil and a message */
 static int private_names (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
@@ -301,6 +311,7 @@ static int private_seconds (lua_State *L) {
 
 static const luaL_Reg private_list[] = {
   {"folders", private_folders},
+  {"isown", private_isown},
   {"filenames", private_names},
   {"private_read", private_read},
   {"private_write", private_write},

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/format.h"
 #include "lua/private.h"
 #include "record/nogc.h"
 
@@ -61,6 +62,21 @@ static int system_islive (lua_State *L) {
   int fd = platform_openfile(luaL_checkstring(L, 1));
   lua_pushboolean(L, fd >= 0 && platform_locked(fd));
   if (fd >= 0) close(fd);
+  return 1;
+}
+
+
+/* path -> what tells its recording from others; nil: it is no profile */
+static int system_recorded (lua_State *L) {
+  FormatHeader h;
+  int fd = platform_openfile(luaL_checkstring(L, 1)), ok;
+  if (fd < 0) return 0;
+  ok = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
+       memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0;
+  close(fd);
+  if (!ok) return 0;
+  lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
+                  (LUAI_UACINT)h.started_at, (LUAI_UACINT)h.begun);
   return 1;
 }
 
@@ -204,6 +220,7 @@ static const luaL_Reg system_list[] = {
   {"process", system_process},
   {"special", system_special},
   {"islive", system_islive},
+  {"recorded", system_recorded},
   {"readfile", system_readfile},
   {"exiting", system_exiting},
   {"saying", system_saying},
