@@ -176,12 +176,13 @@ describe("cprof push", function()
       dir:file("runs/bad.cprof", "no profile")
       local out, err, requests = served(dir, "200", ([[
         cprof push --url $url --name x%s--watch runs & push=$!
-        sleep 1.5; mv b runs/a.cprof; sleep 2.5
+        for i in $(seq 100); do [ -e runs/.cprof-pushed ] || sleep 0.1; done
+        mv b runs/a.cprof; sleep 2.5
         kill -TERM $push $(pgrep -P $push)
         cut -f 1 runs/.cprof-pushed]]):format(quick))
       assert.equal("a.cprof\n", out, err)
-      assert.equal(2, #requests)
-      assert.equal(1, select(2, err:gsub("bad%.cprof: ", "")), err)
+      assert.equal(2, #requests, err)
+      assert.equal(1, select(2, err:gsub("push: bad%.cprof: ", "")), err)
     end)
 
   it("sends what was kept to its own server only", function()

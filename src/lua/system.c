@@ -66,7 +66,21 @@ static int system_islive (lua_State *L) {
 }
 
 
-/* path -> what tells its recording from others; nil: it is no profile */
+/* A sum (FNV-1a) of all that the header of a complete file has. */
+static uint64_t system_sum (const FormatHeader *h) {
+  const unsigned char *p = (const unsigned char *)h;
+  uint64_t sum = UINT64_C(14695981039346656037);
+  size_t i;
+  for (i = 0; i < sizeof *h; i++)
+    sum = (sum ^ p[i]) * UINT64_C(1099511628211);
+  return sum;
+}
+
+
+/*
+** path -> what tells its recording from others: process, time and, for there
+** may be several in a second, a sum of its figures; nil: it is no profile
+*/
 static int system_recorded (lua_State *L) {
   FormatHeader h;
   int fd = platform_openfile(luaL_checkstring(L, 1)), ok;
@@ -76,7 +90,7 @@ static int system_recorded (lua_State *L) {
   close(fd);
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
-                  (LUAI_UACINT)h.started_at, (LUAI_UACINT)h.begun);
+                  (LUAI_UACINT)h.started_at, (LUAI_UACINT)(int64_t)system_sum(&h));
   return 1;
 }
 

@@ -28,7 +28,7 @@ local function header(s)
   return nil, ("option '--header' must be 'Name: value', got '%s'"):format(s)
 end
 
-local function name(s)
+local function app_name(s)
   if post.labels(s) then return s end
   return nil, ("option '--name' must be APP or APP{label=value,…}, got '%s'")
     :format(s)
@@ -40,7 +40,7 @@ function push.define(parser)
   parser:option("--url", "The server; of Parca, its HTTP API: " ..
     "http://localhost:7070/api."):argname "URL":count "1"
   parser:option("--name", "The program, and labels: APP{label=value,…}.")
-    :argname "NAME":count "1":convert(name)
+    :argname "NAME":count "1":convert(app_name)
   parser:option("--format", "What the server is.")
     :choices { "pyroscope", "parca" }:default "pyroscope"
   parser:option("--watch", "Send each recording in DIR when it is " ..
@@ -48,11 +48,13 @@ function push.define(parser)
   parser:option("--queue", "Keep what could not be sent in DIR, and send " ..
     "it the next time. (default: none)"):argname "DIR"
   parser:option("--queue-size", "How many requests are kept; beyond " ..
-    "that, the oldest are dropped.", "100"):argname "N":convert(input.integer("--queue-size", 1))
+    "that, the oldest are dropped.", "100")
+    :argname "N":convert(input.integer("--queue-size", 1))
   parser:option("--retries", "Tries after the first one.", "5")
     :argname "N":convert(input.integer("--retries", 0))
   parser:option("--wait", "Seconds before the first of these; each one " ..
-    "waits twice as long.", "1"):argname "N":convert(input.positive("--wait", 1e6))
+    "waits twice as long.", "1")
+    :argname "N":convert(input.positive("--wait", 1e6))
   parser:option("--timeout", "Seconds for an answer.", "10")
     :argname "N":convert(input.positive("--timeout", 1e6))
   parser:option("--cafile", "Certificates that those of an https server " ..
