@@ -57,8 +57,12 @@ end
 
 -- lines that are wider than any window
 local function long()
-  local chunk = assert(load("local n = 0\nfor i = 1, 1000 do n = n + i end " ..
-    ("n = n + 1 "):rep(2000) .. "\nreturn n", "@long.lua"))
+  local path = folder .. "/long.lua"
+  local file = assert(io.open(path, "w"))
+  file:write("local n = 0\nfor i = 1, 1000 do n = n + i end ",
+    ("n = n + 1 "):rep(2000), "\nfor i = 1, 1000 do\n  n = n + i\nend\n")
+  file:close()
+  local chunk = assert(loadfile(path))
   return record({ mode = "line" }, function() chunk() end)
 end
 

@@ -216,17 +216,13 @@ class Listing {
     this.element.append(
       h(
         "div",
-        { class: "line heading", role: "row" },
-        h(
-          "span",
-          { class: "gauge", role: "presentation" },
-          columns.map(header),
-        ),
+        { class: "heading", role: "row" },
+        h("div", { class: "line", role: "presentation" }, columns.map(header)),
         h("span", { class: "code", role: "columnheader" }, "source"),
       ),
     );
     // columns stay named while lines go by; figures stay where they are while
-    // long lines are scrolled
+    // long lines are scrolled, those of a block as one
     this.sheet = h("div", { class: "wide", role: "presentation" });
     this.scroller = h(
       "div",
@@ -246,13 +242,20 @@ class Listing {
     );
     for (let from = 0; from < this.height; from += block) {
       const lines = Math.min(block, this.height - from);
-      const element = h("div", {
-        role: "presentation",
-        class: "block",
-        data: { block: this.blocks.length },
-        style: { height: lines * rowHeight + "px" },
-      });
-      this.blocks.push({ element, from, to: from + lines });
+      const gauges = h("div", { class: "gauges", role: "presentation" });
+      const codes = h("div", { class: "codes", role: "presentation" });
+      const element = h(
+        "div",
+        {
+          role: "presentation",
+          class: "block",
+          data: { block: this.blocks.length },
+          style: { height: lines * rowHeight + "px" },
+        },
+        gauges,
+        codes,
+      );
+      this.blocks.push({ element, gauges, codes, from, to: from + lines });
       this.sheet.append(element);
       observer.observe(element);
     }
@@ -269,16 +272,22 @@ class Listing {
     if (b.made) return;
     b.made = true;
     this.observer.unobserve(b.element);
-    for (let n = b.from + 1; n <= b.to; n++) b.element.append(this.line(n));
+    for (let n = b.from + 1; n <= b.to; n++) {
+      const [gauge, code] = this.line(n);
+      b.gauges.append(gauge);
+      b.codes.append(code);
+    }
     b.element.style.setProperty("height", "auto");
   }
 
-  // The element of a line, which is made if it is not there.
+  // The elements of a line, which are made if they are not there.
   find(n) {
     const index = Math.floor((n - 1) / block);
-    if (!this.blocks[index]) return undefined;
+    const b = this.blocks[index];
+    if (!b) return [];
     this.make(index);
-    return this.blocks[index].element.children[(n - 1) % block];
+    const at = (n - 1) % block;
+    return [b.gauges.children[at], b.codes.children[at]].filter(Boolean);
   }
 
   code(n) {
@@ -308,24 +317,30 @@ class Listing {
       return h("span", properties, line ? column.cell(line, this) : empty);
     });
     const notes = this.branches.get(n);
+    const kind = never ? " never" : "";
     const code = h(
-      "span",
-      { role: "cell", class: "code" },
+      "div",
+      {
+        role: "cell",
+        class: "code" + kind,
+        id: "code-" + n,
+        style: { "--heat": Math.sqrt(this.heatOf(line)).toFixed(3) },
+      },
       this.code(n),
       notes && h("span", { class: "branch" }, notes.join(", ")),
     );
-    return h(
+    const gauge = h(
       "div",
       {
-        class: "line" + (never ? " never" : ""),
+        class: "line" + kind,
         role: "row",
+        "aria-owns": code.id,
         "aria-rowindex": n,
         id: "line-" + n,
-        style: { "--heat": Math.sqrt(this.heatOf(line)).toFixed(3) },
       },
-      h("span", { class: "gauge", role: "presentation" }, cells),
-      code,
+      cells,
     );
+    return [gauge, code];
   }
 }
 
@@ -549,20 +564,23 @@ export function source(app, root) {
 
   function mark(scroll) {
     const { state } = app;
-    for (const e of body.querySelectorAll(".line.at, .line.within")) {
+    for (const e of body.querySelectorAll(".at, .within")) {
       e.classList.remove("at", "within");
     }
     const f = app.chosen;
     if (f && model.sources[f.source] === listing.source && f.kind !== "main") {
-      for (let n = f.line; n <= f.last; n++)
-        listing.find(n)?.classList.add("within");
+      for (let n = f.line; n <= f.last; n++) {
+        for (const e of listing.find(n)) e.classList.add("within");
+      }
     }
     const at =
       Number(state.line) || (f && f.source === listing.source.id && f.line);
-    const row = at && listing.find(at);
-    if (!row) return;
-    if (state.line) row.classList.add("at");
-    if (scroll) row.scrollIntoView({ block: state.line ? "center" : "start" });
+    const row = at ? listing.find(at) : [];
+    if (row.length === 0) return;
+    if (state.line) for (const e of row) e.classList.add("at");
+    if (scroll) {
+      row[0].scrollIntoView({ block: state.line ? "center" : "start" });
+    }
   }
 
   function go(n) {
