@@ -119,10 +119,12 @@ export function callgraph(app, root) {
     }
     const { tree } = scope;
     const near = neighbours(tree, f.id);
-    const counted = model.sampled && neighbours(tree, f.id, tree.below());
+    const counted = model.sampled
+      ? neighbours(tree, f.id, tree.below())
+      : { callers: [], callees: [] };
     const rows = (which) => {
       const samples = new Map(
-        counted && counted[which].map((row) => [row.func, row.total]),
+        counted[which].map((row) => [row.func, row.total]),
       );
       return near[which].map((row) => ({
         ...row,
