@@ -20,8 +20,8 @@ function listener(browser) {
   return () => said.trim();
 }
 
-// Starts it; fails with a message that says what to do. What it says when it
-// ends before it is closed goes to standard output.
+// Starts it; fails with a message that says what to do. Nothing goes on when
+// it ends before it is closed.
 export async function start() {
   const path = `${build}/npm/node_modules/puppeteer-core/lib/esm/puppeteer`;
   const { default: puppeteer } = await import(
@@ -43,8 +43,9 @@ export async function start() {
       ],
     });
   } catch (error) {
+    const [why] = error.message.split(/\s*TROUBLESHOOTING:/);
     throw new Error(
-      `cannot start ${program}: ${error.message}\n` +
+      `cannot start ${program}: ${why}\n` +
         "CHROMIUM=path names another chromium or Chrome; " +
         "'make deps-browser' installs Debian's.",
     );
@@ -55,7 +56,8 @@ export async function start() {
     if (closing) return;
     const { exitCode, signalCode } = browser.process() || {};
     const how = signalCode ? `by ${signalCode}` : `with status ${exitCode}`;
-    process.stdout.write(`${program} ended ${how}:\n${said()}\n`);
+    process.stderr.write(`${program} ended ${how}:\n${said()}\n`);
+    process.exit(1);
   });
   return {
     browser,

@@ -2,14 +2,17 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { build, drawn as drawnOn, folder, start, visit } from "./browser.mjs";
 
 const pictures = `${build}/screenshots`;
 mkdirSync(pictures, { recursive: true });
 
-let browser;
-let close;
+const { browser, close } = await start().catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+
 let page;
 let faults;
 let requests;
@@ -97,11 +100,7 @@ async function memory() {
 
 const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
 
-before(async () => {
-  ({ browser, close } = await start());
-});
-
-after(() => close?.());
+after(close);
 
 const views = ["overview", "functions", "flame", "callgraph", "source"];
 const pages = {

@@ -1,11 +1,22 @@
 // What the page computes, without a browser.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 globalThis.location = { hash: "" };
 
-const from = (name) => import(`../../lua/cprof/html/${name}.js`);
+// Node.js before 22 has to be told that files *.js are modules
+const modules = mkdtempSync(join(tmpdir(), "cprof-"));
+const html = fileURLToPath(new URL("../../lua/cprof/html", import.meta.url));
+cpSync(html, modules, { recursive: true });
+writeFileSync(join(modules, "package.json"), '{ "type": "module" }');
+after(() => rmSync(modules, { recursive: true }));
+
+const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
 const trees = await from("tree");
