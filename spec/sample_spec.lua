@@ -630,6 +630,32 @@ describe("a profile of samples", function()
     near(2 * own(p), own(sum), 100, "ns")
   end)
 
+  it("is compared, added up and not held to a budget by the command",
+    function()
+      local dir <close> = command.folder()
+      local one, two = dir:file "one.cprof", dir:file "two.cprof"
+      assert(p:save(one))
+      assert(p:save(two))
+      local out, err, status = command.cprof("diff", one, two)
+      assert.equal(0, status, err)
+      assert.truthy(out:find("%d samples, mode sample"), out)
+      assert.truthy(out:find "no function differs", out)
+      local both = dir:file "both.cprof"
+      out, err, status = command.cprof("merge", one, two, "-o", both)
+      assert.equal(0, status, out .. err)
+      assert.equal(2 * p.samples, assert(profiler.load(both)).samples)
+      out = command.cprof("diff", one, both)
+      assert.truthy(out:find("samples +now", 1), out)
+      assert.falsy(out:find("calls", 1, true), out)
+      for _, more in ipairs { {}, { "--update" } } do
+        local _, message, code = command.cprof("check", "--budget",
+          dir:file "b.json", one, table.unpack(more))
+        assert.equal(2, code)
+        assert.truthy(message:find("one.cprof has mode sample, and nothing " ..
+          "that a budget could hold", 1, true), message)
+      end
+    end)
+
   it("is exported with samples in the place of calls", function()
     local function exported(format)
       local out = {}

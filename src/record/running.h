@@ -21,7 +21,7 @@ typedef struct Running {
 } Running;
 
 /* For the state of L. Without Lua's structures, it finds the main thread. */
-CPROF_I void running_begin (Running *r, lua_State *main, const Memory *m);
+CPROF_I void running_begin (Running *r, lua_State *main, const Library *l);
 CPROF_I void running_end (Running *r);
 
 /*
@@ -37,5 +37,11 @@ CPROF_I void running_end (Running *r);
 ** yielded nor ended, and run a function.
 */
 CPROF_I lua_State *running_find (const Running *r);
+
+/*
+** In a hook, the coroutine that L, which does not run itself, has resumed
+** and waits for; NULL: a host resumed it.
+*/
+CPROF_I lua_State *running_awaited (const Running *r, const lua_State *L);
 
 #endif

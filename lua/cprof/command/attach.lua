@@ -58,8 +58,8 @@ function attach.define(parser)
   parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
     "10"):argname "N":convert(positive "--seconds")
   parser:mutex(
-    parser:option("--sample", "Samples, so many in a second. (default: " ..
-      "--exact)"):argname "[=RATE]":convert(rate),
+    parser:option("--sample", "Samples, RATE a second; the default, " ..
+      "which hardly slows the program down. (default: 1000)"):argname "[=RATE]":convert(rate),
     parser:flag("--exact", "All calls, with their times."),
     parser:flag("--lines", "Hits and time of each line, too."),
     parser:flag("--count", "How often each instruction ran."))
@@ -247,7 +247,7 @@ local function mode_wanted(parsed)
   for _, name in ipairs(modes) do
     if parsed[name] then return mode_of[name] end
   end
-  return mode_of.exact
+  return mode_of.sample
 end
 
 local function target(parsed, fail)
