@@ -28,14 +28,14 @@ local function frame()
     encoding = gzip.available and "gzip" or "none" }
   local contents = { script = script, style = style }
   local page = skeleton:gsub("{{([%l_]+)}}", values)
-  local _, data = page:find 'data%-encoding="%l+"%s*>'
+  local _, last = page:find 'data%-encoding="%l+"%s*>'
   local function filled(part)
     return (part:gsub("<(%l+)></%l+>", function(tag)
       local text = contents[tag]
       return text and ("<%s>%s</%s>"):format(tag, text, tag)
     end))
   end
-  return filled(page:sub(1, data)), filled(page:sub(data + 1))
+  return filled(page:sub(1, last)), filled(page:sub(last + 1))
 end
 
 -- the length of the header, itself, and the columns of the trees
