@@ -56,6 +56,13 @@ local function data(p)
   return out
 end
 
+-- the rows of the view, without the records that they lead to
+local function shown(p)
+  local out = profiler.view(p):lines()
+  for _, row in ipairs(out) do row.func, row.of = nil, nil end
+  return out
+end
+
 local modes = {
   calls = {}, trace = { mode = "trace", trace = "/dev/null" },
   lines = { mode = "line" }, folded = { recursion = "fold" },
@@ -97,7 +104,7 @@ describe("a profile", function()
         assert.equal(p:annotate(nil, { width = 100 }),
           loaded:annotate(nil, { width = 100 }))
       end
-      assert.same(profiler.view(p):lines(), profiler.view(loaded):lines())
+      assert.same(shown(p), shown(loaded))
     end
   end)
 
@@ -612,7 +619,7 @@ describe("what is no profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 7")
+      "its format is version 3; this cprof reads version 8")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")
@@ -741,7 +748,7 @@ describe("a file that cannot be written", function()
   it("is an error that loses nothing", function()
     local p = helper.record(leaf)
     for file, why in pairs {
-      ["/nonexistent/x"] = "No such file or directory",
+      ["/no/such/x"] = "No such file or directory",
       ["/"] = "Is a directory",
       ["/dev/full"] = "not a regular file",
     } do
@@ -756,9 +763,9 @@ describe("a file that cannot be written", function()
 
   it("is nil and a message of save, and nothing is half-written", function()
     local p = helper.record(work)
-    local ok, why = p:save "/nonexistent/x"
+    local ok, why = p:save "/no/such/x"
     assert.is_nil(ok)
-    assert.is_truthy(why:find("^/nonexistent/x.*No such file"), why)
+    assert.is_truthy(why:find("^/no/such/x.*No such file"), why)
     assert.is_true(p:save(path))
     local before = read(path)
     local output = shell("ulimit -f 100;", [[

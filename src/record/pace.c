@@ -12,10 +12,13 @@
 #if !defined(PACE_SHARE)
 #define PACE_SHARE	100u	/* a sample may cost one part of so many */
 #endif
+#define PACE_CHEAP	1000u	/* a second; more of them may cost more ... */
+#define PACE_DEAR	7u	/* ... by so many times at 10000 */
 #if !defined(PACE_FASTER)
 #define PACE_FASTER	1u	/* to see what more ticks do, for a test */
 #endif
-#define PACE_SIGNAL	2000u	/* ns that a signal costs beside what is seen */
+#define PACE_SIGNAL	5000u	/* ns that a signal costs beside what is seen:
+				   an empty handler, in a virtual machine */
 #define PACE_USUAL	4000u	/* ns that a sample costs, for a start */
 
 
@@ -69,7 +72,8 @@ void pace_adjust (Pace *p, uint64_t ns) {
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
   interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
-  if (rate > 1000) interval = interval * 1000 / rate;
+  if (rate > PACE_CHEAP)
+    interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);
   if (interval < p->period) interval = p->period;
   if (interval > PACE_SLOWEST) interval = PACE_SLOWEST;
   p->interval = interval;

@@ -86,9 +86,11 @@ static lua_State *running_argument (const Running *r, const void *slots,
 static lua_State *running_first (const Running *r, const lua_State *L,
                                  int trusted) {
   unsigned char slots[RUNNING_SLOTS];
-  const char *slot = cast(const char *, internals_load(internals_running(L),
+  CallAddress ci = internals_running(L);
+  const char *slot = cast(const char *, internals_load(ci,
                                                        INTERNALS_CI_FUNC));
-  if (slot < cast(const char *, internals_load(L, r->at->stack)) ||
+  if (!internals_maybec(ci, r->at) ||
+      slot < cast(const char *, internals_load(L, r->at->stack)) ||
       slot >= cast(const char *, internals_load(L, r->at->stack - 8)) ||
       !running_copy(r, slot, slots, sizeof slots, trusted))
     return NULL;

@@ -29,7 +29,8 @@ CPROF_I void running_end (Running *r);
 ** allocates and locks nothing, and makes no calls but to the system.
 **
 ** The main thread and the coroutines that were found to run are not
-** collected. Their CallInfo is one at any time. But its function may not be
+** collected. Their CallInfo is one at any time, and where it is marked as a
+** Lua function's, no coroutine is waited for. But its function may not be
 ** set yet, and the stack may be moving: so stack slots, and what these point
 ** to, are copied by the system, which fails where nothing can be read. A
 ** value and its tag may not be of the same moment: so what seems to be a
