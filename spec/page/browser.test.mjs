@@ -191,9 +191,10 @@ describe("a slow line", () => {
 
 describe("a function that is chosen", () => {
   it("is followed by all views, and opened again by the address", async () => {
-    await open("luacheck", "view=functions");
-    const name = await text("tbody tr:nth-child(3) a.name");
-    await click("tbody tr:nth-child(3) td");
+    // which functions are hottest differs from run to run
+    await open("luacheck", "view=functions&search=skip_token");
+    const name = await text("tbody a.name");
+    await click("tbody tr td");
     assert.equal(await text(".strip .name"), name);
     assert.match(await text(".strip"), /self .*total .*calls/);
     const chosen = (await state()).function;
