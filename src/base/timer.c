@@ -107,6 +107,14 @@ static int timer_handles (const struct sigaction *a) {
 }
 
 
+int timer_lost (int timer) {
+  struct sigaction a;
+  const Timer *t = &timers[timer];
+  return t->generation == platform_generation() &&
+         sigaction(t->signal, NULL, &a) == 0 && !timer_handles(&a);
+}
+
+
 /* Is there no handler of the program's? */
 static int timer_free (int sig) {
   struct sigaction a;

@@ -234,6 +234,10 @@ int sample_settle (Recorder *r, lua_State *L) {
   }
   lua_settop(L, top);
   s->busy--;
+  if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
+    recorder_end(r, "the program took the signal that samples need");
+    ok = 0;
+  }
   return ok;
 }
 
