@@ -473,7 +473,8 @@ describe("a program that is sampled", function()
       while os.clock() - t < 0.1 do end
       host.handle(SIGPROF)
       profiler.stop()
-      print((profiler.snapshot():report():match "recording ended early[^\n]*"))]]
+      local text = profiler.snapshot():report()
+      print((text:match "recording ended early[^\n]*"))]]
     assert.matches("took the signal", out)
   end)
 

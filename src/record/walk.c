@@ -100,7 +100,7 @@ static uint32_t walk_line (const Walked *x) {
 ** The node of 'func', called by the last function of 'x': that of the last
 ** sample, as long as this one has been 'same' up to there.
 */
-static int walk_enter (Walk *s, Walked *x, uint32_t func, uint32_t depth,
+static int walk_into (Walk *s, Walked *x, uint32_t func, uint32_t depth,
                        int *same) {
   const Memory *m = &s->recorder->recording.memory;
   uint32_t line = walk_line(x);
@@ -137,7 +137,7 @@ static int walk_find (Walk *s, lua_State *L, Walked *x) {
       if (c == NULL) return 0;
       if (c->is.flags & FRAME_EXCLUDED) continue;
       func = c->is.func;
-      if (!walk_enter(s, x, func, depth++, &same)) return 0;
+      if (!walk_into(s, x, func, depth++, &same)) return 0;
       walk_instruction(s, x, func, s->ci[i]);
     }
   }
