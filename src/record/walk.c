@@ -101,7 +101,7 @@ static uint32_t walk_line (const Walked *x) {
 ** sample, as long as this one has been 'same' up to there.
 */
 static int walk_into (Walk *s, Walked *x, uint32_t func, uint32_t depth,
-                       int *same) {
+                      int *same) {
   const Memory *m = &s->recorder->recording.memory;
   uint32_t line = walk_line(x);
   WalkLevel *l;
