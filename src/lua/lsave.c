@@ -378,8 +378,9 @@ static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   ok = lfile_meta(L, &s->journal);
   lua_pop(L, 1);
   return ok && save_functions(L, 3, 8, s) && save_names(L, 3, s) &&
-         save_lines(L, 6, s) && save_instructions(L, 3, s) && save_sources(L, 7, s) &&
-         save_nodes(nodes, s) && mapped_close(s->file, 1);
+         save_lines(L, 6, s) && save_instructions(L, 3, s) &&
+         save_sources(L, 7, s) && save_nodes(nodes, s) &&
+         mapped_close(s->file, 1);
 }
 
 
