@@ -10,7 +10,7 @@ local terminal = require "cprof.command.terminal"
 
 local push = {
   name = "push",
-  summary = "Send profiles to Pyroscope or Parca.",
+  summary = "Post profiles to Pyroscope or Parca.",
   usage = "cprof push --url URL --name NAME [options] FILE…\n" ..
     "       cprof push --url URL --name NAME [options] --watch DIR",
   description = "Send profiles to Pyroscope or Parca, as gzipped pprof. " ..
