@@ -13,7 +13,7 @@ describe("the options of start", function()
   local wrong = {
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
       "c_functions, callsites, clock, compensate, " ..
-      "exclude, file, history, include, " ..
+      "every, exclude, file, history, include, keep, " ..
       "lines, max_nodes, mode, rate, recursion, slow_frames, trace" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },
