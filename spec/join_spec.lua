@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local data = require "cprof.html.data"
 
 -- Spins as long in each call; the function `rare` is called with an
 -- argument only, by a path of its own.
@@ -120,6 +121,56 @@ describe("cprof join", function()
       assert.equal(c.lines["@" .. script][at].hits, line.hits)
       assert.equal(t.lines["@" .. script][at].self_ns, line.self_ns)
     end
+  end)
+
+  it("keeps how sure times from samples are", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program:rep(3))
+    local times = record(dir, "t.cprof", "--sample", script)
+    local t = assert(profiler.load(times))
+    assert.is_true(t.samples > 0)
+    for _, mode in ipairs { "--count", "--lines" } do
+      local counts = record(dir, "c.cprof", mode, script)
+      local p = join(dir, counts, times)
+      assert.is_nil(p.samples)
+      assert.equal(t.samples, p.time_samples)
+      assert.equal(t.meta.rate, p.meta.rate)
+      local text = p:report { width = 100 }
+      assert.is_truthy(text:find(("times from %d samples, "):format(
+        t.samples), 1, true), text)
+      -- exact calls, and the intervals that the sampled run has
+      assert.equal(900, sum(p, "leaf", "calls"))
+      local of = t:report { mode = "self" }:match "±%S+%s[^\n]*leaf"
+      local row = p:report { mode = "self" }:match "[^\n]*leaf[^\n]*"
+      assert.is_truthy(row:find(of:match "^%S+", 1, true), row)
+      if mode == "--lines" then
+        text = p:annotate(script, { width = 100 })
+        assert.is_truthy(text:find "hits.*±", text)
+      end
+      local header = select(1, data.of(p, p))
+      assert.equal(t.samples, header.samples.n)
+      assert.is_true(header.samples.joined)
+    end
+  end)
+
+  it("adds up how many samples times of joined profiles are from", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local times = record(dir, "t.cprof", "--sample", script)
+    local counts = record(dir, "c.cprof", script)
+    local p = join(dir, counts, times)
+    local function merged(...)
+      local to = dir:file "sum.cprof"
+      local _, err, status = command.cprof("merge", "-o", to,
+        dir:file "joined.cprof", ...)
+      assert.equal(0, status, err)
+      return assert(profiler.load(to))
+    end
+    local all = merged(dir:file "joined.cprof")
+    assert.equal(2 * p.time_samples, all.time_samples)
+    assert.is_truthy(all.meta.joined)
+    -- what is not from samples has no intervals
+    assert.is_nil(merged(counts).time_samples)
   end)
 
   it("finds functions after an edit", function()

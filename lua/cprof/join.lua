@@ -23,7 +23,7 @@ end
 -- what is known of the times is the second one's
 local from_times = { "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
-  "clock_backwards", "clock_backwards_ns", "started_at" }
+  "clock_backwards", "clock_backwards_ns", "started_at", "rate" }
 local from_counts = { "pid", "program", "lua_version", "cprof_version",
   "events", "unmatched", "truncated", "folded", "fold_at", "hook_lost",
   "ended", "options" }
@@ -46,7 +46,7 @@ local function found(counts, times, node, moved, none)
 end
 
 local function meta_of(counts, times, told)
-  local out = { joined = told }
+  local out = { joined = told, samples = times.time_samples }
   for _, key in ipairs(from_times) do out[key] = times.meta[key] end
   for _, key in ipairs(from_counts) do out[key] = counts.meta[key] end
   out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or

@@ -84,7 +84,7 @@ function listing.row(view, line, greatest)
     view.most)
   local spent, called = own > 0, figures.calls > 0
   return {
-    page.samples and "" or { format.count(figures.hits), style },
+    view.profile.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
     cell(spent, page:share(own, own_bounded, whole)),
     cell(called, format.count(figures.calls)),

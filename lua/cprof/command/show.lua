@@ -149,7 +149,7 @@ function show.call(parsed, fail)
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
                       counts = page.counts(profile),
-                      samples = profile.samples },
+                      samples = profile.time_samples },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -12,7 +12,7 @@ import { both, forked, fromColumns, layout } from "./tree.js";
 
 // Two profiles may count different things: calls, or samples.
 function sameCounts(model) {
-  return model.sampled === (model.before.samples !== undefined);
+  return model.sampled === model.before.sampled;
 }
 
 // A row for each function that is in either profile.
@@ -74,7 +74,7 @@ export function diff(app, root) {
 
   // how far a change may be off, where samples tell it
   function off(was, now) {
-    if (!model.sampled && before.samples === undefined) return "";
+    if (!model.samples && before.samples === undefined) return "";
     const far = uncertain(
       [was, before.whole, before.samples],
       [now, model.whole, model.samples?.n],

@@ -224,10 +224,21 @@ export class Shell {
 
   // A share in percent; of samples, with how far it may be off.
   share(n, whole = this.scope.whole, samples = this.scope.counted) {
+    const { model } = this;
     const text = percent(n, whole);
-    if (!this.model.sampled) return text;
-    const off = interval(n / Math.max(whole, 1), samples);
+    if (!model.samples) return text;
+    // joined with calls, samples are only known by the time
+    const known = model.sampled
+      ? samples
+      : (model.samples.n * whole) / Math.max(model.whole, 1);
+    const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
+  }
+
+  // The same of what a graph is drawn by.
+  drawnShare(n, whole, samples) {
+    const exact = this.state.by === "calls" && !this.model.sampled;
+    return exact ? percent(n, whole) : this.share(n, whole, samples);
   }
 
   // Its calls, or its samples and those of its callees, in words.

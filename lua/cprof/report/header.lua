@@ -116,23 +116,25 @@ function header.notes(profile, page)
 end
 
 ---How many samples there were a second.
----@param profile cprof.Profile  of mode "sample"
+---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
   local ns = profile.meta.wall_ns - profile.meta.paused_ns
-  return ns > 0 and profile.samples / ns * 1e9 or 0
+  return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
 ---What samples can tell.
----@param profile cprof.Profile  of mode "sample"
+---@param profile cprof.Profile  with times from samples
 ---@return string
 function header.certainty(profile)
   local asked = profile.meta.rate
-  return ("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
+  return ("%s%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
     "intervals overlap may be in any order; functions below %.2g %% may be " ..
-    "missing"):format(header.rate(profile),
+    "missing"):format(profile.samples and "" or ("times from %s, "):format(
+      plural(profile.time_samples, "sample", "samples")),
+    header.rate(profile),
     asked and (" of %s"):format(format.count(asked)) or "",
-    100 * sampled.least(profile.samples))
+    100 * sampled.least(profile.time_samples))
 end
 
 ---@param view cprof.View
@@ -162,7 +164,7 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
-  if profile.samples then page:line(header.certainty(profile)) end
+  if profile.time_samples then page:line(header.certainty(profile)) end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

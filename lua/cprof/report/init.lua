@@ -102,7 +102,7 @@ function report.make(profile, given, level)
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
                       counts = page.counts(profile),
-                      samples = profile.samples },
+                      samples = profile.time_samples },
   }
   header.show(view)
   view.page:gap()
