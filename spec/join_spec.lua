@@ -185,6 +185,25 @@ describe("cprof join", function()
       node(p, "leaf", "a").self_ns)
   end)
 
+  it("refuses what is hardly of one program", function()
+    local dir <close> = command.folder()
+    local counts = record(dir, "c.cprof", dir:file("x.lua", program))
+    local times = record(dir, "t.cprof", dir:file("y.lua",
+      "local function f() for i = 1, 1000000 do end end f() f()"))
+    local out, err, status = command.cprof("join", counts, times)
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.is_truthy(err:find("^cprof join: only [%d.]+ %% of the time of " ..
+      "%S*y%.lua is in functions that %S*x%.lua called in the other run; " ..
+      "%-%-force joins them\n$"), err)
+    out, err, status = command.cprof("join", "--force", counts, times)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("note: these are recordings of two programs: ",
+      1, true), err)
+    assert.is_truthy(err:find("note: only [%d.]+ %% of the time of "), err)
+    assert.is_truthy(out:find("calls are those of a run", 1, true), out)
+  end)
+
   it("says what cannot be joined", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)

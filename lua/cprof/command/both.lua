@@ -98,7 +98,7 @@ function both.run(parsed, words, options, at, fail)
   local times = load(second, "second", fail)
   local all, why = join.profiles(counts, times)
   if not all then fail(why) end
-  command.say_notes(counts, times)
+  command.say_notes(counts, times, why)
   local ok, message = all:save(to)
   if not ok then fail(message) end
   recordings.finish(filename.absolute(to, core.cwd() or "."))
