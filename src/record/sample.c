@@ -29,6 +29,8 @@ typedef struct Sampler {
   Lender lender;
   Unwinder unwinder;
   volatile sig_atomic_t busy;	/* must no hook be set? */
+  volatile sig_atomic_t held;	/* the same, until 'sample_goon' */
+  volatile sig_atomic_t later;	/* a signal that comes again; 0: none */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
 
@@ -73,10 +75,25 @@ static void sample_tick (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
   s->pace.ticks += s->pace.stands;
-  if (!s->busy) sample_arm(s);
+  if (!s->busy && !s->held) sample_arm(s);
   pace_next(&s->pace);
   s->pace.spent += sample_clock(s) - from;
   s->pace.spent_ns += platform_monotonic() - ns;
+}
+
+
+lua_State *sample_interrupt (Recorder *r, int number) {
+  Sampler *s = sample_of(r);
+  lua_State *L;
+  if (s == NULL) return r->main;
+  if (s->busy) {
+    s->later = number;
+    return NULL;
+  }
+  s->held = 1;
+  L = running_find(&s->running);
+  if (lend_is(&s->lender, lua_gethook(L))) lend_back(&s->lender, L, NULL);
+  return L;
 }
 
 /* }====================================================== */
@@ -85,6 +102,20 @@ static void sample_tick (void *ud) {
 /* {======================================================
 ** Hooks
 ** ======================================================= */
+
+static void sample_unbusy (Sampler *s) {
+  int number = s->later;
+  if (--s->busy > 0 || number == 0) return;
+  s->later = 0;
+  raise(number);
+}
+
+
+void sample_goon (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s != NULL) s->held = 0;
+}
+
 
 void sample_hold (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
@@ -96,7 +127,7 @@ void sample_hold (Recorder *r, lua_State *L) {
 
 void sample_release (Recorder *r) {
   Sampler *s = sample_of(r);
-  if (s != NULL) s->busy--;
+  if (s != NULL) sample_unbusy(s);
 }
 
 /* }====================================================== */
@@ -206,7 +237,7 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
     nogc_settle(r->hot, L);
   }
   lua_settop(L, top);
-  s->busy--;
+  sample_unbusy(s);
   if (r != NULL && sample_on(r)) interval_end(r, L);
   if (own != NULL) own(L, ar);
 }
@@ -233,7 +264,7 @@ int sample_settle (Recorder *r, lua_State *L) {
     ok = 1;
   }
   lua_settop(L, top);
-  s->busy--;
+  sample_unbusy(s);
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
     recorder_end(r, "the program took the signal that samples need");
     ok = 0;
