@@ -297,6 +297,54 @@ describe("cprof run --both", function()
       assert.is_true(helper.named(p, "leaf").self_ns > 0.2 * all)
     end)
 
+  it("fails as the program does", function()
+    local dir <close> = command.folder()
+    local to = dir:file "both.cprof"
+    local function both(...)
+      return command.cprof("run", "--both", "-o", to, ...)
+    end
+    for _, words in ipairs {
+      { 1, "cannot open", dir:file "none.lua" },
+      { 1, "bad.lua:1: unexpected symbol near '='",
+        dir:file("bad.lua", "local x = = 1") },
+      { 1, "(command line):1: unexpected symbol near <eof>", "-e", "x(" },
+      { 2, "module 'no.such.module' not found", "-m", "no.such.module" },
+    } do
+      local out, err, status = both(table.unpack(words, 3))
+      assert.equal("", out)
+      assert.equal(words[1], status)
+      assert.is_truthy(err:find(words[2], 1, true), err)
+      assert.is_nil(err:find("recorded nothing", 1, true), err)
+      assert.is_nil(err:find("cannot open[^\n]*\n.", 1), err)
+      assert.is_nil(io.open(to))
+    end
+    -- what it did until then is kept
+    for _, case in ipairs { { 1, "error 'oops'" }, { 1, "error {}" },
+      { 3, "os.exit(3)" }, { 255, "os.exit(255, true)" },
+      { 0, "os.exit(true)" }, { 1, "os.exit(false)" } } do
+      local _, err, status = both(dir:file("x.lua", program .. case[2]))
+      assert.equal(case[1], status, case[2])
+      assert.is_truthy(err:find("times from [%d,]+ sample"), err)
+      local p = assert(profiler.load(to))
+      assert.equal(300, sum(p, "leaf", "calls"))
+      os.remove(to)
+    end
+  end)
+
+  it("does not go on with the second run after a signal", function()
+    local dir <close> = command.folder()
+    local to = dir:file "both.cprof"
+    local out, err, status = command.cprof("run", "--both", "-o", to,
+      dir:file("x.lua", program .. [[
+        io.write "run" io.stdout:flush()
+        os.execute "kill -KILL $PPID"]]))
+    assert.equal("run", out)
+    assert.equal(137, status)
+    assert.is_truthy(err:find("note: the first run was interrupted", 1,
+      true), err)
+    assert.equal(300, sum(assert(profiler.load(to)), "leaf", "calls"))
+  end)
+
   it("runs code, and is what was recorded last", function()
     local out, err, status = command.cprof("run", "--both", "-e",
       "local function f() end f() f() io.write(...)", "-x")

@@ -129,12 +129,12 @@ end
 function header.certainty(profile)
   local asked = profile.meta.rate
   return ("%s%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
-    "intervals overlap may be in any order; functions below %.2g %% may be " ..
+    "intervals overlap may be in any order; functions below %g %% may be " ..
     "missing"):format(profile.samples and "" or ("times from %s, "):format(
       plural(profile.time_samples, "sample", "samples")),
     header.rate(profile),
     asked and (" of %s"):format(format.count(asked)) or "",
-    100 * sampled.least(profile.time_samples))
+    tonumber(("%.2g"):format(100 * sampled.least(profile.time_samples))))
 end
 
 ---@param view cprof.View
