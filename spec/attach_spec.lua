@@ -228,6 +228,9 @@ describe("cprof attach", function()
         "--seconds 0.3 $pid")
       assert.is_truthy(out:find("^cprof: x.lua\n"), out .. err)
       assert.is_truthy(out:find("  work  +x.lua:", 1), out)
+      -- lines, as cprof run has them
+      assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
+        nil, out)
       assert.is_truthy(out:find "\nNext: cprof show work\n", out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(err:find "^recording process %d+ %(x.lua%)\n$", err)

@@ -78,6 +78,7 @@ local function start(options, file, request)
   state.recording = { file = file, id = request and request.id }
   core.alarm(request and tonumber(request.seconds))
   tell { state = "recording", file = file, id = state.recording.id }
+  core.reset()  -- of what led here
 end
 
 local function serve(request)
