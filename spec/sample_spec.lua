@@ -170,7 +170,10 @@ describe("mode sample", function()
     end
     near(f.self_ns, sum, f.self_ns * 0.1, "ns")
     assert.is_true(braces > sum / 2)
-    assert.truthy(p:annotate(nil, { expressions = true, width = 100 }))
+    local text = p:annotate(nil, { expressions = true, width = 100 })
+    assert.truthy(text:find("\nbelow a line: the share of the time that " ..
+      "its parts took, in %\n", 1, true), text)
+    assert.falsy(p:annotate(nil, { width = 100 }):find "below a line")
   end)
 
   it("sees coroutines under what has resumed them", function()

@@ -216,10 +216,13 @@ local function points(n)
   return text == "0.0" and text or sign(n, text)
 end
 
+local unsure_note <const> = "~ within the error of the samples: it may not " ..
+  "have changed"
+
 -- marks a figure that may well be 0
 local function mark(view, n, off, text)
   if math.abs(n) > off or text:find "^0" then return text end
-  view.marked = true
+  view.page:footnote(unsure_note)
   return "~" .. text
 end
 
@@ -336,9 +339,6 @@ local function table_of(view, entries, parsed)
       more == 1 and "" or "s", signed(view.page, more_ns)))
   end
   on:explain()
-  if view.marked then
-    on:rest "~ within the error of the samples: it may not have changed"
-  end
 end
 
 -- }======================================================
