@@ -69,7 +69,7 @@ typedef struct Options {
 */
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* ... in modes count and sample, in their place */
+  const Pages *instructions;	/* modes count and sample: in place of lines */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
   /* Takes all that there is so far. 0: no room for it. */

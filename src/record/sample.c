@@ -66,6 +66,7 @@ static uint64_t sample_clock (const Sampler *s) {
 static void sample_arm (Sampler *s) {
   lua_State *L = s->unwinder.at != NULL ? running_find(&s->running)
                                     : s->recorder->main;
+  running_look(&s->running, L, &s->unwinder.top);
   if (lend_take(&s->lender, L, pace_stuck(&s->pace))) s->pace.waited = 0;
   else s->pace.waited++;
 }

@@ -56,6 +56,15 @@ const theme = {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+// In the colours that were chosen, else those of the system.
+function dress() {
+  document.documentElement.dataset.theme =
+    theme.get() || (dark.matches ? "dark" : "light");
+}
+
+// before the profile is read
+dress();
+
 export class Shell {
   constructor(root, model) {
     this.root = root;
@@ -92,9 +101,10 @@ export class Shell {
   start() {
     const { program } = this.model.meta;
     document.title = `${program} · cprof`;
-    const saved = theme.get();
-    if (saved) this.dress(saved);
-    dark.addEventListener("change", () => this.redraw());
+    dark.addEventListener("change", () => {
+      dress();
+      this.redraw();
+    });
     this.header = h("header", { class: "head" });
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
@@ -114,19 +124,14 @@ export class Shell {
     this.status.textContent = text;
   }
 
-  dress(value) {
-    document.documentElement.dataset.theme = value;
-  }
-
   isDark() {
-    const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : dark.matches;
+    return document.documentElement.dataset.theme === "dark";
   }
 
   switchTheme() {
     const to = this.isDark() ? "light" : "dark";
     theme.set(to);
-    this.dress(to);
+    document.documentElement.dataset.theme = to;
     this.redraw();
   }
 
