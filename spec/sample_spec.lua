@@ -59,6 +59,16 @@ local function sleeping(p)
     record(p, "spec_host.sleep")
 end
 
+-- The tick may have come before this looks: then, none comes while it waits.
+local function tear(mask, count)
+  local ok, message
+  for _ = 1, 3 do
+    ok, message = pcall(host.tear, mask, count)
+    if ok then return end
+  end
+  error(message)
+end
+
 -- the share of the samples that a function has, and its callees with it
 local function shares(p, f)
   f = type(f) == "function" and helper.find(p, f) or
@@ -443,10 +453,10 @@ describe("a program that is sampled", function()
     local function hook() end
     debug.sethook(hook, "l")
     profiler.start { mode = "sample", rate = 1000 }
-    host.tear(1, 0)
+    tear(1, 0)
     local f, mask, count = debug.gethook()
     debug.sethook(hook, "c")
-    host.tear(1 << 3, 1000000)
+    tear(1 << 3, 1000000)
     local f2, mask2, count2 = debug.gethook()
     profiler.stop()
     assert.same({ hook, "c", 0 }, { f, mask, count })
@@ -456,7 +466,7 @@ describe("a program that is sampled", function()
   it("is sampled on where it was about to take its hook away at a tick",
     function()
       profiler.start { mode = "sample", rate = 1000 }
-      host.tear(1 << 3, 1 << 30)
+      tear(1 << 3, 1 << 30)
       local function one()
         local s = 0
         for i = 1, slow and 3e7 or 1e8 do s = s + i end
@@ -613,14 +623,14 @@ describe("a program that is sampled", function()
           coroutine.wrap(function() spin(100) end)()
         end
       end
-      local _, _, status = host.kill(doomed, 20000 * i)
+      local _, _, status = host.kill(doomed, (slow and 100000 or 20000) * i)
       assert.equal(9, status)
       local p = assert(profiler.load(path))
       helper.check(p)
       assert.equal("the program ended without stopping it", p.meta.ended)
     end
     local p = assert(profiler.load(path))
-    assert.is_true(shares(p, spin) > 0.3)
+    assert.is_true(shares(p, spin) > 0.3, shares(p, spin) .. " of " .. p.samples)
     os.remove(path)
   end)
 
