@@ -692,7 +692,8 @@ describe("a program that is sampled", function()
       assert.equal("the program ended without stopping it", p.meta.ended)
     end
     local p = assert(profiler.load(path))
-    assert.is_true(shares(p, spin) > 0.3, shares(p, spin) .. " of " .. p.samples)
+    assert.is_true(shares(p, spin) > 0.3,
+      shares(p, spin) .. " of " .. p.samples)
     os.remove(path)
   end)
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/attach.h"
+#include "record/lend.h"
 #include "record/sample.h"
 
 
@@ -28,12 +29,7 @@ static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
 
 /* the program's hook where samples are taken */
-typedef struct SignalsHook {
-  lua_Hook hook;
-  int mask, count;
-} SignalsHook;
-
-static SignalsHook signals_own;
+static LentHook signals_own;
 
 static const int signals_fatal[] = {SIGTERM, SIGHUP};
 
@@ -79,7 +75,7 @@ static void signals_end (int number) {
 /* Runs in the place of another hook, at the next instruction. */
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
-  const SignalsHook *own = &signals_own;
+  const LentHook *own = &signals_own;
   (void)ar;
   if (r == NULL || !sample_on(r)) attach_restore(r, L);
   else {
@@ -125,6 +121,10 @@ static int signals_interrupt (void) {
 /* }====================================================== */
 
 
+/*
+** For SIGINT, it calls lua_sethook, lua_gethook and its like, and what
+** 'sample_interrupt' does, see there.
+*/
 static void signals_handle (int number) {
   if (number != SIGINT || !signals_interrupt()) signals_end(number);
 }

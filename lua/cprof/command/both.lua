@@ -99,16 +99,17 @@ function both.run(parsed, words, options, at, fail)
   local timing = parsed.sample and {} or { "--sample" }
   local status = record(words, pick(options, sampling), {}, first, program)
   local counts = load(first, "first", status, fail)
-  local all, why = counts, nil
+  local all = counts
   if killed(status) then
     terminal.say "note: the first run was interrupted: there was no second\n"
   else
     local again = record(words, pick(options, counting), timing, second,
       program)
     local times = load(second, "second", again, fail)
-    all, why = join.profiles(counts, times)
-    if not all then fail(why) end
+    local sum, why = join.profiles(counts, times)
+    if not sum then fail(why) end
     command.say_notes(counts, times, why)
+    all = sum
   end
   local ok, message = all:save(to)
   if not ok then fail(message) end
