@@ -38,6 +38,7 @@ local cprof = { _VERSION = core.version }
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
+---@field memory? boolean      count what is allocated, by function and line
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
@@ -58,6 +59,7 @@ local start_options = {
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
   compensate = { type = "boolean", default = true },
+  memory = { type = "boolean", default = false },
 }
 
 internal.add()
@@ -172,6 +174,7 @@ function cprof.start(opts)
     internal = internal.list(),
     filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
+    memory = o.memory,
     max_nodes = o.max_nodes,
     file = o.file,
     meta = profile.strings { program = program, lua_version = _VERSION,

@@ -1,6 +1,7 @@
 -- Sums of profiles: of many runs, or of many machines, also of a program
 -- that was edited in between.
 
+local allocations = require "cprof.allocations"
 local compare = require "cprof.compare"
 local core = require "cprof.core"
 local instructions = require "cprof.instructions"
@@ -14,15 +15,17 @@ local merge = {}
 local function lines_of(profiles, maps, shifts)
   local sums, keys = {}, {}
   for i, p in ipairs(profiles) do
-    for func, line, hits, ns, raw in lines.each(p.counted) do
+    for func, line, hits, ns, raw, allocs, bytes in lines.each(p.counted) do
       local moved = line + (shifts[i][func] or 0)
       local key = maps[i][func] << 32 | (moved > 0 and moved or line)
       local sum = sums[key]
       if not sum then
-        sum = { 0, 0, 0 }
+        sum = { 0, 0, 0, 0, 0 }
         keys[#keys + 1], sums[key] = key, sum
       end
-      sum[1], sum[2], sum[3] = sum[1] + hits, sum[2] + ns, sum[3] + raw
+      for k, figure in ipairs { hits, ns, raw, allocs, bytes } do
+        sum[k] = sum[k] + figure
+      end
     end
   end
   table.sort(keys)
@@ -73,7 +76,7 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "program",
+  for _, key in ipairs { "mode", "clock", "internals", "memory", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
@@ -87,6 +90,7 @@ local function meta_of(profiles)
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
     out.folded = out.folded or meta.folded
+    out.allocator_lost = out.allocator_lost or meta.allocator_lost
     out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
     if meta.program ~= first.program then out.program = "several programs" end
@@ -112,6 +116,18 @@ local function add_counters(profiles, maps, functions)
   for id, counters in pairs(sums) do functions[id].counters = counters end
 end
 
+-- what was allocated in functions, by kind
+local function add_allocated(profiles, maps, functions)
+  local sums = {}
+  for i, p in ipairs(profiles) do
+    for id, f in ipairs(p.functions) do
+      local to = maps[i][id]
+      sums[to] = allocations.add(sums[to], f.allocated)
+    end
+  end
+  for id, allocated in pairs(sums) do functions[id].allocated = allocated end
+end
+
 -- the newest first: what it says of lines is what holds
 local function newest_first(profiles)
   local order, out = {}, {}
@@ -132,6 +148,8 @@ local function differ(profiles)
     if p.meta.mode ~= first.mode then
       return ("mode %s and mode %s cannot be added up"):format(first.mode,
         p.meta.mode)
+    elseif p.meta.memory ~= first.memory then
+      return "profiles with and without allocations cannot be added up"
     elseif compare.clock(p.meta) ~= compare.clock(first) then
       return ("clock %s and clock %s cannot be added up"):format(first.clock,
         p.meta.clock)
@@ -151,6 +169,7 @@ function merge.sum(profiles)
     nodes[i], maps[i], shifts[i] = p.nodes, all:add(p)
   end
   add_counters(sorted, maps, all.functions)
+  add_allocated(sorted, maps, all.functions)
   return profile.new(function(f) return f.name, f.title end,
     core.merge(nodes, maps, shifts), all.functions, meta_of(profiles),
     lines_of(sorted, maps, shifts), all.sources)

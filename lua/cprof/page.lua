@@ -9,21 +9,21 @@ local page = {}
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
----@field counts boolean?   are there instructions in the place of times?
+---@field unit "ns"|"count"|"bytes"  of what is measured: "count" of
+---    instructions or allocations
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
 local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", counts?: boolean }  counts: what would
----  be times are instructions
+---  color?: "auto"|"always"|"never", unit?: string }
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, counts = o.counts, out = {}, bounded = false,
+    markdown = md, unit = o.unit or "ns", out = {}, bounded = false,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -114,17 +114,21 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
----A page of a profile has its unit.
+---The unit of what a profile measures.
 ---@param p cprof.Profile
----@return boolean
-function page.counts(p) return p.meta.mode == "count" end
+---@return "ns"|"count"|"bytes"
+function page.unit(p)
+  if p.meta.measure == "bytes" then return "bytes" end
+  return (p.meta.measure or p.meta.mode == "count") and "count" or "ns"
+end
 
----A time as it is printed; see bound.
+---A time, or what is in its place, as it is printed; see bound.
 ---@param most integer
 ---@param bounded boolean
 ---@return string
 function Page:time(most, bounded)
-  if self.counts then return format.count(most) end
+  if self.unit == "count" then return format.count(most) end
+  if self.unit == "bytes" then return format.bytes(most) end
   if not bounded then return format.time(most) end
   self.bounded = true
   return "<" .. format.time(most)

@@ -1,5 +1,6 @@
 -- The profile: the one data model that every view reads.
 
+local allocations = require "cprof.allocations"
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local coverage = require "cprof.coverage"
@@ -28,6 +29,9 @@ local text = require "cprof.text"
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
+---@field memory boolean       were allocations counted?
+---@field allocator_lost boolean  did another allocator replace the
+---    profiler's? Then what came after it was not counted.
 ---@field live boolean?        loaded while it is still being recorded
 ---@field since_last_event_ns integer?  then: the time without any event
 ---@field events integer?      calls and returns that were seen
@@ -60,6 +64,13 @@ local text = require "cprof.text"
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
+---@field self_allocs? integer  with `memory`: what it allocated itself, ...
+---@field self_bytes? integer
+---@field total_allocs? integer  ... and with its callees
+---@field total_bytes? integer
+---@field allocated? table<string, { allocs: integer, bytes: integer }>  what
+---    it allocated itself, by kind: table, string, closure, userdata,
+---    thread, other (what these contain: elements, stacks, code)
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
@@ -77,6 +88,10 @@ local text = require "cprof.text"
 ---@field self_ns integer
 ---@field self_raw_ns integer  with overhead
 ---@field total_ns integer
+---@field self_allocs? integer  with `memory`
+---@field self_bytes? integer
+---@field total_allocs? integer
+---@field total_bytes? integer
 
 ---@class cprof.Row            a group of functions, as one
 ---@field title string
@@ -145,6 +160,7 @@ local function describe(raw, row, given, title, counting)
     line = raw.line, last_line = raw.last_line,
     fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
+    allocated = raw.allocated,
   }
   if counting then
     out.instructions, out.total_instructions = row.self_ns, row.total_ns
@@ -183,6 +199,7 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
       counting)
   end
+  if meta.memory then allocations.attach(functions, nodes) end
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,

@@ -319,7 +319,8 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
       f->lines.list != NULL || f->instructions.list != NULL)
     return 1;
   if (!by->instructions)
-    return lines_init(&f->lines, fs->memory, by->pages, f->id, p, code);
+    return lines_init(&f->lines, fs->memory, by->pages, f->id, p, code,
+                      by->memory);
   if (p->code == NULL) return 1;
   return instructions_init(&f->instructions, fs->memory, by->pages, f->id,
                            p->code, places, p->size / BYTECODE_INSTRUCTION);

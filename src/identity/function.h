@@ -83,6 +83,7 @@ typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
   int lines;		/* are lines counted? */
   int instructions;	/* or rather instructions, of the same sources? */
+  int memory;		/* and what is allocated on lines? */
   uint32_t limit;	/* most functions */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */

@@ -59,6 +59,12 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
   lnodes_set(L, "calls", n->calls);
+  if (nodes->memory) {
+    lnodes_set(L, "self_allocs", n->allocs);
+    lnodes_set(L, "self_bytes", n->bytes);
+    lnodes_set(L, "total_allocs", n->totalallocs);
+    lnodes_set(L, "total_bytes", n->totalbytes);
+  }
   if (nodes->counting) {
     lnodes_set(L, "instructions", n->self);
     lnodes_set(L, "total_instructions", n->total);
@@ -78,6 +84,27 @@ static int nodes_counting (lua_State *L) {
 }
 
 
+/* nodes -> : what was allocated in them was counted */
+static int nodes_memory (lua_State *L) {
+  lnodes_check(L, 1)->memory = 1;
+  return 0;
+}
+
+
+/*
+** nodes, "allocs" or "bytes" -> nodes that have these in the place of times.
+** Nothing was allocated for the profiler.
+*/
+static int nodes_measured (lua_State *L) {
+  static const char *const names[] = {"allocs", "bytes", NULL};
+  const Nodes *nodes = lnodes_check(L, 1);
+  Measure m = (Measure)luaL_checkoption(L, 2, NULL, names);
+  nodes_measure(nodes, m, lnodes_new(L, nodes->count));
+  lnodes_check(L, -1)->memory = nodes->memory;
+  return 1;
+}
+
+
 /* nodes -> what is 100 %: all but overhead */
 static int nodes_program (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -89,7 +116,7 @@ static int nodes_program (lua_State *L) {
 
 /*
 ** nodes, id -> parent, function, line of the call, calls, self, total; self
-** and total with overhead, most frames at once
+** and total with overhead, most frames at once; allocations, and bytes
 */
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -106,7 +133,9 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->raw);
   lua_pushinteger(L, n->rawtotal);
   lua_pushinteger(L, n->depth);
-  return 9;
+  lua_pushinteger(L, n->allocs);
+  lua_pushinteger(L, n->bytes);
+  return 11;
 }
 
 
@@ -132,7 +161,8 @@ typedef struct Walker {
 
 
 /*
-** -> id, depth, function, line of the call, calls, self, total. Overhead
+** -> id, depth, function, line of the call, calls, self, total, allocations,
+** bytes. Overhead
 ** is no part of the program: its node is left out, and its time of the
 ** root's total.
 */
@@ -155,7 +185,9 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->calls);
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
-  return 7;
+  lua_pushinteger(L, n->allocs);
+  lua_pushinteger(L, n->bytes);
+  return 9;
 }
 
 
@@ -185,6 +217,8 @@ static const luaL_Reg lnodes_methods[] = {
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"counting", nodes_counting},
+  {"memory", nodes_memory},
+  {"measured", nodes_measured},
   {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},

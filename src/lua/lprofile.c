@@ -12,8 +12,17 @@
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
+#include "record/allocations.h"
 #include "record/control.h"
 #include "record/nogc.h"
+
+
+const char *lprofile_kind (int kind) {
+  static const char *const names[ALLOC_KINDS] = {
+    "table", "string", "closure", "userdata", "thread", "other"
+  };
+  return names[kind];
+}
 
 
 void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
@@ -168,6 +177,10 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "pid", r->pid);
   lnodes_set(L, "events", (lua_Integer)r->events);
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
+  lua_pushboolean(L, r->tree.memory);
+  lua_setfield(L, -2, "memory");
+  lua_pushboolean(L, r->allocator_lost);
+  lua_setfield(L, -2, "allocator_lost");
   lnodes_set(L, "truncated", snapshot_truncated(r));
   lnodes_set(L, "fold_at", r->tree.foldat);
   lua_pushboolean(L, r->tree.nodes.count >= r->tree.foldat);
@@ -205,6 +218,22 @@ static void snapshot_pushinstructions (lua_State *L, const Function *f) {
 }
 
 
+/* { [kind] = { allocs, bytes } } of what was allocated in a function */
+static void snapshot_pushkinds (lua_State *L, const KindsAllocated *kinds) {
+  int i;
+  lua_createtable(L, 0, ALLOC_KINDS);
+  for (i = 0; i < ALLOC_KINDS; i++) {
+    const Allocated *a = &kinds->kind[i];
+    if (a->count == 0) continue;
+    lua_createtable(L, 0, 2);
+    lnodes_set(L, "allocs", (lua_Integer)a->count);
+    lnodes_set(L, "bytes", (lua_Integer)a->bytes);
+    lua_setfield(L, -2, lprofile_kind(i));
+  }
+  lua_setfield(L, -2, "allocated");
+}
+
+
 static void snapshot_pushfunctions (lua_State *L, const Recording *r,
                                     const Snapshot *s) {
   const Functions *fs = &r->functions;
@@ -219,18 +248,19 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
     snapshot_pushinstructions(L, f);
+    if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }
 }
 
 
-/* { function, line, hits, ns, ns with overhead, ... } */
+/* { function, line, hits, ns, ns with overhead, allocations, bytes, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 5, 0);
+  lua_createtable(L, (int)s->lines * 7, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 5;
+    lua_Integer at = (lua_Integer)i * 7;
     lua_pushinteger(L, (lua_Integer)l->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, l->line);
@@ -241,6 +271,10 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lua_rawseti(L, -2, at + 4);
     lua_pushinteger(L, l->raw);
     lua_rawseti(L, -2, at + 5);
+    lua_pushinteger(L, l->allocs);
+    lua_rawseti(L, -2, at + 6);
+    lua_pushinteger(L, l->bytes);
+    lua_rawseti(L, -2, at + 7);
   }
 }
 
@@ -316,9 +350,11 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
   Recorder *r = lstate_recorder(L);
   int held = nogc_begin(r, L), status;
   int under = lua_gettop(L) - arguments;
+  allocations_mute(r);
   lua_pushcfunction(L, f);
   lua_insert(L, under + 1);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
+  allocations_unmute(r);
   if (held) nogc_end(r, L);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;

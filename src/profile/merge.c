@@ -75,6 +75,8 @@ void merge_figures (ProfileNode *n, const ProfileNode *from) {
   n->self += from->self;
   n->raw += from->raw;
   n->tails += from->tails;
+  n->allocs += from->allocs;
+  n->bytes += from->bytes;
   if (from->depth > n->depth) n->depth = from->depth;
 }
 

@@ -12,11 +12,27 @@ void nodes_total (ProfileNode *list, uint32_t count) {
   for (i = 0; i < count; i++) {
     list[i].total = list[i].self;
     list[i].rawtotal = list[i].raw;
+    list[i].totalallocs = list[i].allocs;
+    list[i].totalbytes = list[i].bytes;
   }
   for (i = count; i-- > 1; ) {
     ProfileNode *parent = &list[list[i].parent];
     parent->total += list[i].total;
     parent->rawtotal += list[i].rawtotal;
+    parent->totalallocs += list[i].totalallocs;
+    parent->totalbytes += list[i].totalbytes;
+  }
+}
+
+
+void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
+  uint32_t i;
+  memcpy(list, nodes->list, nodes->count * sizeof *list);
+  for (i = 0; i < nodes->count; i++) {
+    ProfileNode *n = &list[i];
+    n->self = n->raw = m == MEASURE_BYTES ? n->bytes : n->allocs;
+    n->total = n->rawtotal = m == MEASURE_BYTES ? n->totalbytes
+                                                : n->totalallocs;
   }
 }
 

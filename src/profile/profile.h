@@ -22,13 +22,25 @@ typedef struct ProfileNode {
   int64_t raw;		/* ns: 'self' with overhead */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
+  int64_t allocs, bytes;	/* that were allocated in this node ... */
+  int64_t totalallocs, totalbytes;	/* ... and all below */
 } ProfileNode;
 
 typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   int counting;		/* are these instructions, not times? */
+  int memory;		/* were allocations counted? */
 } Nodes;
+
+/* what is the self and total of a node; in place of times */
+typedef enum Measure {
+  MEASURE_ALLOCS,
+  MEASURE_BYTES
+} Measure;
+
+/* Fills 'list' with 'nodes', of which 'm' is the self and total. */
+CPROF_I void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list);
 
 /* what was counted for a line of a function */
 typedef struct ProfileLine {
@@ -37,6 +49,7 @@ typedef struct ProfileLine {
   int64_t hits;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with overhead */
+  int64_t allocs, bytes;
 } ProfileLine;
 
 /* Sums up 'total' from 'self', and 'rawtotal' from 'raw'. */

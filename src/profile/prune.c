@@ -12,6 +12,8 @@ static void prune_add (ProfileNode *to, const ProfileNode *from) {
   to->calls += from->calls;
   to->self += from->self;
   to->raw += from->raw;
+  to->allocs += from->allocs;
+  to->bytes += from->bytes;
   to->depth = 1;
 }
 

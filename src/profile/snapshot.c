@@ -56,6 +56,10 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
   if (!t->fold) p->tails = n->as.full.tails;
   else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
   if (p->tails > p->calls) p->tails = (uint32_t)p->calls;
+  if (t->memory) {
+    p->allocs = (int64_t)tree_allocated(t, n->id)->count;
+    p->bytes = (int64_t)tree_allocated(t, n->id)->bytes;
+  }
 }
 
 
@@ -105,8 +109,10 @@ static void functions_owners (Work *w) {
 ** Lines
 ** ======================================================= */
 
-static int line_counted (const Line *l) {
-  return l->hits != 0 || l->self != 0;
+static int line_counted (const Lines *l, uint32_t index) {
+  const Line *line = &l->list[index];
+  const Allocated *a = lines_allocated(l, index);
+  return line->hits != 0 || line->self != 0 || (a != NULL && a->count != 0);
 }
 
 
@@ -115,7 +121,7 @@ static uint32_t lines_count (const Recording *r) {
   for (i = 0; i < r->functions.list.count; i++) {
     const Lines *l = &functions_at(&r->functions, i)->lines;
     for (k = 0; l->list != NULL && k < l->count; k++)
-      count += (uint32_t)line_counted(&l->list[k]);
+      count += (uint32_t)line_counted(l, k);
   }
   return count;
 }
@@ -139,6 +145,13 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
 }
 
 
+static void line_allocate (ProfileLine *to, const Allocated *a) {
+  if (a == NULL) return;
+  to->allocs = (int64_t)a->count;
+  to->bytes = (int64_t)a->bytes;
+}
+
+
 /*
 ** The lines of function 'id': their raw times are shares of its raw time
 ** by their ticks, and 'self' is, for now, what overhead leaves of it.
@@ -156,13 +169,14 @@ static void lines_function (Work *w, uint32_t id) {
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
     ProfileLine *to = &s->line[s->lines];
-    if (!line_counted(from)) continue;
+    if (!line_counted(l, k)) continue;
     ticks += (double)from->self;
     sum = line_share(whole, ticks, all);
     to->func = func;
     to->line = (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
+    line_allocate(to, lines_allocated(l, k));
     to->self = to->raw - (int64_t)line_overhead(w, from, to->raw,
                                                 given ? given + k : NULL);
     w->lines[func] += (double)(to->raw - to->self);

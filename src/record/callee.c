@@ -5,6 +5,7 @@
 #include "record/callee.h"
 
 #include "identity/collection.h"
+#include "record/allocations.h"
 
 
 const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
@@ -13,9 +14,12 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   Functions *fs = &r->recording.functions;
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
-  const Function *f = key->lines == CALLEE_C
+  const Function *f;
+  allocations_mute(r);
+  f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
     : functions_lua(fs, L, L, ar, &by);
+  allocations_unmute(r);
   if (f == NULL) {
     recorder_nomemory(r);
     return NULL;

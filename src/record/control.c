@@ -4,6 +4,7 @@
 
 #include "record/control.h"
 
+#include "record/allocations.h"
 #include "record/attach.h"
 #include "record/coroutine.h"
 #include "record/nogc.h"
@@ -105,11 +106,16 @@ static void control_detach (Recorder *r, lua_State *L) {
 
 static int control_begin (Recorder *r, lua_State *L, const Options *o,
                           int level) {
-  if (recorder_begin(r, L, o) && control_attach(r, L, level)) {
+  int ok = recorder_begin(r, L, o) && allocations_begin(r, L);
+  allocations_mute(r);
+  ok = ok && control_attach(r, L, level);
+  if (ok) {
     r->recording.figures->begun = r->hot->last;
     if (r->store != NULL) r->store->started(r->store, r, L);
-    return 1;
   }
+  allocations_unmute(r);
+  if (ok) return 1;
+  allocations_end(r, L);
   return recorder_nomemory(r);
 }
 
@@ -146,8 +152,8 @@ static int reset_reroot (Recorder *r, Stack *s) {
 }
 
 
-/* Begins again with what runs now, in another store if there is one. */
-static int control_again (Recorder *r, Store *to) {
+/* See 'control_again'. Meanwhile frames have no nodes. */
+static int reset_begin (Recorder *r, Store *to) {
   Hot *h = r->hot;
   Stack *s = NULL;
   if (r->state == STATE_RUNNING) r->current->top = h->top;
@@ -164,11 +170,22 @@ static int control_again (Recorder *r, Store *to) {
 }
 
 
+/* Begins again with what runs now, in another store if there is one. */
+static int control_again (Recorder *r, lua_State *L, Store *to) {
+  int ok;
+  allocations_mute(r);
+  ok = reset_begin(r, to);
+  if (ok && to != NULL) to->started(to, r, L);
+  allocations_unmute(r);
+  return ok;
+}
+
+
 /* This is the child of the process that was recorded. */
 static void control_fork (Recorder *r, lua_State *L) {
   Store *to = r->store ? r->store->child(r->store, r) : NULL;
   if (to != NULL) {
-    if (control_again(r, to)) to->started(to, r, L);
+    control_again(r, L, to);
     return;
   }
   if (r->store != NULL) r->store->abandon(r->store, r);
@@ -186,7 +203,7 @@ int control_reset (Recorder *r, lua_State *L) {
   if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
     return 0;
-  return control_again(r, NULL);
+  return control_again(r, L, NULL);
 }
 
 /* }====================================================== */
@@ -194,6 +211,7 @@ int control_reset (Recorder *r, lua_State *L) {
 
 void control_settle (Recorder *r, lua_State *L) {
   if (r->callback) return;
+  allocations_check(r, L);
   if (!control_active(r, L)) {  /* it may have ended by itself */
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
@@ -208,6 +226,7 @@ void control_settle (Recorder *r, lua_State *L) {
 int control_stop (Recorder *r, lua_State *L) {
   if (r->callback == CALLBACK_FILTER) return 0;
   control_settle(r, L);
+  allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_detach(r, L);
   r->state = STATE_STOPPED;

@@ -9,6 +9,7 @@
 
 #include "record/hook.h"
 
+#include "record/allocations.h"
 #include "record/attach.h"
 #include "record/callee.h"
 #include "record/calltrace.h"
@@ -421,6 +422,7 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   if (r != NULL && r->callback) return;
+  if (r) allocations_end(r, L);
   attach_release(r, L);
   f = lua_gethook(L);
   if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);

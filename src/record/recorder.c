@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 
 #include "identity/collection.h"
+#include "record/allocations.h"
 
 
 /* addresses: keys in the registry */
@@ -76,6 +77,7 @@ static int recorder_gc (lua_State *L) {
   Recorder *r = *box;
   if (r == NULL) return 0;
   recorder_close(r, L);
+  allocations_end(r, L);
   *box = NULL;
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
@@ -192,6 +194,7 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   p.exclude_c = o->exclude_c;
   p.lines = o->mode == MODE_LINE || o->mode == MODE_COUNT;
   p.instructions = o->mode == MODE_COUNT;
+  p.memory = o->memory;
   p.limit = o->max_nodes;
   p.internal = r->internal;
   p.internals = r->internals;
@@ -214,7 +217,12 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
-  if (r->store != NULL) x->tree.nodes.pages = r->store->nodes;
+  x->tree.memory = o->memory;
+  if (r->store != NULL) {
+    x->tree.nodes.pages = r->store->nodes;
+    x->tree.allocated.pages = r->store->allocated;
+    x->tree.kinds.pages = r->store->kinds;
+  }
 }
 
 
@@ -286,6 +294,7 @@ int recorder_clear (Recorder *r) {
   r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
+  memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
   h->counting.ci = NULL;
   recorder_choose(r);
   frames_clear(&r->frames);
@@ -391,8 +400,10 @@ void recorder_refresh (Recorder *r) {
 
 const Function *recorder_function (Recorder *r, lua_State *running,
                                    lua_State *at, lua_Debug *ar) {
-  const Function *f = functions_running(&r->recording.functions, running, at,
-                                        ar);
+  const Function *f;
+  allocations_mute(r);
+  f = functions_running(&r->recording.functions, running, at, ar);
+  allocations_unmute(r);
   recorder_refresh(r);
   return f;
 }
@@ -571,8 +582,10 @@ Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
     if (recorder_waits(r, s) || recorder_alive(r, running, s)) return s;
     stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
   }
+  allocations_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
   threads_add(running, L);
+  allocations_unmute(r);
   return stacks_add(&r->stacks, L);
 }
 

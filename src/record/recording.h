@@ -36,6 +36,7 @@ typedef struct Recording {
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
+  int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */
   int stopped;		/* are these figures the last ones? */
   const char *ended;	/* why it ended by itself, or NULL */

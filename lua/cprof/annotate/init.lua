@@ -176,7 +176,7 @@ function annotate.make(profile, source, given, level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
-    counts = page.counts(profile),
+    unit = page.unit(profile),
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

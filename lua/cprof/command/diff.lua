@@ -281,7 +281,7 @@ end
 local function head(view, side, path, profile)
   local meta = profile.meta
   local facts = (", %s, %s calls, mode %s, clock %s"):format(
-    page.counts(profile) and format.count(meta.instructions) ..
+    page.unit(profile) == "count" and format.count(meta.instructions) ..
       " instructions" or format.time(meta.wall_ns) .. " wall",
     format.count(select.calls(profile)), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
@@ -339,14 +339,14 @@ end
 function diff.call(parsed, fail)
   local before, older = input.load(parsed.before, fail, "previous")
   local after, newer = input.load(parsed.after, fail)
-  if page.counts(before) ~= page.counts(after) then
+  if page.unit(before) ~= page.unit(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
   end
   local view = {
     before = older, after = newer,
     page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color, counts = page.counts(before) },
+                      color = parsed.color, unit = page.unit(before) },
     whole = math.max(before.program_ns, after.program_ns),
   }
   local entries = entries_of(before, after)

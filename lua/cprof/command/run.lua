@@ -51,6 +51,8 @@ function run.define(parser)
   parser:option("--coverage", "The same, and at the end which lines, " ..
     "branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
+  parser:flag("--memory", "Count what is allocated, by function; with " ..
+    "--lines, by line, too.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -174,6 +176,7 @@ local function start_options(parsed, fail)
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
+    memory = parsed.memory or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,
     recursion = parsed.recursion,

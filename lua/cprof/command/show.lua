@@ -145,7 +145,7 @@ function show.call(parsed, fail)
     limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
-                      counts = page.counts(profile) },
+                      unit = page.unit(profile) },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

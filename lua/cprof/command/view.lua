@@ -17,7 +17,7 @@ function view.define(parser, limit, sort)
     "(default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
   parser:option("--sort", ("By what. (default: %s)"):format(sort))
-    :choices { "self", "total", "calls", "name" }
+    :choices { "self", "total", "calls", "name", "alloc", "allocs" }
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
   input.page(parser)

@@ -1,6 +1,7 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
+local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local lines = require "cprof.lines"
 local select = require "cprof.report.select"
@@ -58,6 +59,9 @@ local function gaps(profile, page)
       format.time(meta.since_last_event_ns))
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end
+  if meta.allocator_lost then
+    page:note "another allocator replaced cprof's; what it gave is not counted"
+  end
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
@@ -99,6 +103,28 @@ local function choice(profile, page)
   end
 end
 
+-- what self and total are, if not times
+local units = { bytes = "self and total are bytes allocated",
+                allocs = "self and total are allocations" }
+
+-- how much was allocated, and of what
+local function memory(profile, page)
+  local sum, parts = allocations.sum(profile), {}
+  local list = {}
+  for _, kind in ipairs(allocations.kinds) do
+    local of = sum.kinds[kind]
+    if of then list[#list + 1] = { kind = kind, bytes = of.bytes } end
+  end
+  table.sort(list, function(a, b) return a.bytes > b.bytes end)
+  for _, of in ipairs(list) do
+    parts[#parts + 1] = ("%s %s %%"):format(of.kind,
+      format.percent(of.bytes, sum.bytes))
+  end
+  page:line(("%s allocated in %s%s%s"):format(format.bytes(sum.bytes),
+    plural(sum.allocs, "allocation", "allocations"),
+    #parts > 0 and ": " or "", table.concat(parts, ", ")))
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -109,7 +135,7 @@ function header.show(view)
     plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 2, "function", "functions"),
     ("mode %s"):format(meta.mode),
-    counts and "self and total are instructions" or
+    units[meta.measure] or counts and "self and total are instructions" or
       ("clock %s"):format(meta.clock),
   }
   if meta.runs then
@@ -125,6 +151,7 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
+  if meta.memory then memory(profile, page) end
   gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)

@@ -1,6 +1,7 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
+local allocations = require "cprof.allocations"
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
@@ -25,7 +26,9 @@ local modes = {
 ---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
----@field sort? "self"|"total"|"calls"|"name"
+---@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"  alloc: the
+---    whole report is about bytes that were allocated, in the place of time;
+---    allocs: about the number of allocations
 ---@field filter? string        Lua pattern on title or source
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
@@ -39,7 +42,8 @@ local report_options = {
                       "file", "frames" } },
   limit = { type = "integer", min = 1 },
   min_percent = { type = "number", min = 0, max = 100 },
-  sort = { type = "string", values = { "self", "total", "calls", "name" } },
+  sort = { type = "string", values = { "self", "total", "calls", "name",
+                                       "alloc", "allocs" } },
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
@@ -64,6 +68,9 @@ local function base_of(profile, wanted, level)
   return row.func.kind ~= "root" and row.title or nil
 end
 
+-- what is measured in the place of time, by 'sort'
+local measures = { alloc = "bytes", allocs = "allocs" }
+
 local function check(profile, given, level)
   local o = options.check("report", report_options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
@@ -71,6 +78,11 @@ local function check(profile, given, level)
       error(("report: option '%s' needs mode = \"tree\""):format(option),
         level + 1)
     end
+  end
+  if measures[o.sort] and not profile.meta.memory then
+    error(('report: option \'sort\' must not be "%s" for a profile without ' ..
+      "allocations; record with start { memory = true }"):format(o.sort),
+      level + 1)
   end
   if o.root then o.root = base_of(profile, o.root, level + 1) end
   return o
@@ -97,11 +109,15 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o = check(profile, given, level)
+  local measure = measures[o.sort]
+  if measure then
+    profile, o.sort = allocations.measured(profile, measure), nil
+  end
   local view = {
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
-                      counts = page.counts(profile) },
+                      unit = page.unit(profile) },
   }
   header.show(view)
   view.page:gap()

@@ -1,0 +1,97 @@
+-- Allocations: what functions have allocated, and profiles in which that
+-- takes the place of time.
+
+local core = require "cprof.core"
+local lines = require "cprof.lines"
+
+local allocations = {}
+
+---The kinds of what is allocated, in the order in which they are shown.
+allocations.kinds = { "table", "string", "closure", "userdata", "thread",
+  "other" }
+
+---Adds what was allocated, by kind.
+---@param sum table<string, { allocs: integer, bytes: integer }>?
+---@param more table<string, { allocs: integer, bytes: integer }>?
+---@return table<string, { allocs: integer, bytes: integer }>?
+function allocations.add(sum, more)
+  if not more then return sum end
+  local out = {}
+  for _, kind in ipairs(allocations.kinds) do
+    local a, b = (sum or {})[kind], more[kind]
+    if a or b then
+      out[kind] = { allocs = (a and a.allocs or 0) + (b and b.allocs or 0),
+                    bytes = (a and a.bytes or 0) + (b and b.bytes or 0) }
+    end
+  end
+  return out
+end
+
+---Sets what the functions of a profile have allocated.
+---@param functions cprof.Function[]
+---@param nodes userdata
+function allocations.attach(functions, nodes)
+  core.memory(nodes)
+  local each = {}
+  for i = 1, #functions do each[i] = i end
+  for _, what in ipairs { "allocs", "bytes" } do
+    local rows = core.sum(core.measured(nodes, what), each, #functions)
+    for i, f in ipairs(functions) do
+      f["self_" .. what] = rows[i].self_ns
+      f["total_" .. what] = rows[i].total_ns
+    end
+  end
+end
+
+---What was allocated in all.
+---@param profile cprof.Profile
+---@return { allocs: integer, bytes: integer, kinds: table }
+function allocations.sum(profile)
+  local root, kinds = profile.nodes[1], nil
+  for _, f in ipairs(profile.functions) do
+    kinds = allocations.add(kinds, f.allocated)
+  end
+  return { allocs = root.total_allocs, bytes = root.total_bytes,
+           kinds = kinds or {} }
+end
+
+-- lines with what was allocated in the place of time
+local function lines_of(profile, what)
+  local out = {}
+  for func, line, hits, _, _, allocs, bytes in lines.each(profile.counted) do
+    local n = what == "bytes" and bytes or allocs
+    lines.add(out, func, line, hits, n, n, allocs, bytes)
+  end
+  return out
+end
+
+-- what was measured of each profile
+local known = setmetatable({}, { __mode = "k" })
+
+---The profile with allocations, or their bytes, in the place of times, and
+---`meta.measure` says so.
+---@param profile cprof.Profile
+---@param what "allocs"|"bytes"
+---@return cprof.Profile
+function allocations.measured(profile, what)
+  known[profile] = known[profile] or {}
+  if known[profile][what] then return known[profile][what] end
+  local nodes = core.measured(profile.nodes, what)
+  local functions = {}
+  for i, f in ipairs(profile.functions) do
+    local n = f["self_" .. what]
+    functions[i] = setmetatable({ self_ns = n, self_raw_ns = n,
+      total_ns = f["total_" .. what] }, { __index = f })
+  end
+  local sources = {}
+  for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
+  local out = setmetatable({ nodes = nodes, functions = functions,
+    meta = setmetatable({ measure = what }, { __index = profile.meta }),
+    overhead = profile.overhead, program_ns = core.program(nodes),
+  }, getmetatable(profile))
+  lines.attach(out, lines_of(profile, what), sources)
+  known[profile][what] = out
+  return out
+end
+
+return allocations

@@ -1,0 +1,46 @@
+/*
+** Allocations: who allocates. While a recording counts them, the allocator
+** of its state is wrapped by one that charges each request to the function
+** on top of the shadow stack, and to its line.
+**
+** Someone else may wrap ours in turn; then it stays where it is when
+** recording stops, and counts nothing.
+*/
+
+#ifndef allocations_h
+#define allocations_h
+
+#include "record/recorder.h"
+
+
+typedef struct Allocations {
+  lua_Alloc alloc;	/* the state's own */
+  void *ud;
+  Hot *hot;		/* NULL: nothing is counted */
+  int muted;		/* ... nor while this is not 0 */
+  int called;		/* was it called, while nothing was counted? */
+} Allocations;
+
+/*
+** Wraps the allocator of L's state, if the options say so. 0: out of
+** memory.
+*/
+CPROF_I int allocations_begin (Recorder *r, lua_State *L);
+
+/* Gives it back, if it was wrapped. */
+CPROF_I void allocations_end (Recorder *r, lua_State *L);
+
+/* Notes whether another allocator has taken the place of ours. */
+CPROF_I void allocations_check (Recorder *r, lua_State *L);
+
+/* What Lua allocates from here on, it allocates for the profiler. */
+static INLINE void allocations_mute (const Recorder *r) {
+  if (r->allocations != NULL) r->allocations->muted++;
+}
+
+static INLINE void allocations_unmute (const Recorder *r) {
+  if (r->allocations != NULL && r->allocations->muted > 0)
+    r->allocations->muted--;
+}
+
+#endif
