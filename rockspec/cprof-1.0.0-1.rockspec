@@ -77,6 +77,7 @@ build = {
         "src/profile/profile.c",
         "src/profile/prune.c",
         "src/profile/snapshot.c",
+        "src/record/allocations.c",
         "src/record/attach.c",
         "src/record/callback.c",
         "src/record/callee.c",
@@ -98,6 +99,7 @@ build = {
       },
     },
     -- modules: by make rockspec
+    ["cprof.allocations"] = "lua/cprof/allocations.lua",
     ["cprof.annotate.expressions"] = "lua/cprof/annotate/expressions.lua",
     ["cprof.annotate.files"] = "lua/cprof/annotate/files.lua",
     ["cprof.annotate.functions"] = "lua/cprof/annotate/functions.lua",

@@ -2,6 +2,7 @@
 -- takes the place of time.
 
 local core = require "cprof.core"
+local format = require "cprof.format"
 local lines = require "cprof.lines"
 
 local allocations = {}
@@ -9,6 +10,9 @@ local allocations = {}
 ---The kinds of what is allocated, in the order in which they are shown.
 allocations.kinds = { "table", "string", "closure", "userdata", "thread",
   "other" }
+
+---What is measured in the place of time, by what options call it.
+allocations.measures = { alloc = "bytes", allocs = "allocs" }
 
 ---Adds what was allocated, by kind.
 ---@param sum table<string, { allocs: integer, bytes: integer }>?
@@ -55,6 +59,55 @@ function allocations.sum(profile)
            kinds = kinds or {} }
 end
 
+-- an amount in words
+local function amount(bytes, allocs)
+  return ("%s in %s allocation%s"):format(format.bytes(bytes),
+    format.count(allocs), allocs == 1 and "" or "s")
+end
+
+-- the kinds, those with most bytes first: ": string 93.1 %, table 6.9 %"
+local function shares(kinds, bytes)
+  local list, parts = {}, {}
+  for _, kind in ipairs(allocations.kinds) do
+    if kinds[kind] then
+      list[#list + 1] = { name = kind, bytes = kinds[kind].bytes }
+    end
+  end
+  table.sort(list, function(a, b) return a.bytes > b.bytes end)
+  for i, kind in ipairs(list) do
+    parts[i] = ("%s %s %%"):format(kind.name,
+      format.percent(kind.bytes, bytes))
+  end
+  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
+end
+
+---What was allocated in all, in words.
+---@param profile cprof.Profile
+---@return string
+function allocations.headline(profile)
+  local sum = allocations.sum(profile)
+  return amount(sum.bytes, sum.allocs) .. shares(sum.kinds, sum.bytes)
+end
+
+---What the functions with this title have allocated, in words; nil: that
+---was not counted.
+---@param profile cprof.Profile
+---@param title string
+---@return string?
+function allocations.sentence(profile, title)
+  if not profile.meta.memory then return nil end
+  local bytes, allocs, kinds, total = 0, 0, nil, 0
+  for _, f in ipairs(profile.functions) do
+    if f.title == title then
+      bytes, allocs = bytes + f.self_bytes, allocs + f.self_allocs
+      kinds = allocations.add(kinds, f.allocated)
+      total = math.max(total, f.total_bytes)
+    end
+  end
+  return ("allocated: %s self%s; %s total"):format(amount(bytes, allocs),
+    shares(kinds or {}, bytes), format.bytes(total))
+end
+
 -- lines with what was allocated in the place of time
 local function lines_of(profile, what)
   local out = {}
@@ -80,8 +133,10 @@ function allocations.measured(profile, what)
   local functions = {}
   for i, f in ipairs(profile.functions) do
     local n = f["self_" .. what]
-    functions[i] = setmetatable({ self_ns = n, self_raw_ns = n,
-      total_ns = f["total_" .. what] }, { __index = f })
+    functions[i] = {}
+    for key, value in pairs(f) do functions[i][key] = value end
+    functions[i].self_ns, functions[i].self_raw_ns = n, n
+    functions[i].total_ns = f["total_" .. what]
   end
   local sources = {}
   for _, source in pairs(profile.sources) do sources[#sources + 1] = source end

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "identity/collection.h"
+
 
 /* Lua tells the kind of a new object in the place of its old size. */
 static AllocKind allocations_kind (size_t tag) {
@@ -48,6 +50,10 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   if (to <= old || block == NULL || !allocations_counted(a)) return block;
   h = a->hot;
   kind = p != NULL ? ALLOC_OTHER : allocations_kind(from);
+  if (kind == ALLOC_USERDATA && collection_marks > 0) {
+    collection_marks = 0;
+    return block;
+  }
   allocations_add(tree_allocated(h->tree, h->top->node->id), to - old);
   allocations_add(&tree_kinds(h->tree, h->top->node->func)->kind[kind],
                   to - old);

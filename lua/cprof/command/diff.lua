@@ -1,5 +1,6 @@
 -- cprof diff: what became of each function from one profile to another.
 
+local allocations = require "cprof.allocations"
 local compare = require "cprof.compare"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
@@ -19,15 +20,16 @@ local diff = {
   example = "cprof diff before.cprof after.cprof",
 }
 
-local orders = { "self", "total", "calls", "name" }
+local orders = { "self", "total", "calls", "name", "alloc", "allocs" }
 
 function diff.define(parser)
   parser:argument("BEFORE", "A profile. Without it: the recording before " ..
     "the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
-  parser:option("--sort", "By the change of what."):choices(orders)
-    :default "self"
+  parser:option("--sort", "By the change of what. alloc, allocs: figures " ..
+    "are bytes allocated, or allocations, in the place of times.")
+    :choices(orders):default "self"
   parser:option("--limit", "Most functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
@@ -277,12 +279,22 @@ end
 -- What is above it
 -- =======================================================
 
+-- what there is in the place of times
+local amounts = {
+  count = function(p)
+    return format.count(p.meta.instructions) .. " instructions"
+  end,
+  bytes = function(p) return format.bytes(p.program_ns) .. " allocated" end,
+  allocs = function(p) return format.count(p.program_ns) .. " allocations" end,
+}
+
 -- the file is not named where it is the last recording or the one before
 local function head(view, side, path, profile)
   local meta = profile.meta
   local facts = (", %s, %s calls, mode %s, clock %s"):format(
-    page.unit(profile) == "count" and format.count(meta.instructions) ..
-      " instructions" or format.time(meta.wall_ns) .. " wall",
+    amounts[meta.measure or meta.mode] and
+      amounts[meta.measure or meta.mode](profile) or
+      format.time(meta.wall_ns) .. " wall",
     format.count(select.calls(profile)), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
@@ -336,12 +348,27 @@ end
 -- }======================================================
 
 
+-- the profile with what was allocated in the place of times
+local function measured(profile, named, measure, fail)
+  if not profile.meta.memory then
+    fail(("%s has no allocations: record it with cprof run --memory"):format(
+      named))
+  end
+  return allocations.measured(profile, measure)
+end
+
 function diff.call(parsed, fail)
   local before, older = input.load(parsed.before, fail, "previous")
   local after, newer = input.load(parsed.after, fail)
   if page.unit(before) ~= page.unit(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
+  end
+  local measure = allocations.measures[parsed.sort]
+  if measure then
+    before = measured(before, older, measure, fail)
+    after = measured(after, newer, measure, fail)
+    parsed.sort = "self"
   end
   local view = {
     before = older, after = newer,

@@ -47,6 +47,9 @@ function command.define(parser)
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
+  parser:option("--measure", "What is in the place of time: bytes " ..
+    "allocated, or allocations; formats folded and speedscope.")
+    :choices { "time", "alloc", "allocs" }
   parser:option("--root", "Only this function and what it calls.")
     :argname "FUNCTION"
 end
@@ -69,6 +72,9 @@ local function writer(target)
 end
 
 local function check(parsed, row, fail)
+  if parsed.measure and not row.measures then
+    fail(("option '--measure' is not for format %s"):format(row.name))
+  end
   if row.tree then return end
   for _, name in ipairs { "min_percent", "fold", "no_fold", "root" } do
     if parsed[name] then
@@ -103,6 +109,7 @@ function command.call(parsed, fail)
   if parsed.no_fold then fold = false end
   local produce, notes = export.prepare(profile, row, {
     min_percent = parsed.min_percent, fold = fold, root = parsed.root,
+    measure = parsed.measure,
   }, fail)
   local ok, why = writer(target)(produce)
   if ok and target == io.stdout then ok, why = io.stdout:flush() end

@@ -1,5 +1,6 @@
 -- cprof show: all about one function.
 
+local allocations = require "cprof.allocations"
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
 local bound = require "cprof.bound"
@@ -85,6 +86,8 @@ local function head(view)
     format.count(row.calls), row.calls == 1 and "" or "s",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
+  local allocated = allocations.sentence(view.profile, row.title)
+  if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
 end

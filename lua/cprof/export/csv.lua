@@ -8,6 +8,9 @@ local csv = {}
 local fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth" }
 
+local allocated = { "self_allocs", "self_bytes", "total_allocs",
+  "total_bytes" }
+
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
@@ -22,10 +25,14 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
-  out(table.concat(fields, ",") .. "\r\n")
+  local shown = table.move(fields, 1, #fields, 1, {})
+  if p.meta.memory then
+    table.move(allocated, 1, #allocated, #shown + 1, shown)
+  end
+  out(table.concat(shown, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do
     local row = {}
-    for i, field in ipairs(fields) do row[i] = quoted(f[field]) end
+    for i, field in ipairs(shown) do row[i] = quoted(f[field]) end
     if id ~= p.overhead then out(table.concat(row, ",") .. "\r\n") end
   end
 end

@@ -71,6 +71,10 @@ function encode.comments(p)
     out[2] = ("profiler overhead, excluded: %d ns"):format(
       p.meta.overhead_ns)
   end
+  if p.meta.measure then
+    out[#out + 1] = "not times, but " ..
+      (p.meta.measure == "bytes" and "bytes allocated" or "allocations")
+  end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = encode.utf8(note.text)
   end

@@ -24,6 +24,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field lines? boolean       is it about lines, not about times?
 ---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
+---@field measures? boolean   can it be about allocations?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
 
@@ -35,9 +36,11 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@type cprof.Format[]
 export.formats = {
   { name = "folded", module = "cprof.export.folded", tree = true,
+    measures = true,
     limit = limit, depth = depth,
     description = "folded stacks, for flame graphs" },
   { name = "speedscope", module = "cprof.export.speedscope", tree = true,
+    measures = true,
     limit = limit, depth = depth, description = "speedscope" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
     limit = limit, depth = depth,
@@ -115,7 +118,7 @@ function export.prepare(profile, row, o, fail)
     return function(out) module.write(profile, out) end, {}
   end
   local pruned, why = prune.profile(profile, row, module, o)
-  if not pruned then fail(("option 'root': %s"):format(why)) end
+  if not pruned then fail(why) end
   return function(out) module.write(pruned, out) end, pruned.notes
 end
 

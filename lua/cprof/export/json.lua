@@ -15,10 +15,11 @@
 --               calls, self_ns, total_ns, self_raw_ns]; the root's parent
 --               is 0. Profiler overhead has a node and a function, with no
 --               time.
+--               With allocations, self_allocs and self_bytes follow.
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns], only of lines that have
---               any of these
+--               any of these. With allocations, allocs and bytes follow.
 --
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
@@ -30,11 +31,18 @@ local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth" }
+  "max_depth", "self_allocs", "self_bytes", "total_allocs", "total_bytes",
+  "allocated" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns" }
+
+-- a list, and what follows it
+local function fields(list, more)
+  local out = table.move(list, 1, #list, 1, {})
+  return table.move(more or {}, 1, #(more or {}), #out + 1, out)
+end
 
 local function sorted(t)
   local keys = {}
@@ -67,19 +75,22 @@ function whole.size(f)
 end
 
 local function nodes(p, out)
+  local row <const> = "%s[%d,%d,%d,%d,%d,%d,%d"
   for i = 1, #p.nodes do
-    out(("%s[%d,%d,%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n",
-      core.node(p.nodes, i)))
+    local figures = table.pack(core.node(p.nodes, i))
+    out(row:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1, 7)))
+    out(p.meta.memory and (",%d,%d]"):format(figures[10], figures[11]) or "]")
   end
 end
 
-local function lines(list, out)
+local function lines(list, out, memory)
   local separator = "\n"
   for n, line in ipairs(list) do
     if line.active or line.hits > 0 or line.calls > 0 then
-      out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
+      out(("%s[%d,%d,%d,%d,%d,%s,%d"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))
+      out(memory and (",%d,%d]"):format(line.allocs, line.bytes) or "]")
       separator = ",\n"
     end
   end
@@ -96,12 +107,15 @@ function whole.write(p, out)
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, function_fields))
   end
-  out('\n],\n"node_fields":' .. json.encode(node_fields) .. ',\n"nodes":[')
+  local memory = p.meta.memory
+  out('\n],\n"node_fields":' .. json.encode(fields(node_fields, memory and
+    { "self_allocs", "self_bytes" })) .. ',\n"nodes":[')
   nodes(p, out)
-  out('\n],\n"line_fields":' .. json.encode(line_fields) .. ',\n"lines":{')
+  out('\n],\n"line_fields":' .. json.encode(fields(line_fields,
+    memory and { "allocs", "bytes" })) .. ',\n"lines":{')
   for i, source in ipairs(sorted(p.lines)) do
     out((i > 1 and ",\n" or "\n") .. encoded(source) .. ":[")
-    lines(p.lines[source], out)
+    lines(p.lines[source], out, memory)
     out "\n]"
   end
   out "\n}}\n"

@@ -64,6 +64,8 @@ local function events(p, out, index)
   close(1)
 end
 
+local units = { bytes = "bytes", allocs = "none" }
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function speedscope.write(p, out)
@@ -74,7 +76,8 @@ function speedscope.write(p, out)
   out('"name":' .. program .. ',"shared":{"frames":[')
   local index = frames(p, out)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
-  out(',"unit":"nanoseconds","startValue":0,"endValue":' ..
+  out((',"unit":"%s",'):format(units[p.meta.measure] or "nanoseconds"))
+  out('"startValue":0,"endValue":' ..
     p.program_ns .. ',\n"events":[')
   events(p, out, index)
   out "\n]}]}\n"

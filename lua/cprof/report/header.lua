@@ -107,24 +107,6 @@ end
 local units = { bytes = "self and total are bytes allocated",
                 allocs = "self and total are allocations" }
 
--- how much was allocated, and of what
-local function memory(profile, page)
-  local sum, parts = allocations.sum(profile), {}
-  local list = {}
-  for _, kind in ipairs(allocations.kinds) do
-    local of = sum.kinds[kind]
-    if of then list[#list + 1] = { kind = kind, bytes = of.bytes } end
-  end
-  table.sort(list, function(a, b) return a.bytes > b.bytes end)
-  for _, of in ipairs(list) do
-    parts[#parts + 1] = ("%s %s %%"):format(of.kind,
-      format.percent(of.bytes, sum.bytes))
-  end
-  page:line(("%s allocated in %s%s%s"):format(format.bytes(sum.bytes),
-    plural(sum.allocs, "allocation", "allocations"),
-    #parts > 0 and ": " or "", table.concat(parts, ", ")))
-end
-
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -151,7 +133,9 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
-  if meta.memory then memory(profile, page) end
+  if meta.memory then
+    page:line("allocated: " .. allocations.headline(profile))
+  end
   gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)

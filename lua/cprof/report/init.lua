@@ -68,8 +68,7 @@ local function base_of(profile, wanted, level)
   return row.func.kind ~= "root" and row.title or nil
 end
 
--- what is measured in the place of time, by 'sort'
-local measures = { alloc = "bytes", allocs = "allocs" }
+local measures <const> = allocations.measures
 
 local function check(profile, given, level)
   local o = options.check("report", report_options, given, level + 1)
