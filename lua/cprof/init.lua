@@ -38,6 +38,7 @@ local cprof = { _VERSION = core.version }
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
+---@field gc? boolean          time the garbage collector, as a zone
 ---@field memory? boolean      count what is allocated, by function and line
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
@@ -60,6 +61,7 @@ local start_options = {
   file = { type = "string" },
   compensate = { type = "boolean", default = true },
   memory = { type = "boolean", default = false },
+  gc = { type = "boolean", default = false },
 }
 
 internal.add()
@@ -126,6 +128,16 @@ local function check_count(o)
   end
 end
 
+-- what the zone of the garbage collector is in need of
+local function check_gc(o)
+  if o.mode == "count" or o.mode == "trace" then
+    error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
+  elseif not core.drives() then
+    error("start: option 'gc' needs to read Lua's own structures, which is " ..
+      "not possible here, or switched off by CPROF_INTERNALS=0", 4)
+  end
+end
+
 local function check_start(opts)
   -- first: what follows would be recorded
   if core.state() ~= "stopped" then
@@ -136,6 +148,7 @@ local function check_start(opts)
     error('start: option \'lines\' needs mode = "line" or "count"', 3)
   end
   if o.mode == "count" then check_count(o) end
+  if o.gc then check_gc(o) end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
@@ -175,6 +188,7 @@ function cprof.start(opts)
     filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
     memory = o.memory,
+    gc = o.gc,
     max_nodes = o.max_nodes,
     file = o.file,
     meta = profile.strings { program = program, lua_version = _VERSION,

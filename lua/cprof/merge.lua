@@ -38,7 +38,7 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns" }
+  "clock_backwards_ns", "gc_steps", "gc_cycles" }
 
 local function runs(meta) return meta.runs or 1 end
 
@@ -76,7 +76,7 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "memory", "program",
+  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
@@ -90,6 +90,9 @@ local function meta_of(profiles)
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
     out.folded = out.folded or meta.folded
+    out.gc = out.gc and meta.gc
+    out.gc_longest_ns = math.max(out.gc_longest_ns or 0,
+      meta.gc_longest_ns or 0)
     out.allocator_lost = out.allocator_lost or meta.allocator_lost
     out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended

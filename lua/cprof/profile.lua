@@ -30,6 +30,10 @@ local text = require "cprof.text"
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
 ---@field memory boolean       were allocations counted?
+---@field gc boolean           was the garbage collector timed? Then:
+---@field gc_steps integer?    steps that it made ...
+---@field gc_cycles integer?   ... and collections that ended in one
+---@field gc_longest_ns integer?  the longest step
 ---@field allocator_lost boolean  did another allocator replace the
 ---    profiler's? Then what came after it was not counted.
 ---@field live boolean?        loaded while it is still being recorded

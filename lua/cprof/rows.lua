@@ -17,6 +17,9 @@ rows.list = {
     "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
+  { name = "(garbage collector)", text = "The steps of the garbage " ..
+    "collector, with the finalizers that ran in them, under the function " ..
+    "whose allocation made them due. Its calls are steps." },
   { name = "(cprof)", text = "Profiler overhead. It is excluded from all " ..
     "other times, and from the 100 %." },
   { name = "<fn:12>", text = "The function that is defined on line 12 " ..

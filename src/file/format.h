@@ -65,7 +65,7 @@ typedef struct FormatHeader {
   uint32_t instruction;	/* size of an Instruction */
   uint32_t memory;	/* are allocations counted? */
   uint32_t allocator_lost;	/* ... did another allocator come? */
-  uint32_t unused;
+  uint32_t gc;		/* was the collector driven? */
 } FormatHeader;
 
 

@@ -90,6 +90,7 @@ static int livefile_begin (Store *s, Recorder *r) {
 
 static void livefile_started (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
+  mapped_header(l->file)->gc = r->recording.gc != 0;
   if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
   else if (r->state == STATE_RUNNING) recorder_overhead(r);
 }

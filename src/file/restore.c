@@ -473,6 +473,7 @@ static void restore_header (Restoring *c) {
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->direct = h->direct != 0;
+  r->gc = h->gc != 0;
   r->allocator_lost = h->allocator_lost != 0;
   r->stopped = 1;  /* so that this rate is the final one */
   r->started_at = h->started_at;

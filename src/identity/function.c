@@ -379,6 +379,7 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
   if (f == l->resume) marks |= FUNCTION_RESUME;
   else if (f == l->wrap) marks |= FUNCTION_WRAP;
   else if (f == l->yield) marks |= FUNCTION_YIELD;
+  else if (f == l->collect) marks |= FUNCTION_COLLECT;
   else if (f == l->box) marks |= FUNCTION_EXCLUDED;
   for (i = 0; i < p->internals; i++)
     if (p->internal[i] == f) marks |= FUNCTION_EXCLUDED;

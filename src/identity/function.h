@@ -40,6 +40,8 @@ enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
 #define FUNCTION_WRAP	4u	/* what coroutine.wrap returns */
 #define FUNCTION_YIELD	8u	/* coroutine.yield */
 
+#define FUNCTION_COLLECT	16u	/* collectgarbage */
+
 #define FUNCTION_COROUTINES	\
 	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
 

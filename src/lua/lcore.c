@@ -23,6 +23,7 @@
 #include "lua/signals.h"
 #include "lua/system.h"
 #include "record/callback.h"
+#include "record/collector.h"
 #include "record/control.h"
 #include "record/nogc.h"
 #include "record/zone.h"
@@ -217,6 +218,7 @@ static void core_way (lua_State *L, Options *o) {
 static void core_options (lua_State *L, Options *o) {
   core_way(L, o);
   o->memory = core_flag(L, "memory");
+  o->gc = core_flag(L, "gc");
   o->exclude_c = core_flag(L, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
@@ -546,7 +548,15 @@ static int core_internals (lua_State *L) {
 }
 
 
+/* -> can the collector be driven? */
+static int core_drives (lua_State *L) {
+  lua_pushboolean(L, collector_usable(L));
+  return 1;
+}
+
+
 static const luaL_Reg core_list[] = {
+  {"drives", core_drives},
   {"start", core_start},
   {"stop", core_stop},
   {"close", core_close},

@@ -179,6 +179,14 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
   lua_pushboolean(L, r->tree.memory);
   lua_setfield(L, -2, "memory");
+  lua_pushboolean(L, r->gc);
+  lua_setfield(L, -2, "gc");
+  if (r->gc) {
+    lnodes_set(L, "gc_steps", (lua_Integer)f->gc_steps);
+    lnodes_set(L, "gc_cycles", (lua_Integer)f->gc_cycles);
+    lnodes_set(L, "gc_longest_ns",
+               (lua_Integer)clock_ns(s->scale, f->gc_longest));
+  }
   lua_pushboolean(L, r->allocator_lost);
   lua_setfield(L, -2, "allocator_lost");
   lnodes_set(L, "truncated", snapshot_truncated(r));

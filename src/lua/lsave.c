@@ -400,6 +400,10 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->clock = save_choice(L, arg, "clock", clocks);
   h->direct = save_choice(L, arg, "internals", ways);
   h->memory = (uint32_t)save_flag(L, arg, "memory");
+  h->gc = (uint32_t)save_flag(L, arg, "gc");
+  h->figures.gc_steps = (uint64_t)save_integer(L, arg, "gc_steps");
+  h->figures.gc_cycles = (uint64_t)save_integer(L, arg, "gc_cycles");
+  h->figures.gc_longest = (uint64_t)save_integer(L, arg, "gc_longest_ns");
   h->allocator_lost = (uint32_t)save_flag(L, arg, "allocator_lost");
   h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
   lua_getfield(L, arg, "events");

@@ -37,27 +37,36 @@ static INLINE int allocations_counted (Allocations *a) {
     a->called = 1;
     return 0;
   }
-  return a->hot->L != NULL && hot_current->recorder != NULL;
+  return a->counts && a->hot->L != NULL && hot_current->recorder != NULL;
+}
+
+
+static void allocations_count (const Allocations *a, const void *p,
+                               size_t tag, size_t bytes) {
+  const Hot *h = a->hot;
+  AllocKind kind = p != NULL ? ALLOC_OTHER : allocations_kind(tag);
+  if (kind == ALLOC_USERDATA && collection_marks > 0) {
+    collection_marks = 0;
+    return;
+  }
+  allocations_add(tree_allocated(h->tree, h->top->node->id), bytes);
+  allocations_add(&tree_kinds(h->tree, h->top->node->func)->kind[kind],
+                  bytes);
+  if (h->lines) allocations_add(line_allocated(h->top->line), bytes);
 }
 
 
 static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
-  void *block = a->alloc(a->ud, p, from, to);
-  const Hot *h;
-  AllocKind kind;
-  if (to <= old || block == NULL || !allocations_counted(a)) return block;
-  h = a->hot;
-  kind = p != NULL ? ALLOC_OTHER : allocations_kind(from);
-  if (kind == ALLOC_USERDATA && collection_marks > 0) {
-    collection_marks = 0;
-    return block;
-  }
-  allocations_add(tree_allocated(h->tree, h->top->node->id), to - old);
-  allocations_add(&tree_kinds(h->tree, h->top->node->func)->kind[kind],
-                  to - old);
-  if (h->lines) allocations_add(line_allocated(h->top->line), to - old);
+  void *block;
+  if (a->collector.on) collector_look(&a->collector);
+  block = a->alloc(a->ud, p, from, to);
+  if (to > old && block != NULL && allocations_counted(a))
+    allocations_count(a, p, from, to - old);
+  if (a->collector.on)
+    collector_see(&a->collector, a->hot, p, from, block != NULL || to == 0
+                  ? (int64_t)to - (int64_t)old : 0);
   return block;
 }
 
@@ -85,7 +94,7 @@ static int allocations_used (Allocations *a, lua_State *L) {
 /* It is not memory of the recording, which is freed earlier. */
 int allocations_begin (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
-  if (!r->options.memory) return 1;
+  if (!r->options.memory && !r->options.gc) return 1;
   if (a == NULL || !allocations_used(a, L)) {
     a = cast(Allocations *, calloc(1, sizeof *a));
     if (a == NULL) return 0;
@@ -95,6 +104,7 @@ int allocations_begin (Recorder *r, lua_State *L) {
     lua_setallocf(L, allocations_alloc, a);
   }
   a->hot = r->hot;
+  a->counts = r->options.memory;
   return 1;
 }
 
@@ -103,6 +113,7 @@ int allocations_begin (Recorder *r, lua_State *L) {
 void allocations_end (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (a == NULL) return;
+  collector_end(&a->collector);
   a->hot = NULL;
   if (!allocations_ontop(a, L)) return;
   lua_setallocf(L, a->alloc, a->ud);

@@ -10,14 +10,16 @@
 #ifndef allocations_h
 #define allocations_h
 
-#include "record/recorder.h"
+#include "record/collector.h"
 
 
 typedef struct Allocations {
   lua_Alloc alloc;	/* the state's own */
   void *ud;
-  Hot *hot;		/* NULL: nothing is counted */
-  int muted;		/* ... nor while this is not 0 */
+  Hot *hot;		/* NULL: nothing is recorded */
+  int counts;		/* are allocations counted? */
+  int muted;		/* they are not while this is not 0 */
+  Collector collector;
   int called;		/* was it called, while nothing was counted? */
 } Allocations;
 
@@ -41,6 +43,11 @@ static INLINE void allocations_mute (const Recorder *r) {
 static INLINE void allocations_unmute (const Recorder *r) {
   if (r->allocations != NULL && r->allocations->muted > 0)
     r->allocations->muted--;
+}
+
+/* Before what ends or interrupts the recording: see collector_release. */
+static INLINE void allocations_release (const Recorder *r, lua_State *L) {
+  if (r->allocations != NULL) collector_release(&r->allocations->collector, L);
 }
 
 #endif

@@ -21,6 +21,15 @@ CPROF_I void attach_release (Recorder *r, lua_State *L);
 /* Takes the hook again where it was taken before; else removes it. */
 CPROF_I void attach_restore (Recorder *r, lua_State *L);
 
+/*
+** Makes the next event of L, of any kind, one for 'hook_pending', and be it
+** the next instruction. 0: the program counts instructions there.
+*/
+CPROF_I int attach_pending (lua_State *L);
+
+/* The hook of L is that for its events again. */
+CPROF_I void attach_renew (Recorder *r, lua_State *L);
+
 /* Asks for line events of 's', or no longer. */
 CPROF_I void attach_lines (Recorder *r, Stack *s, int lines);
 

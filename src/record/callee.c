@@ -34,6 +34,7 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
   if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
     c->is.flags |= FRAME_RESUMES;
+  if (f->marks & FUNCTION_COLLECT) c->is.flags |= FRAME_COLLECTS;
   if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
   c->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return c;

@@ -80,13 +80,15 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   resync_current(r, s);
   hot_settime(r->hot, hot_now(r->hot));
   r->state = STATE_RUNNING;
-  return 1;
+  return r->allocations == NULL ||
+         collector_begin(&r->allocations->collector, r, L);
 }
 
 
 /* Gives all hooks back. */
 static void control_detach (Recorder *r, lua_State *L) {
   Stack *s = NULL;
+  if (r->allocations != NULL) collector_end(&r->allocations->collector);
   r->current->top = r->hot->top;
   r->hot->L = NULL;
   *r->hot->running = NULL;
@@ -224,6 +226,7 @@ void control_settle (Recorder *r, lua_State *L) {
 
 
 int control_stop (Recorder *r, lua_State *L) {
+  if (!r->callback) allocations_release(r, L);
   if (r->callback == CALLBACK_FILTER) return 0;
   control_settle(r, L);
   allocations_end(r, L);
@@ -238,6 +241,7 @@ int control_stop (Recorder *r, lua_State *L) {
 static int control_interrupt (Recorder *r, lua_State *L, int own) {
   int interrupted;
   if (r->callback) return 0;
+  allocations_release(r, L);
   control_settle(r, L);
   interrupted = r->state == STATE_RUNNING;
   if (interrupted) {

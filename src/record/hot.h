@@ -88,6 +88,7 @@ typedef struct Hot {
   int fold;
   int lines;		/* are lines counted? */
   int somelines;	/* ... of some sources only? */
+  int recounts;		/* does Lua begin again to count instructions? */
   int direct;		/* are Lua's structures read? */
   int trace;
   Counting counting;

@@ -173,6 +173,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->counting.ticks = 0;
   h->somelines = h->counting.on ||
                  (h->lines && o->include_lines != NULL);
+  h->recounts = h->somelines || o->gc;
   h->trace = o->mode == MODE_TRACE;
   h->cache = r->cache;
   h->tree = &r->recording.tree;

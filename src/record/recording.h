@@ -22,6 +22,9 @@ typedef struct Figures {
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */
   uint64_t backwards_ticks;	/* ... and how far in all */
+  uint64_t gc_steps;	/* of the collector, where it is driven ... */
+  uint64_t gc_cycles;	/* ... with how many ends of a cycle */
+  uint64_t gc_longest;	/* ticks of the longest step */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -36,6 +39,7 @@ typedef struct Recording {
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
+  int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */
   int stopped;		/* are these figures the last ones? */

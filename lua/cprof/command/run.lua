@@ -52,7 +52,8 @@ function run.define(parser)
     "branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
   parser:flag("--memory", "Count what is allocated, by function; with " ..
-    "--lines, by line, too.")
+    "--lines, by line, too. Includes --gc, where that can be.")
+  parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -170,6 +171,7 @@ local function start_options(parsed, fail)
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
   end
+  local timed = modes[1] == nil or modes[1] == "line"
   return {
     mode = modes[1],
     lines = #patterns > 0 and patterns or nil,
@@ -177,6 +179,7 @@ local function start_options(parsed, fail)
     include = #parsed.include > 0 and parsed.include or nil,
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
     memory = parsed.memory or nil,
+    gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,
     recursion = parsed.recursion,

@@ -103,6 +103,21 @@ local function choice(profile, page)
   end
 end
 
+-- what the garbage collector took
+local function collector(profile, page)
+  local meta, ns = profile.meta, 0
+  for _, f in ipairs(profile.functions) do
+    if f.kind == "zone" and f.name == "(garbage collector)" then
+      ns = ns + f.self_ns
+    end
+  end
+  page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
+    "the longest took %s"):format(format.time(ns),
+    format.percent(ns, profile.program_ns),
+    plural(meta.gc_cycles, "collection", "collections"),
+    plural(meta.gc_steps, "step", "steps"), format.time(meta.gc_longest_ns)))
+end
+
 -- what self and total are, if not times
 local units = { bytes = "self and total are bytes allocated",
                 allocs = "self and total are allocations" }
@@ -136,6 +151,7 @@ function header.show(view)
   if meta.memory then
     page:line("allocated: " .. allocations.headline(profile))
   end
+  if meta.gc and not meta.measure then collector(profile, page) end
   gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)
