@@ -10,16 +10,14 @@
 
 
 /* Lua tells the kind of a new object in the place of its old size. */
-static AllocKind allocations_kind (size_t tag) {
-  switch (tag) {
-    case LUA_TTABLE: return ALLOC_TABLE;
-    case LUA_TSTRING: return ALLOC_STRING;
-    case LUA_TFUNCTION: return ALLOC_CLOSURE;
-    case LUA_TUSERDATA: return ALLOC_USERDATA;
-    case LUA_TTHREAD: return ALLOC_THREAD;
-    default: return ALLOC_OTHER;
-  }
-}
+#define TAGS	16
+
+static const uint8_t allocations_kinds[TAGS] = {
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_STRING,
+  ALLOC_TABLE, ALLOC_CLOSURE, ALLOC_USERDATA, ALLOC_THREAD, ALLOC_OTHER,
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER,
+  ALLOC_OTHER
+};
 
 
 static INLINE void allocations_add (Allocated *a, size_t bytes) {
@@ -33,25 +31,31 @@ static INLINE void allocations_add (Allocated *a, size_t bytes) {
 ** what is recorded there: until then, no node is to be trusted.
 */
 static INLINE int allocations_counted (Allocations *a) {
-  if (a->hot == NULL || a->muted) {
+  if (unlikely(a->hot == NULL || a->muted)) {
     a->called = 1;
     return 0;
   }
-  return a->counts && a->hot->L != NULL && hot_current->recorder != NULL;
+  return a->hot->L != NULL && hot_current->recorder != NULL;
 }
 
 
-static void allocations_count (const Allocations *a, const void *p,
-                               size_t tag, size_t bytes) {
+static INLINE void allocations_count (Allocations *a, const void *p,
+                                      size_t tag, size_t bytes) {
   const Hot *h = a->hot;
-  AllocKind kind = p != NULL ? ALLOC_OTHER : allocations_kind(tag);
-  if (kind == ALLOC_USERDATA && collection_marks > 0) {
+  const Node *n = h->top->node;
+  unsigned kind = p == NULL && tag < TAGS ? allocations_kinds[tag]
+                                          : (unsigned)ALLOC_OTHER;
+  if (unlikely(kind == ALLOC_USERDATA && collection_marks > 0)) {
     collection_marks = 0;
     return;
   }
-  allocations_add(tree_allocated(h->tree, h->top->node->id), bytes);
-  allocations_add(&tree_kinds(h->tree, h->top->node->func)->kind[kind],
-                  bytes);
+  if (unlikely(a->node != n)) {
+    a->node = n;
+    a->own = tree_allocated(h->tree, n->id);
+    a->kinds = tree_kinds(h->tree, n->func);
+  }
+  allocations_add(a->own, bytes);
+  allocations_add(&a->kinds->kind[kind], bytes);
   if (h->lines) allocations_add(line_allocated(h->top->line), bytes);
 }
 
@@ -60,13 +64,13 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
   void *block;
-  if (a->collector.on) collector_look(&a->collector);
-  block = a->alloc(a->ud, p, from, to);
-  if (to > old && block != NULL && allocations_counted(a))
-    allocations_count(a, p, from, to - old);
   if (a->collector.on)
-    collector_see(&a->collector, a->hot, p, from, block != NULL || to == 0
-                  ? (int64_t)to - (int64_t)old : 0);
+    collector_see(&a->collector, a->hot, p, from,
+                  (int64_t)to - (int64_t)old);
+  if (to <= old || !a->counts) return a->alloc(a->ud, p, from, to);
+  block = a->alloc(a->ud, p, from, to);
+  if (block != NULL && allocations_counted(a))
+    allocations_count(a, p, from, to - old);
   return block;
 }
 
@@ -81,12 +85,15 @@ static int allocations_ontop (const Allocations *a, lua_State *L) {
 static int allocations_used (Allocations *a, lua_State *L) {
   void *ud, *block;
   lua_Alloc alloc = lua_getallocf(L, &ud);
+  int counts = a->counts;
   if (allocations_ontop(a, L)) return 1;
+  a->counts = 1;
   a->muted++;
   a->called = 0;
   block = alloc(ud, NULL, 0, 1);
   if (block != NULL) alloc(ud, block, 1, 0);
   a->muted--;
+  a->counts = counts;
   return a->called;
 }
 
@@ -104,6 +111,7 @@ int allocations_begin (Recorder *r, lua_State *L) {
     lua_setallocf(L, allocations_alloc, a);
   }
   a->hot = r->hot;
+  a->node = NULL;
   a->counts = r->options.memory;
   return 1;
 }

@@ -21,6 +21,9 @@ typedef struct Allocations {
   int muted;		/* they are not while this is not 0 */
   Collector collector;
   int called;		/* was it called, while nothing was counted? */
+  const Node *node;	/* the last one that was charged ... */
+  Allocated *own;	/* ... and its counters */
+  KindsAllocated *kinds;
 } Allocations;
 
 /*

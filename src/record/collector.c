@@ -32,13 +32,14 @@ static int collector_kilobytes (lua_State *L) {
 static void collector_hold (Collector *c, lua_State *L) {
   int kb = collector_kilobytes(L);
   int64_t was = *c->debt;
-  c->held = 0;
+  collector_lose(c);
   c->quiet = QUIET;
   c->asked = NULL;
   if (was > 0 || lua_gc(L, LUA_GCISRUNNING) <= 0) return;
   lua_gc(L, LUA_GCSTEP, -kb);
   if (*c->debt != was - (int64_t)kb * 1024) return;
   c->held = (int64_t)kb * 1024;
+  c->due = -c->held;
   c->before = *c->debt;
   c->change = c->quiet = 0;
 }
@@ -51,7 +52,7 @@ void collector_release (Collector *c, lua_State *L) {
   collector_look(c);
   c->change = 0;
   kb = (int)(c->held / 1024);
-  c->held = 0;
+  collector_lose(c);
   if (kb > 0 && lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, kb);
 }
 
@@ -69,7 +70,7 @@ void collector_thaw (Collector *c, int same) {
   c->frozen = 0;
   c->before = *c->debt;
   c->change = 0;
-  if (!same) c->held = 0;
+  if (!same) collector_lose(c);
 }
 
 /* }====================================================== */
@@ -83,9 +84,13 @@ void collector_thaw (Collector *c, int same) {
 ** Where the program has a hook that counts instructions, events for steps
 ** would disturb it. A thread that is being made would inherit the hook.
 */
-void collector_ask (Collector *c, const Hot *h) {
+void collector_due (Collector *c, const Hot *h, int64_t change) {
   const Recorder *r = c->recorder;
-  if (h->L == NULL || h->L == c->gone || c->frozen ||
+  if (c->quiet > 0) {
+    c->quiet -= change;
+    return;
+  }
+  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 || c->frozen ||
       hot_current->recorder == NULL || r->state != STATE_RUNNING)
     return;
   if (!attach_pending(h->L)) {
@@ -176,13 +181,14 @@ int collector_begin (Collector *c, Recorder *r, lua_State *L) {
   if (c->debt == NULL) return 1;
   c->recorder = r;
   c->func = f->id;
-  c->gone = NULL;
+  c->gone = 0;
   c->frozen = 0;
   r->recording.gc = 1;
   c->cycle = collection_now(L);
   c->before = *c->debt;
   c->change = 0;
-  c->held = c->quiet = 0;
+  c->quiet = 0;
+  collector_lose(c);
   c->asked = NULL;
   c->on = 1;
   if (r->nogc) c->frozen = 1;
@@ -192,5 +198,5 @@ int collector_begin (Collector *c, Recorder *r, lua_State *L) {
 
 void collector_end (Collector *c) {
   c->on = 0;
-  c->held = 0;
+  collector_lose(c);
 }

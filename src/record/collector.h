@@ -22,9 +22,11 @@ typedef struct Collector {
   int64_t before;	/* what it was at the last request ... */
   int64_t change;	/* ... which was about to change it by this */
   int64_t held;		/* what it is too low by; 0: it is not */
+  int64_t due;		/* what it is when a step is due, or a try to hold it;
+			   INT64_MIN: that is due at once */
   int64_t quiet;	/* bytes until it is worth to try again */
   lua_State *asked;	/* whose next instruction is to be an event */
-  const lua_State *gone;	/* a coroutine that was freed */
+  uint64_t gone;	/* events until the coroutine was freed, plus one */
   uint64_t cycle;	/* see collection.h */
   uint32_t func;	/* the zone */
   Recorder *recorder;
@@ -52,31 +54,40 @@ CPROF_I void collector_step (Collector *c, lua_State *L);
 CPROF_I void collector_freeze (Collector *c);
 CPROF_I void collector_thaw (Collector *c, int same);
 
-/* Asks for an event: see hook_pending. */
-COLD CPROF_I void collector_ask (Collector *c, const Hot *h);
+/* A step is due: asks for an event, see hook_pending. */
+COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);
 
-/* A request is about to be made: is Lua's count what it was left at? */
+static INLINE void collector_lose (Collector *c) {
+  c->held = 0;
+  c->due = INT64_MIN;
+}
+
+/*
+** Is Lua's count what it was left at? A request that failed, and one of a
+** C library, does not change it.
+*/
 static INLINE void collector_look (Collector *c) {
   int64_t debt = *c->debt;
   if (unlikely(debt != c->before + c->change && debt != c->before) &&
       !c->frozen)
-    c->held = 0;
+    collector_lose(c);
   c->before = debt;
 }
 
 /*
-** It was made, of 'change' bytes. Memory of a coroutine may be what was
-** freed, whose hook must not be set.
+** A request is about to be made, of 'change' bytes. Memory of a coroutine
+** may be what is freed, whose hook must not be set.
 */
 static INLINE void collector_see (Collector *c, const Hot *h, const void *p,
                                   size_t size, int64_t change) {
+  collector_look(c);
   c->change = change;
-  if (change < 0 && (uintptr_t)h->L - (uintptr_t)p < size) c->gone = h->L;
-  if (change <= 0) return;
-  if (unlikely(c->quiet > 0)) c->quiet -= change;
-  else if (unlikely(c->held == 0 || c->before + change + c->held > 0) &&
-           c->asked != h->L)
-    collector_ask(c, h);
+  if (change <= 0) {
+    if (unlikely((uintptr_t)h->L - (uintptr_t)p < size))
+      c->gone = hot_events(h) + 1;
+  }
+  else if (unlikely(c->before + change > c->due))
+    collector_due(c, h, change);
 }
 
 #endif

@@ -297,6 +297,7 @@ int recorder_clear (Recorder *r) {
   memset(&h->nowhere, 0, sizeof h->nowhere);
   memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
   h->counting.ci = NULL;
+  if (r->allocations != NULL) r->allocations->node = NULL;
   recorder_choose(r);
   frames_clear(&r->frames);
   recorder_forget(r);
