@@ -60,18 +60,35 @@ static INLINE void allocations_count (Allocations *a, const void *p,
 }
 
 
+/* A request for more memory, which is counted if it is granted. */
+static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
+                                        size_t to) {
+  void *block = a->alloc(a->ud, p, from, to);
+  if (block != NULL && allocations_counted(a))
+    allocations_count(a, p, from, p != NULL ? to - from : to);
+  return block;
+}
+
+
+/* A step of the collector is due. */
+static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
+                                       size_t to) {
+  collector_due(&a->collector, a->hot,
+                (int64_t)(to - (p != NULL ? from : 0)));
+  if (a->counts) return allocations_more(a, p, from, to);
+  return a->alloc(a->ud, p, from, to);
+}
+
+
+/* What is rare is called last, so that no register is saved. */
 static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
-  void *block;
-  if (a->collector.on)
-    collector_see(&a->collector, a->hot, p, from,
-                  (int64_t)to - (int64_t)old);
-  if (to <= old || !a->counts) return a->alloc(a->ud, p, from, to);
-  block = a->alloc(a->ud, p, from, to);
-  if (block != NULL && allocations_counted(a))
-    allocations_count(a, p, from, to - old);
-  return block;
+  if (a->collector.on && collector_see(&a->collector, a->hot, p, from,
+                                       (int64_t)to - (int64_t)old))
+    return allocations_due(a, p, from, to);
+  if (to > old && a->counts) return allocations_more(a, p, from, to);
+  return a->alloc(a->ud, p, from, to);
 }
 
 

@@ -54,7 +54,7 @@ CPROF_I void collector_step (Collector *c, lua_State *L);
 CPROF_I void collector_freeze (Collector *c);
 CPROF_I void collector_thaw (Collector *c, int same);
 
-/* A step is due: asks for an event, see hook_pending. */
+/* Asks for an event, see hook_pending. */
 COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);
 
 static INLINE void collector_lose (Collector *c) {
@@ -76,18 +76,19 @@ static INLINE void collector_look (Collector *c) {
 
 /*
 ** A request is about to be made, of 'change' bytes. Memory of a coroutine
-** may be what is freed, whose hook must not be set.
+** may be what is freed, whose hook must not be set. Returns whether a step
+** is due.
 */
-static INLINE void collector_see (Collector *c, const Hot *h, const void *p,
+static INLINE int collector_see (Collector *c, const Hot *h, const void *p,
                                   size_t size, int64_t change) {
   collector_look(c);
   c->change = change;
   if (change <= 0) {
     if (unlikely((uintptr_t)h->L - (uintptr_t)p < size))
       c->gone = hot_events(h) + 1;
+    return 0;
   }
-  else if (unlikely(c->before + change > c->due))
-    collector_due(c, h, change);
+  return c->before + change > c->due;
 }
 
 #endif
