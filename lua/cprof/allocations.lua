@@ -12,7 +12,32 @@ allocations.kinds = { "table", "string", "closure", "userdata", "thread",
   "other" }
 
 ---What is measured in the place of time, by what options call it.
-allocations.measures = { alloc = "bytes", allocs = "allocs" }
+allocations.measures = { alloc = "bytes", allocs = "allocs",
+  live = "live", peak = "peak" }
+
+-- fields of functions, by what is measured: without and with callees
+local fields <const> = {
+  allocs = { "self_allocs", "total_allocs" },
+  bytes = { "self_bytes", "total_bytes" },
+  live = { "live_bytes", "total_live_bytes" },
+  blocks = { "live_blocks", "total_live_blocks" },
+  peak = { "peak_bytes", "total_peak_bytes" },
+}
+
+---Why a profile cannot be measured so, as the end of a message; nil: it can.
+---@param profile cprof.Profile
+---@param what string  a key of `measures`
+---@return string?
+function allocations.unknown(profile, what)
+  local meta, measure = profile.meta, allocations.measures[what]
+  if not measure then return nil end
+  if not meta.memory then
+    return "without allocations; record with start { memory = true }"
+  elseif (measure == "live" or measure == "peak") and
+         not meta.live_interval then
+    return "without live blocks; record with start { memory = \"live\" }"
+  end
+end
 
 ---Adds what was allocated, by kind.
 ---@param sum table<string, { allocs: integer, bytes: integer }>?
@@ -34,15 +59,18 @@ end
 ---Sets what the functions of a profile have allocated.
 ---@param functions cprof.Function[]
 ---@param nodes userdata
-function allocations.attach(functions, nodes)
+---@param live boolean  and what of it is in use
+function allocations.attach(functions, nodes, live)
   core.memory(nodes)
   local each = {}
   for i = 1, #functions do each[i] = i end
-  for _, what in ipairs { "allocs", "bytes" } do
+  local wanted = live and { "allocs", "bytes", "live", "blocks", "peak" } or
+    { "allocs", "bytes" }
+  for _, what in ipairs(wanted) do
     local rows = core.sum(core.measured(nodes, what), each, #functions)
+    local own, all = table.unpack(fields[what])
     for i, f in ipairs(functions) do
-      f["self_" .. what] = rows[i].self_ns
-      f["total_" .. what] = rows[i].total_ns
+      f[own], f[all] = rows[i].self_ns, rows[i].total_ns
     end
   end
 end
@@ -89,6 +117,21 @@ function allocations.headline(profile)
   return amount(sum.bytes, sum.allocs) .. shares(sum.kinds, sum.bytes)
 end
 
+---What of it is in use, in words; nil: that is not known.
+---@param profile cprof.Profile
+---@return string?
+function allocations.in_use(profile)
+  local meta, root = profile.meta, profile.nodes[1]
+  if not meta.live_interval then return nil end
+  local live = profile.functions[1].total_live_bytes or root.live_bytes
+  local blocks = profile.functions[1].total_live_blocks or root.live_blocks
+  return ("in use: %s of it in %s block%s, %s at the peak%s"):format(
+    format.bytes(math.max(live, 0)), format.count(blocks),
+    blocks == 1 and "" or "s", format.bytes(meta.peak_bytes),
+    meta.live_interval > 1 and (", estimated from a sample each %s"):format(
+      format.bytes(meta.live_interval)) or "")
+end
+
 ---What the functions with this title have allocated, in words; nil: that
 ---was not counted.
 ---@param profile cprof.Profile
@@ -111,9 +154,12 @@ end
 -- lines with what was allocated in the place of time
 local function lines_of(profile, what)
   local out = {}
-  for func, line, hits, _, _, allocs, bytes in lines.each(profile.counted) do
-    local n = what == "bytes" and bytes or allocs
-    lines.add(out, func, line, hits, n, n, allocs, bytes)
+  for func, line, hits, _, _, allocs, bytes, live in
+    lines.each(profile.counted) do
+    -- lines do not know what they had at the peak
+    local n = what == "allocs" and allocs or what == "bytes" and bytes or
+      what == "live" and live or 0
+    lines.add(out, func, line, hits, n, n, allocs, bytes, live)
   end
   return out
 end
@@ -121,10 +167,10 @@ end
 -- what was measured of each profile
 local known = setmetatable({}, { __mode = "k" })
 
----The profile with allocations, or their bytes, in the place of times, and
+---The profile with allocations, or bytes, in the place of times, and
 ---`meta.measure` says so.
 ---@param profile cprof.Profile
----@param what "allocs"|"bytes"
+---@param what "allocs"|"bytes"|"live"|"blocks"|"peak"
 ---@return cprof.Profile
 function allocations.measured(profile, what)
   known[profile] = known[profile] or {}
@@ -132,11 +178,11 @@ function allocations.measured(profile, what)
   local nodes = core.measured(profile.nodes, what)
   local functions = {}
   for i, f in ipairs(profile.functions) do
-    local n = f["self_" .. what]
+    local n = f[fields[what][1]]
     functions[i] = {}
     for key, value in pairs(f) do functions[i][key] = value end
     functions[i].self_ns, functions[i].self_raw_ns = n, n
-    functions[i].total_ns = f["total_" .. what]
+    functions[i].total_ns = f[fields[what][2]]
   end
   local sources = {}
   for _, source in pairs(profile.sources) do sources[#sources + 1] = source end

@@ -39,7 +39,10 @@ local cprof = { _VERSION = core.version }
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
 ---@field file? string          to record into; %p in its name: the process
 ---@field gc? boolean          time the garbage collector, as a zone
----@field memory? boolean      count what is allocated, by function and line
+---@field memory? boolean|"live"  count what is allocated, by function and
+---    line; live: also what of it is in use
+---@field memory_interval? integer  memory = "live": bytes from sample to
+---    sample, on average; 1: all blocks
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
@@ -60,7 +63,9 @@ local start_options = {
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
   compensate = { type = "boolean", default = true },
-  memory = { type = "boolean", default = false },
+  memory = { type = "memory", default = false },
+  memory_interval = { type = "integer", min = 1, max = 1 << 40,
+                      default = 1 << 19 },
   gc = { type = "boolean", default = false },
 }
 
@@ -149,6 +154,9 @@ local function check_start(opts)
   end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc(o) end
+  if opts and opts.memory_interval and o.memory ~= "live" then
+    error('start: option \'memory_interval\' needs memory = "live"', 3)
+  end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
@@ -187,7 +195,8 @@ function cprof.start(opts)
     internal = internal.list(),
     filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
-    memory = o.memory,
+    memory = o.memory and true,
+    live = o.memory == "live" and o.memory_interval or 0,
     gc = o.gc,
     max_nodes = o.max_nodes,
     file = o.file,

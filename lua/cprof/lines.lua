@@ -5,28 +5,31 @@ local text = require "cprof.text"
 
 local lines = {}
 
--- function, line, hits, ns, ns with overhead, allocations, bytes
-local WIDTH <const> = 7
+-- function, line, hits, ns, ns with overhead, allocations, bytes, bytes in
+-- use
+local WIDTH <const> = 8
 
 ---What was counted, in turn: function, line, hits, ns, ns with overhead,
----allocations, bytes.
+---allocations, bytes, bytes in use.
 ---@param counted integer[]
----@return fun(): integer?, integer, integer, integer, integer, integer, integer
+---@return fun(): integer?, integer, integer, integer, integer, integer,
+---    integer, integer
 function lines.each(counted)
   local at = 1 - WIDTH
   return function()
     at = at + WIDTH
     return counted[at], counted[at + 1], counted[at + 2], counted[at + 3],
-      counted[at + 4], counted[at + 5], counted[at + 6]
+      counted[at + 4], counted[at + 5], counted[at + 6],
+      counted[at + 7]
   end
 end
 
 ---Adds a line to those that were counted.
 ---@param counted integer[]
-function lines.add(counted, func, line, hits, ns, raw, allocs, bytes)
+function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live)
   local n = #counted
   for i, figure in ipairs { func, line, hits, ns, raw, allocs or 0,
-    bytes or 0 } do
+    bytes or 0, live or 0 } do
     counted[n + i] = figure
   end
 end
@@ -41,6 +44,7 @@ end
 ---@field total_raw_ns integer
 ---@field allocs integer    allocations on the line, without what it calls ...
 ---@field bytes integer     ... and their bytes; 0 unless they were counted
+---@field live_bytes integer  of these, those that are in use
 ---@field active boolean    is there code on the line that can run?
 
 ---@class cprof.Source
@@ -59,7 +63,8 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, allocs = 0, bytes = 0, active = active }
+           total_raw_ns = 0, allocs = 0, bytes = 0, live_bytes = 0,
+           active = active }
 end
 
 -- adds up what was counted: `get` gives the line to add to, by the key
@@ -67,12 +72,13 @@ end
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
-  for func, at, hits, ns, raw, allocs, bytes in lines.each(counted) do
+  for func, at, hits, ns, raw, allocs, bytes, live in lines.each(counted) do
     if keys[func] ~= 0 then
       local line = get(keys[func], at)
       line.hits = line.hits + hits
       line.self_ns = line.self_ns + ns
       line.self_raw_ns = line.self_raw_ns + raw
+      line.live_bytes = line.live_bytes + live
       line.allocs, line.bytes = line.allocs + allocs, line.bytes + bytes
     end
   end

@@ -15,15 +15,16 @@ local merge = {}
 local function lines_of(profiles, maps, shifts)
   local sums, keys = {}, {}
   for i, p in ipairs(profiles) do
-    for func, line, hits, ns, raw, allocs, bytes in lines.each(p.counted) do
+    for func, line, hits, ns, raw, allocs, bytes, live in
+      lines.each(p.counted) do
       local moved = line + (shifts[i][func] or 0)
       local key = maps[i][func] << 32 | (moved > 0 and moved or line)
       local sum = sums[key]
       if not sum then
-        sum = { 0, 0, 0, 0, 0 }
+        sum = { 0, 0, 0, 0, 0, 0 }
         keys[#keys + 1], sums[key] = key, sum
       end
-      for k, figure in ipairs { hits, ns, raw, allocs, bytes } do
+      for k, figure in ipairs { hits, ns, raw, allocs, bytes, live } do
         sum[k] = sum[k] + figure
       end
     end
@@ -38,7 +39,7 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns", "gc_steps", "gc_cycles" }
+  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes" }
 
 local function runs(meta) return meta.runs or 1 end
 
@@ -76,7 +77,8 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc", "program",
+  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc", "live_interval",
+    "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end

@@ -118,8 +118,12 @@ end
 ---@param p cprof.Profile
 ---@return "ns"|"count"|"bytes"
 function page.unit(p)
-  if p.meta.measure == "bytes" then return "bytes" end
-  return (p.meta.measure or p.meta.mode == "count") and "count" or "ns"
+  local measure = p.meta.measure
+  if measure == "allocs" or measure == "blocks" or
+     not measure and p.meta.mode == "count" then
+    return "count"
+  end
+  return measure and "bytes" or "ns"
 end
 
 ---A time, or what is in its place, as it is printed; see bound.

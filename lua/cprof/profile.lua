@@ -30,6 +30,9 @@ local text = require "cprof.text"
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
 ---@field memory boolean       were allocations counted?
+---@field live_interval integer?  bytes from sample to sample of what is in
+---    use; 1: all of it is known
+---@field peak_bytes integer?  most bytes that were in use at once
 ---@field gc boolean           was the garbage collector timed? Then:
 ---@field gc_steps integer?    steps that it made ...
 ---@field gc_cycles integer?   ... and collections that ended in one
@@ -72,6 +75,10 @@ local text = require "cprof.text"
 ---@field self_bytes? integer
 ---@field total_allocs? integer  ... and with its callees
 ---@field total_bytes? integer
+---@field live_bytes? integer  with `memory = "live"`: bytes that it allocated
+---    itself and that are in use; and, with those of callees,
+---    total_live_bytes. The same of blocks: live_blocks, total_live_blocks
+---@field peak_bytes? integer  the same when most were; and total_peak_bytes
 ---@field allocated? table<string, { allocs: integer, bytes: integer }>  what
 ---    it allocated itself, by kind: table, string, closure, userdata,
 ---    thread, other (what these contain: elements, stacks, code)
@@ -203,7 +210,9 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
       counting)
   end
-  if meta.memory then allocations.attach(functions, nodes) end
+  if meta.memory then
+    allocations.attach(functions, nodes, meta.live_interval ~= nil)
+  end
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,

@@ -50,6 +50,7 @@ typedef struct FormatHeader {
   uint32_t foldat;	/* see Tree; given: nodes are 'saved' */
   uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
+  uint64_t live;	/* bytes from sample to sample of what is in use */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
   uint64_t begun;	/* ticks, when recording began */
@@ -72,12 +73,12 @@ typedef struct FormatHeader {
 typedef enum BlockKind {
   BLOCK_NODES = 1,	/* a chunk of nodes */
   BLOCK_LINES,		/* counters of the lines of a function; behind them,
-			   if 'memory', Allocated of each */
+			   if 'memory', LineAllocated of each */
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
   BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
   BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function */
-  BLOCK_ALLOCATED,	/* Allocated, for each node of a chunk */
+  BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
   BLOCK_LAST = BLOCK_KINDS
 } BlockKind;

@@ -79,6 +79,7 @@ static int livefile_begin (Store *s, Recorder *r) {
   h->foldat = x->tree.foldat;
   h->direct = x->direct != 0;
   h->memory = x->tree.memory != 0;
+  h->live = x->live;
   h->started_at = x->started_at;
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;

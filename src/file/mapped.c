@@ -211,7 +211,7 @@ static void mapped_begin (MappedFile *f) {
 
 /* Reserves addresses, fewer where they are limited. */
 static int mapped_room (MappedFile *f, uint32_t nodes) {
-  uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(Allocated));
+  uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(NodeAllocated));
   wanted += wanted / 16 + SPACE_MORE;
   if (wanted > SIZE_MAX / 4) wanted = SIZE_MAX / 4;
   wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);

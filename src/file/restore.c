@@ -15,6 +15,7 @@ typedef struct Restoring {
   uint64_t linesself;	/* sums, which must not overflow */
   uint64_t hits;
   Allocated allocated;	/* of nodes, kinds or lines */
+  uint64_t live;	/* of nodes and lines */
   uint32_t *source;	/* of each text: index of the source; 0: none */
   uint32_t *highest;	/* of each source: its highest line */
   uint32_t texts, sources;	/* room in these */
@@ -175,6 +176,15 @@ static int restore_sources (Restoring *c) {
 ** Lines
 ** ======================================================= */
 
+/* Adds what is in use, whatever its sign. 0: the sum would overflow. */
+static int restore_bytes (Restoring *c, int64_t n) {
+  uint64_t more = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+  if (more > INT64_MAX || c->live > INT64_MAX - more) return 0;
+  c->live += more;
+  return 1;
+}
+
+
 /* Adds what was allocated. 0: the sum would overflow. */
 static int restore_sum (Restoring *c, const Allocated *a) {
   Allocated *sum = &c->allocated;
@@ -212,7 +222,10 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
   f->lines.count = b->used;
   for (i = 0; i < b->used; i++) {
     const Line *line = &f->lines.list[i];
-    if (f->lines.memory && !restore_sum(c, lines_allocated(&f->lines, i)))
+    if (f->lines.memory &&
+        !restore_bytes(c, lines_allocated(&f->lines, i)->live_bytes))
+      return restore_fail(c, "bytes in use of a line");
+    if (f->lines.memory && !restore_sum(c, &lines_allocated(&f->lines, i)->all))
       return restore_fail(c, "allocations of a line");
     if (line->hits == 0 && line->self == 0) continue;
     if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
@@ -347,6 +360,12 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
 }
 
 
+static int restore_live (Restoring *c, const NodeAllocated *n) {
+  return restore_bytes(c, n->live_count) && restore_bytes(c, n->live_bytes) &&
+         restore_bytes(c, n->peak_bytes);
+}
+
+
 /* What was allocated in nodes, and in functions by kind. */
 static int restore_allocated (Restoring *c) {
   Tree *t = &c->r->tree;
@@ -361,7 +380,8 @@ static int restore_allocated (Restoring *c) {
   c->allocated = none;
   for (i = 0; i < t->nodes.count; i++)
     if (tree_node(t, i)->func >= t->kinds.count ||
-        !restore_sum(c, tree_allocated(t, i)))
+        !restore_sum(c, &tree_allocated(t, i)->all) ||
+        !restore_live(c, tree_allocated(t, i)))
       return restore_fail(c, "allocations of a node");
   c->allocated = none;
   for (i = 0; i < t->kinds.count; i++)
@@ -474,6 +494,7 @@ static void restore_header (Restoring *c) {
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->direct = h->direct != 0;
   r->gc = h->gc != 0;
+  r->live = h->live;
   r->allocator_lost = h->allocator_lost != 0;
   r->stopped = 1;  /* so that this rate is the final one */
   r->started_at = h->started_at;

@@ -62,5 +62,5 @@ void lines_clear (Lines *l) {
   for (i = 0; l->list != NULL && i < l->count; i++)
     l->list[i].hits = l->list[i].self = l->list[i].counts = 0;
   if (l->list != NULL && l->memory)
-    memset(l->list + l->count, 0, l->count * sizeof(Allocated));
+    memset(l->list + l->count, 0, l->count * sizeof(LineAllocated));
 }

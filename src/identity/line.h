@@ -33,21 +33,27 @@ typedef struct Allocated {
   uint64_t bytes;	/* of the first, and by which the others grew */
 } Allocated;
 
+/* the same of a line, and what of it is in use, see live.h */
+typedef struct LineAllocated {
+  Allocated all;
+  int64_t live_bytes;
+} LineAllocated;
+
 typedef struct Lines {
   Line *list;		/* NULL: lines of this function are not counted */
   uint32_t count;
   uint32_t entry;	/* index of the line that runs first */
-  int memory;		/* does an Allocated of each follow the list? */
+  int memory;		/* does a LineAllocated of each follow the list? */
 } Lines;
 
 /* That of a line whose function has them: behind all lines. */
-static inline Allocated *line_allocated (Line *line) {
+static inline LineAllocated *line_allocated (Line *line) {
   Line *end = line + (int32_t)(line->span - line->before) + 1;
-  return (Allocated *)(void *)end + line->before;
+  return (LineAllocated *)(void *)end + line->before;
 }
 
 static inline size_t lines_size (uint32_t count, int memory) {
-  return count * (sizeof(Line) + (memory ? sizeof(Allocated) : 0));
+  return count * (sizeof(Line) + (memory ? sizeof(LineAllocated) : 0));
 }
 
 /*
@@ -61,9 +67,10 @@ CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p,
 CPROF_I void lines_free (Lines *l, const Memory *m);
 
 /* What was allocated on line 'index'; NULL: that was not counted. */
-static inline Allocated *lines_allocated (const Lines *l, uint32_t index) {
+static inline LineAllocated *lines_allocated (const Lines *l,
+                                              uint32_t index) {
   if (!l->memory) return NULL;
-  return (Allocated *)(void *)(l->list + l->count) + index;
+  return (LineAllocated *)(void *)(l->list + l->count) + index;
 }
 
 /* Puts the same counters, of zero, into 'p'. 0: out of memory. */

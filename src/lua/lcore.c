@@ -218,6 +218,7 @@ static void core_way (lua_State *L, Options *o) {
 static void core_options (lua_State *L, Options *o) {
   core_way(L, o);
   o->memory = core_flag(L, "memory");
+  o->live = (uint64_t)core_integer(L, "live");
   o->gc = core_flag(L, "gc");
   o->exclude_c = core_flag(L, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");

@@ -64,6 +64,9 @@ static int nodes_index (lua_State *L) {
     lnodes_set(L, "self_bytes", n->bytes);
     lnodes_set(L, "total_allocs", n->totalallocs);
     lnodes_set(L, "total_bytes", n->totalbytes);
+    lnodes_set(L, "live_bytes", n->live);
+    lnodes_set(L, "live_blocks", n->livecount);
+    lnodes_set(L, "peak_bytes", n->peak);
   }
   if (nodes->counting) {
     lnodes_set(L, "instructions", n->self);
@@ -92,11 +95,13 @@ static int nodes_memory (lua_State *L) {
 
 
 /*
-** nodes, "allocs" or "bytes" -> nodes that have these in the place of times.
+** nodes, "allocs", "bytes", "live", "blocks" or "peak" -> nodes that have
+** these in the place of times.
 ** Nothing was allocated for the profiler.
 */
 static int nodes_measured (lua_State *L) {
-  static const char *const names[] = {"allocs", "bytes", NULL};
+  static const char *const names[] = {"allocs", "bytes", "live", "blocks", "peak",
+                                      NULL};
   const Nodes *nodes = lnodes_check(L, 1);
   Measure m = (Measure)luaL_checkoption(L, 2, NULL, names);
   nodes_measure(nodes, m, lnodes_new(L, nodes->count));
@@ -116,7 +121,8 @@ static int nodes_program (lua_State *L) {
 
 /*
 ** nodes, id -> parent, function, line of the call, calls, self, total; self
-** and total with overhead, most frames at once; allocations, and bytes
+** and total with overhead, most frames at once; allocations, and bytes;
+** blocks in use, and bytes
 */
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -135,7 +141,9 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->depth);
   lua_pushinteger(L, n->allocs);
   lua_pushinteger(L, n->bytes);
-  return 11;
+  lua_pushinteger(L, n->livecount);
+  lua_pushinteger(L, n->live);
+  return 13;
 }
 
 
@@ -162,7 +170,7 @@ typedef struct Walker {
 
 /*
 ** -> id, depth, function, line of the call, calls, self, total, allocations,
-** bytes. Overhead
+** bytes, blocks in use, bytes in use. Overhead
 ** is no part of the program: its node is left out, and its time of the
 ** root's total.
 */
@@ -187,7 +195,9 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, total);
   lua_pushinteger(L, n->allocs);
   lua_pushinteger(L, n->bytes);
-  return 9;
+  lua_pushinteger(L, n->livecount);
+  lua_pushinteger(L, n->live);
+  return 11;
 }
 
 

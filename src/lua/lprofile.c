@@ -179,6 +179,10 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
   lua_pushboolean(L, r->tree.memory);
   lua_setfield(L, -2, "memory");
+  if (r->live > 0) {
+    lnodes_set(L, "live_interval", (lua_Integer)r->live);
+    lnodes_set(L, "peak_bytes", (lua_Integer)f->live_peak);
+  }
   lua_pushboolean(L, r->gc);
   lua_setfield(L, -2, "gc");
   if (r->gc) {
@@ -262,13 +266,14 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 }
 
 
-/* { function, line, hits, ns, ns with overhead, allocations, bytes, ... } */
+/* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
+** in use, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 7, 0);
+  lua_createtable(L, (int)s->lines * 8, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 7;
+    lua_Integer at = (lua_Integer)i * 8;
     lua_pushinteger(L, (lua_Integer)l->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, l->line);
@@ -283,6 +288,8 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lua_rawseti(L, -2, at + 6);
     lua_pushinteger(L, l->bytes);
     lua_rawseti(L, -2, at + 7);
+    lua_pushinteger(L, l->live);
+    lua_rawseti(L, -2, at + 8);
   }
 }
 

@@ -183,11 +183,17 @@ static void save_node (Node *to, const ProfileNode *from, uint32_t i) {
 static int save_allocated (const Nodes *nodes, Saving *s, uint32_t chunk) {
   const Pages *p = &s->file->allocated;
   uint32_t room = 1u << NODES_SHIFT, first = chunk * room, k;
-  Allocated *a = cast(Allocated *, p->get(p->ud, chunk, room * sizeof *a));
+  NodeAllocated *a = cast(NodeAllocated *, p->get(p->ud, chunk,
+                                                  room * sizeof *a));
   if (a == NULL) return 0;
   for (k = 0; k < room && first + k < nodes->count; k++) {
-    a[k].count = (uint64_t)nodes->list[first + k].allocs;
-    a[k].bytes = (uint64_t)nodes->list[first + k].bytes;
+    const ProfileNode *n = &nodes->list[first + k];
+    a[k].all.count = (uint64_t)n->allocs;
+    a[k].all.bytes = (uint64_t)n->bytes;
+    a[k].live_count = n->livecount;
+    a[k].live_bytes = n->live;
+    a[k].peak_bytes = n->peak;
+    a[k].peak = 1;
   }
   return 1;
 }
@@ -250,8 +256,9 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
 }
 
 
-/* function, line, hits, ns, ns with overhead, allocations, bytes */
-#define LINE_WIDTH	7
+/* function, line, hits, ns, ns with overhead, allocations, bytes,
+** bytes in use */
+#define LINE_WIDTH	8
 
 /* The lines of a function, which are 'n' from 'i' on at 'arg'. */
 static int save_functionlines (lua_State *L, int arg, Saving *s,
@@ -261,7 +268,8 @@ static int save_functionlines (lua_State *L, int arg, Saving *s,
   int memory = mapped_header(s->file)->memory != 0;
   Line *line = cast(Line *, p->get(p->ud, func,
                                    lines_size((uint32_t)n, memory)));
-  Allocated *a = memory && line ? (Allocated *)(void *)(line + n) : NULL;
+  LineAllocated *a = memory && line ? (LineAllocated *)(void *)(line + n)
+                                    : NULL;
   FileBlock *b = line ? mapped_block(s->file, BLOCK_LINEOVERHEAD, func,
                                      n * sizeof(int64_t)) : NULL;
   size_t k;
@@ -273,8 +281,9 @@ static int save_functionlines (lua_State *L, int arg, Saving *s,
     line[k].self = (uint64_t)raw;
     ((int64_t *)block_data(b))[k] = raw - save_at(L, arg, i + 3);
     if (a == NULL) continue;
-    a[k].count = (uint64_t)save_at(L, arg, i + 5);
-    a[k].bytes = (uint64_t)save_at(L, arg, i + 6);
+    a[k].all.count = (uint64_t)save_at(L, arg, i + 5);
+    a[k].all.bytes = (uint64_t)save_at(L, arg, i + 6);
+    a[k].live_bytes = save_at(L, arg, i + 7);
   }
   platform_publish(&b->used, (uint32_t)n);
   return 1;
@@ -400,6 +409,9 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->clock = save_choice(L, arg, "clock", clocks);
   h->direct = save_choice(L, arg, "internals", ways);
   h->memory = (uint32_t)save_flag(L, arg, "memory");
+  h->live = (uint64_t)save_integer(L, arg, "live_interval");
+  h->figures.live_peak = save_integer(L, arg, "peak_bytes");
+  h->figures.live_peaks = 1;
   h->gc = (uint32_t)save_flag(L, arg, "gc");
   h->figures.gc_steps = (uint64_t)save_integer(L, arg, "gc_steps");
   h->figures.gc_cycles = (uint64_t)save_integer(L, arg, "gc_cycles");

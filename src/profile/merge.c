@@ -77,6 +77,9 @@ void merge_figures (ProfileNode *n, const ProfileNode *from) {
   n->tails += from->tails;
   n->allocs += from->allocs;
   n->bytes += from->bytes;
+  n->livecount += from->livecount;
+  n->live += from->live;
+  n->peak += from->peak;
   if (from->depth > n->depth) n->depth = from->depth;
 }
 

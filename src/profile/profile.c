@@ -25,15 +25,23 @@ void nodes_total (ProfileNode *list, uint32_t count) {
 }
 
 
+static int64_t node_measure (const ProfileNode *n, Measure m) {
+  switch (m) {
+    case MEASURE_ALLOCS: return n->allocs;
+    case MEASURE_BYTES: return n->bytes;
+    case MEASURE_LIVE: return n->live;
+    case MEASURE_BLOCKS: return n->livecount;
+    default: return n->peak;
+  }
+}
+
+
 void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
   uint32_t i;
   memcpy(list, nodes->list, nodes->count * sizeof *list);
-  for (i = 0; i < nodes->count; i++) {
-    ProfileNode *n = &list[i];
-    n->self = n->raw = m == MEASURE_BYTES ? n->bytes : n->allocs;
-    n->total = n->rawtotal = m == MEASURE_BYTES ? n->totalbytes
-                                                : n->totalallocs;
-  }
+  for (i = 0; i < nodes->count; i++)
+    list[i].self = list[i].raw = node_measure(&list[i], m);
+  nodes_total(list, nodes->count);
 }
 
 

@@ -24,6 +24,8 @@ typedef struct ProfileNode {
   int64_t rawtotal;	/* ns: 'raw' of these */
   int64_t allocs, bytes;	/* that were allocated in this node ... */
   int64_t totalallocs, totalbytes;	/* ... and all below */
+  int64_t livecount, live;	/* blocks and bytes that are in use ... */
+  int64_t peak;		/* ... and bytes that were, when most were */
 } ProfileNode;
 
 typedef struct Nodes {
@@ -36,7 +38,10 @@ typedef struct Nodes {
 /* what is the self and total of a node; in place of times */
 typedef enum Measure {
   MEASURE_ALLOCS,
-  MEASURE_BYTES
+  MEASURE_BYTES,
+  MEASURE_LIVE,		/* bytes in use */
+  MEASURE_BLOCKS,	/* blocks in use */
+  MEASURE_PEAK
 } Measure;
 
 /* Fills 'list' with 'nodes', of which 'm' is the self and total. */
@@ -50,6 +55,7 @@ typedef struct ProfileLine {
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with overhead */
   int64_t allocs, bytes;
+  int64_t live;		/* bytes in use */
 } ProfileLine;
 
 /* Sums up 'total' from 'self', and 'rawtotal' from 'raw'. */

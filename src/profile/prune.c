@@ -14,6 +14,9 @@ static void prune_add (ProfileNode *to, const ProfileNode *from) {
   to->raw += from->raw;
   to->allocs += from->allocs;
   to->bytes += from->bytes;
+  to->livecount += from->livecount;
+  to->live += from->live;
+  to->peak += from->peak;
   to->depth = 1;
 }
 

@@ -56,10 +56,17 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
   if (!t->fold) p->tails = n->as.full.tails;
   else if (n->as.folded.depth > 1) p->depth = n->as.folded.depth;
   if (p->tails > p->calls) p->tails = (uint32_t)p->calls;
-  if (t->memory) {
-    p->allocs = (int64_t)tree_allocated(t, n->id)->count;
-    p->bytes = (int64_t)tree_allocated(t, n->id)->bytes;
-  }
+}
+
+
+/* What is in use was so at the peak, unless the node has kept it. */
+static void node_allocated (ProfileNode *p, const NodeAllocated *a,
+                            const Figures *f) {
+  p->allocs = (int64_t)a->all.count;
+  p->bytes = (int64_t)a->all.bytes;
+  p->livecount = a->live_count;
+  p->live = a->live_bytes;
+  p->peak = a->peak == f->live_peaks ? a->peak_bytes : a->live_bytes;
 }
 
 
@@ -71,6 +78,8 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
     ProfileNode *p = &s->node[i];
     uint64_t sum;
     node_fill(p, n, s, &r->tree);
+    if (r->tree.memory)
+      node_allocated(p, tree_allocated(&r->tree, i), r->figures);
     ticks += n->self;
     sum = clock_ns(s->scale, ticks);
     p->self = p->raw = (int64_t)(sum - ns);
@@ -111,8 +120,9 @@ static void functions_owners (Work *w) {
 
 static int line_counted (const Lines *l, uint32_t index) {
   const Line *line = &l->list[index];
-  const Allocated *a = lines_allocated(l, index);
-  return line->hits != 0 || line->self != 0 || (a != NULL && a->count != 0);
+  const LineAllocated *a = lines_allocated(l, index);
+  return line->hits != 0 || line->self != 0 ||
+         (a != NULL && a->all.count != 0);
 }
 
 
@@ -145,10 +155,11 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
 }
 
 
-static void line_allocate (ProfileLine *to, const Allocated *a) {
+static void line_allocate (ProfileLine *to, const LineAllocated *a) {
   if (a == NULL) return;
-  to->allocs = (int64_t)a->count;
-  to->bytes = (int64_t)a->bytes;
+  to->allocs = (int64_t)a->all.count;
+  to->bytes = (int64_t)a->all.bytes;
+  to->live = a->live_bytes;
 }
 
 

@@ -51,21 +51,27 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   }
   if (unlikely(a->node != n)) {
     a->node = n;
-    a->own = tree_allocated(h->tree, n->id);
+    a->own = &tree_allocated(h->tree, n->id)->all;
     a->kinds = tree_kinds(h->tree, n->func);
   }
   allocations_add(a->own, bytes);
   allocations_add(&a->kinds->kind[kind], bytes);
-  if (h->lines) allocations_add(line_allocated(h->top->line), bytes);
+  if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
 }
 
 
-/* A request for more memory, which is counted if it is granted. */
+/* A request that is counted if it is granted, or that frees live blocks. */
 static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
                                         size_t to) {
+  size_t old = p != NULL ? from : 0;
   void *block = a->alloc(a->ud, p, from, to);
-  if (block != NULL && allocations_counted(a))
-    allocations_count(a, p, from, p != NULL ? to - from : to);
+  int counted;
+  if (block == NULL && to != 0) return NULL;
+  counted = to > old && allocations_counted(a);
+  if (counted) allocations_count(a, p, from, to - old);
+  if (a->live.on && (counted || p != NULL) && a->hot != NULL &&
+      !live_change(&a->live, a->hot->recorder, p, old, block, to, counted))
+    recorder_nomemory(a->hot->recorder);
   return block;
 }
 
@@ -87,7 +93,8 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   if (a->collector.on && collector_see(&a->collector, a->hot, p, from,
                                        (int64_t)to - (int64_t)old))
     return allocations_due(a, p, from, to);
-  if (to > old && a->counts) return allocations_more(a, p, from, to);
+  if (a->counts && (to > old || a->live.on))
+    return allocations_more(a, p, from, to);
   return a->alloc(a->ud, p, from, to);
 }
 
@@ -130,6 +137,7 @@ int allocations_begin (Recorder *r, lua_State *L) {
   a->hot = r->hot;
   a->node = NULL;
   a->counts = r->options.memory;
+  live_begin(&a->live, &r->recording.memory, r->options.live);
   return 1;
 }
 
@@ -139,6 +147,7 @@ void allocations_end (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (a == NULL) return;
   collector_end(&a->collector);
+  live_end(&a->live);
   a->hot = NULL;
   if (!allocations_ontop(a, L)) return;
   lua_setallocf(L, a->alloc, a->ud);

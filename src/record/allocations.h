@@ -11,6 +11,7 @@
 #define allocations_h
 
 #include "record/collector.h"
+#include "record/live.h"
 
 
 typedef struct Allocations {
@@ -20,6 +21,7 @@ typedef struct Allocations {
   int counts;		/* are allocations counted? */
   int muted;		/* they are not while this is not 0 */
   Collector collector;
+  Live live;
   int called;		/* was it called, while nothing was counted? */
   const Node *node;	/* the last one that was charged ... */
   Allocated *own;	/* ... and its counters */

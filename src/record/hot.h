@@ -94,7 +94,7 @@ typedef struct Hot {
   Counting counting;
   int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted ... */
-  Allocated nowhere_allocated;	/* ... and follows it, see line_allocated */
+  LineAllocated nowhere_allocated;	/* ... and follows it, see line_allocated */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */
   int shared;		/* did several threads have it? */

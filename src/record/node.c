@@ -83,7 +83,7 @@ void tree_init (Tree *t, const Memory *m) {
   memset(t, 0, sizeof *t);
   chunks_init(&t->nodes, m, sizeof(Node), NODES_SHIFT);
   chunks_init(&t->buckets, m, sizeof(uint32_t), BUCKETS_SHIFT);
-  chunks_init(&t->allocated, m, sizeof(Allocated), NODES_SHIFT);
+  chunks_init(&t->allocated, m, sizeof(NodeAllocated), NODES_SHIFT);
   chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
 }
 

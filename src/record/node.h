@@ -49,6 +49,14 @@ typedef struct Node {
   } as;
 } Node;
 
+/* what was allocated in a node, and what of it is in use, see live.h */
+typedef struct NodeAllocated {
+  Allocated all;
+  int64_t live_count, live_bytes;
+  int64_t peak_bytes;	/* at the peak, if 'peak' is the last one */
+  uint64_t peak;
+} NodeAllocated;
+
 typedef enum AllocKind {
   ALLOC_TABLE,
   ALLOC_STRING,
@@ -86,7 +94,7 @@ typedef struct Tree {
   Node *truncated;	/* parent of what the limit keeps out; or NULL */
   Node *unrecorded;	/* time under another hook; or NULL */
   int memory;		/* are allocations counted? */
-  Chunks allocated;	/* then: Allocated, of each node ... */
+  Chunks allocated;	/* then: NodeAllocated, of each node ... */
   Chunks kinds;		/* ... and KindsAllocated, of their functions */
 } Tree;
 
@@ -120,8 +128,8 @@ static inline void node_activate (Node *n) {
 }
 
 /* What was allocated in a node; only where allocations are counted. */
-static inline Allocated *tree_allocated (const Tree *t, uint32_t id) {
-  return cast(Allocated *, chunks_at(&t->allocated, id));
+static inline NodeAllocated *tree_allocated (const Tree *t, uint32_t id) {
+  return cast(NodeAllocated *, chunks_at(&t->allocated, id));
 }
 
 /* The same of a function that has a node, by kind. */

@@ -218,6 +218,7 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
+  x->live = o->live;
   x->tree.memory = o->memory;
   if (r->store != NULL) {
     x->tree.nodes.pages = r->store->nodes;
@@ -297,7 +298,10 @@ int recorder_clear (Recorder *r) {
   memset(&h->nowhere, 0, sizeof h->nowhere);
   memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
   h->counting.ci = NULL;
-  if (r->allocations != NULL) r->allocations->node = NULL;
+  if (r->allocations != NULL) {
+    r->allocations->node = NULL;
+    live_clear(&r->allocations->live);
+  }
   recorder_choose(r);
   frames_clear(&r->frames);
   recorder_forget(r);

@@ -43,6 +43,7 @@ typedef struct Options {
   int exclude_c;	/* C functions are charged to their callers */
   int timed;		/* are some events timed? */
   int memory;		/* are allocations counted? */
+  uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
   int gc;		/* is the collector driven? */
   uint32_t max_nodes;
   uint32_t history;	/* frames to keep */

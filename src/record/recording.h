@@ -25,6 +25,8 @@ typedef struct Figures {
   uint64_t gc_steps;	/* of the collector, where it is driven ... */
   uint64_t gc_cycles;	/* ... with how many ends of a cycle */
   uint64_t gc_longest;	/* ticks of the longest step */
+  int64_t live_peak;	/* most bytes that were in use at once, see live.h */
+  uint64_t live_peaks;	/* times that it was a new peak */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -39,6 +41,7 @@ typedef struct Recording {
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
+  uint64_t live;	/* bytes from sample to sample of what is in use */
   int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */

@@ -15,8 +15,9 @@ local page = require "cprof.page"
 local annotate = {}
 
 ---@class cprof.AnnotateOptions
----@field heat? "time"|"hits"|"total"|"alloc"|"allocs"  what makes a line
----    hot; alloc: all figures are bytes allocated; allocs: are allocations
+---@field heat? "time"|"hits"|"total"|"alloc"|"allocs"|"live"  what makes a
+---    line hot; alloc: all figures are bytes allocated; allocs: are
+---    allocations; live: are bytes in use
 ---@field relative? "file"|"project"   hot in comparison with what
 ---@field coverage? boolean   mark what never ran
 ---@field context? integer    lines around those that are shown; others fold
@@ -34,7 +35,7 @@ local annotate = {}
 ---@field color? "auto"|"always"|"never"
 local annotate_options = {
   heat = { type = "string", default = "time",
-           values = { "time", "hits", "total", "alloc", "allocs" } },
+           values = { "time", "hits", "total", "alloc", "allocs", "live" } },
   relative = { type = "string", values = { "file", "project" } },
   coverage = { type = "boolean", default = false },
   expressions = { type = "boolean", default = false },
@@ -177,10 +178,10 @@ function annotate.make(profile, source, given, level)
       '"count"', level)
   end
   if allocations.measures[o.heat] then
-    if not profile.meta.memory then
-      error(('annotate: option \'heat\' must not be "%s" for a profile ' ..
-        "without allocations; record with start { memory = true }"):format(
-        o.heat), level)
+    local unknown = allocations.unknown(profile, o.heat)
+    if unknown then
+      error(('annotate: option \'heat\' must not be "%s" for a profile %s')
+        :format(o.heat, unknown), level)
     end
     profile = allocations.measured(profile, allocations.measures[o.heat])
   end

@@ -20,15 +20,16 @@ local diff = {
   example = "cprof diff before.cprof after.cprof",
 }
 
-local orders = { "self", "total", "calls", "name", "alloc", "allocs" }
+local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 
 function diff.define(parser)
   parser:argument("BEFORE", "A profile. Without it: the recording before " ..
     "the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
-  parser:option("--sort", "By the change of what. alloc, allocs: figures " ..
-    "are bytes allocated, or allocations, in the place of times.")
+  parser:option("--sort", "By the change of what. alloc, allocs, live: " ..
+    "figures are bytes allocated, allocations, or bytes in use, in the place " ..
+    "of times.")
     :choices(orders):default "self"
   parser:option("--limit", "Most functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
@@ -286,6 +287,7 @@ local amounts = {
   end,
   bytes = function(p) return format.bytes(p.program_ns) .. " allocated" end,
   allocs = function(p) return format.count(p.program_ns) .. " allocations" end,
+  live = function(p) return format.bytes(p.program_ns) .. " in use" end,
 }
 
 -- the file is not named where it is the last recording or the one before
@@ -353,6 +355,9 @@ local function measured(profile, named, measure, fail)
   if not profile.meta.memory then
     fail(("%s has no allocations: record it with cprof run --memory"):format(
       named))
+  elseif measure == "live" and not profile.meta.live_interval then
+    fail(("%s has no live blocks: record it with cprof run --memory=live")
+      :format(named))
   end
   return allocations.measured(profile, measure)
 end

@@ -48,8 +48,8 @@ function command.define(parser)
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
   parser:option("--measure", "What is in the place of time: bytes " ..
-    "allocated, or allocations; formats folded and speedscope.")
-    :choices { "time", "alloc", "allocs" }
+    "allocated, allocations, or bytes in use; formats folded and speedscope.")
+    :choices { "time", "alloc", "allocs", "live" }
   parser:option("--root", "Only this function and what it calls.")
     :argname "FUNCTION"
 end

@@ -29,7 +29,7 @@ local valued = {
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
 local optional = { ["--lines"] = true, ["--count"] = true,
-  ["--coverage"] = true, ["--trace"] = true }
+  ["--coverage"] = true, ["--trace"] = true, ["--memory"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -39,6 +39,11 @@ local function formats()
   local out = {}
   for i, format in ipairs(export.formats) do out[i] = format.name end
   return out
+end
+
+local function memory_of(value)
+  if value == "" or value == "live" or value == "all" then return value end
+  return nil, ("option '--memory' must be live or all, got '%s'"):format(value)
 end
 
 function run.define(parser)
@@ -51,8 +56,10 @@ function run.define(parser)
   parser:option("--coverage", "The same, and at the end which lines, " ..
     "branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
-  parser:flag("--memory", "Count what is allocated, by function; with " ..
-    "--lines, by line, too. Includes --gc, where that can be.")
+  parser:option("--memory", "Count what is allocated, by function; with " ..
+    "--lines, by line, too. live: also what of it is in use, from samples; " ..
+    "all: from all blocks. Includes --gc, where that can be.")
+    :argname "[=live|all]":convert(memory_of)
   parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
@@ -178,7 +185,8 @@ local function start_options(parsed, fail)
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
-    memory = parsed.memory or nil,
+    memory = parsed.memory and (parsed.memory == "" or "live"),
+    memory_interval = parsed.memory == "all" and 1 or nil,
     gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,

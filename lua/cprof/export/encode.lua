@@ -61,6 +61,9 @@ function encode.program(p)
   return encode.utf8(format.plain(p.meta.program or "(embedded)"))
 end
 
+local measures = { bytes = "bytes allocated", allocs = "allocations",
+                   live = "bytes in use" }
+
 ---What there is to say of an export, beside its figures.
 ---@param p cprof.Profile
 ---@return string[]
@@ -72,8 +75,7 @@ function encode.comments(p)
       p.meta.overhead_ns)
   end
   if p.meta.measure then
-    out[#out + 1] = "not times, but " ..
-      (p.meta.measure == "bytes" and "bytes allocated" or "allocations")
+    out[#out + 1] = "not times, but " .. measures[p.meta.measure]
   end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = encode.utf8(note.text)

@@ -57,6 +57,10 @@ local function header(p, out, id)
     out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
     out(bytes(1, integer(1, id "alloc_space") .. integer(2, id "bytes")))
   end
+  if p.meta.live_interval then
+    out(bytes(1, integer(1, id "inuse_objects") .. integer(2, id "count")))
+    out(bytes(1, integer(1, id "inuse_space") .. integer(2, id "bytes")))
+  end
   -- there are names for all: they need not be looked for elsewhere
   out(bytes(3, integer(1, 1) .. integer(7, 1) .. integer(8, 1) ..
     integer(9, 1)))
@@ -156,7 +160,10 @@ end
 -- what a node has beside its calls, and how that is on its lines
 local function spreads(p)
   local out = { spread.new(p) }
-  for i, what in ipairs(p.meta.memory and { "allocs", "bytes" } or {}) do
+  local whats = p.meta.live_interval and
+    { "allocs", "bytes", "blocks", "live" } or
+    p.meta.memory and { "allocs", "bytes" } or {}
+  for i, what in ipairs(whats) do
     out[i + 1] = spread.new(allocations.measured(p, what))
   end
   return out
@@ -190,10 +197,11 @@ function pprof.write(p, write)
   local id = strings(out)
   header(p, out, id)
   local stack, by = stacks(p, out, id), spreads(p)
-  for _, depth, func, line, calls, ns, _, allocs, space in
+  for _, depth, func, line, calls, ns, _, allocs, space, blocks, live in
     core.walk(p.nodes) do
     local owner = stack.enter(depth, func, line)
-    local lines, rest, any = divided(by, owner, { ns, allocs, space })
+    local lines, rest, any = divided(by, owner, { ns, allocs, space,
+      math.max(blocks, 0), math.max(live, 0) })
     if calls > 0 or any then stack.sample(depth, calls, rest) end
     for _, at in ipairs(lines) do
       stack.set_line(depth, at[1])

@@ -23,10 +23,11 @@ local prune = {}
 ---@field fold? boolean        does recursion fold? default: where stacks are
 ---    deeper than the readers of the format can show
 ---@field root? string         only this function, and what it calls
----@field measure? "time"|"alloc"|"allocs"  what takes the place of time:
----    bytes allocated, or allocations
+---@field measure? "time"|"alloc"|"allocs"|"live"  what takes the place of
+---    time: bytes allocated, allocations, or bytes in use
 local specs = {
-  measure = { type = "string", values = { "time", "alloc", "allocs" } },
+  measure = { type = "string", values = { "time", "alloc", "allocs",
+                                          "live" } },
   min_percent = { type = "number", min = 0, max = 100 },
   fold = { type = "boolean" },
   root = { type = "string" },
@@ -167,9 +168,10 @@ end
 local function counted_of(p, map)
   local new, out = {}, {}
   for i, old in ipairs(map) do new[old] = i end
-  for func, line, hits, ns, raw, allocs, bytes in lines.each(p.counted) do
+  for func, line, hits, ns, raw, allocs, bytes, live in
+    lines.each(p.counted) do
     if new[func] then
-      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes)
+      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes, live)
     end
   end
   return out
@@ -243,9 +245,10 @@ end
 ---@return cprof.Profile?, string?
 function prune.profile(p, row, module, o)
   local what = allocations.measures[o.measure]
-  if what and not p.meta.memory then
-    return nil, ("option 'measure': no allocations were counted; record " ..
-      "with start { memory = true }")
+  local unknown = what and allocations.unknown(p, o.measure)
+  if unknown then
+    return nil, ("option 'measure' must not be \"%s\" for a profile %s")
+      :format(o.measure, unknown)
   end
   if what then p = allocations.measured(p, what) end
   local tree = { nodes = p.nodes, fold = o.fold, given = o.min_percent }
@@ -261,7 +264,9 @@ function prune.profile(p, row, module, o)
     #p.functions)
   local functions = functions_of(p, nodes, map, tree.percent)
   local _, overhead = core.overhead(nodes)
-  if p.meta.memory then allocations.attach(functions, nodes) end
+  if p.meta.memory then
+    allocations.attach(functions, nodes, p.meta.live_interval ~= nil)
+  end
   local out = {
     nodes = nodes, functions = functions, overhead = overhead,
     program_ns = tree.whole, counted = counted_of(p, map),

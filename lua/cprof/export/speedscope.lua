@@ -64,7 +64,7 @@ local function events(p, out, index)
   close(1)
 end
 
-local units = { bytes = "bytes", allocs = "none" }
+local units = { bytes = "bytes", allocs = "none", live = "bytes" }
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)

@@ -120,7 +120,9 @@ end
 
 -- what self and total are, if not times
 local units = { bytes = "self and total are bytes allocated",
-                allocs = "self and total are allocations" }
+                allocs = "self and total are allocations",
+                live = "self and total are bytes in use",
+                peak = "self and total are bytes in use at the peak" }
 
 ---@param view cprof.View
 function header.show(view)
@@ -150,6 +152,8 @@ function header.show(view)
   end
   if meta.memory then
     page:line("allocated: " .. allocations.headline(profile))
+    local in_use = allocations.in_use(profile)
+    if in_use then page:line(in_use) end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
   gaps(profile, page)

@@ -26,9 +26,10 @@ local modes = {
 ---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
----@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"  alloc: the
----    whole report is about bytes that were allocated, in the place of time;
----    allocs: about the number of allocations
+---@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"|"live"|"peak"
+---    alloc: the whole report is about bytes that were allocated, in the
+---    place of time; allocs: about the number of allocations; live: about
+---    bytes in use; peak: about bytes in use when most were
 ---@field filter? string        Lua pattern on title or source
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
@@ -43,7 +44,7 @@ local report_options = {
   limit = { type = "integer", min = 1 },
   min_percent = { type = "number", min = 0, max = 100 },
   sort = { type = "string", values = { "self", "total", "calls", "name",
-                                       "alloc", "allocs" } },
+                                       "alloc", "allocs", "live", "peak" } },
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
@@ -78,10 +79,10 @@ local function check(profile, given, level)
         level + 1)
     end
   end
-  if measures[o.sort] and not profile.meta.memory then
-    error(('report: option \'sort\' must not be "%s" for a profile without ' ..
-      "allocations; record with start { memory = true }"):format(o.sort),
-      level + 1)
+  local unknown = allocations.unknown(profile, o.sort)
+  if unknown then
+    error(('report: option \'sort\' must not be "%s" for a profile %s')
+      :format(o.sort, unknown), level + 1)
   end
   if o.root then o.root = base_of(profile, o.root, level + 1) end
   return o
