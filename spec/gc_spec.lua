@@ -57,7 +57,7 @@ describe("the time of the garbage collector", function()
         assert.is_true(calls * 2 > zone.calls, kind)
         local text = p:report()
         assert.is_truthy(text:find("garbage collector: .- of the%s+time,%s+in%s+" ..
-          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took "), text)
+          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"), text)
       end
     end
   end)

@@ -142,7 +142,10 @@ static int live_new (Live *l, const Recorder *r, const void *block,
 }
 
 
-/* What is made smaller stays that of who made it. */
+/*
+** What is made smaller stays that of who made it; what grows is that of who
+** made it grow, all but what was there before recording began.
+*/
 int live_change (Live *l, Recorder *r, const void *p, size_t old,
                  const void *block, size_t to, int charged) {
   LiveBlock b = ZEROS;
@@ -156,7 +159,10 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
       live_remove(l, at);
     }
   }
-  if (to > old) there = charged && live_new(l, r, block, to, &b);
+  if (to > old) {
+    size_t earlier = l->interval > 1 ? 0 : old - (there ? (size_t)b.bytes : 0);
+    there = charged && live_new(l, r, block, to - earlier, &b);
+  }
   else if (there && to > 0) {
     b.address = (uintptr_t)block;
     b.bytes = (uint64_t)((double)b.bytes * (double)to / (double)old + 0.5);
