@@ -128,7 +128,7 @@ deps-lua:
 
 deps-test: deps-build
 	$(call need,lua-busted lua-check lua-penlight lua-argparse \
-	  lua-dkjson luarocks g++ clang)
+	  lua-dkjson lua-ldoc luarocks g++ clang)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
@@ -233,5 +233,5 @@ fuzz: deps-fuzz
 	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) $(LIBS)
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
-	  -max_len=16384 -print_final_stats=1 -verbosity=0 \
+	  -max_len=24576 -print_final_stats=1 -verbosity=0 \
 	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus $(FUZZ)/seeds

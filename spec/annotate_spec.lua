@@ -485,9 +485,9 @@ top()
       { ai, { heat = "x" }, "annotate: option 'heat' must be one of " ..
         '"time", "hits", "total", "alloc", "allocs", got "x"' },
       { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
-        "options: all, color, context, coverage, expressions, focus, format, " ..
-        "heat, " ..
-        "height, ignore, limit, min_percent, relative, sort, width" },
+        "options: all, color, context, coverage, expressions, focus, " ..
+        "format, heat, height, ignore, limit, min_percent, relative, " ..
+        "sort, width" },
     } do
       local ok, message = pcall(p.annotate, p, case[1], case[2])
       assert.is_false(ok)

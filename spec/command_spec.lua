@@ -161,8 +161,8 @@ describe("the cprof command", function()
         "-e", "" },
       { "'--include' must be a Lua pattern, got '%'", "run", "--include=%",
         "-e", "" },
-      { "one of --lines, --count and --trace", "run", "--lines", "--trace",
-        "-e", "" },
+      { "only one of --lines, --count or --coverage, and --trace", "run",
+        "--lines", "--trace", "-e", "" },
       { "module 'no.such' not found", "run", "-m", "no.such" },
       { "'--clock' must be one of", "run", "--clock=sun", "-e", "" },
     }

@@ -318,6 +318,99 @@ describe("mode count", function()
   end)
 end)
 
+-- how often each line of "=counted" is hit, once and n times
+local function hits_of(f, n)
+  local out = expected("=counted", f).hits
+  for line, hits in pairs(out) do out[line] = n * hits end
+  return out
+end
+
+describe("mode count", function()
+  it("has no frames, and refuses options that are about them", function()
+    local p = helper.record(function()
+      for _ = 1, 3 do profiler.frame() end
+    end, { mode = "count" })
+    assert.is_nil(p.frames)
+    assert.truthy(p:report { mode = "frames" }:find(
+      "\nno frames: they are about times, which mode count has not\n", 1,
+      true))
+    for _, o in ipairs { { slow_frames = { budget_ms = 1 } },
+                         { history = "full" } } do
+      local name = next(o)
+      o.mode = "count"
+      assert.has_error(function() profiler.start(o) end,
+        'start: mode "count" has no times of frames; leave out option \'' ..
+        name .. "'")
+    end
+  end)
+
+  it("counts in each of several states what it does", function()
+    local f = assert(load(programs.calls, "=counted"))()
+    local other = host.state()
+    other:run(([[
+      profiler = require "cprof"
+      f = assert(load(%q, "=counted"))()
+      profiler.start { mode = "count" }]]):format(programs.calls))
+    local p = helper.record(function()
+      f()
+      other:run "f() f()"
+      f()
+      other:run "f()"
+    end, { mode = "count" })
+    assert.same(hits_of(f, 2), counted(p, "=counted").hits)
+    local got = other:run [[
+      profiler.stop()
+      local out = {}
+      for n, line in ipairs(profiler.snapshot().lines["=counted"]) do
+        if line.hits > 0 then out[#out + 1] = n .. "=" .. line.hits end
+      end
+      return table.concat(out, " ")]]
+    other:close()
+    for line, hits in pairs(hits_of(f, 3)) do
+      assert.truthy((" " .. got .. " "):find((" %d=%d "):format(line, hits),
+        1, true), got)
+    end
+  end)
+
+  it("counts in the child of a fork for itself, in its own file", function()
+    local dir <close> = command.folder()
+    local out = helper.run(([[
+      local profiler = require "cprof"
+      local host = require "spec_host"
+      local path = arg[1]
+      local f = assert(load(%q, "=counted"))()
+      profiler.start { mode = "count", file = path }
+      f() f()
+      if host.fork() then
+        f() f() f()
+        print("child", host.process())
+        io.stdout:flush()
+        host.signal(9)
+      end
+      host.wait()
+      f()
+      profiler.stop()
+      print("parent", host.process())]]):format(programs.loops),
+      dir:file "run.%p")
+    local f = assert(load(programs.loops, "=counted"))()
+    local child = out:match "child\t(%d+)\n"
+    local parent = out:match "parent\t(%d+)\n"
+    assert.truthy(child and parent, out)
+    for process, n in pairs { [parent] = 3, [child] = 3 } do
+      local p = assert(profiler.load(dir:file("run." .. process)))
+      assert.same(hits_of(f, n), counted(p, "=counted").hits)
+      assert.equal(n, helper.find(p, f).calls)
+    end
+    -- and both add up
+    local list = {}
+    for _, process in ipairs { parent, child } do
+      list[#list + 1] = assert(profiler.load(dir:file("run." .. process)))
+    end
+    local sum = assert(merge.sum(list))
+    assert.same(hits_of(f, 6), counted(sum, "=counted").hits)
+  end)
+end)
+
 describe("cprof run --count", function()
   it("records, and reports instructions", function()
     local dir <close> = command.folder()

@@ -45,7 +45,10 @@ describe("cprof run --coverage", function()
     local _, err, status = command.cprof("run", "--coverage=nothing", "-o",
       other, path)
     assert.equal(0, status, err)
-    assert.truthy(err:find("0 of 0", 1, true), err)
+    assert.truthy(err:find("note: no Lua file ran whose instructions were " ..
+      "to be counted", 1, true), err)
+    assert.truthy(err:find("'nothing'; there are: ", 1, true), err)
+    assert.is_nil(err:find("Next:", 1, true), err)
   end)
 
   it("goes with cprof coverage, which tells what did not run", function()
@@ -59,6 +62,71 @@ describe("cprof run --coverage", function()
     end
     assert.is_nil(out:find("l.2:", 1, true), out)
   end)
+
+  it("says how to choose where libraries are in the table", function()
+    local uses = "lua/cprof/coverage/../nearest.lua"
+    local main = dir:file("uses.lua", "dofile '" .. uses .. "'\n")
+    local function said(option)
+      return select(2, command.cprof("run", option, "-o",
+        dir:file "uses.cprof", main))
+    end
+    assert.truthy(said("--coverage"):find("note: 1 of 2 files are outside " ..
+      "this folder; --coverage=PATTERN chooses files\n", 1, true))
+    assert.is_nil(said("--coverage=lua"):find("outside", 1, true))
+    assert.is_nil(select(2, command.cprof("run", "--coverage", "-o",
+      dir:file "own.cprof", path)):find("outside", 1, true))
+  end)
+
+  it("tells one line as one", function()
+    local one = dir:file("one.lua", "local a = ...\nif a then\n  a = 1\nend\n")
+    local other = dir:file "one.cprof"
+    command.cprof("run", "--coverage", "-o", other, one)
+    local out = command.cprof("coverage", other, "one.lua")
+    assert.truthy(out:find("\nline 3 never ran\n", 1, true), out)
+  end)
+
+  it("knows no line that has a label alone", function()
+    local path_of = dir:file("goto.lua", [[
+for i = 1, 3 do
+  if i % 2 then goto continue end
+  print(i)
+  ::continue:: -- it goes on
+end
+]])
+    local other = dir:file "goto.cprof"
+    command.cprof("run", "--coverage", "-o", other, path_of)
+    local out = command.cprof("coverage", other, "goto.lua")
+    assert.truthy(out:find("\nline 3 never ran\n", 1, true), out)
+  end)
+
+  it("says what was left out, and has no files of it", function()
+    local part = dir:file("part.lua", "return 1\n")
+    local main = dir:file("main.lua", ("dofile %q\n"):format(part))
+    local _, err = command.cprof("run", "--coverage", "--exclude=main%.lua",
+      "-o", dir:file "left.cprof", main)
+    assert.truthy(err:find('note: without "main%.lua"; their instructions ' ..
+      "are not counted", 1, true), err)
+    assert.truthy(err:find("part.lua", 1, true), err)
+    assert.is_nil(err:find("main.lua +1"), err)
+    assert.is_nil(err:find(" 0.0 ", 1, true), err)
+  end)
+
+  it("names files by the end of their paths, and says which there are",
+    function()
+      local out = command.cprof("coverage", file, "a.lua")
+      assert.truthy(out:find("lines 4, 9 never ran", 1, true), out)
+      local _, err, status = command.cprof("coverage", file, "b.lua")
+      assert.equal(2, status)
+      assert.truthy(err:find('no lines of "b.lua" were recorded; there are: ' ..
+        path, 1, true), err)
+    end)
+
+  it("keeps the paths rather than the lines where there is little room",
+    function()
+      local out = command.cprof("coverage", "--width=80", file)
+      assert.truthy(out:find("%S+a%.lua\n"), out)
+      assert.is_nil(out:find("missing lines", 1, true), out)
+    end)
 
   it("goes with cprof check, which knows a least share", function()
     local out, err, status = command.cprof("check", "--coverage", "66.5", file)
@@ -85,10 +153,10 @@ describe("cprof run --coverage", function()
       { "annotate", "--expressions", plain },
       { "diff", plain, file }, { "merge", "-o", dir:file "m", plain, file },
       { "export", "--format=cobertura", plain },
-      { "export", "--format=pprof", file },
+      { "export", "--format=chrome", file },
       { "coverage", file, "elsewhere.lua" },
       { "run", "--coverage", "--lines", path },
-      { "run", "--coverage", "--format=pprof", "-o", dir:file "x", path } } do
+      { "run", "--coverage", "--format=chrome", "-o", dir:file "x", path } } do
       local _, err, status = command.cprof(table.unpack(words))
       assert.equal(2, status, table.concat(words, " ") .. err)
       assert.equal(1, select(2, err:gsub("\n", "")), err)

@@ -22,6 +22,8 @@ describe("token maps", function()
       end
     end)
     assert.is_true(count > (helper.slow and 10 or 400), count)
+    io.write(("  %d Lua files have the same code with every token on a " ..
+      "line of its own\n"):format(count))
   end)
 end)
 
@@ -77,6 +79,54 @@ return x]]
     assert.equal(1, count_of(p, code, "#t"))
     -- that was computed by the compiler
     assert.is_nil(count_of(p, code, "* 3"))
+  end)
+
+  -- the text of each that ran so often
+  local function texts(code, n)
+    local out, lines = {}, {}
+    for line in code:gmatch "[^\n]*" do lines[#lines + 1] = line end
+    for _, e in ipairs(run(code).expressions[code]) do
+      if e.count == n and e.line == e.last_line then
+        out[#out + 1] = lines[e.line]:sub(e.column, e.last_column)
+      end
+    end
+    return out
+  end
+
+  it("have the count of their value, not of what is done with it", function()
+    local code = [[
+local t, up = {}, nil
+local function f(a, b)
+  x = a and b or y
+  t.k = a or 5
+  up = a or "up"
+  t[1], z = a or 6, a and t or z
+  return a and -1 or b
+end
+f(1, 2) f(nil, 2) f(nil, 3)]]
+    local p = run(code, code)
+    assert.equal(2, count_of(p, code, "y\n"))
+    assert.equal(1, count_of(p, code, "b or y"))
+    assert.equal(2, count_of(p, code, "5"))
+    assert.equal(2, count_of(p, code, '"up"'))
+    assert.equal(2, count_of(p, code, "6"))
+    assert.equal(2, count_of(p, code, "z\n"))
+    assert.equal(2, count_of(p, code, "b\nend"))
+  end)
+
+  it("begin where a function or a table begins", function()
+    local code = "for i = 1, 3 do\n" ..
+      "  local t = { a = { b = function(x) return x end } }\nend"
+    assert.same({ "for", "{", "{", "function" }, texts(code, 3))
+  end)
+
+  it("have the brackets that close behind them", function()
+    assert.same({ "{}" }, texts("local a = ... or 1\na = a or {}", 0))
+    assert.same({ "error", '("bad"))' },
+      texts('local a = ...\nif a then error(("bad")) end', 0))
+    -- but not where these have another count
+    local code = "local a = 1\nprint(a or 2)"
+    assert.same({ "2" }, texts(code, 0))
   end)
 
   it("end where their last line ends", function()
@@ -184,7 +234,7 @@ describe("a text that is not what ran", function()
     os.remove(path)
     assert.is_nil(p.expressions["@" .. path])
     assert.is_nil(p.branches["@" .. path])
-    assert.truthy(coverage.of(p, "@" .. path).note:find "lines alone")
+    assert.truthy(coverage.of(p, "@" .. path).note:find "only lines are known")
     assert.equal(1, p.lines["@" .. path][2].hits)
     local stripped = load(string.dump(assert(load "return 1 + ..."), true))
     p = helper.record(function() pcall(stripped, 2) end, { mode = "count" })

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 
@@ -44,9 +45,13 @@ local code = [[
   local state = "not started"
   if started then
     local p = profiler.snapshot()
-    local self_ns = 0
-    for _, node in ipairs(p.nodes) do self_ns = self_ns + node.self_ns end
-    assert(self_ns == p.nodes[1].total_ns, "sums")
+    local own, total = "self_ns", "total_ns"
+    if p.meta.mode == "count" then
+      own, total = "instructions", "total_instructions"
+    end
+    local sum = 0
+    for _, node in ipairs(p.nodes) do sum = sum + node[own] end
+    assert(sum == p.nodes[1][total], "sums")
     assert(running == (p.meta.ended == nil), "running")
     if p.meta.ended then
       assert(p.meta.ended == "out of memory", p.meta.ended)
@@ -61,8 +66,10 @@ local code = [[
   return table.concat(out, " ") .. ": " .. state
 ]]
 
-local function run(which, n)
-  local result, status, asked, left = host.memory(code, which, n)
+local counting = code:gsub("compensate = false", 'mode = "count"')
+
+local function run(which, n, what)
+  local result, status, asked, left = host.memory(what or code, which, n)
   return result, status, asked, left
 end
 
@@ -74,21 +81,30 @@ describe("when memory runs out", function()
     assert.is_true(requests > 30)
   end)
 
-  it("the program goes on, and what was recorded is kept", function()
+  local function goes_on(what, step)
     local seen = {}
-    local step = helper.slow and 7 or 1
-    for n = 0, requests * 2, step do
+    local _, _, asked = run("cprof", -1, what)
+    step = helper.slow and 7 or step
+    for n = 0, asked * 2, step do
       -- requests differ a little from run to run, with what is collected
-      if n > requests then n = requests * 2 end
-      local result, status, _, left = run("cprof", n)
+      if n > asked then n = asked * 2 end
+      local result, status, _, left = run("cprof", n, what)
       assert.equal(0, status, n .. ": " .. result)
       assert.equal(expected:match "^(.-):", (result:match "^(.-):"), n)
       assert.equal(0, left, "not given back after request " .. n)
       seen[result:match ": (.-)$"] = true
-      if n == requests * 2 then break end
+      if n == asked * 2 then break end
     end
     assert.same({ ["not started"] = true, ["out of memory"] = true,
       complete = true }, seen)
+  end
+
+  it("the program goes on, and what was recorded is kept", function()
+    goes_on(code, 1)
+  end)
+
+  it("the same in mode count", function()
+    if core.internals() == "direct" then goes_on(counting, 4) end
   end)
 
   it("while costs are measured, they are not known", function()

@@ -131,6 +131,12 @@ local function check_count(o)
   elseif o.clock == "cpu" then
     error('start: mode "count" has no clock; leave out option \'clock\'', 4)
   end
+  local about_time = o.slow_frames and "slow_frames" or
+    o.history == "full" and "history"
+  if about_time then
+    error(('start: mode "count" has no times of frames; leave out option ' ..
+      "'%s'"):format(about_time), 4)
+  end
 end
 
 -- what the zone of the garbage collector is in need of

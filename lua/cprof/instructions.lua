@@ -10,11 +10,10 @@ local instructions = {}
 
 -- those of Lua 5.4 that matter here, by number
 local op = {
-  JMP = 56, CALL = 68, TAILCALL = 69, RETURN = 70, RETURN0 = 71,
-  RETURN1 = 72, FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76,
-  TFORLOOP = 77, SETLIST = 78, VARARGPREP = 81, EXTRAARG = 82, CLOSURE = 79,
-  LFALSESKIP = 6, LOADTRUE = 7, MMBIN = 46, MMBINK = 48, TEST = 66,
-  TESTSET = 67, EQ = 57,
+  LFALSESKIP = 6, LOADTRUE = 7, NEWTABLE = 19, MMBIN = 46, MMBINK = 48,
+  JMP = 56, EQ = 57, TESTSET = 67, TAILCALL = 69, RETURN = 70, RETURN1 = 72,
+  FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76, TFORLOOP = 77,
+  SETLIST = 78, CLOSURE = 79, VARARGPREP = 81, EXTRAARG = 82,
 }
 instructions.op = op
 
@@ -78,6 +77,32 @@ function instructions.target(code, i)
   elseif o == op.TFORPREP then return i + 3 + bx(c)
   elseif o == op.TFORCALL then return i + 2 - bx(code[i + 1])
   end
+end
+
+---Which instructions of a function can run at all.
+---@param code integer[]
+---@return table<integer, boolean>
+function instructions.reachable(code)
+  local seen, todo = {}, { 1 }
+  while #todo > 0 do
+    local i = table.remove(todo)
+    if i and i <= #code and not seen[i] then
+      seen[i] = true
+      local o = code[i] & 0x7f
+      local to = instructions.target(code, i)
+      if is_test(code[i]) then
+        seen[i + 1] = true
+        todo[#todo + 1], todo[#todo + 2] = i + 2, to
+      elseif o == op.JMP then todo[#todo + 1] = to
+      elseif o == op.TFORPREP then todo[#todo + 1] = to - 2
+      elseif o == op.TFORCALL then todo[#todo + 1] = i + 1
+      elseif o == op.LFALSESKIP then todo[#todo + 1] = i + 2
+      elseif o ~= op.TAILCALL and (o < op.RETURN or o > op.RETURN1) then
+        todo[#todo + 1], todo[#todo + 2] = i + 1, to
+      end
+    end
+  end
+  return seen
 end
 
 ---How often each instruction ran, with those that cause no event because

@@ -54,11 +54,13 @@ end
 ---@field changed boolean   the text is not what ran
 ---@field mixed boolean     several chunks have this name
 
--- a line that only ends a block is none that could run, though Lua gives
--- it the instruction that makes a local function
+-- A line that only ends a block, or has a label, is none that could run,
+-- though Lua gives it the instruction that makes a local function, or the
+-- jump that ends a round of a loop.
 local function bare(line)
+  line = line:gsub("%-%-.*", "")
   return line:find "^%s*end[%s%)%]},;]*$" or
-    line:find "^%s*end[%s%)%]},;]*%-%-"
+    line:find "^%s*::%s*[%w_]+%s*::%s*$"
 end
 
 local function new(active)
@@ -197,7 +199,7 @@ function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
   local whole = once(function() return collect(p, counted, sources) end)
-  local shown = p.meta.mode ~= "count" and whole or
+  local shown = (p.meta.mode ~= "count" or p.meta.measure) and whole or
     once(function() return counted_only(whole()) end)
   p.lines = setmetatable({}, {
     __index = function(_, source) return shown()[source] end,

@@ -72,4 +72,32 @@ function nearest.list(wanted, names, most)
   return "; there are: " .. table.concat(out, ", ")
 end
 
+---The file that is meant: by its name, or the end of its path. nil and why
+---there is none.
+---@generic T: { source: string, place: string }
+---@param list T[]
+---@param wanted string
+---@return T?, string?
+function nearest.file(list, wanted)
+  local places, ends, found = {}, {}, nil
+  for i, file in ipairs(list) do
+    if file.source == wanted or file.place == wanted or
+       file.source == "@" .. wanted then
+      return file
+    end
+    places[i] = file.place
+    if file.place:sub(-#wanted - 1) == "/" .. wanted then
+      ends[#ends + 1], found = file.place, file
+    end
+  end
+  if #ends == 1 then return found end
+  if #ends > 1 then
+    table.sort(ends)
+    return nil, ("%q is the end of several paths: %s"):format(wanted,
+      table.concat(ends, ", "))
+  end
+  return nil, ("no lines of %q were recorded%s"):format(wanted,
+    nearest.list(wanted, places, 10))
+end
+
 return nearest

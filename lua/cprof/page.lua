@@ -9,8 +9,8 @@ local page = {}
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
----@field unit "ns"|"count"|"bytes"  of what is measured: "count" of
----    instructions or allocations
+---@field unit "ns"|"instructions"|"count"|"bytes"  of what is measured
+---@field counts boolean   are there instructions in the place of times?
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
 local Page = {}
@@ -24,6 +24,7 @@ function page.new(o)
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
     markdown = md, unit = o.unit or "ns", out = {}, bounded = false,
+    counts = o.unit == "instructions",
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -114,16 +115,15 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
+local units = { allocs = "count", blocks = "count", bytes = "bytes",
+                live = "bytes", peak = "bytes" }
+
 ---The unit of what a profile measures.
 ---@param p cprof.Profile
----@return "ns"|"count"|"bytes"
+---@return "ns"|"instructions"|"count"|"bytes"
 function page.unit(p)
-  local measure = p.meta.measure
-  if measure == "allocs" or measure == "blocks" or
-     not measure and p.meta.mode == "count" then
-    return "count"
-  end
-  return measure and "bytes" or "ns"
+  return units[p.meta.measure] or
+    (p.meta.mode == "count" and "instructions" or "ns")
 end
 
 ---A time, or what is in its place, as it is printed; see bound.
@@ -131,7 +131,7 @@ end
 ---@param bounded boolean
 ---@return string
 function Page:time(most, bounded)
-  if self.unit == "count" then return format.count(most) end
+  if self.counts or self.unit == "count" then return format.count(most) end
   if self.unit == "bytes" then return format.bytes(most) end
   if not bounded then return format.time(most) end
   self.bounded = true

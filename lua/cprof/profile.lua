@@ -140,7 +140,7 @@ local text = require "cprof.text"
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
 ---@field branches? table<string, cprof.Branch[]>  the same
----@field frames cprof.Frames?  when `frame` was called
+---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
 ---@field lines_ran fun(): table<string, table<integer, boolean>>  by source
@@ -233,7 +233,8 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   for key, value in pairs(meta) do known[key] = value end
   local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
-  p.frames = frames.new(p, history)
+  -- frames are about times
+  p.frames = known.mode ~= "count" and frames.new(p, history) or nil
   return p
 end
 

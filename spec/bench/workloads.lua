@@ -158,6 +158,27 @@ add("luacheck over Penlight", lint,
   { rounds = 9, real = true,
     some = { "luacheck/core_utils", "luacheck/utils" } })
 
+-- Another: ldoc, the whole command, makes pages about the same sources. It
+-- reads them with a lexer and a parser of its own.
+-- luacheck: push ignore 121 122
+local function document()
+  local sources = package.searchpath("pl.utils", package.path):match "^(.*)/"
+  local before, print_before, exit, stderr = arg, print, os.exit, io.stderr
+  local left = {}
+  local function quiet() end
+  os.exit = function() error(left, 0) end
+  io.stderr = { write = quiet }
+  print = quiet
+  arg = { [0] = "ldoc", "--quiet", "--dir",
+          (os.getenv "CPROF_BUILD" or "build") .. "/ldoc", sources }
+  local ok, e = pcall(assert(loadfile "/usr/bin/ldoc"), table.unpack(arg))
+  os.exit, io.stderr, print, arg = exit, stderr, print_before, before
+  if not ok and e ~= left then error(e, 0) end
+end
+-- luacheck: pop
+
+add("ldoc over Penlight", document, { rounds = 9, real = true })
+
 -- What line mode is measured on: the same, and a loop without calls.
 workloads.lines = {
   { name = "arithmetic loop", run = function()

@@ -51,7 +51,7 @@ local function check(p)
       assert.same({ row.self_ns, row.calls }, found, title)
     end
   end
-  assert.is_true(own > 200)
+  assert.is_true(own > (p.meta.mode == "count" and 20 or 200), own)
   assert.equal(own, count)
   assert.same({ p.program_ns, calls }, totals)
   rows = annotate(path, "--inclusive=yes")
@@ -73,14 +73,18 @@ describe("callgrind_annotate", function()
     check(consumers.profile { callsites = true })
   end)
 
-  it("shows the lines of mode line", function()
-    local p = consumers.profile { mode = "line", lines = { "linearize" } }
+  it("shows the figures of mode count", function()
+    check(consumers.profile { mode = "count", callsites = true })
+  end)
+
+  local function check_lines(options, event, figure_of)
+    local p = consumers.profile(options)
     check(p)
     local path = consumers.export(p, "callgrind", "callgrind.out")
     local source
     for key in pairs(p.lines) do source = key end
     local output = consumers.run("callgrind_annotate --threshold=100 " ..
-      "--show=Time_ns '%s' '%s'", path, source:sub(2))
+      "--show=%s '%s' '%s'", event, path, source:sub(2))
     local shown = {}
     for line in output:gmatch "[^\n]+" do
       local figure, code = line:match "^ *([%d,]+) %b()  (.*)$"
@@ -96,13 +100,23 @@ describe("callgrind_annotate", function()
     local lines = text.split(p.sources[source].text)
     for n, line in ipairs(p.lines[source]) do
       -- what a function has on no line stands where it begins
-      if line.self_ns > 0 and not first[n] then
+      if line[figure_of] > 0 and not first[n] then
         local figures = table.concat(shown[lines[n]] or {}, " ")
         assert.is_truthy((" " .. figures .. " "):find(
-          " " .. line.self_ns .. " ", 1, true), n .. ": " .. figures)
+          " " .. line[figure_of] .. " ", 1, true), n .. ": " .. figures)
         seen = seen + 1
       end
     end
     assert.is_true(seen > 20, seen)
+  end
+
+  it("shows the lines of mode line", function()
+    check_lines({ mode = "line", lines = { "linearize" } }, "Time_ns",
+      "self_ns")
+  end)
+
+  it("shows the instructions of lines of mode count", function()
+    check_lines({ mode = "count", lines = { "linearize" } }, "Ir",
+      "instructions")
   end)
 end)

@@ -26,7 +26,7 @@ describe("CSV", function()
       local f = {}
       for key, value in pairs(p.functions[i]) do f[key] = value end
       -- these are for cprof alone
-      f.fingerprint, f.layout = nil, nil
+      f.fingerprint, f.layout, f.nth = nil, nil, nil
       if f.kind == "root" then f.total_ns = p.program_ns end
       for key, value in pairs(f) do
         local expected = key == "title" and
@@ -40,5 +40,18 @@ describe("CSV", function()
     end
     assert.equal(#p.functions, i)
     assert.equal(p.program_ns, self_ns)
+  end)
+
+  it("has instructions in the place of times", function()
+    local p = consumers.profile { mode = "count" }
+    local path = consumers.export(p, "csv", "cprof-count.csv")
+    local output = consumers.run("python3 -c '%s' '%s'", program, path)
+    local sum = 0
+    for line in output:gmatch "[^\n]+" do
+      local row = assert(json.decode(line))
+      assert.is_nil(row.self_ns)
+      sum = sum + tonumber(row.instructions)
+    end
+    assert.equal(p.meta.instructions, sum)
   end)
 end)

@@ -52,6 +52,25 @@ describe("JSON", function()
     end
   end)
 
+  it("has the counts of mode count", function()
+    local p = consumers.profile { mode = "count", lines = { "lexer" } }
+    local path = consumers.export(p, "json", "cprof-count.json")
+    local got, output = sums("json", path)
+    for _, f in ipairs(p.functions) do
+      assert.same({ f.id, f.calls, f.instructions,
+        f.kind == "root" and p.program_ns or f.total_instructions,
+        consumers.written(f.title, "text") }, got[f.id], f.title)
+    end
+    for source, lines in pairs(p.lines) do
+      for n, l in ipairs(lines) do
+        if l.active then
+          assert.is_truthy(output:find(json.encode { source, n, l.hits,
+            l.instructions, true }, 1, true), n)
+        end
+      end
+    end
+  end)
+
   it("has the lines of mode line", function()
     local p = consumers.profile { mode = "line", lines = { "lexer" } }
     local path = consumers.export(p, "json", "cprof-lines.json")

@@ -31,6 +31,25 @@ end
 -- what stands in the line where the figures are
 local function shown(title) return title:match "^[^\n]*" end
 
+describe("go tool pprof, of mode count,", function()
+  it("-top has the instructions of reports", function()
+    local p = consumers.profile { mode = "count" }
+    local path = consumers.export(p, "pprof", "cprof-count.pb")
+    local found, output = top(path, "instructions")
+    local seen = 0
+    for title, row in pairs(consumers.rows(p)) do
+      local name = consumers.written(title, "text")
+      if name == "" then name = '""' end
+      if row.func.kind ~= "root" and row.total_ns > 0 then
+        assert.same({ row.self_ns, row.total_ns }, found[shown(name)], name)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 200)
+    assert.is_truthy(output:find("Type: instructions", 1, true), output)
+  end)
+end)
+
 describe("go tool pprof", function()
   local p = consumers.profile { callsites = true }
   local path = consumers.export(p, "pprof", "cprof.pb")

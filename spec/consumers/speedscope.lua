@@ -23,6 +23,25 @@ end
 
 local function written(f) return consumers.written(f.name, "text") end
 
+describe("speedscope, of mode count,", function()
+  it("shows instructions", function()
+    local p = consumers.profile { mode = "count" }
+    local path = consumers.export(p, "speedscope", "counts.json")
+    local got, whole = consumers.speedscope(path)
+    assert.equal(p.meta.instructions, whole)
+    local seen = 0
+    for _, f in ipairs(p.functions) do
+      if f.kind == "main" and f.total_instructions > 0 then
+        local key = consumers.written(f.name, "text") .. "\0" ..
+          encode.file(f)
+        assert.same({ f.instructions, f.total_instructions }, got[key], key)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 0)
+  end)
+end)
+
 describe("speedscope", function()
   local p = consumers.profile()
   local path = consumers.export(p, "speedscope", "speedscope.json")

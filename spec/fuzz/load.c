@@ -32,6 +32,7 @@ static void fuzz_header (FormatHeader *h, size_t size) {
   h->sizes[1] = (uint32_t)sizeof(FileBlock);
   h->sizes[2] = (uint32_t)sizeof(Node);
   h->sizes[3] = (uint32_t)sizeof(Line);
+  h->instruction = (uint32_t)sizeof(Instruction);
   h->units = (uint32_t)(size / FORMAT_UNIT);
   h->state = h->state % FORMAT_ENDED + 1;
 }

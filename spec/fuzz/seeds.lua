@@ -1,11 +1,11 @@
 -- Makes the inputs that make fuzz begins with, of files that the recorder
 -- has written: lua5.4 seeds.lua FOLDER NODES_SHIFT
 
-local names = require "cprof.name"
+local paths = require "cprof.paths"
 local profiler = require "cprof"
 
 local folder, shift = arg[1], tonumber(arg[2])
-local header_size, blocks = 264, 4096
+local blocks = 4096
 
 local function read(path)
   local file = assert(io.open(path, "rb"))
@@ -26,9 +26,11 @@ local function recut(block, out, owner, nodes)
   return owner
 end
 
+-- see src/file/format.h
 local function convert(s)
+  local header_size = ("<I4"):unpack(s, 17)
   local out, at, owner = { "\0" .. s:sub(1, header_size) }, blocks + 1, 0
-  local nodes, units = ("<I4I4"):unpack(s, 53)
+  local nodes, units = ("<I4I4"):unpack(s, 49)
   while at <= units * 64 do
     local kind, _, count, used = ("<I4I4I4I4"):unpack(s, at)
     local block = s:sub(at, at + count * 64 - 1)
@@ -40,6 +42,7 @@ local function convert(s)
     else out[#out + 1] = block end
     at = at + count * 64
   end
+  assert(at == units * 64 + 1 and #out > 1, "the format is another one")
   return table.concat(out)
 end
 
@@ -77,12 +80,15 @@ local function work()
 end
 
 -- few of them, so that inputs are small
-names.paths = function()
+paths.all = function()
   return { [work] = "work", [pcall] = "pcall", [error] = "error" }
 end
 
 record("calls", {}, work)
 record("lines", { mode = "line", lines = { "string", "chunk" } }, work)
+if require "cprof.core".internals() == "direct" then
+  record("counted", { mode = "count", lines = { "string", "chunk" } }, work)
+end
 record("folded", { recursion = "fold", callsites = true, clock = "cpu" },
   work)
 record("cut", { max_nodes = 16 }, function() fib(25) end)

@@ -1,5 +1,5 @@
--- Lua files of this machine, and of this repository: what readers of Lua's
--- text are held to.
+-- Lua files that packages have put on this machine, and those of this
+-- repository: what readers of Lua's text are held to.
 
 local helper = require "helper"
 
@@ -7,8 +7,9 @@ local luafiles = {}
 
 local function all()
   local out = {}
-  local pipe = io.popen("find /usr/share/lua lua spec src rockspec " ..
-    "-name '*.lua'")
+  local pipe = io.popen("find /usr/share lua spec src rockspec " ..
+    "-name '*.lua'; " ..
+    "grep -lIE '^#! ?/usr/bin/(env )?lua' /usr/bin/* 2>/dev/null")
   for path in pipe:lines() do out[#out + 1] = path end
   pipe:close()
   table.sort(out)

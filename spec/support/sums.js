@@ -50,20 +50,24 @@ const readers = {
   json() {
     check(data.format === "cprof" && data.version === 2, "version")
     const at = Object.fromEntries(data.node_fields.map((f, i) => [f, i]))
+    // without times, there are instructions in their place
+    const own = "self_ns" in at ? "self_ns" : "instructions"
+    const total = "total_ns" in at ? "total_ns" : "total_instructions"
+    const whole = data.program_ns ?? data.instructions
     for (const n of data.nodes) {
       const r = row(n[at.func])
       r[1] += n[at.calls]
-      r[2] += n[at.self_ns]
+      r[2] += n[at[own]]
       let above = n[at.parent]
       while (above > 0 && data.nodes[above - 1][at.func] !== n[at.func]) {
         above = data.nodes[above - 1][at.parent]
       }
-      if (above === 0) r[3] += n[at.total_ns]
+      if (above === 0) r[3] += n[at[total]]
     }
-    check(data.nodes[0][at.total_ns] === data.program_ns, "program_ns")
+    check(data.nodes[0][at[total]] === whole, "program")
     for (const f of data.functions) {
       const r = row(f.id)
-      check(r[1] === f.calls && r[2] === f.self_ns && r[3] === f.total_ns,
+      check(r[1] === f.calls && r[2] === f[own] && r[3] === f[total],
         "figures of " + f.title)
       r.push(f.title)
     }

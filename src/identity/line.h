@@ -79,9 +79,8 @@ CPROF_I void lines_clear (Lines *l);
 
 /* The counter of 'line' in the same function; NULL: it has none. */
 static inline Line *line_go (Line *from, int line) {
-  uint32_t at = from->before + (uint32_t)line - (uint32_t)from->line;
-  return at <= from->span ? from + ((int32_t)at - (int32_t)from->before)
-                          : NULL;
+  int32_t way = (int32_t)((uint32_t)line - (uint32_t)from->line);
+  return from->before + (uint32_t)way <= from->span ? from + way : NULL;
 }
 
 #endif

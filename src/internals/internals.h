@@ -38,12 +38,11 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_PROTO_SOURCE	112
 #define INTERNALS_PROTO	128	/* bytes of a prototype that are read */
 
-/* tags, without the bit for what can be collected */
-#define INTERNALS_TAG	0x3F
-#define INTERNALS_LUA	0x06
+/* tags, with the bit for what can be collected */
+#define INTERNALS_LUA	0x46
 #define INTERNALS_C	0x16	/* without upvalues */
-#define INTERNALS_CLOSURE	0x26	/* with some */
-#define INTERNALS_THREAD	0x08
+#define INTERNALS_CLOSURE	0x66	/* with some */
+#define INTERNALS_THREAD	0x48
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
 
@@ -68,8 +67,7 @@ static inline const void *internals_load (const void *p, size_t offset) {
 }
 
 static inline unsigned internals_tag (const void *p, size_t offset) {
-  return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG]
-         & INTERNALS_TAG;
+  return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG];
 }
 
 /* the same for all coroutines of a state, and for no others */
@@ -82,14 +80,29 @@ static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
 }
 
-/* The prototype of a Lua function, or a C function; '*isc' tells which. */
-static inline const void *internals_function (CallAddress ci, int *isc) {
+static inline int internals_islua (CallAddress ci) {
+  const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
+  return internals_tag(slot, 0) == INTERNALS_LUA;
+}
+
+/* of a Lua function */
+static inline const void *internals_prototype (CallAddress ci) {
+  const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
+  return internals_load(internals_load(slot, 0), INTERNALS_CLOSURE_BODY);
+}
+
+/* the address of a C function */
+static inline const void *internals_cfunction (CallAddress ci) {
   const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
   const void *value = internals_load(slot, 0);
-  unsigned tag = internals_tag(slot, 0);
-  *isc = tag != INTERNALS_LUA;
-  if (tag == INTERNALS_C) return value;
+  if (likely(internals_tag(slot, 0) == INTERNALS_C)) return value;
   return internals_load(value, INTERNALS_CLOSURE_BODY);
+}
+
+/* The prototype of a Lua function, or a C function; '*isc' tells which. */
+static inline const void *internals_function (CallAddress ci, int *isc) {
+  *isc = !internals_islua(ci);
+  return *isc ? internals_cfunction(ci) : internals_prototype(ci);
 }
 
 /* The thread that is the first upvalue of a C function; NULL: it is none. */

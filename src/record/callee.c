@@ -26,7 +26,7 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   }
   recorder_refresh(r);
   if (fs->list.count != count) recorder_overhead(r);
-  if (by != KEY_LINES && !h->direct) c = &h->cache->unsure;
+  if (by != KEY_LINES && !h->direct) c = &h->recorder->cache->unsure;
   *c = *key;
   c->key = by;
   if (by == KEY_CLOSURE) c->address |= CALLEE_DOUBT;
@@ -80,7 +80,8 @@ const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 
 Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
   Recorder *r = h->recorder;
-  Child *c = callee_child(h, parent, func, line);
+  uint64_t key = node_key(func, line);
+  Child *c = callee_child(h, parent, key);
   Node *n = tree_enter(&r->recording.tree, parent, func, line);
   if (n == NULL) {
     recorder_nomemory(r);
@@ -88,7 +89,6 @@ Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
   }
   c->parent = parent;
   c->node = n;
-  c->func = func;
-  c->line = line;
+  c->key = key;
   return n;
 }

@@ -35,30 +35,39 @@ COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
 
 
 static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
-  return &h->cache->callee[(x * 0x9E3779B97F4A7C15u) >> (64 - CALLEE_BITS)];
+  return &h->callee[(uint32_t)x * 0x9E3779B1u >> (32 - CALLEE_BITS)];
 }
 
 
 /*
-** Does '*c' stand for the prototype, or C function, 'body'? An address is
-** confirmed by all else that a prototype is known by.
+** Does '*c' stand for the prototype 'body'? Its address is confirmed by all
+** else that it is known by.
 */
-static INLINE int callee_confirmed (const Callee *c, const void *body,
-                                    int isc) {
-  if (c->address != (uintptr_t)body) return 0;
-  if (isc) return c->lines == CALLEE_C;
-  return c->lines == internals_lines(body) &&
+static INLINE int callee_islua (const Callee *c, const void *body) {
+  return c->address == (uintptr_t)body &&
+         c->lines == internals_lines(body) &&
          c->source == internals_source(body) &&
          c->code == internals_code(body);
 }
 
 
+static INLINE int callee_isc (const Callee *c, const void *body) {
+  return c->address == (uintptr_t)body && c->lines == CALLEE_C;
+}
+
+
 /* The callee, if it is in the cache for sure; or NULL. */
-static INLINE const Callee *callee_known (const Hot *h, const lua_Debug *ar) {
-  int isc;
-  const void *body = internals_function(ar->i_ci, &isc);
-  const Callee *c = callee_slot(h, (uintptr_t)body);
-  return likely(callee_confirmed(c, body, isc)) ? c : NULL;
+static INLINE const Callee *callee_known (const Hot *h, CallAddress ci) {
+  const void *body;
+  const Callee *c;
+  if (likely(internals_islua(ci))) {
+    body = internals_prototype(ci);
+    c = callee_slot(h, (uintptr_t)body);
+    return likely(callee_islua(c, body)) ? c : NULL;
+  }
+  body = internals_cfunction(ci);
+  c = callee_slot(h, (uintptr_t)body);
+  return likely(callee_isc(c, body)) ? c : NULL;
 }
 
 
@@ -68,8 +77,8 @@ static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
   int isc;
   const void *body = internals_function(ar->i_ci, &isc);
   Callee *c = callee_slot(h, (uintptr_t)body);
-  return callee_confirmed(c, body, isc) ? c
-                                        : callee_look(h, L, ar, c, body, isc);
+  if (likely(isc ? callee_isc(c, body) : callee_islua(c, body))) return c;
+  return callee_look(h, L, ar, c, body, isc);
 }
 
 
@@ -113,40 +122,45 @@ static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
 }
 
 
-/* where the cache has the node in which 'parent' calls 'func', if at all */
+/* where the cache has the node in which 'parent' calls 'key', if at all */
 static INLINE Child *callee_child (const Hot *h, const Node *parent,
-                                   uint32_t func, uint32_t line) {
-  uint64_t x = ((uintptr_t)parent >> 6) + func * 0x9E3779B97F4A7C15u + line;
-  return &h->cache->child[(x * 0x9E3779B97F4A7C15u) >> (64 - CHILD_BITS)];
+                                   uint64_t key) {
+  uint32_t x = (uint32_t)key * 0x9E3779B1u
+             + (uint32_t)(key >> 32) * 0x85EBCA6Bu
+             + (uint32_t)((uintptr_t)parent / sizeof *parent);
+  return &h->child[x % (1u << CHILD_BITS)];
 }
 
 
-static INLINE int callee_ischild (const Child *c, const Node *parent,
-                                  uint32_t func, uint32_t line) {
-  return c->parent == parent && c->func == func && c->line == line;
+/* That node, if it is the callee number 'i' of 'parent'; or NULL. */
+static INLINE Node *callee_number (const Hot *h, const Node *parent, int i,
+                                   uint64_t key) {
+  Node *n;
+  if (parent->tag[i] != node_tag(key)) return NULL;
+  n = tree_node(h->tree, parent->callee[i]);
+  return likely(node_is(n, key)) ? n : NULL;
 }
 
 
-/* That node, if it is found without a search; or NULL. */
+/* The same, if it is found without a search; or NULL. */
 static INLINE Node *callee_quick (const Hot *h, const Node *parent,
-                                  uint32_t func, uint32_t line) {
+                                  uint64_t key) {
   const Child *c;
-  int i;
-  for (i = 0; i < NODE_CALLEES; i++) {
-    if (parent->tag[i] == node_tag(func)) {
-      Node *n = tree_node(h->tree, parent->callee[i]);
-      if (likely(node_is(n, func, line))) return n;
-    }
-  }
-  c = callee_child(h, parent, func, line);
-  return callee_ischild(c, parent, func, line) ? c->node : NULL;
+  Node *n = callee_number(h, parent, 0, key);
+  if (likely(n != NULL)) return n;
+  n = callee_number(h, parent, 1, key);
+  if (n != NULL) return n;
+  n = callee_number(h, parent, 2, key);
+  if (n != NULL) return n;
+  c = callee_child(h, parent, key);
+  return c->parent == parent && c->key == key ? c->node : NULL;
 }
 
 
 /* The same, in any case. NULL: out of memory, and recording has ended. */
 static INLINE Node *callee_node (Hot *h, Node *parent, uint32_t func,
                                  uint32_t line) {
-  Node *n = callee_quick(h, parent, func, line);
+  Node *n = callee_quick(h, parent, node_key(func, line));
   return likely(n != NULL) ? n : callee_find(h, parent, func, line);
 }
 

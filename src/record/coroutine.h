@@ -53,7 +53,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                                                      : NULL;
 }
 
-/* Makes such a stack the current one. */
+/* Makes such a stack the current one, without the function that returns. */
 static INLINE void coroutine_go (Hot *h, Stack *to) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
@@ -63,7 +63,11 @@ static INLINE void coroutine_go (Hot *h, Stack *to) {
     to->resumer = s;
     if (h->lines) to->base->line = h->top->line;
   }
-  resync_current(r, to);
+  r->current = to;
+  h->L = to->L;
+  h->limit = to->limit;
+  h->top = to->top - 1;
+  *h->running = h->top->node;
 }
 
 /*

@@ -40,22 +40,46 @@ static void hook_settle (const Hot *h, lua_State *L) {
 }
 
 
-static void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
+static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
   const Stack *s = h->recorder->current;
   Frame *f = stack_function(s, h->top, ci);
   if (unlikely(f == s->base)) f = hook_unwind(h, L, ci, 0, 0);
-  if (f == NULL || f == h->recorder->current->base) return;
+  if (f == NULL || f == h->recorder->current->base) {
+    hook_settle(h, L);
+    return;
+  }
   if (h->fold) stack_deactivate(f - 1, h->top);
   else stack_unreturned(f, h->top);
   h->top = f - 1;
   *h->running = h->top->node;
+  hook_settle(h, L);
+}
+
+
+/*
+** The function at 'ci' has caught an error, and returns. 0: there is more
+** to it, and nothing has happened.
+*/
+static INLINE int hook_caught (Hot *h, CallAddress ci) {
+  Frame *f = h->top;
+  if (h->fold) return 0;
+  while (f->ci != ci) {
+    if (f->is.flags != 0 || f->ci == NULL) return 0;
+    f--;
+  }
+  if (f->is.flags & FRAME_ZONE) return 0;
+  stack_unreturned(f, h->top);
+  h->top = f - 1;
+  *h->running = h->top->node;
+  return 1;
 }
 
 
 /* A function returns whose frame is not on top, or has a zone on it. */
-static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
-  hook_popany(h, L, ci);
-  hook_settle(h, L);
+static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
+  if (likely(hook_caught(h, ar->i_ci))) return;
+  hook_popany(h, L, ar->i_ci);
 }
 
 /* }====================================================== */
@@ -67,7 +91,8 @@ static NOINLINE void hook_return (Hot *h, lua_State *L, CallAddress ci) {
 
 /* The coroutine 'co' is about to run. */
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
-  if (co == NULL || !attach_new(r, L, co)) return;
+  if (co == NULL) return;
+  if (!hook_is(lua_gethook(co)) && !attach_new(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
@@ -197,23 +222,28 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 */
 static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
+  CallAddress ci = ar->i_ci;
   const Callee *c;
+  uint64_t key;  /* of no node where there are flags, as lines are 0 */
   Node *n;
-  if (unlikely(internals_caller(ar->i_ci) != f->ci)) return 0;
-  c = callee_known(h, ar);
-  if (unlikely(c == NULL || c->is.flags != 0 || f == h->limit)) return 0;
-  n = callee_quick(h, f->node, c->is.func,
-                   how & HOW_LINES ? (uint32_t)f->line->line : 0);
+  if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
+  f[1].ci = ci;
+  c = callee_known(h, ci);
+  if (unlikely(c == NULL)) return 0;
+  f[1].is = c->is;
+  key = node_key(c->is.func, c->is.flags);
+  if (how & HOW_LINES) {
+    if (unlikely(c->is.flags != 0)) return 0;
+    key = node_key(c->is.func, (uint32_t)f->line->line);
+    f[1].line = c->entry;
+  }
+  if (how & HOW_COUNT) f[1].as.at = 0;
+  n = callee_quick(h, f->node, key);
   if (unlikely(n == NULL)) return 0;
+  f[1].node = n;
+  h->top = f + 1;
   n->calls++;
   *h->running = n;
-  f++;
-  f->ci = ar->i_ci;
-  f->node = n;
-  f->is = c->is;
-  if (how & HOW_LINES) f->line = c->entry;
-  if (how & HOW_COUNT) f->as.at = 0;
-  h->top = f;
   return 1;
 }
 
@@ -227,7 +257,7 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
     *h->running = f[-1].node;
   }
   else
-    hook_return(h, L, ar->i_ci);
+    hook_return(L, ar);
 }
 
 /* }====================================================== */
@@ -269,7 +299,8 @@ static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
 
 
 /* A line that is not one of the function on top. */
-static NOINLINE void hook_otherline (Hot *h, lua_State *L, lua_Debug *ar) {
+static NOINLINE void hook_otherline (lua_State *L, lua_Debug *ar) {
+  Hot *h = hot_current;
   hook_findline(h, L, ar);
   hook_settle(h, L);
 }
@@ -284,13 +315,14 @@ static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
     f->line = line;
   }
   else
-    hook_otherline(h, L, ar);
+    hook_otherline(L, ar);
 }
 
 
 /* One of COUNT_INTERVAL instructions; its line may not have been told. */
-static NOINLINE void hook_count (Hot *h, lua_State *L, lua_Debug *ar) {
-  Frame *f = h->top;
+static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
+  const Hot *h = hot_current;
+  const Frame *f = h->top;
   Line *line;
   if (f->ci != ar->i_ci || f->is.flags & FRAME_EXCLUDED) return;
   lua_getinfo(L, "l", ar);
@@ -474,7 +506,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   h->counting.ci = NULL;
   if (ar->event == LUA_HOOKCOUNT) {
     if (h->counting.on) hook_instruction(h, L, ar);
-    else hook_count(h, L, ar);
+    else hook_count(L, ar);
     return h;
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
@@ -502,14 +534,23 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** The event functions
 ** ======================================================= */
 
-static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
-                                int how) {
-  if (how & HOW_LINES && ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
-  else if (how & HOW_LINES) hot_charge(h, now);
-  else {  /* shorter, for there are no lines */
-    h->top->node->self += now - h->last;
-    hot_settime(h, now);
+/*
+** Charges the time since the last event. 0: now is earlier than that, and
+** nothing has happened. '*now' is the time.
+*/
+static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
+  const Frame *f = h->top;
+  uint64_t t = *now = platform_ticks(), passed = t - h->last;
+  if (unlikely(passed > t)) return 0;
+  h->last = t;
+  if (how & HOW_LINES) f->line->self += passed;
+  if (line) return 1;
+  if (how & HOW_LINES) {
+    passed = t - h->since;
+    h->since = t;
   }
+  f->node->self += passed;
+  return 1;
 }
 
 
@@ -519,13 +560,18 @@ static INLINE void hook_charge (Hot *h, const lua_Debug *ar, uint64_t now,
 ** half of all events, saves no register.
 */
 #define EVENT_FUNCTION(name, way) \
-static NOINLINE void name##_other (Hot *h, lua_State *L, lua_Debug *ar) { \
+static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
+  Hot *h = hot_current; \
   hook_call(h, L, ar, way); \
   nogc_settle(h, L); \
 } \
+static INLINE void name##_flow (Hot *h, lua_State *L, lua_Debug *ar) { \
+  if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
+  else if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
+    name##_other(L, ar); \
+} \
 static NOINLINE void name##_call (Hot *h, lua_State *L, lua_Debug *ar) { \
-  if (((way) & ~HOW_LINES) != HOW_DIRECT || !hook_repeat(h, ar, way)) \
-    name##_other(h, L, ar); \
+  name##_flow(h, L, ar); \
 } \
 static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
   if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, way); \
@@ -533,21 +579,19 @@ static INLINE void name##_take (Hot *h, lua_State *L, lua_Debug *ar) { \
     hook_line(h, L, ar); \
   else name##_call(h, L, ar); \
 } \
-static NOINLINE void name##_timed (Hot *h, lua_State *L, lua_Debug *ar, \
+static NOINLINE void name##_timed (lua_State *L, lua_Debug *ar, \
                                    uint64_t now) { \
-  hook_timedevent(h, L, ar, now, name##_take); \
+  hook_timedevent(hot_current, L, ar, now, name##_take); \
 } \
 static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   Hot *h = hot_current; \
   Stack *to = ((way) & ~HOW_LINES) == HOW_DIRECT && h->how == (way) \
             ? coroutine_known(h, L, ar) : NULL; \
-  uint64_t now = to != NULL ? platform_ticks() : 0; \
-  if (now < h->last || to == NULL) hook_slow(L, ar); \
+  uint64_t now; \
+  if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
-    hook_charge(h, ar, now, way); \
     coroutine_go(h, to); \
     if (unlikely(--h->countdown == 0)) hook_schedule(h); \
-    hook_pop(h, L, ar, way); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
@@ -555,18 +599,16 @@ static void name (lua_State *L, lua_Debug *ar) { \
   uint64_t now; \
   if (unlikely(h->L != L)) name##_switched(L, ar); \
   else if (unlikely(h->how != (way))) hook_slow(L, ar); \
-  else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
-    hook_count(h, L, ar); \
-  else { \
-    now = platform_ticks(); \
-    if (unlikely(now < h->last)) { \
-      hook_slow(L, ar);  /* the clock ran backwards */ \
-      return; \
-    } \
-    hook_charge(h, ar, now, way); \
-    if (likely(--h->countdown != 0)) name##_take(h, L, ar); \
-    else name##_timed(h, L, ar, now); \
+  else if ((way) & HOW_LINES && ar->event == LUA_HOOKLINE) { \
+    if (unlikely(!hook_charge(h, &now, 1, way))) hook_slow(L, ar); \
+    else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
+    else hook_line(h, L, ar); \
   } \
+  else if ((way) & HOW_LINES && unlikely(ar->event == LUA_HOOKCOUNT)) \
+    hook_count(L, ar); \
+  else if (unlikely(!hook_charge(h, &now, 0, way))) hook_slow(L, ar); \
+  else if (unlikely(--h->countdown == 0)) name##_timed(L, ar, now); \
+  else name##_flow(h, L, ar); \
 }
 
 EVENT_FUNCTION(hook_calls, 0)

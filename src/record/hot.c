@@ -59,6 +59,6 @@ void hot_backwards (Hot *h, uint64_t now) {
   Figures *f = h->recorder->recording.figures;
   f->backwards++;
   f->backwards_ticks += h->last - now;
-  h->top->node->self += h->last - h->since;
+  h->top->node->self += hot_pending(h);
   hot_settime(h, now);
 }

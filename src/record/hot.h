@@ -30,8 +30,8 @@ typedef struct Callee {
 typedef struct Child {
   const Node *parent;
   Node *node;
-  uint32_t func;
-  uint32_t line;	/* of the call */
+  uint64_t key;		/* see node_key */
+  uint64_t unused;	/* makes it half a cache line */
 } Child;
 
 #define CALLEE_C	UINT64_MAX
@@ -72,11 +72,12 @@ typedef struct Hot {
   int how;		/* HOW_ANY: not for the fast event functions */
   ClockKind clock;
   uint64_t last;	/* ticks at the last event */
-  uint64_t since;	/* the same, line events apart */
+  uint64_t since;	/* the same, line events apart; where there are any */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* of the current stack */
   Frame *limit;
-  Cache *cache;
+  Callee *callee;	/* the caches */
+  Child *child;
   const Tree *tree;
   Frames *frames;	/* NULL: the host has ended no frame yet */
   const Node **running;	/* where to tell which node runs */
@@ -137,6 +138,11 @@ static inline uint64_t hot_now (const Hot *h) {
 /* The clock is behind the last event: notes it, and goes on from there. */
 COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 
+/* Of the time up to the last event, what only lines were charged. */
+static inline uint64_t hot_pending (const Hot *h) {
+  return h->lines ? h->last - h->since : 0;
+}
+
 /* Makes 'now' the time of the last event. */
 static inline void hot_settime (Hot *h, uint64_t now) {
   h->last = h->since = now;
@@ -153,7 +159,7 @@ static inline void hot_chargeline (Hot *h, uint64_t now) {
 static inline void hot_charge (Hot *h, uint64_t now) {
   if (unlikely(now < h->last)) hot_backwards(h, now);
   if (h->lines) h->top->line->self += now - h->last;
-  h->top->node->self += now - h->since;
+  h->top->node->self += now - h->last + hot_pending(h);
   hot_settime(h, now);
 }
 

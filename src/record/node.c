@@ -70,7 +70,7 @@ static Node *tree_find (const Tree *t, uint32_t parent, uint32_t func,
   uint32_t id = *tree_bucket(t, node_hashof(parent, func, line));
   while (id != 0) {
     Node *n = tree_node(t, id);
-    if (n->parent == parent && node_is(n, func, line)) return n;
+    if (n->parent == parent && node_is(n, node_key(func, line))) return n;
     id = n->next;
   }
   return NULL;
@@ -171,7 +171,7 @@ static Node *tree_callee (const Tree *t, const Node *parent, uint32_t func,
     if (parent->callee[i] == 0) return NULL;
     if (parent->tag[i] != node_tag(func)) continue;
     n = tree_node(t, parent->callee[i]);
-    if (node_is(n, func, line)) return n;
+    if (node_is(n, node_key(func, line))) return n;
   }
   return tree_find(t, parent->id, func, line);
 }

@@ -26,7 +26,7 @@ typedef struct Node {
   uint64_t self;	/* ticks, without callees */
   uint32_t id;
   uint32_t parent;
-  uint32_t func;
+  uint32_t func;	/* these two are compared as one */
   uint32_t call_line;	/* line of the calls; 0: not told apart */
   uint32_t next;	/* in the bucket of the hash */
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
@@ -72,7 +72,7 @@ typedef struct KindsAllocated {
   Allocated kind[ALLOC_KINDS];
 } KindsAllocated;
 
-#define node_tag(func)	((uint16_t)(func))
+#define node_tag(key)	((uint16_t)(key))	/* or just a function */
 
 #define KINDS_SHIFT	6
 
@@ -116,9 +116,14 @@ CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func,
 /* 'unrecorded', made if need be; NULL: out of memory */
 CPROF_I Node *tree_unrecorded (Tree *t);
 
-/* Does calling 'func' in 'line' lead to 'n'? */
-static inline int node_is (const Node *n, uint32_t func, uint32_t line) {
-  return ((n->func ^ func) | (n->call_line ^ line)) == 0;
+/* a function and the line of its calls, as one number */
+static inline uint64_t node_key (uint32_t func, uint32_t line) {
+  return (uint64_t)line << 32 | func;
+}
+
+/* Does calling what 'key' says lead to 'n'? */
+static inline int node_is (const Node *n, uint64_t key) {
+  return node_key(n->func, n->call_line) == key;
 }
 
 /* A frame enters a node, where recursion folds. */

@@ -175,7 +175,8 @@ static void recorder_sethot (Recorder *r, const Options *o) {
                  (h->lines && o->include_lines != NULL);
   h->recounts = h->somelines || o->gc;
   h->trace = o->mode == MODE_TRACE;
-  h->cache = r->cache;
+  h->callee = r->cache->callee;
+  h->child = r->cache->child;
   h->tree = &r->recording.tree;
   h->clock = r->recording.clock.kind;
   h->timed = o->timed && h->clock == CLOCK_TICKS;
@@ -494,7 +495,7 @@ void recorder_skip (Recorder *r) {
     r->paused_at = now;
     return;
   }
-  h->top->node->self += h->last - h->since;
+  h->top->node->self += hot_pending(h);
   r->recording.figures->begun += now - h->last;
   hot_settime(h, now);
 }
@@ -506,7 +507,7 @@ static void recorder_chargeto (Recorder *r, Node *n) {
   uint64_t now = hot_now(h);
   if (unlikely(now < h->last)) hot_backwards(h, now);
   n->self += now - h->last;
-  h->top->node->self += h->last - h->since;
+  h->top->node->self += hot_pending(h);
   hot_settime(h, now);
   if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
 }

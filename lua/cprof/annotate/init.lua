@@ -100,27 +100,10 @@ local function restrict(view, level)
   end
 end
 
--- the file that the caller means: by its name, or the end of its path
+-- the file that the caller means
 local function file_of(list, wanted, level)
-  local places, ends, found = {}, {}, nil
-  for i, file in ipairs(list) do
-    if file.source == wanted or file.place == wanted or
-       file.source == "@" .. wanted then
-      return file
-    end
-    places[i] = file.place
-    if file.place:sub(-#wanted - 1) == "/" .. wanted then
-      ends[#ends + 1], found = file.place, file
-    end
-  end
-  if #ends == 1 then return found end
-  if #ends > 1 then
-    table.sort(ends)
-    error(("annotate: %q is the end of several paths: %s"):format(wanted,
-      table.concat(ends, ", ")), level + 1)
-  end
-  error(("annotate: no lines of %q were recorded%s"):format(wanted,
-    nearest.list(wanted, places, 10)), level + 1)
+  local file, why = nearest.file(list, wanted)
+  return file or error("annotate: " .. why, level + 1)
 end
 
 -- what a function alone is about: it must have lines

@@ -190,7 +190,7 @@ local function lines_of(page, blocks, paint)
   end
   local shown = fitting(rows, page.width)
   for i, row in ipairs(rows) do rows[i] = pick(row, shown) end
-  return format.table(pick(page.unit == "count" and counted_columns or columns, shown),
+  return format.table(pick(page.counts and counted_columns or columns, shown),
     rows, page.width, paint)
 end
 

@@ -173,7 +173,10 @@ local function start_options(parsed, fail)
   local counted = counted_of(parsed)
   if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
-  if #modes > 1 then fail "one of --lines, --count and --trace" end
+  if #modes > 1 then
+    fail("only one of --lines, --count or --coverage, and --trace can be " ..
+      "recorded at once")
+  end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
@@ -207,8 +210,8 @@ local function check_output(parsed, fail)
     fail(("--format=%s needs --coverage"):format(row.name))
   elseif row.lines and not counted and #parsed.lines == 0 then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
-  elseif counted and not row.lines then
-    fail(("--format=%s is about times, which are not recorded by --count"):
+  elseif counted and row.times then
+    fail(("--format=%s is about times, which --count does not record"):
       format(row.name))
   end
   -- the program may change where modules are looked for

@@ -1,6 +1,7 @@
 -- What is said on standard error when a recorded program has ended.
 
 local listing = require "cprof.coverage.listing"
+local name = require "cprof.name"
 local recorded = require "cprof.lines"
 local select_rows = require "cprof.report.select"
 local terminal = require "cprof.command.terminal"
@@ -34,11 +35,11 @@ end
 ---@param file? string  that has the profile; nil: it is the last recording
 ---@return string?
 function summary.next(profile, file)
-  local name = hottest(profile)
-  if not name then return nil end
+  local given = hottest(profile)
+  if not given then return nil end
   local words = { "Next: cprof show" }
   if file then words[#words + 1] = terminal.quote(file) end
-  words[#words + 1] = terminal.quote(name)
+  words[#words + 1] = terminal.quote(given)
   return table.concat(words, " ")
 end
 
@@ -73,15 +74,34 @@ local function lines(profile, looks, count)
     width = looks.width, color = looks.color })
 end
 
+-- how many files are the program's own, and how many are libraries', as far
+-- as the folder that they are in tells
+local function whose(profile)
+  local own, others = 0, 0
+  for source in pairs(profile.sources) do
+    local place = source:sub(1, 1) == "@" and name.place(source)
+    if place and place:sub(1, 1) == "/" then others = others + 1
+    elseif place then own = own + 1
+    end
+  end
+  return own, others
+end
+
 -- what ran of each file, and where to see what did not
 local function coverage_of(profile, facts, looks)
-  local out = { "\n", (listing.make(profile, looks)) }
+  local text, files = listing.make(profile, looks)
+  local out = { "\n", text }
+  local own, others = whose(profile)
+  if own > 0 and others > 0 and not (profile.meta.options or {}).lines then
+    out[#out + 1] = ("note: %d of %d files are outside this folder; " ..
+      "--coverage=PATTERN chooses files\n"):format(others, own + others)
+  end
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
   if facts.kept and facts.format then
     out[#out + 1] = ("\nWritten to %s, as %s\n"):format(
       terminal.quote(facts.kept), facts.format)
   end
-  if facts.last or facts.kept and not facts.format then
+  if files > 0 and (facts.last or facts.kept and not facts.format) then
     out[#out + 1] = ("\nNext: cprof coverage --missing%s\n"):format(
       facts.last and "" or " " .. terminal.quote(facts.kept))
   end

@@ -1,7 +1,8 @@
 -- The coverage of files as a table, and what is missing.
 
 local format = require "cprof.format"
-local name = require "cprof.name"
+local header = require "cprof.report.header"
+local nearest = require "cprof.nearest"
 local page = require "cprof.page"
 local totals = require "cprof.coverage.totals"
 
@@ -13,7 +14,8 @@ local columns = {
   { title = "functions" }, { title = "%" },
   { title = "file", left = true, least = 16, cut = format.cutpath,
     code = true },
-  { title = "missing lines", left = true, least = 12, cut = format.cutend },
+  { title = "missing lines", left = true, least = 12, cut = format.cutend,
+    yields = true },
 }
 
 -- "3-5, 9" of the ranges of missing lines
@@ -66,8 +68,11 @@ local function details(on, file)
   on:gap()
   on:title("", format.plain(file.place))
   if file.note then on:note(file.note) end
-  if #file.missing_lines > 0 then
-    on:line(("lines %s never ran"):format(ranges(file.missing_lines)))
+  local missing = file.missing_lines
+  if #missing > 0 then
+    local one = #missing == 1 and missing[1][1] == missing[1][2]
+    on:line(("%s %s never ran"):format(one and "line" or "lines",
+      ranges(missing)))
   end
   for _, entry in ipairs(list) do
     on:line(("l.%d: %s"):format(entry[1], entry[2]))
@@ -81,23 +86,26 @@ end
 ---@field width? integer
 ---@field color? "auto"|"always"|"never"
 
----The coverage of a profile of mode "count", as text; nil and why not.
+---The coverage of a profile of mode "count", as text, and of how many files;
+---nil and why not.
 ---@param p cprof.Profile
 ---@param o cprof.CoverageOptions
----@return string?, string?
+---@return string?, integer|string
 function listing.make(p, o)
-  local all, files, rows = totals.files(p), {}, {}
-  for _, file in ipairs(all) do
-    if not o.source or file.place == o.source or
-       file.source == o.source or name.place(file.source) == o.source then
-      files[#files + 1] = file
-    end
+  local files, rows = totals.files(p), {}
+  if o.source then
+    local file, why = nearest.file(files, o.source)
+    if not file then return nil, why end
+    files = { file }
   end
-  if o.source and #files == 0 then
-    return nil, ("no lines of %q were recorded"):format(o.source)
-  end
-  local on = page.new(o)
+  local on = page.new { format = o.format, width = o.width, color = o.color,
+                        counts = true }
   on:title("coverage: ", format.plain(p.meta.program or "(embedded)"))
+  header.notes(p, on)
+  if #files == 0 then
+    on:note "no Lua file ran whose instructions were to be counted"
+    return on:text(), 0
+  end
   for i, file in ipairs(files) do
     rows[i] = row(file, format.plain(file.place), ranges(file.missing_lines))
   end
@@ -110,7 +118,7 @@ function listing.make(p, o)
       on:note("%s: %s", format.plain(file.place), file.note)
     end
   end
-  return on:text()
+  return on:text(), #files
 end
 
 return listing

@@ -34,33 +34,17 @@ tests.kinds = {
     "was never false"),
 }
 
--- the `if` or `elseif` that each `then` belongs to, the `while` of a `do`,
--- and the `until` before each token, as far as tokens alone tell
+local owned_by = { ["if"] = "then", ["elseif"] = "then", ["while"] = "do",
+                   ["for"] = "do" }
+
+-- the `if` or `elseif` that each `then` belongs to, the `while` or `for` of
+-- each `do`, and, by its negative number, the `until` before each token
 local function owners(tokens)
-  local of, open, last_until = {}, {}, nil
+  local of, open, last_until = {}, { ["then"] = {}, ["do"] = {} }, nil
   for i = 1, tokens.n do
     local k = tokens.kind[i]
-    if k == "if" or k == "elseif" or k == "while" or k == "for" or
-       k == "function" then
-      open[#open + 1] = i
-    elseif k == "then" then
-      for n = #open, 1, -1 do
-        local o = tokens.kind[open[n]]
-        if o == "if" or o == "elseif" then
-          of[i] = open[n]
-          table.remove(open, n)
-          break
-        end
-      end
-    elseif k == "do" then
-      for n = #open, 1, -1 do
-        local o = tokens.kind[open[n]]
-        if o == "while" or o == "for" then
-          of[i] = open[n]
-          table.remove(open, n)
-          break
-        end
-      end
+    if owned_by[k] then table.insert(open[owned_by[k]], i)
+    elseif open[k] then of[i] = table.remove(open[k])
     elseif k == "until" then last_until = i
     end
     of[-i] = last_until

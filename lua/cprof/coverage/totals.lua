@@ -1,7 +1,7 @@
 -- How much of each file ran: lines, branches, functions.
 
 local coverage = require "cprof.coverage"
-local match = require "cprof.match"
+local name = require "cprof.name"
 
 local totals = {}
 
@@ -67,11 +67,13 @@ end
 ---@param p cprof.Profile  of mode "count"
 ---@return cprof.FileCoverage[]
 function totals.files(p)
-  local out = {}
+  local out, has = {}, {}
+  for _, f in ipairs(p.functions) do has[f.source] = true end
   for source in pairs(p.sources) do
-    if source:sub(1, 1) == "@" then
+    -- where all functions were left out, nothing was counted
+    if has[source] and source:sub(1, 1) == "@" then
       local of = coverage.of(p, source)
-      local file = { source = source, place = match.place(source),
+      local file = { source = source, place = name.place(source),
                      note = of.note }
       file.lines, file.missing_lines = lines_of(p.lines[source])
       file.branches, file.missing_branches = branches_of(of.branches)

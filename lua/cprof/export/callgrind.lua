@@ -78,7 +78,9 @@ local function header(p, out, calls)
   for _, comment in ipairs(encode.comments(p)) do
     out(("desc: %s\n"):format(encode.line(comment)))
   end
-  out(("positions: line\nevents: Time_ns Calls%s\n"):format(
+  out "positions: line\n"
+  if encode.counts(p) then out "event: Ir : Lua instructions\n" end
+  out(("events: %s Calls%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
     p.meta.memory and " Allocations Bytes" or ""))
   out(("summary: %d %d%s\n"):format(p.program_ns, calls,
     p.meta.memory and (" %d %d"):format(p.nodes[1].total_allocs,

@@ -11,6 +11,10 @@ local fields = { "id", "name", "title", "kind", "source", "line",
 local allocated = { "self_allocs", "self_bytes", "total_allocs",
   "total_bytes" }
 
+-- those of a profile without times
+local counted_fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "calls", "instructions", "total_instructions", "max_depth" }
+
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
@@ -25,14 +29,15 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
-  local shown = table.move(fields, 1, #fields, 1, {})
+  local columns = encode.counts(p) and counted_fields or fields
   if p.meta.memory then
-    table.move(allocated, 1, #allocated, #shown + 1, shown)
+    columns = table.move(columns, 1, #columns, 1, {})
+    table.move(allocated, 1, #allocated, #columns + 1, columns)
   end
-  out(table.concat(shown, ",") .. "\r\n")
+  out(table.concat(columns, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do
     local row = {}
-    for i, field in ipairs(shown) do row[i] = quoted(f[field]) end
+    for i, field in ipairs(columns) do row[i] = quoted(f[field]) end
     if id ~= p.overhead then out(table.concat(row, ",") .. "\r\n") end
   end
 end

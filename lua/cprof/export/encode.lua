@@ -64,15 +64,23 @@ end
 local measures = { bytes = "bytes allocated", allocs = "allocations",
                    live = "bytes in use" }
 
+---Are there instructions in the place of times?
+---@param p cprof.Profile
+---@return boolean
+function encode.counts(p) 
+  return p.meta.mode == "count" and not p.meta.measure
+end
+
 ---What there is to say of an export, beside its figures.
 ---@param p cprof.Profile
 ---@return string[]
 function encode.comments(p)
-  local out = { ("cprof %s, mode %s, clock %s"):format(
-    p.meta.cprof_version, p.meta.mode, p.meta.clock) }
-  if p.meta.overhead_ns > 0 then
-    out[2] = ("profiler overhead, excluded: %d ns"):format(
-      p.meta.overhead_ns)
+  local meta = p.meta
+  local out = { ("cprof %s, mode %s, %s"):format(meta.cprof_version,
+    meta.mode, encode.counts(p) and "counts of Lua instructions, no times" or
+    "clock " .. meta.clock) }
+  if not encode.counts(p) and meta.overhead_ns > 0 then
+    out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
   end
   if p.meta.measure then
     out[#out + 1] = "not times, but " .. measures[p.meta.measure]

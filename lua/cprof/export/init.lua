@@ -22,6 +22,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---    a function that has time on so many lines
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
+---@field times? boolean       can nothing but times be its figures?
 ---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field measures? boolean   can it be about allocations?
@@ -43,9 +44,11 @@ export.formats = {
     measures = true,
     limit = limit, depth = depth, description = "speedscope" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
+    times = true,
     limit = limit, depth = depth,
     description = "trace events, for Perfetto and chrome://tracing" },
   { name = "cpuprofile", module = "cprof.export.cpuprofile", tree = true,
+    times = true,
     limit = limit, depth = depth,
     description = "for VS Code, Chrome's DevTools and speedscope" },
   { name = "pprof", module = "cprof.export.pprof", tree = true,
@@ -67,9 +70,11 @@ export.formats = {
     description = "functions and their figures, for spreadsheets" },
 }
 
-local function names()
+local function names(passes)
   local out = {}
-  for i, row in ipairs(export.formats) do out[i] = row.name end
+  for _, row in ipairs(export.formats) do
+    if not passes or passes(row) then out[#out + 1] = row.name end
+  end
   return table.concat(out, ", ")
 end
 
@@ -98,8 +103,10 @@ function export.unfit(profile, row)
   elseif row.branches and mode ~= "count" then
     return ('format %%s needs a profile of mode "count", this one has mode ' ..
       '"%s"; record with start { mode = "count" }'):format(mode)
-  elseif not row.lines and mode == "count" then
-    return 'format %s is about times, which mode "count" has not'
+  elseif row.times and mode == "count" then
+    return 'format %s is about times, which mode "count" has not; ' ..
+      "formats without times: " ..
+      names(function(other) return not other.times end)
   end
 end
 

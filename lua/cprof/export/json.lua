@@ -21,6 +21,13 @@
 --               total_ns, active, self_raw_ns], only of lines that have
 --               any of these. With allocations, allocs and bytes follow.
 --
+-- Mode "count" has no times: `instructions` is in the place of program_ns
+-- and of self_ns, total_instructions in that of total_ns. It has also
+--
+--   expression_fields, branch_fields  names of what these are lists of
+--   sources     by source where more than lines are known: expressions,
+--               branches
+--
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
 local core = require "cprof.core"
@@ -38,8 +45,20 @@ local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns" }
 
+-- the same of a profile without times
+local counted = {
+  functions = { "id", "name", "title", "kind", "source", "line", "last_line",
+    "calls", "instructions", "total_instructions", "max_depth" },
+  nodes = { "parent", "func", "call_line", "calls", "instructions",
+    "total_instructions" },
+  lines = { "line", "hits", "instructions", "active" },
+  expressions = { "line", "column", "last_line", "last_column", "count" },
+  branches = { "kind", "line", "column", "reached", "way", "count",
+    "other_way", "other_count" },
+}
+
 -- a list, and what follows it
-local function fields(list, more)
+local function joined(list, more)
   local out = table.move(list, 1, #list, 1, {})
   return table.move(more or {}, 1, #(more or {}), #out + 1, out)
 end
@@ -74,12 +93,15 @@ function whole.size(f)
   return { node = 40, once = #record(f, function_fields) + 60 }
 end
 
-local function nodes(p, out)
-  local row <const> = "%s[%d,%d,%d,%d,%d,%d,%d"
+local function nodes(p, out, fields)
+  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "%s]"
+  local memory = p.meta.memory
   for i = 1, #p.nodes do
     local figures = table.pack(core.node(p.nodes, i))
-    out(row:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1, 7)))
-    out(p.meta.memory and (",%d,%d]"):format(figures[10], figures[11]) or "]")
+    figures[#fields + 1] = memory and (",%d,%d"):format(figures[10],
+      figures[11]) or ""
+    out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
+      #fields + 1)))
   end
 end
 
@@ -96,29 +118,91 @@ local function lines(list, out, memory)
   end
 end
 
+-- an object of lists of rows, by source
+local function by_source(p, out, write)
+  local separator = "\n"
+  for _, source in ipairs(sorted(p.lines)) do
+    out(separator .. encoded(source) .. ":")
+    write(source)
+    separator = ",\n"
+  end
+  out "\n}"
+end
+
+local function counted_lines(list, out)
+  local separator = "\n"
+  for n, line in ipairs(list) do
+    if line.active or line.hits > 0 then
+      out(("%s[%d,%d,%d,%s]"):format(separator, n, line.hits,
+        line.instructions, line.active))
+      separator = ",\n"
+    end
+  end
+end
+
+local function expressions(list, out)
+  for i, e in ipairs(list) do
+    out(("%s[%d,%d,%d,%d,%d]"):format(i > 1 and ",\n" or "\n", e.line,
+      e.column, e.last_line, e.last_column, e.count))
+  end
+end
+
+local function branches(list, out)
+  for i, b in ipairs(list) do
+    local one, other = b.ways[1], b.ways[2]
+    out(('%s["%s",%d,%d,%s,"%s",%d,"%s",%d]'):format(i > 1 and ",\n" or "\n",
+      b.kind, b.line, b.column, b.reached, one.name, one.count, other.name,
+      other.count))
+  end
+end
+
+-- what is known of the sources of mode "count" beside their lines
+local function parts(p, out)
+  out(',\n"expression_fields":' .. json.encode(counted.expressions))
+  out(',\n"branch_fields":' .. json.encode(counted.branches))
+  out ',\n"sources":{'
+  by_source(p, out, function(source)
+    if not p.expressions[source] then
+      out "{}"
+      return
+    end
+    out '{"expressions":['
+    expressions(p.expressions[source], out)
+    out '],\n"branches":['
+    branches(p.branches[source], out)
+    out "]}"
+  end)
+end
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function whole.write(p, out)
+  local counts = encode.counts(p)
+  local fields = counts and counted or { functions = function_fields,
+    nodes = node_fields, lines = line_fields }
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
-  out((',\n"program_ns":%d,\n"meta":'):format(p.program_ns))
+  out((',\n"%s":%d,\n"meta":'):format(counts and "instructions" or
+    "program_ns", p.program_ns))
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
   for i, f in ipairs(p.functions) do
-    out((i > 1 and ",\n" or "\n") .. record(f, function_fields))
+    out((i > 1 and ",\n" or "\n") .. record(f, fields.functions))
   end
   local memory = p.meta.memory
-  out('\n],\n"node_fields":' .. json.encode(fields(node_fields, memory and
+  out('\n],\n"node_fields":' .. json.encode(joined(fields.nodes, memory and
     { "self_allocs", "self_bytes" })) .. ',\n"nodes":[')
-  nodes(p, out)
-  out('\n],\n"line_fields":' .. json.encode(fields(line_fields,
-    memory and { "allocs", "bytes" })) .. ',\n"lines":{')
-  for i, source in ipairs(sorted(p.lines)) do
-    out((i > 1 and ",\n" or "\n") .. encoded(source) .. ":[")
-    lines(p.lines[source], out, memory)
+  nodes(p, out, fields.nodes)
+  out('\n],\n"line_fields":' .. json.encode(joined(fields.lines,
+    memory and not counts and { "allocs", "bytes" })) .. ',\n"lines":{')
+  by_source(p, out, function(source)
+    out "["
+    local write = counts and counted_lines or lines
+    write(p.lines[source], out, memory)
     out "\n]"
-  end
-  out "\n}}\n"
+  end)
+  if counts then parts(p, out) end
+  out "}\n"
 end
 
 return whole

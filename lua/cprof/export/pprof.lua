@@ -49,10 +49,12 @@ local function strings(out)
 end
 
 local function header(p, out, id)
-  local time = id "time"
-  local ns = integer(1, time) .. integer(2, id "nanoseconds")
+  local counts = encode.counts(p)
+  local main = id(counts and "instructions" or "time")
+  local unit = integer(1, main) ..
+    integer(2, id(counts and "count" or "nanoseconds"))
   out(bytes(1, integer(1, id "calls") .. integer(2, id "count")))
-  out(bytes(1, ns))
+  out(bytes(1, unit))
   if p.meta.memory then
     out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
     out(bytes(1, integer(1, id "alloc_space") .. integer(2, id "bytes")))
@@ -65,13 +67,13 @@ local function header(p, out, id)
   out(bytes(3, integer(1, 1) .. integer(7, 1) .. integer(8, 1) ..
     integer(9, 1)))
   out(integer(9, p.meta.started_at * 1000000000))
-  out(integer(10, p.meta.wall_ns))
-  out(bytes(11, ns) .. integer(12, 1))
+  out(integer(10, p.meta.wall_ns or 0))
+  out(bytes(11, unit) .. integer(12, 1))
   for _, comment in ipairs(encode.comments(p)) do
     out(integer(13, id(comment)))
   end
   out(integer(13, id(encode.program(p))))
-  out(integer(14, time))
+  out(integer(14, main))
 end
 
 -- Functions go by their titles. Names that look like C++ would lose their

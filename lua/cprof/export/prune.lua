@@ -158,7 +158,12 @@ local function functions_of(p, nodes, map, percent)
   for i, row in ipairs((core.sum(nodes, each, #map))) do
     local f, old = { id = i }, p.functions[map[i]] or below(percent)
     for key, value in pairs(old) do f[key] = f[key] or value end
-    for key, value in pairs(row) do f[key] = value end
+    if p.meta.mode == "count" then
+      f.calls = row.calls
+      f.instructions, f.total_instructions = row.self_ns, row.total_ns
+    else
+      for key, value in pairs(row) do f[key] = value end
+    end
     f.max_depth = old.max_depth
     out[i] = f
   end
@@ -180,12 +185,14 @@ end
 -- what is not as it was recorded; 'decided' is the option that would keep it
 local function notes_of(p, tree, cut, functions)
   local out = {}
+  local what = p.meta.mode == "count" and "instructions" or "time"
   local function note(decided, text, ...)
     out[#out + 1] = { decided = decided, text = text:format(...) }
   end
   if tree.root then
-    note(nil, "only %s and what it calls, %s %% of the time",
-      format.plain(tree.root.title), format.percent(tree.whole, p.program_ns))
+    note(nil, "only %s and what it calls, %s %% of the %s",
+      format.plain(tree.root.title),
+      format.percent(tree.whole, p.program_ns), what)
   end
   if tree.fold then
     note(tree.reason and "fold", "recursion is folded%s",
@@ -194,12 +201,12 @@ local function notes_of(p, tree, cut, functions)
   if cut > 0 then
     local title, ns = below(tree.percent).title, 0
     for _, f in ipairs(functions) do
-      if f.title == title then ns = ns + f.self_ns end
+      if f.title == title then ns = ns + (f.self_ns or f.instructions) end
     end
     note(not tree.given and "min_percent" or nil,
-      '%s of %s nodes have less than %s %% of the time each and are ' ..
+      '%s of %s nodes have less than %s %% of the %s each and are ' ..
       'added up as "%s", %s %% in all', format.count(cut),
-      format.count(#tree.nodes), percent_text(tree.percent),
+      format.count(#tree.nodes), percent_text(tree.percent), what,
       title, format.percent(ns, tree.whole))
   end
   return out

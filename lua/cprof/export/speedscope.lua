@@ -76,9 +76,9 @@ function speedscope.write(p, out)
   out('"name":' .. program .. ',"shared":{"frames":[')
   local index = frames(p, out)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
-  out((',"unit":"%s",'):format(units[p.meta.measure] or "nanoseconds"))
-  out('"startValue":0,"endValue":' ..
-    p.program_ns .. ',\n"events":[')
+  out((',"unit":"%s","startValue":0,"endValue":%d,\n"events":['):format(
+    units[p.meta.measure] or encode.counts(p) and "none" or "nanoseconds",
+    p.program_ns))
   events(p, out, index)
   out "\n]}]}\n"
 end

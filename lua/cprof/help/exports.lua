@@ -28,6 +28,8 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `fold` | by depth | `true`: fold recursion; by default where stacks are deeper than the readers of the format can show |
 | `root` | none | only this function and what it calls |
 
+Of mode `"count"`, all formats but `chrome` and `cpuprofile` have instructions in the place of times: callgrind's event is `Ir`, by line; pprof's sample type `instructions`; `json` has expressions and branches, too. Times cannot be had from counts, so these two formats are refused.
+
 What was added up or folded is said on standard error, or returned as a second value. Times are in ns, without profiler overhead, which is in a comment or a field of its own. Bytes that a format cannot hold in a name become what they are in a Lua string: a backslash and three digits. The JSON formats need the library dkjson (Debian's lua-dkjson, or the rock).
 ]],
 }

@@ -98,7 +98,9 @@ end
 return function(view)
   local frames, page = view.profile.frames, view.page
   if not frames or frames.recorded == 0 then
-    page:line "no frames: the program does not call cprof.frame"
+    page:line("no frames: " .. (page.counts and
+      "they are about times, which mode count has not" or
+      "the program does not call cprof.frame"))
     return
   end
   local average = {}

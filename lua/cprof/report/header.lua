@@ -65,6 +65,15 @@ local function gaps(profile, page)
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
+  if meta.unmatched > 0 then
+    page:note("%s matched no frame",
+      plural(meta.unmatched, "event", "events"))
+  end
+end
+
+-- what the call tree lacks
+local function tree_gaps(profile, page)
+  local meta = profile.meta
   if meta.truncated > 0 then
     page:note("max_nodes was reached: the callers of %s are not known",
       plural(meta.truncated, "call", "calls"))
@@ -73,10 +82,6 @@ local function gaps(profile, page)
     page:note("recursion is folded: there were %s nodes",
       format.count(meta.fold_at))
   end
-  if meta.unmatched > 0 then
-    page:note("%s matched no frame",
-      plural(meta.unmatched, "event", "events"))
-  end
 end
 
 -- what the options kept out
@@ -84,14 +89,16 @@ local function choice(profile, page)
   local meta = profile.meta
   local given, without = meta.options or {}, {}
   if given.include then
-    page:note("only functions that match %s; time and overhead of others " ..
-      "are their callers'", given.include)
+    page:note("only functions that match %s; %s", given.include,
+      page.counts and "instructions of others are not counted" or
+      "time and overhead of others are their callers'")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
-      "" or "; their time and overhead are their callers'")
+      "" or page.counts and "; their instructions are not counted" or
+      "; their time and overhead are their callers'")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
@@ -123,6 +130,14 @@ local units = { bytes = "self and total are bytes allocated",
                 allocs = "self and total are allocations",
                 live = "self and total are bytes in use",
                 peak = "self and total are bytes in use at the peak" }
+
+---What was not recorded, whatever is shown of the rest.
+---@param profile cprof.Profile
+---@param page cprof.Page
+function header.notes(profile, page)
+  gaps(profile, page)
+  choice(profile, page)
+end
 
 ---@param view cprof.View
 function header.show(view)
@@ -157,6 +172,7 @@ function header.show(view)
   end
   if meta.gc and not meta.measure then collector(profile, page) end
   gaps(profile, page)
+  tree_gaps(profile, page)
   choice(profile, page)
   certainty(profile, page)
 end

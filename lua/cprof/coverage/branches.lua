@@ -1,0 +1,86 @@
+-- The tests of a source, and how often each was decided either way.
+
+local instructions = require "cprof.instructions"
+local tests = require "cprof.coverage.tests"
+
+local branches = {}
+
+---@class cprof.Branch
+---@field kind string           "if", "elseif", "while", "until", "and", "or",
+---    "comparison"
+---@field line integer          where it is
+---@field column integer
+---@field ways { name: string, count: integer, never: string }[]  two of them
+---@field reached boolean       was it decided at all?
+
+-- the tests of a prototype that can be reached and told
+local function tests_of(p, tell)
+  local out, live = {}, instructions.reachable(p.code)
+  for i = 1, #p.code do
+    local to = live[i] and instructions.is_test(p.code[i]) and
+      instructions.target(p.code, i)
+    if to and to ~= i + 2 then
+      local kind, token = tell(p.code, i, p.token[i])
+      out[#out + 1] = { at = i, to = to, kind = kind, token = token,
+                        place = p.token[i] }
+    end
+  end
+  return out
+end
+
+-- is the test `other`, which comes before, a part of what `test` decides?
+local function is_part(map, other, test)
+  if test.kind == "comparison" then return false
+  elseif test.kind == "and" or test.kind == "or" then
+    return other.place < test.token and
+      tests.left_of(map.tokens, other.place, test.token)
+  end
+  return other.place > test.token
+end
+
+-- How often it went each way. A part of a condition that decides it jumps to
+-- where the whole would have gone.
+local function decided(map, own, list, n)
+  local test = list[n]
+  local stayed, jumped = own.stayed[test.at], own.jumped[test.at]
+  for k = n - 1, 1, -1 do
+    local other = list[k]
+    local stays = other.to == test.at + 2
+    if (stays or other.to == test.to) and is_part(map, other, test) then
+      if stays then stayed = stayed + own.jumped[other.at]
+      else jumped = jumped + own.jumped[other.at]
+      end
+    end
+  end
+  return stayed, jumped
+end
+
+---@param map cprof.TokenMap
+---@param counted table<cprof.MappedPrototype, cprof.Sums>
+---@return cprof.Branch[]
+function branches.of(map, counted)
+  local out, tell = {}, tests.teller(map.tokens)
+  for _, p in ipairs(map.prototypes) do
+    local list = tests_of(p, tell)
+    for n, test in ipairs(list) do
+      local kind = tests.kinds[test.kind]
+      local stayed, jumped = decided(map, counted[p], list, n)
+      out[#out + 1] = { kind = test.kind, order = #out,
+        line = map.tokens.line[test.token],
+        column = map.tokens.column[test.token],
+        reached = jumped + stayed > 0, ways = {
+          { name = kind.stayed, count = stayed, never = kind.never.stayed },
+          { name = kind.jumped, count = jumped, never = kind.never.jumped },
+        } }
+    end
+  end
+  table.sort(out, function(a, b)
+    if a.line ~= b.line then return a.line < b.line end
+    if a.column ~= b.column then return a.column < b.column end
+    return a.order < b.order
+  end)
+  for _, branch in ipairs(out) do branch.order = nil end
+  return out
+end
+
+return branches

@@ -1,0 +1,136 @@
+-- The parts of a source that have counts: each token that instructions stand
+-- for, with how often they ran.
+
+local instructions = require "cprof.instructions"
+local lexer = require "cprof.lexer"
+
+local expressions = {}
+
+local op = instructions.op
+
+---@class cprof.Expression
+---@field line integer
+---@field column integer        in bytes, from 1
+---@field last_line integer
+---@field last_column integer
+---@field count integer         times that its instructions ran
+
+-- tokens whose instructions only lead on to others
+local structure = { ["end"] = true, ["else"] = true, ["elseif"] = true }
+
+local follows_operand = {}
+for kind in ("and or then do ) ] } , ;"):gmatch "%S+" do
+  follows_operand[kind] = true
+end
+
+-- Does an instruction stand for what is written at its token?
+local function counts_for_token(code, i)
+  local o = code[i] & 0x7f
+  -- every function ends with a return that nobody wrote
+  if i == #code or i > 1 and instructions.is_test(code[i - 1]) then
+    return false
+  end
+  return o ~= op.EXTRAARG and o ~= op.SETLIST and o ~= op.VARARGPREP and
+    not (o >= op.MMBIN and o <= op.MMBINK) and o ~= op.LFALSESKIP and
+    not (o == op.LOADTRUE and i > 1 and
+      code[i - 1] & 0x7f == op.LFALSESKIP)
+end
+
+local opens, closes = {}, {}
+for kind in ("function if do repeat ( [ {"):gmatch "%S+" do
+  opens[kind] = true
+end
+for kind in ("end until ) ] }"):gmatch "%S+" do closes[kind] = true end
+
+-- where functions, and what is in brackets, begin, by the token that ends
+-- it; and the other way round
+local function extents(tokens)
+  local begins, ends, open = {}, {}, {}
+  for i = 1, tokens.n do
+    local kind = tokens.kind[i]
+    if opens[kind] then open[#open + 1] = i
+    elseif closes[kind] then
+      local opened = table.remove(open)
+      if kind ~= "end" and kind ~= "until" or
+         tokens.kind[opened] == "function" then
+        begins[i] = opened
+        if opened then ends[opened] = i end
+      end
+    end
+  end
+  return begins, ends
+end
+
+-- Does nothing from one token to another have another count than `n`?
+local function alike(count, n, from, to)
+  for i = from, to do
+    if count[i] and count[i] ~= n then return false end
+  end
+  return true
+end
+
+-- The last token of what begins with one that has a count. Brackets belong
+-- to it, where it begins with one or these close behind it, if all that is
+-- in them has the same.
+local function last_of(token, count, begins, ends)
+  local n, last = count[token], ends[token]
+  if not last or not alike(count, n, token, last) then last = token end
+  while begins[last + 1] and not count[last + 1] and
+        alike(count, n, begins[last + 1], last) do
+    last = last + 1
+  end
+  return last
+end
+
+-- The token that an instruction is shown at: functions are made where they
+-- end, and tables before they begin.
+local function stands_at(tokens, begins, p, i)
+  local o, token = p.code[i] & 0x7f, p.token[i]
+  if o == op.CLOSURE then return begins[token] or token
+  elseif o == op.NEWTABLE and tokens.kind[token + 1] == "{" then
+    return token + 1
+  end
+  return token
+end
+
+---@param map cprof.TokenMap
+---@param counted table<cprof.MappedPrototype, cprof.Sums>
+---@return cprof.Expression[]
+function expressions.of(map, counted)
+  local count = {}
+  local begins, ends = extents(map.tokens)
+  for _, p in ipairs(map.prototypes) do
+    local live = instructions.reachable(p.code)
+    for i = 1, #p.code do
+      local token = p.token[i] and stands_at(map.tokens, begins, p, i)
+      local ran = counted[p].ran[i]
+      if (live[i] or ran > 0) and token and
+         not structure[map.tokens.kind[token]] and
+         counts_for_token(p.code, i) then
+        -- what comes behind it there uses its value
+        count[token] = count[token] or ran
+      end
+    end
+  end
+  for token = 2, map.tokens.n do
+    -- it tests, or puts into place, the operand before it
+    if follows_operand[map.tokens.kind[token]] then
+      local operand = begins[token - 1] or token - 1
+      count[operand] = count[operand] or count[token]
+      count[token] = nil
+    end
+  end
+  local out = {}
+  for token = 1, map.tokens.n do
+    if count[token] then
+      local last_line, last_column = lexer.last(map.tokens,
+        last_of(token, count, begins, ends))
+      out[#out + 1] = { line = map.tokens.line[token],
+        column = map.tokens.column[token], last_line = last_line,
+        last_column = last_column, count = count[token] }
+    end
+  end
+  return out
+end
+
+return expressions
