@@ -167,6 +167,7 @@ build = {
     ["cprof.export.spread"] = "lua/cprof/export/spread.lua",
     ["cprof.format"] = "lua/cprof/format.lua",
     ["cprof.frames"] = "lua/cprof/frames.lua",
+    ["cprof.heap"] = "lua/cprof/heap.lua",
     ["cprof.help.comparing"] = "lua/cprof/help/comparing.lua",
     ["cprof.help.coverage"] = "lua/cprof/help/coverage.lua",
     ["cprof.help.environment"] = "lua/cprof/help/environment.lua",

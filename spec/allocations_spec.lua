@@ -442,3 +442,47 @@ describe("an allocator of someone else", function()
     b:close()
   end)
 end)
+
+describe("the heap over time", function()
+  after_each(function() profiler.stop() end)
+
+  local function work()
+    local ends = os.clock() + 0.1
+    while os.clock() < ends do kept[1] = { {}, {} } end
+  end
+
+  it("is in profiles, their files, reports and JSON", function()
+    local p = record(work, { file = path })
+    local ns = -1
+    assert.is_true(#p.heap >= 5 and #p.heap <= 512)
+    for _, at in ipairs(p.heap) do
+      assert.is_true(at.ns > ns)
+      assert.is_true(at.bytes > 100000)
+      ns = at.ns
+    end
+    assert.is_true(ns <= p.meta.wall_ns)
+    for _ = 1, 2 do
+      assert.is_truthy(p:report():find("\nheap: [^\n]+ up to [%d.]+ MB"))
+      local out = {}
+      p:export("json", function(s) out[#out + 1] = s end)
+      assert.is_truthy(table.concat(out):find(('"heap":[[%d,%d]'):format(
+        p.heap[1].ns, p.heap[1].bytes), 1, true))
+      local points = p.heap
+      p = assert(profiler.load(path))
+      assert.same(points, p.heap)
+      assert(p:save(path))
+      p = assert(profiler.load(path))
+      assert.same(points, p.heap)
+    end
+    assert.is_nil(helper.record(work).heap)
+  end)
+
+  it("is a line of bars, each the most of its time", function()
+    local heap = require "cprof.heap"
+    local points = {}
+    for i = 0, 7 do points[i + 1] = { ns = i * 10, bytes = (i + 1) * 100 } end
+    assert.same({ "▁▂▃▄▅▆▇█", 100, 800 },
+      { heap.sparkline(points, 8) })
+    assert.equal("▂▄▆█", (heap.sparkline(points, 4)))
+  end)
+end)

@@ -3,6 +3,7 @@
 local _ENV = require "cprof.environment" () ---@type _G
 
 local core = require "cprof.core"
+local heap = require "cprof.heap"
 local internal = require "cprof.internal"
 local methods = require "cprof.methods"
 local name = require "cprof.name"
@@ -282,7 +283,8 @@ end
 core.naming(function()
   local _ <close> = methods.borrow()
   return profile.names(),
-    { unmatched_patterns = chosen and chosen:unmatched() }
+    { unmatched_patterns = chosen and chosen:unmatched(),
+      heap = heap.recorded() }
 end)
 
 ---What recording costs per event, in ns, measured anew for what these

@@ -6,6 +6,7 @@ local core = require "cprof.core"
 local coverage = require "cprof.coverage"
 local export = require "cprof.export"
 local frames = require "cprof.frames"
+local heap = require "cprof.heap"
 local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
@@ -140,6 +141,7 @@ local text = require "cprof.text"
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
 ---@field branches? table<string, cprof.Branch[]>  the same
+---@field heap cprof.HeapPoint[]?  with `memory`: its size over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
@@ -235,6 +237,7 @@ function profile.snapshot(meta)
   local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
+  p.heap = heap.points(known.memory and heap.recorded())
   return p
 end
 
@@ -335,6 +338,7 @@ function profile.load(path)
   text.forget()
   meta.runs = math.tointeger(tonumber(meta.runs))
   meta.options = options_of(meta)
+  p.heap, meta.heap = heap.points(meta.heap), nil
   return p
 end
 
@@ -346,8 +350,10 @@ function Profile:save(path)
     error("save: the path must be a string, got a " .. type(path), 2)
   end
   local counted, sources, marks = table.unpack(parts[self])
+  local strings = profile.strings(self.meta)
+  strings.heap = heap.text(self.heap)
   return core.save(path, self.nodes, self.functions, self.meta,
-    profile.strings(self.meta), counted, sources, marks)
+    strings, counted, sources, marks)
 end
 
 ---What the recorder knows of each function, as `profile.new` takes it.

@@ -494,7 +494,23 @@ static int profile_defined (lua_State *L) {
 }
 
 
+/* -> { ns, bytes, ... }: the size of the heap over time */
+static int profile_heap (lua_State *L) {
+  const Timeline *t = &lstate_recorder(L)->recording.heap;
+  uint32_t i;
+  lua_createtable(L, (int)t->count * 2, 0);
+  for (i = 0; i < t->count; i++) {
+    lua_pushinteger(L, (lua_Integer)t->point[i].ns);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 1);
+    lua_pushinteger(L, (lua_Integer)t->point[i].bytes);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 2);
+  }
+  return 1;
+}
+
+
 static const luaL_Reg lprofile_list[] = {
+  {"heap", profile_heap},
   {"snapshot", profile_snapshot},
   {"functions", profile_functions},
   {"key", profile_key},

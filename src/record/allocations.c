@@ -39,6 +39,20 @@ static INLINE int allocations_counted (Allocations *a) {
 }
 
 
+/* Not within the collector, which does not tell it. */
+static NOINLINE void allocations_heap (Allocations *a) {
+  Timeline *t = &a->hot->recorder->recording.heap;
+  uint64_t now = platform_monotonic();
+  int kb, rest;
+  a->until = TIMELINE_BYTES;
+  if (!timeline_due(t, now)) return;
+  kb = lua_gc(a->hot->L, LUA_GCCOUNT);
+  rest = lua_gc(a->hot->L, LUA_GCCOUNTB);
+  if (kb >= 0 && rest >= 0)
+    timeline_add(t, now, (uint64_t)kb * 1024 + (uint64_t)rest);
+}
+
+
 static INLINE void allocations_count (Allocations *a, const void *p,
                                       size_t tag, size_t bytes) {
   const Hot *h = a->hot;
@@ -56,6 +70,8 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   }
   allocations_add(a->own, bytes);
   allocations_add(&a->kinds->kind[kind], bytes);
+  a->until -= (int64_t)bytes;
+  if (unlikely(a->until < 0)) allocations_heap(a);
   if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
 }
 

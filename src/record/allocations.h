@@ -23,6 +23,7 @@ typedef struct Allocations {
   Collector collector;
   Live live;
   int called;		/* was it called, while nothing was counted? */
+  int64_t until;	/* bytes, until the size of the heap is looked at */
   const Node *node;	/* the last one that was charged ... */
   Allocated *own;	/* ... and its counters */
   KindsAllocated *kinds;

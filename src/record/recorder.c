@@ -290,6 +290,7 @@ int recorder_clear (Recorder *r) {
   Recording *x = &r->recording;
   Hot *h = r->hot;
   x->started_at = (int64_t)time(NULL);
+  timeline_begin(&x->heap, platform_monotonic());
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   recorder_schedule(h);
@@ -302,6 +303,7 @@ int recorder_clear (Recorder *r) {
   if (r->allocations != NULL) {
     r->allocations->node = NULL;
     live_clear(&r->allocations->live);
+    r->allocations->until = 0;
   }
   recorder_choose(r);
   frames_clear(&r->frames);

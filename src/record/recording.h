@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "identity/function.h"
 #include "record/node.h"
+#include "record/timeline.h"
 #include "record/timing.h"
 
 
@@ -42,6 +43,7 @@ typedef struct Recording {
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
   uint64_t live;	/* bytes from sample to sample of what is in use */
+  Timeline heap;	/* where allocations are counted */
   int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */

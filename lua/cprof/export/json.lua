@@ -21,6 +21,8 @@
 --               total_ns, active, self_raw_ns], only of lines that have
 --               any of these. With allocations, allocs and bytes follow.
 --
+--   heap        with allocations: [ns since the start, bytes] over time
+--
 -- Mode "count" has no times: `instructions` is in the place of program_ns
 -- and of self_ns, total_instructions in that of total_ns. It has also
 --
@@ -202,6 +204,13 @@ function whole.write(p, out)
     out "\n]"
   end)
   if counts then parts(p, out) end
+  if p.heap then
+    out ',\n"heap":['
+    for i, at in ipairs(p.heap) do
+      out(("%s[%d,%d]"):format(i > 1 and "," or "", at.ns, at.bytes))
+    end
+    out "]"
+  end
   out "}\n"
 end
 

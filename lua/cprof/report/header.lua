@@ -3,6 +3,7 @@
 
 local allocations = require "cprof.allocations"
 local format = require "cprof.format"
+local heap = require "cprof.heap"
 local lines = require "cprof.lines"
 local select = require "cprof.report.select"
 
@@ -169,6 +170,10 @@ function header.show(view)
     page:line("allocated: " .. allocations.headline(profile))
     local in_use = allocations.in_use(profile)
     if in_use then page:line(in_use) end
+    if profile.heap and #profile.heap > 1 then
+      local bars, _, most = heap.sparkline(profile.heap, 40)
+      page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
+    end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
   gaps(profile, page)
