@@ -105,7 +105,7 @@ describe("allocations", function()
   it("are counted by line in mode line", function()
     local function work()
       local t = {}
-      for i = 1, 10 do t[1] = { {}, {} } end
+      for _ = 1, 10 do t[1] = { {}, {} } end
       local f = function() return t end
       return f
     end

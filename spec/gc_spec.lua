@@ -57,7 +57,8 @@ describe("the time of the garbage collector", function()
         assert.is_true(calls * 2 > zone.calls, kind)
         local text = p:report()
         assert.is_truthy(text:find("garbage collector: .- of the%s+time,%s+in%s+" ..
-          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"), text)
+          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"),
+          text)
       end
     end
   end)
@@ -219,7 +220,9 @@ describe("the time of the garbage collector", function()
   end)
 
   it("needs times, and Lua's own structures", function()
-    assert.has_error(function() profiler.start { mode = "count", gc = true } end,
+    assert.has_error(function()
+      profiler.start { mode = "count", gc = true }
+    end,
       'start: option \'gc\' needs mode = "call" or "line"')
     if not usable then
       assert.has_error(function() profiler.start { gc = true } end,

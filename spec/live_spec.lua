@@ -125,6 +125,7 @@ describe("what is in use", function()
   it("grows where something leaks", function()
     local cache, seen = {}, {}
     local function parse(i) return { i, { i } } end
+    finally(function() return cache[1] end)
     local function leak(i) seen[#seen + 1] = { i } end
     local function handle(i)
       cache[i % 10] = parse(i)

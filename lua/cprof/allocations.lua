@@ -188,7 +188,8 @@ function allocations.measured(profile, what)
   for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
   local out = setmetatable({ nodes = nodes, functions = functions,
     meta = setmetatable({ measure = what }, { __index = profile.meta }),
-    heap = profile.heap, overhead = profile.overhead, program_ns = core.program(nodes),
+    heap = profile.heap, overhead = profile.overhead,
+    program_ns = core.program(nodes),
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, what), sources)
   known[profile][what] = out

@@ -77,8 +77,8 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc", "live_interval",
-    "program",
+  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
+    "live_interval", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end

@@ -57,7 +57,7 @@ local SOURCE <const> = 10
 -- a row that has nothing but a number and a text
 local function bare(number, text)
   local row = { number, text }
-  for i = #columns - 2, 1, -1 do table.insert(row, 1, "") end
+  for _ = 1, #columns - 2 do table.insert(row, 1, "") end
   return row
 end
 

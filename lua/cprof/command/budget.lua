@@ -32,8 +32,8 @@ end
 
 local whole = { calls = is_count, hits = is_count, nodes = is_count,
                 allocs = is_count }
-local parts = { calls = is_count, hits = is_count, allocs = is_count, optional = is_flag,
-                code = is_text }
+local parts = { calls = is_count, hits = is_count, allocs = is_count,
+                optional = is_flag, code = is_text }
 
 ---The figures that an entry limits, in order.
 ---@param entry table

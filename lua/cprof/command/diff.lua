@@ -28,8 +28,8 @@ function diff.define(parser)
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
   parser:option("--sort", "By the change of what. alloc, allocs, live: " ..
-    "figures are bytes allocated, allocations, or bytes in use, in the place " ..
-    "of times.")
+    "figures are bytes allocated, allocations, or bytes in use, in the " ..
+    "place of times.")
     :choices(orders):default "self"
   parser:option("--limit", "Most functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"

@@ -28,7 +28,9 @@ local function file_of(f)
 end
 
 -- what there is beside times and calls
-local function more_of(p) return p.meta.memory and { "allocs", "bytes" } or {} end
+local function more_of(p)
+  return p.meta.memory and { "allocs", "bytes" } or {}
+end
 
 -- gives rows, and edges, what was allocated
 local function allocated(p, rows, edges)

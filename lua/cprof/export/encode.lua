@@ -67,7 +67,7 @@ local measures = { bytes = "bytes allocated", allocs = "allocations",
 ---Are there instructions in the place of times?
 ---@param p cprof.Profile
 ---@return boolean
-function encode.counts(p) 
+function encode.counts(p)
   return p.meta.mode == "count" and not p.meta.measure
 end
 

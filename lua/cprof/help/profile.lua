@@ -10,6 +10,8 @@ return {
 In mode `"count"` there are no times: no field that ends in `_ns`. `profile.meta`, functions and nodes have `instructions` instead, functions and nodes also `total_instructions` (with callees), and lines have `hits`, `instructions`, `active`. `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`; `profile.branches[source]` a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`. Both are `nil` where only lines are known.
 `profile.nodes[i]` has `id`, `parent` (always lower), `func`, `call_line`, `calls`, `self_ns`, `self_raw_ns`, `total_ns`. A record is made when asked for; `#` and `ipairs` work.
 
+With `memory`, functions and nodes have `self_allocs`, `self_bytes`, `total_allocs` and `total_bytes`, functions also `allocated[kind]` with `allocs` and `bytes`, and lines `allocs` and `bytes`; `profile.heap` is a list of `ns` and `bytes`, the size of the heap over time. With `memory = "live"`, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with those of callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; lines have `live_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. With `gc`, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`. To find what grows, compare two snapshots.
+
 | method | what it does |
 |---|---|
 | `profile:report(options)`, `profile:annotate(source, options)` | as in the library |
