@@ -75,11 +75,18 @@ function allocations.attach(functions, nodes, live)
   end
 end
 
+---The function whose figures, with callees, are those of all.
+---@param profile cprof.Profile
+---@return cprof.Function
+function allocations.root(profile)
+  return profile.functions[profile.nodes[1].func]
+end
+
 ---What was allocated in all.
 ---@param profile cprof.Profile
 ---@return { allocs: integer, bytes: integer, kinds: table }
 function allocations.sum(profile)
-  local root, kinds = profile.nodes[1], nil
+  local root, kinds = allocations.root(profile), nil
   for _, f in ipairs(profile.functions) do
     kinds = allocations.add(kinds, f.allocated)
   end
@@ -121,10 +128,9 @@ end
 ---@param profile cprof.Profile
 ---@return string?
 function allocations.in_use(profile)
-  local meta, root = profile.meta, profile.nodes[1]
+  local meta, root = profile.meta, allocations.root(profile)
   if not meta.live_interval then return nil end
-  local live = profile.functions[1].total_live_bytes or root.live_bytes
-  local blocks = profile.functions[1].total_live_blocks or root.live_blocks
+  local live, blocks = root.total_live_bytes, root.total_live_blocks
   return ("in use: %s of it in %s block%s, %s at the peak%s"):format(
     format.bytes(math.max(live, 0)), format.count(blocks),
     blocks == 1 and "" or "s", format.bytes(meta.peak_bytes),

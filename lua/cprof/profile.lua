@@ -102,8 +102,6 @@ local text = require "cprof.text"
 ---@field total_ns integer
 ---@field self_allocs? integer  with `memory`
 ---@field self_bytes? integer
----@field total_allocs? integer
----@field total_bytes? integer
 
 ---@class cprof.Row            a group of functions, as one
 ---@field title string

@@ -62,8 +62,6 @@ static int nodes_index (lua_State *L) {
   if (nodes->memory) {
     lnodes_set(L, "self_allocs", n->allocs);
     lnodes_set(L, "self_bytes", n->bytes);
-    lnodes_set(L, "total_allocs", n->totalallocs);
-    lnodes_set(L, "total_bytes", n->totalbytes);
     lnodes_set(L, "live_bytes", n->live);
     lnodes_set(L, "live_blocks", n->livecount);
     lnodes_set(L, "peak_bytes", n->peak);

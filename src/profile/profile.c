@@ -12,15 +12,11 @@ void nodes_total (ProfileNode *list, uint32_t count) {
   for (i = 0; i < count; i++) {
     list[i].total = list[i].self;
     list[i].rawtotal = list[i].raw;
-    list[i].totalallocs = list[i].allocs;
-    list[i].totalbytes = list[i].bytes;
   }
   for (i = count; i-- > 1; ) {
     ProfileNode *parent = &list[list[i].parent];
     parent->total += list[i].total;
     parent->rawtotal += list[i].rawtotal;
-    parent->totalallocs += list[i].totalallocs;
-    parent->totalbytes += list[i].totalbytes;
   }
 }
 

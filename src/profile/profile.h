@@ -22,8 +22,7 @@ typedef struct ProfileNode {
   int64_t raw;		/* ns: 'self' with overhead */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
-  int64_t allocs, bytes;	/* that were allocated in this node ... */
-  int64_t totalallocs, totalbytes;	/* ... and all below */
+  int64_t allocs, bytes;	/* that were allocated in this node */
   int64_t livecount, live;	/* blocks and bytes that are in use ... */
   int64_t peak;		/* ... and bytes that were, when most were */
 } ProfileNode;

@@ -1,6 +1,7 @@
 -- cprof check: a gate for CI, on figures that are the same in every run.
 -- Times are not: they are told, but decide nothing.
 
+local allocations = require "cprof.allocations"
 local budget = require "cprof.command.budget"
 local compare = require "cprof.compare"
 local format = require "cprof.format"
@@ -55,7 +56,7 @@ local function figures(profile)
   local by_line = lines.recorded(profile)
   local memory = profile.meta.memory
   local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
-                    allocs = memory and profile.nodes[1].total_allocs,
+                    allocs = memory and allocations.root(profile).total_allocs,
                     nodes = #profile.nodes }, {}
   for i, f in ipairs(profile.functions) do
     of[i] = { calls = f.calls, hits = by_line and 0,

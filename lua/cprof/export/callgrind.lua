@@ -85,8 +85,8 @@ local function header(p, out, calls)
   out(("events: %s Calls%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
     p.meta.memory and " Allocations Bytes" or ""))
   out(("summary: %d %d%s\n"):format(p.program_ns, calls,
-    p.meta.memory and (" %d %d"):format(p.nodes[1].total_allocs,
-      p.nodes[1].total_bytes) or ""))
+    p.meta.memory and (" %d %d"):format(allocations.root(p).total_allocs,
+      allocations.root(p).total_bytes) or ""))
 end
 
 local function write_row(row, out, file, label)
