@@ -50,7 +50,6 @@ typedef struct FormatHeader {
   uint32_t foldat;	/* see Tree; given: nodes are 'saved' */
   uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
-  uint64_t live;	/* bytes from sample to sample of what is in use */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
   uint64_t begun;	/* ticks, when recording began */
@@ -67,6 +66,7 @@ typedef struct FormatHeader {
   uint32_t memory;	/* are allocations counted? */
   uint32_t allocator_lost;	/* ... did another allocator come? */
   uint32_t gc;		/* was the collector driven? */
+  uint64_t live;	/* bytes from sample to sample of what is in use */
 } FormatHeader;
 
 

@@ -113,6 +113,7 @@ static int control_begin (Recorder *r, lua_State *L, const Options *o,
   ok = ok && control_attach(r, L, level);
   if (ok) {
     r->recording.figures->begun = r->hot->last;
+    timeline_begin(&r->recording.heap, platform_monotonic());
     if (r->store != NULL) r->store->started(r->store, r, L);
   }
   allocations_unmute(r);
