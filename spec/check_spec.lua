@@ -127,7 +127,8 @@ describe("cprof check", function()
       { '{"version": 1, "limits": {"calls": 3}, "options": {"a": 1}}',
         "options: 'a' must be a string" },
       { '{"version": 1, "functions": {"f": {"times": 1}}}',
-        "function 'f' has no limit 'times'; there are: allocs, calls, code, hits, " ..
+        "function 'f' has no limit 'times'; there are: allocs, calls, " ..
+          "code, hits, " ..
         "optional" },
       { '{"version": 1, "limits": {"hits": 3}}',
         "the budget has line hits" },

@@ -56,7 +56,8 @@ describe("the time of the garbage collector", function()
         end
         assert.is_true(calls * 2 > zone.calls, kind)
         local text = p:report()
-        assert.is_truthy(text:find("garbage collector: .- of the%s+time,%s+in%s+" ..
+        assert.is_truthy(text:find("garbage collector: .- of the%s+" ..
+          "time,%s+in%s+" ..
           "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"),
           text)
       end

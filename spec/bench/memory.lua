@@ -8,6 +8,7 @@ local profiler = require "cprof"
 local function tables(n)
   local live = {}
   for i = 1, n do live[i % 1000] = { i, x = i } end
+  return live
 end
 
 local function strings(n)

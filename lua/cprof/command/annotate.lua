@@ -28,7 +28,8 @@ function annotate.define(parser)
   parser:option("--heat", "What shades a line. alloc, allocs, live: figures " ..
     "are bytes allocated, allocations, or bytes in use, in the place of " ..
     "times.")
-    :choices { "time", "hits", "total", "alloc", "allocs", "live" }:default "time"
+    :choices { "time", "hits", "total", "alloc", "allocs", "live" }
+    :default "time"
   parser:option("--relative", "To the hottest line of what. (default: " ..
     "project; file with SOURCE)")
     :choices { "file", "project" }

@@ -17,7 +17,8 @@ local check = {
   summary = "Hold a profile against a budget; status 1: over budget.",
   description = "Hold a profile against a budget: most calls, line hits, " ..
     "allocations and call-tree nodes, of all and of functions. These are " ..
-    "given by name, by name and file, or by title; a title's line is only looked at where " ..
+    "given by name, by name and file, or by title; a title's line is only " ..
+    "looked at where " ..
     "a file has several functions of that name, so edits above a function " ..
     "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
     "a function that has one is not in the profile, unless the budget " ..

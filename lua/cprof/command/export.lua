@@ -48,7 +48,8 @@ function command.define(parser)
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
   parser:option("--measure", "What is in the place of time: bytes " ..
-    "allocated, allocations, or bytes in use; formats folded and speedscope. " ..
+    "allocated, allocations, or bytes in use; formats folded and " ..
+    "speedscope. " ..
     "(default: time)")
     :choices { "time", "alloc", "allocs", "live" }
   parser:option("--root", "Only this function and what it calls.")

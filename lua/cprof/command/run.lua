@@ -58,7 +58,8 @@ function run.define(parser)
     :convert(input.pattern "--coverage")
   parser:option("--memory", "Count what is allocated, by function; with " ..
     "--lines, by line, too. live: also what of it is in use, from samples; " ..
-    "all: from all blocks. Includes --gc, where that can be. (default: neither)")
+    "all: from all blocks. Includes --gc, where that can be. (default: " ..
+    "neither)")
     :argname "[=live|all]":convert(memory_of)
   parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
