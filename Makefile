@@ -4,7 +4,13 @@
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one
 # make test-public    specs of the recorder, asking Lua's public functions only
+# make test-versions  all specs on each release of Lua in LUA_SOURCES
+# make test-suites    Lua's own test suite, recorded in each way
+# make test-platforms other compilers and machines, emulated
+# make torture    damaged files through all that reads them
 # make test-consumers  exports, as the programs see them that read them
+# make test-html  the page's scripts: style, and what they compute
+# make test-browser    the page as people use it, in chromium; screenshots
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
@@ -12,15 +18,19 @@
 # make lint, sanitize, memcheck
 # make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
 
-LUA		= lua5.4
+# LUA_DIR=FOLDER for a Lua that lies there, with bin, include and lib
+LUA_DIR		=
 LUA_VERSION	= 5.4
-LUA_INCDIR	= /usr/include/lua5.4
+LUA		= $(LUA_DIR:%=%/bin/)lua$(LUA_VERSION)
+LUA_INCDIR	= $(or $(LUA_DIR),/usr)/include$(if $(LUA_DIR),,/lua$(LUA_VERSION))
+LUA_LINK	= $(LUA_DIR:%=-L%/lib) -llua$(LUA_VERSION)
 PREFIX		= /usr/local
 DESTDIR		=
 CC		= gcc
 CFLAGS		= -O2 -g
-# glibc before 2.34 has dladdr and pthread_atfork in libraries of their own
-LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl)
+# glibc before 2.34 has dladdr, pthread_atfork and timers in libraries of
+# their own
+LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
 
@@ -36,17 +46,25 @@ SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
 SHARE		= /usr/share/lua
+# What is built by hand does not load Debian's C modules.
 PATHS		= LUA_PATH="$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;$\
+$(if $(LUA_DIR),$(CURDIR)/spec/versions/modules/?.lua;)$\
 $(CURDIR)/spec/support/?.lua;$(CURDIR)/spec/bench/?.lua;$\
 $(CURDIR)/spec/accuracy/?.lua;$\
 $(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;$\
 $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
-		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)"
-BUSTED		= $(PATHS) $(LUA) /usr/bin/busted
+		  LUA_CPATH="$(CURDIR)/$(B)/?.so;;" CPROF_BUILD="$(CURDIR)/$(B)" \
+		  SPEC_LUA="$(lastword $(LUA))" SPEC_INCLUDE="$(LUA_INCDIR)" \
+		  SPEC_LINK="$(LUA_LINK)" SPEC_DIR="$(abspath $(LUA_DIR))" \
+		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
+BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-public test-consumers bench accuracy install uninstall \
-	lint sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-lint deps-memcheck deps-fuzz
+.PHONY: all amalgamation rockspec reference host demo test test-public \
+	test-versions test-suites test-platforms test-consumers test-html \
+	test-browser torture bench accuracy install uninstall lint \
+	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
+	deps-consumers deps-html deps-browser deps-platforms deps-lint \
+	deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
 
@@ -83,11 +101,12 @@ $(B)/host/embed.o: FLAGS += -I$(B)
 host: $(B)/cprof-host
 
 $(B)/cprof-host: $(OBJECTS) $(B)/host/embed.o $(B)/host/main.o
-	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ -llua$(LUA_VERSION) $(LIBS)
+	$(CC) $(LDFLAGS) $(EXTRA) -o $@ $^ $(LUA_LINK) $(LIBS)
 
 # what a rockspec cannot look for itself
 rockspec: deps-build
-	@find lua -name '*.lua' | $(LUA) rockspec/update.lua $(SOURCES)
+	@find lua \( -name '*.lua' -o -path 'lua/cprof/html/*' \) -type f | \
+	  $(LUA) rockspec/update.lua $(SOURCES)
 
 reference: deps-build
 	@LUA_PATH='lua/?.lua;lua/?/init.lua' $(LUA) -e \
@@ -128,7 +147,7 @@ deps-lua:
 
 deps-test: deps-build
 	$(call need,lua-busted lua-check lua-penlight lua-argparse \
-	  lua-dkjson lua-ldoc luarocks g++ clang)
+	  lua-dkjson lua-ldoc lua-socket luarocks g++ clang tmux procps)
 
 deps-lint: deps-build
 	$(call need,lua-check cppcheck)
@@ -146,6 +165,21 @@ deps-consumers: deps-test
 	  echo "installing speedscope and ajv in $(B)/npm"; \
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
+
+deps-html: deps-build
+	$(call need,$$(command -v npm >/dev/null || echo nodejs npm))
+	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
+	  echo "installing eslint and prettier in $(B)/npm"; \
+	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
+	    --no-audit --no-fund eslint@9.9.1 @eslint/js@9.9.1 \
+	    globals@17.14.0 prettier@3.10.1; fi
+
+deps-browser: deps-test deps-html
+	$(call need,chromium lua-zlib)
+	@if [ ! -d $(NPM)/puppeteer-core ]; then \
+	  echo "installing puppeteer-core in $(B)/npm"; \
+	  npm install --prefix $(B)/npm --silent --no-audit --no-fund \
+	    puppeteer-core@24.43.1; fi
 
 deps-fuzz: deps-test
 	$(call need,clang libclang-rt-14-dev)
@@ -168,10 +202,67 @@ test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \
 	  SPEC="$(RECORDER:%=spec/%_spec.lua)"
 
+# The copies of this folder and the releases stay, and with them what was
+# built; RELEASES="5.4.0 5.5.0" for some.
+LUA_SOURCES	= ../shared/lua
+RELEASES	=
+
+test-versions: deps-test
+	@sh spec/versions/run.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/versions" "$(SPEC)" $(RELEASES)
+
+# Lua's own test suite, recorded in each way
+SUITES		= 5.4.4 5.4.8 5.5.0 5.4.8-debug
+
+test-suites: deps-test
+	@mkdir -p $(B)/versions
+	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/versions" $(SUITES)
+
+# Other compilers and machines, as far as they are installed; all of them
+# after make deps-platforms. PLATFORMS="musl aarch64" for some.
+PLATFORMS	=
+
+test-platforms: deps-test
+	@sh spec/versions/platforms.sh "$(abspath $(LUA_SOURCES))" \
+	  "$(CURDIR)/$(B)/platforms" $(PLATFORMS)
+
+deps-platforms:
+	$(call need,clang g++ musl-tools qemu-user gcc-i686-linux-gnu \
+	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
+	  gcc-s390x-linux-gnu libc6-dev-s390x-cross)
+
+# Damaged files, from a seed that is said; TORTURE_FILES=1000000 for hours
+TORTURE_SEED	= 1
+TORTURE_FILES	= 20000
+
+torture: deps-test
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(B)/torture
+	@$(PATHS) $(LUA) spec/torture/mutated.lua $(B)/torture \
+	  $(TORTURE_SEED) $(TORTURE_FILES)
+
 test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
+
+NODE_TEST	= node --test --test-reporter=./spec/page/reporter.mjs
+PAGE		= lua/cprof/html/*.js spec/page/*.mjs
+
+test-html: deps-html
+	@$(NPM)/.bin/eslint -c spec/page/eslint.config.mjs $(PAGE)
+	@$(NPM)/.bin/prettier --log-level=warn --check $(PAGE) \
+	  lua/cprof/html/style.css
+	@$(NODE_TEST) spec/page/layout.test.mjs
+
+# pages and screenshots stay in build/page and build/screenshots
+test-browser: deps-browser
+	@$(MAKE) --no-print-directory all
+	@mkdir -p $(B)/page
+	@$(PATHS) $(LUA) spec/page/pages.lua $(B)/page >$(B)/page/log 2>&1 || \
+	  { cat $(B)/page/log; exit 1; }
+	@CPROF_BUILD="$(CURDIR)/$(B)" $(NODE_TEST) spec/page/browser.test.mjs
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)
@@ -189,7 +280,8 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 install: all
 	install -d "$(TO_C)/cprof"
 	install $(B)/cprof/core.so "$(TO_C)/cprof"
-	cd lua && find . -name '*.lua' -exec install -D -m 644 {} \
+	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
+	  -exec install -D -m 644 {} \
 	  "$(TO_LUA)/{}" \;
 	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
 	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
@@ -230,7 +322,7 @@ fuzz: deps-fuzz
 	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
 	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
 	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) -l$(LUA) $(LIBS)
+	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) $(LUA_LINK) $(LIBS)
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
 	  -max_len=24576 -print_final_stats=1 -verbosity=0 \

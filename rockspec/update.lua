@@ -8,10 +8,14 @@ local function lines(format, items)
   return table.concat(out, "\n") .. "\n"
 end
 
-local sources, modules = { table.unpack(arg) }, {}
-for path in io.lines() do modules[#modules + 1] = path end
+local sources, modules, assets = { table.unpack(arg) }, {}, {}
+for path in io.lines() do
+  local list = path:find "%.lua$" and modules or assets
+  list[#list + 1] = path
+end
 table.sort(sources)
 table.sort(modules)
+table.sort(assets)
 
 local lists = {
   sources = lines(function(path)
@@ -22,6 +26,11 @@ local lists = {
       :gsub("/init$", ""):gsub("/", ".")
     return ('    ["%s"] = "%s",'):format(name, path)
   end, modules),
+  -- luarocks puts them beside the modules of the names before the last dot
+  assets = lines(function(path)
+    return ('      ["%s"] = "%s",'):format(path:gsub("^lua/", "")
+      :gsub("%.%w+$", ""):gsub("/", "."), path)
+  end, assets),
 }
 
 local function read(path)

@@ -86,12 +86,12 @@ describe("the amalgamation", function()
   it("is all that a host needs, in C and C++, of gcc and clang", function()
     assert.is_truthy(expected:find "^work 1\n fib 1\n  fib 2\n", expected)
     for how in pairs(compilers) do
-      ran(link(how, "lua5.4", { "cprof_" .. how, "host_" .. how }))
+      ran(link(how, "lua", { "cprof_" .. how, "host_" .. how }))
     end
   end)
 
   it("costs nothing where the host does not ask for it", function()
-    local program = link("plain", "lua5.4", { "cprof_c", "host_c" })
+    local program = link("plain", "lua", { "cprof_c", "host_c" })
     write(dir .. "/plain.lua", [[
       print(debug.gethook())
       print(require "cprof".running())
@@ -102,12 +102,12 @@ describe("the amalgamation", function()
   end)
 
   it("is used by a C++ host as C, too", function()
-    ran(link("mixed", "lua5.4", { "cprof_c", "host_cpp" }))
+    ran(link("mixed", "lua", { "cprof_c", "host_cpp" }))
   end)
 
   it("works with a Lua that throws exceptions", function()
     for _, how in ipairs { "c", "cpp" } do
-      ran(link("throws_" .. how, "lua5.4-c++",
+      ran(link("throws_" .. how, "lua-c++",
         { "cprof_" .. how, "host_cpp" }))
     end
   end)
@@ -151,7 +151,7 @@ describe("the amalgamation", function()
         0
       ]]
       for _, how in ipairs { "cpp", "clang_cpp" } do
-        for _, library in ipairs { "lua5.4", "lua5.4-c++" } do
+        for _, library in ipairs { "lua", "lua-c++" } do
           if compilers[how] then
             local output, ok = run(link("throwing", library,
               { "cprof_" .. how, "throwing_" .. how }))
@@ -176,7 +176,7 @@ describe("the amalgamation", function()
       ways[#ways + 1] = "other_" .. how
     end
     for _, way in ipairs(ways) do
-      local output, ok = run(link("leaving", "lua5.4", { way, "cprof_c" }))
+      local output, ok = run(link("leaving", "lua", { way, "cprof_c" }))
       assert.is_true(ok, output)
       assert.equal(shown, output, way)
     end
@@ -185,8 +185,8 @@ describe("the amalgamation", function()
   it("has no races between threads with states of their own", function()
     if sanitize or helper.slow then return end  -- one such tool at a time
     must("gcc -std=c99 -O1 -g -fsanitize=thread -pthread " ..
-      "-I/usr/include/lua5.4 -I%s -o %s/threads %s/cprof.c " ..
-      "spec/support/threads_host.c -llua5.4 -lm -ldl", dir, dir, dir)
+      "-I$SPEC_INCLUDE -I%s -o %s/threads %s/cprof.c " ..
+      "spec/support/threads_host.c $SPEC_LINK -lm -ldl", dir, dir, dir)
     local output, ok = run("threads")
     assert.is_true(ok, output)
     assert.equal("done\n", output)
@@ -225,7 +225,7 @@ describe("the amalgamation", function()
         require(name)
       end]]
     write(dir .. "/list.lua", list)
-    local program = link("list", "lua5.4", { "cprof_c", "host_c" })
+    local program = link("list", "lua", { "cprof_c", "host_c" })
     local output = run(program, "../list.lua")
     local loaded, preload = output:match "^([^\n]+)\n([^\n]+)\n"
     assert.equal(helper.run(list):match "^([^\n]+)", loaded)
@@ -246,14 +246,14 @@ describe("the amalgamation", function()
       local profiler = require "cprof"
       print(debug.getinfo(profiler.start, "S").source)
       print(pcall(require("cprof.text").lines))]])
-    local output = run(link("wrong", "lua5.4", { "cprof_c", "host_c" }),
+    local output = run(link("wrong", "lua", { "cprof_c", "host_c" }),
       "../wrong.lua")
     assert.is_truthy(output:find "^@cprof/init.lua\n", output)
     assert.is_truthy(output:find "\nfalse\tcprof/text.lua:%d+:", output)
   end)
 
   it("asks for the package library where it is not open", function()
-    local output, ok = run(link("bare", "lua5.4",
+    local output, ok = run(link("bare", "lua",
       { "cprof_cpp", "throwing_cpp" }), "bare")
     assert.is_nil(ok)
     assert.equal("cprof needs Lua's library 'package': open it " ..
@@ -262,7 +262,7 @@ describe("the amalgamation", function()
 
   -- Debian's headers say extern "C" themselves; those of lua.org do not
   it("calls Lua as C, or as C++ if told", function()
-    must("cp -r /usr/include/lua5.4 %s/lua && " ..
+    must("cp -r $SPEC_INCLUDE %s/lua && " ..
       "sed -i 's/extern \"C\"/extern/' %s/lua/luaconf.h", dir, dir)
     for option, name in pairs { [""] = "lua_gettop",
       ["-DCPROF_LUA_CPP"] = "_Z10lua_gettopP9lua_State" } do
@@ -291,7 +291,7 @@ describe("embedded text", function()
     must("mkdir -p %s/lua/cprof", dir)
     write(dir .. "/lua/cprof/init.lua", text)
     return shell("script=$PWD/src/host/embed.lua; cd %s && " ..
-      "lua5.4 $script embedded.h", dir)
+      "$SPEC_LUA $script embedded.h", dir)
   end
 
   setup(function()

@@ -315,11 +315,11 @@ describe("a budget of a program that was edited", function()
       for name, entry in pairs(written.functions) do
         if entry.calls > 0 and name:find("x.lua", 1, true) then
           entry.calls = entry.calls - 1
-          out, _, status = check(dir:file("less.json", json.encode(written)),
-            path)
-          assert.equal(1, status, what .. name .. out)
-          assert.equal(1, select(2, out:gsub("over budget: ", "")),
-            what .. name .. out)
+          local said, _, how = check(dir:file("less.json",
+            json.encode(written)), path)
+          assert.equal(1, how, what .. name .. said)
+          assert.equal(1, select(2, said:gsub("over budget: ", "")),
+            what .. name .. said)
           entry.calls = entry.calls + 1
         end
       end

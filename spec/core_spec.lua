@@ -9,7 +9,8 @@ local program = [[
   local seed, folder = tonumber(arg[1]), arg[2]
   math.randomseed(seed)
   for _, name in ipairs { "calibrate", "onkill", "interruptible", "folder",
-    "ending" } do
+    "ending", "listen", "alarm", "hold", "private_write", "signal",
+    "sleep", "spawn", "console_open", "console_suspend" } do
     core[name] = nil
   end
   core.hooks, core.version = nil, nil

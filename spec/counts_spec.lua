@@ -428,7 +428,7 @@ describe("cprof run --count", function()
 
   it("says where it cannot be had", function()
     local _, err, status = command.shell("CPROF_INTERNALS=0 timeout 60 " ..
-      "lua5.4 lua/cprof/bin/cprof run --count -e 'print(1)'")
+      "$SPEC_LUA lua/cprof/bin/cprof run --count -e 'print(1)'")
     assert.equal(2, status)
     assert.truthy(err:find('mode "count" needs', 1, true), err)
   end)

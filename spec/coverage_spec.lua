@@ -180,18 +180,19 @@ if n then end]]
       local lazy = setmetatable({}, { __lt = function()
         return coroutine.yield() end })
       local co = coroutine.wrap(function()
-        for i = 1, 3 do
-          if lazy < lazy then i = 1 else i = 2 end
+        local n
+        for _ = 1, 3 do
+          if lazy < lazy then n = 1 else n = 2 end
         end
         return lazy < 3 and lazy < nil
       end)
       co() co(true) co(false) co(true)
       pcall(function() if lazy.x < 1 then error() end end)]]
     assert.same({
-      "5:11 if true=2 false=1",
-      "7:25 and right=0 left=0",
-      "7:34 comparison false=0 true=0",
-      "10:24 if true=0 false=0",
+      "6:11 if true=2 false=1",
+      "8:25 and right=0 left=0",
+      "8:34 comparison false=0 true=0",
+      "11:24 if true=0 false=0",
     }, branches(p, source))
   end)
 

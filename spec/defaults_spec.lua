@@ -8,6 +8,7 @@ local none = { ["--filter"] = true, ["--root"] = true, ["--focus"] = true,
   ["--ignore"] = true, ["--include"] = true, ["--exclude"] = true,
   ["--lines"] = true, ["--count"] = true, ["--coverage"] = true,
   ["--branch-coverage"] = true, ["--budget"] = true,
+  ["--since"] = true, ["--until"] = true,
   ["--trace"] = true, ["-e"] = true, ["-m"] = true }
 
 -- the options with a value that a command need not be given; what its help

@@ -45,7 +45,7 @@ describe("the guide for embedders", function()
     for how, compiler in pairs(compile.compilers) do
       folder:compile(compiler, dir .. "/game.c", "game_" .. how)
       os.execute(("rm -f %s/empty/*"):format(dir))
-      local output, ok = folder:run(folder:link("game", "lua5.4",
+      local output, ok = folder:run(folder:link("game", "lua",
         { "game_" .. how, "cprof" }))
       assert.is_true(ok, output)
       assert.is_truthy(output:find("\n>", 1, true), output)
@@ -105,7 +105,7 @@ describe("the guide for embedders", function()
       }]])
     folder:compile(compile.compilers.c, dir .. "/export.c", "export")
     folder:compile(compile.compilers.c, dir .. "/cprof.c", "cprof")
-    local program = folder:link("export", "lua5.4", { "export", "cprof" })
+    local program = folder:link("export", "lua", { "export", "cprof" })
     for _, row in ipairs(require "cprof.export".formats) do
       local output, ok = folder:run(program, row.name)
       assert.is_true(ok, output)

@@ -100,7 +100,7 @@ describe("an export", function()
 
   it("must be of a format that there is", function()
     local names = "folded, speedscope, chrome, cpuprofile, pprof, " ..
-      "callgrind, lcov, cobertura, luacov, json, csv"
+      "callgrind, lcov, cobertura, luacov, json, csv, html"
     local here = debug.getinfo(1, "l").currentline + 1
     local _, message = pcall(function() called:export("flame", print) end)
     assert.equal(("spec/export_spec.lua:%d: export: unknown format " ..
@@ -233,7 +233,7 @@ describe("an export", function()
       "speedscope\t" .. missing .. "chrome\t" .. missing ..
       "cpuprofile\t" .. missing ..
       "pprof\ttrue\ttrue\ncallgrind\ttrue\ttrue\njson\t" .. missing ..
-      "csv\ttrue\ttrue\n$"), output)
+      "csv\ttrue\ttrue\nhtml\t" .. missing .. "$"), output)
   end)
 end)
 

@@ -74,7 +74,7 @@ end
 local function shell(first, code, ...)
   local script = os.tmpname()
   write(script, code)
-  local pipe = io.popen(("%s lua5.4 '%s' '%s' 2>&1"):format(first, script,
+  local pipe = io.popen(("%s $SPEC_LUA '%s' '%s' 2>&1"):format(first, script,
     table.concat({ ... }, "' '")))
   local output = pipe:read "a"
   local ok, _, status = pipe:close()
@@ -476,8 +476,8 @@ describe("a program lives when its file", function()
     end
     local script = os.tmpname()
     write(script, "local function harm() end " .. harmed)
-    local pipe = io.popen(("unshare -rm sh -c '%s && lua5.4 %s %s/file && " ..
-      "lua5.4 %s %s/file' 2>&1"):format(mount, script, dir, script, dir))
+    local pipe = io.popen(("unshare -rm sh -c '%s && $SPEC_LUA %s %s/file " ..
+      "&& $SPEC_LUA %s %s/file' 2>&1"):format(mount, script, dir, script, dir))
     local output = pipe:read "a"
     pipe:close()
     os.execute("rmdir " .. dir)

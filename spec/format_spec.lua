@@ -188,7 +188,7 @@ describe("a shade of heat", function()
         local code = 'local f = require "cprof.format" ' ..
           'local p = f.paint(true) for i = 1, 8 do ' ..
           'io.write((p("heat" .. i, "x"):gsub("\\27", "")), " ") end'
-        local pipe = io.popen(("env TERM=%s COLORTERM=%s lua5.4 -e '%s'")
+        local pipe = io.popen(("env TERM=%s COLORTERM=%s $SPEC_LUA -e '%s'")
           :format(term, colorterm, code))
         local out, shades, count = pipe:read "a", {}, 0
         pipe:close()

@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
+local interpreter = require "interpreter"
 
 -- a copy of what is committed, in a folder of its own
 local function checkout()
@@ -19,9 +20,10 @@ local function shell(command)
 end
 
 local program = [[
-  package.path = arg[1] .. "/share/lua/5.4/?.lua;" ..
-    arg[1] .. "/share/lua/5.4/?/init.lua"
-  package.cpath = arg[1] .. "/lib/lua/5.4/?.so"
+  local version = _VERSION:match "%d+%.%d+"
+  package.path = ("P/share/lua/V/?.lua;P/share/lua/V/?/init.lua"):gsub("%u",
+    { P = arg[1], V = version })
+  package.cpath = ("%s/lib/lua/%s/?.so"):format(arg[1], version)
   local profiler = require "cprof"
   profiler.start()
   for i = 1, 10 do string.rep("x", i) end
@@ -30,18 +32,21 @@ local program = [[
   for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
     assert(profiler.report { mode = mode }:find "string.rep", mode)
   end
+  assert(#require "cprof.html.assets".read "main.js" > 100)
   print "works"]]
 
 -- where Lua is to look, when that is not where it looks by itself
 local function paths(root)
-  return ("LUA_PATH='%s/share/lua/5.4/?.lua;%s/share/lua/5.4/?/init.lua;;' " ..
-    "LUA_CPATH='%s/lib/lua/5.4/?.so;;'"):format(root, root, root)
+  local set = "LUA_PATH='P/share/lua/V/?.lua;P/share/lua/V/?/init.lua;'" ..
+    "$SPEC_SHARE LUA_CPATH='P/lib/lua/V/?.so;;'"
+  return (set:gsub("[PV]%f[/]", { P = root, V = interpreter.version }))
 end
 
--- the command, as it lies in a folder, without the modules of the specs
+-- the command, as it lies in a folder, without the modules of the specs;
+-- a Lua that was built looks elsewhere for those that cprof needs
 local function runs(bin, set)
-  local _, output = shell(("env -u LUA_PATH -u LUA_CPATH %s '%s/cprof' " ..
-    "run -e 'print(...)' works"):format(set, bin))
+  local _, output = shell(("env -u LUA_CPATH LUA_PATH=$SPEC_SHARE %s " ..
+    "'%s/cprof' run -e 'print(...)' works"):format(set, bin))
   assert.is_truthy(output:find "^works\n\ncprof: %(command line%) works\n",
     output)
 end
@@ -66,8 +71,9 @@ describe("an installed cprof", function()
     function()
       local dir = checkout()
       os.remove(dir .. "/Makefile")
-      local ok, output = shell(("cd '%s' && luarocks --lua-version=5.4 make " ..
-        "--deps-mode=none --tree='%s/tree'"):format(dir, dir))
+      local ok, output = shell(("cd '%s' && luarocks %s make " ..
+        "--deps-mode=none --tree='%s/tree'"):format(dir, interpreter.rocks,
+        dir))
       assert.is_true(ok, output)
       links_all(output)
       assert.equal("works\n", (helper.run(program, dir .. "/tree")))
@@ -77,8 +83,8 @@ describe("an installed cprof", function()
 
   it("is linked with what the C library may have apart", function()
     local dir = checkout()
-    local ok, output = shell(("env -u MAKEFLAGS make -n -C '%s' all host")
-      :format(dir))
+    local ok, output = shell(("env -u MAKEFLAGS make -n -C '%s' all host %s")
+      :format(dir, interpreter.make))
     assert.is_true(ok, output)
     links_all(output)
     os.execute(("rm -r '%s'"):format(dir))
@@ -88,7 +94,7 @@ describe("an installed cprof", function()
     local dir = checkout()
     -- as by hand, whatever make runs the specs with
     local ok, output = shell(("env -u MAKEFLAGS make -C '%s' install " ..
-      "DESTDIR='%s/root' PREFIX=/opt"):format(dir, dir))
+      "DESTDIR='%s/root' PREFIX=/opt %s"):format(dir, dir, interpreter.make))
     assert.is_true(ok, output)
     local root = dir .. "/root/opt"
     assert.equal("works\n", (helper.run(program, root)))
@@ -100,8 +106,8 @@ describe("an installed cprof", function()
     function()
       local dir = checkout()
       local root = dir .. "/any where"
-      local make = ("env -u MAKEFLAGS make -C '%s' %%s PREFIX='%s'"):format(
-        dir, root)
+      local make = ("env -u MAKEFLAGS make -C '%s' %%s PREFIX='%s' %s"):format(
+        dir, root, interpreter.make)
       local ok, output = shell(make:format "install")
       assert.is_true(ok, output)
       runs(root .. "/bin", "")
@@ -144,7 +150,7 @@ describe("an installed cprof", function()
     for _, compiler in ipairs { "gcc -std=c99", "g++ -std=c++11 -x c++" } do
       local ok, output = shell(("printf '#include <cprof.h>\\nint f " ..
         "(lua_State *L) { return luaopen_cprof_core(L); }' | %s -Wall " ..
-        "-Wextra -Wpedantic -Werror -Isrc -I/usr/include/lua5.4 " ..
+        "-Wextra -Wpedantic -Werror -Isrc -I$SPEC_INCLUDE " ..
         "-fsyntax-only %s -"):format(compiler:gsub(" %-x.*", ""),
         compiler:find "c%+%+" and "-x c++" or "-x c"))
       assert.is_true(ok, output)

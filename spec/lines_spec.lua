@@ -161,7 +161,7 @@ local programs = {
     end
     for i = 1, 5 do
       local ok = pcall(bad, i)
-      if not ok then i = i + 1 end
+      if not ok then ok = i + 1 end
     end
     local t = setmetatable({}, { __index = function() error "y" end,
       __close = function()
@@ -536,7 +536,7 @@ describe("line mode", function()
 
   it("needs mode line for patterns, and has no lines otherwise", function()
     assert.has_error(function() profiler.start { lines = { "x" } } end,
-      'start: option \'lines\' needs mode = "line" or "count"')
+      'start: option \'lines\' needs mode = "line", "count" or "sample"')
     local p = helper.record(function() end)
     assert.is_nil(next(p.sources))
     for _ in pairs(p.lines) do error "there are lines" end

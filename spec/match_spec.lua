@@ -22,8 +22,8 @@ local function places(dir, out)
   local short = {}
   for from, to in pairs(out) do
     if from:find(dir.path, 1, true) then
-      from = from:gsub(dir.path .. "/", "", 1)
-      short[from] = to:gsub(dir.path .. "/", "", 1)
+      local name = from:gsub(dir.path .. "/", "", 1)
+      short[name] = to:gsub(dir.path .. "/", "", 1)
     end
   end
   return short

@@ -294,6 +294,8 @@ local function sizes(code, options)
         assert(p:export(row.name, function(s) size = size + #s end,
           row.tree and { %s } or nil))
         print("format " .. row.name, size)
+        -- each on its own, as users export
+        collectgarbage()
       end
     end
     for line in io.lines "/proc/self/status" do

@@ -150,7 +150,7 @@ describe("a program that ruins", function()
   it("everything is recorded by cprof.auto, too", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", work .. harm["every global"])
-    local _, err = command.shell("CPROF=1 lua5.4 -lcprof.auto " .. script)
+    local _, err = command.shell("CPROF=1 $SPEC_LUA -lcprof.auto " .. script)
     assert.is_truthy(err:find("100%s+leaf%s"), err)
   end)
 

@@ -68,9 +68,9 @@ describe("cprof run", function()
       local q = command.quote
       local words = { q(script), "one", "''", "'-x y'" }
       local args = table.concat(words, " ")
-      local out, err, status = command.shell("lua5.4 " .. args .. input)
+      local out, err, status = command.shell("$SPEC_LUA " .. args .. input)
       local got, got_err, got_status = command.shell(
-        "lua5.4 lua/cprof/bin/cprof run " .. args .. input)
+        "$SPEC_LUA lua/cprof/bin/cprof run " .. args .. input)
       assert.equal(out, got)
       assert.equal(status, got_status)
       if p.output then assert.equal(p.output, got) end
@@ -127,8 +127,8 @@ describe("cprof run", function()
     function()
       local out = command.cprof("run", "--quiet", "-e",
         "for i = -5, 2 do io.write(tostring(arg[i]), ' ') end", "x")
-      assert.equal("lua5.4 lua/cprof/bin/cprof run --quiet -e",
-        (out:match "^(.- %-e) " or out))
+      assert.equal(os.getenv "SPEC_LUA" ..
+        " lua/cprof/bin/cprof run --quiet -e", (out:match "^(.- %-e) " or out))
     end)
 
   it("takes what follows the script as the program's", function()
@@ -137,7 +137,7 @@ describe("cprof run", function()
     assert.equal("--quiet\t--help\t--\n", (command.cprof("run", "--quiet",
       "--", script, "--quiet", "--help", "--")))
     local out = command.shell(("cd %s && %s run --quiet -- -odd.lua -x")
-      :format(dir.path, "lua5.4 " .. os.getenv "PWD" ..
+      :format(dir.path, "$SPEC_LUA " .. os.getenv "PWD" ..
         "/lua/cprof/bin/cprof"))
     assert.equal("-x\n", out)
   end)
@@ -172,7 +172,7 @@ describe("cprof run", function()
     assert.is_truthy(err:find("\ncprof: " .. script .. " a b\n", 1, true))
     assert.is_truthy(err:find("busy", 1, true))
     local next_command = err:match "\n\nNext: cprof ([^\n]*)\n$"
-    local shown, why, ok = command.shell("lua5.4 lua/cprof/bin/cprof " ..
+    local shown, why, ok = command.shell("$SPEC_LUA lua/cprof/bin/cprof " ..
       next_command)
     assert.equal(0, ok, why)
     assert.is_truthy(shown:find("^busy %("), shown)

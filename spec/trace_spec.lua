@@ -421,7 +421,7 @@ describe("the trace of a whole program", function()
         local list = assert(require "dkjson".decode(command.read(path)), code)
         assert.equal("M", list[#list].ph)
         command.shell(("env CPROF_OPTIONS=mode=trace,file=%s,trace=%s " ..
-          "lua5.4 -lcprof.auto %s"):format(dir:file "x.cprof", path, script))
+          "$SPEC_LUA -lcprof.auto %s"):format(dir:file "x.cprof", path, script))
         list = assert(require "dkjson".decode(command.read(path)), code)
         assert.equal("M", list[#list].ph)
         -- without the command, this leaves the state as it is
@@ -440,7 +440,7 @@ describe("the trace of a whole program", function()
     for code, last in pairs(ends) do
       local script = dir:file("x.lua", program .. code)
       local _, err, status = command.shell(("env CPROF_OPTIONS=mode=trace," ..
-        "file=%s,trace=%s lua5.4 -lcprof.auto %s"):format(
+        "file=%s,trace=%s $SPEC_LUA -lcprof.auto %s"):format(
         dir:file "x.cprof", path, script))
       assert.same({ "", 0 }, { err, status })
       assert.equal(events .. last, read(path, 0))

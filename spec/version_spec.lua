@@ -1,7 +1,9 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local compile = require "compile"
 local helper = require "helper"
+local interpreter = require "interpreter"
 
 local version = command.read "src/cprof.h":match
   '\n#define CPROF_VERSION%s+"(%d+%.%d+%.%d+)"\n'
@@ -34,6 +36,25 @@ describe("the version", function()
       release.version, release.source.tag = development.version, nil
       assert.same(development, release)
     end)
+end)
+
+describe("a build for another minor version of Lua", function()
+  it("says so, in one line, when it is loaded", function()
+    local folder = compile.folder()
+    -- the headers of one that never was, but for the numbers
+    local other = interpreter.version == "5.4" and 3 or 9
+    compile.must("cd %s && mkdir cprof && cp -r $SPEC_INCLUDE other && " ..
+      "sed -i -E '/VERSION_(MINOR|NUM)/s/\\b([\"50]*)[45](\"?)$/\\1%d\\2/' " ..
+      "other/lua.h && gcc -std=c99 -shared -fPIC -Iother -o cprof/core.so " ..
+      "cprof.c -lm -lpthread -ldl", folder.dir, other)
+    local _, err, status = command.shell(("cd %s && LUA_CPATH='./?.so' " ..
+      "$SPEC_LUA -e 'require \"cprof.core\"'"):format(folder.dir))
+    folder:remove()
+    assert.equal(1, status)
+    assert.is_truthy(err:find(("cprof was built for Lua 5.%d, and this is " ..
+      "Lua %s; build it for that\n"):format(other, interpreter.version), 1,
+      true), err)
+  end)
 end)
 
 describe("make rockspec", function()

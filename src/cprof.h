@@ -131,7 +131,10 @@ typedef struct cprof_Options {
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in
-				   it becomes the number of the process */
+				   it becomes the number of the process, "%t"
+				   the time, "%n" a running number */
+  double every;			/* seconds after which another file is begun */
+  int keep;			/* of these files, keep only so many */
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
@@ -304,6 +307,18 @@ CPROF_API int cprof_frame (lua_State *L, int record);
 ** is paused, or when out of memory; else 1.
 */
 CPROF_API int cprof_attach (lua_State *L1);
+
+/*
+** From now on, a signal begins a recording of L's state into a file, the
+** next one ends it, and the command "cprof attach" can ask for one. Until
+** then, this costs nothing: no hook is set. The environment names the
+** signal in CPROF_SIGNAL (default: USR2; "0": none) and the options of such
+** recordings in CPROF_OPTIONS. Call it once in a process, in the thread
+** that runs the state; signals that come to other threads are passed on to
+** it. Returns a status: the program handles the signal itself, the
+** environment asks for what is not there, or cprof is not open.
+*/
+CPROF_API int cprof_listen (lua_State *L);
 
 /*
 ** Returns the coroutine that was recorded last in this thread; NULL while
@@ -649,6 +664,11 @@ static inline int cprof_frame (lua_State *L, int record) {
 static inline int cprof_attach (lua_State *L1) {
   (void)L1;
   return 0;
+}
+
+static inline int cprof_listen (lua_State *L) {
+  (void)L;
+  return LUA_OK;
 }
 
 static inline lua_State *cprof_current (void) {

@@ -48,6 +48,11 @@ function format.count(n)
   return (s:gsub("^(%-?),", "%1"))
 end
 
+---A number of calls, where they were counted.
+---@param n integer?
+---@return string
+function format.calls(n) return n and format.count(n) or "" end
+
 ---A share in percent with one decimal.
 ---@param part number
 ---@param whole number

@@ -11,8 +11,10 @@ local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
+local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
+local variables = require "cprof.variables"
 local view = require "cprof.view"
 
 local cprof = { _VERSION = core.version }
@@ -23,9 +25,11 @@ local cprof = { _VERSION = core.version }
 ---  title: string, since_ns: integer, duration_ns: integer?)
 
 ---@class cprof.StartOptions
----@field mode? "call"|"line"|"trace"|"count"  line: hits and time of each
+---@field mode? "call"|"line"|"trace"|"count"|"sample"  line: hits, time of each
 ---    line, too; trace: each enter and leave is told as it happens; count:
----    how often each instruction ran, without times
+---    how often each instruction ran, without times; sample: what runs is
+---    looked at some times a second
+---@field rate? integer         mode "sample": times a second
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
 ---@field lines? string[]       Lua patterns on source: only lines, or
 ---    instructions, of these
@@ -38,17 +42,21 @@ local cprof = { _VERSION = core.version }
 ---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
----@field file? string          to record into; %p in its name: the process
 ---@field gc? boolean          time the garbage collector, as a zone
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also what of it is in use
 ---@field memory_interval? integer  memory = "live": bytes from sample to
 ---    sample, on average; 1: all blocks
+---@field file? string          to record into; in its name, %p: the process,
+---    %t: the time, %n: a running number
+---@field every? number         seconds after which another file is begun
+---@field keep? integer         of these files, only so many are kept
 ---@field compensate? boolean  false: what recording costs stays in the times
 ---@field slow_frames? { budget_ms: number, keep: integer? }  to be kept in full
 local start_options = {
-  mode = { type = "string", values = { "call", "line", "trace", "count" },
-           default = "call" },
+  mode = { type = "string", default = "call",
+           values = { "call", "line", "trace", "count", "sample" } },
+  rate = { type = "integer", min = 1, max = 10000 },
   trace = { type = "trace" },
   lines = { type = "patterns", shapes = true },
   include = { type = "patterns", shapes = true },
@@ -63,6 +71,8 @@ local start_options = {
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
   file = { type = "string" },
+  every = { type = "number", min = 0.01, max = 100000000 },
+  keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
   memory = { type = "memory", default = false },
   memory_interval = { type = "integer", min = 1, max = 1 << 40,
@@ -86,7 +96,7 @@ local function titles()
   end
 end
 
-local recorded_mode
+local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
 local chosen         ---@type cprof.Patterns  what of it is recorded
 
@@ -116,6 +126,7 @@ local function way(o, filter)
     trace = o.mode == "trace",
     lines = o.mode == "line",
     count = o.mode == "count",
+    sample = o.mode == "sample",
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
     callsites = o.callsites,
@@ -156,9 +167,15 @@ local function check_start(opts)
     error("start: already running; call stop first", 3)
   end
   local o = options.check("start", start_options, opts, 3)
-  if o.lines and o.mode ~= "line" and o.mode ~= "count" then
-    error('start: option \'lines\' needs mode = "line" or "count"', 3)
+  if o.lines and not (o.mode == "line" or o.mode == "count" or
+     o.mode == "sample") then
+    error('start: option \'lines\' needs mode = "line", "count" or "sample"',
+      3)
   end
+  if o.rate and o.mode ~= "sample" then
+    error('start: option \'rate\' needs mode = "sample"', 3)
+  end
+  if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" then
@@ -167,6 +184,7 @@ local function check_start(opts)
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
+  rotation.check(o, 3)
   return o
 end
 
@@ -179,15 +197,8 @@ local function trace_calls(o)
   return writer.tell, writer.close
 end
 
----Begins a new profile. Raises an error when one is being recorded, or
----when an option is wrong.
----@param opts? cprof.StartOptions
-function cprof.start(opts)
-  local o = check_start(opts)
-  local tell, close = trace_calls(o)
-  text.forget()
-  program, shape = program_name(), options.shape(start_options, o)
-  chosen, recorded_mode = patterns.new(o), o.mode
+-- what the core is to do
+local function given_of(o, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
   local given = way(o, chosen)
@@ -207,11 +218,27 @@ function cprof.start(opts)
     gc = o.gc,
     max_nodes = o.max_nodes,
     file = o.file,
+    every = o.every,
+    rate = o.rate,
     meta = profile.strings { program = program, lua_version = _VERSION,
-                             options = shape },
+                             options = shape, rate = o.rate },
     paths = o.file and profile.paths(),
   } do given[key] = value end
-  local ok, why = core.start(given)
+  return given
+end
+
+---Begins a new profile. Raises an error when one is being recorded, or
+---when an option is wrong.
+---@param opts? cprof.StartOptions
+function cprof.start(opts)
+  local o = check_start(opts)
+  local tell, close = trace_calls(o)
+  text.forget()
+  program, shape = program_name(), options.shape(start_options, o)
+  chosen, recorded_mode = patterns.new(o), o.mode
+  recorded_rate = o.rate
+  local given = given_of(o, tell, close)
+  local ok, why = rotation.start(o, given)
   if not ok then error("start: " .. why, 2) end
 end
 
@@ -267,7 +294,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, options = shape,
+    lua_version = _VERSION, options = shape, rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
 
@@ -286,6 +313,34 @@ core.naming(function()
     { unmatched_patterns = chosen and chosen:unmatched(),
       heap = heap.recorded() }
 end)
+
+---From now on, this process begins a recording when a signal comes, and ends
+---it at the next one, or as `cprof attach` asks. Until then, this costs
+---nothing. False when the environment has CPROF_SIGNAL=0; nil and a message
+---when it cannot be.
+---@param signal? string  "USR2" or the like; default: the environment's
+---    CPROF_SIGNAL, or USR2
+---@param opts? cprof.StartOptions  of recordings that the signal begins;
+---    default: the environment's CPROF_OPTIONS
+---@return boolean?, string?
+function cprof.listen(signal, opts)
+  if signal ~= nil and type(signal) ~= "string" then
+    error("listen: the signal must be a string, got a " .. type(signal), 2)
+  end
+  signal = signal or variables.get "CPROF_SIGNAL" or "USR2"
+  if signal == "0" then return false end
+  if opts ~= nil then options.check("listen", start_options, opts, 2)
+  else
+    opts = variables.options(variables.get "CPROF_OPTIONS")
+    local valid, why = pcall(options.check, "", start_options, opts,
+      -1)
+    if not valid then return nil, "CPROF_OPTIONS" .. why end
+  end
+  local _ <close> = core.suspend() and resume or nil
+  local listening = require "cprof.listen"
+  local ok, why = listening.begin(signal, opts)
+  return ok, why
+end
 
 ---What recording costs per event, in ns, measured anew for what these
 ---options ask for; later starts use it. nil and a reason when it cannot be
@@ -357,8 +412,9 @@ function cprof.view(p)
   end
   local _ <close> = core.suspend() and resume or nil
   local mode = p and p.meta.mode or not p and recorded_mode
-  if mode == "count" then
-    error('view: mode "count" has no times to view', 2)
+  if mode == "count" or mode == "sample" then
+    error(('view: mode "%s" has no %s to view'):format(mode,
+      mode == "count" and "times" or "calls"), 2)
   end
   return view.new(function() return p or taken() end, p == nil)
 end

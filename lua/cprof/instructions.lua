@@ -8,12 +8,18 @@ local pack, unpack = string.pack, string.unpack
 
 local instructions = {}
 
--- those of Lua 5.4 that matter here, by number
+-- those of Lua 5.4 that matter here, by number; 5.5 has two more before the
+-- last two
+local later <const> = _VERSION == "Lua 5.4" and 0 or 2
 local op = {
-  LFALSESKIP = 6, LOADTRUE = 7, NEWTABLE = 19, MMBIN = 46, MMBINK = 48,
-  JMP = 56, EQ = 57, TESTSET = 67, TAILCALL = 69, RETURN = 70, RETURN1 = 72,
+  LFALSESKIP = 6, LOADTRUE = 7, GETTABUP = 11, NEWTABLE = 19, SELF = 20,
+  MODK = 25, POWK = 26, DIVK = 27, IDIVK = 28, MOD = 37, POW = 38, DIV = 39,
+  IDIV = 40, MMBIN = 46, MMBINI = 47, MMBINK = 48, LEN = 52, CONCAT = 53,
+  CLOSE = 54, TBC = 55, JMP = 56, EQ = 57, TESTSET = 67, CALL = 68,
+  TAILCALL = 69, RETURN = 70, RETURN0 = 71, RETURN1 = 72, VARARG = 80,
   FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76, TFORLOOP = 77,
-  SETLIST = 78, CLOSURE = 79, VARARGPREP = 81, EXTRAARG = 82,
+  SETLIST = 78, CLOSURE = 79, VARARGPREP = 81 + later,
+  EXTRAARG = 82 + later,
 }
 instructions.op = op
 

@@ -216,7 +216,8 @@ end
 ---@param p cprof.Profile
 ---@return boolean
 function lines.recorded(p)
-  return p.meta.mode == "line" or p.meta.mode == "count"
+  return p.meta.mode == "line" or p.meta.mode == "count" or
+    p.samples ~= nil
 end
 
 ---The lines of a source on which there is code that can run.

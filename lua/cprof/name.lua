@@ -7,6 +7,9 @@ local text = require "cprof.text"
 
 local name = {}
 
+---What only the host calls.
+name.host = "(host)"
+
 ---@class cprof.Named
 ---@field kind string       "Lua", "C", "main", "zone", "root"
 ---@field source string
@@ -153,7 +156,7 @@ function Naming:name_c(f, calls)
   if path then return path end
   if f.how == "message handler" or given and known[f.how] then return given end
   -- what was there before recording began is the host's
-  if calls == 0 and not given then return "(host)" end
+  if calls == 0 and not given then return name.host end
   if (f.code or "") ~= "" then return placed(f) end
   return given or f.id and ("(C function %d)"):format(f.id) or "(C function)"
 end

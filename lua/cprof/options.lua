@@ -63,8 +63,8 @@ function checks.string(value, spec)
 end
 
 local function range(what, spec)
-  local min = spec.min and (" from %d"):format(spec.min) or ""
-  local max = spec.max and (" to %d"):format(spec.max) or ""
+  local min = spec.min and (" from %s"):format(spec.min) or ""
+  local max = spec.max and (" to %s"):format(spec.max) or ""
   return what .. min .. max
 end
 

@@ -2,6 +2,7 @@
 
 local format = require "cprof.format"
 local markdown = require "cprof.markdown"
+local sampled = require "cprof.sampled"
 
 local page = {}
 
@@ -11,20 +12,22 @@ local page = {}
 ---@field markdown boolean  is it Markdown?
 ---@field unit "ns"|"instructions"|"count"|"bytes"  of what is measured
 ---@field counts boolean   are there instructions in the place of times?
+---@field samples integer?  that shares are known from
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
 local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", unit?: string }
+---  color?: "auto"|"always"|"never", unit?: string,
+---  samples?: integer }
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
     markdown = md, unit = o.unit or "ns", out = {}, bounded = false,
-    counts = o.unit == "instructions",
+    counts = o.unit == "instructions", samples = o.samples,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -126,6 +129,11 @@ function page.unit(p)
     (p.meta.mode == "count" and "instructions" or "ns")
 end
 
+---The samples that shares are known from; nil: they are not from samples.
+---@param p cprof.Profile
+---@return integer?
+function page.samples(p) return not p.meta.measure and p.samples or nil end
+
 ---A time, or what is in its place, as it is printed; see bound.
 ---@param most integer
 ---@param bounded boolean
@@ -143,7 +151,11 @@ end
 ---@param bounded boolean
 ---@param whole integer
 ---@return string
-function Page.share(_, most, bounded, whole)
+function Page:share(most, bounded, whole)
+  if self.samples then
+    local off = sampled.interval(most / math.max(whole, 1), self.samples)
+    return ("%s ±%.1f"):format(format.percent(most, whole), 100 * off)
+  end
   if not bounded then return format.percent(most, whole) end
   local percent = format.percent(math.min(most, whole), whole)
   return "<" .. (percent == "0.0" and "0.1" or percent)

@@ -12,13 +12,15 @@ local lines = require "cprof.lines"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
 local report = require "cprof.report"
+local sampled = require "cprof.sampled"
 local text = require "cprof.text"
 
 ---@class cprof.Meta
----@field mode string          "call", "line" or "count"
+---@field mode string          "call", "line", "count" or "sample"
 ---@field clock string         "tsc", "monotonic" or "cpu"; in mode "count"
 ---    "instructions": then there are no times, here and elsewhere
 ---@field instructions? integer  mode "count": that were counted
+---@field rate integer?         mode "sample": samples a second, as asked
 ---@field internals "direct"|"public"  were Lua's own structures read, or
 ---                            only its public functions asked?
 ---@field wall_ns integer      from start to stop, with pauses
@@ -66,7 +68,9 @@ local text = require "cprof.text"
 ---@field last_line integer
 ---@field kind "Lua"|"C"|"main"|"zone"|"root"|"internal"
 ---@field title string         reports tell functions apart by it
----@field calls integer
+---@field calls? integer        not in mode "sample"
+---@field self_samples? integer  mode "sample": of it alone ...
+---@field total_samples? integer  ... and with its callees
 ---@field self_ns integer      time without callees
 ---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
@@ -96,7 +100,9 @@ local text = require "cprof.text"
 ---@field parent integer       0 for the root; always lower than id
 ---@field func integer         id of a function
 ---@field call_line integer    line of the call, 0 when not recorded
----@field calls integer
+---@field calls? integer        not in mode "sample"
+---@field self_samples? integer  mode "sample"
+---@field total_samples? integer
 ---@field self_ns integer
 ---@field self_raw_ns integer  with overhead
 ---@field total_ns integer
@@ -135,6 +141,7 @@ local text = require "cprof.text"
 ---@field overhead integer    id of the function that is the profiler itself
 ---@field program_ns integer  time without overhead and pauses: 100 %; in
 ---    mode "count": instructions
+---@field samples? integer     mode "sample": in all
 ---@field counted integer[]    by lines.each: what was counted
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
@@ -164,7 +171,7 @@ local function namer(raw)
   end)
 end
 
-local function describe(raw, row, given, title, counting)
+local function describe(raw, row, given, title, mode)
   local out = {
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
@@ -173,11 +180,15 @@ local function describe(raw, row, given, title, counting)
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
     allocated = raw.allocated,
   }
-  if counting then
+  if mode == "count" then
     out.instructions, out.total_instructions = row.self_ns, row.total_ns
-  else
-    out.self_ns, out.total_ns = row.self_ns, row.total_ns
-    out.self_raw_ns = row.self_raw_ns
+    return out
+  end
+  out.self_ns, out.total_ns = row.self_ns, row.total_ns
+  if mode == "sample" then
+    out.calls, out.max_depth = nil, nil
+    out.self_samples, out.total_samples = row.self_raw_ns, row.total_raw_ns
+  else out.self_raw_ns = row.self_raw_ns
   end
   return out
 end
@@ -192,11 +203,26 @@ local function without_times(meta, nodes)
   meta.instructions = nodes[1].total_instructions
 end
 
+-- For names: what only the host has called is known by that.
+local function mark_called(rows, nodes)
+  for _, row in ipairs(rows) do row.calls = 1 end
+  local list = core.children(nodes, (core.callees(nodes)), 1)
+  for i = 1, #list, 4 do
+    local _, func = core.node(nodes, list[i])
+    rows[func].calls = 0
+  end
+end
+
 ---A profile of its parts. `named` gives a function's name and title from
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
-  local counting = meta.mode == "count"
-  if counting then
+  local counting, samples = meta.mode == "count", nil
+  if meta.mode == "sample" then
+    samples = core.sampling(nodes)
+    meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
+    meta.rate = math.tointeger(tonumber(meta.rate))
+    counted = sampled.lines(raw, meta.internals == "direct")
+  elseif counting then
     core.counting(nodes)
     without_times(meta, nodes)
     counted = instructions.lines(raw)
@@ -204,11 +230,12 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local each = {}
   for i = 1, #raw do each[i] = i end
   local rows = core.sum(nodes, each, #raw)
+  if samples then mark_called(rows, nodes) end
   local functions = {}
   for i, f in ipairs(raw) do
     local given, title = named(f, rows[i].calls)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
-      counting)
+      meta.mode)
   end
   if meta.memory then
     allocations.attach(functions, nodes, meta.live_interval ~= nil)
@@ -216,12 +243,12 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,
-              program_ns = core.program(nodes) }
+              program_ns = core.program(nodes), samples = samples }
   lines.attach(p, counted, sources)
-  if counting then coverage.attach(p) end
+  if counting or samples then coverage.attach(p) end
   local marks = {}
   for i, f in ipairs(raw) do marks[i] = f.marks end
-  parts[p] = { counting and {} or counted, sources, marks }
+  parts[p] = { (counting or samples) and {} or counted, sources, marks }
   return setmetatable(p, Profile)
 end
 
@@ -262,7 +289,7 @@ local option <const> = "option."
 function profile.strings(meta)
   local out = {}
   for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "unmatched_patterns" } do
+    "rate", "unmatched_patterns", "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
@@ -361,6 +388,23 @@ function profile.marks(p)
   return parts[p][3]
 end
 
+-- What stands in the place of overhead are samples.
+local function without_calls(rows, edges)
+  for _, row in ipairs(rows) do
+    row.self_samples, row.total_samples = row.self_raw_ns, row.total_raw_ns
+    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
+    row.calls = nil
+  end
+  for _, edge in ipairs(edges) do
+    edge.self_samples = edge.self_raw_ns
+    edge.total_in_samples = edge.total_in_raw_ns
+    edge.self_raw_ns = edge.self_ns
+    edge.total_in_raw_ns, edge.total_out_raw_ns = edge.total_in_ns,
+      edge.total_out_ns
+    edge.calls = nil
+  end
+end
+
 ---Sums over groups of functions; recursion within a group counts once.
 ---The profiler itself is in none: the root's total is `program_ns`.
 ---@param group fun(f: cprof.Function): string  the title of f's group
@@ -381,6 +425,7 @@ function Profile:sums(group, by_line)
   for i, row in ipairs(rows) do
     row.title, row.func = first[i].title, first[i].func
   end
+  if self.samples then without_calls(rows, edges) end
   local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
   root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
@@ -419,6 +464,16 @@ end
 ---@return string? message     with true: what is not as it was recorded
 function Profile:export(format, target, options)
   return export.write(self, format, target, options, 2)
+end
+
+---Writes the profile as a page to look at in a browser. Raises an error and
+---gives a message as `export` does.
+---@param target cprof.Writer
+---@param options? cprof.ExportOptions
+---@return true? ok
+---@return string? message
+function Profile:html(target, options)
+  return export.write(self, "html", target, options, 2)
 end
 
 return profile

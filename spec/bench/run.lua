@@ -117,6 +117,48 @@ for _, w in ipairs(workloads.lines) do
   end
 end
 
+-- Samples are few, and so is what they cost: many runs are one recording,
+-- and compared in processor time.
+local rates <const> = { 100, 1000, 10000 }
+
+local function spent(f, n)
+  collectgarbage()
+  local before = os.clock()
+  for _ = 1, n do f() end
+  return os.clock() - before
+end
+
+local function sampled(rate)
+  return function(f, n)
+    profiler.start { mode = "sample", rate = rate }
+    f()
+    local t = spent(f, n)
+    profiler.stop()
+    return t
+  end
+end
+
+local sampling = { bare = spent, again = spent }
+for _, rate in ipairs(rates) do sampling[rate] = sampled(rate) end
+
+print(("\n%-23s %8s %8s %8s %8s %8s"):format("mode sample, cost in %",
+  "bare s", "dormant", "100 Hz", "1 kHz", "10 kHz"))
+for _, w in ipairs(workloads) do
+  if wanted(w) then
+    local seconds = tonumber(os.getenv "CPROF_SECONDS") or 2
+    local n = math.ceil(seconds / 8 / spent(w.run, 1))
+    local sums = measure({ rounds = 8, run = w.run, options = n }, sampling)
+    local function cost(way) return 100 * (sums[way] / sums.bare - 1) end
+    print(("%-23s %8.2f %8.2f %8.2f %8.2f %8.2f"):format(w.name, sums.bare,
+      cost "again", cost(100), cost(1000), cost(10000)))
+    for _, rate in ipairs(rates) do
+      tsv[#tsv + 1] = ("sample %d\t%s\t%d\t\t\t\t%d\t%.4f\t"):format(rate,
+        w.name, sums.bare * 1e9 // 1, sums[rate] * 1e9 // 1,
+        sums[rate] / sums.bare)
+    end
+  end
+end
+
 -- lines of a source that takes a small part of the time
 for _, w in ipairs(workloads) do
   if w.some and wanted(w) then

@@ -72,6 +72,7 @@ for which, name in pairs(rockspecs) do
         profiler.start()
         math.abs(1)
         profiler.stop()
+        assert(#require "cprof.html.assets".read "main.js" > 100)
         for _, f in ipairs(profiler.snapshot().functions) do
           if f.name == "math.abs" then print(f.calls) end
         end]], dir .. "/other")))

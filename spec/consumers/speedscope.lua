@@ -84,9 +84,9 @@ describe("speedscope", function()
     for _, f in ipairs(p.functions) do
       if f.kind == "zone" then zones[shown(f.name)] = true end
     end
-    for key, sum in pairs(frames) do
-      local name = key:match "^(.*)\0"
-      key = zones[name] and name .. "\0" or key
+    for frame, sum in pairs(frames) do
+      local name = frame:match "^(.*)\0"
+      local key = zones[name] and name .. "\0" or frame
       local old = got[key] or { 0, 0 }
       got[key] = { old[1] + sum[1], old[2] + sum[2] }
     end

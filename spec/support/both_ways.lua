@@ -1,5 +1,5 @@
 -- Programs whose profiles are the same in whichever way Lua is asked:
--- lua5.4 both_ways.lua NAME prints one.
+-- lua both_ways.lua NAME prints one.
 
 local profiler = require "cprof"
 

@@ -2,11 +2,12 @@
 
 local command = {}
 
-local cprof = "timeout 60 lua5.4 lua/cprof/bin/cprof"
+local cprof = "timeout 60 $SPEC_LUA lua/cprof/bin/cprof"
 
 -- without what the terminal of whoever runs the specs has set
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
-  "-u CPROF -u CPROF_OPTIONS -u XDG_RUNTIME_DIR LANG=C.UTF-8 " ..
+  "-u CPROF -u CPROF_OPTIONS -u CPROF_SIGNAL -u XDG_RUNTIME_DIR " ..
+  "LANG=C.UTF-8 " ..
   -- what the user recorded last stays that
   ("TMPDIR=${SPEC_TMPDIR:-'%s'} "):format(os.getenv "CPROF_BUILD")
 
@@ -82,14 +83,14 @@ end
 
 ---Runs the interpreter alone.
 function command.lua(...)
-  return command.shell(line("lua5.4", ...))
+  return command.shell(line("$SPEC_LUA", ...))
 end
 
 function command.line(...) return line(cprof, ...) end
 
 ---The same, from any folder, and without a shell or a limit around it.
 function command.here(...)
-  return line("lua5.4 " .. os.getenv "PWD" .. "/lua/cprof/bin/cprof", ...)
+  return line("$SPEC_LUA " .. os.getenv "PWD" .. "/lua/cprof/bin/cprof", ...)
 end
 
 return command

@@ -2,6 +2,7 @@
 -- compiler and linked with what uses them, in a folder of their own.
 
 local helper = require "helper"
+local interpreter = require "interpreter"
 
 local compile = {}
 
@@ -72,7 +73,7 @@ function compile.folder()
   local dir = os.tmpname()
   os.remove(dir)
   must("mkdir -p %s/empty", dir)
-  must("make -s amalgamation LUA=lua5.4 B=%s", dir)
+  must("make -s amalgamation %s B=%s", interpreter.make, dir)
   return setmetatable({ dir = dir }, Folder)
 end
 
@@ -82,16 +83,16 @@ end
 
 ---Compiles a file into an object by this name.
 function Folder:compile(compiler, from, to)
-  return must("%s %s -I/usr/include/lua5.4 -I%s -c -o %s/%s.o %s", compiler,
+  return must("%s %s -I$SPEC_INCLUDE -I%s -c -o %s/%s.o %s", compiler,
     flags, self.dir, self.dir, to, from)
 end
 
----Links objects with a library of Lua; gives the program.
+---Links objects with a library of Lua, "lua" or "lua-c++"; gives the program.
 function Folder:link(to, library, objects)
   local paths = {}
   for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
-  must("g++ %s -o %s/%s %s -l%s -lm -lpthread -ldl", flags, self.dir, to,
-    table.concat(paths, " "), library)
+  must("g++ %s -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags, self.dir,
+    to, table.concat(paths, " "), library:match "^lua(.*)")
   return to
 end
 

@@ -165,6 +165,7 @@ static void start (lua_State *L, const char *path) {
   o.callsites = CPROF_ON;
   o.compensate = CPROF_OFF;
   o.max_nodes = 1000;
+  o.every = o.keep = 0;
   o.history = CPROF_FULL;
   o.slow_frames.budget_ms = 0.000001;
   o.slow_frames.keep = 3;
@@ -181,6 +182,7 @@ static void recording (lua_State *L) {
   say("running", cprof_running(L));
   say("current", cprof_current() == L);
   say("attach", cprof_attach(co));
+  check(L, "listen", cprof_listen(L));
   say("pause", cprof_pause(L));
   say("resume", cprof_resume(L));
   say("reset", cprof_reset(L));

@@ -2,6 +2,7 @@
 
 local export = require "cprof.export"
 local json = require "dkjson"
+local page = require "page"
 local pprof = require "pprof"
 
 local exports = {}
@@ -91,6 +92,15 @@ function sums.csv(s)
   local ns, calls = 0, 0
   for c, n in s:gmatch ",(%d+),(%d+),%d+,%d+,%d+\r\n" do
     ns, calls = ns + math.tointeger(n), calls + math.tointeger(c)
+  end
+  return ns, calls
+end
+
+function sums.html(s)
+  local _, trees = page.data(s)
+  local ns, calls = 0, 0
+  for i = 1, trees[1].n do
+    ns, calls = ns + trees[1].self[i], calls + trees[1].calls[i]
   end
   return ns, calls
 end

@@ -102,11 +102,14 @@ function helper.check(p)
     own, total = "instructions", "total_instructions"
     wall = p.meta.instructions
   else wall = p.meta.wall_ns - p.meta.paused_ns end
+  -- samples stand in the place of calls
+  local times = p.samples and "self_samples" or "calls"
+  assert(not p.samples or p.functions[1].calls == nil)
   local totals = {}
   for id = #p.nodes, 1, -1 do
     local node = p.nodes[id]
     assert(math.type(node[own]) == "integer" and node[own] >= 0)
-    assert(math.type(node.calls) == "integer" and node.calls >= 0)
+    assert(math.type(node[times]) == "integer" and node[times] >= 0)
     assert(node.parent < id)
     self_ns = self_ns + node[own]
     totals[id] = (totals[id] or 0) + node[own]
@@ -116,9 +119,10 @@ function helper.check(p)
   assert(self_ns == root[total], "self times and the root's total")
   assert(root[total] == wall, "wall time")
   local calls = 0
-  for _, node in ipairs(p.nodes) do calls = calls + node.calls end
+  for _, node in ipairs(p.nodes) do calls = calls + node[times] end
+  assert(not p.samples or calls == p.samples, "samples")
   for _, fn in ipairs(p.functions) do
-    calls = calls - fn.calls
+    calls = calls - fn[times]
     self_ns = self_ns - fn[own]
     assert(fn[own] <= fn[total] and fn[total] <= root[total])
   end
@@ -156,11 +160,9 @@ function helper.run(code, ...)
   local file = assert(io.open(path, "w"))
   file:write(code)
   file:close()
-  local words = { arg[-1] or "lua5.4", path, ... }
-  -- under valgrind or env, the interpreter is what comes last before busted
-  words[1] = "lua5.4"
+  local words = { path, ... }
   for i, w in ipairs(words) do words[i] = "'" .. w .. "'" end
-  local pipe = io.popen(table.concat(words, " ") .. " 2>&1")
+  local pipe = io.popen("$SPEC_LUA " .. table.concat(words, " ") .. " 2>&1")
   local output = pipe:read "a"
   local ok, how, status = pipe:close()
   os.remove(path)

@@ -192,7 +192,11 @@ static int host_memory (lua_State *L) {
   const char *code = luaL_checkstring(L, 1);
   int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
   Memory own = {-1, 0, 0}, state = {-1, 0, 0};
+#if LUA_VERSION_NUM >= 505
+  lua_State *S = lua_newstate(host_alloc, &state, 0);
+#else
   lua_State *S = lua_newstate(host_alloc, &state);
+#endif
   int status;
   host_failat = (long)luaL_checkinteger(L, 3);
   host_armed = lua ? &state : &own;
@@ -512,6 +516,16 @@ static int host_wait (lua_State *L) {
 }
 
 
+/* words: the program that comes in the place of this one */
+static int host_exec (lua_State *L) {
+  const char *words[8] = {NULL};
+  int i, n = lua_gettop(L);
+  for (i = 0; i < n && i < 7; i++) words[i] = luaL_checkstring(L, i + 1);
+  execv(words[0], (char *const *)(void *)words);
+  return 0;
+}
+
+
 /* returns what it is given */
 static int host_echo (lua_State *L) {
   return lua_gettop(L);
@@ -628,6 +642,7 @@ int luaopen_spec_host (lua_State *L) {
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
+    {"nameless", host_nameless}, {"exec", host_exec},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

@@ -8,6 +8,6 @@
 
 
 int main (void) {
-  puts(internals_name(internals_usable()));
+  puts(internals_name(internals_states() != NULL));
   return 0;
 }

@@ -23,6 +23,16 @@ void memory_free (const Memory *m, void *p, size_t size) {
 }
 
 
+/* From Lua 5.5 on, a number tells the hashes of its strings. */
+lua_State *memory_state (const Memory *m) {
+#if LUA_VERSION_NUM >= 505
+  return lua_newstate(m->alloc, m->ud, 0);
+#else
+  return lua_newstate(m->alloc, m->ud);
+#endif
+}
+
+
 int memory_grow (const Memory *m, void **array, uint32_t *capacity,
                  uint32_t count, size_t size) {
   uint32_t wanted = *capacity ? *capacity * 2 : 8;

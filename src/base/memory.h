@@ -24,6 +24,9 @@ CPROF_I void *memory_resize (const Memory *m, void *p, size_t from, size_t to);
 CPROF_I void *memory_zeroed (const Memory *m, size_t size);
 CPROF_I void memory_free (const Memory *m, void *p, size_t size);
 
+/* A scratch state of Lua, without libraries. NULL: out of memory. */
+CPROF_I lua_State *memory_state (const Memory *m);
+
 /*
 ** Makes room for element number 'count' in an array of '*capacity', by
 ** doubling. 0: out of memory.

@@ -1,7 +1,8 @@
 /*
 ** What differs from one platform to the next: clocks, processes, mapped
-** files, and what compilers call things. Outside of here, only the command
-** (lua/system.c) asks the system for anything.
+** files, and what compilers call things. Outside of here, only what the
+** command needs asks the system for anything: lua/system.c, signals.c,
+** listen.c and private.c.
 */
 
 #ifndef platform_h
@@ -20,6 +21,9 @@
 #define CPROF_I	extern
 #endif
 
+
+/* nanoseconds, from any fixed point in time */
+CPROF_I uint64_t platform_monotonic (void);
 
 /*
 ** The processor's own counter. Where there is none, it counts the
@@ -61,9 +65,6 @@ static inline uint64_t platform_ticksafter (void) {
 
 /* Does 'platform_ticks' run at one rate on all processors? */
 CPROF_I int platform_steady (void);
-
-/* nanoseconds, from any fixed point in time */
-CPROF_I uint64_t platform_monotonic (void);
 
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);

@@ -15,14 +15,13 @@
 #endif
 
 
-#define PROBE_MOST	512	/* bytes; a pipe takes as many at once */
-
-
 int probe_open (MemoryProbe *p) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
   p->read = ends[0];
   p->write = ends[1];
+  p->process = platform_process();
+  p->generation = platform_generation();
   return 1;
 }
 
@@ -37,29 +36,38 @@ void probe_close (const MemoryProbe *p) {
 ** Where a process may read itself like another one. That is no use of the
 ** bytes that valgrind could object to. -1: it may not.
 */
-static int probe_self (const void *at, void *to, size_t size) {
+static int probe_self (const MemoryProbe *p, const void *at, void *to,
+                       size_t size) {
 #if defined(SYS_process_vm_readv)
   struct iovec local, remote;
   long n;
   local.iov_base = to;
   remote.iov_base = (void *)(uintptr_t)at;
   local.iov_len = remote.iov_len = size;
-  n = syscall(SYS_process_vm_readv, (long)getpid(), &local, 1L, &remote, 1L,
+  n = syscall(SYS_process_vm_readv,
+              p->generation == platform_generation() ? p->process
+                                                     : (long)getpid(), &local, 1L, &remote, 1L,
               0L);
   return n < 0 && errno != EFAULT ? -1 : n == (long)size;
 #else
-  (void)at; (void)to; (void)size;
+  (void)p; (void)at; (void)to; (void)size;
   return -1;
 #endif
 }
 
 
-int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
-  char bytes[PROBE_MOST];
+int probe_copy (const MemoryProbe *p, const void *at, void *to,
+                size_t size) {
   int readable;
-  if (size > sizeof bytes) return 0;
-  readable = probe_self(at, bytes, size);
+  if (size > PROBE_MOST) return 0;
+  readable = probe_self(p, at, to, size);
   if (readable >= 0) return readable;
   return write(p->write, at, size) == (ssize_t)size &&
-         read(p->read, bytes, size) == (ssize_t)size;
+         read(p->read, to, size) == (ssize_t)size;
+}
+
+
+int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
+  char bytes[PROBE_MOST];
+  return probe_copy(p, at, bytes, size);
 }

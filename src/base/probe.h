@@ -14,13 +14,20 @@
 
 typedef struct MemoryProbe {
   int read, write;	/* the pipe's ends */
+  long process;		/* that opened it */
+  unsigned generation;	/* ... see platform.h */
 } MemoryProbe;
 
 /* 0: no pipe can be had */
 CPROF_I int probe_open (MemoryProbe *p);
 CPROF_I void probe_close (const MemoryProbe *p);
 
-/* at most 512 bytes */
+#define PROBE_MOST	512	/* bytes at once; a pipe takes as many */
+
+/* 0: the bytes at 'at' cannot be read. May be called in a signal handler. */
+CPROF_I int probe_copy (const MemoryProbe *p, const void *at, void *to,
+                        size_t size);
+
 CPROF_I int probe_readable (const MemoryProbe *p, const void *at, size_t size);
 
 #endif

@@ -477,7 +477,7 @@ int calibrate (const Memory *m, const Options *o, unsigned ns,
   c.memory = *m;
   c.ns = ns;
   calibrate_options(&c.options, o);
-  L = lua_newstate(m->alloc, m->ud);
+  L = memory_state(m);
   if (L == NULL) return 0;
   lua_gc(L, LUA_GCSTOP);
   lua_pushcfunction(L, calibrate_all);

@@ -63,6 +63,8 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   if (r->kind > FUNCTION_ZONE) return restore_fail(c, "kind of a function");
   f->kind = (uint8_t)r->kind;
   f->marks = r->marks & FUNCTION_COROUTINES;
+  if (r->line < -1 || r->last < -1)
+    return restore_fail(c, "lines of a function");
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return restore_fail(c, "text of a function");
@@ -261,9 +263,11 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
     if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
       return restore_fail(c, "line of an instruction");
     if (n->count > most / 4 || n->next[0] > most / 4 ||
-        n->next[1] > most / 4 || n->next[2] > most / 4)
+        n->next[1] > most / 4 || n->next[2] > most / 4 ||
+        n->next[0] + n->next[2] > INT64_MAX - c->linesself)
       return restore_fail(c, "figures of an instruction");
     c->hits += n->count;
+    c->linesself += n->next[0] + n->next[2];
   }
   return 1;
 }
@@ -349,11 +353,23 @@ static int restore_checkticks (const Restoring *c, uint64_t ticks) {
 }
 
 
+/* The first two nodes are always there, and of functions that are. */
+static int restore_checkfirst (const Restoring *c, uint32_t i,
+                               const Node *n) {
+  static const uint32_t func[] = {FUNC_ROOT, FUNC_OVERHEAD};
+  static const uint8_t kind[] = {FUNCTION_ROOT, FUNCTION_INTERNAL};
+  return n->func == func[i] &&
+         functions_at(&c->r->functions, n->func)->kind == kind[i];
+}
+
+
 static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
   if (n->id != i || (i == 0 ? n->parent != 0 : n->parent >= i))
     return restore_fail(c, "caller of a node");
   if (n->func >= c->r->functions.list.count)
     return restore_fail(c, "function of a node");
+  if (i <= NODE_OVERHEAD && !restore_checkfirst(c, i, n))
+    return restore_fail(c, "function of the first nodes");
   if (i > 0 && n->parent == NODE_OVERHEAD)
     return restore_fail(c, "a callee of overhead");
   return 1;
@@ -481,15 +497,28 @@ static int restore_overhead (Restoring *c) {
 ** All of it
 ** ======================================================= */
 
+/* Times are counted in nanoseconds elsewhere. */
+#define STARTED_MOST	(INT64_MAX / 1000000000)
+
+static int restore_checkheader (Restoring *c) {
+  const FormatHeader *h = c->h;
+  if (h->mode > MODE_SAMPLE) return restore_fail(c, "mode");
+  if (h->clock > CLOCK_COUNT) return restore_fail(c, "clock");
+  if (h->started_at < 0 || h->started_at > STARTED_MOST)
+    return restore_fail(c, "time of the start");
+  return 1;
+}
+
+
 static void restore_header (Restoring *c) {
   const FormatHeader *h = c->h;
   Loaded *l = c->l;
   Recording *r = c->r;
-  r->mode = h->mode <= MODE_COUNT ? (Mode)h->mode : MODE_CALL;
+  r->mode = (Mode)h->mode;
   r->tree.foldat = h->foldat;
   r->tree.fold = h->foldat == 0 || h->given != 0;
   r->tree.saved = h->given != 0;
-  r->clock.kind = h->clock <= CLOCK_COUNT ? (ClockKind)h->clock : CLOCK_TICKS;
+  r->clock.kind = (ClockKind)h->clock;
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->direct = h->direct != 0;
@@ -590,8 +619,10 @@ int restore (Loaded *l) {
   c.r->functions.policy.pages = c.r->tree.nodes.pages =
     c.r->tree.allocated.pages = c.r->tree.kinds.pages =
     l->nodeoverhead.pages = &restore_pages;
-  ok = restore_texts(&c) && restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_allocated(&c) && restore_lines(&c) && restore_overhead(&c);
+  ok = restore_checkheader(&c) && restore_texts(&c) &&
+       restore_functions(&c) && restore_sources(&c) &&
+       restore_nodes(&c) && restore_allocated(&c) && restore_lines(&c) &&
+       restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

@@ -126,6 +126,8 @@ static void api_options (lua_State *L, const cprof_Options *o) {
   api_switch(L, "callsites", o->callsites);
   api_switch(L, "compensate", o->compensate);
   api_integer(L, "max_nodes", o->max_nodes);
+  api_number(L, "every", o->every);
+  api_integer(L, "keep", o->keep);
   api_frames(L, o);
 }
 
@@ -200,6 +202,18 @@ int cprof_attach (lua_State *L1) {
   Recorder *r = recorder_get(L1);
   return r != NULL && !r->callback && control_active(r, r->main) &&
          r->state == STATE_RUNNING && attach_host(r, L1);
+}
+
+
+static int api_listen (lua_State *L) {
+  api_function(L, "listen");
+  lua_call(L, 0, 2);
+  return lua_isnil(L, -2) ? lua_error(L) : 0;
+}
+
+
+int cprof_listen (lua_State *L) {
+  return api_callunseen(L, api_listen, NULL);
 }
 
 

@@ -51,8 +51,8 @@ local function modules()
   -- a host has no use for the command
   local pipe = assert(io.popen([[cd lua && find . -name '*.lua' \
     -not -path '*/command/*' -not -name auto.lua]]))
-  for path in pipe:lines() do
-    path = path:gsub("^%./", "")
+  for line in pipe:lines() do
+    local path = line:gsub("^%./", "")
     local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
     list[#list + 1] = { name = name, path = path }
   end
@@ -61,10 +61,29 @@ local function modules()
   return list
 end
 
+-- the files of the page, as a module that has their texts
+local function assets()
+  local out = { "local texts = {" }
+  local pipe = assert(io.popen("ls lua/cprof/html"))
+  for name in pipe:lines() do
+    if not name:find "%.lua$" then
+      out[#out + 1] = ("[%q] = %q,"):format(name, read("lua/cprof/html/" ..
+        name))
+    end
+  end
+  pipe:close()
+  out[#out + 1] = "}\nlocal assets = {}\n" ..
+    "function assets.read(name) return texts[name] end\nreturn assets\n"
+  return table.concat(out, "\n")
+end
+
+-- modules that are made for a host, by path
+local made = { ["cprof/html/assets.lua"] = assets }
+
 local function embed(list)
   local out = { "/* made from lua/ by src/host/embed.lua */\n" }
   for i, m in ipairs(list) do
-    local text = read("lua/" .. m.path)
+    local text = made[m.path] and made[m.path]() or read("lua/" .. m.path)
     if text:find "\0" then die("lua/%s holds a zero byte", m.path) end
     out[#out + 1] = ("static const char *const embedded_%d[] = {\n%s%s\n};\n")
       :format(i, pieces(text), text == "" and "  NULL" or ",\n  NULL")

@@ -9,7 +9,8 @@
 ** It runs a script. With --frames=N it then calls the script's function
 ** update(dt) N times, as a game would. --profile shows a report at the end,
 ** or writes all of it to LOG. --profile-file records into FILE, on which
-** the command works while the program runs, too: cprof report FILE.
+** the command works while the program runs, too: cprof report FILE. Without
+** both, cprof attach records it while it runs.
 */
 
 #include <errno.h>
@@ -297,6 +298,10 @@ static int run (lua_State *L, const Arguments *a) {
     return 0;
   }
   if (profile) profile_catchexit(L, a);
+  if (!profile && cprof_listen(L) != LUA_OK) {
+    fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
   main_state = L;
   signal(SIGINT, on_signal);
   if (!run_load(L, a)) return 0;

@@ -11,79 +11,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "identity/dump.h"
 
 
-#define DUMP_VERSION	0x54
-#define DUMP_FORMAT	0
 #define DUMP_MAXLINE	(1 << 28)	/* no text is longer */
 #define ABSOLUTE	(-0x80)	/* mark of an absolute line */
 #define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
 #define SHAPE_LEAST	4	/* instructions that tell functions apart */
-
-
-/* {======================================================
-** The dump: blocks as 'lua_dump' writes them, with their origins
-** ======================================================= */
-
-typedef struct Block {
-  uint32_t at;
-  const void *from;
-} Block;
-
-typedef struct Dump {
-  const Memory *memory;
-  char *bytes;
-  uint32_t count, capacity;
-  Block *block;		/* those large enough to be code */
-  uint32_t blocks, blockcapacity;
-} Dump;
-
-
-static int dump_room (Dump *d, size_t size) {
-  uint32_t wanted = d->capacity ? d->capacity : 1024;
-  char *p;
-  if (size > INT_MAX - d->count) return 0;
-  if (d->count + size <= d->capacity) return 1;
-  while (wanted < d->count + size) wanted *= 2;
-  p = cast(char *, memory_resize(d->memory, d->bytes, d->capacity, wanted));
-  if (p == NULL) return 0;
-  d->bytes = p;
-  d->capacity = wanted;
-  return 1;
-}
-
-
-static int dump_write (lua_State *L, const void *p, size_t size, void *ud) {
-  Dump *d = cast(Dump *, ud);
-  (void)L;
-  if (!dump_room(d, size)) return 1;
-  if (size >= 4) {
-    void *array = d->block;
-    if (!memory_grow(d->memory, &array, &d->blockcapacity, d->blocks,
-                     sizeof *d->block))
-      return 1;
-    d->block = cast(Block *, array);
-    d->block[d->blocks].at = d->count;
-    d->block[d->blocks++].from = p;
-  }
-  memcpy(d->bytes + d->count, p, size);
-  d->count += (uint32_t)size;
-  return 0;
-}
-
-
-static const void *dump_origin (const Dump *d, uint32_t at) {
-  uint32_t low = 0, high = d->blocks;
-  while (low < high) {
-    uint32_t mid = low + (high - low) / 2;
-    if (d->block[mid].at < at) low = mid + 1;
-    else high = mid;
-  }
-  return low < d->blocks && d->block[low].at == at ? d->block[low].from
-                                                   : NULL;
-}
-
-/* }====================================================== */
 
 
 /* {======================================================
@@ -393,7 +327,7 @@ static uint64_t read_function (Reader *r) {
 
 
 static void read_header (Reader *r) {
-  static const char data[] = "\x19\x93\r\n\x1a\n";
+  static const char data[] = DUMP_DATA;
   const char *s = r->dump->bytes;
   uint32_t size = sizeof LUA_SIGNATURE - 1;
   read_skip(r, size + 2 + sizeof data - 1, 1);
@@ -435,7 +369,7 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   r.dump = &dump;
   r.out = d;
   d->count = d->lines = 0;
-  ok = lua_dump(L, dump_write, &dump, 0) == 0;
+  ok = dump_read(&dump, L);
   if (ok) {
     read_header(&r);
     if (r.status == READ_WELL) (void)read_function(&r);
@@ -443,8 +377,7 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
     if (r.status == READ_NOMEMORY) ok = 0;
     else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
   }
-  memory_free(m, dump.bytes, dump.capacity);
-  memory_free(m, dump.block, dump.blockcapacity * sizeof *dump.block);
+  dump_free(&dump);
   return ok;
 }
 
@@ -509,6 +442,9 @@ typedef struct Match {
 
 /* Has all been written that stands before the code of the function? */
 static int match_atcode (const Match *m) {
+#if LUA_VERSION_NUM >= 505
+  return dump_code(m->head, m->count) == m->count;
+#else
   Dump dump = ZEROS;
   Reader r = ZEROS;
   dump.bytes = (char *)m->head;
@@ -521,6 +457,7 @@ static int match_atcode (const Match *m) {
   (void)read_properties(&r);
   (void)read_number(&r);
   return r.status == READ_WELL && r.at == m->count;
+#endif
 }
 
 
@@ -552,7 +489,7 @@ const Prototype *bytecode_match (lua_State *L, const Prototype *list,
   m.n = n;
   m.count = 0;
   m.found = NULL;
-  lua_dump(L, match_write, &m, 1);
+  (void)dump_call(L, match_write, &m, 1);
   return m.found;
 }
 

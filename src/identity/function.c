@@ -438,7 +438,8 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          function_first(fs, FUNCTION_ROOT, "(root)") &&
          function_first(fs, FUNCTION_INTERNAL, "(cprof)") &&
          function_first(fs, FUNCTION_INTERNAL, function_truncated) &&
-         function_first(fs, FUNCTION_INTERNAL, "(not recorded)");
+         function_first(fs, FUNCTION_INTERNAL, "(not recorded)") &&
+         function_first(fs, FUNCTION_INTERNAL, "(coroutine, not sampled)");
 }
 
 

@@ -32,7 +32,9 @@ typedef enum FunctionKind {
 } FunctionKind;
 
 /* ids of the functions that are always there */
-enum { FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED };
+enum {
+  FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED, FUNC_UNSAMPLED
+};
 
 /* marks of a function */
 #define FUNCTION_EXCLUDED	1u	/* charged to its caller */

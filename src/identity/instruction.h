@@ -11,6 +11,10 @@
 
 
 /*
+** In mode sample, 'count' are samples that were noticed before it ran, and
+** next[0] their ticks; next[1] are samples, and next[2] their ticks, while
+** it called or returned.
+**
 ** Lua's hook sees no instruction that the one before it does the work of:
 ** the jump behind a test, the call and the end of a round of a generic
 ** 'for'. So it is also counted where the function went on.

@@ -53,7 +53,7 @@ static int library_fill (lua_State *L) {
 
 
 int library_find (Library *l, const Memory *m) {
-  lua_State *L = lua_newstate(m->alloc, m->ud);
+  lua_State *L = memory_state(m);
   int ok;
   memset(l, 0, sizeof *l);
   if (L == NULL) return 0;

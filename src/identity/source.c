@@ -120,7 +120,7 @@ static int source_compile (Source *s, const Memory *m, const lua_Debug *ar) {
   if (s->content == NULL) return 1;
   reading.source = s;
   reading.ar = ar;
-  L = lua_newstate(m->alloc, m->ud);
+  L = memory_state(m);
   if (L == NULL) return 0;
   lua_pushcfunction(L, text_load);
   lua_pushlightuserdata(L, &reading);

@@ -36,6 +36,9 @@ typedef struct Proof {
   size_t instruction;	/* that ran last in the function without jumps */
   unsigned instructions;	/* that were seen there ... */
   size_t size;	/* ... and how many it has */
+  InternalsState at;	/* what was found of states */
+  unsigned bases, stacks;	/* comparisons */
+  int unfound;	/* was something of states not as it must be? */
 } Proof;
 
 /* fewest comparisons of each sort */
@@ -141,6 +144,114 @@ static int proof_instruction (Proof *x, const lua_Debug *ar) {
 }
 
 
+/* {======================================================
+** States
+** ======================================================= */
+
+#define STATE_MOST	240	/* bytes of a state that are searched */
+
+
+/* Where is the base, which has no caller, in L? */
+static void proof_base (Proof *x, const lua_State *L, CallAddress base) {
+  size_t at = (size_t)((const char *)base - (const char *)L);
+  if (at >= STATE_MOST || !internals_isbase(base) ||
+      (x->bases > 0 && at != x->at.base))
+    x->unfound = 1;
+  x->at.base = at;
+  x->bases++;
+}
+
+
+/* The base's function is in the first slot. */
+static void proof_stack (Proof *x, const lua_State *L, CallAddress base,
+                         CallAddress ci) {
+  const char *first = cast(const char *, internals_load(base,
+                                                        INTERNALS_CI_FUNC));
+  const char *slot = cast(const char *, internals_load(ci,
+                                                       INTERNALS_CI_FUNC));
+  size_t at = x->at.stack;
+  if (x->stacks++ == 0)
+    for (at = 40; at < 56 && internals_load(L, at) != first; at += 8) ;
+  x->at.stack = at;
+  if (internals_load(L, at) != first || slot < first ||
+      slot >= cast(const char *, internals_load(L, at - 8)))
+    x->unfound = 1;
+}
+
+
+/* L is where the function of 'ar' runs. */
+static void proof_state (Proof *x, lua_State *L, const lua_Debug *ar) {
+  CallAddress base = ar->i_ci;
+  lua_Debug caller;
+  int level = 0;
+  if (x->unfound) return;
+  if (internals_running(L) != ar->i_ci) x->unfound = 1;
+  while (lua_getstack(L, ++level, &caller)) base = caller.i_ci;
+  base = internals_caller(base);
+  if (x->unfound || !probe_readable(&x->probe, base, INTERNALS_CI_PC)) {
+    x->unfound = 1;
+    return;
+  }
+  proof_base(x, L, base);
+  if (!x->unfound) proof_stack(x, L, base, ar->i_ci);
+}
+
+
+/* One coroutine that has yielded, and one that has not begun. */
+static void proof_status (Proof *x, lua_State *L) {
+  lua_State *co = lua_newthread(L);
+  const unsigned char *bytes = (const unsigned char *)(const void *)co;
+  size_t at;
+  int results;
+  lua_getglobal(co, "coroutine");
+  lua_getfield(co, -1, "yield");
+  lua_remove(co, -2);
+  x->at.status = 0;
+  for (at = 10; at <= 11; at++)
+    if (bytes[at] == LUA_OK) x->at.status |= (size_t)1 << at;
+  if (lua_resume(co, L, 0, &results) != LUA_YIELD) x->unfound = 1;
+  for (at = 10; at <= 11; at++)
+    if (x->at.status & (size_t)1 << at && bytes[at] == LUA_YIELD) break;
+  if (at > 11 || bytes[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_THREAD))
+    x->unfound = 1;
+  x->at.status = at;
+  lua_pop(L, 1);
+}
+
+
+#define COUNT_UNLIKELY	0x5A3C1E7
+
+static void proof_nohook (lua_State *L, lua_Debug *ar) {
+  (void)L; (void)ar;
+}
+
+
+/* Runs the function on top of L, and sees which number goes down. */
+static void proof_count (Proof *x, lua_State *L) {
+  const char *bytes = (const char *)(const void *)L;
+  size_t at, found[8] = {0};
+  unsigned n = 0, left = 0;
+  int value;
+  lua_sethook(L, proof_nohook, LUA_MASKCOUNT, COUNT_UNLIKELY);
+  for (at = 0; at < STATE_MOST; at += sizeof value) {
+    memcpy(&value, bytes + at, sizeof value);
+    if (value == COUNT_UNLIKELY && n < 8) found[n++] = at;
+  }
+  lua_call(L, 0, 0);
+  while (n > 0) {
+    memcpy(&value, bytes + found[--n], sizeof value);
+    if (value < COUNT_UNLIKELY && value > COUNT_UNLIKELY - 1000) {
+      x->at.count = found[n];
+      left++;
+    }
+  }
+  lua_sethook(L, NULL, 0, 0);
+  if (left != 1) x->unfound = 1;
+}
+
+/* }====================================================== */
+
+
 static const char PROOF = 0;	/* address: key in the registry */
 
 
@@ -158,6 +269,7 @@ static void proof_hook (lua_State *L, lua_Debug *ar) {
   else if (ok && ar->event == LUA_HOOKTAILCALL) x->tails++;
   x->failed = !ok;
   lua_pop(L, 1);
+  if (ok) proof_state(x, L, ar);
 }
 
 
@@ -257,12 +369,16 @@ static int proof_run (lua_State *L) {
   if (!proof_pushstraight(L)) return lua_error(L);
   lua_sethook(L, proof_hook, LUA_MASKCOUNT, 1);
   lua_call(L, 0, 0);
+  lua_sethook(L, NULL, 0, 0);
+  proof_status(x, L);
+  if (!proof_pushstraight(L)) return lua_error(L);
+  proof_count(x, L);
   return 0;
 }
 
 
 static int proof_make (Proof *x, lua_State *L, const lua_State *other) {
-  if (!probe_readable(&x->probe, L, INTERNALS_STATE_GLOBAL + 8) ||
+  if (!probe_readable(&x->probe, L, STATE_MOST) ||
       !probe_readable(&x->probe, other, INTERNALS_STATE_GLOBAL + 8))
     return 0;
   x->state = internals_state(L);
@@ -287,6 +403,8 @@ static int proof_states (Proof *x) {
 /* The library that is called is the same for all states of a process. */
 static pthread_once_t internals_once = PTHREAD_ONCE_INIT;
 static int internals_proved;
+static int internals_found;	/* is what is known of states proved, too? */
+static InternalsState internals_at;
 
 
 static int internals_wanted (void) {
@@ -300,6 +418,9 @@ static void internals_prove (void) {
   memset(&x, 0, sizeof x);
   if (!internals_wanted() || !probe_open(&x.probe)) return;
   internals_proved = proof_states(&x);
+  internals_found = internals_proved && !x.unfound &&
+                    x.bases >= PROOF_LEAST && x.stacks >= PROOF_LEAST;
+  internals_at = x.at;
   probe_close(&x.probe);
 }
 
@@ -307,6 +428,11 @@ static void internals_prove (void) {
 int internals_usable (void) {
   pthread_once(&internals_once, internals_prove);
   return internals_proved;
+}
+
+
+const InternalsState *internals_states (void) {
+  return internals_usable() && internals_found ? &internals_at : NULL;
 }
 
 

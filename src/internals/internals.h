@@ -24,11 +24,14 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_FUNC	0
 #define INTERNALS_CI_PREVIOUS	16
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
+#define INTERNALS_STATE_TAG	8	/* of what is collected; of a thread, too */
 #define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
 #define INTERNALS_GLOBAL_ALLOC	0	/* the allocator, and what it is given */
 #define INTERNALS_GLOBAL_UD	8
 #define INTERNALS_GLOBAL_TOTAL	16	/* bytes in use, less the next one: */
 #define INTERNALS_GLOBAL_DEBT	24
+#define INTERNALS_STATE_CI	32	/* what runs there */
+#define INTERNALS_STATE	72	/* bytes of a state that are read of another one */
 #define INTERNALS_VALUE_TAG	8
 #define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
 #define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
@@ -44,6 +47,9 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CLOSURE	0x66	/* with some */
 #define INTERNALS_THREAD	0x48
 
+/* the same in what is collected itself, which is without that bit */
+#define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
+
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
 
 
@@ -52,6 +58,20 @@ typedef const struct CallInfo *CallAddress;
 ** environment has CPROF_INTERNALS=0 then.
 */
 CPROF_I int internals_usable (void);
+
+/*
+** Where a lua_State keeps what differs from one release to the next. It is
+** looked for, not known.
+*/
+typedef struct InternalsState {
+  size_t status;	/* a byte, 0: neither yielded nor ended in an error */
+  size_t base;		/* the CallInfo below all others, in the state itself */
+  size_t stack;		/* its first slot; before it, what is behind the last */
+  size_t count;		/* an int: instructions until the next count event */
+} InternalsState;
+
+/* NULL: it was not found, or nothing here can be used. */
+CPROF_I const InternalsState *internals_states (void);
 
 /* What profiles call the way in which Lua was asked. */
 static inline const char *internals_name (int direct) {
@@ -73,6 +93,29 @@ static inline unsigned internals_tag (const void *p, size_t offset) {
 /* the same for all coroutines of a state, and for no others */
 static inline const void *internals_state (const lua_State *L) {
   return internals_load(L, INTERNALS_STATE_GLOBAL);
+}
+
+/* the function that runs in L, or the CallInfo below all others */
+static inline CallAddress internals_running (const lua_State *L) {
+  return cast(CallAddress, internals_load(L, INTERNALS_STATE_CI));
+}
+
+/* Is it below all functions of its stack? */
+static inline int internals_isbase (CallAddress ci) {
+  return internals_load(ci, INTERNALS_CI_PREVIOUS) == NULL;
+}
+
+/* Instructions until L's next count event; and sets them. */
+static inline int internals_count (const lua_State *L,
+                                   const InternalsState *at) {
+  int count;
+  memcpy(&count, (const char *)L + at->count, sizeof count);
+  return count;
+}
+
+static inline void internals_setcount (lua_State *L, const InternalsState *at,
+                                       int count) {
+  memcpy((char *)L + at->count, &count, sizeof count);
 }
 
 /* who called it; at the bottom of a stack, no frame that Lua admits to */

@@ -319,11 +319,7 @@ void lcallgraph_pushmerge (lua_State *L, Merge *m) {
 }
 
 
-/*
-** { function -> function of the sum } and { function -> shift of its lines,
-** or false: a zone } on top as an array; pushes it
-*/
-static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
+MergeFunction *lcallgraph_mapping (lua_State *L, const Nodes *nodes) {
   int shift = lua_gettop(L), map = shift - 1;
   lua_Integer n, i;
   MergeFunction *f;
@@ -347,7 +343,7 @@ static MergeFunction *merge_functions (lua_State *L, const Nodes *nodes) {
 
 /*
 ** { nodes, ... }, { map, ... }, { shift, ... } -> nodes; see
-** 'merge_functions' for the maps and shifts
+** 'lcallgraph_mapping' for the maps and shifts
 */
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n, i;
@@ -366,7 +362,7 @@ static int lcallgraph_merge (lua_State *L) {
     nodes = lnodes_check(L, -1);
     lua_rawgeti(L, 2, i);
     lua_rawgeti(L, 3, i);
-    func = merge_functions(L, nodes);
+    func = lcallgraph_mapping(L, nodes);
     to = lnodes_array(L, MergePlace, nodes->count);
     if (!merge_add(m, nodes, func, to)) return lnomemory(L);
     lua_settop(L, 4);

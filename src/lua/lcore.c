@@ -9,17 +9,22 @@
 #include <lauxlib.h>
 
 #include "file/livefile.h"
+#include "lua/child.h"
+#include "lua/console.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
 #include "lua/lcore.h"
 #include "lua/lfile.h"
 #include "lua/lhistory.h"
 #include "lua/lhook.h"
+#include "lua/listen.h"
+#include "lua/ljoin.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lprune.h"
 #include "lua/lsave.h"
 #include "lua/lstate.h"
+#include "lua/private.h"
 #include "lua/signals.h"
 #include "lua/system.h"
 #include "record/callback.h"
@@ -39,6 +44,7 @@ static const char TITLE = 0;
 static const char TRACE = 0;
 static const char CLOSE = 0;	/* ... and at the end of the trace */
 static const char TITLES = 0;	/* what TITLE gave, by function id */
+static const char ELAPSED = 0;	/* called when an interval is over */
 
 
 /* {======================================================
@@ -170,6 +176,13 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   return why ? why : "it raised an error that is no string";
 }
 
+/* An interval is over; its errors are its own to tell. */
+static void core_elapsed (lua_State *L) {
+  if (!lua_checkstack(L, LUA_MINSTACK)) return;
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+}
+
 /* }====================================================== */
 
 
@@ -207,6 +220,7 @@ static int core_keep (lua_State *L, const char *name, const char *key) {
 static void core_way (lua_State *L, Options *o) {
   o->mode = core_flag(L, "lines") ? MODE_LINE
           : core_flag(L, "count") ? MODE_COUNT
+          : core_flag(L, "sample") ? MODE_SAMPLE
           : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = core_flag(L, "cpu");
   o->callsites = core_flag(L, "callsites");
@@ -217,6 +231,7 @@ static void core_way (lua_State *L, Options *o) {
 
 static void core_options (lua_State *L, Options *o) {
   core_way(L, o);
+  if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
   o->memory = core_flag(L, "memory");
   o->live = (uint64_t)core_integer(L, "live");
   o->gc = core_flag(L, "gc");
@@ -233,6 +248,10 @@ static void core_options (lua_State *L, Options *o) {
   core_keep(L, "title", &TITLE);
   if (core_keep(L, "tell", &TRACE)) o->trace = core_trace;
   if (o->mode == MODE_TRACE && o->trace == NULL) o->mode = MODE_CALL;
+  lua_getfield(L, 1, "every");
+  o->every = (uint64_t)(luaL_optnumber(L, -1, 0) * 1e9);
+  lua_pop(L, 1);
+  if (core_keep(L, "elapsed", &ELAPSED)) o->elapsed = core_elapsed;
   core_keep(L, "close", &CLOSE);
   core_keep(L, "internal", &INTERNAL);
   lua_newtable(L);
@@ -252,6 +271,7 @@ static void core_overhead (lua_State *L, Core *c, const Recording *r,
   if (!core_flag(L, "compensate")) x->unknown = "compensate = false";
   else if (o->mode == MODE_TRACE) x->unknown = "mode trace";
   else if (o->mode == MODE_COUNT) x->unknown = "mode count";
+  else if (o->mode == MODE_SAMPLE) x->unknown = "mode sample";
   else if (!o->cpu && r->clock.host != NULL)
     x->unknown = "the clock is the host's";
   else if (!calibrations_get(&c->calibrations, &r->memory, o, &x->costs))
@@ -402,6 +422,7 @@ static int core_calibrate (lua_State *L) {
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
   else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");
+  else if (o.mode == MODE_SAMPLE) lua_pushliteral(L, "mode sample");
   else if (!o.cpu && r->recording.clock.host != NULL)
     lua_pushliteral(L, "the clock is the host's");
   else if (!calibrations_anew(&c->calibrations, &r->recording.memory, &o,
@@ -594,14 +615,29 @@ static const luaL_Reg *core_functions (void) {
 static const luaL_Reg *(*const core_parts[])(void) = {
   core_functions, lprofile_functions, lnodes_functions,
   lcallgraph_functions, lprune_functions, lcallees_functions,
-  lfile_functions, lsave_functions, signals_functions, system_functions
+  lfile_functions, lsave_functions, signals_functions, system_functions,
+  listen_functions, private_functions, ljoin_functions,
+  console_functions, child_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
 
 
+/*
+** Even the numbers of pseudo-indices differ from one minor version to the
+** next, so this comes before all else.
+*/
+static void core_checkversion (lua_State *L) {
+  int version = (int)lua_version(L);
+  if (version != LUA_VERSION_NUM)
+    luaL_error(L, "cprof was built for " LUA_VERSION ", and this is Lua "
+               "%d.%d; build it for that", version / 100, version % 100);
+}
+
+
 int luaopen_cprof_core (lua_State *L) {
   size_t i;
+  core_checkversion(L);
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);
@@ -616,6 +652,9 @@ int luaopen_cprof_core (lua_State *L) {
   lfile_open(L);
   lsave_open(L);
   lhistory_open(L);
+  listen_open(L);
+  private_open(L);
+  ljoin_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
     lstate_internals(L, core_parts[i]());

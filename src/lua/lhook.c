@@ -11,6 +11,7 @@
 
 #include "record/attach.h"
 #include "record/control.h"
+#include "record/sample.h"
 
 
 /* The recorder whose hook the coroutine of the arguments has, or NULL. */
@@ -18,7 +19,7 @@ static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
   Recorder *r = recorder_get(L);
   *at = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
   return r != NULL && control_active(r, L) && r->state == STATE_RUNNING &&
-         attach_is(*at) ? r : NULL;
+         (attach_is(*at) || sample_on(r)) ? r : NULL;
 }
 
 
@@ -35,6 +36,12 @@ static int lhook_call (lua_State *L) {
 static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
   Stack *s;
   int n;
+  if (sample_on(r)) {
+    sample_hold(r, at);
+    n = lhook_call(L);
+    sample_release(r);
+    return n;
+  }
   attach_release(r, at);
   n = lhook_call(L);
   s = recorder_stack(r, L, at);

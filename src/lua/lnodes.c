@@ -58,7 +58,7 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
-  lnodes_set(L, "calls", n->calls);
+  if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
   if (nodes->memory) {
     lnodes_set(L, "self_allocs", n->allocs);
     lnodes_set(L, "self_bytes", n->bytes);
@@ -66,22 +66,37 @@ static int nodes_index (lua_State *L) {
     lnodes_set(L, "live_blocks", n->livecount);
     lnodes_set(L, "peak_bytes", n->peak);
   }
-  if (nodes->counting) {
+  if (nodes->unit == NODES_INSTRUCTIONS) {
     lnodes_set(L, "instructions", n->self);
     lnodes_set(L, "total_instructions", n->total);
     return 1;
   }
   lnodes_set(L, "self_ns", n->self);
-  lnodes_set(L, "self_raw_ns", n->raw);
   lnodes_set(L, "total_ns", n->total);
+  if (nodes->unit == NODES_SAMPLES) {
+    lnodes_set(L, "self_samples", n->raw);
+    lnodes_set(L, "total_samples", n->rawtotal);
+  }
+  else
+    lnodes_set(L, "self_raw_ns", n->raw);
   return 1;
 }
 
 
 /* nodes -> : what they hold are instructions, not times */
 static int nodes_counting (lua_State *L) {
-  lnodes_check(L, 1)->counting = 1;
+  lnodes_check(L, 1)->unit = NODES_INSTRUCTIONS;
   return 0;
+}
+
+
+/* nodes -> : what they hold are samples, not calls; their number */
+static int nodes_sampling (lua_State *L) {
+  Nodes *nodes = lnodes_check(L, 1);
+  luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
+  nodes->unit = NODES_SAMPLES;
+  lua_pushinteger(L, nodes->list[0].rawtotal);
+  return 1;
 }
 
 
@@ -167,8 +182,9 @@ typedef struct Walker {
 
 
 /*
-** -> id, depth, function, line of the call, calls, self, total, allocations,
-** bytes, blocks in use, bytes in use. Overhead
+** -> id, depth, function, line of the call, calls, self, total, self with
+** overhead, or samples, allocations, bytes, blocks in use, bytes in use.
+** Overhead
 ** is no part of the program: its node is left out, and its time of the
 ** root's total.
 */
@@ -191,11 +207,12 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->calls);
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
+  lua_pushinteger(L, n->raw);
   lua_pushinteger(L, n->allocs);
   lua_pushinteger(L, n->bytes);
   lua_pushinteger(L, n->livecount);
   lua_pushinteger(L, n->live);
-  return 11;
+  return 12;
 }
 
 
@@ -216,6 +233,51 @@ static int nodes_walk (lua_State *L) {
 /* }====================================================== */
 
 
+/* {======================================================
+** What was recorded between two profiles
+** ======================================================= */
+
+/*
+** Is the node what it was, with no less of anything? Nodes keep their
+** places while recording goes on.
+*/
+static int since_follows (const ProfileNode *n, const ProfileNode *old) {
+  return n->parent == old->parent && n->func == old->func &&
+         n->call_line == old->call_line && n->calls >= old->calls;
+}
+
+
+static int64_t since_more (int64_t now, int64_t old) {
+  return now > old ? now - old : 0;
+}
+
+
+/*
+** nodes, older nodes or nil -> nodes with what came since then; nil: the
+** older ones are of another recording. All of them are times.
+*/
+static int nodes_since (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  const Nodes *older = lua_isnoneornil(L, 2) ? NULL : lnodes_check(L, 2);
+  uint32_t i, count = older != NULL ? older->count : 0;
+  ProfileNode *list;
+  if (count > nodes->count) return 0;
+  list = lnodes_new(L, nodes->count);
+  memcpy(list, nodes->list, nodes->count * sizeof *list);
+  for (i = 0; i < count; i++) {
+    const ProfileNode *old = &older->list[i];
+    if (!since_follows(&list[i], old)) return 0;
+    list[i].calls -= old->calls;
+    list[i].self = since_more(list[i].self, old->self);
+    list[i].raw = since_more(list[i].raw, old->raw);
+  }
+  if (older != NULL) nodes_total(list, nodes->count);
+  return 1;
+}
+
+/* }====================================================== */
+
+
 static const luaL_Reg lnodes_methods[] = {
   {"__len", nodes_len},
   {"__index", nodes_index},
@@ -225,11 +287,13 @@ static const luaL_Reg lnodes_methods[] = {
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"counting", nodes_counting},
+  {"sampling", nodes_sampling},
   {"memory", nodes_memory},
   {"measured", nodes_measured},
   {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
+  {"since", nodes_since},
   {NULL, NULL}
 };
 

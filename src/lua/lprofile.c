@@ -161,7 +161,8 @@ static lua_Integer snapshot_truncated (const Recording *r) {
 
 static void snapshot_pushmeta (lua_State *L, const Recording *r,
                                const Snapshot *s, const Overhead *o) {
-  static const char *const modes[] = {"call", "line", "trace", "count"};
+  static const char *const modes[] = {"call", "line", "trace", "count",
+                                      "sample"};
   const Figures *f = r->figures;
   lua_createtable(L, 0, 24);
   lua_pushstring(L, modes[r->mode]);
@@ -221,11 +222,35 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 }
 
 
+/* Samples of instructions: ticks become ns by rounding their sum. */
+static void snapshot_pushsampled (lua_State *L, const Instructions *x,
+                                  Scale scale) {
+  uint64_t ticks = 0, ns = 0;
+  luaL_Buffer b;
+  uint32_t i;
+  int k;
+  luaL_buffinit(L, &b);
+  for (i = 0; i < x->count; i++) {
+    Instruction at = x->list[i];
+    for (k = 0; k <= 2; k += 2) {
+      ticks += at.next[k];
+      at.next[k] = clock_ns(scale, ticks) - ns;
+      ns += at.next[k];
+    }
+    luaL_addlstring(&b, (const char *)&at, sizeof at);
+  }
+  luaL_pushresult(&b);
+}
+
+
 /* Counters of instructions, as they lie in memory: see instructions.lua. */
-static void snapshot_pushinstructions (lua_State *L, const Function *f) {
+static void snapshot_pushinstructions (lua_State *L, const Recording *r,
+                                       const Function *f, Scale scale) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
-  lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
+  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, scale);
+  else
+    lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
   lua_setfield(L, -2, "counters");
 }
 
@@ -259,7 +284,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
-    snapshot_pushinstructions(L, f);
+    snapshot_pushinstructions(L, r, f, s->scale);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }
@@ -408,7 +433,9 @@ static int profile_takefunctions (lua_State *L) {
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
     const Node *n = tree_node(&r->tree, i);
-    calls[n->func] += (lua_Integer)n->calls;
+    /* samples are no calls; only the host's functions are not called */
+    if (r->mode == MODE_SAMPLE) calls[n->func] += n->parent != 0;
+    else calls[n->func] += (lua_Integer)n->calls;
   }
   snapshot_pushfunctions(L, r, s);
   for (i = 0; i < s->funccapacity; i++) {

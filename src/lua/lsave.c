@@ -167,9 +167,11 @@ static int save_names (lua_State *L, int arg, Saving *s) {
 }
 
 
-static void save_node (Node *to, const ProfileNode *from, uint32_t i) {
-  to->calls = (uint64_t)from->calls;
-  to->self = (uint64_t)from->raw;
+static void save_node (Node *to, const ProfileNode *from, NodesUnit unit,
+                       uint32_t i) {
+  int sampled = unit == NODES_SAMPLES;
+  to->calls = (uint64_t)(sampled ? from->raw : from->calls);
+  to->self = (uint64_t)(sampled ? from->self : from->raw);
   to->id = i;
   to->parent = from->parent;
   to->func = from->func;
@@ -246,8 +248,8 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
     if (o == NULL || (memory && !save_allocated(nodes, s, chunk))) return 0;
     for (k = 0; k < room && i + k < nodes->count; k++) {
       const ProfileNode *n = &nodes->list[i + k];
-      save_node((Node *)block_data(b) + k, n, i + k);
-      if (i + k != NODE_OVERHEAD)
+      save_node((Node *)block_data(b) + k, n, nodes->unit, i + k);
+      if (i + k != NODE_OVERHEAD && nodes->unit != NODES_SAMPLES)
         ((int64_t *)block_data(o))[k] = n->raw - n->self;
     }
   }
@@ -399,7 +401,7 @@ static void save_string (lua_State *L, int arg, const char *field, char *to,
 /* Times are in ns already. */
 static void save_header (lua_State *L, int arg, FormatHeader *h) {
   static const char *const modes[] = {"call", "line", "trace", "count",
-                                      NULL};
+                                      "sample", NULL};
   static const char *const clocks[] = {"tsc", "monotonic", "cpu", "host",
                                        "instructions", NULL};
   static const char *const ways[] = {"public", "direct", NULL};

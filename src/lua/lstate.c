@@ -40,7 +40,10 @@ void lstate_internal (lua_State *L, lua_CFunction f) {
   uint32_t i;
   for (i = 0; i < r->internals; i++)
     if (c->internal[i] == f) return;
-  if (r->internals < INTERNALS_MAX) c->internal[r->internals++] = f;
+  if (r->internals == INTERNALS_MAX)
+    luaL_error(L, "more than %d functions of the profiler's own",
+               INTERNALS_MAX);
+  c->internal[r->internals++] = f;
 }
 
 

@@ -12,7 +12,7 @@
 #include "record/recorder.h"
 
 
-#define INTERNALS_MAX	128	/* C functions of the profiler's own */
+#define INTERNALS_MAX	192	/* C functions of the profiler's own */
 
 typedef struct Core {
   Overhead overhead;	/* of what is recorded, or was last */

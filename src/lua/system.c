@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lua/private.h"
 #include "record/nogc.h"
 
 
@@ -180,15 +181,6 @@ static int system_executable (lua_State *L) {
 }
 
 
-/* May nobody else read or write there? */
-static int system_private (const char *path) {
-  struct stat s;
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) return 0;
-  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
-         s.st_uid == geteuid() && (s.st_mode & 077) == 0;
-}
-
-
 /*
 ** -> a folder that is only this user's, for recordings that nobody gave a
 ** name; nil: there is none
@@ -198,11 +190,11 @@ static int system_folder (lua_State *L) {
   const char *temporary = getenv("TMPDIR");
   if (runtime != NULL && *runtime == '/') {
     lua_pushfstring(L, "%s/cprof", runtime);
-    if (system_private(lua_tostring(L, -1))) return 1;
+    if (private_folder(lua_tostring(L, -1))) return 1;
   }
   if (temporary == NULL || *temporary != '/') temporary = "/tmp";
   lua_pushfstring(L, "%s/cprof-%d", temporary, (int)geteuid());
-  return system_private(lua_tostring(L, -1));
+  return private_folder(lua_tostring(L, -1));
 }
 
 

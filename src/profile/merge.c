@@ -91,20 +91,37 @@ static uint32_t merge_line (uint32_t line, int32_t shift) {
 }
 
 
-int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
-               MergePlace *to) {
+/* All roots are one, whatever their functions are called. */
+static uint32_t merge_place (Merge *m, uint32_t i, uint32_t caller,
+                             uint32_t func, uint32_t line) {
+  if (i == 0 && m->nodes.count > 1) return 1;
+  return merge_enter(m, caller, func, line);
+}
+
+
+int merge_enterall (Merge *m, const Nodes *nodes,
+                    const MergeFunction *function, MergePlace *to) {
   uint32_t i;
   for (i = 0; i < nodes->count; i++) {
     const ProfileNode *from = &nodes->list[i];
     const MergeFunction *f = &function[from->func];
     MergePlace caller = {0, 0};
     if (i > 0) caller = to[from->parent];
-    to[i].id = merge_enter(m, caller.id, f->func,
+    to[i].id = merge_place(m, i, caller.id, f->func,
                            merge_line(from->call_line, caller.shift));
     to[i].shift = f->shift == MERGE_ZONE ? caller.shift : f->shift;
     if (to[i].id == 0) return 0;
-    merge_figures(merge_node(m, to[i].id), from);
   }
+  return 1;
+}
+
+
+int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
+               MergePlace *to) {
+  uint32_t i;
+  if (!merge_enterall(m, nodes, function, to)) return 0;
+  for (i = 0; i < nodes->count; i++)
+    merge_figures(merge_node(m, to[i].id), &nodes->list[i]);
   return 1;
 }
 

@@ -40,6 +40,10 @@ typedef struct MergePlace {
 CPROF_I int merge_add (Merge *m, const Nodes *nodes,
                        const MergeFunction *function, MergePlace *to);
 
+/* The same without its figures. */
+CPROF_I int merge_enterall (Merge *m, const Nodes *nodes,
+                            const MergeFunction *function, MergePlace *to);
+
 /*
 ** For others that build a tree: the node of 'func' under 'parent', made if
 ** need be, and 0 when out of memory; a node; its figures with those of

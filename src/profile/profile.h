@@ -19,7 +19,7 @@ typedef struct ProfileNode {
   uint32_t tails;	/* tail calls that led to it, as far as counted */
   int64_t calls;
   int64_t self;		/* ns */
-  int64_t raw;		/* ns: 'self' with overhead */
+  int64_t raw;		/* ns: 'self' with overhead; or samples */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
   int64_t allocs, bytes;	/* that were allocated in this node */
@@ -27,10 +27,17 @@ typedef struct ProfileNode {
   int64_t peak;		/* ... and bytes that were, when most were */
 } ProfileNode;
 
+/* what there is beside times, or in their place */
+typedef enum NodesUnit {
+  NODES_CALLS,
+  NODES_INSTRUCTIONS,	/* 'self' and 'total' are instructions, not times */
+  NODES_SAMPLES		/* 'raw' and 'rawtotal' are samples; no calls */
+} NodesUnit;
+
 typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
-  int counting;		/* are these instructions, not times? */
+  NodesUnit unit;
   int memory;		/* were allocations counted? */
 } Nodes;
 

@@ -90,6 +90,16 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
 }
 
 
+/* What was counted are samples, see NodesUnit. */
+static void nodes_samples (Snapshot *s) {
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++) {
+    s->node[i].raw = s->node[i].calls;
+    s->node[i].calls = 0;
+  }
+}
+
+
 /* The self time of functions, with that of the zones that they opened. */
 static void functions_sum (Work *w, int64_t *sum) {
   const Snapshot *s = w->s;
@@ -344,6 +354,7 @@ static void work_do (Work *w) {
   functions_sum(w, w->self);
   lines_finish(w);
   s->overhead = s->node[NODE_OVERHEAD].self;
+  if (w->r->mode == MODE_SAMPLE) nodes_samples(s);
   nodes_total(s->node, s->nodes);
 }
 

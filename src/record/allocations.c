@@ -146,12 +146,12 @@ int allocations_begin (Recorder *r, lua_State *L) {
     a = cast(Allocations *, calloc(1, sizeof *a));
     if (a == NULL) return 0;
     a->alloc = lua_getallocf(L, &a->ud);
-    if (r->allocations != NULL) a->muted = r->allocations->muted;
     r->allocations = a;
     lua_setallocf(L, allocations_alloc, a);
   }
   a->hot = r->hot;
   a->node = NULL;
+  a->muted = r->muted;
   a->counts = r->options.memory;
   live_begin(&a->live, &r->recording.memory, r->options.live);
   return 1;

@@ -19,7 +19,7 @@ typedef struct Allocations {
   void *ud;
   Hot *hot;		/* NULL: nothing is recorded */
   int counts;		/* are allocations counted? */
-  int muted;		/* they are not while this is not 0 */
+  int muted;		/* that of the recorder; they are not while it is not 0 */
   Collector collector;
   Live live;
   int called;		/* was it called, while nothing was counted? */
@@ -42,13 +42,14 @@ CPROF_I void allocations_end (Recorder *r, lua_State *L);
 CPROF_I void allocations_check (Recorder *r, lua_State *L);
 
 /* What Lua allocates from here on, it allocates for the profiler. */
-static INLINE void allocations_mute (const Recorder *r) {
-  if (r->allocations != NULL) r->allocations->muted++;
+static INLINE void allocations_mute (Recorder *r) {
+  r->muted++;
+  if (r->allocations != NULL) r->allocations->muted = r->muted;
 }
 
-static INLINE void allocations_unmute (const Recorder *r) {
-  if (r->allocations != NULL && r->allocations->muted > 0)
-    r->allocations->muted--;
+static INLINE void allocations_unmute (Recorder *r) {
+  r->muted--;
+  if (r->allocations != NULL) r->allocations->muted = r->muted;
 }
 
 /* Before what ends or interrupts the recording: see collector_release. */

@@ -6,6 +6,7 @@
 
 #include "record/hook.h"
 #include "record/instructions.h"
+#include "record/sample.h"
 
 
 #define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
@@ -77,6 +78,8 @@ void attach_renew (Recorder *r, lua_State *L) {
 
 
 void attach_take (Recorder *r, Stack *s) {
+  sample_hold(r, s->L);
+  sample_release(r);
   if (!attach_is(s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
@@ -108,6 +111,31 @@ void attach_release (Recorder *r, lua_State *L) {
 }
 
 
+/* Where it counts instructions, it counts anew. */
+void attach_pass (lua_State *L, lua_Debug *ar) {
+  lua_Hook hook = lua_gethook(L);
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int top = lua_gettop(L);
+  if (hook == NULL || !(lua_gethookmask(L) & (1 << event)) ||
+      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != 1))
+    return;
+  hook(L, ar);
+  lua_settop(L, top);
+}
+
+
+void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                 int count) {
+  Stack *s = r != NULL && r->state == STATE_RUNNING
+               ? stacks_find(&r->stacks, L) : NULL;
+  if (s == NULL) return;
+  s->hook = f;
+  s->mask = f != NULL ? mask : 0;
+  s->count = count;
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+
+
 int attach_new (Recorder *r, lua_State *running, lua_State *co) {
   Stack *s;
   if (attach_is(co)) return 1;
@@ -127,7 +155,7 @@ int attach_host (Recorder *r, lua_State *co) {
   lua_Hook f = lua_gethook(r->main);
   int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
   int done;
-  if (attach_is(co)) return 1;
+  if (attach_is(co) || sample_on(r)) return 1;
   lua_sethook(r->main, NULL, 0, 0);
   done = attach_new(r, r->main, co);
   lua_sethook(r->main, f, mask, count);

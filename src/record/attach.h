@@ -21,6 +21,12 @@ CPROF_I void attach_release (Recorder *r, lua_State *L);
 /* Takes the hook again where it was taken before; else removes it. */
 CPROF_I void attach_restore (Recorder *r, lua_State *L);
 
+/* Passes an event on to the hook that L has, if that has asked for it. */
+CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
+
+/* Where ours is the hook of L, this is the program's own; NULL: none. */
+CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                         int count);
 /*
 ** Makes the next event of L, of any kind, one for 'hook_pending', and be it
 ** the next instruction. 0: the program counts instructions there.

@@ -9,6 +9,7 @@
 #include "record/coroutine.h"
 #include "record/nogc.h"
 #include "record/resync.h"
+#include "record/sample.h"
 
 
 /* {======================================================
@@ -106,25 +107,44 @@ static void control_detach (Recorder *r, lua_State *L) {
 /* }====================================================== */
 
 
-static int control_begin (Recorder *r, lua_State *L, const Options *o,
-                          int level) {
-  int ok = recorder_begin(r, L, o) && allocations_begin(r, L);
+/* What runs in L is recorded from now on. 0: it cannot, and ends. */
+static int control_record (Recorder *r, lua_State *L) {
+  const char *why = "out of memory";
+  if (sample_on(r) ? sample_start(r, L, &why) : control_attach(r, L, 0))
+    return 1;
+  recorder_end(r, why);
+  return 0;
+}
+
+
+/* Until then. */
+static void control_leave (Recorder *r, lua_State *L) {
+  if (sample_on(r)) sample_stop(r, L);
+  else control_detach(r, L);
+}
+
+
+/* Recording begins in L. */
+static int control_begin (Recorder *r, lua_State *L) {
+  int ok;
   allocations_mute(r);
-  ok = ok && control_attach(r, L, level);
+  ok = control_record(r, L);
   if (ok) {
     r->recording.figures->begun = r->hot->last;
     timeline_begin(&r->recording.heap, platform_monotonic());
     if (r->store != NULL) r->store->started(r->store, r, L);
   }
   allocations_unmute(r);
-  if (ok) return 1;
-  allocations_end(r, L);
-  return recorder_nomemory(r);
+  return ok;
 }
 
 
 int control_start (Recorder *r, lua_State *L, const Options *o) {
-  return control_begin(r, L, o, 0);
+  if (!recorder_begin(r, L, o) || !allocations_begin(r, L))
+    return recorder_nomemory(r);
+  if (control_begin(r, L)) return 1;
+  allocations_end(r, L);
+  return 0;
 }
 
 
@@ -155,18 +175,26 @@ static int reset_reroot (Recorder *r, Stack *s) {
 }
 
 
+static int reset_stacks (Recorder *r) {
+  if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
+  resync_current(r, r->current);
+  return 1;
+}
+
+
 /* See 'control_again'. Meanwhile frames have no nodes. */
-static int reset_begin (Recorder *r, Store *to) {
+static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   Hot *h = r->hot;
   Stack *s = NULL;
-  if (r->state == STATE_RUNNING) r->current->top = h->top;
+  int running = r->state == STATE_RUNNING;
+  if (sample_on(r)) sample_stop(r, L);
+  else if (running) r->current->top = h->top;
   while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);
   if (!(to != NULL ? recorder_move(r, to) : recorder_clear(r)))
     return recorder_nomemory(r);
-  if (r->state == STATE_RUNNING) {
-    if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
-    resync_current(r, r->current);
-  }
+  if (sample_on(r)) sample_forget(r);
+  if (running && !(sample_on(r) ? control_record(r, L) : reset_stacks(r)))
+    return 0;
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
   return 1;
@@ -177,7 +205,7 @@ static int reset_begin (Recorder *r, Store *to) {
 static int control_again (Recorder *r, lua_State *L, Store *to) {
   int ok;
   allocations_mute(r);
-  ok = reset_begin(r, to);
+  ok = reset_begin(r, L, to);
   if (ok && to != NULL) to->started(to, r, L);
   allocations_unmute(r);
   return ok;
@@ -219,7 +247,8 @@ void control_settle (Recorder *r, lua_State *L) {
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
   }
-  if (r->state == STATE_RUNNING && !coroutine_check(r, L))
+  if (r->state == STATE_RUNNING && sample_on(r)) sample_settle(r, L);
+  else if (r->state == STATE_RUNNING && !coroutine_check(r, L))
     recorder_nomemory(r);
   else
     recorder_settle(r);
@@ -232,7 +261,7 @@ int control_stop (Recorder *r, lua_State *L) {
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
-  if (r->state == STATE_RUNNING) control_detach(r, L);
+  if (r->state == STATE_RUNNING) control_leave(r, L);
   r->state = STATE_STOPPED;
   r->recording.stopped = 1;
   return 1;
@@ -246,7 +275,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
   control_settle(r, L);
   interrupted = r->state == STATE_RUNNING;
   if (interrupted) {
-    control_detach(r, L);
+    control_leave(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
     r->state = STATE_PAUSED;
@@ -269,7 +298,7 @@ int control_suspend (Recorder *r, lua_State *L) {
 static int control_continue (Recorder *r, lua_State *L) {
   if (r->callback || !control_active(r, L) || r->state != STATE_PAUSED)
     return 0;
-  if (!control_attach(r, L, 0)) return recorder_nomemory(r);
+  if (!control_record(r, L)) return 0;
   recorder_paused(r, r->hot->last);
   return 1;
 }
@@ -348,7 +377,7 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
 
 int control_frame (Recorder *r, lua_State *L, int record) {
   int ended;
-  if (r->callback) return 0;
+  if (r->callback || sample_on(r)) return 0;
   control_settle(r, L);
   ended = r->state == STATE_RUNNING &&
           ((coroutine_here(r, L) && frame_end(r, L, record)) ||

@@ -16,8 +16,10 @@
 #include "record/control.h"
 #include "record/coroutine.h"
 #include "record/instructions.h"
+#include "record/interval.h"
 #include "record/nogc.h"
 #include "record/resync.h"
+#include "record/sample.h"
 
 
 /* {======================================================
@@ -397,10 +399,11 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 }
 
 
-/* The next event to be timed is chosen. */
-static void hook_schedule (Hot *h) {
+/* The next event to be timed is chosen. Intervals end here, too. */
+static void hook_schedule (Hot *h, lua_State *L) {
   h->countdown = timing_gap(h->scheduled, &h->seed);
   h->scheduled += h->countdown;
+  interval_check(h, L);
 }
 
 
@@ -417,9 +420,10 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   uint64_t begun, ended, extra;
   int event = ar->event;
   EventKind kind;
-  hook_schedule(h);
+  hook_schedule(h, L);
   begun = platform_ticksafter();
   take(h, L, ar);
+  if (!h->timed) return;
   ended = platform_ticksafter();
   /* a function was met, or a finalizer used the recorder */
   if (h->L == NULL || h->last > now) return;
@@ -469,8 +473,9 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 /* The recorder of L, which this thread did not record last; or NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = hook_recorder(L);
-  if (r == NULL) hook_leave(recorder_get(L), L, ar);
-  return r;
+  if (r != NULL && !sample_on(r)) return r;
+  hook_leave(recorder_get(L), L, ar);
+  return NULL;
 }
 
 
@@ -513,7 +518,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   else hot_charge(h, now);
   if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
   else if (switched) {  /* not like other events */
-    hook_schedule(h);
+    hook_schedule(h, L);
     hook_anyevent(h, L, ar);
   }
   else
@@ -591,7 +596,7 @@ static NOINLINE void name##_switched (lua_State *L, lua_Debug *ar) { \
   if (to == NULL || !hook_charge(h, &now, 0, way)) hook_slow(L, ar); \
   else { \
     coroutine_go(h, to); \
-    if (unlikely(--h->countdown == 0)) hook_schedule(h); \
+    if (unlikely(--h->countdown == 0)) hook_schedule(h, L); \
   } \
 } \
 static void name (lua_State *L, lua_Debug *ar) { \
@@ -639,7 +644,7 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
   else {
     h->counting.ci = NULL;
     hot_charge(h, h->counting.ticks);
-    h->countdown--;
+    if (unlikely(--h->countdown == 0)) hook_schedule(h, L);
     if (ar->event == LUA_HOOKRET) hook_pop(h, L, ar, HOW_DIRECT | HOW_COUNT);
     else if (!hook_repeat(h, ar, HOW_DIRECT | HOW_COUNT))
       hook_anycall(h, L, ar);
@@ -668,7 +673,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   int top = lua_gettop(L);
   Recorder *r = hook_recorder(L);
   Stack *s;
-  if (r == NULL) {
+  if (r == NULL || sample_on(r)) {
     hook_leave(recorder_get(L), L, ar);
     return;
   }
@@ -727,7 +732,8 @@ int hook_is (lua_Hook f) {
   size_t i;
   for (i = 0; i < WAYS; i++)
     if (f == hook_ways[i].hook) return 1;
-  return f == hook_chained || f == hook_counting || f == hook_pending;
+  return f == hook_chained || f == hook_counting || f == hook_pending ||
+         interval_is(f);
 }
 
 

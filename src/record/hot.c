@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "record/recorder.h"
 
 
@@ -22,6 +23,7 @@ PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
 */
 static void hot_forked (void) {
   hot_current = (Hot *)&hot_nobody;
+  timer_forked();
 }
 
 

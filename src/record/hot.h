@@ -82,6 +82,7 @@ typedef struct Hot {
   Frames *frames;	/* NULL: the host has ended no frame yet */
   const Node **running;	/* where to tell which node runs */
   uint64_t scheduled;	/* events, when the countdown has ended */
+  uint64_t due;	/* when the interval ends, see interval.h; 0: never */
   uint64_t seed;	/* of the choice of timed events */
   uint64_t epoch;	/* tells this recording from earlier ones */
   int timed;		/* are events timed? */

@@ -12,6 +12,8 @@
 
 #include "identity/collection.h"
 #include "record/allocations.h"
+#include "record/interval.h"
+#include "record/sample.h"
 
 
 /* addresses: keys in the registry */
@@ -35,6 +37,7 @@ static void *recorder_alloc (void *ud, void *p, size_t from, size_t to) {
 static void recorder_free (Recorder *r) {
   Memory memory = r->recording.memory;
   Clock clock = r->recording.clock;
+  sample_clear(r);
   stacks_free(&r->stacks);
   frames_free(&r->frames);
   recording_free(&r->recording);
@@ -79,6 +82,7 @@ static int recorder_gc (lua_State *L) {
   recorder_close(r, L);
   allocations_end(r, L);
   *box = NULL;
+  sample_free(r);
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
   free(r);
@@ -186,7 +190,8 @@ static void recorder_sethot (Recorder *r, const Options *o) {
 
 /* where the counters of functions are to be */
 static const Pages *recorder_pages (const Store *s, Mode mode) {
-  return mode == MODE_COUNT ? s->instructions : s->lines;
+  return mode == MODE_COUNT || mode == MODE_SAMPLE ? s->instructions
+                                                    : s->lines;
 }
 
 
@@ -194,8 +199,8 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   Functions *fs = &r->recording.functions;
   Policy p = ZEROS;
   p.exclude_c = o->exclude_c;
-  p.lines = o->mode == MODE_LINE || o->mode == MODE_COUNT;
-  p.instructions = o->mode == MODE_COUNT;
+  p.instructions = o->mode == MODE_COUNT || o->mode == MODE_SAMPLE;
+  p.lines = o->mode == MODE_LINE || p.instructions;
   p.memory = o->memory;
   p.limit = o->max_nodes;
   p.internal = r->internal;
@@ -252,7 +257,8 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
   r->store = o->store;
   r->frame_func = 0;
   x->mode = o->mode;
-  x->direct = internals_usable();
+  x->direct = o->mode == MODE_SAMPLE ? internals_states() != NULL
+                                     : internals_usable();
   if (x->direct) r->shared = internals_state(L);
   recorder_setstore(r, o);
   frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
@@ -263,6 +269,7 @@ int recorder_begin (Recorder *r, lua_State *L, const Options *o) {
     return 0;
   recorder_startclock(r);
   recorder_sethot(r, o);
+  interval_begin(r);
   if (!recorder_clear(r)) return 0;
   if (r->store != NULL && !recorder_beginstore(r)) return 0;
   return r->started = 1;
@@ -281,8 +288,8 @@ static uint64_t recorder_epoch (uint64_t last) {
 
 
 static void recorder_schedule (Hot *h) {
-  h->scheduled = h->countdown = h->timed ? timing_gap(0, &h->seed)
-                                         : UINT64_MAX;
+  h->scheduled = h->countdown = h->timed || h->due != 0
+                                ? timing_gap(0, &h->seed) : UINT64_MAX;
 }
 
 
@@ -375,7 +382,7 @@ int recorder_move (Recorder *r, Store *to) {
   tree_free(&x->tree);
   recorder_setstore(r, &r->options);
   fs->policy.pages = recorder_pages(to, x->mode);
-  ok = x->mode == MODE_COUNT ? recorder_moveinstructions(r)
+  ok = fs->policy.instructions ? recorder_moveinstructions(r)
      : !r->hot->lines || recorder_movelines(r);
   from->free(from);
   recorder_startclock(r);
@@ -432,6 +439,7 @@ uint32_t recorder_serial (Recorder *r) {
 
 void recorder_end (Recorder *r, const char *why) {
   if (r->store != NULL) why = r->store->end(r->store, why);
+  sample_cease(r);
   r->state = STATE_STOPPED;
   r->recording.stopped = 1;
   r->recording.events = hot_events(r->hot);

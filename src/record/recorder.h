@@ -37,6 +37,7 @@ typedef struct TraceEvent {
 /* What it points to must stay while recording goes on. */
 typedef struct Options {
   Mode mode;
+  uint32_t rate;	/* mode sample: samples a second */
   int cpu;		/* processor time instead of wall time */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
@@ -50,6 +51,8 @@ typedef struct Options {
   int full;		/* with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   uint32_t slow;	/* slow frames to keep */
+  uint64_t every;	/* ns, see interval.h; 0: no end */
+  void (*elapsed) (lua_State *L);	/* told of the end */
   const char *internal;	/* sources of the profiler's own: strings, then "" */
   struct Store *store;	/* to record into; NULL: memory */
   /* Is a function recorded? NULL: all are. See Policy. */
@@ -70,7 +73,8 @@ typedef struct Options {
 */
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* ... in mode count, in the place of lines */
+  const Pages *instructions;	/* ... in modes count and sample, in the place
+				   of lines */
   const Pages *allocated, *kinds;	/* where allocations are counted */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
@@ -116,6 +120,7 @@ typedef struct Recorder {
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   struct Allocations *allocations;	/* NULL: they are not counted */
+  int muted;		/* how often it was said that they are the profiler's */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* since this collection, see collection.h */
@@ -125,6 +130,7 @@ typedef struct Recorder {
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
+  void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
 } Recorder;
 
 

@@ -13,7 +13,10 @@
 #include "record/timing.h"
 
 
-typedef enum Mode { MODE_CALL, MODE_LINE, MODE_TRACE, MODE_COUNT } Mode;
+typedef enum Mode {
+  MODE_CALL, MODE_LINE, MODE_TRACE, MODE_COUNT,
+  MODE_SAMPLE		/* the calls of a node are samples */
+} Mode;
 
 /* Figures of the whole, which may lie in a file. */
 typedef struct Figures {

@@ -10,6 +10,7 @@
 #include "record/control.h"
 #include "record/coroutine.h"
 #include "record/resync.h"
+#include "record/sample.h"
 
 
 /*
@@ -53,7 +54,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 
 
 static int zone_idle (Recorder *r, lua_State *L) {
-  return r == NULL || r->callback || !control_active(r, L);
+  return r == NULL || r->callback || !control_active(r, L) || sample_on(r);
 }
 
 

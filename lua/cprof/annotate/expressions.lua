@@ -53,8 +53,9 @@ end
 ---What stands underneath a line whose parts have different counts; nil:
 ---nothing needs to.
 ---@param spans cprof.Span[]
+---@param share? fun(count: integer): string?  of samples, what they are in %
 ---@return string?
-function expressions.marks(spans)
+function expressions.marks(spans, share)
   local alike, last = true, 0
   for _, span in ipairs(spans) do
     alike = alike and span.count == spans[1].count
@@ -71,9 +72,12 @@ function expressions.marks(spans)
     if span.count == 0 then put_behind(cells, span.to, "never") end
   end
   for _, span in ipairs(spans) do
-    if span.count > 0 then put(cells, span.from, format.count(span.count)) end
+    local text = not share and format.count(span.count) or
+      share and share(span.count)
+    if span.count > 0 and text then put(cells, span.from, text) end
   end
   for i in pairs(cells) do last = math.max(last, i) end
+  if last == 0 then return nil end
   for i = 1, last do cells[i] = cells[i] or " " end
   return table.concat(cells)
 end
@@ -126,7 +130,12 @@ function expressions.marker(view, of, content)
         hottest(view.profile.expressions[other] or {}))
     end
   end
+  local function share(count)
+    local percent = format.percent(count, view.whole)
+    return percent ~= "0.0" and percent or nil
+  end
   return function(line)
+    if view.profile.samples then line.share = share end
     if not line.never then
       line.spans, line.greatest = spans[line.number], greatest
     end

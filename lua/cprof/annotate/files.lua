@@ -78,14 +78,14 @@ local function block_of(view, file, greatest)
     return mark { number = number, figures = file.lines[number],
       content = source.printable(content[number] or ""),
       never = line and line.active and line.hits == 0 and
-        line.self_raw_ns == 0 }
+        line.self_raw_ns == 0 and not view.profile.samples }
   end
   local block = {
     title = format.plain(file.place),
-    facts = ("%s %% of %s, %d of %d lines ran"):format(
+    facts = ("%s %% of %s%s"):format(
       format.percent(file.self_ns, view.whole),
-      view.page:time(view.whole, false),
-      file.ran, file.active),
+      view.page:time(view.whole, false), view.profile.samples and "" or
+        (", %d of %d lines ran"):format(file.ran, file.active)),
     note = note,
     rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,
       function(number) return not shown or shown[number] end, greatest),

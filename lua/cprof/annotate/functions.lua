@@ -99,7 +99,8 @@ function functions.block(view, row)
   -- the code of its first line makes the function, in the one around it
   local first = from < to and f.kind == "Lua" and from
   local function never_ran(number)
-    return known.active[number] and not known.ran[number] and number ~= first
+    return known.active[number] and not known.ran[number] and
+      number ~= first and not view.profile.samples
   end
   local marked, greatest = warm(view, row, own, from), view.greatest
   for number = from, to do
@@ -123,10 +124,11 @@ function functions.block(view, row)
   return {
     title = format.plain(f.name),
     place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
-    facts = ("%s self, %s %%, %s call%s"):format(
+    facts = ("%s self, %s %%%s"):format(
       view.page:time(row.self_most, row.self_bounded),
       view.page:share(row.self_most, row.self_bounded, view.whole),
-      format.count(row.calls), row.calls == 1 and "" or "s"),
+      row.calls and (", %s call%s"):format(format.count(row.calls),
+        row.calls == 1 and "" or "s") or ""),
     note = known.note,
     rows = listing.rows(view, from, to, line_at,
       function(number) return view.unfolded or marked[number] end,

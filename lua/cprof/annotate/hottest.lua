@@ -6,7 +6,8 @@ local select_rows = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
 local columns = {
-  { title = "hits" }, { title = "self" }, { title = "in C", optional = true },
+  { title = "hits", optional = true }, { title = "self" },
+  { title = "in C", optional = true },
   { title = "%" },
   { title = "calls", optional = true }, { title = "total", optional = true },
   { title = "where", left = true, least = 16, cut = format.cutpath,
@@ -58,7 +59,8 @@ local function row_of(view, entry, content, hottest)
   local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
     view.most)
   return {
-    format.count(line.hits), page:time(entry.own, entry.bounded),
+    page.samples and "" or format.count(line.hits),
+    page:time(entry.own, entry.bounded),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
     { page:share(entry.own + entry.in_c, entry.bounded, view.whole),
       format.heat(entry.own + entry.in_c, hottest) },

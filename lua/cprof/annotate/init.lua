@@ -141,6 +141,14 @@ local function show(view, source, level)
   end
 end
 
+---Are the parts of lines known?
+---@param profile cprof.Profile
+---@return boolean
+function annotate.has_expressions(profile)
+  return profile.meta.mode == "count" or
+    profile.samples ~= nil and profile.meta.internals == "direct"
+end
+
 ---The annotated source of a file, of a function, or of the hottest ones.
 ---@param profile cprof.Profile
 ---@param source string?
@@ -156,9 +164,9 @@ function annotate.make(profile, source, given, level)
   if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end
-  if o.expressions and profile.meta.mode ~= "count" then
+  if o.expressions and not annotate.has_expressions(profile) then
     error('annotate: option \'expressions\' needs a profile of mode ' ..
-      '"count"', level)
+      '"count" or "sample"', level)
   end
   if allocations.measures[o.heat] then
     local unknown = allocations.unknown(profile, o.heat)
@@ -170,7 +178,7 @@ function annotate.make(profile, source, given, level)
   end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
-    unit = page.unit(profile),
+    unit = page.unit(profile), samples = page.samples(profile),
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

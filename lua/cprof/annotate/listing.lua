@@ -11,8 +11,8 @@ local never_ran <const> = "  ← never ran"
 -- a line whose parts have colours of their own
 local function cut_painted(s, width)
   local out, left = {}, width - 1
-  for plain, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
-    local n = utf8.len(plain) or #plain
+  for part, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
+    local plain, n = part, utf8.len(part) or #part
     if n > left then
       plain = plain:sub(1, (utf8.offset(plain, left + 1) or left + 1) - 1)
     end
@@ -95,7 +95,7 @@ function listing.row(view, line, greatest)
   local meta = view.profile.meta
   local allocated = meta.memory and figures.allocs and not meta.measure
   return {
-    { format.count(figures.hits), style },
+    page.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
     cell(spent, page:share(own, own_bounded, whole)),
     allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",
@@ -111,7 +111,7 @@ end
 
 -- what stands underneath a line
 local function marks(rows, line)
-  local text = line.spans and expressions.marks(line.spans)
+  local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
     rows[#rows + 1] = bare("", { text, "dim" })
   end

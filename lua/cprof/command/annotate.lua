@@ -1,5 +1,6 @@
 -- cprof annotate: the source with figures beside each line.
 
+local annotated = require "cprof.annotate"
 local input = require "cprof.command.input"
 local lines = require "cprof.lines"
 
@@ -12,7 +13,8 @@ local annotate = {
 }
 
 function annotate.define(parser)
-  input.profile(parser, "A profile that was recorded with --lines, or --count")
+  input.profile(parser, "A profile that was recorded with --lines, " ..
+    "--sample, or --count")
   parser:argument("SOURCE", "A source, or the end of its path, to print " ..
     "all of it."):target "source":args "?"
   parser:option("--focus", "Only this function.")
@@ -60,8 +62,9 @@ function annotate.call(parsed, fail)
     fail(("%s has no lines: record it with cprof run --lines, or --count")
       :format(named))
   end
-  if parsed.expressions and profile.meta.mode ~= "count" then
-    fail(("%s has no expressions: record it with cprof run --count")
+  if parsed.expressions and not annotated.has_expressions(profile) then
+    fail(("%s has no expressions: record it with cprof run --count " ..
+      "or --sample")
       :format(named))
   end
   input.print(input.ask(fail, profile, "annotate", parsed.source, {

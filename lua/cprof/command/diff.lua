@@ -8,6 +8,8 @@ local match = require "cprof.match"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 local page = require "cprof.page"
+local range = require "cprof.command.range"
+local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
 local diff = {
@@ -16,15 +18,17 @@ local diff = {
   description = "Print what changed from one profile to another, also " ..
     "when the program was edited: functions are the same by name and " ..
     "file, else by equal code, else by their order. The names and places " ..
-    "are those of AFTER; what had others is said to be so.",
+    "are those of AFTER; what had others is said to be so. A folder of " ..
+    "recordings is their sum; with one folder, --since compares what began " ..
+    "before with what began since then.",
   example = "cprof diff before.cprof after.cprof",
 }
 
 local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile. Without it: the recording before " ..
-    "the last one."):target "before":args "?"
+  parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
+    "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
   parser:option("--sort", "By the change of what. alloc, allocs, live: " ..
@@ -35,6 +39,7 @@ function diff.define(parser)
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
+  range.define(parser)
   input.page(parser)
 end
 
@@ -88,7 +93,13 @@ local function entries_of(before, after)
   return out
 end
 
+-- samples stand in the place of calls
+local function calls_of(row) return row.calls or row.self_samples end
+
 local function change(entry, field)
+  if field == "calls" then
+    return calls_of(entry.after) - calls_of(entry.before)
+  end
   return entry.after[field] - entry.before[field]
 end
 
@@ -167,6 +178,16 @@ local function points(n)
   return text == "0.0" and text or sign(n, text)
 end
 
+-- how far they may be off, where they are known from samples
+local function uncertain(view, entry)
+  local square = 0
+  for side, n in pairs(view.samples) do
+    local share = entry[side].self_most / math.max(view.wholes[side], 1)
+    square = square + sampled.interval(share, n) ^ 2
+  end
+  return square > 0 and (" ±%.1f"):format(100 * square ^ 0.5) or ""
+end
+
 -- what it was before, as far as that differs
 local function was(entry)
   if entry.before == nothing then return "new" end
@@ -192,15 +213,15 @@ local function cells(view, entry)
   end
   local ns, now = change(entry, "self_ns"), was(entry)
   return {
-    figure(before, format.count(before.calls)),
-    { figure(after, format.count(after.calls)),
-      before.calls ~= after.calls and "bold" or nil },
+    figure(before, format.count(calls_of(before))),
+    { figure(after, format.count(calls_of(after))),
+      calls_of(before) ~= calls_of(after) and "bold" or nil },
     figure(before, on:time(before.total_most, before.total_bounded)),
     figure(after, on:time(after.total_most, after.total_bounded)),
     figure(before, on:time(before.self_most, before.self_bounded)),
     figure(after, on:time(after.self_most, after.self_bounded)),
     { signed(on, ns), format.heat(math.abs(ns), view.whole) },
-    points(entry.points),
+    points(entry.points) .. uncertain(view, entry),
     format.plain(entry.func.name),
     { format.plain(name.where(entry.func)), "dim" },
     { format.plain(now), (before == nothing or after == nothing) and "bold"
@@ -293,11 +314,11 @@ local amounts = {
 -- the file is not named where it is the last recording or the one before
 local function head(view, side, path, profile)
   local meta = profile.meta
-  local facts = (", %s, %s calls, mode %s, clock %s"):format(
-    amounts[meta.measure or meta.mode] and
-      amounts[meta.measure or meta.mode](profile) or
-      format.time(meta.wall_ns) .. " wall",
-    format.count(select.calls(profile)), meta.mode, meta.clock)
+  local amount = amounts[meta.measure or meta.mode]
+  local facts = (", %s, %s %s, mode %s, clock %s"):format(
+    amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
+    format.count(profile.samples or select.calls(profile)),
+    profile.samples and "samples" or "calls", meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
   view.page:line(what .. facts)
@@ -315,10 +336,12 @@ end
 local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
   local calls = select.calls(after) - select.calls(before)
-  view.page:line(("change: %s%s, %s calls, %d new and %d gone functions")
+  local counts = not (before.samples or after.samples) and
+    (", %s calls"):format(sign(calls, format.count(math.abs(calls)))) or ""
+  view.page:line(("change: %s%s%s, %d new and %d gone functions")
     :format(signed(view.page, ns), was_ns > 0 and
       (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
-      sign(calls, format.count(math.abs(calls))), counted(entries, "before"),
+      counts, counted(entries, "before"),
       counted(entries, "after")))
 end
 
@@ -362,9 +385,30 @@ local function measured(profile, named, measure, fail)
   return allocations.measured(profile, measure)
 end
 
+-- With one folder, --since divides it: what began before, and since then.
+local function load_both(parsed, fail)
+  local function load(word, which, span)
+    local words = { word }
+    if range.single(words, span) then
+      return input.load(word, fail, which)
+    end
+    return range.load(words, span, fail)
+  end
+  local since = parsed.since
+  if (since or parsed["until"]) and not parsed.before then
+    fail "--since and --until need profiles, or a folder"
+  end
+  local before_span = parsed
+  if parsed.before and not parsed.after and since then
+    parsed.after, before_span = parsed.before, { ["until"] = since }
+  end
+  local before, older = load(parsed.before, "previous", before_span)
+  local after, newer = load(parsed.after, nil, parsed)
+  return before, older, after, newer
+end
+
 function diff.call(parsed, fail)
-  local before, older = input.load(parsed.before, fail, "previous")
-  local after, newer = input.load(parsed.after, fail)
+  local before, older, after, newer = load_both(parsed, fail)
   if page.unit(before) ~= page.unit(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
@@ -380,6 +424,8 @@ function diff.call(parsed, fail)
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color, unit = page.unit(before) },
     whole = math.max(before.program_ns, after.program_ns),
+    samples = { before = before.samples, after = after.samples },
+    wholes = { before = before.program_ns, after = after.program_ns },
   }
   local entries = entries_of(before, after)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end

@@ -86,11 +86,26 @@ local function check(parsed, row, fail)
   end
 end
 
-local function say(notes)
+local function say(notes, name)
   for _, note in ipairs(notes) do
     local more = note.decided and "; " .. undo[note.decided] or ""
-    terminal.say(("cprof export: %s%s\n"):format(note.text, more))
+    terminal.say(("cprof %s: %s%s\n"):format(name, note.text, more))
   end
+end
+
+---Writes a profile, and says what is not as it was recorded.
+---@param profile cprof.Profile
+---@param row cprof.Format
+---@param target cprof.Writer
+---@param o cprof.ExportOptions
+---@param fail fun(message: string)
+---@param before? cprof.Profile  what it is compared with
+function command.write(profile, row, target, o, fail, before)
+  local produce, notes = export.prepare(profile, row, o, fail, before)
+  local ok, why = writer(target)(produce)
+  if ok and target == io.stdout then ok, why = io.stdout:flush() end
+  if not ok then fail(why) end
+  say(notes, row.name == "html" and "html" or "export")
 end
 
 function command.call(parsed, fail)
@@ -109,14 +124,10 @@ function command.call(parsed, fail)
   if unfit then fail(unfit:format(row.name)) end
   local fold = parsed.fold
   if parsed.no_fold then fold = false end
-  local produce, notes = export.prepare(profile, row, {
+  command.write(profile, row, target, {
     min_percent = parsed.min_percent, fold = fold, root = parsed.root,
     measure = parsed.measure,
   }, fail)
-  local ok, why = writer(target)(produce)
-  if ok and target == io.stdout then ok, why = io.stdout:flush() end
-  if not ok then fail(why) end
-  say(notes)
 end
 
 return command

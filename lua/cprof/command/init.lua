@@ -11,14 +11,16 @@ local terminal = require "cprof.command.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
+---@field takes_program? boolean  is what follows "--" one?
 ---@field define fun(parser)   declares options and arguments
+---@field optional? table<string, true>  options that need no value
 ---@field call? fun(parsed: table, fail: fun(message: string),
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "report", "annotate", "tree", "callgraph", "show",
-  "coverage", "diff", "merge", "export", "check", "calibrate", "completion",
-  "help" }
+local list = { "run", "attach", "top", "report", "annotate", "tree",
+  "callgraph", "show", "coverage", "diff", "merge", "join", "html", "export",
+  "push", "check", "calibrate", "completion", "help" }
 
 local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
@@ -151,6 +153,28 @@ local function join_negative(words)
   return out
 end
 
+-- "--sample" as "--sample=": what follows is not its value
+local function close_optional(words, optional)
+  local out = {}
+  for i, word in ipairs(words) do
+    out[i] = optional[word] and word .. "=" or word
+  end
+  return out
+end
+
+-- what is the command's own of its words, and the program after "--"
+local function split_program(words)
+  local command = known(words[1]) and command_named(words[1])
+  if not command or not command.takes_program then return words, nil end
+  for i, word in ipairs(words) do
+    if word == "--" then
+      return table.move(words, 1, i - 1, 1, {}),
+        table.move(words, i + 1, #words, 1, {})
+    end
+  end
+  return words, nil
+end
+
 ---@param words string[]  as the interpreter gives them
 return function(words)
   local before = loaded()
@@ -161,9 +185,14 @@ return function(words)
     local at, options = run.split(words, 2)
     local parsed = root:parse { "run", table.unpack(join_negative(options)) }
     terminal.ascii = terminal.ascii or parsed.ascii
-    return run.run(parsed, words, at, fail_as "cprof run", forget(before))
+    return run.run(parsed, words, at, fail_as "cprof run", forget(before),
+      options)
   end
-  local parsed = root:parse(join_negative(words))
+  local own, program = split_program(words)
+  local optional = known(words[1]) and command_named(words[1]).optional
+  local parsed = root:parse(join_negative(optional and
+    close_optional(own, optional) or own))
+  parsed.program = program
   if not parsed.command then
     print(root:get_help())
     os.exit(0, true)

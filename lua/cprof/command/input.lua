@@ -133,13 +133,14 @@ end
 ---An option's value as an integer from `least`.
 ---@param name string
 ---@param least integer
+---@param most? integer
 ---@return fun(s: string): integer?, string?
-function input.integer(name, least)
+function input.integer(name, least, most)
   return function(s)
     local n = math.tointeger(tonumber(s))
-    if n and n >= least then return n end
-    return nil, ("option '%s' must be an integer from %d, got '%s'"):format(
-      name, least, s)
+    if n and n >= least and n <= (most or n) then return n end
+    return nil, ("option '%s' must be an integer from %d%s, got '%s'"):format(
+      name, least, most and (" to %d"):format(most) or "", s)
   end
 end
 

@@ -1,9 +1,9 @@
 -- cprof merge: the sum of profiles, as a profile.
 
 local core = require "cprof.core"
-local compare = require "cprof.compare"
 local input = require "cprof.command.input"
 local merge = require "cprof.merge"
+local range = require "cprof.command.range"
 local terminal = require "cprof.command.terminal"
 
 local command = {
@@ -17,22 +17,12 @@ local command = {
 }
 
 function command.define(parser)
-  parser:argument("FILE", "Profiles, of the same mode and clock.")
+  parser:argument("FILE", "Profiles, of the same mode and clock, or " ..
+    "folders with them.")
     :target "files":args "+"
   parser:option("-o", "The file for the sum."):argname "OUT"
     :count "1":target "output":hidden_name "--output"
-end
-
--- what was recorded in another way than the first one
-local function notes(profiles)
-  local told = {}
-  for i = 2, #profiles do
-    for _, note in ipairs(compare.notes(profiles[1].meta, profiles[i].meta,
-      "be added up", function(way) return way.name == "runs" end)) do
-      if not told[note] then terminal.say("note: " .. note .. "\n") end
-      told[note] = true
-    end
-  end
+  range.define(parser)
 end
 
 -- the same file may have other names, too
@@ -41,20 +31,15 @@ local function plain(path)
 end
 
 function command.call(parsed, fail)
-  for _, path in ipairs(parsed.files) do
+  local files = range.files(parsed.files, fail)
+  for _, path in ipairs(files) do
     if plain(path) == plain(parsed.output) and not core.special(path) then
       fail(("-o %s is one of the profiles that are added up: name another " ..
         "file"):format(parsed.output))
     end
   end
-  local profiles = {}
-  local progress = terminal.progress "loading"
-  for i, path in ipairs(parsed.files) do
-    progress(("%d of %d"):format(i, #parsed.files))
-    profiles[i] = input.load(path, fail)
-  end
-  progress()
-  progress = terminal.progress("merging", input.long(parsed.files))
+  local profiles = range.profiles(files, parsed.since, parsed["until"], fail)
+  local progress = terminal.progress("merging", input.long(files))
   local all, why = merge.sum(profiles)
   if not all then
     progress()
@@ -62,7 +47,7 @@ function command.call(parsed, fail)
   end
   local ok, message = all:save(parsed.output)
   progress()
-  notes(profiles)
+  range.say_notes(profiles)
   if not ok then fail(message) end
 end
 

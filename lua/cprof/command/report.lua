@@ -1,6 +1,7 @@
 -- cprof report: functions by time.
 
 local input = require "cprof.command.input"
+local range = require "cprof.command.range"
 local summary = require "cprof.command.summary"
 local view = require "cprof.command.view"
 
@@ -29,7 +30,7 @@ end
 
 function report.define(parser)
   view.define(parser, "30; of the summary, as many as there are rows for",
-    "self; total with --mode=total")
+    "self; total with --mode=total", true)
   parser:option("--mode", "What is shown: a summary on one screen, " ..
     "functions by self or by total time, or by file.")
     :argname(table.concat(modes, "|")):convert(mode):default "summary"
@@ -39,10 +40,14 @@ function report.define(parser)
 end
 
 function report.call(parsed, fail)
+  if #parsed.files == 0 and (parsed.since or parsed["until"]) then
+    fail "--since and --until need files, or a folder"
+  end
   local profile = view.print(parsed.mode, parsed, fail)
-  if parsed.mode == "summary" and parsed.file ~= "-" and
-     parsed.format ~= "markdown" then
-    local line = summary.next(profile, parsed.file)
+  local file = parsed.files[1]
+  if parsed.mode == "summary" and file ~= "-" and
+     parsed.format ~= "markdown" and range.single(parsed.files, parsed) then
+    local line = summary.next(profile, file)
     if line then input.print(("\n%s\n"):format(line), fail) end
   end
 end

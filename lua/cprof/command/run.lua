@@ -29,7 +29,8 @@ local valued = {
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
 local optional = { ["--lines"] = true, ["--count"] = true,
-  ["--coverage"] = true, ["--trace"] = true, ["--memory"] = true }
+  ["--coverage"] = true, ["--trace"] = true, ["--sample"] = true,
+  ["--memory"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -56,6 +57,13 @@ function run.define(parser)
   parser:option("--coverage", "The same, and at the end which lines, " ..
     "branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
+  parser:option("--sample", "Look at what runs, RATE times a second: " ..
+    "true shares of time at hardly any cost, by line, too, without calls. " ..
+    "(default: not at all; without RATE: 1000)")
+    :argname "[=RATE]":convert(function(s)
+      if s == "" then return s end
+      return input.integer("--sample", 1, 10000)(s)
+    end)
   parser:option("--memory", "Count what is allocated, by function; with " ..
     "--lines, by line, too. live: also what of it is in use, from samples; " ..
     "all: from all blocks. Includes --gc, where that can be. (default: " ..
@@ -86,6 +94,11 @@ function run.define(parser)
   parser:option("--format", "Write FILE at the end, as of cprof export. " ..
     "(default: none; it is a profile, and written all the time)")
     :argname "FORMAT":choices(formats())
+  parser:flag("--html", "Write FILE at the end, as a page to look at in a " ..
+    "browser: --format=html.")
+  parser:flag("--both", "Run the program twice, for exact calls and for " ..
+    "its times, and join them. What the program does is done twice; what " ..
+    "it reads from standard input is there only once.")
   parser:flag("--quiet", "No report at the end.")
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
@@ -174,9 +187,10 @@ local function start_options(parsed, fail)
   local counted = counted_of(parsed)
   if #counted > 0 then modes[#modes + 1] = "count" end
   if parsed.trace then modes[#modes + 1] = "trace" end
+  if parsed.sample then modes[#modes + 1] = "sample" end
   if #modes > 1 then
-    fail("only one of --lines, --count or --coverage, and --trace can be " ..
-      "recorded at once")
+    fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
+      "can be recorded at once")
   end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
@@ -186,6 +200,7 @@ local function start_options(parsed, fail)
   return {
     mode = modes[1],
     lines = #patterns > 0 and patterns or nil,
+    rate = tonumber(parsed.sample),
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
@@ -202,6 +217,12 @@ end
 -- what is wrong with an output that is written at the end is better known
 -- at once
 local function check_output(parsed, fail)
+  if parsed.html then
+    if parsed.format and parsed.format ~= "html" then
+      fail "one of --html and --format"
+    end
+    parsed.format, parsed.output = "html", parsed.output or ""
+  end
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
   if parsed.output == "" then return end
@@ -257,8 +278,12 @@ end
 ---@param at integer             the first one that is the program's
 ---@param fail fun(message: string)
 ---@param forget fun()           what the program is not to find loaded
-function run.run(parsed, words, at, fail, forget)
+---@param given string[]         the options, as `split` has them
+function run.run(parsed, words, at, fail, forget, given)
   if parsed.after_signal then return ending.after_signal(parsed, fail) end
+  if parsed.both then
+    return require "cprof.command.both".run(parsed, words, given, at, fail)
+  end
   check_output(parsed, fail)
   local options = start_options(parsed, fail)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)

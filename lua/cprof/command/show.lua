@@ -32,7 +32,8 @@ function show.define(parser)
 end
 
 local columns = {
-  { title = "total" }, { title = "total %" }, { title = "calls" },
+  { title = "total" }, { title = "total %" },
+  { title = "calls", optional = true },
   { title = "function", left = true, least = 24, cut = format.cutname,
     code = true },
   { title = "from line", optional = true },
@@ -50,7 +51,7 @@ local function neighbour(view, entry)
   end
   return {
     time, { share, format.heat(entry.total_most, view.row.total_most) },
-    entry.label and "" or format.count(entry.calls),
+    entry.label and "" or format.calls(entry.calls),
     format.plain(entry.label or f.name),
     entry.line > 0 and tostring(entry.line) or "",
     { entry.label and "" or format.plain(name.where(f)), "dim" },
@@ -78,12 +79,13 @@ end
 local function head(view)
   local row, on = view.row, view.page
   on:title("", format.plain(row.title))
-  on:line(("%s total (%s %%), %s self (%s %%), %s call%s%s"):format(
+  on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total_most, row.total_bounded),
     on:share(row.total_most, row.total_bounded, view.whole),
     on:time(row.self_most, row.self_bounded),
     on:share(row.self_most, row.self_bounded, view.whole),
-    format.count(row.calls), row.calls == 1 and "" or "s",
+    row.calls and (", %s call%s"):format(format.count(row.calls),
+      row.calls == 1 and "" or "s") or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
   local allocated = allocations.sentence(view.profile, row.title)
@@ -121,7 +123,8 @@ local function lines(view)
   elseif not functions.has_lines(p, view.row) then
     view.page:line "no lines of this source were recorded"
   else
-    local listed = annotate.view(p, { expressions = p.meta.mode == "count" },
+    local listed = annotate.view(p, {
+      expressions = annotate.has_expressions(p) },
       view.page)
     listed.unfolded = f.kind == "Lua"
     local block = functions.block(listed, view.row)
@@ -148,7 +151,8 @@ function show.call(parsed, fail)
     limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
-                      unit = page.unit(profile) },
+                      unit = page.unit(profile),
+                      samples = page.samples(profile) },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

@@ -23,7 +23,10 @@ local function hottest(profile)
   for _, row in ipairs(list) do
     local f = row.func
     named[f.name] = (named[f.name] or 0) + 1
-    if not first and f.kind ~= "root" and row.calls > 0 then first = f end
+    if not first and f.kind ~= "root" and (row.calls or row.self_samples) > 0
+    then
+      first = f
+    end
   end
   if not first then return nil end
   return named[first.name] == 1 and first.name or first.title

@@ -1,6 +1,7 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
+local range = require "cprof.command.range"
 local report = require "cprof.report"
 
 local view = {}
@@ -9,8 +10,16 @@ local view = {}
 ---@param parser table
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
-function view.define(parser, limit, sort)
-  input.profile(parser)
+---@param several? boolean  it takes several profiles
+function view.define(parser, limit, sort, several)
+  if several then
+    parser:argument("FILE", "A profile, several, or a folder with some, " ..
+      "which are added up; -: standard input. Without it: what was " ..
+      "recorded last."):target "files":args "*"
+    range.define(parser)
+  else
+    input.profile(parser)
+  end
   parser:option("--limit", ("Most rows. (default: %s)"):format(limit))
     :argname "N":convert(input.integer("--limit", 1))
   parser:option("--min-percent", "Least share of the time of a row. " ..
@@ -32,7 +41,13 @@ end
 ---@param fail fun(message: string)
 ---@return cprof.Profile
 function view.print(mode, parsed, fail)
-  local profile = input.load(parsed.file, fail)
+  local profile
+  if parsed.files and not range.single(parsed.files, parsed) then
+    profile = range.load(parsed.files, parsed, fail)
+  else
+    profile = input.load(parsed.file or parsed.files and parsed.files[1],
+      fail)
+  end
   local nothing = report.nothing(profile, parsed.filter)
   if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
   input.print(input.ask(fail, profile, "report", {

@@ -56,7 +56,7 @@ local function functions_of(p, source, count)
     if f.source == source.source then
       -- what ran when recording began was called, if not counted
       add(f, f.kind == "main" and "main chunk" or f.name,
-        math.max(f.calls, 1))
+        math.max(f.calls or 1, 1))
       met[f.line << 32 | f.last_line] = true
     end
   end

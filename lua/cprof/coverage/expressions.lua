@@ -93,25 +93,8 @@ local function stands_at(tokens, begins, p, i)
   return token
 end
 
----@param map cprof.TokenMap
----@param counted table<cprof.MappedPrototype, cprof.Sums>
----@return cprof.Expression[]
-function expressions.of(map, counted)
-  local count = {}
-  local begins, ends = extents(map.tokens)
-  for _, p in ipairs(map.prototypes) do
-    local live = instructions.reachable(p.code)
-    for i = 1, #p.code do
-      local token = p.token[i] and stands_at(map.tokens, begins, p, i)
-      local ran = counted[p].ran[i]
-      if (live[i] or ran > 0) and token and
-         not structure[map.tokens.kind[token]] and
-         counts_for_token(p.code, i) then
-        -- what comes behind it there uses its value
-        count[token] = count[token] or ran
-      end
-    end
-  end
+-- the parts of a source, by what its tokens have
+local function parts(map, count, begins, ends)
   for token = 2, map.tokens.n do
     -- it tests, or puts into place, the operand before it
     if follows_operand[map.tokens.kind[token]] then
@@ -131,6 +114,51 @@ function expressions.of(map, counted)
     end
   end
   return out
+end
+
+---The same by the time of instructions, in ns.
+---@param map cprof.TokenMap
+---@param times table<cprof.MappedPrototype, integer[]>
+---@return cprof.Expression[]
+function expressions.times(map, times)
+  local count, place = {}, {}
+  local begins, ends = extents(map.tokens)
+  for token = 2, map.tokens.n do
+    if follows_operand[map.tokens.kind[token]] then
+      place[token] = begins[token - 1] or token - 1
+    end
+  end
+  for _, p in ipairs(map.prototypes) do
+    for i, ns in ipairs(times[p]) do
+      local token = ns > 0 and p.token[i] and
+        stands_at(map.tokens, begins, p, i)
+      token = place[token] or token
+      if token then count[token] = (count[token] or 0) + ns end
+    end
+  end
+  return parts(map, count, begins, ends)
+end
+
+---@param map cprof.TokenMap
+---@param counted table<cprof.MappedPrototype, cprof.Sums>
+---@return cprof.Expression[]
+function expressions.of(map, counted)
+  local count = {}
+  local begins, ends = extents(map.tokens)
+  for _, p in ipairs(map.prototypes) do
+    local live = instructions.reachable(p.code)
+    for i = 1, #p.code do
+      local token = p.token[i] and stands_at(map.tokens, begins, p, i)
+      local ran = counted[p].ran[i]
+      if (live[i] or ran > 0) and token and
+         not structure[map.tokens.kind[token]] and
+         counts_for_token(p.code, i) then
+        -- what comes behind it there uses its value
+        count[token] = count[token] or ran
+      end
+    end
+  end
+  return parts(map, count, begins, ends)
 end
 
 return expressions

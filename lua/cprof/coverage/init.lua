@@ -5,6 +5,7 @@ local branches = require "cprof.coverage.branches"
 local defined = require "cprof.coverage.defined"
 local expressions = require "cprof.coverage.expressions"
 local instructions = require "cprof.instructions"
+local sampled = require "cprof.sampled"
 local tokenmap = require "cprof.coverage.tokenmap"
 
 local coverage = {}
@@ -57,6 +58,26 @@ local function sums(p, source, map)
   return out
 end
 
+-- the time of each instruction, by prototype; nil: likewise
+local function times(p, source, map)
+  local out = {}
+  for _, mapped in ipairs(map.prototypes) do
+    out[mapped] = {}
+    for i = 1, #mapped.code do out[mapped][i] = 0 end
+  end
+  for _, f in ipairs(p.functions) do
+    if f.source == source and f.counters then
+      local c = instructions.read(f.counters)
+      local mapped = tokenmap.find(map, f, c.code)
+      if not mapped then return nil end
+      for i, ns in ipairs(sampled.times(c, true)) do
+        out[mapped][i] = out[mapped][i] + ns
+      end
+    end
+  end
+  return out
+end
+
 -- why the tokens of a source cannot be told
 local function unmapped(source)
   if source.mixed then
@@ -78,9 +99,13 @@ local function covered(p, key)
     out.note = why .. ": only lines are known"
     return out
   end
-  local counted = sums(p, key, map)
+  local counted = (p.samples and times or sums)(p, key, map)
   if not counted then
     out.note = "the text is not all that ran: only lines are known"
+    return out
+  end
+  if p.samples then
+    out.expressions = expressions.times(map, counted)
     return out
   end
   out.expressions = expressions.of(map, counted)
@@ -95,7 +120,10 @@ local known = setmetatable({}, { __mode = "k" })
 ---@param source string
 ---@return cprof.Covered?
 function coverage.of(p, source)
-  if p.meta.mode ~= "count" or not p.sources[source] then return nil end
+  if p.meta.mode ~= "count" and not p.samples or
+     not p.sources[source] then
+    return nil
+  end
   local all = known[p] or {}
   known[p] = all
   all[source] = all[source] or covered(p, source)

@@ -1,4 +1,4 @@
--- The prototypes of a chunk, as `string.dump` of Lua 5.4 writes them.
+-- The prototypes of a chunk, as `string.dump` of Lua 5.4 and 5.5 writes them.
 
 local byte, unpack = string.byte, string.unpack
 
@@ -13,84 +13,134 @@ local undump = {}
 -- a byte of the line table that stands for an absolute line
 local absolute <const> = -0x80
 
--- what comes before the code of the main function
-local header <const> = #"\27Lua" + 2 + #"\x19\x93\r\n\x1a\n" + 3 + 8 + 8 + 1
+---@class cprof.Dump
+---@field s string
+---@field at integer
+---@field out cprof.Prototype[]
+---@field later boolean      the form of Lua 5.5
+local Dump = {}
+Dump.__index = Dump
+
+---@return integer
+function Dump:byte()
+  self.at = self.at + 1
+  return byte(self.s, self.at - 1)
+end
+
+-- The eighth bit marks the last group, or, in 5.5, all others.
+function Dump:varint()
+  local n, last = 0, self.later and 0 or 0x80
+  repeat
+    local b = self:byte()
+    n = n << 7 | b & 0x7f
+  until b & 0x80 == last
+  return n
+end
+
+-- In 5.5, 0 stands for a string that was there before, and the zero at the
+-- end is there, too.
+function Dump:text()
+  local size = self:varint()
+  if self.later then
+    if size == 0 then self:varint() else self.at = self.at + size end
+  elseif size > 0 then self.at = self.at + size - 1 end
+end
+
+function Dump:align()
+  if self.later then self.at = (self.at + 2 & ~3) + 1 end
+end
+
+function Dump:constants()
+  for _ = 1, self:varint() do
+    local kind = self:byte()
+    if kind == 0x03 and self.later then self:varint()
+    elseif kind == 0x03 or kind == 0x13 then self.at = self.at + 8
+    elseif kind == 0x04 or kind == 0x14 then self:text()
+    end
+  end
+end
+
+-- lines that are absolute, by instruction from 0 on
+function Dump:known()
+  local known, n = {}, self:varint()
+  if n > 0 then self:align() end
+  for _ = 1, n do
+    if self.later then
+      local i, line = unpack("=i4i4", self.s, self.at)
+      known[i] = line
+      self.at = self.at + 8
+    else
+      local i = self:varint()
+      known[i] = self:varint()
+    end
+  end
+  return known
+end
+
+function Dump:line_table(p)
+  local n = self:varint()
+  local deltas, line = self.at, p.line
+  self.at = self.at + n
+  local known, lines = self:known(), {}
+  for i = 0, n - 1 do
+    local delta = unpack("b", self.s, deltas + i)
+    line = delta == absolute and known[i] or line + delta
+    lines[i + 1] = line
+  end
+  p.lines = lines
+end
+
+function Dump:prototype()
+  local p = { code = {} }
+  self.out[#self.out + 1] = p
+  if not self.later then self:text() end
+  p.line, p.last_line = self:varint(), self:varint()
+  self.at = self.at + 3
+  local n = self:varint()
+  self:align()
+  for i = 1, n do
+    p.code[i] = unpack("=I4", self.s, self.at)
+    self.at = self.at + 4
+  end
+  self:constants()
+  local upvalues = self:varint()
+  self.at = self.at + 3 * upvalues
+  for _ = 1, self:varint() do self:prototype() end
+  if self.later then self:text() end
+  self:line_table(p)
+  for _ = 1, self:varint() do
+    self:text()
+    self:varint()
+    self:varint()
+  end
+  for _ = 1, self:varint() do self:text() end
+end
+
+local data <const> = "\x19\x93\r\n\x1a\n"
+
+-- What a dump begins with, and how much comes before the main function: a
+-- header, and the number of upvalues.
+local forms <const> = {
+  { start = "\27Lua\x54\0" .. data .. "\4\8\8", size = 15 + 8 + 8 + 1,
+    later = false },
+  { start = "\27Lua\x55\0" .. data .. "\4", later = true,
+    size = 12 + 1 + 4 + 1 + 4 + 1 + 8 + 1 + 8 + 1 },
+}
 
 ---The prototypes in the order of the text; nil where the form is another.
 ---@param chunk function
 ---@return cprof.Prototype[]?
 function undump.prototypes(chunk)
-  local s, out = string.dump(chunk), {}
-  if s:sub(1, 6) ~= "\27Lua\x54\0" or s:sub(13, 15) ~= "\4\8\8" then
-    return nil
-  end
-  local at = header + 1
-
-  local function varint()
-    local n = 0
-    repeat
-      local b = byte(s, at)
-      n, at = n << 7 | b & 0x7f, at + 1
-    until b & 0x80 ~= 0
-    return n
-  end
-
-  local function text()
-    local size = varint()
-    if size > 0 then at = at + size - 1 end
-  end
-
-  local function constants()
-    for _ = 1, varint() do
-      local kind = byte(s, at)
-      at = at + 1
-      if kind == 0x03 or kind == 0x13 then at = at + 8
-      elseif kind == 0x04 or kind == 0x14 then text()
-      end
+  local s = string.dump(chunk)
+  for _, form in ipairs(forms) do
+    if s:sub(1, #form.start) == form.start then
+      local dump = setmetatable({ s = s, at = form.size + 1, out = {},
+                                  later = form.later }, Dump)
+      dump:prototype()
+      return dump.at == #s + 1 and dump.out or nil
     end
   end
-
-  local prototype
-
-  local function line_table(p)
-    local n = varint()
-    local deltas = at
-    at = at + n
-    local lines, line = {}, p.line
-    local known = {}
-    for _ = 1, varint() do
-      local i = varint()
-      known[i] = varint()
-    end
-    for i = 0, n - 1 do
-      local delta = unpack("b", s, deltas + i)
-      line = delta == absolute and known[i] or line + delta
-      lines[i + 1] = line
-    end
-    p.lines = lines
-  end
-
-  function prototype()
-    local p = { code = {} }
-    out[#out + 1] = p
-    text()
-    p.line, p.last_line = varint(), varint()
-    at = at + 3
-    for i = 1, varint() do
-      p.code[i] = unpack("=I4", s, at)
-      at = at + 4
-    end
-    constants()
-    local upvalues = varint()
-    at = at + 3 * upvalues
-    for _ = 1, varint() do prototype() end
-    line_table(p)
-    for _ = 1, varint() do text() varint() varint() end
-    for _ = 1, varint() do text() end
-  end
-
-  prototype()
-  return at == #s + 1 and out or nil
+  return nil
 end
 
 return undump

@@ -82,7 +82,8 @@ local function header(p, out, calls)
   end
   out "positions: line\n"
   if encode.counts(p) then out "event: Ir : Lua instructions\n" end
-  out(("events: %s Calls%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
+  out(("events: %s %s%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
+    p.samples and "Samples" or "Calls",
     p.meta.memory and " Allocations Bytes" or ""))
   out(("summary: %d %d%s\n"):format(p.program_ns, calls,
     p.meta.memory and (" %d %d"):format(allocations.root(p).total_allocs,
@@ -94,8 +95,9 @@ local function write_row(row, out, file, label)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
   local known = row.known or { 0, 0, 0 }
-  out(("%d %d %d%s\n"):format(first, row.self_ns - known[1], row.calls,
-    row.bytes and tail(row.allocs - known[2], row.bytes - known[3]) or ""))
+  out(("%d %d %d%s\n"):format(first, row.self_ns - known[1],
+    row.calls or row.self_samples, row.bytes and
+      tail(row.allocs - known[2], row.bytes - known[3]) or ""))
   for _, own in ipairs(row.own or {}) do
     out(("%d %d 0%s\n"):format(own[1], own[2],
       row.bytes and tail(own[3], own[4]) or ""))
@@ -106,10 +108,12 @@ local function write_row(row, out, file, label)
     out(("cfl=%s\n"):format(file(file_of(edge.callee.func))))
     out(("cfn=%s\n"):format(label(edge.callee.label)))
     -- what ran when recording began was called, too, if not counted
-    out(("calls=%d %d\n"):format(math.max(edge.calls, 1),
+    out(("calls=%d %d\n"):format(math.max(edge.calls or 1, 1),
       encode.first(edge.callee.func)))
     out(("%d %d %d%s\n"):format(line > 0 and line or first,
-      edge.total_in_ns, edge.calls_in, tail(edge.allocs, edge.bytes)))
+      edge.total_in_ns,
+      edge.calls and edge.calls_in or edge.total_in_samples,
+      tail(edge.allocs, edge.bytes)))
   end
 end
 
@@ -122,7 +126,9 @@ function callgrind.size(f) return { once = #f.title + 120 } end
 function callgrind.write(p, out)
   local rows, edges = p:sums(function(f) return f.title end, true)
   local calls = 0
-  for _, row in ipairs(rows) do calls = calls + row.calls end
+  for _, row in ipairs(rows) do
+    calls = calls + (row.calls or row.self_samples)
+  end
   for _, edge in ipairs(edges) do
     local from = edge.caller
     from.edges = from.edges or {}

@@ -34,15 +34,18 @@ local function heads(p)
 end
 
 local tail <const> =
-  '%s%s,"dur":%s,"args":{"calls":%d,"self_ns":%d%s}}'
+  '%s%s,"dur":%s,"args":{"%s":%d,"self_ns":%d%s}}'
 
 local function slices(p, out)
   local head, at = heads(p), 0
-  for _, depth, func, line, calls, self_ns, total_ns in core.walk(p.nodes) do
+  for _, depth, func, line, calls, self_ns, total_ns, raw in
+      core.walk(p.nodes) do
     -- the root only stands for itself
     local ns = depth > 0 and total_ns or self_ns
     if ns > 0 then
-      out(tail:format(head[func], stamp(at), stamp(ns), calls, self_ns,
+      out(tail:format(head[func], stamp(at), stamp(ns),
+        p.samples and "samples" or "calls", p.samples and raw or calls,
+        self_ns,
         line > 0 and ',"call_line":' .. line or ""))
     end
     at = at + self_ns

@@ -15,6 +15,10 @@ local allocated = { "self_allocs", "self_bytes", "total_allocs",
 local counted_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "instructions", "total_instructions", "max_depth" }
 
+-- those of samples
+local sampled_fields = { "id", "name", "title", "kind", "source", "line",
+  "last_line", "self_samples", "total_samples", "self_ns", "total_ns" }
+
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
   return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
@@ -29,7 +33,8 @@ end
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
-  local columns = encode.counts(p) and counted_fields or fields
+  local columns = encode.counts(p) and counted_fields or
+    p.samples and sampled_fields or fields
   if p.meta.memory then
     columns = table.move(columns, 1, #columns, 1, {})
     table.move(allocated, 1, #allocated, #columns + 1, columns)

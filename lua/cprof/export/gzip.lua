@@ -30,4 +30,36 @@ function gzip.writer(out)
   end
 end
 
+local function crc_table()
+  local out = {}
+  for i = 0, 255 do
+    local n = i
+    for _ = 1, 8 do
+      n = n & 1 == 1 and 0xEDB88320 ~ n >> 1 or n >> 1
+    end
+    out[i] = n
+  end
+  return out
+end
+
+-- most bytes of a block that is not compressed
+local block <const> = 65535
+
+---The same bytes as gzip, without any library: nothing is compressed.
+---@param s string
+---@return string
+function gzip.stored(s)
+  local known, crc = crc_table(), 0xFFFFFFFF
+  for i = 1, #s do crc = known[(crc ~ s:byte(i)) & 255] ~ crc >> 8 end
+  local out = { "\x1f\x8b\8\0\0\0\0\0\0\xff" }
+  for at = 1, math.max(#s, 1), block do
+    local part = s:sub(at, at + block - 1)
+    local last = at + block > #s and 1 or 0
+    out[#out + 1] = string.pack("<BI2I2", last, #part, ~#part & 0xFFFF)
+    out[#out + 1] = part
+  end
+  out[#out + 1] = string.pack("<I4I4", crc ~ 0xFFFFFFFF, #s & 0xFFFFFFFF)
+  return table.concat(out)
+end
+
 return gzip

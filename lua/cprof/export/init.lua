@@ -18,8 +18,9 @@ local limit <const>, depth <const> = export.limit, export.depth
 
 ---@class cprof.Format
 ---@field name string
----@field module string       has write(profile, out), and size(f, lines) of
----    a function that has time on so many lines
+---@field module string       has write(profile, out, whole), where `whole` is
+---    the profile before nodes were added up, and size(f, lines) of a
+---    function that has time on so many lines
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
 ---@field times? boolean       can nothing but times be its figures?
@@ -68,6 +69,8 @@ export.formats = {
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
+  { name = "html", module = "cprof.html", tree = true,
+    limit = 12000000, description = "a page to look at in a browser" },
 }
 
 local function names(passes)
@@ -97,7 +100,7 @@ end
 ---@return string?
 function export.unfit(profile, row)
   local mode = profile.meta.mode
-  if row.lines and not lines.recorded(profile) then
+  if row.lines and (profile.samples or not lines.recorded(profile)) then
     return ('format %%s needs a profile of mode "line" or "count", this one ' ..
       'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.branches and mode ~= "count" then
@@ -116,17 +119,22 @@ end
 ---@param row cprof.Format
 ---@param o cprof.ExportOptions     that are valid
 ---@param fail fun(message: string) called with what is wrong; must not return
+---@param before? cprof.Profile     a format that compares: with what
 ---@return fun(out: fun(s: string)) produce
 ---@return cprof.ExportNote[] notes
-function export.prepare(profile, row, o, fail)
+function export.prepare(profile, row, o, fail, before)
   local found, module = pcall(require, row.module)
   if not found then fail(("format %s: %s"):format(row.name, module)) end
   if not row.tree then
     return function(out) module.write(profile, out) end, {}
   end
   local pruned, why = prune.profile(profile, row, module, o)
-  if not pruned then fail(why) end
-  return function(out) module.write(pruned, out) end, pruned.notes
+  if not pruned then fail(("option 'root': %s"):format(why)) end
+  local earlier = before and prune.profile(before, row, module, {
+    min_percent = o.min_percent })
+  return function(out)
+    module.write(pruned, out, profile, earlier)
+  end, pruned.notes
 end
 
 local function texts(notes)

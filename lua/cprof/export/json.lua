@@ -30,6 +30,10 @@
 --   sources     by source where more than lines are known: expressions,
 --               branches
 --
+-- In mode "sample", samples stand in the place of calls: there is "samples",
+-- their number, and nodes are [parent, func, call_line, self_samples,
+-- self_ns, total_ns, total_samples].
+--
 -- Bytes that are not valid UTF-8 are \ddd in strings, as in Lua.
 
 local core = require "cprof.core"
@@ -59,6 +63,14 @@ local counted = {
     "other_way", "other_count" },
 }
 
+-- the same of samples
+local sampled = {
+  functions = { "id", "name", "title", "kind", "source", "line", "last_line",
+    "self_samples", "total_samples", "self_ns", "total_ns" },
+  nodes = { "parent", "func", "call_line", "self_samples", "self_ns",
+    "total_ns", "total_samples" },
+  lines = line_fields,
+}
 -- a list, and what follows it
 local function joined(list, more)
   local out = table.move(list, 1, #list, 1, {})
@@ -102,6 +114,7 @@ local function nodes(p, out, fields)
     local figures = table.pack(core.node(p.nodes, i))
     figures[#fields + 1] = memory and (",%d,%d"):format(figures[10],
       figures[11]) or ""
+    if p.samples then figures[4], figures[7] = figures[7], figures[8] end
     out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
       #fields + 1)))
   end
@@ -110,7 +123,8 @@ end
 local function lines(list, out, memory)
   local separator = "\n"
   for n, line in ipairs(list) do
-    if line.active or line.hits > 0 or line.calls > 0 then
+    if line.active or line.hits > 0 or line.calls > 0 or
+       line.self_ns > 0 or memory and line.allocs > 0 then
       out(("%s[%d,%d,%d,%d,%d,%s,%d"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))
@@ -180,12 +194,14 @@ end
 ---@param out fun(s: string)
 function whole.write(p, out)
   local counts = encode.counts(p)
-  local fields = counts and counted or { functions = function_fields,
-    nodes = node_fields, lines = line_fields }
+  local fields = counts and counted or p.samples and sampled or {
+    functions = function_fields, nodes = node_fields, lines = line_fields }
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
-  out((',\n"%s":%d,\n"meta":'):format(counts and "instructions" or
-    "program_ns", p.program_ns))
+  out((',\n"%s":%d,'):format(counts and "instructions" or "program_ns",
+    p.program_ns))
+  if p.samples then out(('\n"samples":%d,'):format(p.samples)) end
+  out '\n"meta":'
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
   for i, f in ipairs(p.functions) do

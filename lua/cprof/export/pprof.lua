@@ -53,7 +53,8 @@ local function header(p, out, id)
   local main = id(counts and "instructions" or "time")
   local unit = integer(1, main) ..
     integer(2, id(counts and "count" or "nanoseconds"))
-  out(bytes(1, integer(1, id "calls") .. integer(2, id "count")))
+  out(bytes(1, integer(1, id(p.samples and "samples" or "calls")) ..
+    integer(2, id "count")))
   out(bytes(1, unit))
   if p.meta.memory then
     out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
@@ -199,8 +200,9 @@ function pprof.write(p, write)
   local id = strings(out)
   header(p, out, id)
   local stack, by = stacks(p, out, id), spreads(p)
-  for _, depth, func, line, calls, ns, _, allocs, space, blocks, live in
+  for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live in
     core.walk(p.nodes) do
+    if p.samples then calls = raw end
     local owner = stack.enter(depth, func, line)
     local lines, rest, any = divided(by, owner, { ns, allocs, space,
       math.max(blocks, 0), math.max(live, 0) })

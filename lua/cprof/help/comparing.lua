@@ -1,6 +1,6 @@
 return {
   title = "Comparing profiles",
-  summary = "how diff, check and merge find functions after an edit",
+  summary = "diff, check, merge and join: functions after an edit",
   text = [[
 `cprof diff BEFORE AFTER` shows what changed, `cprof check --budget FILE` fails when there are more calls, line hits or nodes than the budget has, and `cprof merge` adds up profiles of many runs.
 
@@ -11,7 +11,9 @@ return {
 | points | by how many percentage points its share of the program's time changed: from 20 % to 35 % is `+15.0`. It falls when others take longer |
 | was | `new`, `gone`, or the name and place that it had |
 
-All three find a function again after an edit: by name and source, then by its code, wherever that is now, then by the nearest line. Functions without a name are found by the function around them and their order in it.
+`cprof join COUNTS TIMES` gives the calls of one run the times of another: exact counts without what counting costs. A time goes to the same call path, whatever the lines of calls are; where the first run does not have it, to the nodes of the same function, in proportion to their calls; else it stays where it was, without calls. The report says how much of the time each of these is. `cprof run --both script.lua` runs a program twice and joins the two.
+
+All of them find a function again after an edit: by name and source, then by its code, wherever that is now, then by the nearest line. Functions without a name are found by the function around them and their order in it.
 
 A budget counts what is the same on every machine; times decide nothing. A budget none of whose entries are found fails. `cprof check --update` writes a budget.
 

@@ -2,15 +2,17 @@ return {
   title = "The environment",
   summary = "cprof.auto, environment variables, exit statuses",
   text = [[
-A program that cannot be started with `cprof run` can require `cprof.auto`, which does nothing unless the environment asks for it:
+A program that cannot be started with `cprof run` can require `cprof.auto`. It records at once when the environment asks for it, else when `cprof attach` or a signal does (`cprof help attaching`):
 
+    lua5.4 -lcprof.auto script.lua
     CPROF=1 lua5.4 -lcprof.auto script.lua
     CPROF_OPTIONS="mode=line,lines=parser,file=run-%p.cprof" lua5.4 -lcprof.auto script.lua
 
 | variable | |
 |---|---|
-| `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends |
+| `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends; `0`: it does nothing |
 | `CPROF_OPTIONS` | the same, with options of `start`, separated by commas (`\,` is one in a value); lists have their name several times |
+| `CPROF_SIGNAL` | the signal that begins and ends a recording (default: `USR2`; `0`: none); with it, `CPROF_OPTIONS` are those of such recordings |
 | `CPROF_INTERNALS` | `0`: ask only Lua's public functions, which costs more |
 | `NO_COLOR` | reports have no colours unless an option asks for them |
 

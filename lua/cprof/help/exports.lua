@@ -21,6 +21,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `luacov` | mode `"line"` or `"count"`: the hits of lines, as `luacov.stats.out` | LuaCov and its reporters |
 | `json` | all of the profile but its frames, as `lua/cprof/export/json.lua` describes | your programs |
 | `csv` | a row for each function, with the fields of `profile.functions` | spreadsheets |
+| `html` | all of it, as a page | browsers: `cprof help page` |
 
 | option | default | |
 |---|---|---|

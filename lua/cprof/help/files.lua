@@ -18,6 +18,17 @@ assert(profile:save "copy.cprof")
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
 - Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused, and so are damaged files as far as the damage shows: figures that were changed are not noticed. Only those who may write to a file can harm the program that records into it.
 
+## Continuous recordings
+
+`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, each event is in one of them. The file changes at the first event after the time is over; beginning one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`.
+
+    cprof report runs/ --since 10m
+    cprof report runs/ --since 2026-11-22T06:00:00Z --until 2026-11-22T07:00:00Z
+    cprof diff runs/ --since 1h        # before and since then
+    cprof merge -o hour.cprof runs/ --since 1h
+
+`report`, `diff` and `merge` add up the recordings of a folder, or those that match a pattern. `--since` and `--until` choose by when a recording began: an age (`30s`, `10m`, `2h`, `1d`) or a time in UTC.
+
 ## What was recorded last
 
 Commands without a FILE read what `cprof run` recorded last, also with `-o`. `cprof diff` without files compares the recording before it with it.

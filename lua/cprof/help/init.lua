@@ -9,9 +9,9 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "recording", "reports", "sources", "coverage",
-  "names", "profile", "files", "comparing", "exports", "frames", "view",
-  "environment" }
+local list = { "library", "recording", "sampling", "reports", "sources",
+  "coverage", "names", "profile", "files", "comparing", "page", "top",
+  "exports", "frames", "view", "attaching", "fleet", "environment" }
 
 ---The names of all topics.
 ---@return string[]

@@ -26,6 +26,7 @@ print(profiler.report())
 | `wrap(name, f)` | a function that calls `f` within a zone |
 | `frame(record)` | ends a frame of a game or server; `false`: this one is not kept |
 | `view(profile)` | an interactive view, as data, of a profile or of what is being recorded |
+| `listen(signal, options)` | from now on, a signal begins a recording and the next one ends it; see `cprof help attaching` |
 | `calibrate(options)` | what recording with these options costs per event, in ns, measured anew; `nil` and a reason when it cannot be known |
 
 Zones and functions stand in one tree. A zone ends with the call that entered it at the latest, also when an error ends that call. `leave` without `enter`, or with another name, is an error.

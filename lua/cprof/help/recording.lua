@@ -4,8 +4,9 @@ return {
   text = [[
 | option | default | |
 |---|---|---|
-| `mode` | `"call"` | `"line"`: also hits and time of each line, and the calls made from it; `"trace"`: also writes each enter and leave as it happens; `"count"`: how often each instruction ran, without times |
-| `lines` | all | mode `"line"` or `"count"`: a list of Lua patterns on source paths: only lines, or instructions, of these sources; the rest runs at the cost of mode `"call"` |
+| `mode` | `"call"` | `"line"`: also hits and time of each line, and the calls made from it; `"trace"`: also writes each enter and leave as it happens; `"count"`: how often each instruction ran, without times; `"sample"`: what runs is looked at `rate` times a second, see [Sampling](#sampling) |
+| `rate` | `1000` | mode `"sample"`: times a second, from 1 to 10000 |
+| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of Lua patterns on source paths: only lines, or instructions, of these sources; the rest runs at the cost of mode `"call"` |
 | `include` | all | a list of Lua patterns on source path or title (`name (file:line)`): only these functions |
 | `exclude` | none | not these; their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
@@ -16,7 +17,9 @@ return {
 | `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in mode `"line"` by line; `"live"`: also what of it is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`: bytes from sample to sample, on average; `1`: all blocks are known, for 64 bytes of memory or so for each that is in use |
 | `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due |
-| `file` | none | record into this file instead of memory; `%p` in its name becomes the number of the process |
+| `file` | none | record into this file instead of memory; in its name, `%p` becomes the number of the process, `%t` the time in UTC (`20261122T065108Z`), `%n` a running number |
+| `every` | none | after so many seconds, the file is complete, and another one is begun; its name needs `%t` or `%n` |
+| `keep` | all | with `every`: of the files of this recording, only the newest so many are kept |
 | `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start, and when leaving the duration in ns |
 | `history` | `128` | most frames to keep, with each function's times; `"full"`: with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: the last 32 frames over budget are kept with all their nodes |

@@ -2,7 +2,7 @@ return {
   title = "Annotated sources",
   summary = "figures beside each line; the options of annotate",
   text = [[
-They need mode `"line"`: `cprof run --lines script.lua`, or `start { mode = "line" }`; or mode `"count"`, where `instr`, the instructions that ran on the line, is in the place of times. Without a source, they show the functions that took 90 % of the self time, hottest first, as many as fit the screen. With one, all of it, named as reports show it or as `debug.getinfo` does.
+They need mode `"line"`: `cprof run --lines script.lua`, or `start { mode = "line" }`; or mode `"sample"`, which has no hits; or mode `"count"`, where `instr`, the instructions that ran on the line, is in the place of times. Without a source, they show the functions that took 90 % of the self time, hottest first, as many as fit the screen. With one, all of it, named as reports show it or as `debug.getinfo` does.
 
 | column | what it is |
 |---|---|
@@ -18,7 +18,7 @@ A function that is called by a tail call counts as called from the line that cal
 | `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`: bytes that were allocated, allocations, or bytes in use are in the place of times |
 | `relative` | `"file"` | to the hottest line of the file, or of the `"project"` |
 | `coverage` | `false` | `true`: lines that never ran are counted and shown |
-| `expressions` | `false` | `true`, in mode `"count"`: shade the parts of lines by their counts; where these differ, they are told underneath |
+| `expressions` | `false` | `true`, in mode `"count"`: shade the parts of lines by their counts; where these differ, they are told underneath; in mode `"sample"`: the same with their shares of the time |
 | `context` | all lines | lines shown around hot ones; others fold. 2 without a source |
 | `min_percent` | 0.1 or 1 | least share of the time of a hot line, of one source or of several |
 | `sort` | `"line"` | `"self"`, `"hits"`: a list of the hottest lines of all sources |

@@ -9,7 +9,7 @@ local select = require "cprof.report.select"
 
 local columns = {
   { title = "total" }, { title = "total %" }, { title = "self" },
-  { title = "calls" },
+  { title = "calls", optional = true },
   { title = "function", left = true, least = 24, cut = format.cutname },
   { title = "from line", optional = true },
   { title = "defined", left = true, least = 18, cut = format.cutpath },
@@ -31,7 +31,7 @@ local function cell(view, figures, func, label, style)
   return {
     { total, style }, { share, style },
     { page:time(figures.self_most, figures.self_bounded), style },
-    { format.count(figures.calls), style },
+    { format.calls(figures.calls), style },
     { label .. format.plain(func.name), style },
     line > 0 and tostring(line) or "",
     { format.plain(name.where(func)), "dim" },

@@ -9,7 +9,7 @@ local select = require "cprof.report.select"
 local columns = {
   { title = "self" }, { title = "self %" },
   { title = "total" }, { title = "total %" },
-  { title = "calls" },
+  { title = "calls", optional = true },
   { title = "file and functions", left = true, least = 30, code = true },
   { title = "line" },
 }
@@ -28,7 +28,7 @@ local function cell(view, row, label, line, style)
       style or format.heat(row.self_most, view.hottest) },
     { page:time(row.total_most, row.total_bounded), style },
     { page:share(row.total_most, row.total_bounded, whole), style },
-    { format.count(row.calls), style },
+    { format.calls(row.calls), style },
     { format.plain(label), style },
     line,
   }
@@ -64,7 +64,7 @@ return function(view)
   for _, sub in ipairs(files) do
     all.self_ns = all.self_ns + sub.self_ns
     all.self_raw_ns = all.self_raw_ns + sub.self_ns
-    all.calls = all.calls + sub.calls
+    all.calls = sub.calls and all.calls + sub.calls
     if members[sub.title] then
       cells[#cells + 1] = cell(view, sub, sub.title, "", "bold")
       for _, row in ipairs(members[sub.title]) do

@@ -17,7 +17,7 @@ local function columns(by)
     { title = other }, { title = other .. " %" },
     { title = "alloc", optional = true },
     { title = "allocs", optional = true },
-    { title = "calls" },
+    { title = "calls", optional = true },
     { title = "function", left = true, least = 24, cut = format.cutname,
       code = true },
     { title = "defined", left = true, least = 14, cut = format.cutpath,
@@ -63,7 +63,7 @@ local function cells_of(view, by, rows)
     cells[i] = {
       time, { share, format.heat(row[by .. "_most"], hottest) },
       other, other_share, allocated(row, "bytes"), allocated(row, "allocs"),
-      format.count(row.calls),
+      format.calls(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },
     }

@@ -5,6 +5,7 @@
 local bound = require "cprof.bound"
 local core = require "cprof.core"
 local format = require "cprof.format"
+local name = require "cprof.name"
 
 local folded = {}
 
@@ -47,14 +48,15 @@ function folded.new(profile, base)
   local callees, count = core.callees(nodes)
   return setmetatable({ nodes = nodes, callees = callees, count = count,
     funcs = funcs, meta = profile.meta,
+    sampled = profile.samples ~= nil,
     most = bound.most(profile) }, Folded)
 end
 
 -- fact ×150
 local function label(func, depth, meta)
-  local name = format.plain(func.name)
-  if depth < 2 then return name end
-  return ("%s ×%s"):format(name, bound.depth(depth, meta))
+  local shown = format.plain(func.name)
+  if depth < 2 then return shown end
+  return ("%s ×%s"):format(shown, bound.depth(depth, meta))
 end
 
 ---@param id integer
@@ -63,7 +65,8 @@ function Folded:node(id)
   local _, func, line, calls, self_ns, total_ns, raw, total_raw, depth =
     core.node(self.nodes, id)
   return bound.set({ id = id, func = self.funcs[func], call_line = line,
-    calls = calls, self_ns = self_ns, total_ns = total_ns,
+    calls = not self.sampled and calls or nil,
+    self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
     label = label(self.funcs[func], depth, self.meta) }, self.most)
 end
@@ -99,8 +102,13 @@ function Folded:trunk()
   while true do
     local list = core.children(self.nodes, self.callees, id)
     if #list ~= 4 then return id, above end
-    local _, _, _, calls = core.node(self.nodes, list[1])
-    if calls > 0 then return id, above end
+    local _, func, _, calls, self_ns = core.node(self.nodes, list[1])
+    local ran = calls
+    -- there are no calls to tell
+    if self.sampled then
+      ran = self.funcs[func].name == name.host and self_ns or 1
+    end
+    if ran > 0 then return id, above end
     id, above = list[1], above + 1
   end
 end
@@ -111,8 +119,9 @@ end
 function Folded:filtered(passes)
   local matched, kept, by = {}, {}, {}
   for i, f in ipairs(self.funcs) do by[i] = passes(f) end
-  for id, _, func in core.walk(self.nodes) do
+  for node, _, func in core.walk(self.nodes) do
     if by[func] then
+      local id = node
       matched[id] = true
       while id ~= 0 and not kept[id] do
         kept[id] = true

@@ -5,6 +5,7 @@ local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
+local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
 local header = {}
@@ -140,6 +141,17 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
+-- what samples can tell
+local function certain(profile, page)
+  local n, meta = profile.samples, profile.meta
+  local ns = meta.wall_ns - meta.paused_ns
+  page:line(("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
+    "intervals overlap may be in any order; functions below %.2g %% may be " ..
+    "missing"):format(ns > 0 and n / ns * 1e9 or 0,
+    meta.rate and (" of %s"):format(format.count(meta.rate)) or "",
+    100 * sampled.least(n)))
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
@@ -147,7 +159,8 @@ function header.show(view)
   local facts = {
     counts and plural(meta.instructions, "instruction", "instructions") or
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
-    plural(select.calls(profile), "call", "calls"),
+    profile.samples and plural(profile.samples, "sample", "samples") or
+      plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 2, "function", "functions"),
     ("mode %s"):format(meta.mode),
     units[meta.measure] or counts and "self and total are instructions" or
@@ -176,6 +189,8 @@ function header.show(view)
     end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
+  if profile.samples then certain(profile, page) end
+  if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)
   choice(profile, page)

@@ -117,7 +117,8 @@ function report.make(profile, given, level)
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
-                      unit = page.unit(profile) },
+                      unit = page.unit(profile),
+                      samples = page.samples(profile) },
   }
   header.show(view)
   view.page:gap()

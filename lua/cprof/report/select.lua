@@ -9,7 +9,7 @@ local select = {}
 local orders = {
   self = function(a, b) return a.self_most > b.self_most end,
   total = function(a, b) return a.total_most > b.total_most end,
-  calls = function(a, b) return a.calls > b.calls end,
+  calls = function(a, b) return (a.calls or 0) > (b.calls or 0) end,
   name = function(a, b) return a.func.name < b.func.name end,
 }
 
@@ -18,7 +18,7 @@ local orders = {
 ---@return integer
 function select.calls(profile)
   local n = 0
-  for _, f in ipairs(profile.functions) do n = n + f.calls end
+  for _, f in ipairs(profile.functions) do n = n + (f.calls or 0) end
   return n
 end
 

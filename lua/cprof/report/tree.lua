@@ -7,7 +7,7 @@ local select = require "cprof.report.select"
 
 local columns = {
   { title = "total" }, { title = "total %" }, { title = "self" },
-  { title = "calls" },
+  { title = "calls", optional = true },
   { title = "function", left = true, least = 24, cut = format.cutindent },
   { title = "from line", optional = true },
   { title = "defined", left = true, least = 14, cut = format.cutpath,
@@ -77,7 +77,7 @@ local function cell(view, line, indent, hottest)
     { page:share(node.total_most, node.total_bounded, view.whole),
       style or format.heat(node.self_most, hottest) },
     { page:time(node.self_most, node.self_bounded), style },
-    { format.count(node.calls), style },
+    { format.calls(node.calls), style },
     { (" "):rep(indent * line.level) .. node.label, style },
     node.call_line > 0 and tostring(node.call_line) or "",
     { format.plain(name.where(node.func)), "dim" },

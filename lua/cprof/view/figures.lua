@@ -148,9 +148,11 @@ local function join(rows, edges)
     if e.calls > 0 or e.self_ns > 0 or e.total_in_ns > 0 or
        e.total_out_ns ~= 0 then
       table.insert(rows[e.callee].callers, { row = rows[e.caller],
-        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_in_ns })
+        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_in_ns,
+        self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_in_raw_ns })
       table.insert(rows[e.caller].callees, { row = rows[e.callee],
-        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_out_ns })
+        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_out_ns,
+        self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_out_raw_ns })
     end
   end
 end

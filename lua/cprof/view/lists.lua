@@ -11,6 +11,8 @@
 ---@field marks "+"|"-"|" " +: there is more behind it; -: it is open
 ---@field heat number       0..1: how much its figure changes
 ---@field highlighted boolean  the cursor is on it
+---@field func cprof.Function
+---@field of cprof.ViewRow|cprof.ViewEdge|cprof.Node  that has the figures
 
 ---@class cprof.ViewList
 ---@field count integer
@@ -30,6 +32,7 @@ local function record(fig, of, func, name, indent, mark, heat)
   local calls = of.calls / fig.divisor
   return { name = name, title = func.title, indent = indent,
     marks = mark, heat = heat or 0, highlighted = false,
+    func = func, of = of,
     values = { of.self_ns / 1e6, of.total_ns / 1e6, calls },
     shown = { of.self_ns ~= 0, true, calls > 0 } }
 end

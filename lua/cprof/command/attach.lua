@@ -1,0 +1,306 @@
+-- cprof attach: a program that runs already is recorded for some seconds.
+
+local core = require "cprof.core"
+local format = require "cprof.format"
+local input = require "cprof.command.input"
+local recordings = require "cprof.command.recordings"
+local rendezvous = require "cprof.rendezvous"
+local summary = require "cprof.command.summary"
+local terminal = require "cprof.command.terminal"
+local view = require "cprof.command.view"
+
+local attach = {
+  name = "attach",
+  summary = "Record a program that runs already, for some seconds.",
+  usage = "cprof attach [options] [PID]",
+  description = "Record a program that runs already, and print the " ..
+    "report. The program goes on as before. It has to listen: it was " ..
+    "started with lua5.4 -l cprof.auto, or its host calls cprof_listen. " ..
+    "Without PID, list the programs that do.",
+  example = "cprof attach --seconds 5 4711",
+  optional = { ["--sample"] = true },
+}
+
+-- seconds between two looks, two signals, and before it is said why nothing
+-- happens
+local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
+
+local modes = { "sample", "exact", "lines", "count" }
+local mode_of = { sample = "sample", exact = "call", lines = "line",
+  count = "count" }
+
+local function positive(name)
+  return function(s)
+    local n = tonumber(s)
+    if n and n > 0 and n < 1e8 then return n end
+    return nil, ("option '%s' must be a positive number, got '%s'"):format(
+      name, s)
+  end
+end
+
+local function rate(s)
+  if s == "" then return s end
+  local n = math.tointeger(tonumber(s))
+  if n and n >= 1 then return n end
+  return nil, ("option '--sample' must be an integer from 1, got '%s'")
+    :format(s)
+end
+
+local function process(s)
+  local n = math.tointeger(tonumber(s))
+  if n and n >= 1 then return n end
+  return nil, ("PID must be the number of a process, got '%s'"):format(s)
+end
+
+function attach.define(parser)
+  parser:argument("PID", "The process."):args "?":target "pid"
+    :convert(process)
+  parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
+    "10"):argname "N":convert(positive "--seconds")
+  parser:mutex(
+    parser:option("--sample", "Samples, so many in a second. (default: " ..
+      "--exact)"):argname "[=RATE]":convert(rate),
+    parser:flag("--exact", "All calls, with their times."),
+    parser:flag("--lines", "Hits and time of each line, too."),
+    parser:flag("--count", "How often each instruction ran."))
+  parser:option("-o", "Record into FILE. (default: a temporary file, which " ..
+    "commands without FILE read)"):argname "FILE":target "output"
+    :hidden_name "--output"
+  input.looks(parser)
+end
+
+
+-- {======================================================
+-- The list
+-- =======================================================
+
+local function does(program)
+  local answer, refusal = program.answer, program.refusal
+  local file = answer.file or "?"
+  if answer.state == "recording" then return "recording into " .. file end
+  if refusal.why and (tonumber(refusal.at) or 0) >
+     (tonumber(answer.at) or 0) then
+    return "could not record: " .. refusal.why
+  end
+  return answer.state and "last recorded into " .. file or ""
+end
+
+local signals = {}
+for _, name in ipairs { "USR1", "USR2", "PROF", "WINCH", "URG", "IO" } do
+  signals[tostring(core.signalnumber(name))] = name
+end
+
+local function print_list(fail)
+  local programs = rendezvous.programs()
+  if #programs == 0 then
+    return input.print("no program listens: start one with " ..
+      "lua5.4 -l cprof.auto script.lua\n", fail)
+  end
+  local rows = {}
+  for i, program in ipairs(programs) do
+    rows[i] = { tostring(program.pid), signals[program.signal] or "?",
+      format.plain(program.script), format.plain(does(program)) }
+  end
+  local lines = format.table({ { title = "PID" },
+    { title = "signal", left = true }, { title = "program", left = true },
+    { title = "", left = true } }, rows, math.huge,
+    format.paint(false))
+  input.print(table.concat(lines, "\n") .. "\n", fail)
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Asking a program
+-- =======================================================
+
+local function find(pid, fail)
+  for _, program in ipairs(rendezvous.programs()) do
+    if program.pid == pid then return program end
+  end
+  local owner = core.owner(pid)
+  if not owner then fail(("there is no process %d"):format(pid))
+  elseif owner == "other" then
+    fail(("process %d is another user's: run cprof attach as that user")
+      :format(pid))
+  end
+  fail(("process %d does not listen: start it with lua5.4 -l cprof.auto, " ..
+    "or call cprof_listen in its host"):format(pid))
+end
+
+local shown_on = terminal.columns(io.stderr)
+
+-- one line that is written over, or, where there is no terminal, a line for
+-- each thing that happens
+local function shower()
+  local last
+  return function(what, detail)
+    if shown_on then
+      terminal.say(what and ("\r\27[K%s%s"):format(what, detail or "") or
+        "\r\27[K")
+    elseif what and what ~= last then
+      last = what
+      terminal.say(what .. "\n")
+    end
+  end
+end
+
+local function request(program, id, fields)
+  fields.id, fields.from = id, core.process()
+  local ok, why = rendezvous.write(program.folder, program.pid, "request",
+    fields)
+  if not ok then return nil, why end
+  return core.signal(program.pid, math.tointeger(program.signal))
+end
+
+local function lives(program)
+  return core.owner(program.pid) ~= nil and core.holder(rendezvous.path(
+    program.folder, program.pid, "listen")) == program.pid
+end
+
+-- what the program has said to this request
+local function answer_of(program, id)
+  for _, what in ipairs { "answer", "refusal" } do
+    local answer = rendezvous.read(program.folder, program.pid, what)
+    if answer and answer.id == id then return answer end
+  end
+end
+
+-- the signal may have come where nothing could be set
+local function nudge(program)
+  core.signal(program.pid, math.tointeger(program.signal))
+end
+
+-- Waits until `found` gives something; nil: the program has ended, or the
+-- time is over.
+local function await(program, found, show, most)
+  local began = core.seconds()
+  local signalled = began
+  while true do
+    local now = core.seconds()
+    local it = found(now - began)
+    if it then return it end
+    if not lives(program) then return found(now - began) end
+    if most and now - began > most then return nil end
+    if now - signalled > again then
+      signalled = now
+      nudge(program)
+    end
+    if show and now - began > patience then
+      show(("waiting: process %d runs no Lua code now, as when a C function " ..
+        "waits; it is recorded as soon as it does"):format(program.pid))
+    end
+    core.sleep(look)
+  end
+end
+
+local function begin(program, id, fields, show, fail)
+  local ok, why = request(program, id, fields)
+  if not ok then fail(why) end
+  local answer = await(program, function()
+    return answer_of(program, id)
+  end, show)
+  show()
+  if not answer then fail(("process %d has ended"):format(program.pid)) end
+  if answer.why then
+    fail(("process %d: %s"):format(program.pid, answer.why))
+  end
+end
+
+-- for so many seconds, or until the program has ended
+local function watch(program, id, seconds, show)
+  local what = ("recording process %d (%s)"):format(program.pid,
+    format.plain(program.script))
+  local began = core.seconds()
+  while true do
+    local passed = core.seconds() - began
+    local answer = answer_of(program, id)
+    if answer and answer.state == "stopped" then return end
+    if passed >= seconds or not lives(program) then return end
+    show(what, (": %.0f of %g s"):format(passed // 1, seconds))
+    core.sleep(math.min(look, seconds - passed))
+  end
+end
+
+-- Ends the recording. Where the program waits for something, its file is
+-- complete but for the names, and it ends when it runs again.
+local function finish(program, id)
+  local function stopped()
+    local answer = answer_of(program, id)
+    return answer and answer.state == "stopped"
+  end
+  if stopped() then return end
+  request(program, id, { action = "stop" })
+  await(program, stopped, nil, patience)
+end
+
+-- }======================================================
+
+
+local function absolute(path)
+  if path:sub(1, 1) == "/" then return path end
+  return (core.cwd() or ".") .. "/" .. path
+end
+
+local function mode_wanted(parsed)
+  for _, name in ipairs(modes) do
+    if parsed[name] then return mode_of[name] end
+  end
+  return mode_of.exact
+end
+
+local function target(parsed, fail)
+  if parsed.output then return absolute(parsed.output) end
+  return recordings.begin() or
+    fail "there is no folder for the recording: name a file with -o"
+end
+
+-- Ctrl-C ends the wait, not the program
+local function interruptible(f, ...)
+  local ok, why = pcall(f, ...)
+  if ok then return true end
+  if not tostring(why):find "interrupted!" then error(why, 0) end
+  return false
+end
+
+local function record(program, parsed, file, fail)
+  local id = ("%d-%.0f"):format(core.process(), core.seconds() * 1e6)
+  local show = shower()
+  local begun = interruptible(begin, program, id, {
+    action = "start", file = file, seconds = parsed.seconds,
+    option_mode = mode_wanted(parsed),
+    option_rate = parsed.sample ~= "" and parsed.sample or nil,
+  }, show, fail)
+  if begun or answer_of(program, id) then
+    interruptible(watch, program, id, parsed.seconds, show)
+    finish(program, id)
+  end
+  show()
+  rendezvous.remove(program.folder, program.pid, "request")
+  if not lives(program) then rendezvous.clear(program.folder, program.pid) end
+  return begun
+end
+
+function attach.call(parsed, fail)
+  if not parsed.pid then return print_list(fail) end
+  local program = find(parsed.pid, fail)
+  local file = target(parsed, fail)
+  local function failed(message)
+    rendezvous.remove(program.folder, program.pid, "request")
+    if not parsed.output then recordings.cancel(file) end
+    fail(message)
+  end
+  local begun = record(program, parsed, file, failed)
+  if not begun then
+    recordings.cancel(file)
+    return 130
+  end
+  recordings.finish(file)
+  parsed.file = file
+  local line = summary.next(view.print("summary", parsed, fail),
+    parsed.output)
+  if line then input.print(("\n%s\n"):format(line), fail) end
+end
+
+return attach

@@ -1,0 +1,102 @@
+-- cprof run --both: the program runs twice, for its calls and for its
+-- times, which are joined.
+
+local core = require "cprof.core"
+local command = require "cprof.command.join"
+local cprof = require "cprof"
+local join = require "cprof.join"
+local recordings = require "cprof.command.recordings"
+local summary = require "cprof.command.summary"
+local terminal = require "cprof.command.terminal"
+
+local both = {}
+
+-- options that are for the joined profile, with a value or without
+local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
+  ["--output"] = 1 }
+
+-- those of the first run only
+local counting = { ["--lines"] = true, ["--count"] = true,
+  ["--callsites"] = true }
+
+-- what the second run is recorded with
+local timing = {}
+
+-- the words of options that a run is to have
+local function pick(options, skip)
+  local out, i = {}, 1
+  while i <= #options do
+    local name = options[i]:match "^(%-%-?[%a-]+)" or options[i]
+    local values = own[name]
+    if values then
+      i = i + (options[i]:find "=" and 0 or values)
+    elseif not (skip and skip[name]) then
+      out[#out + 1] = options[i]
+    end
+    i = i + 1
+  end
+  return out
+end
+
+-- runs the command itself, up to its end
+local function record(words, options, more, file, program)
+  local first, line = 0, { terminal.quote(core.executable()) }
+  while words[first - 1] do first = first - 1 end
+  for i = first + 1, 0 do line[#line + 1] = terminal.quote(words[i]) end
+  for _, list in ipairs { { "run", "--quiet", "--output=" .. file }, more,
+    options, program } do
+    for _, word in ipairs(list) do
+      line[#line + 1] = terminal.quote(word)
+    end
+  end
+  local _, how, status = os.execute(table.concat(line, " "))
+  return how == "signal" and 128 + status or status
+end
+
+local function load(path, which, fail)
+  local profile, why = cprof.load(path)
+  os.remove(path)
+  if not profile then fail(("the %s run recorded nothing: %s"):format(which,
+    why)) end
+  return profile
+end
+
+---@param parsed table
+---@param words string[]    of the command, from 0
+---@param options string[]  those before the program, as `run.split` has them
+---@param at integer        the first word that is the program's
+---@param fail fun(message: string)
+function both.run(parsed, words, options, at, fail)
+  if not core.executable() then fail "--both is not possible here" end
+  if parsed.format or parsed.trace or #parsed.coverage > 0 then
+    fail "--both goes with neither --format, --trace nor --coverage"
+  end
+  if not (parsed.e or parsed.m or words[at]) then
+    fail "name a script, -e code or -m module"
+  end
+  local program = table.move(words, at, #words, 1, {})
+  if words[at - 1] == "--" then table.insert(program, 1, "--") end
+  local to = parsed.output ~= "" and parsed.output or nil
+  local unnamed = not to
+  to = to or recordings.begin()
+  if not to then fail "there is no folder for the recording: give -o FILE" end
+  to = to:gsub("%%p", tostring(core.process()))
+  local first, second = to .. ".counts", to .. ".times"
+  local status = record(words, pick(options), {}, first, program)
+  local counts = load(first, "first", fail)
+  record(words, pick(options, counting), timing, second, program)
+  local times = load(second, "second", fail)
+  local all, why = join.profiles(counts, times)
+  if not all then fail(why) end
+  command.say_notes(counts, times)
+  local ok, message = all:save(to)
+  if not ok then fail(message) end
+  recordings.finish(to:sub(1, 1) == "/" and to or
+    (core.cwd() or ".") .. "/" .. to)
+  if not parsed.quiet then
+    summary.say(all, { kept = to, last = unnamed })
+  end
+  os.exit(status, true)
+end
+
+return both

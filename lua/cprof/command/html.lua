@@ -1,0 +1,75 @@
+-- cprof html: a profile as a page to look at in a browser.
+
+local core = require "cprof.core"
+local export = require "cprof.export"
+local exporting = require "cprof.command.export"
+local input = require "cprof.command.input"
+local terminal = require "cprof.command.terminal"
+
+local html = {
+  name = "html",
+  summary = "Write a profile as a page to look at in a browser.",
+  description = "Write a profile as one HTML file, which needs no network: " ..
+    "functions, flame graph, call graph, sources, frames, and what changed.",
+  example = "cprof html -o page.html run.cprof",
+}
+
+function html.define(parser)
+  input.profile(parser)
+  parser:option("-o", "Where to; -: standard output. (default: the name of " ..
+    "FILE with .html, in this folder)")
+    :argname "PAGE":target "output":hidden_name "--output"
+  parser:option("--diff", "Show what changed since this " ..
+    "profile. (default: none)"):argname
+    "BEFORE"
+  parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
+    '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
+    :format(export.format("html", 1).limit // 1000000)):argname "N"
+    :convert(input.percent "--min-percent")
+  parser:option("--root", "Only this function and what it calls.")
+    :argname "FUNCTION"
+end
+
+local mark <const> = '<meta name="generator" content="cprof"'
+
+-- The name of a page that nobody has named. What is there and is none of
+-- ours stays.
+local function default_name(file, fail)
+  local name = file and file ~= "-" and file:match "([^/]+)$" or "cprof"
+  name = name:gsub("%.cprof$", "") .. ".html"
+  local there = not core.special(name) and io.open(name, "rb")
+  if there then
+    local start = there:read(1000) or ""
+    there:close()
+    if not start:find(mark, 1, true) then
+      fail(("%s exists and is no page of cprof: name another with -o")
+        :format(name))
+    end
+  end
+  return name
+end
+
+local function size(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local bytes = file:seek "end"
+  file:close()
+  return bytes and bytes >= 1000000 and ("%.1f MB"):format(bytes / 1e6) or
+    ("%d kB"):format((bytes or 0) // 1000)
+end
+
+function html.call(parsed, fail)
+  local row = export.format("html", 1)
+  local target = parsed.output or default_name(parsed.file, fail)
+  local before = parsed.diff and input.load(parsed.diff, fail)
+  local profile = input.load(parsed.file, fail)
+  exporting.write(profile, row, target ~= "-" and target or io.stdout, {
+    min_percent = parsed.min_percent, root = parsed.root,
+  }, fail, before)
+  if target ~= "-" and not core.special(target) then
+    terminal.say(("cprof html: %s, %s; open it in a browser\n"):format(
+      terminal.quote(target), size(target)))
+  end
+end
+
+return html

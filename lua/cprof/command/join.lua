@@ -1,0 +1,59 @@
+-- cprof join: exact counts with the times of another run.
+
+local core = require "cprof.core"
+local input = require "cprof.command.input"
+local join = require "cprof.join"
+local summary = require "cprof.command.summary"
+local terminal = require "cprof.command.terminal"
+
+local command = {
+  name = "join",
+  summary = "Join exact counts with the times of another run.",
+  description = "Join the calls of one run with the times of another run " ..
+    "of the same program: of a sampled one, which is not slowed down. " ..
+    "Times go to the same call path, or, where the first run does not " ..
+    "have it, to the function, by its calls. The report says what share " ..
+    "found neither.",
+  example = "cprof join counts.cprof samples.cprof",
+}
+
+function command.define(parser)
+  parser:argument("COUNTS", "A profile with calls, of mode call, line or " ..
+    "count."):target "counts"
+  parser:argument("TIMES", "A profile with times."):target "times"
+  parser:option("-o", "A file for the joined profile. (default: none; a " ..
+    "report is printed)"):argname "OUT":target "output"
+    :hidden_name "--output"
+  input.page(parser)
+end
+
+---Says what does not agree.
+function command.say_notes(counts, times)
+  for _, note in ipairs(join.notes(counts, times)) do
+    terminal.say("note: " .. note .. "\n")
+  end
+end
+
+function command.call(parsed, fail)
+  for _, path in ipairs { parsed.counts, parsed.times } do
+    if path == parsed.output and not core.special(path) then
+      fail(("-o %s is one of the profiles that are joined: name another " ..
+        "file"):format(path))
+    end
+  end
+  local counts = input.load(parsed.counts, fail)
+  local times = input.load(parsed.times, fail)
+  local all, why = join.profiles(counts, times)
+  if not all then fail(why) end
+  command.say_notes(counts, times)
+  if parsed.output then
+    local ok, message = all:save(parsed.output)
+    if not ok then fail(message) end
+  end
+  input.print(input.ask(fail, all, "report", { format = parsed.format,
+    width = parsed.width, color = parsed.color }), fail)
+  local line = parsed.output and summary.next(all, parsed.output)
+  if line then input.print(("\n%s\n"):format(line), fail) end
+end
+
+return command

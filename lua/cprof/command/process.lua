@@ -1,0 +1,44 @@
+-- The recording of a process: the file that it records into.
+
+local core = require "cprof.core"
+local cprof = require "cprof"
+local recordings = require "cprof.command.recordings"
+
+local process = {}
+
+local function is_profile(path)
+  local file = not core.special(path) and io.open(path, "rb")
+  local start = file and file:read(6)
+  if file then file:close() end
+  return start == "\x89CPROF"
+end
+
+---The file in whose pages a process counts; false: there is none now; nil:
+---the system does not tell.
+---@param pid integer
+---@return string|false|nil path
+function process.mapped(pid)
+  local maps <close> = io.open(("/proc/%d/maps"):format(pid), "rb")
+  if not maps then return nil end
+  local seen
+  for line in maps:lines() do
+    local path = line:match "^%S+ %S+ %S+ %S+ %d+ +(/.*)$"
+    if path and path ~= seen and is_profile(path) then return path end
+    seen = path
+  end
+  return false
+end
+
+---The file that a process records into, or has recorded into last; nil:
+---none is known.
+---@param pid integer
+---@return string? path
+function process.recording(pid)
+  local path = process.mapped(pid)
+  if path then return path end
+  path = recordings.last()
+  local profile = path and cprof.load(path)
+  return profile and profile.meta.pid == pid and path or nil
+end
+
+return process

@@ -1,0 +1,70 @@
+-- Requests that could not be posted, on disk, up to a number: the oldest
+-- ones go first.
+
+local core = require "cprof.core"
+
+local queue = {}
+
+---@class cprof.Queue
+---@field folder string
+---@field most integer
+local Queue = {}
+Queue.__index = Queue
+
+---The queue in a folder, which is made; nil and a message.
+---@param folder string
+---@param most integer
+---@return cprof.Queue?, string?
+function queue.open(folder, most)
+  if not core.filenames(folder) then
+    os.execute(("mkdir -p -m 700 -- '%s'"):format(
+      (folder:gsub("'", "'\\''"))))
+  end
+  local names, why = core.filenames(folder)
+  if not names then return nil, why end
+  return setmetatable({ folder = folder, most = most, added = 0 }, Queue)
+end
+
+---The names of its requests, oldest first.
+---@return string[]
+function Queue:names()
+  local out = {}
+  for _, name in ipairs(core.filenames(self.folder) or {}) do
+    if name:find "^%d+%-%d+%-%d+%.push$" then out[#out + 1] = name end
+  end
+  table.sort(out)
+  return out
+end
+
+---@param request cprof.Request
+---@return integer dropped  how many of the oldest ones went
+---@return string? why     it could not be written
+function Queue:add(request)
+  self.added = self.added + 1
+  local name = ("%012d-%010d-%06d.push"):format(os.time(), core.process(),
+    self.added)
+  local ok, why = core.private_write(self.folder .. "/" .. name,
+    ("%s\n%s\n%s"):format(request.url, request.type, request.body))
+  local names, dropped = self:names(), 0
+  while #names - dropped > self.most do
+    dropped = dropped + 1
+    self:remove(names[dropped])
+  end
+  return dropped, not ok and why or nil
+end
+
+---@param name string
+---@return cprof.Request?  nil: it is damaged, or gone
+function Queue:get(name)
+  local file = io.open(self.folder .. "/" .. name, "rb")
+  if not file then return nil end
+  local url, kind, body = file:read("l", "l", "a")
+  file:close()
+  if not body then return nil end
+  return { url = url, type = kind, body = body }
+end
+
+---@param name string
+function Queue:remove(name) os.remove(self.folder .. "/" .. name) end
+
+return queue

@@ -1,0 +1,19 @@
+-- Names of files with the time, a number or the process in them.
+
+local filename = {}
+
+---The name with what stands in the place of %t (the time, UTC) and %n (a
+---running number). %p, the process, stays: the child of a fork has its own.
+---@param path string
+---@param number integer
+---@param time? integer  default: now
+---@return string
+function filename.expand(path, number, time)
+  local gsub, date = string.gsub, os.date
+  return (gsub(path, "%%([tn])", function(what)
+    return what == "t" and date("!%Y%m%dT%H%M%SZ", time) or
+      string.format("%d", number)
+  end))
+end
+
+return filename

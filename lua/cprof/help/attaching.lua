@@ -1,0 +1,35 @@
+return {
+  title = "Programs that run already",
+  summary = "cprof attach, signals, programs that listen",
+  text = [[
+A program that listens runs untouched, without a hook or a timer, until it is asked to record itself:
+
+    lua5.4 -l cprof.auto server.lua
+    cprof attach                        # the programs that listen
+    cprof attach 4711 --seconds 5       # record one of them, print the report
+
+or, without the command:
+
+    kill -USR2 4711; sleep 5; kill -USR2 4711
+    cprof report cprof-4711-20261122T065108Z.cprof
+
+| what listens | |
+|---|---|
+| `lua5.4 -l cprof.auto` | unless the environment has `CPROF=0` or `CPROF_SIGNAL=0`, or asks to record at once |
+| `require "cprof".listen()` | in a program of your own; gives nil and a message where it cannot |
+| `cprof_listen(L)` | in a host, once in a process, in the thread that runs the state |
+
+| variable of the program | |
+|---|---|
+| `CPROF_SIGNAL` | `USR1`, `USR2` (default), `PROF`, `WINCH`, `URG` or `IO`; `0`: none |
+| `CPROF_OPTIONS` | options of `start` for recordings that a signal begins; `file` may have `%p`, `%t` and `%n` in its name, and is `cprof-%p-%t.cprof` in the folder where the program began to listen |
+
+- Recording starts, and ends, at the next call, return or instruction of Lua in the coroutine that runs. A program that waits in a C function starts when that returns; `cprof attach` says that it waits.
+- With `cprof attach`, the program ends the recording by itself after the seconds that were asked for, also when the command is gone. Ctrl-C ends it before.
+- A program that handles the signal itself is left alone: listening is refused with a message, and another signal can be named. One that sets a handler later takes the signal away from cprof.
+- Signals interrupt system calls. They are restarted where the system can; functions such as `sleep` may return early.
+- A program that records itself refuses.
+
+Only the same user can ask a program. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; a folder or a file that others own, or can write to, is not used. What `exec` puts in the place of a program never gets the signal. Children of a fork can be signalled by hand; `cprof attach` does not list them.
+]],
+}

@@ -1,0 +1,23 @@
+return {
+  title = "Sampling",
+  summary = "shares of time at hardly any cost",
+  text = [[
+```sh
+cprof run --sample script.lua
+cprof run --sample=200 -o run.cprof script.lua
+cprof annotate --expressions run.cprof
+```
+
+In mode `"sample"`, a timer interrupts the program `rate` times a second, and the next thing that Lua does tells what ran: a function in Lua, at which instruction, or a C function. In between, the program runs as it always does. Small functions have their true shares, for nothing is added to each call. Reports, call graphs, annotated sources, `diff`, `merge`, files and exports are those of the other modes, with samples in the place of calls and hits, which are not known.
+
+**How sure a share is.** `12.3 ±0.6` is the interval in which the true share lies with 95 % probability: the farther end of Wilson's interval for that share and the number of all samples. Rows whose intervals overlap may be in any order. Of functions with a share of 3/n, where n is the number of samples, one in twenty has no sample at all. Four times as many samples halve the intervals: record for longer, or add up runs with `cprof merge`.
+
+**Time.** Each sample has the time since the one before it, so that self times add up to the whole, and a long C function has all of its time. The time between samples is random, half to one and a half times what the rate says, so that no program can be in step with it. By the wall clock, a function that waits (`io.read`, `socket.select`, `os.execute`) has the time in which it does; with `clock = "cpu"`, it has none, but the kernel gives no more than 100 to 1000 samples a second. What sampling itself takes is measured and excluded. It stays at about 1 % up to a rate of 1000: where stacks are deep, there are fewer samples, and the header says how many.
+
+**Lines.** Lua notices a sample at the end of a stretch of instructions without jumps and calls. The stretch shares it, an instruction the more the longer it usually takes; so shares of the lines, and parts of lines, of one stretch are estimates. A function that ends with a tail call before it calls or loops has its own time counted for what it calls.
+
+**Coroutines** stand under what has resumed them. Where Lua's own structures cannot be read (`cprof --version` says `internals: public`), coroutines are not seen: their time is in the row `(coroutine, not sampled)` below what has resumed them, parts of lines are not known, and callers more than 2000 levels up are left out. The time of coroutines that a host resumes by `lua_resume` is that of the C function which does.
+
+**What the program may notice.** Signals interrupt system calls. Those that the system can go on with do so: reading, writing, waiting for children. A sleep or `select` of a C library that does not begin again after a signal may end early; LuaSocket's begin again. In a C function that goes on for long, ticks soon come at most twenty times a second. The signal is SIGPROF or, where the program has a handler for that, another one without a handler. A hook of the program's own goes on as before. Zones and frames are not recorded. A state must stay in the thread that has started the recording.
+]],
+}

@@ -1,0 +1,174 @@
+// One function: who calls it above, what it calls below.
+
+import { fill, h } from "./dom.js";
+import { count, percent } from "./format.js";
+import { field, matcher } from "./search.js";
+import { amount, named, placed, Table } from "./table.js";
+import { neighbours } from "./tree.js";
+
+function columns(app, what, of) {
+  const out = amount(app, {
+    title: `of ${what}`,
+    of,
+    bar: "total",
+    get: (row) => (row.total > 0 || row.self ? [row.total] : undefined),
+  });
+  if (app.model.hasCalls) {
+    out.push({
+      title: "calls",
+      cell: (row) => (row.self ? "" : count(row.calls)),
+    });
+  }
+  out.push(
+    {
+      title: what,
+      left: true,
+      cell: (row) =>
+        row.self
+          ? h("span", { class: "name own" }, "itself")
+          : named(app, row.f),
+    },
+    {
+      title: "defined",
+      left: true,
+      cell: (row) => (row.self ? "" : placed(row.f)),
+    },
+  );
+  return out;
+}
+
+// the hottest functions, to begin with one
+function start(app, root) {
+  const { scope, model } = app;
+  const list = model.functions.filter(
+    (f) => f.kind !== "root" && scope.total[f.id] > 0,
+  );
+  list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
+  const box = h("div", { class: "list" });
+  const draw = (text) => {
+    const passes = matcher(text) || (() => true);
+    fill(
+      box,
+      list
+        .filter(passes)
+        .slice(0, 30)
+        .map((f) =>
+          h(
+            "a",
+            { href: app.link({ function: f.title }) },
+            h("span", { class: "name" }, f.name),
+            h(
+              "span",
+              { class: "aside" },
+              `${percent(scope.self[f.id], scope.whole)} % self`,
+            ),
+          ),
+        ),
+    );
+  };
+  draw();
+  fill(
+    root,
+    h(
+      "p",
+      { class: "lead" },
+      "Choose a function to see who calls it and what it calls.",
+    ),
+    h("div", { class: "controls" }, field("", draw)),
+    box,
+  );
+}
+
+export function callgraph(app, root) {
+  let tables = [];
+
+  function table(title, what, rows, of, none) {
+    const made = new Table(columns(app, what, of), {
+      caption: title,
+      none,
+      limit: 50,
+      row: (row) => (row.self ? { class: "own" } : {}),
+      choose: (row) => row.f && app.choose(row.f),
+    });
+    made.show(rows);
+    tables.push(made);
+    return h("section", {}, h("h2", {}, title), made.element);
+  }
+
+  function draw() {
+    const f = app.chosen;
+    const { scope, model } = app;
+    tables = [];
+    if (!f) return start(app, root);
+    if (!scope.tree) {
+      fill(
+        root,
+        h(
+          "p",
+          { class: "lead" },
+          "The nodes of this frame were not kept: " +
+            'record with history = "full".',
+        ),
+      );
+      return;
+    }
+    const { callers, callees } = neighbours(scope.tree, f.id);
+    const rows = (list) =>
+      list.map((row) => ({ ...row, f: model.functions[row.func] }));
+    const below = rows(callees);
+    const total = scope.total[f.id];
+    const self = scope.self[f.id];
+    if (below.length > 0) {
+      below.push({ self: true, total: self, calls: 0, name: "itself" });
+      below.sort((a, b) => b.total - a.total);
+    }
+    fill(
+      root,
+      table("Called by", "caller", rows(callers), total, "Nothing calls it."),
+      h(
+        "section",
+        { class: "centre", "aria-label": "The chosen function" },
+        h("h1", { class: "name", title: f.title }, f.name),
+        placed(f),
+        h("p", {}, app.told(f).join(" · ")),
+      ),
+      table("Calls", "callee", below, total, "It calls nothing."),
+    );
+  }
+
+  draw();
+  return {
+    update: () => {
+      const inside = root.contains(document.activeElement);
+      draw();
+      if (inside)
+        root
+          .querySelector("section.centre ~ section tr[tabindex='0']")
+          ?.focus();
+    },
+    key: (event) => {
+      if (event.key === "ArrowLeft") history.back();
+      else if (event.key === "ArrowRight") history.forward();
+      else {
+        const at = tables.findIndex((t) =>
+          t.body.contains(document.activeElement),
+        );
+        const t = tables[at < 0 ? tables.length - 1 : at];
+        if (!t) return false;
+        const rows = [...t.body.querySelectorAll("tr[tabindex]")];
+        const row = rows.indexOf(document.activeElement);
+        const down = event.key === "ArrowDown";
+        const up = event.key === "ArrowUp";
+        const past = down ? row === rows.length - 1 : up && row === 0;
+        const next = tables[at + (down ? 1 : -1)];
+        if (at >= 0 && past && next) {
+          const list = next.body.querySelectorAll("tr[tabindex]");
+          list[down ? 0 : list.length - 1]?.focus();
+          return true;
+        }
+        return t.key(event);
+      }
+      return true;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+-- A profile before another one, for the page: what each function of both had
+-- then.
+
+local compare = require "cprof.compare"
+local encode = require "cprof.export.encode"
+local match = require "cprof.match"
+local pack = require "cprof.html.pack"
+local select_rows = require "cprof.report.select"
+
+local changes = {}
+
+local function functions_of(rows)
+  local out = {}
+  for i, row in ipairs(rows) do out[i] = row.func end
+  return out
+end
+
+-- Which row of `rows` each of `olds` is; those that are gone are appended.
+local function pair(olds, rows)
+  local to = match.functions(functions_of(olds), functions_of(rows))
+  local gone = {}
+  for i, row in ipairs(olds) do
+    if not to[i] then
+      rows[#rows + 1] = { title = row.title, func = row.func, calls = 0,
+        self_ns = 0, total_ns = 0, max_depth = 0 }
+      to[i] = #rows
+      gone[#gone + 1] = #rows - 1
+    end
+  end
+  return to, gone
+end
+
+---@param before cprof.Profile  what is shown of it
+---@param after cprof.Profile
+---@param rows cprof.Row[]      those of `after`: what is gone is appended
+---@param trees table[]         that of `before` is appended
+---@return table
+function changes.of(before, after, rows, trees)
+  local olds = select_rows.functions(before)
+  local to, gone = pair(olds, rows)
+  local out = { whole = before.program_ns, gone = gone, notes = {}, was = {},
+    program = encode.program(before), has = {}, calls = {}, self = {},
+    total = {} }
+  for i = 1, #rows do
+    out.has[i], out.calls[i], out.self[i], out.total[i] = 0, 0, 0, 0
+    out.was[i] = ""
+  end
+  local index, of = {}, {}
+  for i, row in ipairs(olds) do
+    local j = to[i]
+    out.has[j], out.calls[j], out.self[j], out.total[j] = 1, row.calls,
+      row.self_ns, row.total_ns
+    if rows[j].func.name ~= row.func.name then
+      out.was[j] = encode.utf8(row.func.name)
+    end
+    of[row.title] = j - 1
+  end
+  for i, f in ipairs(before.functions) do index[i] = of[f.title] or 0 end
+  trees[#trees + 1] = pack.tree(before.nodes, index)
+  out.tree = #trees - 1
+  for _, note in ipairs(compare.notes(before.meta, after.meta,
+    "be compared")) do
+    out.notes[#out.notes + 1] = encode.utf8(note)
+  end
+  return out
+end
+
+return changes

@@ -1,0 +1,227 @@
+-- What the page knows of a profile: a header as JSON, and trees as bytes.
+--
+-- The header's lists are columns, and functions, sources and trees are known
+-- by their place in these, from 0. All figures of time are ns, or whatever
+-- `unit` says.
+
+local bound = require "cprof.bound"
+local changes = require "cprof.html.changes"
+local coverage = require "cprof.coverage"
+local encode = require "cprof.export.encode"
+local framed = require "cprof.html.framed"
+local header = require "cprof.report.header"
+local lines = require "cprof.lines"
+local name = require "cprof.name"
+local pack = require "cprof.html.pack"
+local select_rows = require "cprof.report.select"
+local sources = require "cprof.annotate.source"
+local text = require "cprof.text"
+
+local data = {}
+
+local utf = encode.utf8
+
+-- what the head of a report warns of, in its words
+local function notes_of(p)
+  local out = {}
+  local function note(_, s, ...)
+    out[#out + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
+  end
+  local function nothing() end
+  header.show { profile = p,
+    page = { title = nothing, line = nothing, note = note } }
+  return out
+end
+
+local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
+  "started_at", "runs", "lua_version", "cprof_version", "instructions" }
+
+local function meta_of(p)
+  local out = { program = encode.program(p) }
+  for _, key in ipairs(shown) do out[key] = p.meta[key] end
+  return out
+end
+
+-- Characters that turn the direction of what follows are seen as codes: a
+-- name must not change how others are read.
+local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
+
+-- a name on one line, in which all is seen
+local function plain(s)
+  s = encode.line(s)
+  for _, characters in ipairs(turning) do
+    s = s:gsub(characters, function(c)
+      return ("\\u{%X}"):format(utf8.codepoint(c))
+    end)
+  end
+  return s
+end
+
+-- rows as columns; `source_of` gives the number of a source
+local function columns_of(rows, source_of)
+  local out = { title = {}, name = {}, place = {}, kind = {}, source = {},
+    line = {}, last = {}, calls = {}, self = {}, total = {}, depth = {},
+    most = {} }
+  for i, row in ipairs(rows) do
+    local f = row.func
+    out.title[i], out.name[i] = plain(row.title), plain(f.name)
+    out.kind[i] = f.kind
+    local stands = f.kind == "Lua" or f.kind == "main"
+    out.place[i] = stands and plain(name.place(f.source)) or ""
+    out.source[i] = source_of[f.source] or -1
+    out.line[i], out.last[i] = encode.first(f), f.last_line
+    out.calls[i], out.self[i], out.total[i] = row.calls, row.self_ns,
+      row.total_ns
+    out.depth[i] = row.max_depth
+    -- what is only known to be less than a figure
+    if row.self_bounded or row.total_bounded then
+      out.most[#out.most + 1] = { i - 1, row.self_bounded and row.self_most or
+        -1, row.total_bounded and row.total_most or -1 }
+    end
+  end
+  return out
+end
+
+-- by line: its number, hits, self, calls, total; times that are only known
+-- to be less than a figure
+local function figures_of(p, list)
+  local counts = p.meta.mode == "count"
+  local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
+    most = {} }
+  for number, line in ipairs(list) do
+    if line.hits > 0 or line.self_ns > 0 or line.calls > 0 then
+      local i = #out.n + 1
+      out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
+      out.calls[i], out.total[i] = line.calls, line.total_ns
+      local most, bounded = bound.of(line.self_ns, line.self_raw_ns)
+      if bounded and not counts then
+        out.most[#out.most + 1] = { i - 1, most }
+      end
+    end
+  end
+  return out
+end
+
+local function active_of(list)
+  local out = {}
+  for i, line in ipairs(list) do out[i] = line.active and "1" or "0" end
+  return table.concat(out)
+end
+
+local function branches_of(list)
+  local out = {}
+  for i, b in ipairs(list) do
+    local x, y = b.ways[1], b.ways[2]
+    out[i] = { b.line, b.column, b.kind, x.name, x.count, y.name, y.count }
+  end
+  return out
+end
+
+-- Columns are bytes in a profile. In the page they are units of UTF-16.
+local function unit(line, column)
+  local before = line and line:sub(1, column - 1)
+  if not before or not before:find "[\x80-\xFF]" then return column end
+  local units = 1
+  for _, code in utf8.codes(utf(before)) do
+    units = units + (code > 0xFFFF and 2 or 1)
+  end
+  return units
+end
+
+local function expressions_of(list, content)
+  local out = {}
+  for _, e in ipairs(list) do
+    local n = #out
+    out[n + 1], out[n + 2] = e.line, unit(content[e.line], e.column)
+    out[n + 3] = e.last_line
+    out[n + 4] = unit(content[e.last_line], e.last_column)
+    out[n + 5] = e.count
+  end
+  return out
+end
+
+local function source_of(p, key, list)
+  local content, note = sources.text(p, key)
+  local covered = coverage.of(p, key)
+  local out = { place = plain(name.place(key)), lines = figures_of(p, list),
+    active = active_of(list), note = note and utf(note), text = {} }
+  for i, line in ipairs(content) do out.text[i] = utf(line) end
+  if covered and covered.expressions then
+    out.expressions = expressions_of(covered.expressions, content)
+    out.branches = branches_of(covered.branches)
+  elseif covered then
+    out.unmapped = covered.note
+  end
+  return out
+end
+
+local function sources_of(p)
+  local keys, out, number = {}, {}, {}
+  if not lines.recorded(p) then return out, number end
+  local all = p.lines_of()
+  for key in pairs(all) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do
+    out[i], number[key] = source_of(p, key, all[key]), i - 1
+  end
+  text.forget()
+  return out, number
+end
+
+---What units figures are in.
+---@param p cprof.Profile
+---@return "ns"|"instructions"
+function data.unit(p)
+  return p.meta.mode == "count" and "instructions" or "ns"
+end
+
+-- by function of a profile, the number of its row
+local function numbers(p, rows, more)
+  local of, out = {}, {}
+  for i, row in ipairs(rows) do of[row.title] = i - 1 end
+  for i, f in ipairs(p.functions) do
+    -- the profiler itself is in no tree
+    out[i] = i == p.overhead and -1 or of[f.title] or more(f)
+  end
+  return out
+end
+
+-- a row for what a tree has and rows do not: nodes that are added up
+local function appended(rows, known)
+  return function(f)
+    if not known[f.title] then
+      rows[#rows + 1] = { title = f.title, func = f, calls = 0, self_ns = 0,
+        total_ns = 0, max_depth = 0 }
+      known[f.title] = #rows - 1
+    end
+    return known[f.title]
+  end
+end
+
+---The header and the trees of a page.
+---@param p cprof.Profile         what is shown: small nodes may be added up
+---@param whole cprof.Profile     as it was recorded
+---@param before? cprof.Profile   what it is compared with
+---@return table header, { n: integer, columns: string[] }[] trees
+function data.of(p, whole, before)
+  -- of a part of the tree, the figures are those of the part
+  local from = p.program_ns == whole.program_ns and whole or p
+  local rows = select_rows.functions(from)
+  local listed, number = sources_of(whole)
+  local more = appended(rows, {})
+  local index = numbers(p, rows, more)
+  local notes = notes_of(whole)
+  for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
+  local trees = { pack.tree(p.nodes, index) }
+  local out = {
+    version = 1, unit = data.unit(whole), meta = meta_of(whole),
+    notes = notes, whole = p.program_ns, sources = listed,
+    frames = whole.frames and
+      framed.of(whole, numbers(whole, rows, more), trees),
+  }
+  out.before = before and changes.of(before, whole, rows, trees)
+  out.functions = columns_of(rows, number)
+  return out, trees
+end
+
+return data

@@ -1,0 +1,61 @@
+// The data of the page: Base64, perhaps compressed; then the length of the
+// header, the header as JSON, and the columns of trees.
+
+async function inflate(bytes, encoding) {
+  if (encoding === "none") return bytes;
+  const stream = new Blob([bytes])
+    .stream()
+    .pipeThrough(new DecompressionStream(encoding));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function bytesOf(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text);
+  const out = new Uint8Array(binary.length);
+  for (let i = 0; i < out.length; i++) out[i] = binary.charCodeAt(i);
+  return out;
+}
+
+// A column of n figures: seven bits of each byte, the lowest first.
+export function figures(bytes, n, out) {
+  let at = 0;
+  for (let i = 0; i < n; i++) {
+    let byte = bytes[at++];
+    let value = byte & 127;
+    let scale = 128;
+    while (byte > 127) {
+      byte = bytes[at++];
+      value += (byte & 127) * scale;
+      scale *= 128;
+    }
+    out[i] = value;
+  }
+  return out;
+}
+
+function columns(bytes, at, [n, ...sizes]) {
+  const types = [Int32Array, Int32Array, Float64Array, Float64Array];
+  const names = ["levels", "func", "calls", "self"];
+  const out = { n };
+  sizes.forEach((size, i) => {
+    out[names[i]] = figures(bytes.subarray(at, at + size), n, new types[i](n));
+    at += size;
+  });
+  return out;
+}
+
+// The header and the columns of each tree.
+export async function decode(text, encoding) {
+  const bytes = await inflate(bytesOf(text), encoding);
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const json = new TextDecoder().decode(bytes.subarray(4, 4 + size));
+  const header = JSON.parse(json);
+  const trees = [];
+  let at = 4 + size;
+  for (const sizes of header.trees) {
+    trees.push(columns(bytes, at, sizes));
+    for (let i = 1; i < sizes.length; i++) at += sizes[i];
+  }
+  return { header, trees };
+}

@@ -1,0 +1,288 @@
+// What changed from one profile to another: a table, and a flame graph whose
+// colours say what takes more and what less.
+
+import { change, palette } from "./colors.js";
+import { choice, fill, h } from "./dom.js";
+import { count, plural, signed } from "./format.js";
+import { Icicle } from "./icicle.js";
+import { matcher, searched } from "./search.js";
+import { named, placed, Table } from "./table.js";
+import { both, forked, fromColumns, layout } from "./tree.js";
+
+// A row for each function that is in either profile.
+export function rowsOf(model) {
+  const { before } = model;
+  const out = [];
+  for (const f of model.functions) {
+    const was = before.has[f.id] === 1;
+    const is = !before.gone.includes(f.id);
+    if (f.kind === "root" || f.kind === "internal") continue;
+    const row = {
+      f,
+      state: was ? (is ? "" : "gone") : "new",
+      was: {
+        self: before.self[f.id],
+        total: before.total[f.id],
+        calls: before.calls[f.id],
+      },
+      now: { self: f.self, total: f.total, calls: f.calls },
+    };
+    if (Object.keys(row.now).some((key) => row.now[key] !== row.was[key]))
+      out.push(row);
+  }
+  return out;
+}
+
+// A bar to the right for more, to the left for less.
+function diverging(share) {
+  const width = Math.min(1, Math.abs(share)) * 50;
+  const style = { width: width.toFixed(1) + "%" };
+  style[share < 0 ? "right" : "left"] = "50%";
+  return h(
+    "span",
+    { class: "diverging", "aria-hidden": "true" },
+    h("span", { class: share < 0 ? "less" : "more-of", style }),
+  );
+}
+
+export function diff(app, root) {
+  const { model } = app;
+  const { before } = model;
+  const text = app.figure;
+  const all = rowsOf(model);
+  const tree = both(
+    fromColumns(model.trees[before.tree]),
+    model.tree,
+    model.functions.length,
+  );
+  const box = h("div", {});
+  const graphBox = h("div", {});
+  const search = searched(app.state.search, (value) =>
+    app.set({ search: value || undefined }, true),
+  );
+  let graph;
+  let table;
+  let drawn;
+
+  function facts() {
+    const now = model.whole;
+    const was = before.whole;
+    const put = (title, value, kind) =>
+      h("div", {}, h("dt", {}, title), h("dd", { class: kind }, value));
+    const by =
+      was > 0
+        ? `, ${signed(((now - was) / was) * 100, (n) => n.toFixed(1))} %`
+        : "";
+    return h(
+      "dl",
+      { class: "facts" },
+      put("before", `${text(was)}`),
+      put("after", text(now)),
+      put(
+        "change",
+        signed(now - was, text) + by,
+        now > was ? "worse" : "better",
+      ),
+      put("new", count(all.filter((row) => row.state === "new").length)),
+      put("gone", count(all.filter((row) => row.state === "gone").length)),
+    );
+  }
+
+  function notes() {
+    const same = before.program === model.meta.program;
+    const list = same ? [] : [`before: ${before.program}`];
+    list.push(...before.notes);
+    if (list.length === 0) return undefined;
+    return h(
+      "ul",
+      { class: "notes" },
+      list.map((note) => h("li", { title: note }, note)),
+    );
+  }
+
+  function draw_graph() {
+    const by = app.state.by === "before" ? "before" : "after";
+    if (drawn === by) return;
+    drawn = by;
+    graph?.close();
+    const delta = (node) => tree.total[node] - tree.totalBefore[node];
+    const whole = Math.max(model.whole, before.whole);
+    graph = new Icicle(app, {
+      label: "Differential flame graph; the table below has the same functions",
+      most: 380,
+      color: (theme) => (node) => change(theme, delta(node) / whole),
+      name: (node) => {
+        const name = model.functions[tree.func[node]].name;
+        const d = delta(node) / whole;
+        return Math.abs(d) < 0.0005 ? name : (d > 0 ? "▲ " : "▼ ") + name;
+      },
+      detail: (node) => [
+        `total ${text(tree.totalBefore[node])} → ${text(tree.total[node])}, ` +
+          signed(delta(node), text),
+        `self ${text(tree.selfBefore[node])} → ${text(tree.self[node])}`,
+        model.hasCalls
+          ? `calls ${count(tree.callsBefore[node])} → ${count(tree.calls[node])}`
+          : "",
+      ],
+      choose: (node) => {
+        const f = model.functions[tree.func[node]];
+        app.choose(f.kind === "root" ? undefined : f);
+      },
+    });
+    fill(graphBox, graph.element);
+    const l = layout(tree, by === "before" ? tree.selfBefore : tree.self);
+    graph.show(l);
+    const from = forked(l);
+    if (from > 0) graph.zoom(from, true);
+  }
+
+  function legend() {
+    const theme = palette(app.isDark());
+    const swatch = (color, what) => [
+      h("span", { class: "swatch", style: { background: color } }),
+      what,
+    ];
+    return h(
+      "span",
+      { class: "aside legend" },
+      swatch(theme.less(0.7), "▼ less"),
+      swatch(theme.same, "the same"),
+      swatch(theme.more(0.7), "▲ more"),
+    );
+  }
+
+  function draw_table() {
+    const { state } = app;
+    const passes = matcher(state.search) || (() => true);
+    const key = ["total", "calls"].includes(state.sort) ? state.sort : "self";
+    const delta = (row) => row.now[key] - row.was[key];
+    const rows = all.filter(
+      (row) => passes(row.f) && (delta(row) !== 0 || row.state),
+    );
+    rows.sort((a, b) => Math.abs(delta(b)) - Math.abs(delta(a)));
+    const most = rows.length > 0 ? Math.abs(delta(rows[0])) || 1 : 1;
+    const show = key === "calls" ? count : text;
+    table = new Table(
+      [
+        {
+          title: `${key} before`,
+          cell: (row) => (row.state === "new" ? "–" : show(row.was[key])),
+        },
+        {
+          title: "after",
+          cell: (row) => (row.state === "gone" ? "–" : show(row.now[key])),
+        },
+        {
+          title: "change",
+          cell: (row) =>
+            h(
+              "span",
+              {
+                class:
+                  delta(row) > 0 ? "worse" : delta(row) < 0 ? "better" : "",
+              },
+              signed(delta(row), show),
+            ),
+        },
+        {
+          title: "",
+          class: "bars",
+          cell: (row) => diverging(delta(row) / most),
+        },
+        model.hasCalls &&
+          key !== "calls" && {
+            title: "calls",
+            cell: (row) =>
+              row.was.calls === row.now.calls
+                ? count(row.now.calls)
+                : `${count(row.was.calls)} → ${count(row.now.calls)}`,
+          },
+        {
+          title: "function",
+          left: true,
+          cell: (row) => [
+            ...named(app, row.f),
+            row.state && h("span", { class: "tag " + row.state }, row.state),
+            before.was[row.f.id] &&
+              h("span", { class: "aside" }, ` was ${before.was[row.f.id]}`),
+          ],
+        },
+        { title: "defined", left: true, cell: (row) => placed(row.f) },
+      ].filter(Boolean),
+      {
+        caption: "Functions that changed",
+        none: "Nothing changed.",
+        row: (row) => ({
+          "aria-selected": row.f === app.chosen ? "true" : null,
+        }),
+        choose: (row) => app.choose(row.f),
+      },
+    );
+    table.show(rows);
+    fill(
+      search.rest,
+      choice(
+        "Sort by",
+        [
+          ["self", "Self"],
+          ["total", "Total"],
+          model.hasCalls && ["calls", "Calls"],
+        ].filter(Boolean),
+        key,
+        (sort) => app.set({ sort }),
+      ),
+      h(
+        "span",
+        { class: "aside", role: "status" },
+        plural(rows.length, "function"),
+      ),
+    );
+    fill(box, table.element);
+  }
+
+  fill(
+    root,
+    facts(),
+    notes() || "",
+    h(
+      "div",
+      { class: "controls" },
+      choice(
+        "Width",
+        [
+          ["after", "Width: after"],
+          ["before", "before"],
+        ],
+        app.state.by === "before" ? "before" : "after",
+        (by) => app.set({ by: by === "before" ? by : undefined }),
+      ),
+      legend(),
+    ),
+    graphBox,
+    h("h2", { class: "apart" }, "Functions"),
+    search.element,
+    box,
+  );
+
+  function update() {
+    for (const b of root.querySelectorAll("[aria-label=Width] button")) {
+      const own = b.textContent === "before" ? "before" : "after";
+      const on = own === (app.state.by === "before" ? "before" : "after");
+      b.setAttribute("aria-pressed", String(on));
+    }
+    draw_graph();
+    const passes = matcher(app.state.search);
+    graph.highlight(
+      passes && Uint8Array.from(model.functions, (f) => (passes(f) ? 1 : 0)),
+    );
+    draw_table();
+  }
+
+  update();
+  return {
+    update,
+    resize: () => graph.resize(),
+    key: (event) => graph.key(event) || table.key(event),
+    close: () => graph.close(),
+  };
+}

@@ -1,0 +1,280 @@
+// The flame graph, with what shapes it; and its nodes as a table.
+
+import { choice, fill, h, toggle } from "./dom.js";
+import { count, percent } from "./format.js";
+import { Icicle } from "./icicle.js";
+import { matcher, searched } from "./search.js";
+import { named, Table } from "./table.js";
+import * as trees from "./tree.js";
+
+const shapes = [
+  [undefined, "Icicle", "The root above"],
+  ["flame", "Flame", "The root below"],
+  [
+    "sandwich",
+    "Sandwich",
+    "Callers of the chosen function above it, callees below",
+  ],
+];
+
+// the tree that a state asks for
+function treeOf(app) {
+  const { model, scope, state } = app;
+  const n = model.functions.length;
+  let { tree } = scope;
+  if (!tree) return undefined;
+  if (state.zones === "1") {
+    const zone = (f) => model.functions[f].kind === "zone";
+    tree = trees.only(tree, zone, n);
+  }
+  if (state.fold === "1") tree = trees.merged(tree, n);
+  return tree;
+}
+
+function wantedOf(app) {
+  const passes = matcher(app.state.search);
+  if (!passes) return undefined;
+  return Uint8Array.from(app.model.functions, (f) => (passes(f) ? 1 : 0));
+}
+
+export function flame(app, root) {
+  const { model } = app;
+  const functions = model.functions.length;
+  const box = h("div", { class: "graphs" });
+  const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
+  const table = h("div", {});
+  const listing = h(
+    "details",
+    { class: "astable", ontoggle: () => draw_table() },
+    h("summary", {}, "As a table"),
+    table,
+  );
+  const said = h("span", { class: "aside", role: "status" });
+  const search = searched(app.state.search, (text) =>
+    app.set({ search: text || undefined }, true),
+  );
+  const zones = model.functions.some((f) => f.kind === "zone");
+  let graphs = [];
+  let drawn;
+  fill(root, search.element, box, crumbs, listing);
+
+  const shared = {
+    choose: (node, graph) => {
+      const f = model.functions[graph.layout.tree.func[node]];
+      app.choose(f.kind === "root" ? undefined : f);
+    },
+  };
+
+  function graph(tree, options) {
+    const own = app.state.by === "calls" ? tree.calls : tree.self;
+    const made = new Icicle(app, {
+      ...options,
+      choose: (node) => shared.choose(node, made),
+      zoomed: () => {
+        draw_crumbs();
+        draw_table();
+      },
+    });
+    box.append(made.element);
+    made.show(trees.layout(tree, own));
+    graphs.push(made);
+    return made;
+  }
+
+  // how high a graph may be, in the window that there is
+  const room = (share) => () =>
+    Math.max(
+      160,
+      (innerHeight - box.getBoundingClientRect().top - scrollY - 90) * share,
+    );
+
+  function shape() {
+    const { state } = app;
+    const key = [
+      state.shape,
+      state.by,
+      state.fold,
+      state.zones,
+      state.frames,
+      state.hide,
+      state.focus,
+      state.shape === "sandwich" && state.function,
+    ].join("\n");
+    if (key === drawn) return;
+    drawn = key;
+    for (const g of graphs) g.close();
+    graphs = [];
+    fill(box);
+    const tree = treeOf(app);
+    if (!tree) {
+      const what =
+        'The nodes of this frame were not kept: record with history = "full".';
+      fill(box, h("p", { class: "lead" }, what));
+    } else if (state.shape === "sandwich") sandwich(tree);
+    else {
+      const up = state.shape === "flame";
+      const label =
+        "Flame graph. Arrow keys go from node to node, Enter zooms; a table follows.";
+      graph(tree, { up, label, height: room(1) });
+    }
+  }
+
+  function sandwich(tree) {
+    const f = app.chosen;
+    if (!f) {
+      const what =
+        "Choose a function in any view to see its callers above and its callees below.";
+      fill(box, h("p", { class: "lead" }, what));
+      return;
+    }
+    box.append(h("h2", {}, "Callers"));
+    graph(trees.callers(tree, f.id, functions), {
+      up: true,
+      label: `Callers of ${f.name}`,
+      height: room(0.45),
+    });
+    box.append(h("h2", {}, "Callees"));
+    graph(trees.callees(tree, f.id, functions), {
+      label: `What ${f.name} calls`,
+      height: room(0.5),
+    });
+  }
+
+  function draw_controls() {
+    const { state, scope } = app;
+    fill(
+      search.rest,
+      choice("Shape", shapes, state.shape, (value) =>
+        app.set({ shape: value }),
+      ),
+      model.hasCalls &&
+        choice(
+          "Width",
+          [
+            [undefined, model.unit === "ns" ? "Time" : "Instructions"],
+            ["calls", "Calls"],
+          ],
+          state.by,
+          (by) => app.set({ by }),
+        ),
+      scope.tree &&
+        toggle(
+          "Merge recursion",
+          state.fold === "1",
+          (on) => app.set({ fold: on ? "1" : undefined }),
+          "A function stands once on a path",
+        ),
+      zones &&
+        toggle("Zones only", state.zones === "1", (on) =>
+          app.set({ zones: on ? "1" : undefined }),
+        ),
+      h(
+        "button",
+        {
+          type: "button",
+          onclick: () => graphs.forEach((g) => g.zoom(0)),
+          title: "All of it (Esc goes a level up)",
+        },
+        "Zoom out",
+      ),
+      said,
+    );
+  }
+
+  function mark() {
+    const wanted = wantedOf(app);
+    for (const g of graphs) g.highlight(wanted);
+    said.textContent = "";
+    if (wanted && graphs[0]) {
+      const l = graphs[0].layout;
+      const n = wanted.reduce((sum, w) => sum + w, 0);
+      const share = percent(trees.weightOf(l, wanted), l.weight[0]);
+      said.textContent = `${count(n)} functions match, ${share} % of the width`;
+    }
+  }
+
+  function draw_crumbs() {
+    const g = graphs[graphs.length - 1];
+    if (!g) return fill(crumbs);
+    const path = [];
+    for (let i = g.base; i >= 0; i = g.layout.tree.parent[i]) path.unshift(i);
+    const shown =
+      path.length > 9 ? [...path.slice(0, 2), -1, ...path.slice(-6)] : path;
+    const link = (node) =>
+      node < 0
+        ? "…"
+        : h(
+            "button",
+            {
+              type: "button",
+              class: "quiet name",
+              onclick: () => g.zoom(node),
+            },
+            model.functions[g.layout.tree.func[node]].name,
+          );
+    fill(
+      crumbs,
+      shown.flatMap((node, i) => (i > 0 ? [" › ", link(node)] : [link(node)])),
+    );
+  }
+
+  function draw_table() {
+    const g = graphs[graphs.length - 1];
+    if (!listing.open || !g) return fill(table);
+    const { tree, first, child, weight } = g.layout;
+    const list = [g.base, ...child.subarray(first[g.base], first[g.base + 1])];
+    const figure = app.state.by === "calls" ? count : app.figure;
+    const columns = [
+      {
+        title: "share %",
+        cell: (i) => percent(weight[i], weight[0]),
+      },
+      { title: "total", cell: (i) => figure(weight[i]) },
+      { title: "self", cell: (i) => app.figure(tree.self[i]) },
+      model.hasCalls && { title: "calls", cell: (i) => count(tree.calls[i]) },
+      {
+        title: "node",
+        left: true,
+        cell: (i) => [
+          i === g.base ? "" : "\u2003",
+          ...named(app, model.functions[tree.func[i]]),
+        ],
+      },
+    ].filter(Boolean);
+    const made = new Table(columns, {
+      caption: "The node that fills the width, and what it calls",
+      limit: 40,
+      choose: (i) => g.zoom(i),
+    });
+    made.show(list);
+    fill(table, made.element);
+  }
+
+  function update() {
+    const focused = graphs.findIndex(
+      (g) => g.canvas === document.activeElement,
+    );
+    shape();
+    draw_controls();
+    mark();
+    draw_crumbs();
+    draw_table();
+    if (focused >= 0) graphs[focused]?.canvas.focus();
+  }
+
+  update();
+  return {
+    update,
+    resize: () => graphs.forEach((g) => g.resize()),
+    key: (event) => {
+      const g = graphs.find((one) => one.canvas === document.activeElement);
+      if (g) return g.key(event);
+      if (graphs[0] && event.key.startsWith("Arrow")) {
+        graphs[graphs.length - 1].canvas.focus();
+        return graphs[graphs.length - 1].key(event);
+      }
+      return event.key === "Escape" && graphs.some((one) => one.out());
+    },
+    close: () => graphs.forEach((g) => g.close()),
+  };
+}

@@ -1,0 +1,63 @@
+// Figures as text, as the reports in text have them.
+
+const units = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+];
+
+// A time with three digits and its unit.
+export function time(ns) {
+  for (const [size, unit] of units) {
+    const value = ns / size;
+    if (value >= 0.9995 || (unit === "µs" && ns >= 1000)) {
+      const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+      return value.toFixed(digits) + " " + unit;
+    }
+  }
+  return Math.round(ns) + " ns";
+}
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+// A count with its thousands apart.
+export function count(n) {
+  return whole.format(n);
+}
+
+// A count in at most four digits, for where there is little room.
+export function short(n) {
+  if (n < 10000) return count(n);
+  if (n < 999500) return (n / 1e3).toFixed(n < 99950 ? 1 : 0) + " k";
+  if (n < 999.5e6) return (n / 1e6).toFixed(n < 99.95e6 ? 1 : 0) + " M";
+  return (n / 1e9).toFixed(1) + " G";
+}
+
+// A share in percent with one decimal.
+export function percent(part, of) {
+  return of === 0 ? "0.0" : ((part / of) * 100).toFixed(1);
+}
+
+// The figures of a profile are times, or counts of something.
+export function figure(unit) {
+  return unit === "ns" ? time : count;
+}
+
+// A change with its sign.
+export function signed(n, text) {
+  if (n === 0) return "0";
+  return (n < 0 ? "−" : "+") + text(Math.abs(n));
+}
+
+// One of several, in words.
+export function plural(n, one, many) {
+  return `${count(n)} ${n === 1 ? one : many || one + "s"}`;
+}
+
+// The end of a path matters most.
+export function tail(path, length) {
+  if (path.length <= length) return path;
+  const cut = path.slice(path.length - length + 1);
+  const slash = cut.indexOf("/");
+  return "…" + (slash >= 0 && slash < length / 2 ? cut.slice(slash) : cut);
+}

@@ -1,0 +1,243 @@
+// All functions, as a table.
+
+import { choice, fill, h, toggle } from "./dom.js";
+import { count, percent, plural } from "./format.js";
+import { matcher, searched } from "./search.js";
+import { amount, figureOf, named, placed, Table } from "./table.js";
+import { levels } from "./tree.js";
+
+const deepest = 1000;
+
+// The rows of a table: functions, files, or functions by level.
+export function rowsOf(app, state) {
+  const { model, scope } = app;
+  const passes = matcher(state.search) || (() => true);
+  const rows = [];
+  for (const f of model.functions) {
+    const { id } = f;
+    const ran =
+      scope.calls[id] > 0 || scope.self[id] > 0 || scope.total[id] > 0;
+    if (!ran || !passes(f) || f.kind === "root") continue;
+    const row = {
+      f,
+      name: f.name,
+      calls: scope.calls[id],
+    };
+    [row.self, row.selfBound] = figureOf(app, f, "self");
+    [row.total, row.totalBound] = figureOf(app, f, "total");
+    rows.push(row);
+  }
+  if (state.recursion === "spread" && scope.tree) return spread(rows, scope);
+  return state.group === "file" ? files(rows, scope) : rows;
+}
+
+// a row for each level of a recursion
+function spread(rows, scope) {
+  const out = [];
+  for (const row of rows) {
+    const list = row.f.depth > 1 ? levels(scope.tree, row.f.id) : [];
+    if (list.length < 2) out.push(row);
+    else {
+      list.slice(0, deepest).forEach((level, i) => {
+        out.push({ ...level, f: row.f, name: row.name, level: i + 1 });
+      });
+    }
+  }
+  return out;
+}
+
+// a row for each file; what is in none has one by its kind
+function files(rows, scope) {
+  const out = new Map();
+  for (const row of rows) {
+    const place = row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind);
+    const file = out.get(place) || {
+      place,
+      name: place,
+      self: 0,
+      calls: 0,
+      functions: 0,
+      first: row.f,
+    };
+    file.self += scope.self[row.f.id];
+    file.calls += row.calls;
+    file.functions++;
+    out.set(place, file);
+  }
+  return [...out.values()];
+}
+
+function sorted(rows, key, up) {
+  const value = key === "name" ? (r) => r.name.toLowerCase() : valueOf(key);
+  const sign = up ? 1 : -1;
+  return rows.sort((a, b) => {
+    const x = value(a);
+    const y = value(b);
+    if (x !== y) return x < y ? -sign : sign;
+    return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  });
+}
+
+function valueOf(key) {
+  if (key === "per") return (r) => (r.calls ? r.total / r.calls : 0);
+  if (key === "place") return (r) => r.place || r.f.place + r.f.line / 1e6;
+  return (r) => r[key];
+}
+
+function columnsOf(app, state) {
+  const grouped = state.group === "file" && state.recursion !== "spread";
+  const value = (key) => valueOf(key);
+  const figures = (key, hint) =>
+    amount(app, {
+      key,
+      title: key,
+      hint,
+      get: (row) => [row[key], row[key + "Bound"]],
+    });
+  const out = figures("self", "In the function itself, without what it calls");
+  if (!grouped) {
+    out.push(...figures("total", "With what it calls; recursion counted once"));
+  }
+  if (app.model.hasCalls) {
+    out.push({
+      key: "calls",
+      title: "calls",
+      value: value("calls"),
+      cell: (row) => count(row.calls),
+    });
+    if (!grouped) {
+      out.push({
+        key: "per",
+        title: "per call",
+        hint: "Total divided by calls",
+        value: value("per"),
+        cell: (row) =>
+          row.calls
+            ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
+            : "",
+      });
+    }
+  }
+  out.push(
+    grouped
+      ? {
+          key: "name",
+          title: "file",
+          left: true,
+          value: value("name"),
+          cell: (row) => [
+            h("span", { class: "name" }, row.place),
+            h(
+              "span",
+              { class: "aside" },
+              " " + plural(row.functions, "function"),
+            ),
+          ],
+        }
+      : {
+          key: "name",
+          title: "function",
+          left: true,
+          value: value("name"),
+          cell: (row) => [
+            ...named(app, row.f),
+            row.level && h("span", { class: "aside" }, ` level ${row.level}`),
+            !row.level &&
+              row.f.depth > 1 &&
+              h(
+                "span",
+                { class: "aside", title: "Deepest recursion" },
+                ` ×${count(row.f.depth)}`,
+              ),
+          ],
+        },
+  );
+  if (!grouped) {
+    out.push({
+      key: "place",
+      title: "defined",
+      left: true,
+      value: value("place"),
+      cell: (row) => placed(row.f),
+    });
+  }
+  return out;
+}
+
+export function functions(app, root) {
+  const box = h("div", {});
+  const said = h("span", { class: "aside", role: "status" });
+  const search = searched(app.state.search, (text) =>
+    app.set({ search: text || undefined }, true),
+  );
+  let table;
+  fill(root, search.element, box);
+
+  function draw() {
+    const { state } = app;
+    const by = state.sort || "self";
+    const up = state.up === "1";
+    fill(
+      search.rest,
+      choice(
+        "Group by",
+        [
+          [undefined, "Functions"],
+          ["file", "Files"],
+        ],
+        state.group,
+        (group) => app.set({ group, recursion: undefined, sort: undefined }),
+      ),
+      app.scope.tree &&
+        toggle(
+          "Spread recursion",
+          state.recursion === "spread",
+          (on) =>
+            app.set({ recursion: on ? "spread" : undefined, group: undefined }),
+          "A row for each level of a recursion",
+        ),
+      said,
+    );
+    table = new Table(columnsOf(app, state), {
+      caption: "Functions and their figures",
+      sort: { key: by, up },
+      none: "No function has this in its name.",
+      order: (column) =>
+        app.set({
+          sort: column.key,
+          up: by === column.key ? (up ? undefined : "1") : column.left && "1",
+        }),
+      row: (row) => ({
+        "aria-selected": row.f && row.f === app.chosen ? "true" : null,
+      }),
+      choose: (row) =>
+        row.f
+          ? app.choose(row.f)
+          : app.set({ group: undefined, search: row.place }),
+    });
+    const rows = sorted(rowsOf(app, state), by, up);
+    const matched = new Set(rows.map((row) => row.f));
+    const self = [...matched].reduce(
+      (sum, f) => sum + (f ? app.scope.self[f.id] : 0),
+      0,
+    );
+    const spreads = state.recursion === "spread";
+    const unit = spreads ? "row" : state.group === "file" ? "file" : "function";
+    const number = plural(rows.length, unit);
+    said.textContent = state.search
+      ? `${number}, ${percent(self, app.scope.whole)} % self`
+      : number;
+    table.show(rows);
+    fill(box, table.element);
+  }
+
+  draw();
+  return {
+    update: () => {
+      const inside = box.contains(document.activeElement);
+      draw();
+      if (inside) box.querySelector("tr[tabindex='0']")?.focus();
+    },
+    key: (event) => table.key(event),
+  };
+}

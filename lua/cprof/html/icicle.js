@@ -1,0 +1,440 @@
+// A flame graph on a canvas. Only what is seen is drawn, however many nodes
+// there are.
+
+import { byFile, palette } from "./colors.js";
+import { h } from "./dom.js";
+import { count, percent } from "./format.js";
+import { childAt, visible } from "./tree.js";
+
+const rowHeight = 19;
+const font = "11.5px ui-monospace, 'DejaVu Sans Mono', Menlo, monospace";
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+// pixels below which a node is not drawn on its own
+const narrow = 0.8;
+
+export class Icicle {
+  // options: label; up: the root is at the bottom; height: fixed, else what
+  // the tree needs; most: of that; color(theme): function -> colour of a
+  // node; detail(node): more lines for the tip; name(node): its label;
+  // choose(node); zoomed(node)
+  constructor(app, options) {
+    this.app = app;
+    this.options = options;
+    this.scroll = 0;
+    this.hover = -1;
+    this.cursor = 0;
+    this.canvas = h("canvas", {
+      class: "icicle",
+      tabindex: "0",
+      role: "img",
+      "aria-label": options.label,
+    });
+    this.context = this.canvas.getContext("2d");
+    this.tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+    this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.listen();
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.element);
+  }
+
+  close() {
+    this.observer.disconnect();
+    cancelAnimationFrame(this.waiting);
+  }
+
+  show(layout) {
+    this.layout = layout;
+    this.base = 0;
+    this.x0 = 0;
+    this.x1 = layout.weight[0] || 1;
+    this.scroll = 0;
+    this.cursor = 0;
+    this.hover = -1;
+    this.theme = undefined;
+    const depth = layout.tree.depths();
+    let deepest = 0;
+    for (let i = 0; i < depth.length; i++) {
+      if (depth[i] > deepest) deepest = depth[i];
+    }
+    this.rows = deepest + 1;
+    this.resize();
+  }
+
+  // Nodes of these functions stand out; undefined: all.
+  highlight(wanted) {
+    this.wanted = wanted;
+    this.draw();
+  }
+
+  resize() {
+    const { options } = this;
+    const width = this.element.clientWidth;
+    if (width === 0 || !this.layout) return;
+    const needed =
+      Math.max(3, this.rows) * rowHeight - (options.most ? this.scroll : 0);
+    const height =
+      typeof options.height === "function"
+        ? Math.min(options.height(), Math.max(needed, 120))
+        : Math.min(needed, options.most || 400);
+    const ratio = devicePixelRatio || 1;
+    this.width = width;
+    this.height = height;
+    this.canvas.style.setProperty("height", height + "px");
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.ratio = ratio;
+    this.theme = undefined;
+    this.draw();
+  }
+
+  draw() {
+    if (this.waiting || !this.layout) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.paint();
+    });
+  }
+
+  dress() {
+    const { app } = this;
+    this.theme = palette(app.isDark());
+    if (this.options.color) this.color = this.options.color(this.theme);
+    else {
+      const colors = byFile(app.model.functions, this.theme);
+      const { func } = this.layout.tree;
+      this.color = (node) => colors[func[node]];
+    }
+    this.context.font = font;
+    this.letter = this.context.measureText("m").width;
+  }
+
+  // where a row begins, from above
+  top(depth) {
+    const y = depth * rowHeight - this.scroll;
+    return this.options.up ? this.height - y - rowHeight : y;
+  }
+
+  paint() {
+    if (!this.theme) this.dress();
+    const { context: c, layout, theme, width, wanted, app } = this;
+    const { func } = layout.tree;
+    const scale = width / (this.x1 - this.x0);
+    const names = app.model.functions;
+    const chosen = app.chosen ? app.chosen.id : -1;
+    const until = Math.ceil((this.height + this.scroll) / rowHeight) + 1;
+    const outlined = [];
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.clearRect(0, 0, width, this.height);
+    c.font = font;
+    c.textBaseline = "middle";
+    const box = (x, w) => {
+      const left = Math.max(0, (x - this.x0) * scale);
+      const right = Math.min(width, (x + w - this.x0) * scale);
+      return [left, right - left];
+    };
+    const visit = (node, depth, x, w) => {
+      const y = this.top(depth);
+      if (y <= -rowHeight || y >= this.height) return;
+      const [left, span] = box(x, w);
+      const seen = !wanted || wanted[func[node]];
+      c.fillStyle = seen ? this.color(node) : theme.pale;
+      c.fillRect(
+        left,
+        y,
+        Math.max(0.5, span - (span > 3 ? 1 : 0)),
+        rowHeight - 1,
+      );
+      if (func[node] === chosen) outlined.push(left, y, span);
+      if (span < this.letter * 3 + 8) return;
+      const fit = Math.floor((span - 8) / this.letter);
+      const name = this.options.name
+        ? this.options.name(node)
+        : names[func[node]].name;
+      c.fillStyle = seen ? theme.text : theme.dim;
+      c.fillText(
+        name.length <= fit ? name : name.slice(0, fit - 1) + "…",
+        left + 4,
+        y + rowHeight / 2,
+      );
+    };
+    const rest = (depth, x, w) => {
+      const y = this.top(depth);
+      if (y <= -rowHeight || y >= this.height) return;
+      const [left, span] = box(x, w);
+      c.fillStyle = theme.rest;
+      c.fillRect(left, y, span, rowHeight - 1);
+    };
+    visible(layout, this.x0, this.x1, narrow / scale, until, visit, rest);
+    c.fillStyle = theme.mark;
+    for (let i = 0; i < outlined.length; i += 3) {
+      const y = outlined[i + 1] + rowHeight - 3;
+      c.fillRect(outlined[i], y, Math.max(1, outlined[i + 2] - 1), 2);
+    }
+    this.outline(this.hover, theme.dim, box);
+    if (document.activeElement === this.canvas) {
+      this.outline(this.cursor, theme.mark, box);
+    }
+  }
+
+  outline(node, color, box) {
+    if (node < 0) return;
+    const { context: c, layout } = this;
+    const [left, span] = box(layout.start[node], layout.weight[node]);
+    if (span <= 0) return;
+    c.strokeStyle = color;
+    c.lineWidth = 2;
+    const y = this.top(layout.tree.depths()[node]);
+    c.strokeRect(left + 1, y + 1, Math.max(1, span - 3), rowHeight - 3);
+  }
+
+  // The node at a place of the canvas, or -1.
+  at(px, py) {
+    const { layout } = this;
+    const y = this.options.up ? this.height - py : py;
+    const depth = Math.floor((y + this.scroll) / rowHeight);
+    const x = this.x0 + (px / this.width) * (this.x1 - this.x0);
+    let node = 0;
+    if (x < 0 || x >= layout.weight[0]) return -1;
+    for (let i = 0; i < depth && node >= 0; i++) {
+      node = childAt(layout, node, x);
+    }
+    return node;
+  }
+
+  // Moves what is seen; shows the way there.
+  move(x0, x1, at_once) {
+    const whole = this.layout.weight[0] || 1;
+    const least = whole * 1e-9;
+    let width = Math.max(least, Math.min(whole, x1 - x0));
+    let left = Math.max(0, Math.min(whole - width, x0));
+    if (width > whole * 0.9999) [left, width] = [0, whole];
+    cancelAnimationFrame(this.moving);
+    if (at_once || still.matches) {
+      this.x0 = left;
+      this.x1 = left + width;
+      this.draw();
+      return;
+    }
+    const from = [this.x0, this.x1];
+    const begun = performance.now();
+    const step = (now) => {
+      const t = Math.min(1, Math.max(0, (now - begun) / 160));
+      const e = t * (2 - t);
+      this.x0 = from[0] + (left - from[0]) * e;
+      this.x1 = from[1] + (left + width - from[1]) * e;
+      this.draw();
+      if (t < 1) this.moving = requestAnimationFrame(step);
+    };
+    this.moving = requestAnimationFrame(step);
+  }
+
+  // A node as wide as the canvas; or as its root, at once.
+  zoom(node, as_root) {
+    const { layout } = this;
+    const x = layout.start[node];
+    this.base = node;
+    this.cursor = node;
+    this.move(x, x + layout.weight[node], as_root);
+    if (as_root) {
+      this.scroll = layout.tree.depths()[node] * rowHeight;
+      this.resize();
+    } else this.reveal(node);
+    this.options.zoomed?.(node);
+  }
+
+  out() {
+    const parent = this.layout.tree.parent[this.base];
+    if (this.base === 0 && this.x0 === 0) return false;
+    this.zoom(parent >= 0 && this.base !== 0 ? parent : 0);
+    return true;
+  }
+
+  magnify(factor, px) {
+    const part = px / this.width;
+    const x = this.x0 + part * (this.x1 - this.x0);
+    const width = (this.x1 - this.x0) / factor;
+    this.move(x - part * width, x + (1 - part) * width, true);
+  }
+
+  slide(dx, dy) {
+    const units = (dx / this.width) * (this.x1 - this.x0);
+    const most = Math.max(0, this.rows * rowHeight - this.height);
+    const before = this.scroll;
+    const down = this.options.up ? -dy : dy;
+    this.scroll = Math.max(0, Math.min(most, this.scroll + down));
+    if (units !== 0) this.move(this.x0 + units, this.x1 + units, true);
+    else this.draw();
+    return this.scroll !== before;
+  }
+
+  // Scrolls to the row of a node.
+  reveal(node) {
+    const y = this.layout.tree.depths()[node] * rowHeight;
+    const most = Math.max(0, this.rows * rowHeight - this.height);
+    if (y < this.scroll + rowHeight) this.scroll = Math.max(0, y - rowHeight);
+    else if (y > this.scroll + this.height - 2 * rowHeight) {
+      this.scroll = Math.min(most, y - this.height + 3 * rowHeight);
+    }
+    this.draw();
+  }
+
+  // What is said of a node.
+  lines(node) {
+    const { app, layout } = this;
+    const { tree, weight } = layout;
+    const f = app.model.functions[tree.func[node]];
+    const out = [f.title];
+    const text = app.figure;
+    if (this.options.detail) return out.concat(this.options.detail(node));
+    if (tree.inverted) {
+      out.push(
+        `${text(tree.total[node])} of the chosen function by this way, ` +
+          `${percent(weight[node], weight[0])} %`,
+      );
+      return out;
+    }
+    out.push(
+      `total ${text(tree.total[node])} ` +
+        `(${percent(tree.total[node], tree.total[0])} %), ` +
+        `self ${text(tree.self[node])}`,
+    );
+    if (app.model.hasCalls && tree.calls[node] > 0) {
+      const per = tree.total[node] / tree.calls[node];
+      out.push(`${count(tree.calls[node])} calls here, ${text(per)} each`);
+    }
+    out.push("everywhere: " + app.told(f).join(", "));
+    return out;
+  }
+
+  point(node, px, py) {
+    if (node !== this.hover) {
+      this.hover = node;
+      this.canvas.style.setProperty(
+        "cursor",
+        node >= 0 ? "pointer" : "default",
+      );
+      this.draw();
+      this.tip.replaceChildren(
+        ...(node >= 0 ? this.lines(node) : []).map((line, i) =>
+          h("div", { class: i === 0 ? "name" : "" }, line),
+        ),
+      );
+    }
+    this.tip.hidden = node < 0;
+    if (node < 0) return;
+    const left = Math.min(px + 14, this.width - this.tip.offsetWidth - 4);
+    const over = py + 18 + this.tip.offsetHeight;
+    const above = this.element.getBoundingClientRect().top + over > innerHeight;
+    const top = above ? py - this.tip.offsetHeight - 10 : py + 18;
+    this.tip.style.setProperty("left", Math.max(0, left) + "px");
+    this.tip.style.setProperty("top", top + "px");
+  }
+
+  listen() {
+    const { canvas } = this;
+    let from;
+    let dragged = false;
+    canvas.addEventListener("pointerdown", (event) => {
+      from = [event.clientX, event.clientY];
+      dragged = false;
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (from && event.buttons & 1) {
+        const dx = from[0] - event.clientX;
+        const dy = from[1] - event.clientY;
+        if (!dragged && Math.abs(dx) + Math.abs(dy) < 4) return;
+        if (!dragged) canvas.setPointerCapture(event.pointerId);
+        dragged = true;
+        this.slide(dx, dy);
+        from = [event.clientX, event.clientY];
+        this.point(-1);
+        return;
+      }
+      const node = this.at(event.offsetX, event.offsetY);
+      this.point(node, event.offsetX, event.offsetY);
+    });
+    canvas.addEventListener("pointerleave", () => this.point(-1));
+    canvas.addEventListener("click", (event) => {
+      from = undefined;
+      if (dragged) return;
+      const node = this.at(event.offsetX, event.offsetY);
+      if (node >= 0) this.pick(node);
+    });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        // a page that is scrolled past it goes on
+        if (this.options.still) return;
+        const { deltaX: dx, deltaY: dy } = event;
+        if (event.shiftKey) this.slide(0, dy || dx);
+        else if (Math.abs(dx) > Math.abs(dy)) this.slide(dx, 0);
+        else this.magnify(Math.exp(-dy * 0.0025), event.offsetX);
+        event.preventDefault();
+      },
+      { passive: false },
+    );
+    canvas.addEventListener("focus", () => this.draw());
+    canvas.addEventListener("blur", () => this.draw());
+  }
+
+  pick(node) {
+    if (!this.options.still) this.zoom(node);
+    this.options.choose?.(node);
+  }
+
+  // Moves the cursor among nodes; true: the key was for it.
+  key(event) {
+    if (document.activeElement !== this.canvas) return false;
+    const { layout } = this;
+    const { parent } = layout.tree;
+    const { cursor } = this;
+    const deeper = this.options.up ? "ArrowUp" : "ArrowDown";
+    const higher = this.options.up ? "ArrowDown" : "ArrowUp";
+    let to = cursor;
+    const beside = (by) => {
+      const p = parent[cursor];
+      if (p < 0) return cursor;
+      const list = layout.child.subarray(layout.first[p], layout.first[p + 1]);
+      return list[list.indexOf(cursor) + by] ?? cursor;
+    };
+    if (
+      event.key === deeper &&
+      layout.first[cursor] < layout.first[cursor + 1]
+    ) {
+      to = layout.child[layout.first[cursor]];
+    } else if (event.key === higher && parent[cursor] >= 0) to = parent[cursor];
+    else if (event.key === "ArrowLeft") to = beside(-1);
+    else if (event.key === "ArrowRight") to = beside(1);
+    else if (event.key === "Enter") {
+      this.pick(cursor);
+      return true;
+    } else if (event.key === "+" || event.key === "=") {
+      this.magnify(1.5, this.width / 2);
+      return true;
+    } else if (event.key === "-") {
+      this.magnify(1 / 1.5, this.width / 2);
+      return true;
+    } else if (event.key === "Escape" || event.key === "Backspace") {
+      return this.out();
+    } else if (!event.key.startsWith("Arrow")) return false;
+    this.goTo(to);
+    return true;
+  }
+
+  goTo(node) {
+    const { layout } = this;
+    this.cursor = node;
+    const scale = this.width / (this.x1 - this.x0);
+    const left = layout.start[node];
+    const seen = left < this.x1 && left + layout.weight[node] > this.x0;
+    const p = layout.tree.parent[node];
+    if (!seen || layout.weight[node] * scale < 4) {
+      const base = p >= 0 ? p : 0;
+      this.base = base;
+      this.move(layout.start[base], layout.start[base] + layout.weight[base]);
+    }
+    this.reveal(node);
+    this.app.say(this.lines(node).join("; "));
+  }
+}

@@ -1,0 +1,75 @@
+-- The page: a profile as one HTML file, which needs no network. Whatever the
+-- program has named is in its data, which no browser reads as markup.
+
+local assets = require "cprof.html.assets"
+local base64 = require "cprof.html.base64"
+local bundle = require "cprof.html.bundle"
+local data = require "cprof.html.data"
+local gzip = require "cprof.export.gzip"
+local json = require "cprof.json"
+local sha256 = require "cprof.html.sha256"
+
+local html = {}
+
+---What a node takes, in bytes: three figures of one byte or two, a time.
+---@return cprof.FormatSize
+function html.size() return { node = gzip.available and 6 or 11 } end
+
+local function hash(s) return "sha256-" .. base64.encode(sha256(s)) end
+
+-- read at once, for the program may go to another folder
+local script, style = bundle.join("main.js", assets.read),
+  assets.read "style.css"
+local skeleton = assets.read "page.html"
+
+-- what stands before the data, and what after it
+local function frame()
+  local values = { script = script, style = style,
+    script_hash = hash(script), style_hash = hash(style),
+    encoding = gzip.available and "gzip" or "none" }
+  local page = skeleton:gsub("{{([%l_]+)}}", function(key)
+    return values[key]
+  end)
+  local first, last = page:find("{{DATA}}", 1, true)
+  return page:sub(1, first - 1), page:sub(last + 1)
+end
+
+-- the length of the header, itself, and the columns of the trees
+local function payload(header, trees, out)
+  header.trees = {}
+  for i, tree in ipairs(trees) do
+    header.trees[i] = { tree.n, #tree.columns[1], #tree.columns[2],
+      #tree.columns[3], #tree.columns[4] }
+  end
+  local text = json.encode(header)
+  out(("<I4"):pack(#text))
+  out(text)
+  for _, tree in ipairs(trees) do
+    for j, column in ipairs(tree.columns) do
+      out(column)
+      tree.columns[j] = ""
+    end
+  end
+end
+
+local function page(header, trees, out)
+  local before, after = frame()
+  out(before)
+  local encoded = base64.writer(out)
+  local compressed = gzip.writer(function(s) encoded(s) end)
+  payload(header, trees, compressed)
+  compressed()
+  encoded()
+  out(after)
+end
+
+---@param p cprof.Profile      what is shown of it
+---@param out fun(s: string)
+---@param whole cprof.Profile  as it was recorded
+---@param before? cprof.Profile  what it is compared with
+function html.write(p, out, whole, before)
+  local header, trees = data.of(p, whole, before)
+  page(header, trees, out)
+end
+
+return html

@@ -1,0 +1,41 @@
+// The lines of sources.
+
+// The hottest lines of all sources, or of one.
+export function hottest(model, limit, only) {
+  const out = [];
+  for (const source of only ? [only] : model.sources) {
+    for (const line of source.lines) {
+      if (line.self > 0) out.push({ source, line });
+    }
+  }
+  const shown = ({ line }) => line.most || line.self;
+  out.sort((a, b) => shown(b) - shown(a));
+  return out.slice(0, limit);
+}
+
+// The lines of a source that have at least this share of its time, in order.
+export function hot(source, least) {
+  return source.lines
+    .filter((line) => line.self > 0 && line.self >= source.self * least)
+    .map((line) => line.n);
+}
+
+// The next of some lines, or the one before; round about.
+export function beside(list, at, forward) {
+  if (list.length === 0) return undefined;
+  if (forward) return list.find((n) => n > at) ?? list[0];
+  return list.findLast((n) => n < at) ?? list[list.length - 1];
+}
+
+// Which of the lines that could run did: [ran, could].
+export function coverage(source) {
+  let ran = 0;
+  let could = 0;
+  for (let i = 0; i < source.active.length; i++) {
+    if (source.active[i] !== "1") continue;
+    could++;
+    const line = source.byLine.get(i + 1);
+    if (line && (line.hits > 0 || line.self > 0)) ran++;
+  }
+  return [ran, could];
+}

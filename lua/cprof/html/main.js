@@ -1,0 +1,46 @@
+// Reads the data, and shows the view that the address names.
+
+import { decode } from "./decode.js";
+import { fill, h } from "./dom.js";
+import { Model } from "./model.js";
+import { Shell } from "./shell.js";
+
+const app = document.getElementById("app");
+
+// what is drawn is seen before what takes long is done
+function painted() {
+  return new Promise((done) =>
+    requestAnimationFrame(() => setTimeout(done, 0)),
+  );
+}
+
+async function main() {
+  const data = document.getElementById("data");
+  const size = data.textContent.length;
+  if (size > 2e6) {
+    const mb = (size / 1e6).toFixed(1);
+    const said = h("p", { class: "loading", role: "status" });
+    said.textContent = `Reading the profile, ${mb} MB …`;
+    fill(app, said);
+    await painted();
+  }
+  const { header, trees } = await decode(
+    data.textContent.trim(),
+    data.dataset.encoding,
+  );
+  data.remove();
+  const shell = new Shell(app, new Model(header, trees));
+  shell.start();
+}
+
+main().catch((error) => {
+  fill(
+    app,
+    h(
+      "p",
+      { class: "loading", role: "alert" },
+      `This page cannot be shown: ${error.message}`,
+    ),
+  );
+  throw error;
+});

@@ -1,0 +1,151 @@
+// A profile as the views read it, and the part of it that is looked at.
+
+import { callees, fromColumns, hide, perFunction, union } from "./tree.js";
+
+function rows(header) {
+  const f = header.functions;
+  const out = f.title.map((title, id) => ({
+    id,
+    title,
+    name: f.name[id],
+    place: f.place[id],
+    kind: f.kind[id],
+    source: f.source[id],
+    line: f.line[id],
+    last: f.last[id],
+    depth: f.depth[id],
+    calls: f.calls[id],
+    self: f.self[id],
+    total: f.total[id],
+  }));
+  for (const [id, self, total] of f.most) {
+    if (self >= 0) out[id].selfMost = self;
+    if (total >= 0) out[id].totalMost = total;
+  }
+  return out;
+}
+
+function sourceOf(source, id) {
+  const { lines } = source;
+  const list = lines.n.map((n, i) => ({
+    n,
+    hits: lines.hits[i],
+    self: lines.self[i],
+    calls: lines.calls[i],
+    total: lines.total[i],
+  }));
+  for (const [i, most] of lines.most) list[i].most = most;
+  const byLine = new Map(list.map((line) => [line.n, line]));
+  const self = list.reduce((sum, line) => sum + line.self, 0);
+  return { ...source, id, lines: list, byLine, self };
+}
+
+export class Model {
+  constructor(header, trees) {
+    this.header = header;
+    this.unit = header.unit;
+    this.meta = header.meta;
+    this.whole = header.whole;
+    this.functions = rows(header);
+    this.sources = header.sources.map(sourceOf);
+    this.frames = header.frames;
+    this.before = header.before;
+    this.trees = trees;
+    this.tree = fromColumns(trees[0]);
+    this.hasCalls = header.calls !== false;
+    this.byTitle = new Map(this.functions.map((f) => [f.title, f]));
+    this.scopes = new Map();
+    this.made = new Map();
+  }
+
+  // A tree of those that were recorded beside the profile's.
+  recorded(i) {
+    if (!this.made.has(i)) this.made.set(i, fromColumns(this.trees[i]));
+    return this.made.get(i);
+  }
+
+  // The function that a state has chosen.
+  chosen(state) {
+    return state.function ? this.byTitle.get(state.function) : undefined;
+  }
+
+  // What a state looks at: all, some frames, without or only a function.
+  scope(state) {
+    const key = [state.frames, state.hide, state.focus].join("\n");
+    if (!this.scopes.has(key)) {
+      // each has a tree of its own
+      if (this.scopes.size > 8) this.scopes.clear();
+      this.scopes.set(key, this.make(state));
+    }
+    return this.scopes.get(key);
+  }
+
+  make(state) {
+    let out = this.ofAll();
+    if (state.frames && this.frames) out = this.ofFrames(state.frames);
+    for (const [what, reduce] of [
+      ["focus", callees],
+      ["hide", hide],
+    ]) {
+      const f = this.byTitle.get(state[what]);
+      if (f && out.tree) {
+        const tree = reduce(out.tree, f.id, this.functions.length);
+        if (tree.n > 0) {
+          out = this.ofTree(tree);
+          out[what] = f;
+        }
+      }
+    }
+    return out;
+  }
+
+  ofAll() {
+    const column = (key) => Float64Array.from(this.functions, (f) => f[key]);
+    return {
+      all: true,
+      tree: this.tree,
+      whole: this.whole,
+      calls: column("calls"),
+      self: column("self"),
+      total: column("total"),
+    };
+  }
+
+  ofTree(tree) {
+    const figures = perFunction(tree, this.functions.length);
+    return { tree, whole: tree.total[0], ...figures };
+  }
+
+  // "3-7": the frames from 3 to 7
+  ofFrames(range) {
+    const [from, to] = span(range);
+    const list = this.frames.list.filter((f) => f.n >= from && f.n <= to);
+    if (list.length === 0) return this.ofAll();
+    const n = this.functions.length;
+    const out = {
+      frames: list,
+      whole: list.reduce((sum, f) => sum + f.ns, 0),
+      calls: new Float64Array(n),
+      self: new Float64Array(n),
+      total: new Float64Array(n),
+    };
+    for (const { rows: flat } of list) {
+      for (let i = 0; i < flat.length; i += 4) {
+        out.calls[flat[i]] += flat[i + 1];
+        out.self[flat[i]] += flat[i + 2];
+        out.total[flat[i]] += flat[i + 3];
+      }
+    }
+    if (list.every((f) => f.tree !== undefined)) {
+      const trees = list.map((f) => this.recorded(f.tree));
+      out.tree = union(trees, n);
+    }
+    return out;
+  }
+}
+
+// The first and the last number of a range.
+export function span(range) {
+  const [a, b] = range.split("-").map(Number);
+  return b === undefined ? [a, a] : [Math.min(a, b), Math.max(a, b)];
+}

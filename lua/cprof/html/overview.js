@@ -1,0 +1,229 @@
+// What ran, what matters most, and the shape of it.
+
+import { h } from "./dom.js";
+import { count, percent, plural } from "./format.js";
+import { Icicle } from "./icicle.js";
+import { hottest } from "./lines.js";
+import { amount, figureOf, named, placed, Table } from "./table.js";
+import { forked, layout } from "./tree.js";
+
+const many = 12;
+
+function facts(app) {
+  const { model, scope } = app;
+  const { meta } = model;
+  const out = [];
+  const put = (title, value, hint) =>
+    out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
+  if (model.unit === "ns") {
+    put(
+      meta.clock === "cpu" ? "cpu time" : "wall time",
+      app.figure(meta.wall_ns),
+    );
+    if (meta.paused_ns > 0) put("paused", app.figure(meta.paused_ns));
+    put(
+      "of it overhead",
+      app.figure(meta.overhead_ns),
+      "Profiler overhead, excluded from all that follows",
+    );
+    put("program", app.figure(scope.whole), "100 %: the time without overhead");
+  } else put(model.unit, count(scope.whole));
+  if (model.hasCalls) {
+    put("calls", count(scope.calls.reduce((a, b) => a + b, 0)));
+  }
+  const ran = model.functions.filter(
+    (f) => f.kind !== "root" && f.kind !== "internal" && scope.calls[f.id] > 0,
+  );
+  put("functions", count(ran.length));
+  if (scope.tree) put("nodes", count(scope.tree.n), "Nodes of the call tree");
+  put("mode", meta.mode);
+  put("clock", meta.clock);
+  if (meta.runs) put("runs", count(meta.runs));
+  if (meta.started_at > 0) {
+    const at = new Date(meta.started_at * 1000);
+    const pad = (n) => String(n).padStart(2, "0");
+    put(
+      "recorded",
+      `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ` +
+        `${pad(at.getHours())}:${pad(at.getMinutes())}`,
+      `${meta.lua_version}, cprof ${meta.cprof_version}`,
+    );
+  }
+  return h("dl", { class: "facts" }, out);
+}
+
+function functions(app) {
+  const { model, scope } = app;
+  const list = model.functions.filter(
+    (f) => f.kind !== "root" && scope.self[f.id] > 0,
+  );
+  const self = (f) => figureOf(app, f, "self");
+  list.sort((a, b) => self(b)[0] - self(a)[0]);
+  const columns = [
+    ...amount(app, { title: "self", get: self, bar: "self" }),
+    model.hasCalls && { title: "calls", cell: (f) => count(scope.calls[f.id]) },
+    { title: "function", left: true, cell: (f) => named(app, f) },
+    { title: "defined", left: true, cell: (f) => placed(f, true) },
+  ].filter(Boolean);
+  const table = new Table(columns, {
+    caption: "The functions with most time of their own",
+    row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+    choose: (f) =>
+      app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
+  });
+  table.show(list.slice(0, many));
+  const left = list.length - many;
+  return {
+    table,
+    element: h(
+      "section",
+      {},
+      h("h2", {}, "Hottest functions"),
+      table.element,
+      left > 0 &&
+        h(
+          "p",
+          { class: "aside" },
+          h("a", { href: app.link({ view: "functions" }) }, `All functions`),
+          `, ${plural(left, "more", "more")}`,
+        ),
+    ),
+  };
+}
+
+function lines(app) {
+  const { model } = app;
+  const list = hottest(model, many);
+  if (list.length === 0) {
+    return h(
+      "section",
+      {},
+      h("h2", {}, "Hottest lines"),
+      h(
+        "p",
+        { class: "aside" },
+        "No lines were recorded; to have them: ",
+        h("code", {}, "cprof run --lines"),
+      ),
+    );
+  }
+  const columns = [
+    ...amount(app, {
+      title: "self",
+      of: model.whole,
+      bar: "self",
+      get: ({ line }) => [line.most || line.self, line.most],
+    }),
+    { title: "hits", cell: ({ line }) => count(line.hits) },
+    {
+      title: "line",
+      left: true,
+      cell: ({ source, line }) => [
+        h(
+          "a",
+          {
+            class: "code",
+            tabindex: "-1",
+            href: app.link({
+              view: "source",
+              file: source.place,
+              line: line.n,
+              function: undefined,
+            }),
+            onclick: (event) => event.stopPropagation(),
+          },
+          (source.text[line.n - 1] || "").trim() || `line ${line.n}`,
+        ),
+      ],
+    },
+    {
+      title: "where",
+      left: true,
+      cell: ({ source, line }) =>
+        placed({ place: source.place, line: line.n }, true),
+    },
+  ];
+  const table = new Table(columns, {
+    caption: "The lines with most time of their own",
+    choose: ({ source, line }) =>
+      app.set({
+        view: "source",
+        file: source.place,
+        line: line.n,
+        function: undefined,
+      }),
+  });
+  table.show(list);
+  return h("section", {}, h("h2", {}, "Hottest lines"), table.element);
+}
+
+export function overview(app, root) {
+  const { model } = app;
+  let graph;
+  let top;
+
+  function draw() {
+    graph?.close();
+    graph = undefined;
+    const { scope } = app;
+    const notes = model.header.notes;
+    top = functions(app);
+    root.replaceChildren(
+      facts(app),
+      ...(notes.length > 0
+        ? [
+            h(
+              "ul",
+              { class: "notes", "aria-label": "Notes" },
+              notes.map((note) => h("li", {}, note)),
+            ),
+          ]
+        : []),
+    );
+    if (scope.tree) {
+      const said = h("p", { class: "aside" });
+      graph = new Icicle(app, {
+        label:
+          "The shape of it, as a flame graph; the view Flame graph has it, too.",
+        most: 228,
+        still: true,
+        choose: (node) => {
+          const f = model.functions[scope.tree.func[node]];
+          app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
+        },
+      });
+      root.append(
+        h(
+          "section",
+          { class: "shape" },
+          h(
+            "h2",
+            {},
+            model.unit === "ns" ? "Where the time goes" : "Where the work is",
+          ),
+          said,
+          graph.element,
+        ),
+      );
+      const l = layout(scope.tree, scope.tree.self);
+      graph.show(l);
+      const from = forked(l);
+      if (from > 0) {
+        graph.zoom(from, true);
+        const f = model.functions[scope.tree.func[from]];
+        said.textContent =
+          `Below ${f.name}, which has ` +
+          `${percent(l.weight[from], l.weight[0])} % of it.`;
+      }
+    }
+    root.append(h("div", { class: "columns" }, top.element, lines(app)));
+  }
+
+  draw();
+  return {
+    update: draw,
+    resize: () => graph?.resize(),
+    key: (event) => top.table.key(event),
+    close: () => graph?.close(),
+  };
+}

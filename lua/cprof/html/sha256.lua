@@ -1,0 +1,59 @@
+-- SHA-256, for the page's policy of what scripts and styles may run.
+
+local function fraction(root)
+  return math.floor((root - math.floor(root)) * 2.0 ^ 32)
+end
+
+-- the first bits of the roots of the first primes
+local start, constants = {}, {}
+do
+  local n = 2
+  while #constants < 64 do
+    local prime = true
+    for d = 2, math.floor(n ^ 0.5) do prime = prime and n % d ~= 0 end
+    if prime then
+      if #start < 8 then start[#start + 1] = fraction(n ^ 0.5) end
+      constants[#constants + 1] = fraction(n ^ (1 / 3))
+    end
+    n = n + 1
+  end
+end
+
+local function rotate(x, n)
+  return (x >> n | x << 32 - n) & 0xffffffff
+end
+
+local function round(h, w)
+  local a, b, c, d, e, f, g, k = table.unpack(h)
+  for i = 1, 64 do
+    local s1 = rotate(e, 6) ~ rotate(e, 11) ~ rotate(e, 25)
+    local t1 = k + s1 + (e & f ~ ~e & g) + constants[i] + w[i]
+    local s0 = rotate(a, 2) ~ rotate(a, 13) ~ rotate(a, 22)
+    local t2 = s0 + (a & b ~ a & c ~ b & c)
+    k, g, f, e = g, f, e, d + t1 & 0xffffffff
+    d, c, b, a = c, b, a, t1 + t2 & 0xffffffff
+  end
+  for i, x in ipairs { a, b, c, d, e, f, g, k } do
+    h[i] = h[i] + x & 0xffffffff
+  end
+end
+
+---The hash of a string, as 32 bytes.
+---@param s string
+---@return string
+return function(s)
+  local h = table.move(start, 1, 8, 1, {})
+  local bits = #s * 8
+  s = s .. "\x80" .. ("\0"):rep((55 - #s) % 64) .. (">I8"):pack(bits)
+  for at = 1, #s, 64 do
+    local w = { (">I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4"):unpack(s, at) }
+    for i = 17, 64 do
+      local x, y = w[i - 15], w[i - 2]
+      local s0 = rotate(x, 7) ~ rotate(x, 18) ~ x >> 3
+      local s1 = rotate(y, 17) ~ rotate(y, 19) ~ y >> 10
+      w[i] = w[i - 16] + s0 + w[i - 7] + s1 & 0xffffffff
+    end
+    round(h, w)
+  end
+  return (">I4I4I4I4I4I4I4I4"):pack(table.unpack(h))
+end

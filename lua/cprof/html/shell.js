@@ -1,0 +1,357 @@
+// What stands around the views: the head, the tabs, the function that is
+// chosen, and keys.
+
+import { callgraph } from "./callgraph.js";
+import { diff } from "./diff.js";
+import { fill, h } from "./dom.js";
+import { figure, percent, plural } from "./format.js";
+import { flame } from "./flame.js";
+import { frames } from "./frames.js";
+import { functions } from "./functions.js";
+import { overview } from "./overview.js";
+import { source } from "./source.js";
+import { span } from "./model.js";
+import * as state from "./state.js";
+
+const views = [
+  { key: "overview", title: "Overview", make: overview },
+  { key: "diff", title: "Changes", make: diff, has: (m) => m.before },
+  { key: "functions", title: "Functions", make: functions },
+  { key: "flame", title: "Flame graph", make: flame },
+  { key: "callgraph", title: "Call graph", make: callgraph },
+  { key: "source", title: "Source", make: source },
+  { key: "frames", title: "Frames", make: frames, has: (m) => m.frames },
+];
+
+const keys = [
+  ["1 … 7", "the views"],
+  ["/", "search"],
+  ["↑ ↓", "the next row, node or line"],
+  ["Enter", "choose it; in the flame graph: zoom in"],
+  ["← →", "in the flame graph: siblings; in the call graph: back and forth"],
+  ["+ −", "zoom the flame graph"],
+  ["n p", "the next and the previous hot line"],
+  ["Esc", "zoom out, or choose nothing"],
+  ["t", "light or dark"],
+  ["?", "this list"],
+];
+
+const theme = {
+  get() {
+    try {
+      return localStorage.getItem("cprof-theme");
+    } catch {
+      return null;
+    }
+  },
+  set(value) {
+    try {
+      localStorage.setItem("cprof-theme", value);
+    } catch {
+      // it is forgotten with the page
+    }
+  },
+};
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+export class Shell {
+  constructor(root, model) {
+    this.root = root;
+    this.model = model;
+    this.figure = figure(model.unit);
+    this.views = views.filter((v) => !v.has || v.has(model));
+  }
+
+  get state() {
+    return state.get();
+  }
+
+  get scope() {
+    return this.model.scope(this.state);
+  }
+
+  get chosen() {
+    return this.model.chosen(this.state);
+  }
+
+  set(change, replace) {
+    state.set(change, replace);
+  }
+
+  link(change) {
+    return state.link(change);
+  }
+
+  // Chooses a function; all views follow.
+  choose(f, more) {
+    this.set({ function: f && f.title, line: undefined, ...more });
+  }
+
+  start() {
+    const { program } = this.model.meta;
+    document.title = `${program} · cprof`;
+    const saved = theme.get();
+    if (saved) this.dress(saved);
+    dark.addEventListener("change", () => this.redraw());
+    this.header = h("header", { class: "head" });
+    this.strip = h("div", { class: "strip" });
+    this.main = h("main", { id: "main", tabindex: "-1" });
+    this.status = h("p", { class: "aside", role: "status" });
+    this.help = this.makeHelp();
+    fill(this.root, this.header, this.strip, this.main, this.status, this.help);
+    state.listen(() => this.update());
+    state.start();
+    addEventListener("keydown", (event) => this.keydown(event));
+    addEventListener("resize", () => this.view?.resize?.());
+    addEventListener("beforeprint", () => this.view?.print?.());
+    this.update();
+  }
+
+  // Says something to those who do not see it.
+  say(text) {
+    this.status.textContent = text;
+  }
+
+  dress(value) {
+    document.documentElement.dataset.theme = value;
+  }
+
+  isDark() {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen ? chosen === "dark" : dark.matches;
+  }
+
+  switchTheme() {
+    const to = this.isDark() ? "light" : "dark";
+    theme.set(to);
+    this.dress(to);
+    this.redraw();
+  }
+
+  redraw() {
+    this.view?.resize?.();
+  }
+
+  update() {
+    const wanted = this.views.find((v) => v.key === this.state.view);
+    const row = wanted || this.views[0];
+    this.drawHead(row);
+    this.drawStrip();
+    if (this.shown === row && this.view?.update) {
+      this.view.update();
+      return;
+    }
+    this.view?.close?.();
+    this.shown = row;
+    this.main.className = "view-" + row.key;
+    fill(this.main);
+    scrollTo(0, 0);
+    this.view = row.make(this, this.main) || {};
+  }
+
+  drawHead(row) {
+    const { program } = this.model.meta;
+    const tabs = this.views.map((v, i) =>
+      h(
+        "a",
+        {
+          href: this.link({ view: v.key }),
+          "aria-current": v === row ? "page" : null,
+          title: `${v.title} (${i + 1})`,
+        },
+        v.title,
+      ),
+    );
+    fill(
+      this.header,
+      h(
+        "div",
+        { class: "what" },
+        h("strong", { class: "mark" }, "cprof"),
+        h("span", { class: "program", title: program }, program),
+        h("span", { class: "space" }),
+        h(
+          "button",
+          {
+            class: "quiet",
+            type: "button",
+            title: "Light or dark (t)",
+            onclick: () => this.switchTheme(),
+          },
+          "Theme",
+        ),
+        h(
+          "button",
+          {
+            class: "quiet",
+            type: "button",
+            title: "Keys (?)",
+            onclick: () => this.help.showModal(),
+          },
+          "Keys",
+        ),
+      ),
+      h("nav", { "aria-label": "Views" }, tabs),
+    );
+  }
+
+  // what is looked at is part of the recording only
+  limits() {
+    const { scope } = this;
+    const out = [];
+    if (scope.frames) {
+      const [from, to] = span(this.state.frames);
+      const name = from === to ? `Frame ${from}` : `Frames ${from} to ${to}`;
+      out.push([name, { frames: undefined }]);
+    }
+    if (scope.focus) {
+      out.push([`Only ${scope.focus.name}`, { focus: undefined }]);
+    }
+    if (scope.hide) {
+      out.push([`Without ${scope.hide.name}`, { hide: undefined }]);
+    }
+    return out.map(([text, change]) =>
+      h(
+        "span",
+        { class: "limit" },
+        text,
+        h("a", { href: this.link(change), "aria-label": `Undo: ${text}` }, "×"),
+      ),
+    );
+  }
+
+  // The figures of a function, in words.
+  told(f) {
+    const { scope, figure: text } = this;
+    const exact = scope.all;
+    const self = exact && f.selfMost;
+    const total = exact && f.totalMost;
+    const out = [
+      `self ${self ? "<" : ""}${text(self || scope.self[f.id])} ` +
+        `(${percent(self || scope.self[f.id], scope.whole)} %)`,
+      `total ${total ? "<" : ""}${text(total || scope.total[f.id])} ` +
+        `(${percent(total || scope.total[f.id], scope.whole)} %)`,
+    ];
+    if (this.model.hasCalls) out.push(plural(scope.calls[f.id], "call"));
+    return out;
+  }
+
+  drawStrip() {
+    const f = this.chosen;
+    const limits = this.limits();
+    this.strip.hidden = !f && limits.length === 0;
+    if (!f) {
+      fill(this.strip, limits);
+      return;
+    }
+    const go = (view, text) =>
+      h(
+        "a",
+        {
+          href: this.link({ view, line: undefined }),
+          "aria-current": this.state.view === view ? "true" : null,
+        },
+        text,
+      );
+    fill(
+      this.strip,
+      h("span", { class: "name", title: f.title }, f.name),
+      h(
+        "span",
+        { class: "place" },
+        f.place ? `${f.place}:${f.line}` : f.kind === "C" ? "[C]" : f.kind,
+      ),
+      this.told(f).map((text) => h("span", { class: "told" }, text)),
+      h("span", { class: "space" }),
+      h(
+        "span",
+        { class: "links" },
+        go("flame", "Flame"),
+        go("callgraph", "Callers and callees"),
+        f.source >= 0 && go("source", "Source"),
+        !this.scope.focus &&
+          this.scope.tree &&
+          h(
+            "a",
+            {
+              href: this.link({ focus: f.title, hide: undefined }),
+              title: "Look at this function and what it calls only",
+            },
+            "Only this",
+          ),
+        !this.scope.hide &&
+          this.scope.tree &&
+          h(
+            "a",
+            {
+              href: this.link({ hide: f.title, focus: undefined }),
+              title: "Leave it out, with what it calls",
+            },
+            "Without this",
+          ),
+        h(
+          "a",
+          {
+            href: this.link({ function: undefined }),
+            "aria-label": "Choose nothing",
+            title: "Choose nothing (Esc)",
+          },
+          "×",
+        ),
+      ),
+      limits,
+    );
+  }
+
+  makeHelp() {
+    const list = keys.map(([key, what]) => [
+      h("dt", {}, h("kbd", {}, key)),
+      h("dd", {}, what),
+    ]);
+    const close = h("button", { type: "button" }, "Close");
+    const dialog = h(
+      "dialog",
+      { "aria-label": "Keys" },
+      h("h2", {}, "Keys"),
+      h("dl", {}, list.flat()),
+      h(
+        "p",
+        { class: "aside" },
+        "In the flame graph, the wheel zooms, and with Shift goes down; " +
+          "dragging moves it.",
+      ),
+      close,
+    );
+    close.addEventListener("click", () => dialog.close());
+    return dialog;
+  }
+
+  keydown(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) {
+      return;
+    }
+    const typing = event.target.matches("input, select, textarea");
+    if (typing) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (this.view?.key?.(event)) {
+      event.preventDefault();
+      return;
+    }
+    const number = Number(event.key);
+    if (number >= 1 && number <= this.views.length) {
+      this.set({ view: this.views[number - 1].key });
+    } else if (event.key === "?") this.help.showModal();
+    else if (event.key === "t") this.switchTheme();
+    else if (event.key === "/") {
+      const search = this.main.querySelector("input[type=search]");
+      if (search) search.focus();
+      else this.set({ view: "functions" });
+    } else if (event.key === "Escape" && this.chosen) {
+      this.set({ function: undefined });
+    } else return;
+    event.preventDefault();
+  }
+}

@@ -1,0 +1,204 @@
+// Tables of figures that are sorted, walked by key, and cut where they are
+// long.
+
+import { bar, fill, h } from "./dom.js";
+import { percent, tail } from "./format.js";
+
+const step = 200;
+
+// columns: { key, title, left, value(row): number or string, cell(row): what
+// is shown, hint }. options: caption, sort, order(key), row(row): properties
+// of its element, choose(row).
+export class Table {
+  constructor(columns, options) {
+    this.columns = columns;
+    this.options = options;
+    this.limit = options.limit || step;
+    this.body = h("tbody", {});
+    this.headRow = h("tr", {});
+    this.more = h("button", {
+      type: "button",
+      class: "more",
+      onclick: () => this.extend(),
+    });
+    this.element = h(
+      "div",
+      { class: "tablebox" },
+      h(
+        "table",
+        { class: "figures" },
+        h("caption", { class: "hidden" }, options.caption),
+        h("thead", {}, this.headRow),
+        this.body,
+      ),
+      this.more,
+    );
+  }
+
+  extend() {
+    const from = this.limit;
+    this.limit += step * 5;
+    this.draw();
+    this.body.children[from]?.focus();
+  }
+
+  head() {
+    const { sort, order } = this.options;
+    const cells = this.columns.map((column) => {
+      const label = column.title;
+      const sorted = sort && sort.key === column.key;
+      return h(
+        "th",
+        {
+          scope: "col",
+          class: column.left ? "left" : column.class,
+          title: column.hint,
+          "aria-sort": sorted ? (sort.up ? "ascending" : "descending") : null,
+        },
+        order && column.value
+          ? h("button", { type: "button", onclick: () => order(column) }, label)
+          : label,
+      );
+    });
+    fill(this.headRow, cells);
+  }
+
+  show(rows) {
+    this.rows = rows;
+    this.draw();
+  }
+
+  line(row) {
+    const { choose } = this.options;
+    const given = this.options.row ? this.options.row(row) : {};
+    return h(
+      "tr",
+      {
+        tabindex: choose ? "-1" : null,
+        onclick: choose && (() => choose(row)),
+        ...given,
+      },
+      this.columns.map((column) =>
+        h(
+          "td",
+          { class: column.left ? "left" : column.class },
+          column.cell(row),
+        ),
+      ),
+    );
+  }
+
+  draw() {
+    this.head();
+    const { rows, limit } = this;
+    const lines = rows.slice(0, limit).map((row) => this.line(row));
+    if (lines.length === 0) {
+      const what = this.options.none || "Nothing.";
+      const width = String(this.columns.length);
+      lines.push(h("tr", {}, h("td", { colspan: width, class: "left" }, what)));
+    } else if (this.options.choose) {
+      const chosen = lines.find((tr) => tr.getAttribute("aria-selected"));
+      (chosen || lines[0]).tabIndex = 0;
+    }
+    fill(this.body, lines);
+    const left = rows.length - limit;
+    this.more.hidden = left <= 0;
+    this.more.textContent = `${left.toLocaleString("en-US")} more rows`;
+  }
+
+  // Goes by keys; true: the key was for the table.
+  key(event) {
+    const active = document.activeElement;
+    let row = this.body.contains(active) ? active.closest("tr") : null;
+    if (event.key === "ArrowDown") {
+      row = row
+        ? row.nextElementSibling
+        : this.body.querySelector("[tabindex='0']");
+    } else if (event.key === "ArrowUp" && row) {
+      row = row.previousElementSibling;
+    } else if (event.key === "Enter" && row && active === row) {
+      row.click();
+      return true;
+    } else return false;
+    if (!row || !row.hasAttribute("tabindex")) return event.key !== "ArrowUp";
+    for (const tr of this.body.querySelectorAll("[tabindex='0']")) {
+      tr.tabIndex = -1;
+    }
+    row.tabIndex = 0;
+    row.focus();
+    return true;
+  }
+}
+
+// The columns of a figure: itself, its share, and a bar. `get` gives a row's
+// [figure, is it only a bound?]; nothing where there is none.
+export function amount(app, { key, title, hint, of, get, bar: kind }) {
+  const value = key && ((row) => (get(row) || [0])[0]);
+  const whole = of === undefined ? app.scope.whole : of;
+  return [
+    {
+      key,
+      title,
+      hint,
+      value,
+      cell: (row) => {
+        const [n, bounded] = get(row) || [];
+        return n === undefined ? "" : (bounded ? "<" : "") + app.figure(n);
+      },
+    },
+    {
+      title: "%",
+      class: "percent",
+      cell: (row) => {
+        const [n] = get(row) || [];
+        return n === undefined ? "" : percent(n, whole);
+      },
+    },
+    {
+      title: "",
+      class: "bars",
+      cell: (row) => {
+        const [n] = get(row) || [];
+        return n === undefined ? "" : bar(n / whole, kind || key);
+      },
+    },
+  ];
+}
+
+// A figure of a function within what is looked at, and is it a bound?
+export function figureOf(app, f, key) {
+  const most = app.scope.all && f[key + "Most"];
+  return most ? [most, true] : [app.scope[key][f.id], false];
+}
+
+// The name of a function, and where it is, as they stand in tables.
+export function named(app, f, view) {
+  const change = { function: f.title, line: undefined };
+  if (view) change.view = view;
+  return [
+    h(
+      "a",
+      {
+        class: "name kind-" + f.kind,
+        title: f.title,
+        href: app.link(change),
+        tabindex: "-1",
+        onclick: (event) => event.stopPropagation(),
+      },
+      f.name,
+    ),
+  ];
+}
+
+// Where a function is defined; in brief: without the folder.
+export function placed(f, brief) {
+  if (f.place) {
+    const place = brief ? f.place.slice(f.place.lastIndexOf("/") + 1) : f.place;
+    return h(
+      "span",
+      { class: "place", title: `${f.place}:${f.line}` },
+      `${brief ? place : tail(place, 48)}:${f.line}`,
+    );
+  }
+  return h("span", { class: "place" }, f.kind === "C" ? "[C]" : f.kind);
+}

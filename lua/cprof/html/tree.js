@@ -1,0 +1,417 @@
+// Call trees as columns. A node's caller always stands before it.
+
+export class Tree {
+  // columns of one length; `total` is added up from `self`
+  constructor(n, parent, func, calls, self) {
+    this.n = n;
+    this.parent = parent;
+    this.func = func;
+    this.calls = calls;
+    this.self = self;
+    this.total = sums(parent, self);
+  }
+
+  // The depth of each node.
+  depths() {
+    if (!this.depth) {
+      this.depth = new Int32Array(this.n);
+      for (let i = 1; i < this.n; i++) {
+        this.depth[i] = this.depth[this.parent[i]] + 1;
+      }
+    }
+    return this.depth;
+  }
+}
+
+// What nodes have with all below them.
+export function sums(parent, own) {
+  const out = Float64Array.from(own);
+  for (let i = out.length - 1; i > 0; i--) out[parent[i]] += out[i];
+  return out;
+}
+
+// A tree of what was decoded.
+export function fromColumns({ n, levels, func, calls, self }) {
+  const parent = new Int32Array(n);
+  const path = [];
+  let depth = -1;
+  for (let i = 0; i < n; i++) {
+    depth += 1 - levels[i];
+    parent[i] = depth === 0 ? -1 : path[depth - 1];
+    path[depth] = i;
+  }
+  return new Tree(n, parent, func, calls, self);
+}
+
+// Trees that are made node by node; a function has one node below another.
+export class Builder {
+  constructor(functions) {
+    this.width = functions + 1;
+    this.index = new Map();
+    this.parent = [];
+    this.func = [];
+    this.calls = [];
+    this.self = [];
+  }
+
+  child(parent, func) {
+    const key = (parent + 1) * this.width + func;
+    let node = this.index.get(key);
+    if (node === undefined) {
+      node = this.parent.length;
+      this.index.set(key, node);
+      this.parent.push(parent);
+      this.func.push(func);
+      this.calls.push(0);
+      this.self.push(0);
+    }
+    return node;
+  }
+
+  add(node, calls, self) {
+    this.calls[node] += calls;
+    this.self[node] += self;
+  }
+
+  tree() {
+    return new Tree(
+      this.parent.length,
+      Int32Array.from(this.parent),
+      Int32Array.from(this.func),
+      Float64Array.from(this.calls),
+      Float64Array.from(this.self),
+    );
+  }
+}
+
+// Is there a node of the function above each node?
+function below(tree, func) {
+  const inside = new Uint8Array(tree.n);
+  for (let i = 1; i < tree.n; i++) {
+    const p = tree.parent[i];
+    inside[i] = inside[p] || tree.func[p] === func ? 1 : 0;
+  }
+  return inside;
+}
+
+// What a function calls, wherever it was called, as one tree.
+export function callees(tree, func, functions) {
+  const to = new Int32Array(tree.n).fill(-1);
+  const out = new Builder(functions);
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
+    else if (tree.func[i] === func) to[i] = out.child(-1, func);
+    else continue;
+    out.add(to[i], tree.calls[i], tree.self[i]);
+  }
+  return out.tree();
+}
+
+const deepest = 250;
+
+// Who calls a function: its callers below it, and theirs below them.
+export function callers(tree, func, functions) {
+  const inside = below(tree, func);
+  const out = new Builder(functions);
+  for (let i = 0; i < tree.n; i++) {
+    if (tree.func[i] !== func || inside[i]) continue;
+    let node = out.child(-1, func);
+    out.calls[node] += tree.calls[i];
+    let p = tree.parent[i];
+    for (let left = deepest; p > 0 && left > 0; left--) {
+      node = out.child(node, tree.func[p]);
+      out.calls[node] += tree.calls[i];
+      p = tree.parent[p];
+    }
+    out.self[node] += tree.total[i];
+  }
+  const made = out.tree();
+  made.inverted = true;
+  return made;
+}
+
+// The tree without a function and what that calls.
+export function hide(tree, func, functions) {
+  const to = new Int32Array(tree.n).fill(-1);
+  const out = new Builder(functions);
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    if (tree.func[i] === func || (p >= 0 && to[p] < 0)) continue;
+    to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
+    out.add(to[i], tree.calls[i], tree.self[i]);
+  }
+  return out.tree();
+}
+
+// The tree in which each function stands once on a path: what it calls when
+// it is called again below itself, its first node calls.
+export function merged(tree, functions) {
+  const to = new Int32Array(tree.n);
+  const out = new Builder(functions);
+  for (let i = 0; i < tree.n; i++) {
+    const f = tree.func[i];
+    let above = tree.parent[i] < 0 ? -1 : to[tree.parent[i]];
+    const parent = above;
+    while (above >= 0 && out.func[above] !== f) above = out.parent[above];
+    to[i] = above >= 0 ? above : out.child(parent, f);
+    out.add(to[i], tree.calls[i], tree.self[i]);
+  }
+  return out.tree();
+}
+
+// The tree of some functions only; others are a part of what called them.
+export function only(tree, keep, functions) {
+  const to = new Int32Array(tree.n);
+  const out = new Builder(functions);
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    const kept = p < 0 || keep(tree.func[i]);
+    to[i] = kept ? out.child(p < 0 ? -1 : to[p], tree.func[i]) : to[p];
+    out.add(to[i], kept ? tree.calls[i] : 0, tree.self[i]);
+  }
+  return out.tree();
+}
+
+// What the outermost nodes of some functions weigh, together.
+export function weightOf(l, wanted) {
+  const { n, parent, func } = l.tree;
+  const inside = new Uint8Array(n);
+  let sum = 0;
+  for (let i = 0; i < n; i++) {
+    const above = parent[i] >= 0 && inside[parent[i]];
+    inside[i] = above || wanted[func[i]] ? 1 : 0;
+    if (inside[i] && !above) sum += l.weight[i];
+  }
+  return sum;
+}
+
+// Several trees as one.
+export function union(trees, functions) {
+  const out = new Builder(functions);
+  for (const tree of trees) {
+    const to = new Int32Array(tree.n);
+    for (let i = 0; i < tree.n; i++) {
+      const p = tree.parent[i];
+      to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
+      out.add(to[i], tree.calls[i], tree.self[i]);
+    }
+  }
+  return out.tree();
+}
+
+// Two trees as one, with the figures of both: `self` and `calls` are those of
+// the second, `selfBefore` and `callsBefore` those of the first.
+export function both(before, after, functions) {
+  const out = new Builder(functions);
+  const was = { calls: [], self: [] };
+  for (const tree of [before, after]) {
+    const to = new Int32Array(tree.n);
+    for (let i = 0; i < tree.n; i++) {
+      const p = tree.parent[i];
+      to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
+      if (tree === after) {
+        out.add(to[i], tree.calls[i], tree.self[i]);
+      } else {
+        was.calls[to[i]] = (was.calls[to[i]] || 0) + tree.calls[i];
+        was.self[to[i]] = (was.self[to[i]] || 0) + tree.self[i];
+      }
+    }
+  }
+  const made = out.tree();
+  made.callsBefore = Float64Array.from(made.func, (_, i) => was.calls[i] || 0);
+  made.selfBefore = Float64Array.from(made.func, (_, i) => was.self[i] || 0);
+  made.totalBefore = sums(made.parent, made.selfBefore);
+  return made;
+}
+
+// Calls, self and total of each function; recursion counts once.
+export function perFunction(tree, functions) {
+  const out = {
+    calls: new Float64Array(functions),
+    self: new Float64Array(functions),
+    total: new Float64Array(functions),
+  };
+  // nodes need not stand in the order of a walk
+  const order = layout(tree, tree.self);
+  const open = new Int32Array(functions);
+  const stack = [0];
+  while (stack.length > 0) {
+    const i = stack.pop();
+    if (i < 0) {
+      open[tree.func[~i]]--;
+      continue;
+    }
+    const f = tree.func[i];
+    out.calls[f] += tree.calls[i];
+    out.self[f] += tree.self[i];
+    if (open[f] === 0) out.total[f] += tree.total[i];
+    const from = order.first[i];
+    const to = order.first[i + 1];
+    if (from === to) continue;
+    open[f]++;
+    stack.push(~i);
+    for (let c = from; c < to; c++) stack.push(order.child[c]);
+  }
+  return out;
+}
+
+// Calls, self and total of each level of a function's recursion.
+export function levels(tree, func) {
+  const out = [];
+  const level = new Int32Array(tree.n);
+  for (let i = 0; i < tree.n; i++) {
+    const above = tree.parent[i] < 0 ? 0 : level[tree.parent[i]];
+    level[i] = above;
+    if (tree.func[i] !== func) continue;
+    level[i] = above + 1;
+    const row = (out[above] = out[above] || { calls: 0, self: 0, total: 0 });
+    row.calls += tree.calls[i];
+    row.self += tree.self[i];
+    row.total += tree.total[i];
+  }
+  return out;
+}
+
+// The callers and callees of a function. The times of callers add up to its
+// total, those of callees to its total without its self time: what a callee
+// spends in the function itself, called again, is not the callee's.
+export function neighbours(tree, func) {
+  const inside = below(tree, func);
+  const again = new Float64Array(tree.n);
+  const above = new Map();
+  const under = new Map();
+  function add(map, key, calls, total) {
+    const row = map.get(key) || { func: key, calls: 0, total: 0 };
+    row.calls += calls;
+    row.total += total;
+    map.set(key, row);
+  }
+  for (let i = tree.n - 1; i > 0; i--) {
+    const p = tree.parent[i];
+    const own = tree.func[i] === func;
+    again[p] += own ? tree.total[i] : again[i];
+    if (own) {
+      add(above, tree.func[p], tree.calls[i], inside[i] ? 0 : tree.total[i]);
+    }
+    if (tree.func[p] === func) {
+      add(
+        under,
+        tree.func[i],
+        tree.calls[i],
+        own ? 0 : tree.total[i] - again[i],
+      );
+    }
+  }
+  const order = (a, b) => b.total - a.total || b.calls - a.calls;
+  return {
+    callers: [...above.values()].sort(order),
+    callees: [...under.values()].sort(order),
+  };
+}
+
+function insertion(list, from, to, weight) {
+  for (let i = from + 1; i < to; i++) {
+    const node = list[i];
+    const w = weight[node];
+    let j = i - 1;
+    while (j >= from && weight[list[j]] < w) {
+      list[j + 1] = list[j];
+      j--;
+    }
+    list[j + 1] = node;
+  }
+}
+
+// Where each node stands in a flame graph, in units of what it weighs: the
+// heaviest child first. The children of i are child[first[i]] up to
+// child[first[i + 1] - 1].
+export function layout(tree, own) {
+  const { n, parent } = tree;
+  const weight = own === tree.self ? tree.total : sums(parent, own);
+  const first = new Int32Array(n + 1);
+  for (let i = 1; i < n; i++) first[parent[i] + 1]++;
+  for (let i = 0; i < n; i++) first[i + 1] += first[i];
+  const at = first.slice();
+  const child = new Int32Array(Math.max(0, n - 1));
+  for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
+  const start = new Float64Array(n);
+  for (let i = 0; i < n; i++) {
+    const from = first[i];
+    const to = first[i + 1];
+    if (to - from > 32) {
+      child.subarray(from, to).sort((a, b) => weight[b] - weight[a] || a - b);
+    } else if (to - from > 1) {
+      insertion(child, from, to, weight);
+    }
+    let x = start[i];
+    for (let c = from; c < to; c++) {
+      start[child[c]] = x;
+      x += weight[child[c]];
+    }
+  }
+  return { tree, weight, first, child, start };
+}
+
+// The node down to which there is only one way to speak of.
+export function forked(l) {
+  let node = 0;
+  let last = 0;
+  for (;;) {
+    if (l.first[node + 1] - l.first[node] > 1) last = node;
+    const next = l.child[l.first[node]];
+    const only = l.first[node] < l.first[node + 1];
+    if (!only || l.weight[next] < l.weight[node] * 0.9) break;
+    node = next;
+  }
+  return l.weight[last] < l.weight[0] * 0.7 ? 0 : last;
+}
+
+// The child of a node that lies at x, or -1.
+export function childAt(l, node, x) {
+  let low = l.first[node];
+  let high = l.first[node + 1] - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const c = l.child[middle];
+    if (x < l.start[c]) high = middle - 1;
+    else if (x >= l.start[c] + l.weight[c]) low = middle + 1;
+    else return c;
+  }
+  return -1;
+}
+
+// Calls visit(node, depth, x, width) for all nodes that are seen between x0
+// and x1 and are at least `least` wide, and rest(depth, x, width) for the
+// narrower ones that follow each other. Depths are below `until`.
+export function visible(l, x0, x1, least, until, visit, rest) {
+  const stack = [0, 0];
+  while (stack.length > 0) {
+    const depth = stack.pop();
+    const node = stack.pop();
+    visit(node, depth, l.start[node], l.weight[node]);
+    if (depth + 1 >= until) continue;
+    let low = l.first[node];
+    const end = l.first[node + 1];
+    let high = end;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const c = l.child[middle];
+      if (l.start[c] + l.weight[c] <= x0) low = middle + 1;
+      else high = middle;
+    }
+    for (let c = low; c < end; c++) {
+      const next = l.child[c];
+      const x = l.start[next];
+      if (x >= x1) break;
+      if (l.weight[next] < least) {
+        // all that follow are no wider
+        const last = l.child[end - 1];
+        const to = Math.min(x1, l.start[last] + l.weight[last]);
+        if (to > x) rest(depth + 1, x, to - x);
+        break;
+      }
+      stack.push(next, depth + 1);
+    }
+  }
+}

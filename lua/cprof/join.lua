@@ -1,0 +1,111 @@
+-- Exact counts with the times of another run of the same program.
+
+local compare = require "cprof.compare"
+local core = require "cprof.core"
+local joined = require "cprof.joined"
+local lines = require "cprof.lines"
+local profile = require "cprof.profile"
+
+local join = {}
+
+-- the hits of one, the times of the other
+local function lines_of(counts, times, maps, shifts)
+  local sums, keys = {}, {}
+  local function sum(i, func, line)
+    local moved = line + (shifts[i][func] or 0)
+    local key = maps[i][func] << 32 | (moved > 0 and moved or line)
+    if not sums[key] then
+      keys[#keys + 1], sums[key] = key, { 0, 0, 0 }
+    end
+    return sums[key]
+  end
+  for func, line, hits in lines.each(counts.counted) do
+    local to = sum(1, func, line)
+    to[1] = to[1] + hits
+  end
+  for func, line, _, ns, raw in lines.each(times.counted) do
+    local to = sum(2, func, line)
+    to[2], to[3] = to[2] + ns, to[3] + raw
+  end
+  table.sort(keys)
+  local out = {}
+  for _, key in ipairs(keys) do
+    lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
+  end
+  return out
+end
+
+-- what is known of the times is the second one's
+local from_times = { "clock", "internals", "wall_ns", "paused_ns",
+  "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
+  "clock_backwards", "clock_backwards_ns", "started_at" }
+local from_counts = { "pid", "program", "lua_version", "cprof_version",
+  "events", "unmatched", "truncated", "folded", "fold_at", "hook_lost",
+  "ended", "options" }
+
+-- a share as it is told: never 0 or 100 % when it is not
+local function percent(n, whole)
+  local text = ("%.1f"):format(whole > 0 and n / whole * 100 or 0)
+  if text == "100.0" and n < whole then return "99.9" end
+  if text == "0.0" and n > 0 then return "0.1" end
+  return text
+end
+
+local function found(counts, times, node, moved, none)
+  local whole = node + moved + none
+  return ("calls are those of a run in mode %s, times of one in mode %s; " ..
+    "%s %% of the time was found by its call path, %s %% by its function, " ..
+    "%s %% is in functions that the first run did not call"):format(
+    counts.meta.mode, times.meta.mode, percent(node, whole),
+    percent(moved, whole), percent(none, whole))
+end
+
+local function meta_of(counts, times, told)
+  local out = { joined = told }
+  for _, key in ipairs(from_times) do out[key] = times.meta[key] end
+  for _, key in ipairs(from_counts) do out[key] = counts.meta[key] end
+  out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or
+    "call"
+  return out
+end
+
+---Lines that say what does not agree, but for modes and times.
+---@param counts cprof.Profile
+---@param times cprof.Profile
+---@return string[]
+function join.notes(counts, times)
+  return compare.notes(counts.meta, times.meta, "be joined", function(way)
+    return not way.option
+  end)
+end
+
+-- why they cannot be joined
+local function differ(counts, times)
+  if times.meta.mode == "count" then
+    return "the second profile has mode count, and no times"
+  elseif counts.meta.mode == "sample" then
+    return "the first profile has mode sample, and no calls"
+  end
+end
+
+---The calls of one profile with the times of another. Gives nil and a
+---message where there can be none.
+---@param counts cprof.Profile
+---@param times cprof.Profile
+---@return cprof.Profile?, string?
+function join.profiles(counts, times)
+  local why = differ(counts, times)
+  if why then return nil, why end
+  local all = joined.new()
+  local counted, counted_shift = all:add(counts)
+  local timed, timed_shift = all:add(times)
+  local nodes, node, moved, none = core.join(counts.nodes, counted,
+    counted_shift, times.nodes, timed, timed_shift)
+  local meta = meta_of(counts, times, found(counts, times, node, moved,
+    none))
+  return profile.new(function(f) return f.name, f.title end, nodes,
+    all.functions, meta, meta.mode == "line" and lines_of(counts, times,
+    { counted, timed }, { counted_shift, timed_shift }) or {}, all.sources)
+end
+
+return join

@@ -1,0 +1,206 @@
+-- Samples: how sure a share is, and which instructions a sample is about.
+
+local instructions = require "cprof.instructions"
+
+local op = instructions.op
+
+local sampled = {}
+
+-- {======================================================
+-- Intervals
+-- =======================================================
+
+local z <const> = 1.96 -- 95 %
+
+---How far the share that `n` samples show may be from the true one, at 95 %:
+---the farther end of Wilson's interval.
+---@param share number  0 to 1
+---@param n integer
+---@return number
+function sampled.interval(share, n)
+  if n < 1 then return 1 end
+  share = math.max(0, math.min(share, 1))
+  local whole = 1 + z * z / n
+  local middle = (share + z * z / (2 * n)) / whole
+  return math.abs(middle - share) + z / whole *
+    math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+end
+
+---The share below which a function may well have no sample at all: of 20
+---such functions, one has none.
+---@param n integer
+---@return number
+function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Instructions
+--
+-- Lua looks for a hook only where an instruction may have set one: after
+-- calls, taken jumps, and what may run a metamethod in any case. So a sample
+-- is seen after the end of a stretch of instructions, and what it is about
+-- may be any of them. They share it, each as much as it usually takes.
+-- =======================================================
+
+-- after these, Lua looks
+local looks = {
+  [op.JMP] = true, [op.CALL] = true, [op.FORLOOP] = true,
+  [op.TFORCALL] = true, [op.TFORLOOP] = true, [op.VARARGPREP] = true,
+  [op.EQ] = true, [op.LEN] = true, [op.CONCAT] = true, [op.CLOSE] = true,
+  [op.TBC] = true, [op.VARARG] = true,
+}
+
+-- the next instruction is not behind these
+local leaves = {
+  [op.TAILCALL] = true, [op.RETURN] = true, [op.RETURN0] = true,
+  [op.RETURN1] = true, [op.LFALSESKIP] = true,
+}
+
+-- how long instructions take, against a move
+local weights = {
+  [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0, [op.EXTRAARG] = 0,
+  [op.NEWTABLE] = 12, [op.CONCAT] = 16, [op.CLOSURE] = 12, [op.CALL] = 6,
+  [op.TFORCALL] = 6, [op.SETLIST] = 4, [op.POW] = 6, [op.POWK] = 6,
+  [op.MOD] = 3, [op.MODK] = 3, [op.IDIV] = 3, [op.IDIVK] = 3, [op.DIV] = 2,
+  [op.DIVK] = 2,
+}
+-- tables
+for o = op.GETTABUP, op.SELF do weights[o] = weights[o] or 2 end
+
+local function weight(code) return weights[code & 0x7f] or 1 end
+
+local function is_metamethod(code)
+  local o = code & 0x7f
+  return o >= op.MMBIN and o <= op.MMBINK
+end
+
+-- what a function's code says: where jumps come from, and backward ones go
+local function flow(c)
+  local from, back = {}, {}
+  for i = 1, c.n do
+    local code = c.code[i]
+    local o = code & 0x7f
+    local to = instructions.target(c.code, i)
+    if o == op.JMP and i > 1 and instructions.is_test(c.code[i - 1]) then
+      to = nil  -- the test's
+    end
+    if o == op.FORPREP or o == op.TFORPREP then to = nil end
+    if to and to >= 1 and to <= c.n then
+      from[to] = from[to] or {}
+      table.insert(from[to], i)
+      if to <= i then back[to] = true end
+    end
+  end
+  return from, back
+end
+
+-- the instruction that ran before `i` where that was not jumped to
+local function before(c, i)
+  i = i - 1
+  while i >= 1 and is_metamethod(c.code[i]) do i = i - 1 end
+  if i < 1 then return nil end
+  local o = c.code[i] & 0x7f
+  if o == op.JMP then
+    -- not taken, behind a test
+    return i > 1 and instructions.is_test(c.code[i - 1]) and i - 1 or nil
+  end
+  return not leaves[o] and i or nil
+end
+
+-- the stretch that ends with `i`
+local function stretch(c, i, back, out)
+  while i do
+    out[#out + 1] = i
+    if back[i] then return end
+    i = before(c, i)
+    if i and looks[c.code[i] & 0x7f] then return end
+  end
+end
+
+-- the stretches after which a sample was seen at `i`
+local function seen_at(c, i, from, back)
+  local out = {}
+  for _, jump in ipairs(from[i] or {}) do stretch(c, jump, back, out) end
+  local last = before(c, i)
+  local o = last and c.code[last] & 0x7f
+  if last and (#out == 0 or looks[o]) then
+    -- it looks before a call, too
+    if o == op.CALL or o == op.TFORCALL then out[#out + 1] = last
+    else stretch(c, last, back, out)
+    end
+  end
+  if #out == 0 then out[1] = i end
+  return out
+end
+
+-- adds `ns` to those of `list`, by their weights
+local function share(to, c, list, ns)
+  local all, left, rest = 0, ns, nil
+  for _, i in ipairs(list) do all = all + weight(c.code[i]) end
+  if all == 0 then rest = list[1] end
+  for _, i in ipairs(list) do
+    if rest then break end
+    local w = weight(c.code[i])
+    local part = all > 0 and ns * w // all or 0
+    to[i], left = to[i] + part, left - part
+  end
+  to[rest or list[1]] = to[rest or list[1]] + left
+end
+
+---The time of each instruction, in ns.
+---@param c cprof.Counted
+---@param direct boolean  was each instruction known? else, its line was
+---@return integer[]
+function sampled.times(c, direct)
+  local out = {}
+  for i = 1, c.n do out[i] = 0 end
+  local from, back
+  for i = 1, c.n do
+    local seen, own = c.step[i], c.jump[i]
+    if not direct then
+      out[i] = out[i] + own
+    elseif seen > 0 or own > 0 then
+      if not from then from, back = flow(c) end
+      if seen > 0 then share(out, c, seen_at(c, i, from, back), seen) end
+      if own > 0 then
+        local list = {}
+        stretch(c, i, back, list)
+        share(out, c, list, own)
+      end
+    end
+  end
+  return out
+end
+
+---What the lines of functions have, as `lines.each` gives it: function,
+---line, no hits, ns twice.
+---@param raw { counters?: string }[]
+---@param direct boolean
+---@return integer[]
+function sampled.lines(raw, direct)
+  local out = {}
+  for func, f in ipairs(raw) do
+    local c = f.counters and instructions.read(f.counters)
+    local ns, sums, order = c and sampled.times(c, direct), {}, {}
+    for i = 1, c and c.n or 0 do
+      local line = c.line[i]
+      if line > 0 and ns[i] > 0 then
+        if not sums[line] then order[#order + 1] = line end
+        sums[line] = (sums[line] or 0) + ns[i]
+      end
+    end
+    table.sort(order)
+    for _, line in ipairs(order) do
+      local n = #out
+      out[n + 1], out[n + 2], out[n + 3] = func, line, 0
+      out[n + 4], out[n + 5] = sums[line], sums[line]
+    end
+  end
+  return out
+end
+
+-- }======================================================
+
+return sampled

@@ -1,0 +1,180 @@
+-- What surrounds the lines of a view: what is recorded and how it fares,
+-- which view it is, and which keys there are.
+
+local columns = require "cprof.top.columns"
+local format = require "cprof.format"
+
+local frame = {}
+
+-- lines above those of the view, and below
+frame.above = 4
+local below <const> = 2
+
+---How many lines of the view fit.
+---@param m cprof.TopModel
+---@return integer
+function frame.body(m)
+  return math.max(m.height - frame.above - (m.plain and 0 or below), 0)
+end
+
+---Has the view no cursor?
+---@param m cprof.TopModel
+---@return boolean
+function frame.still(m)
+  return m.plain or m.view.name == "help" or m.view.name == "output"
+end
+
+local function seconds(s)
+  if s < 60 then return ("%.1fs"):format(s) end
+  s = math.floor(s)
+  if s < 3600 then return ("%d:%02d"):format(s // 60, s % 60) end
+  return ("%d:%02d:%02d"):format(s // 3600, s // 60 % 60, s % 60)
+end
+
+local styles = { running = "good", ended = "dim", killed = "bad",
+                 waiting = "dim" }
+
+-- after so many ns without any event, a program does not seem to be at work
+local quiet <const> = 3000000000
+
+local function state(m)
+  local status = m.status
+  local meta = m.now and m.now.now.profile.meta
+  local text = status.text or status.state
+  if status.state == "running" and meta and meta.live and
+     (meta.since_last_event_ns or 0) > quiet then
+    text = text .. ", no event for " ..
+      seconds(meta.since_last_event_ns / 1e9)
+  end
+  local wall = meta and meta.wall_ns
+  if wall then
+    text = text .. ", " .. seconds(wall / 1e9)
+  elseif meta and meta.live then  -- instructions are counted, not time
+    text = text .. ", " .. seconds(math.max(os.time() - meta.started_at, 0))
+  end
+  return text, styles[status.state]
+end
+
+local function title(m, line)
+  local text, style = state(m)
+  local meta = m.now and m.now.now.profile.meta
+  local what = format.plain(meta and meta.program or m.title or "")
+  line:add("cprof top: ", "bold")
+  line:add(format.cutend(what, line.room - line.width - format.width(text) -
+    2), "bold")
+  line:right(text, style)
+end
+
+local function overhead(meta)
+  if not meta.overhead_ns or meta.wall_ns - meta.paused_ns <= 0 then
+    return nil
+  end
+  return ("overhead %s %%"):format(format.percent(meta.overhead_ns,
+    meta.wall_ns - meta.paused_ns))
+end
+
+local function plural(n, what)
+  return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
+end
+
+local function facts(m, line)
+  local now = m.now and m.now.now
+  if not now then return line:add(m.waiting or "", "dim") end
+  local meta, rate = now.profile.meta, m.history:rate()
+  local live = m.status.state == "running"
+  local out = { plural(now.calls, "call") ..
+    (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
+      ""),
+    overhead(meta) or plural(meta.instructions or 0, "instruction"),
+    plural(#now.profile.functions - 2, "function"),
+    plural(#now.nodes, "node"), "mode " .. meta.mode,
+    ("pid %d"):format(meta.pid or 0) }
+  for i, text in ipairs(out) do
+    if line.width + 2 + format.width(text) > line.room then return end
+    line:add((i > 1 and "  " or "") .. text)
+  end
+end
+
+local function period(m)
+  local history, of = m.history, m.now
+  if not of then return "" end
+  local lasted = of.seconds and seconds(of.seconds)
+  if history.period == "start" then return "since the start" end
+  if history.period == "mark" then
+    return "since the mark, " .. (lasted or "")
+  end
+  return "last " .. (lasted or "")
+end
+
+local function tabs(m, line)
+  for _, view in ipairs(m:views()) do
+    line:add((" %s "):format(view.title), view == m.view and "tab" or nil)
+  end
+  local text = period(m)
+  if m.paused then text = "PAUSED  " .. text end
+  if not m.plain then
+    text = ("%s  every %g s"):format(text, m.interval)
+    if line.width + format.width(text) >= line.room then
+      text = text:gsub("  every [%d.]+ s$", "")
+    end
+  end
+  line:right(text, m.paused and "bad" or nil)
+end
+
+-- keys and what they do, most needed first
+local hints = {
+  { "?", "Help" }, { "q", "Quit" }, { "Tab", "View" },
+  { "Enter", function(m) return m.view.into end },
+  { "Bksp", function(m) return #m.trail > 0 and "Back" or nil end },
+  { "/", "Search" },
+  { "s", function(m) return m.view.sorts and "Sort" or nil end },
+  { "o", function(m) return m.view.zone and "Source" or nil end },
+  { "w", "Period" }, { "r", "Mark" },
+  { "Space", function(m) return m.paused and "Go on" or "Pause" end },
+  { "t", function(m) return m.view.name ~= "tree" and "Tree" or nil end },
+  { "c", function(m) return m.view.zone and "Callers" or nil end },
+  { "e", function(m)
+    return m.view.name == "tree" and "Hottest path" or nil
+  end },
+  { "+ -", "Pace" },
+}
+
+local function keys(m, line)
+  for _, hint in ipairs(hints) do
+    local text = hint[2]
+    if type(text) == "function" then text = text(m) end
+    local width = text and #hint[1] + 1 + #text or 0
+    if text and line.width + width <= line.room then
+      line:add(hint[1], "key"):add(" " .. text)
+      if line.width + 2 <= line.room then line:add "  " end
+    end
+  end
+end
+
+local function message(m, line)
+  if m.question then return line:add(m.question.text, "bad") end
+  if m.prompt then return line:add("/" .. m.prompt, "bold"):add("_", "dim") end
+  if m.message or m.note then return line:add(m.message or m.note, "bold") end
+  local output = m.output and m.view.name ~= "output" and m.output()
+  local last = output and output[#output]
+  if last then
+    line:add("output: ", "dim")
+      :add(format.plain((last:gsub("\27%[[%d;?]*%a", ""))), "dim")
+  end
+end
+
+---@param m cprof.TopModel
+---@param on cprof.Screen
+function frame.draw(m, on)
+  local lines = on.lines
+  title(m, lines[1])
+  if on.height < frame.above + below + 1 then return end
+  facts(m, lines[2])
+  tabs(m, lines[3])
+  if m.now or m.view.name == "help" then m.view.head(m, lines[4]) end
+  if m.plain then return end
+  message(m, lines[on.height - 1])
+  keys(m, lines[on.height])
+end
+
+return frame

@@ -1,0 +1,225 @@
+-- What was loaded in the course of time: the figures since the start, of
+-- the last seconds, or since a mark, as differences of two loads.
+
+local core = require "cprof.core"
+local figures = require "cprof.view.figures"
+
+local history = {}
+
+---@class cprof.TopPoint   a load
+---@field at number        seconds, by a clock that never goes back
+---@field profile cprof.Profile
+---@field base cprof.ViewBase
+---@field nodes userdata   times, also where these are instructions
+---@field program integer  time, or instructions, of the program
+---@field calls integer
+---@field own table<string, integer>  self time by title
+
+---@class cprof.TopHistory
+---@field points cprof.TopPoint[]  oldest first; the last is the newest
+---@field mark? cprof.TopPoint
+---@field period "start"|"window"|"mark"
+---@field window number    seconds
+---@field recent table<string, number>[]  shares of self time, by title,
+---    from one load to the next
+---@field previous? cprof.TopPoint  the load before, without its nodes
+---@field private known? cprof.TopFigures
+---@field private greatest? number
+local History = {}
+History.__index = History
+
+---@class cprof.TopFigures   of a period
+---@field figures cprof.ViewFigures
+---@field whole integer    what is 100 %
+---@field seconds? number  that the period lasted, by the clock; nil: since
+---    the start, and when that was is not known
+---@field calls integer
+---@field now cprof.TopPoint
+---@field before? cprof.TopPoint  nil: since the start
+
+-- intervals that a sparkline can show
+local kept_shares <const> = 40
+
+-- nodes of all loads that are kept, of 64 bytes each
+local most_nodes <const> = 600000
+
+-- the most loads that are kept for a period of the last seconds, and the least
+local most_points <const>, least_points <const> = 60, 3
+
+---@param period "start"|"window"
+---@param window number
+---@return cprof.TopHistory
+function history.new(period, window)
+  return setmetatable({ points = {}, recent = {}, period = period,
+    window = window }, History)
+end
+
+local function point_of(p, at)
+  -- instructions as if they were times
+  local nodes = p.meta.mode == "count" and core.since(p.nodes) or p.nodes
+  local base = figures.base(p)
+  local rows = core.sum(nodes, base.groups, #base.titles)
+  local point = { at = at, profile = p, base = base, nodes = nodes,
+    program = core.program(nodes), calls = 0, own = {} }
+  for i, row in ipairs(rows) do
+    point.own[base.titles[i]] = row.self_ns
+    point.calls = point.calls + row.calls
+  end
+  return point
+end
+
+local function shares(now, before)
+  local whole, out = now.program - before.program, {}
+  if whole <= 0 then return out end
+  for title, ns in pairs(now.own) do
+    local more = ns - (before.own[title] or 0)
+    if more > 0 then out[title] = more / whole end
+  end
+  return out
+end
+
+-- What no period needs any more. Those that are kept have some distance from
+-- each other, which is greater where there are many nodes.
+local function drop_old(self)
+  local points = self.points
+  local now = points[#points]
+  local many = math.max(least_points, math.min(most_points,
+    most_nodes // #now.nodes))
+  local before, last = points[#points - 2], points[#points - 1]
+  if before and last.at - before.at < self.window / (many - 1) * 0.99 then
+    table.remove(points, #points - 1)
+  end
+  while points[2] and points[2].at <= now.at - self.window do
+    table.remove(points, 1)
+  end
+end
+
+---Adds what was loaded just now.
+---@param p cprof.Profile
+---@param at number  seconds
+function History:add(p, at)
+  local point = point_of(p, at)
+  local last = self:now()
+  if last and not core.since(point.nodes, last.nodes) then
+    self:forget()  -- it began anew
+    last = nil
+  end
+  self.known, self.greatest = nil, nil
+  self.previous = last and { at = last.at, calls = last.calls,
+    wall_ns = last.profile.meta.wall_ns }
+  if last then
+    table.insert(self.recent, shares(point, last))
+    if #self.recent > kept_shares then table.remove(self.recent, 1) end
+  end
+  self.points[#self.points + 1] = point
+  drop_old(self)
+end
+
+---Another recording begins.
+function History:forget()
+  self.points, self.recent, self.known = {}, {}, nil
+  self.previous, self.mark = nil, nil
+  if self.period == "mark" then self.period = "start" end
+end
+
+---@return cprof.TopPoint?
+function History:now() return self.points[#self.points] end
+
+---From here on is a period of its own.
+function History:set_mark()
+  self.mark = self:now()
+  self:show(self.mark and "mark" or self.period)
+end
+
+---@param period "start"|"window"|"mark"
+function History:show(period)
+  self.period, self.known = period, nil
+end
+
+---@param seconds number
+function History:set_window(seconds)
+  self.window, self.known = seconds, nil
+end
+
+-- the load that the period begins with; nil: it begins at the start
+local function before_of(self)
+  if self.period == "mark" then return self.mark end
+  if self.period == "start" then return nil end
+  local points, found = self.points, nil
+  local at = points[#points].at - self.window
+  for _, point in ipairs(points) do
+    if not found or point.at <= at then found = point end
+  end
+  return found
+end
+
+local function seconds_of(now, before)
+  local wall = now.profile.meta.wall_ns
+  if wall then
+    return (wall - (before and before.profile.meta.wall_ns or 0)) / 1e9
+  end
+  return before and now.at - before.at
+end
+
+---The figures of the period; nil: nothing was loaded yet.
+---@return cprof.TopFigures?
+function History:figures()
+  local now = self:now()
+  if not now or self.known then return self.known end
+  local before = before_of(self)
+  local nodes = before and core.since(now.nodes, before.nodes) or now.nodes
+  local base = setmetatable({
+    profile = { functions = now.profile.functions, nodes = nodes },
+    callees = core.callees(nodes),
+  }, { __index = now.base })
+  self.known = {
+    figures = figures.new(base, { back = 0, which = 1, spread = false }),
+    whole = core.program(nodes), now = now, before = before,
+    seconds = seconds_of(now, before),
+    calls = now.calls - (before and before.calls or 0),
+  }
+  return self.known
+end
+
+---Calls a second, lately; nil: that is not known.
+---@return number?
+function History:rate()
+  local now, before = self:now(), self.previous
+  if not before then return nil end
+  local wall = now.profile.meta.wall_ns
+  local seconds = wall and (wall - before.wall_ns) / 1e9 or now.at - before.at
+  return seconds > 0 and (now.calls - before.calls) / seconds or nil
+end
+
+-- what a full bar of a graph may stand for
+local scales <const> = { 0.05, 0.1, 0.2, 0.5, 1 }
+
+---The share that a full bar stands for: above that no function is, lately.
+---@return number
+function History:scale()
+  if not self.greatest then
+    local most = 0
+    for _, of in ipairs(self.recent) do
+      for _, value in pairs(of) do most = math.max(most, value) end
+    end
+    for i = #scales, 1, -1 do
+      if scales[i] >= most then self.greatest = scales[i] end
+    end
+    self.greatest = self.greatest or 1
+  end
+  return self.greatest
+end
+
+---Shares of self time of a function, lately, oldest first; 0: before that.
+---@param title string
+---@param count integer
+---@return number[]
+function History:series(title, count)
+  local out = {}
+  for i = #self.recent - count + 1, #self.recent do
+    out[#out + 1] = i >= 1 and self.recent[i][title] or 0
+  end
+  return out
+end
+
+return history

@@ -1,0 +1,439 @@
+-- What `cprof top` shows, and what its keys do. It knows no terminal: keys
+-- are names, and the screen is data.
+
+local columns = require "cprof.top.columns"
+local frame = require "cprof.top.frame"
+local keys = require "cprof.top.keys"
+local screen = require "cprof.top.screen"
+local source = require "cprof.top.source"
+local texts = require "cprof.top.texts"
+local views = require "cprof.top.views"
+
+local model = {}
+
+---@class cprof.TopModel
+---@field history cprof.TopHistory
+---@field now? cprof.TopFigures   what is shown; nil: nothing was loaded yet
+---@field counts boolean          instructions in the place of times
+---@field view cprof.TopView
+---@field sort string
+---@field zone? cprof.ViewZone    of the call graph and the source
+---@field open? table             of the tree
+---@field output? fun(): string[] what the program has written
+---@field status cprof.TopStatus  of the program
+---@field interval number         seconds
+---@field paused boolean          is the screen?
+---@field message? string         until the next key
+---@field note? string            of what is shown
+---@field prompt? string          what is typed after "/"
+---@field question? cprof.TopQuestion
+---@field width integer
+---@field height integer
+---@field load? fun()             loads what there is now
+---@field private places table<string, { at: integer, top: integer }>
+---@field private trail table[]   where Backspace leads
+---@field private items? any[]    of the view
+local Model = {}
+Model.__index = Model
+
+---@class cprof.TopQuestion
+---@field text string
+---@field answers table<string, string>  key -> what the model's key returns
+
+---@class cprof.TopStatus
+---@field state "waiting"|"running"|"ended"|"killed"
+---@field text? string   more about that
+
+local intervals <const> = { 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60 }
+local windows <const> = { 2, 5, 10, 30, 60, 300 }
+
+---@param o { history: cprof.TopHistory, interval: number, sort?: string,
+---  output?: fun(): string[], title?: string }
+---@return cprof.TopModel
+function model.new(o)
+  return setmetatable({ history = o.history, interval = o.interval,
+    sort = o.sort or "self", output = o.output, title = o.title,
+    view = views.functions, places = {}, trail = {}, paused = false,
+    status = { state = "waiting" }, width = 80, height = 24 }, Model)
+end
+
+-- views in the order of Tab; the output only where there is one
+local function order(self)
+  local out = { views.functions, views.tree, views.callgraph, source }
+  if self.output then out[#out + 1] = texts.output end
+  return out
+end
+Model.views = order
+
+local function place_of(self)
+  local name = self.view.name
+  self.places[name] = self.places[name] or { at = 1, top = 1 }
+  return self.places[name]
+end
+
+-- The lines of the view; views without figures have lines at any time.
+local function items_of(self)
+  if not self.items then
+    local any = self.now or self.view == texts.help or
+      self.view == texts.output
+    self.note = nil
+    self.items = any and self.view.list(self) or {}
+  end
+  local place = place_of(self)
+  place.at = math.max(1, math.min(place.at, #self.items))
+  return self.items, place
+end
+
+-- where the line of that key is now, as near as can be to where it was
+local function find_key(view, items, wanted, near)
+  for distance = 0, #items do
+    for _, i in ipairs { near - distance, near + distance } do
+      if items[i] and view.key(items[i]) == wanted then return i end
+    end
+  end
+  return near
+end
+
+---Shows the figures that the history has now. A cursor that was moved stays
+---on its line's function.
+function Model:refresh()
+  local place = place_of(self)
+  local item, last = self.items and self.items[place.at], self.items and
+    #self.items == place.at
+  local key = item and self.view.key and self.view.key(item)
+  self.now, self.items = self.history:figures(), nil
+  self.counts = self.now and
+    self.now.now.profile.meta.mode == "count" or false
+  local items = items_of(self)
+  if self.view == texts.output and last then
+    place.at = math.max(#items, 1)
+  elseif key and place.at > 1 then
+    local at = find_key(self.view, items, key, place.at)
+    place.top = math.max(place.top + at - place.at, 1)
+    place.at = at
+  end
+end
+
+---Forgets what another recording's screen was about.
+function Model:begin_anew()
+  self.open, self.items, self.now, self.text = nil, nil, nil, nil
+end
+
+-- Shows a view; `remember`: Backspace leads back to this one.
+local function go(self, view, remember)
+  if remember then
+    local place = place_of(self)
+    table.insert(self.trail, { view = self.view, zone = self.zone,
+      at = place.at, top = place.top })
+  end
+  self.view, self.items = view, nil
+end
+
+local function go_back(self)
+  local last = table.remove(self.trail)
+  if not last then
+    self.view, self.items = views.functions, nil
+    return
+  end
+  self.view, self.zone, self.items = last.view, last.zone, nil
+  self.places[last.view.name] = { at = last.at, top = last.top }
+end
+
+local function zone_at_cursor(self)
+  local items, place = items_of(self)
+  local item = items[place.at]
+  if item and self.view.zone then return self.view.zone(item) end
+  return self.zone
+end
+
+-- Says that a function is not one of Lua's, which alone have a source.
+local function no_source(self, zone)
+  local row = zone and self.now and self.now.figures:find(zone)
+  local kind = row and row.func.kind
+  if not row or kind == "Lua" or kind == "main" then return false end
+  self.message = ("%s is no Lua function: it has no source"):format(
+    row.func.name)
+  return true
+end
+
+-- the call graph of a function, with the cursor on its own line
+local function show_callgraph(self, zone)
+  go(self, views.callgraph, true)
+  self.zone = zone or self.zone
+  local items, place = items_of(self)
+  for i, item in ipairs(items) do
+    if item.own then place.at = i end
+  end
+  place.top = 1
+end
+
+local function show_source(self, zone)
+  go(self, source, true)
+  self.zone = zone or self.zone
+  local _, place = items_of(self)
+  local f = self.shown
+  place.at = f and f.kind == "Lua" and f.line or 1
+  place.top = math.max(place.at - 2, 1)
+end
+
+local function step(list, value, by)
+  local at = 1
+  for i, v in ipairs(list) do
+    if v <= value then at = i end
+  end
+  return list[math.max(1, math.min(at + by, #list))]
+end
+
+local actions = {}
+
+local function move(self, by)
+  local _, place = items_of(self)
+  place.at = place.at + by
+end
+
+function actions.down(self) move(self, 1) end
+function actions.up(self) move(self, -1) end
+function actions.page_down(self) move(self, frame.body(self)) end
+function actions.page_up(self) move(self, -frame.body(self)) end
+function actions.first(self) place_of(self).at = 1 end
+function actions.last(self) place_of(self).at = math.huge end
+
+local function tree_item(self)
+  if self.view ~= views.tree then return nil end
+  local items, place = items_of(self)
+  return items[place.at], items, place
+end
+
+local function set_open(self, item, items, open)
+  items.source.open(item.index, open)
+  self.items = nil
+end
+
+function actions.expand(self)
+  local item, items = tree_item(self)
+  if item then set_open(self, item, items, true) end
+end
+
+function actions.collapse(self)
+  local item, items, place = tree_item(self)
+  if not item then return end
+  if item.mark == "-" then return set_open(self, item, items, false) end
+  for i = place.at - 1, 1, -1 do
+    if items[i].indent < item.indent then
+      place.at = i
+      return
+    end
+  end
+end
+
+function actions.hottest(self)
+  local item = tree_item(self)
+  if not item then return end
+  views.expand_hottest(self, item.index)
+  self.items = nil
+end
+
+function actions.into(self)
+  local item, items = tree_item(self)
+  if item then return set_open(self, item, items, item.mark ~= "-") end
+  if self.view ~= views.functions and self.view ~= views.callgraph then
+    return
+  end
+  local zone = zone_at_cursor(self)
+  if zone and not (self.view == views.callgraph and
+    items_of(self)[place_of(self).at].own) then
+    show_callgraph(self, zone)
+  end
+end
+
+actions.back = go_back
+
+local function turn(self, by)
+  local list, at = order(self), 1
+  for i, view in ipairs(list) do
+    if view == self.view then at = i end
+  end
+  local zone = zone_at_cursor(self)
+  local to = list[(at - 1 + by) % #list + 1]
+  if to == views.callgraph then
+    show_callgraph(self, zone)
+  elseif to == source then
+    show_source(self, zone)
+  else
+    go(self, to)
+    return
+  end
+  table.remove(self.trail)
+end
+
+function actions.next_view(self) turn(self, 1) end
+function actions.previous_view(self) turn(self, -1) end
+function actions.functions(self) go(self, views.functions, true) end
+function actions.tree(self) go(self, views.tree, true) end
+function actions.callgraph(self) show_callgraph(self, zone_at_cursor(self)) end
+
+function actions.source(self)
+  local zone = zone_at_cursor(self)
+  if not no_source(self, zone) then show_source(self, zone) end
+end
+
+function actions.help(self)
+  if self.view ~= texts.help then go(self, texts.help, true) end
+end
+
+function actions.output(self)
+  if not self.output then
+    self.message = "the output is only known of a program that top started"
+    return
+  end
+  go(self, texts.output, true)
+  place_of(self).at = math.huge
+end
+
+local function sort_by(self, by)
+  local at = 1
+  for i, name in ipairs(columns.orders) do
+    if name == self.sort then at = i end
+  end
+  self.sort = columns.orders[(at - 1 + by) % #columns.orders + 1]
+  self.items = nil
+  place_of(self).at = 1
+  if self.view ~= views.functions then go(self, views.functions, true) end
+end
+
+function actions.sort(self) sort_by(self, 1) end
+function actions.sort_back(self) sort_by(self, -1) end
+
+-- the figures of another period, at once
+local function anew(self)
+  self.now, self.items = self.history:figures(), nil
+end
+
+function actions.period(self)
+  local history = self.history
+  local next_one = { start = "window", window = history.mark and "mark" or
+    "start", mark = "start" }
+  history:show(next_one[history.period])
+  anew(self)
+end
+
+local function widen(self, by)
+  self.history:set_window(step(windows, self.history.window, by))
+  self.history:show "window"
+  anew(self)
+end
+
+function actions.longer(self) widen(self, 1) end
+function actions.shorter(self) widen(self, -1) end
+
+function actions.mark(self)
+  if self.load then self.load() end
+  self.history:set_mark()
+  anew(self)
+end
+
+function actions.pause(self)
+  self.paused = not self.paused
+  if not self.paused and self.load then self.load() end
+end
+
+local function pace(self, by)
+  self.interval = step(intervals, self.interval, by)
+  self.message = ("refreshes every %g s"):format(self.interval)
+end
+
+function actions.slower(self) pace(self, 1) end
+function actions.faster(self) pace(self, -1) end
+
+-- The next line that has the text, from `at` on, round the end.
+local function seek(self, at, by)
+  local items, place = items_of(self)
+  local wanted = (self.wanted or ""):lower()
+  if wanted == "" or #items == 0 then return end
+  for k = 0, #items - 1 do
+    local i = (at - 1 + k * by) % #items + 1
+    if self.view.text(items[i]):lower():find(wanted, 1, true) then
+      place.at = i
+      return
+    end
+  end
+  self.message = ("nothing has '%s' in it"):format(self.wanted)
+end
+
+function actions.search(self)
+  self.prompt, self.from = "", place_of(self).at
+end
+
+local function again(self, by)
+  if not self.wanted then
+    self.message = "/ searches first"
+    return
+  end
+  seek(self, place_of(self).at + by, by)
+end
+
+function actions.next_match(self) again(self, 1) end
+function actions.previous_match(self) again(self, -1) end
+
+-- a key while a text to search for is typed
+local function typed(self, key)
+  if key == "enter" then
+    self.prompt = nil
+  elseif key == "esc" or key == "ctrl-c" then
+    self.prompt, place_of(self).at = nil, self.from
+  else
+    if key == "backspace" then
+      if self.prompt == "" then self.prompt = nil return end
+      self.prompt = self.prompt:sub(1, (utf8.offset(self.prompt, -1) or
+        1) - 1)
+    elseif key == "space" then
+      self.prompt = self.prompt .. " "
+    elseif utf8.len(key) == 1 then
+      self.prompt = self.prompt .. key
+    end
+    self.wanted = self.prompt
+    seek(self, self.from, 1)
+  end
+end
+
+---A key was pressed. Some are not about what is shown: gives what they ask
+---for, by the name of the action, or an answer to the question.
+---@param key string  as keys.decode gives it
+---@return string?
+function Model:key(key)
+  self.message = nil
+  if self.prompt then return typed(self, key) end
+  if self.question then
+    local answer = self.question.answers[key]
+    self.question = nil
+    return answer
+  end
+  local action = keys.actions[key]
+  if not action then return nil end
+  if not actions[action] then return action end
+  actions[action](self)
+end
+
+---@param width integer
+---@param height integer
+---@return cprof.Screen
+function Model:draw(width, height)
+  self.width, self.height = width, height
+  local out = screen.new(width, height)
+  local items, place = items_of(self)
+  local body = frame.body(self)
+  place.top = math.max(place.at - body + 1, math.min(place.top, place.at))
+  place.top = math.max(1, math.min(place.top, #items - body + 1))
+  local item = items[place.at]
+  self.shift = self.view == views.tree and item and
+    columns.shift(self, item.indent) or 0
+  frame.draw(self, out)
+  for i = 1, math.min(body, #items - place.top + 1) do
+    local line, at = out.lines[frame.above + i], place.top + i - 1
+    self.view.draw(self, line, items[at])
+    if at == place.at and not frame.still(self) then line.style = "cursor" end
+  end
+  return out
+end
+
+return model

@@ -1,0 +1,97 @@
+-- The screen as data: lines of runs of text, each with a style. Whoever has
+-- a terminal shows it.
+
+local format = require "cprof.format"
+
+local screen = {}
+
+---@alias cprof.Run { [1]: string, [2]: string? }  text and style
+
+---@class cprof.ScreenLine  its runs, left to right
+---@field [integer] cprof.Run
+---@field width integer   columns that are taken
+---@field room integer    columns there are
+---@field style? string   of what has none of its own, up to the edge
+local Line = {}
+Line.__index = Line
+
+---@class cprof.Screen
+---@field width integer
+---@field height integer
+---@field lines cprof.ScreenLine[]
+local Screen = {}
+Screen.__index = Screen
+
+---@param width integer
+---@param height integer
+---@return cprof.Screen
+function screen.new(width, height)
+  local self = { width = width, height = height, lines = {} }
+  for i = 1, height do
+    self.lines[i] = setmetatable({ width = 0, room = width }, Line)
+  end
+  return setmetatable(self, Screen)
+end
+
+---Adds text on the right, as far as it fits.
+---@param text string  without control characters
+---@param style? string
+---@return cprof.ScreenLine
+function Line:add(text, style)
+  local left = self.room - self.width
+  if format.width(text) > left then text = format.cutend(text, left) end
+  if text ~= "" then
+    self[#self + 1] = { text, style }
+    self.width = self.width + format.width(text)
+  end
+  return self
+end
+
+---Spaces up to a column, counted from 0.
+---@param column integer
+---@return cprof.ScreenLine
+function Line:to(column)
+  return self:add((" "):rep(math.min(column, self.room) - self.width))
+end
+
+---Text at the right edge, where there is room for it.
+---@param text string
+---@param style? string
+function Line:right(text, style)
+  local at = self.room - format.width(text)
+  if at > self.width then self:to(at):add(text, style) end
+end
+
+---The text alone.
+---@return string
+function Line:text()
+  local out = {}
+  for i, run in ipairs(self) do out[i] = run[1] end
+  return table.concat(out)
+end
+
+---The runs, with the line's style where there is none, up to the edge.
+---@return cprof.Run[]
+function Line:runs()
+  local out = {}
+  for i, run in ipairs(self) do
+    -- a cursor is one bar, whatever is beneath it
+    out[i] = { run[1], self.style or run[2] }
+  end
+  if self.style and self.width < self.room then
+    out[#out + 1] = { (" "):rep(self.room - self.width), self.style }
+  end
+  return out
+end
+
+---All of it, as text: for those who have no terminal.
+---@return string
+function Screen:text()
+  local out = {}
+  for i, line in ipairs(self.lines) do
+    out[i] = line:text():gsub("%s+$", "")
+  end
+  return (table.concat(out, "\n"):gsub("\n+$", "")) .. "\n"
+end
+
+return screen

@@ -1,0 +1,144 @@
+-- The view of a source: its text, with figures beside each line where lines
+-- were recorded.
+
+local columns = require "cprof.top.columns"
+local core = require "cprof.core"
+local format = require "cprof.format"
+local lines = require "cprof.lines"
+local source = require "cprof.annotate.source"
+local text = require "cprof.text"
+
+---@class cprof.TopLine
+---@field number integer
+---@field content string
+---@field figures? cprof.Line  of the period
+---@field own boolean          is it one of the function's?
+---@field greatest integer     heat of the function's hottest line
+
+local fields = { "hits", "self_ns", "calls", "total_ns" }
+
+-- what came to a line since an older load
+local function since(now, before)
+  if not now then return nil end
+  local out = {}
+  for _, field in ipairs(fields) do
+    out[field] = math.max(now[field] - (before and before[field] or 0), 0)
+  end
+  return out
+end
+
+-- A source as it ran, or, where lines are not recorded, as it is now.
+local function text_of(profile, of)
+  if profile.sources[of] then return source.text(profile, of) end
+  local now = of:sub(1, 1) == "@" and core.readfile(of:sub(2))
+  if not now then return source.text(profile, of) end
+  return text.split(now), nil
+end
+
+-- a text that is shown is read once
+local function content_of(m, of)
+  local profile = m.now.now.profile
+  local cached = m.text
+  if cached and cached.of == of and (not lines.recorded(profile) or
+     cached.known) then
+    return cached.content, cached.note
+  end
+  local content, note = text_of(profile, of)
+  m.text = { of = of, content = content, note = note,
+    known = profile.sources[of] ~= nil }
+  return content, note
+end
+
+local function figures_of(point, of)
+  if not point then return {} end
+  local p = point.profile
+  if not lines.recorded(p) then return {} end
+  return p.lines_of()[of] or {}
+end
+
+local function note_of(m, f)
+  if f.kind ~= "Lua" and f.kind ~= "main" then
+    return ("%s is no Lua function: it has no source"):format(f.name)
+  elseif not lines.recorded(m.now.now.profile) then
+    return "no lines were recorded: record with --lines to have figures here"
+  end
+end
+
+local function list(m)
+  local row = m.zone and m.now.figures:find(m.zone) or
+    m.now.figures:largest()
+  local f = row and row.func
+  m.note, m.shown = nil, f
+  if not f then return {} end
+  m.note = note_of(m, f)
+  if f.kind ~= "Lua" and f.kind ~= "main" then return {} end
+  local content, note = content_of(m, f.source)
+  m.note = m.note or note
+  local now = figures_of(m.now.now, f.source)
+  local before = figures_of(m.now.before, f.source)
+  local out, greatest = {}, 0
+  for number = 1, math.max(#content, #now) do
+    local own = f.kind == "main" or
+      number >= f.line and number <= f.last_line
+    local figures = since(now[number], before[number])
+    if own and figures then greatest = math.max(greatest, figures.self_ns) end
+    out[number] = { number = number, figures = figures, own = own,
+      content = source.printable(content[number] or "") }
+  end
+  for _, line in ipairs(out) do line.greatest = greatest end
+  return out
+end
+
+local titles <const> = { { "hits", 9 }, { "self", 8 }, { "self %", 7 },
+  { "calls", 9 }, { "total", 8 } }
+
+local function head(m, line)
+  line.style = "head"
+  if lines.recorded(m.now.now.profile) then
+    for _, title in ipairs(titles) do
+      local text_of_title = m.counts and title[1]:gsub("^self", "instr") or
+        title[1]
+      line:add(format.right(text_of_title,
+        title[2] + (line.width > 0 and 1 or 0)))
+    end
+  end
+  line:add(format.right("line", 7) .. "  ")
+  if m.shown then line:add(format.plain(m.shown.title)) end
+end
+
+local function cells(m, figures)
+  local whole = m.now.whole
+  local function time(ns)
+    return ns == 0 and "-" or m.counts and columns.count(ns) or
+      format.time(ns)
+  end
+  if not figures or figures.hits == 0 and figures.self_ns == 0 then
+    return { "", "", "", "", "" }
+  end
+  return { columns.count(figures.hits), time(figures.self_ns),
+    figures.self_ns == 0 and "-" or format.percent(figures.self_ns, whole),
+    figures.calls == 0 and "-" or columns.count(figures.calls),
+    time(figures.total_ns) }
+end
+
+local function draw(m, line, item)
+  local figures = item.figures
+  local style = figures and format.heat(figures.self_ns, item.greatest)
+  if lines.recorded(m.now.now.profile) then
+    for i, cell in ipairs(cells(m, figures)) do
+      line:add(format.right(cell, titles[i][2] + (i > 1 and 1 or 0)), style)
+    end
+  end
+  line:add(format.right(tostring(item.number), 7) ..
+    (item.own and m.shown.kind ~= "main" and
+     " |" or "  "), "dim")
+  line:add(item.content, style or not item.own and "dim" or nil)
+end
+
+---@type cprof.TopView
+return {
+  name = "source", title = "Source", list = list, head = head, draw = draw,
+  text = function(item) return item.content end,
+  key = function(item) return tostring(item.number) end,
+  zone = nil,
+}

@@ -1,0 +1,146 @@
+-- The views whose lines are functions: a table, the tree of calls, callers
+-- and callees. A list is made anew whenever what it shows has changed.
+
+local columns = require "cprof.top.columns"
+local core = require "cprof.core"
+local lists = require "cprof.view.lists"
+
+local views = {}
+
+---@class cprof.TopView
+---@field name string       key of the list of views
+---@field title string
+---@field list fun(m: cprof.TopModel): any[]
+---@field head fun(m: cprof.TopModel, line: cprof.ScreenLine)
+---@field draw fun(m: cprof.TopModel, line: cprof.ScreenLine, item: any)
+---@field text fun(item: any): string      what a search looks at
+---@field key? fun(item: any): string      tells a line in the next list
+---@field zone? fun(item: any): cprof.ViewZone?
+---@field into? string    what Enter does, for the hints
+---@field sorts? boolean
+---@field list_hint? string
+
+local hidden = { root = true, internal = true }
+
+local orders = {
+  self = function(a, b) return a.of.self_ns > b.of.self_ns end,
+  total = function(a, b) return a.of.total_ns > b.of.total_ns end,
+  calls = function(a, b) return a.of.calls > b.of.calls end,
+  name = function(a, b) return a.name < b.name end,
+}
+
+local function sort(entries, by)
+  local before = orders[by]
+  table.sort(entries, function(a, b)
+    if before(a, b) then return true end
+    if before(b, a) then return false end
+    return a.zone.title < b.zone.title
+  end)
+  return entries
+end
+
+local function text(entry) return entry.name end
+local function zone(entry) return entry.zone end
+local function draw(m, line, entry) columns.draw(line, m, entry) end
+
+local function key(entry)
+  return ("%d %s"):format(entry.indent, entry.zone.title)
+end
+
+-- the lines of a list of the library's view
+local function entries_of(list, nodes)
+  local out = {}
+  for i = 1, list.count do
+    local record = list.record(i)
+    if not hidden[record.func.kind] then
+      if nodes then
+        record.of.total_raw_ns = select(8, core.node(nodes, record.of.id))
+      end
+      out[#out + 1] = { func = record.func, name = record.name,
+        indent = record.indent, mark = record.marks, of = record.of,
+        zone = list.zone(i), index = i, own = i == list.own }
+    end
+  end
+  out.source = list
+  return out
+end
+
+---@type cprof.TopView
+views.functions = {
+  name = "functions", title = "Functions", sorts = true, into = "Callers",
+  text = text, zone = zone, draw = draw, key = key,
+  head = function(m, line) columns.head(line, m, m.sort) end,
+  list = function(m)
+    local out = {}
+    for _, row in ipairs(m.now.figures.rows) do
+      if not hidden[row.func.kind] and
+         (row.calls > 0 or row.total_ns > 0) then
+        out[#out + 1] = { func = row.func, name = row.name, indent = 0,
+          of = row, zone = row.zone }
+      end
+    end
+    return sort(out, m.sort)
+  end,
+}
+
+-- Opens what has most of the time of its caller, from line `at` on.
+local function open_hottest(list, at)
+  local indent, most = list.record(at).indent, list.record(at).of.total_ns
+  if list.record(at).marks == "+" then
+    list.open(at, true)
+    return true
+  end
+  -- callees are in order of their time
+  local next_at = at + 1
+  if next_at > list.count or list.record(next_at).indent <= indent then
+    return false
+  end
+  return list.record(next_at).of.total_ns * 2 >= most and
+    list.record(next_at).marks ~= " " and open_hottest(list, next_at)
+end
+
+---Expands the tree from a line on, along what has most of the time.
+---@param m cprof.TopModel
+---@param at integer  in the library's list
+function views.expand_hottest(m, at)
+  local fig = m.now.figures
+  for _ = 1, 200 do  -- levels
+    if not open_hottest(lists.tree(fig, m), at) then return end
+  end
+end
+
+-- what is open at first: up to where the time divides
+local function begin(m)
+  m.open = {}
+  local list = lists.tree(m.now.figures, m)
+  for i = 1, list.count do
+    if not hidden[list.record(i).func.kind] then
+      views.expand_hottest(m, i)
+      return
+    end
+  end
+end
+
+---@type cprof.TopView
+views.tree = {
+  name = "tree", title = "Tree", into = "Expand",
+  text = text, zone = zone, draw = draw, key = key,
+  head = function(m, line) columns.head(line, m) end,
+  list = function(m)
+    if not m.open then begin(m) end
+    local figures = m.now.figures
+    return entries_of(lists.tree(figures, m), figures.nodes)
+  end,
+}
+
+---@type cprof.TopView
+views.callgraph = {
+  name = "callgraph", title = "Call graph", into = "Walk",
+  text = text, zone = zone, draw = draw, key = key,
+  head = function(m, line) columns.head(line, m) end,
+  list = function(m)
+    return entries_of(lists.callgraph(m.now.figures, m))
+  end,
+}
+
+return views

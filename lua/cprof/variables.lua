@@ -1,0 +1,42 @@
+-- What the environment asks for: CPROF_OPTIONS and CPROF_SIGNAL.
+
+local variables = {}
+
+local lists = { lines = true, include = true, exclude = true }
+local literals = { ["true"] = true, ["false"] = false }
+
+local function value_of(s)
+  if literals[s] ~= nil then return literals[s] end
+  return math.tointeger(tonumber(s)) or
+    s:find "^%d+%.%d+$" and tonumber(s) or s
+end
+
+---The value of a variable; nil: it is not set, or empty.
+---@param name string
+---@return string?
+function variables.get(name)
+  local value = os.getenv(name)
+  return value ~= "" and value or nil
+end
+
+---Options of `start`, with commas between them.
+---@param s string?
+---@return table
+function variables.options(s)
+  local out = {}
+  s = (s or ""):gsub("\\,", "\0")
+  for part in s:gmatch "[^,]+" do
+    local item = part:gsub("%z", ","):match "^%s*(.-)%s*$"
+    local name, value = item:match "^([^=]-)%s*=%s*(.*)$"
+    name = name or item
+    if lists[name] then
+      out[name] = out[name] or {}
+      table.insert(out[name], value or "")
+    else
+      out[name] = value == nil or value_of(value)
+    end
+  end
+  return out
+end
+
+return variables

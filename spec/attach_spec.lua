@@ -1,0 +1,356 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+local q = command.quote
+
+-- A program that runs until the file "stop" is there, in a coroutine that
+-- is resumed from the main thread.
+local busy = [[
+  local function exists(name)
+    local f = io.open(name) if f then f:close() end return f
+  end
+  local function work() for i = 1, 1000 do math.abs(i) end end
+  local co = coroutine.wrap(function()
+    while true do work() coroutine.yield() end
+  end)
+  local n = 0
+  io.open("ready", "w"):close()
+  repeat
+    co() n = n + 1
+  until n % 100 == 0 and exists "stop"
+  print("done", debug.gethook() == nil)]]
+
+-- Runs a program in the background and lines of a shell beside it, which
+-- find its process in $pid; what the program has written comes last.
+local function beside(dir, starts, lines, code)
+  dir:file("x.lua", code or busy)
+  return command.shell(([[cd %s
+    export TMPDIR=$PWD SPEC_TMPDIR=$PWD
+    unset XDG_RUNTIME_DIR CPROF CPROF_OPTIONS CPROF_SIGNAL
+    cprof() { %s "$@"; }
+    %s >out 2>err & pid=$!
+    for i in $(seq 200); do [ -e ready ] || sleep 0.05; done
+    %s
+    touch stop; wait $pid; echo status $?; cat out; cat err >&2]]):format(
+    q(dir.path), command.here(), starts, lines))
+end
+
+local auto = "lua5.4 -l cprof.auto x.lua"
+local host = os.getenv "CPROF_BUILD" .. "/cprof-host x.lua"
+
+local function profiles(dir)
+  local out = {}
+  local pipe <close> = io.popen("ls " .. q(dir.path))
+  for name in pipe:lines() do
+    if name:find "%.cprof$" then out[#out + 1] = dir:file(name) end
+  end
+  return out
+end
+
+describe("a program that listens", function()
+  it("records from one signal to the next", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "kill -USR2 $pid; sleep 0.3; " ..
+      "kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; sleep 0.8; " ..
+      "kill -USR2 $pid; sleep 0.2")
+    assert.equal("status 0\ndone\ttrue\n", out, err)
+    assert.equal("", err)
+    local files = profiles(dir)
+    -- both may have been begun in the same second
+    assert.is_true(#files >= 1 and #files <= 2)
+    for _, file in ipairs(files) do
+      local p = assert(profiler.load(file))
+      helper.check(p)
+      assert.is_falsy(p.meta.live)
+      assert.is_nil(p.meta.ended)
+      assert.is_true(helper.named(p, "work").calls > 10)
+      for _, f in ipairs(p.functions) do
+        assert.is_nil(tostring(f.source):find("cprof/", 1, true), f.title)
+      end
+    end
+  end)
+
+  it("does so with the signal and the options of the environment", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, "export CPROF_SIGNAL=USR1 " ..
+      "CPROF_OPTIONS='mode=line,file=a-%p-%n.cprof'; " .. auto,
+      "for i in 1 2 3 4; do kill -USR1 $pid; sleep 0.2; done; " ..
+      "[ -e a-$pid-1.cprof ] && [ -e a-$pid-2.cprof ] && echo both")
+    assert.equal("both\nstatus 0\ndone\ttrue\n", out, err)
+    local p = assert(profiler.load(profiles(dir)[1]))
+    assert.equal("line", p.meta.mode)
+  end)
+
+  it("does not when the environment has CPROF_SIGNAL=0", function()
+    local dir <close> = command.folder()
+    local out = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
+      "kill -USR2 $pid; sleep 0.2")
+    assert.is_truthy(out:find "status 140", out)
+    assert.same({}, profiles(dir))
+  end)
+
+  it("says what is wrong, and runs all the same", function()
+    for set, why in pairs {
+      ["CPROF_SIGNAL=KILL"] = "cprof.auto: cannot listen: the signal must " ..
+        "be USR1, USR2, PROF, WINCH, URG or IO, got 'KILL'\n",
+      ["CPROF_SIGNAL=USR2 CPROF_OPTIONS=mode=fast"] =
+        "cprof.auto: cannot listen: CPROF_OPTIONS: option 'mode' must be",
+    } do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, ("export %s; "):format(set) .. auto, ":")
+      assert.equal("status 0\ndone\ttrue\n", out, err)
+      assert.equal(why, err:sub(1, #why))
+    end
+  end)
+
+  it("leaves a signal alone that the program handles", function()
+    local out = helper.run([[
+      local host = require "spec_host"
+      host.handle(require "cprof.core".signalnumber "USR2")
+      print(require "cprof".listen())
+      print(require "cprof".listen "WINCH")
+      os.execute "kill -USR2 $PPID"
+      print "alive"]])
+    assert.equal("nil\tSIGUSR2: the program handles this signal itself; " ..
+      "name another one in CPROF_SIGNAL\ntrue\tnil\nalive\n", out)
+  end)
+
+  it("gives back the hook that the program has set", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto,
+      "kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; sleep 0.3", [[
+      local seen = 0
+      local function hook() seen = seen + 1 end
+      debug.sethook(hook, "", 100)
+      io.open("ready", "w"):close()
+      local f
+      repeat
+        for i = 1, 1e4 do end
+        f = io.open "stop"
+      until f
+      local before = seen
+      for i = 1, 1e5 do end
+      local now, mask, count = debug.gethook()
+      print(now == hook, mask, count, seen > before + 900)]])
+    assert.equal("status 0\ntrue\t\t100\ttrue\n", out, err)
+    local p = assert(profiler.load(profiles(dir)[1]))
+    assert.is_true(helper.named(p, "io.open").calls > 0)
+  end)
+
+  it("leaves nothing behind when it ends", function()
+    local dir <close> = command.folder()
+    local _, err = beside(dir, auto,
+      "ls cprof-*/$pid.listen >listening; kill -USR2 $pid; sleep 0.2")
+    assert.equal("", err)
+    assert.is_truthy(command.read(dir:file "listening"):find "%d+%.listen")
+    assert.equal("", (command.shell(("ls %s/cprof-*/"):format(q(dir.path)))))
+    -- what it was recording is whole
+    local p = assert(profiler.load(profiles(dir)[1]))
+    assert.is_falsy(p.meta.live)
+    assert.is_true(helper.named(p, "work").calls > 10)
+  end)
+
+  it("is not slower for it", function()
+    local out = helper.run([[
+      assert(require "cprof".listen())
+      print(debug.gethook())
+      local co = coroutine.create(function() end)
+      print(debug.gethook(co))]])
+    assert.equal("nil\nnil\n", (out:gsub("\t[^\n]*", "")))
+  end)
+
+  it("records a child of a fork into a file of its own", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "sleep 0.6", [[
+      local host = require "spec_host"
+      local function work() for i = 1, 1000 do math.abs(i) end end
+      if host.fork() then
+        os.execute "kill -USR2 $PPID"
+        for i = 1, 100 do work() end
+        os.execute "kill -USR2 $PPID"
+        work()
+        os.exit(0, true)
+      end
+      print(host.wait())
+      io.open("ready", "w"):close()]])
+    assert.equal("status 0\n0\n", out, err)
+    local files = profiles(dir)
+    assert.equal(1, #files)
+    assert.equal(100, helper.named(assert(profiler.load(files[1])),
+      "work").calls)
+  end)
+end)
+
+describe("cprof attach", function()
+  it("records a program that runs, and prints the report", function()
+    for _, starts in ipairs { auto, host } do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, starts, "cprof attach --seconds 0.3 $pid")
+      assert.is_truthy(out:find("^cprof: x.lua\n"), out .. err)
+      assert.is_truthy(out:find("  work  +x.lua:", 1), out)
+      assert.is_truthy(out:find "\nNext: cprof show work\n", out)
+      assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
+      assert.is_truthy(err:find "^recording process %d+ %(x.lua%)\n$", err)
+    end
+  end)
+
+  it("finds the coroutine that runs and never yields", function()
+    if require "cprof.core".internals() ~= "direct" then return end
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach --seconds 0.2 $pid", [[
+      local function work() for i = 1, 1000 do math.abs(i) end end
+      io.open("ready", "w"):close()
+      local n = 0
+      coroutine.wrap(function()
+        local co = coroutine.create(function()
+          local f
+          repeat
+            work() n = n + 1
+            if n % 100 == 0 then f = io.open "stop" end
+          until f
+        end)
+        assert(coroutine.resume(co))
+      end)()
+      print "done"]])
+    assert.is_nil(err:find "waiting", err)
+    assert.is_truthy(out:find("  work  +x.lua:", 1), out .. err)
+    assert.is_truthy(out:find "status 0\ndone\n$", out)
+  end)
+
+  it("can be asked at any moment", function()
+    local dir <close> = command.folder()
+    -- switching, nested, dying and collected coroutines, growing stacks
+    local out, err = beside(dir, auto, "n=0; while [ $n -lt 1500 ]; do " ..
+      "kill -WINCH $pid 2>/dev/null; kill -USR2 $pid; n=$((n+1)); done", [[
+      local function deep(n)
+        return n > 0 and 1 + deep(n - 1) or 0
+      end
+      local function exists() local f = io.open "stop" if f then f:close() end
+        return f end
+      io.open("ready", "w"):close()
+      repeat
+        for i = 1, 20 do
+          local co = coroutine.wrap(function(a)
+            local inner = coroutine.create(function()
+              coroutine.yield(deep(50)) error "x" end)
+            coroutine.resume(inner) coroutine.resume(inner)
+            coroutine.yield(a) return deep(200)
+          end)
+          co(i) co()
+        end
+        collectgarbage "step"
+      until exists()
+      print("done", debug.gethook() == nil)]])
+    assert.is_truthy(out:find "^status 0\ndone\t%l+\n$", out .. err)
+    for _, file in ipairs(profiles(dir)) do
+      local p = profiler.load(file)
+      if p and not p.meta.live then helper.check(p) end
+    end
+  end)
+
+  it("records in the mode that is asked for, into a file", function()
+    local dir <close> = command.folder()
+    local modes = { exact = "call", lines = "line", count = "count" }
+    local lines = {}
+    for option in pairs(modes) do
+      lines[#lines + 1] = ("cprof attach --seconds 0.2 --%s -o %s.cprof " ..
+        "$pid >/dev/null"):format(option, option)
+    end
+    local out, err = beside(dir, auto, table.concat(lines, "; "))
+    assert.equal("status 0\ndone\ttrue\n", out, err)
+    for option, mode in pairs(modes) do
+      local p = assert(profiler.load(dir:file(option .. ".cprof")))
+      helper.check(p)
+      assert.equal(mode, p.meta.mode)
+      assert.is_falsy(p.meta.live)
+      assert.is_true(mode == "count" or p.meta.wall_ns > 100e6)
+    end
+  end)
+
+  it("says what the program refuses", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach --seconds 1 " ..
+      "-o a.cprof $pid >/dev/null & sleep 0.4; " ..
+      "cprof attach -o b.cprof $pid; echo $?; wait %2; " ..
+      "cprof attach -o x.lua $pid; echo $?")
+    assert.is_truthy(out:find "^2\n2\nstatus 0", out)
+    assert.is_truthy(err:find("cprof attach: process %d+: already " ..
+      "recording into " .. dir:file "a.cprof"), err)
+    assert.is_truthy(err:find("process %d+: " .. dir:file "x.lua" ..
+      ": [^\n]*\n"), err)
+    assert.is_truthy(profiler.load(dir:file "a.cprof"))
+  end)
+
+  it("waits for a program that waits for something", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, "sleep 4 | " .. auto,
+      "pid=$(basename cprof-*/*.listen .listen); " ..
+      "cprof attach --seconds 5 $pid", [[
+      io.open("ready", "w"):close()
+      local function read() return io.read() end
+      read()
+      math.abs(1)]])
+    assert.is_truthy(err:find("waiting: process %d+ runs no Lua code now"),
+      err)
+    assert.is_truthy(out:find("math.abs", 1, true), out .. err)
+  end)
+
+  it("ends by itself when the one who asked is gone", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach --seconds 1 " ..
+      "-o a.cprof $pid >/dev/null 2>&1 & sleep 0.5; " ..
+      "kill -9 $(pgrep -P $! -n lua5.4 || echo $!); sleep 1; " ..
+      "cat cprof-*/$pid.answer")
+    assert.is_truthy(out:find("state=stopped\n", 1, true), out .. err)
+    assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)
+  end)
+
+  it("lists the programs that can be attached", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach; " ..
+      "cprof attach --seconds 0.1 $pid >/dev/null 2>&1; " ..
+      "kill -9 $pid; sleep 0.1; cprof attach; ls cprof-*/*.listen")
+    local row = out:match "\n *%d+  USR2    x.lua\n"
+    assert.is_truthy(row, out .. err)
+    assert.is_truthy(out:find("no program listens: start one with lua5.4 " ..
+      "-l cprof.auto script.lua", 1, true), out)
+    assert.is_nil(out:find(".listen", 1, true))
+  end)
+
+  it("says why a process cannot be attached", function()
+    local dir <close> = command.folder()
+    local _, err = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
+      "cprof attach $pid; cprof attach 99999999; cprof attach x; " ..
+      "cprof attach --seconds 0 $pid; cprof attach --lines --count $pid")
+    for _, why in ipairs {
+      "cprof attach: process %d+ does not listen: start it with ",
+      "cprof attach: there is no process 99999999\n",
+      "cprof attach: PID must be the number of a process, got 'x'",
+      "cprof attach: option '%-%-seconds' must be a positive number, got '0'",
+      "cprof attach: option '[^']+' can not be used together",
+    } do
+      assert.is_truthy(err:find(why), why .. "\n" .. err)
+    end
+  end)
+
+  it("never signals a program that has come in the place of one", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach $pid; sleep 0.3", [[
+      require "spec_host".exec("/bin/sh", "-c",
+        "touch ready; while [ ! -e stop ]; do sleep 0.1; done; echo alive")]])
+    assert.equal("alive\n", out:match "status 0\n(.*)", out .. err)
+    assert.is_truthy(err:find("does not listen", 1, true), err)
+  end)
+
+  it("reads requests that only the user can have written", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cd cprof-*; " ..
+      "printf 'action=start\\nfrom=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
+      "$TMPDIR >$pid.request; chmod 666 $pid.request; cd ..; " ..
+      "kill -USR2 $pid; sleep 0.3; [ -e evil.cprof ] || echo none")
+    assert.is_truthy(out:find "^none\n", out .. err)
+  end)
+end)

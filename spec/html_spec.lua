@@ -1,0 +1,375 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local core = require "cprof.core"
+local helper = require "helper"
+local page = require "page"
+local profiler = require "cprof"
+
+local function leaf(n) for _ = 1, n do end end
+local function down(n) if n > 0 then down(n - 1) end leaf(10) end
+local function work()
+  for i = 1, 20 do leaf(i) end
+  down(5)
+end
+
+local function text(p, options)
+  local out = {}
+  local ok, notes = p:html(function(s) out[#out + 1] = s end, options)
+  assert(ok, notes)
+  return table.concat(out), notes
+end
+
+local function sum(list)
+  local n = 0
+  for _, figure in ipairs(list) do n = n + figure end
+  return n
+end
+
+local function write(path, s)
+  local file = assert(io.open(path, "wb"))
+  file:write(s)
+  file:close()
+end
+
+local function count(s, what)
+  local n = 0
+  for _ in s:gmatch(what) do n = n + 1 end
+  return n
+end
+
+-- the row of a function in the columns of a header
+local function row_of(header, name)
+  for i, given in ipairs(header.functions.name) do
+    if given == name then return i end
+  end
+end
+
+local called = helper.record(work)
+local lined = helper.record(work, { mode = "line" })
+local counted = core.internals() == "direct" and
+  helper.record(work, { mode = "count" })
+
+local hostile = { "</script><img src=x onerror=alert(1)>", "<!--", "{{DATA}}",
+  "]]>", "\u{2028}", "new\nline", "\u{202E}turned", "bytes\xFF" }
+
+local function named()
+  for _, name in ipairs(hostile) do
+    profiler.enter(name)
+    leaf(3)
+    profiler.leave(name)
+  end
+end
+
+describe("a page", function()
+  it("is one file that asks for nothing else", function()
+    local s = text(lined)
+    assert.is_truthy(s:find("^<!doctype html>"))
+    assert.is_nil(s:find "https?://")
+    for address in s:gmatch '%f[%w]src="([^"]*)"' do
+      assert.equal("", address)
+    end
+    for address in s:gmatch '<link[^>]*href="([^"]*)"' do
+      assert.equal("data:,", address)
+    end
+    assert.is_nil(s:find "@import")
+  end)
+
+  it("lets nothing run but its own script and style", function()
+    local s = text(lined)
+    local policy = s:match 'Content%-Security%-Policy"%s+content="([^"]*)"'
+    assert.is_truthy(policy:find("default-src 'none'", 1, true))
+    assert.is_nil(policy:find "unsafe")
+    local own = { script = s:match "<script>(.*)</script>",
+                  style = s:match "<style>(.*)</style>" }
+    local dir <close> = command.folder()
+    for what, body in pairs(own) do
+      write(dir:file(what), body)
+      local digest = command.shell(("sha256sum '%s'"):format(dir:file(what)))
+      local given = policy:match(what .. "%-src 'sha256%-([^']*)'")
+      assert.equal(digest:sub(1, 64), (page.bytes(given):gsub(".", function(c)
+        return ("%02x"):format(c:byte())
+      end)))
+    end
+  end)
+
+  it("has names as data, never as markup", function()
+    local p = helper.record(named, { mode = "line" })
+    local s = text(p)
+    assert.equal(count(text(called), "</script"), count(s, "</script"))
+    for _, name in ipairs(hostile) do
+      if name ~= "{{DATA}}" and #name > 4 then
+        assert.is_nil(s:find(name, 1, true), name)
+      end
+    end
+    assert.is_nil(s:find("{{", 1, true))
+    local header = page.data(s)
+    for _, name in ipairs { "</script><img src=x onerror=alert(1)>", "<!--",
+      "{{DATA}}", "]]>", "new\\010line", "\\u{202E}turned", "bytes\\255" } do
+      assert.is_truthy(row_of(header, name), name)
+    end
+  end)
+
+  it("has the figures of the profile, in each mode", function()
+    for _, p in ipairs { called, lined, counted or nil } do
+      local header, trees = page.data((text(p)))
+      local tree = trees[1]
+      assert.equal(p.program_ns, header.whole)
+      assert.equal(p.program_ns, sum(tree.self))
+      -- profiler overhead has a node of its own, which is left out
+      assert.equal(#p.nodes - 1, tree.n)
+      local calls = 0
+      for _, f in ipairs(p.functions) do calls = calls + f.calls end
+      assert.equal(calls, sum(tree.calls))
+      local f, i = helper.find(p, down), row_of(header, "down")
+      assert.equal(f.calls, header.functions.calls[i])
+      assert.equal(f.self_ns or f.instructions, header.functions.self[i])
+      assert.equal(f.total_ns or f.total_instructions,
+        header.functions.total[i])
+      assert.equal(p.meta.mode == "count" and "instructions" or "ns",
+        header.unit)
+    end
+  end)
+
+  it("has the lines, and the text as it was", function()
+    local header = page.data((text(lined)))
+    local source
+    for _, s in ipairs(header.sources) do
+      if s.place == "spec/html_spec.lua" then source = s end
+    end
+    local line = debug.getinfo(leaf, "S").linedefined
+    assert.is_truthy(source.text[line]:find "local function leaf")
+    local own = lined.lines["@spec/html_spec.lua"]
+    for i, n in ipairs(source.lines.n) do
+      assert.equal(own[n].hits, source.lines.hits[i])
+      assert.equal(own[n].self_ns, source.lines.self[i])
+      assert.equal(own[n].calls, source.lines.calls[i])
+    end
+    assert.is_true(#source.lines.n >= 5)
+    assert.equal(#own, #source.active)
+  end)
+
+  it("has expressions and branches, in characters", function()
+    if not counted then return pending "internals: public" end
+    local dir <close> = command.folder()
+    local path = dir:file "x.lua"
+    write(path, "local s = '\u{1F600}é' local t = s == 'x'\n" ..
+      "if t then s = 1 end")
+    local chunk = assert(loadfile(path))
+    local header = page.data((text(helper.record(chunk, { mode = "count" }))))
+    local source
+    for _, s in ipairs(header.sources) do
+      if s.place == path then source = s end
+    end
+    local at = {}
+    for i = 1, #source.expressions, 5 do
+      at[source.expressions[i] .. ":" .. source.expressions[i + 1]] =
+        source.expressions[i + 4]
+    end
+    -- what is compared with: an emoji is two units of UTF-16
+    assert.equal(1, at["1:32"])
+    assert.same({ 2, 1, "if", "true", 0, "false", 1 },
+      source.branches[#source.branches])
+  end)
+
+  it("says where the text of a source is missing", function()
+    local dir <close> = command.folder()
+    write(dir:file "gone.lua", "local function f() end f()")
+    local chunk = assert(loadfile(dir:file "gone.lua"))
+    os.remove(dir:file "gone.lua")
+    local header = page.data((text(helper.record(chunk, { mode = "line" }))))
+    local note
+    for _, s in ipairs(header.sources) do
+      if s.place:find "gone.lua" then note = s.note end
+    end
+    assert.is_truthy(note:find "no text", note)
+  end)
+
+  it("has the frames with their trees", function()
+    local p = helper.record(function()
+      for i = 1, 6 do
+        leaf(i == 5 and 200000 or 10)
+        profiler.frame()
+      end
+    end, { history = "full" })
+    local header, trees = page.data((text(p)))
+    assert.equal(6, header.frames.ended)
+    assert.equal(6, #header.frames.list)
+    assert.equal(7, #trees)
+    for i, f in ipairs(header.frames.list) do
+      assert.equal(i, f.n)
+      local self = 0
+      for at = 3, #f.rows, 4 do self = self + f.rows[at] end
+      assert.equal(f.ns, self)
+      assert.equal(f.ns, sum(trees[f.tree + 1].self))
+    end
+  end)
+
+  it("adds up nodes of little time, says so, and keeps functions", function()
+    local s, notes = text(called, { min_percent = 20 })
+    assert.is_truthy(notes:find "added up as", notes)
+    local header, trees = page.data(s)
+    assert.equal(called.program_ns, sum(trees[1].self))
+    assert.is_true(trees[1].n < #called.nodes - 1)
+    assert.is_truthy(table.concat(header.notes, "\n"):find(notes, 1, true))
+    assert.is_truthy(row_of(header, "(below 20 %)"))
+    assert.equal(helper.find(called, down).calls,
+      header.functions.calls[row_of(header, "down")])
+  end)
+
+  it("of a part of the tree has the figures of that", function()
+    local header = page.data((text(called, { root = "down" })))
+    assert.equal(helper.find(called, down).total_ns, header.whole)
+    assert.equal(7, header.functions.calls[row_of(header, "leaf")] + 1)
+  end)
+
+  it("is not compressed where there is no zlib, and says the same", function()
+    local dir <close> = command.folder()
+    assert(called:save(dir:file "x.cprof"))
+    local code = ([[package.preload.zlib = function() error "none" end
+      local p = assert(require "cprof".load "%s")
+      assert(p:html "%s")]]):format(dir:file "x.cprof", dir:file "x.html")
+    local _, err, status = command.shell(("$SPEC_LUA -e '%s'"):format(code))
+    assert.equal(0, status, err)
+    local s = command.read(dir:file "x.html")
+    assert.is_truthy(s:find('data-encoding="none"', 1, true))
+    local header, trees = page.data(s)
+    assert.equal(called.program_ns, header.whole)
+    assert.equal(called.program_ns, sum(trees[1].self))
+  end)
+
+  it("fails in one line where a file of it is missing", function()
+    local dir <close> = command.folder()
+    assert(called:save(dir:file "x.cprof"))
+    command.shell(("cp -r lua '%s' && rm '%s/lua/cprof/html/flame.js'")
+      :format(dir.path, dir.path))
+    local _, err, status = command.shell(("LUA_PATH='%s/lua/?.lua;" ..
+      "%s/lua/?/init.lua;;'\"$LUA_PATH\" $SPEC_LUA '%s/lua/cprof/bin/cprof' " ..
+      "html -o '%s' '%s'"):format(dir.path, dir.path, dir.path,
+      dir:file "x.html", dir:file "x.cprof"))
+    assert.equal(2, status)
+    assert.is_truthy(err:find "^cprof html: [^\n]*flame%.js[^\n]*" and
+      err:find "missing from this installation\n$", err)
+    assert.is_nil(io.open(dir:file "x.html"))
+  end)
+
+  it("raises an error for misuse, and gives a message for the rest",
+    function()
+      local ok, why = pcall(called.html, called)
+      assert.is_false(ok)
+      assert.is_truthy(why:find "target must be a path", why)
+      ok, why = pcall(called.html, called, "x.html", { nodes = 1 })
+      assert.is_false(ok)
+      assert.is_truthy(why:find 'unknown option "nodes"', why)
+      ok, why = called:html "/nowhere/x.html"
+      assert.is_nil(ok)
+      assert.is_truthy(why:find "^cannot write /nowhere/x.html", why)
+    end)
+end)
+
+describe("cprof html", function()
+  local function saved(dir, name, p)
+    assert(p:save(dir:file(name)))
+    return dir:file(name)
+  end
+
+  -- as in that folder
+  local function within(dir, ...)
+    return command.shell(("cd '%s' && $SPEC_LUA '%s/lua/cprof/bin/cprof' %s")
+      :format(dir.path, core.cwd(), table.concat({ ... }, " ")))
+  end
+
+  it("writes a page beside the profile's name, and says where", function()
+    local dir <close> = command.folder()
+    saved(dir, "run.cprof", lined)
+    local _
+    local out, err, status = within(dir, "html run.cprof")
+    assert.equal(0, status, err)
+    assert.equal("", out)
+    assert.is_truthy(err:find "^cprof html: run%.html, %d+ kB; open it", err)
+    assert.equal(lined.program_ns,
+      (page.data(command.read(dir:file "run.html"))).whole)
+    -- again over its own page, but over nothing else
+    assert.equal(0, (select(3, within(dir, "html run.cprof"))))
+    write(dir:file "run.html", "mine")
+    _, err, status = within(dir, "html run.cprof")
+    assert.equal(2, status)
+    assert.is_truthy(err:find "run.html exists and is no page of cprof", err)
+    assert.equal("mine", command.read(dir:file "run.html"))
+  end)
+
+  it("writes to standard output for -o -", function()
+    local dir <close> = command.folder()
+    saved(dir, "run.cprof", called)
+    local out, err, status = within(dir, "html -o - run.cprof")
+    assert.equal(0, status, err)
+    assert.equal("", err)
+    assert.equal(called.program_ns, (page.data(out)).whole)
+  end)
+
+  it("compares with a profile before it", function()
+    local dir <close> = command.folder()
+    local function edited(name, code)
+      local chunk = assert(load(code, "@edited.lua"))
+      return saved(dir, name, helper.record(chunk))
+    end
+    edited("a.cprof", "local function old() end local function both() end " ..
+      "old() both()")
+    edited("b.cprof", "local function both() end local function fresh() " ..
+      "end both() both() fresh()")
+    local _, err, status = within(dir, "html --diff a.cprof b.cprof")
+    assert.equal(0, status, err)
+    local header, trees = page.data(command.read(dir:file "b.html"))
+    local old, both, fresh = row_of(header, "old"), row_of(header, "both"),
+      row_of(header, "fresh")
+    assert.same({ old - 1 }, header.before.gone)
+    assert.same({ 1, 1, 0 }, { header.before.has[old],
+      header.before.has[both], header.before.has[fresh] })
+    assert.same({ 1, 2 }, { header.before.calls[both],
+      header.functions.calls[both] })
+    assert.equal(header.before.whole, sum(trees[header.before.tree + 1].self))
+  end)
+
+  it("tells bad options in one line", function()
+    local dir <close> = command.folder()
+    local path = saved(dir, "x.cprof", called)
+    for _, case in ipairs {
+      { "--min-percent=200", "from 0 to 100" },
+      { "--root=nobody", "option 'root'.*nobody" },
+      { "--diff=/nowhere/x.cprof", "/nowhere/x.cprof" },
+      { "-o /nowhere/x.html", "cannot write /nowhere/x.html" },
+    } do
+      local words = {}
+      for word in case[1]:gmatch "%S+" do words[#words + 1] = word end
+      local _, err, status = command.cprof("html", path,
+        table.unpack(words))
+      assert.equal(2, status, case[1])
+      assert.is_truthy(err:find("^cprof html: [^\n]*" .. case[2]), err)
+      assert.equal(1, count(err, "\n"), err)
+    end
+  end)
+
+  it("is done by cprof run --html at the end", function()
+    local dir <close> = command.folder()
+    write(dir:file "p.lua", "for i = 1, 3 do string.rep('x', i) end")
+    local _, err, status = within(dir, "run --lines --html -o p.html p.lua")
+    assert.equal(0, status, err)
+    assert.is_truthy(err:find "Written to p.html, as html", err)
+    local header = page.data(command.read(dir:file "p.html"))
+    assert.equal(3, header.functions.calls[row_of(header, "string.rep")])
+    _, err, status = within(dir, "run --html --format=csv -o x p.lua")
+    assert.equal(2, status)
+    assert.is_truthy(err:find "one of %-%-html and %-%-format", err)
+  end)
+
+  it("has instructions where these were counted", function()
+    if not counted then return pending "internals: public" end
+    local dir <close> = command.folder()
+    saved(dir, "x.cprof", counted)
+    local _, err, status = within(dir, "html x.cprof")
+    assert.equal(0, status, err)
+    local header = page.data(command.read(dir:file "x.html"))
+    assert.equal("instructions", header.unit)
+    assert.equal(counted.meta.instructions, header.whole)
+  end)
+end)

@@ -1,0 +1,205 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+-- Spins as long in each call; the function `rare` is called with an
+-- argument only, by a path of its own.
+local program = [[
+local function leaf(n) local x = 0 for i = 1, n do x = x + i end return x end
+local function a() for i = 1, 200 do leaf(100) end end
+local function b() for i = 1, 100 do leaf(5000) end end
+local function other() leaf(20000) end
+local function rare() for i = 1, 20000 do end end
+a() b()
+if arg[1] then other() rare() end
+]]
+
+local function record(dir, name, ...)
+  local path = dir:file(name)
+  local words = { "run", "--quiet", "-o", path, ... }
+  local _, err, status = command.cprof(table.unpack(words))
+  assert.equal(0, status, err)
+  return path
+end
+
+local function node(p, name, caller)
+  for _, n in ipairs(p.nodes) do
+    local above = p.nodes[n.parent]
+    if p.functions[n.func].name == name and above and
+       p.functions[above.func].name == caller then
+      return n
+    end
+  end
+end
+
+local function sum(p, name, field)
+  local all = 0
+  for _, n in ipairs(p.nodes) do
+    if not name or p.functions[n.func].name == name then
+      all = all + n[field]
+    end
+  end
+  return all
+end
+
+local function join(dir, counts, times)
+  local to = dir:file "joined.cprof"
+  local out, err, status = command.cprof("join", counts, times, "-o", to)
+  assert.equal(0, status, err)
+  local p = assert(profiler.load(to))
+  helper.check(p)
+  return p, out, err
+end
+
+describe("cprof join", function()
+  it("has the calls of one run and the times of the other", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local times = record(dir, "t.cprof", script)
+    local t = assert(profiler.load(times))
+    for _, mode in ipairs { "--count", "--lines", "--callsites",
+      "--clock=cpu" } do
+      local counts = record(dir, "c.cprof", mode, script)
+      local p, out = join(dir, counts, times)
+      assert.equal(200, node(p, "leaf", "a").calls)
+      assert.equal(100, node(p, "leaf", "b").calls)
+      -- by path, whether lines of calls were recorded or not
+      for _, caller in ipairs { "a", "b" } do
+        assert.equal(node(t, "leaf", caller).self_ns,
+          node(p, "leaf", caller).self_ns)
+      end
+      assert.equal(t.meta.wall_ns, p.meta.wall_ns)
+      assert.is_truthy(out:find "100.0 %% of the time was%s+found by its",
+        out)
+    end
+  end)
+
+  it("gives time to the function where the path is not known", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local counts = record(dir, "c.cprof", script)
+    local times = record(dir, "t.cprof", script, "x")
+    local t = assert(profiler.load(times))
+    local p, out, err = join(dir, counts, times)
+    assert.equal("", err)
+    assert.equal(300, sum(p, "leaf", "calls"))
+    -- nothing is lost, and the rest goes by the calls
+    assert.equal(sum(t, "leaf", "self_ns"), sum(p, "leaf", "self_ns"))
+    local more = node(t, "leaf", "other").self_ns
+    assert.is_true(more > 0)
+    assert.is_nil(node(p, "leaf", "other"))
+    local got = node(p, "leaf", "a").self_ns - node(t, "leaf", "a").self_ns
+    assert.is_true(math.abs(got - more * 200 // 300) <= 1)
+    -- what was never called keeps its time, and has no calls
+    for _, name in ipairs { "other", "rare" } do
+      assert.equal(0, sum(p, name, "calls"))
+      assert.equal(sum(t, name, "self_ns"), sum(p, name, "self_ns"))
+    end
+    assert.equal(sum(t, nil, "self_ns"), sum(p, nil, "self_ns"))
+    local by_path, by_function, none = out:gsub("%s+", " "):match(
+      "note: calls are those of a run in mode call, times of one in mode " ..
+      "call; (%S+) %% of the time was found by its call path, (%S+) %% by " ..
+      "its function, (%S+) %% is in functions")
+    assert.is_true(tonumber(by_path) < 100, out)
+    assert.is_true(tonumber(by_function) > 0, out)
+    assert.is_true(tonumber(none) > 0, out)
+    assert.is_true(math.abs(by_path + by_function + none - 100) < 0.4)
+  end)
+
+  it("has hits and times of lines where both have them", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local counts = record(dir, "c.cprof", "--lines", script)
+    local times = record(dir, "t.cprof", "--lines", script)
+    local c, t = assert(profiler.load(counts)), assert(profiler.load(times))
+    local p = join(dir, counts, times)
+    assert.equal("line", p.meta.mode)
+    for at, line in pairs(p.lines["@" .. script]) do
+      assert.equal(c.lines["@" .. script][at].hits, line.hits)
+      assert.equal(t.lines["@" .. script][at].self_ns, line.self_ns)
+    end
+  end)
+
+  it("finds functions after an edit", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local counts = record(dir, "c.cprof", script)
+    dir:file("x.lua", "-- above\n\n" .. program)
+    local times = record(dir, "t.cprof", script)
+    local p = join(dir, counts, times)
+    assert.equal(200, node(p, "leaf", "a").calls)
+    assert.equal(node(assert(profiler.load(times)), "leaf", "a").self_ns,
+      node(p, "leaf", "a").self_ns)
+  end)
+
+  it("says what cannot be joined", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local counts = record(dir, "c.cprof", "--count", script)
+    local times = record(dir, "t.cprof", script)
+    for _, words in ipairs {
+      { "the second profile has mode count, and no times", times, counts },
+      { "t.cprof is one of the profiles that are joined: name another file",
+        counts, times, "-o", times },
+      { "No such file", counts, dir:file "none" },
+    } do
+      local out, err, status = command.cprof("join",
+        table.unpack(words, 2))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("^cprof join: [^\n]*\n$"), err)
+      assert.is_truthy(err:find(words[1], 1, true), err)
+    end
+    local other = record(dir, "o.cprof", "--exclude=^a ", script)
+    local _, err = command.cprof("join", counts, other)
+    assert.is_truthy(err:find "^note: one was recorded with exclude none", err)
+  end)
+end)
+
+describe("cprof run --both", function()
+  it("runs the program twice and joins what it recorded", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program .. [[
+      print(...)
+      os.exit(7)]])
+    local to = dir:file "both.cprof"
+    local out, err, status = command.cprof("run", "--both", "--count", "-o",
+      to, script, "x y", "--quiet")
+    assert.equal("x y\t--quiet\nx y\t--quiet\n", out)
+    assert.equal(7, status)
+    assert.is_truthy(err:find("calls are those of a run in mode count",
+      1, true), err)
+    local p = assert(profiler.load(to))
+    helper.check(p)
+    assert.equal(301, sum(p, "leaf", "calls"))
+    assert.is_true(sum(p, "leaf", "self_ns") > 0)
+    assert.equal("both.cprof\nx.lua\n",
+      (command.shell("ls " .. command.quote(dir.path))))
+  end)
+
+  it("runs code, and is what was recorded last", function()
+    local out, err, status = command.cprof("run", "--both", "-e",
+      "local function f() end f() f() io.write(...)", "-x")
+    assert.equal("-x-x", out)
+    assert.equal(0, status, err)
+    assert.is_truthy(err:find "\nNext: cprof show io.write\n" or
+      err:find "\nNext: cprof show f\n", err)
+    out = command.cprof "report"
+    assert.is_truthy(out:find("calls are those of a run", 1, true), out)
+  end)
+
+  it("says what it cannot do", function()
+    for _, words in ipairs {
+      { "goes with neither", "--trace", "-e", "x()" },
+      { "goes with neither", "--coverage", "-e", "x()" },
+      { "name a script" },
+    } do
+      local _, err, status = command.cprof("run", "--both",
+        table.unpack(words, 2))
+      assert.equal(2, status)
+      assert.is_truthy(err:find("^cprof run: [^\n]*" .. words[1]), err)
+    end
+  end)
+end)

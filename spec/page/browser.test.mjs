@@ -1,0 +1,693 @@
+// The page as people use it, in a browser without a window.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const build = resolve(process.env.CPROF_BUILD || "build");
+const modules = pathToFileURL(`${build}/npm/node_modules/`).href;
+const { default: puppeteer } = await import(
+  `${modules}puppeteer-core/lib/esm/puppeteer/puppeteer-core.js`
+);
+
+const folder = `${build}/page`;
+const pictures = `${build}/screenshots`;
+mkdirSync(pictures, { recursive: true });
+
+let browser;
+let page;
+let faults;
+let requests;
+
+async function open(name, hash = "", size = [1400, 900], theme = "light") {
+  await page?.close();
+  page = await browser.newPage();
+  faults = [];
+  requests = [];
+  page.on("console", (message) => {
+    const said = message.text();
+    const ours = !said.startsWith("Canvas2D: Multiple readback");
+    if (ours && ["error", "warn"].includes(message.type())) faults.push(said);
+  });
+  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+  page.on("dialog", (dialog) => {
+    faults.push("dialog: " + dialog.message());
+    dialog.dismiss();
+  });
+  page.on("request", (request) => requests.push(request.url()));
+  await page.setViewport({ width: size[0], height: size[1] });
+  await page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: theme },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ]);
+  const url = pathToFileURL(`${folder}/${name}.html`).href;
+  await page.goto(hash ? `${url}#${hash}` : url);
+  await page.waitForSelector("header nav a");
+  await drawn();
+}
+
+// what was asked for is on the screen
+const drawn = () =>
+  page.evaluate(
+    () =>
+      new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20))),
+  );
+
+const texts = (selector) =>
+  page.$$eval(selector, (list) => list.map((e) => e.textContent));
+const text = async (selector) => (await texts(selector))[0];
+const state = () =>
+  page.evaluate(() =>
+    Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+  );
+
+async function click(selector, options) {
+  await page.click(selector, options);
+  await drawn();
+}
+
+async function press(...keys) {
+  for (const key of keys) await page.keyboard.press(key);
+  await drawn();
+}
+
+// clicks what has this text
+async function choose(selector, wanted) {
+  const found = await page.evaluateHandle(
+    (s, w) =>
+      [...document.querySelectorAll(s)].find((e) => e.textContent.trim() === w),
+    selector,
+    wanted,
+  );
+  const element = found.asElement();
+  assert.ok(element, `${selector} '${wanted}'`);
+  await element.click();
+  await drawn();
+}
+
+// pixels of a canvas, as a number that differs where they do
+const pixels = (selector) =>
+  page.$eval(selector, (canvas) => {
+    const { data } = canvas
+      .getContext("2d")
+      .getImageData(0, 0, canvas.width, canvas.height);
+    let sum = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      sum =
+        (Math.imul(sum, 31) + data[i] * 3 + data[i + 1] * 5 + data[i + 2]) | 0;
+    }
+    return sum;
+  });
+
+// what the processes of pages have in memory, which are few
+async function memory() {
+  const session = await browser.target().createCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  const of = ({ type, id }) => {
+    if (type !== "renderer") return 0;
+    const status = readFileSync(`/proc/${id}/status`, "utf8");
+    return Number(status.match(/RssAnon:\s+(\d+)/)[1]) * 1024;
+  };
+  return Math.max(...processInfo.map(of));
+}
+
+const shot = (name) => page.screenshot({ path: `${pictures}/${name}.png` });
+
+before(async () => {
+  browser = await puppeteer.launch({
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+});
+
+after(() => browser.close());
+
+const views = ["overview", "functions", "flame", "callgraph", "source"];
+const pages = {
+  luacheck: views,
+  called: views,
+  coroutines: views,
+  count: views,
+  hostile: views,
+  game: [...views, "frames"],
+  diff: ["diff", ...views],
+  million: ["overview", "functions", "flame"],
+};
+
+describe("every view", () => {
+  for (const name of Object.keys(pages)) {
+    it(`of ${name} shows without a fault, offline`, async () => {
+      for (const view of pages[name]) {
+        await open(name, `view=${view}`);
+        assert.equal(
+          await page.$eval("nav [aria-current]", (e) => e.hash),
+          `#view=${view}`,
+        );
+        assert.ok((await text("main")).length > 40, view);
+        await shot(`${name}-${view}`);
+        assert.deepEqual(faults, [], view);
+        assert.deepEqual(
+          requests.filter((url) => !url.startsWith("data:")).length,
+          1,
+          requests.join(),
+        );
+      }
+    });
+  }
+
+  it("fits a narrow window, light and dark", async () => {
+    for (const name of ["luacheck", "game", "diff"]) {
+      for (const view of pages[name]) {
+        const f = name === "luacheck" ? "&search=skip" : "";
+        await open(name, `view=${view}${f}`, [700, 900], "dark");
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        assert.ok(width <= 700, `${name} ${view}: ${width}`);
+        await shot(`${name}-${view}-narrow-dark`);
+        assert.deepEqual(faults, []);
+      }
+    }
+  });
+
+  it("has a name for whatever can be pressed", async () => {
+    for (const name of ["luacheck", "game", "diff"]) {
+      for (const view of pages[name]) {
+        await open(name, `view=${view}`);
+        const nameless = await page.$$eval(
+          "main a, main button, main input, header a, canvas",
+          (list) =>
+            list
+              .filter((e) => !e.closest("[hidden], [aria-hidden]"))
+              .filter(
+                (e) => !(e.getAttribute("aria-label") || e.textContent).trim(),
+              )
+              .map((e) => e.outerHTML.slice(0, 100)),
+        );
+        assert.deepEqual(nameless, [], view);
+      }
+    }
+  });
+});
+
+describe("a slow line", () => {
+  it("is one click away", async () => {
+    await open("luacheck");
+    const [first] = await texts("section:nth-of-type(2) a.code");
+    await click("section:nth-of-type(2) a.code");
+    assert.equal((await state()).view, "source");
+    assert.equal((await text(".line.at .code")).trim(), first);
+    const seen = await page.$eval(".line.at", (e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      return top > 0 && bottom < innerHeight;
+    });
+    assert.ok(seen);
+  });
+});
+
+describe("a function that is chosen", () => {
+  it("is followed by all views, and opened again by the address", async () => {
+    await open("luacheck", "view=functions");
+    const name = await text("tbody tr:nth-child(3) a.name");
+    await click("tbody tr:nth-child(3) td");
+    assert.equal(await text(".strip .name"), name);
+    assert.match(await text(".strip"), /self .*total .*calls/);
+    const chosen = (await state()).function;
+    await page.reload();
+    await page.waitForSelector(".strip .name");
+    assert.equal(await text(".strip .name"), name);
+    await choose("nav a", "Call graph");
+    assert.equal(await text(".centre h1"), name);
+    await choose("nav a", "Source");
+    assert.ok((await page.$$(".line.within")).length > 0);
+    await choose("nav a", "Flame graph");
+    assert.equal((await state()).function, chosen);
+    await press("Escape");
+    assert.equal((await state()).function, undefined);
+    assert.deepEqual(faults, []);
+  });
+
+  it("goes with the browser's way back", async () => {
+    await open("luacheck", "view=functions");
+    await click("tbody tr:nth-child(1) td");
+    await click("tbody tr:nth-child(2) td");
+    const second = await text(".strip .name");
+    await page.goBack();
+    await drawn();
+    assert.notEqual(await text(".strip .name"), second);
+  });
+});
+
+describe("the functions", () => {
+  const column = async (n) =>
+    (await texts(`tbody td:nth-child(${n})`)).slice(0, 50);
+
+  it("are sorted by what is clicked, and the other way round", async () => {
+    await open("luacheck", "view=functions");
+    await choose("th button", "calls");
+    const number = (s) => Number(s.replaceAll(",", ""));
+    const down = (await column(7)).map(number);
+    assert.ok(down[0] > 0);
+    assert.deepEqual(
+      down,
+      [...down].sort((a, b) => b - a),
+    );
+    assert.equal(
+      await page.$eval("th[aria-sort]", (e) => e.getAttribute("aria-sort")),
+      "descending",
+    );
+    await choose("th button", "calls");
+    const up = (await column(7)).map(number);
+    assert.deepEqual(
+      up,
+      [...up].sort((a, b) => a - b),
+    );
+  });
+
+  it("are searched by a part or a pattern", async () => {
+    await open("luacheck", "view=functions");
+    await press("/");
+    await page.keyboard.type("/^parse_/");
+    await drawn();
+    const names = await texts("tbody a.name");
+    assert.ok(names.length > 3);
+    for (const name of names) assert.match(name, /^parse_/);
+    assert.equal((await state()).search, "/^parse_/");
+    await page.$eval("input", (e) => (e.value = ""));
+    await page.type("input", "/(");
+    assert.equal(
+      await page.$eval("input", (e) => e.getAttribute("aria-invalid")),
+      "true",
+    );
+    await page.$eval("input", (e) => (e.value = ""));
+    await page.type("input", "no such function");
+    await drawn();
+    assert.match(await text("tbody"), /No function/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("are grouped by file, and recursion is spread", async () => {
+    await open("luacheck", "view=functions");
+    const before = (await page.$$("tbody tr")).length;
+    await choose("button", "Files");
+    const files = await texts("tbody .name");
+    assert.ok(
+      files.length < before &&
+        files.some((name) => name.endsWith("parser.lua")),
+    );
+    await choose("button", "Functions");
+    await choose("button", "Spread recursion");
+    assert.ok((await texts("tbody .aside")).some((s) => /level [23]/.test(s)));
+  });
+
+  it("are walked by keys", async () => {
+    await open("luacheck", "view=functions");
+    await press("ArrowDown", "ArrowDown", "ArrowDown", "Enter");
+    const third = await text("tbody tr:nth-child(3) a.name");
+    assert.equal(await text(".strip .name"), third);
+    await press("ArrowDown", "Enter");
+    assert.equal(
+      await text(".strip .name"),
+      await text("tbody tr:nth-child(4) a.name"),
+    );
+  });
+});
+
+describe("the flame graph", () => {
+  it("zooms by click, wheel and keys", async () => {
+    await open("luacheck", "view=flame");
+    const whole = await pixels("canvas");
+    const box = await (await page.$("canvas")).boundingBox();
+    await page.mouse.click(box.x + 200, box.y + 19 * 17 + 8);
+    await drawn();
+    const zoomed = await pixels("canvas");
+    assert.notEqual(zoomed, whole);
+    assert.ok((await texts(".crumbs button")).length > 5);
+    assert.ok((await state()).function);
+    await choose("button", "Zoom out");
+    assert.equal((await texts(".crumbs button")).length, 1);
+    await press("Escape");
+    await page.mouse.move(box.x + 600, box.y + 100);
+    const before = await pixels("canvas");
+    await page.mouse.wheel({ deltaY: -400 });
+    await drawn();
+    assert.notEqual(await pixels("canvas"), before);
+    await page.focus("canvas");
+    await choose("button", "Zoom out");
+    await page.focus("canvas");
+    for (let i = 0; i < 17; i++) await press("ArrowDown");
+    await press("Enter");
+    assert.ok((await texts(".crumbs button")).length > 5);
+    const said = await text("#app > p[role=status]");
+    assert.match(said, /total .* self/);
+    await press("Escape");
+    assert.deepEqual(faults, []);
+  });
+
+  it("tells the figures of what is pointed at", async () => {
+    await open("luacheck", "view=flame");
+    const box = await (await page.$("canvas")).boundingBox();
+    await page.mouse.move(box.x + 100, box.y + 19 * 16 + 8);
+    await drawn();
+    const tip = await text(".tip");
+    assert.match(tip, /\(.*lua:\d+\)/);
+    assert.match(tip, /total .*%.*self/);
+    assert.match(tip, /calls? here/);
+  });
+
+  it("marks what is searched, with its share", async () => {
+    await open("luacheck", "view=flame");
+    const before = await pixels("canvas");
+    await page.type("input[type=search]", "parser");
+    await drawn();
+    assert.notEqual(await pixels("canvas"), before);
+    const share = (await text(".controls [role=status]")).match(/, ([\d.]+) %/);
+    assert.ok(Number(share[1]) > 5 && Number(share[1]) < 100);
+    assert.equal(await page.$eval("input", (e) => e.value), "parser");
+  });
+
+  it("is turned, weighed by calls, and has recursion merged", async () => {
+    await open("luacheck", "view=flame");
+    const seen = new Set([await pixels("canvas")]);
+    await choose("button", "Flame");
+    seen.add(await pixels("canvas"));
+    await choose("button", "Calls");
+    seen.add(await pixels("canvas"));
+    await choose("button", "Merge recursion");
+    seen.add(await pixels("canvas"));
+    assert.equal(seen.size, 4);
+  });
+
+  it("has callers above and callees below a function", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose("nav a", "Flame graph");
+    await choose("button", "Sandwich");
+    assert.equal((await page.$$("canvas")).length, 2);
+    await shot("luacheck-sandwich");
+    assert.deepEqual(faults, []);
+  });
+
+  it("shows only a function, or all but one, and so do other views", async () => {
+    await open("luacheck", "view=functions&search=luacheck.parser.parse");
+    await click("tbody tr td");
+    await choose(".links a", "Only this");
+    assert.match(await text(".limit"), /Only/);
+    assert.match(await text(".strip"), /total [^(]*\(100\.0 %\)/);
+    await choose("nav a", "Flame graph");
+    await shot("luacheck-focus");
+    await click(".limit a");
+    assert.equal(await page.$(".limit"), null);
+    await choose(".links a", "Without this");
+    assert.match(await text(".limit"), /Without/);
+    assert.match(await text(".strip"), /total 0 ns/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("has a table of the same", async () => {
+    await open("luacheck", "view=flame");
+    await click("summary");
+    assert.ok((await page.$$(".astable tbody tr")).length > 1);
+    await click(".astable tbody tr:nth-child(2) td");
+    assert.equal((await texts(".crumbs button")).length, 2);
+  });
+});
+
+describe("the call graph", () => {
+  it("has callers and callees whose shares add up", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose("nav a", "Call graph");
+    for (const n of [1, 3]) {
+      const shares = await texts(`section:nth-of-type(${n}) td:nth-child(2)`);
+      const sum = shares.reduce((all, s) => all + Number(s), 0);
+      assert.ok(Math.abs(sum - 100) < 1 + shares.length * 0.05, `${sum}`);
+    }
+  });
+
+  it("is walked by keys", async () => {
+    await open("luacheck", "view=functions&search=skip_token");
+    await click("tbody tr td");
+    await choose("nav a", "Call graph");
+    const first = await text(".centre h1");
+    await press("ArrowDown", "Enter");
+    const second = await text(".centre h1");
+    assert.notEqual(second, first);
+    await press("ArrowLeft");
+    assert.equal(await text(".centre h1"), first);
+    await press("ArrowRight");
+    assert.equal(await text(".centre h1"), second);
+  });
+});
+
+describe("the sources", () => {
+  it("go from one hot line to the next", async () => {
+    await open("luacheck", "view=source");
+    await press("n");
+    const first = Number((await state()).line);
+    await press("n");
+    const second = Number((await state()).line);
+    assert.ok(second > first);
+    await press("p");
+    assert.equal(Number((await state()).line), first);
+    await press("ArrowDown");
+    assert.equal(Number((await state()).line), first + 1);
+  });
+
+  it("have a tab for each file, and heat relative to it", async () => {
+    await open("luacheck", "view=source");
+    const heat = () =>
+      page.$$eval(".line", (list) =>
+        Math.max(
+          ...list.map((e) => Number(e.style.getPropertyValue("--heat"))),
+        ),
+      );
+    await click(".files a:nth-child(10)");
+    assert.equal(await heat(), 1);
+    await choose("button", "Project");
+    assert.ok((await heat()) < 1);
+    assert.match(await text(".sheet .aside"), /\d+ of \d+ lines ran/);
+  });
+
+  it("say what to do where no lines were recorded", async () => {
+    await open("called", "view=source");
+    assert.match(await text("main"), /cprof run --lines/);
+  });
+
+  it("shade parts of lines, and tell what never happened", async () => {
+    await open(
+      "count",
+      "view=source&file=/usr/share/lua/5.1/luacheck/parser.lua",
+    );
+    assert.ok((await page.$$("span.part")).length > 100);
+    assert.match(
+      await page.$eval("span.part", (e) => e.title),
+      /ran [\d,]+ times/,
+    );
+    assert.ok((await page.$$("span.never")).length > 5);
+    assert.match((await texts(".branch")).join(), /if: never (true|false)/);
+    const before = (await page.$$("span.part")).length;
+    await choose("button", "Expressions");
+    assert.ok((await page.$$("span.part")).length < before);
+    assert.match(await text(".heading"), /instructions/);
+  });
+});
+
+describe("frames", () => {
+  it("are chosen, and the other views show just them", async () => {
+    await open("game", "view=frames");
+    await click("section:nth-of-type(1) tbody tr td");
+    const { frames } = await state();
+    assert.equal(Number(frames) % 20, 0);
+    assert.match(await text(".limit"), new RegExp(`Frame ${frames}`));
+    const rows = await texts("section:nth-of-type(2) tbody tr");
+    assert.match(rows[0], /burn/);
+    await choose("nav a", "Functions");
+    const row = await page.$$eval("tbody tr", (list) =>
+      [...list.find((tr) => /particles/.test(tr.textContent)).cells].map(
+        (td) => td.textContent,
+      ),
+    );
+    assert.equal(row[6], "1");
+    await choose("nav a", "Flame graph");
+    assert.ok(await page.$("canvas"));
+    assert.deepEqual(faults, []);
+  });
+
+  it("are chosen by keys, several by dragging", async () => {
+    await open("game", "view=frames");
+    await press("ArrowLeft");
+    const one = Number((await state()).frames);
+    await press("ArrowLeft");
+    assert.equal(Number((await state()).frames), one - 1);
+    const box = await (await page.$("canvas.frames")).boundingBox();
+    await page.mouse.move(box.x + 100, box.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 200, box.y + 50);
+    await page.mouse.move(box.x + 300, box.y + 50);
+    await page.mouse.up();
+    await drawn();
+    assert.match((await state()).frames, /^\d+-\d+$/);
+    assert.match(await text(".limit"), /Frames \d+ to \d+/);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("changes", () => {
+  it("are in a table: more, new and gone", async () => {
+    await open("diff", "view=diff");
+    const rows = await texts("tbody tr");
+    assert.ok(rows.find((row) => /fresh/.test(row) && /new/.test(row)));
+    assert.ok(rows.find((row) => /old/.test(row) && /gone/.test(row)));
+    assert.ok(rows.find((row) => /other/.test(row) && /\+/.test(row)));
+    const before = await pixels("canvas");
+    await choose("button", "before");
+    assert.notEqual(await pixels("canvas"), before);
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("names that are markup elsewhere", () => {
+  it("are text in every view", async () => {
+    for (const view of views) {
+      await open("hostile", `view=${view}`);
+      assert.equal((await page.$$("main img, main b, main script")).length, 0);
+      assert.deepEqual(faults, []);
+    }
+    await open("hostile", "view=functions");
+    const names = (await texts("tbody a.name")).join("\n");
+    assert.ok(names.includes("</script><img src=x onerror=hacked()>"));
+    assert.ok(names.includes("__proto__"));
+    assert.ok(names.includes("{{DATA}}"));
+    const rows = await page.$$("tbody tr");
+    for (let i = 1; i <= rows.length; i++) {
+      await click(`tbody tr:nth-child(${i}) td`);
+      const row = await text(`tbody tr:nth-child(${i}) a.name`);
+      assert.equal(await text(".strip .name"), row);
+    }
+    await page.reload();
+    await page.waitForSelector(".strip .name");
+    assert.deepEqual(faults, []);
+  });
+
+  it("could not run if they were code", async () => {
+    await open("luacheck");
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "window.hacked = true";
+      document.body.append(script);
+      const image = document.createElement("img");
+      image.setAttribute("onerror", "window.hacked = true");
+      image.src = "https://example.invalid/x.png";
+      document.body.append(image);
+    });
+    await drawn();
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.ok(faults.some((fault) => /Content Security Policy/.test(fault)));
+  });
+});
+
+describe("the page itself", () => {
+  it("is light or dark as it is chosen, and remembers it", async () => {
+    await open("luacheck", "", [1400, 900], "dark");
+    const ground = () =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await ground();
+    await press("t");
+    const light = await ground();
+    assert.notEqual(light, dark);
+    await page.reload();
+    await page.waitForSelector("nav a");
+    assert.equal(await ground(), light);
+    await press("t");
+    assert.equal(await ground(), dark);
+  });
+
+  it("goes to each view by its number, and lists the keys", async () => {
+    await open("game");
+    const seen = [];
+    for (const key of ["2", "3", "4", "5", "6", "1"]) {
+      await press(key);
+      seen.push((await state()).view);
+    }
+    assert.deepEqual(seen, [
+      "functions",
+      "flame",
+      "callgraph",
+      "source",
+      "frames",
+      "overview",
+    ]);
+    await press("?");
+    assert.ok(await page.$("dialog[open]"));
+    await press("Escape");
+    assert.equal(await page.$("dialog[open]"), null);
+  });
+
+  it("prints all lines of a source", async () => {
+    await open(
+      "luacheck",
+      "view=source&file=/usr/share/lua/5.1/luacheck/parser.lua",
+    );
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    const lines = (await page.$$(".line")).length;
+    assert.ok(lines > 1000, `${lines}`);
+  });
+});
+
+describe("a million nodes", () => {
+  it("are less than 15 MB, and drawn as fast as few are", async () => {
+    const { size } = statSync(`${folder}/million.html`);
+    assert.ok(size < 15e6, `${size}`);
+    const painting = async (name) => {
+      const begun = performance.now();
+      await open(name, "view=flame");
+      const opened = performance.now() - begun;
+      const box = await (await page.$("canvas")).boundingBox();
+      await page.mouse.move(box.x + 700, box.y + 60);
+      const frames = await page.evaluate(
+        () =>
+          new Promise((done) => {
+            const canvas = document.querySelector("canvas");
+            const times = [];
+            const { left, top } = canvas.getBoundingClientRect();
+            let n = 0;
+            const step = () => {
+              const begun = performance.now();
+              canvas.dispatchEvent(
+                new WheelEvent("wheel", {
+                  deltaY: n < 30 ? -60 : 60,
+                  clientX: left + 700,
+                  clientY: top + 60,
+                  cancelable: true,
+                }),
+              );
+              requestAnimationFrame(() => {
+                times.push(performance.now() - begun);
+                if (n++ < 60) step();
+                else done(times.sort((a, b) => a - b));
+              });
+            };
+            step();
+          }),
+      );
+      const heap = await memory();
+      const median = frames[frames.length >> 1];
+      process.stdout.write(
+        `${name}: opened in ${opened.toFixed(0)} ms, a frame in ` +
+          `${median.toFixed(1)} ms, ${(heap / 1e6).toFixed(0)} MB of memory\n`,
+      );
+      return { median, heap };
+    };
+    const few = await painting("game");
+    const many = await painting("million");
+    assert.ok(
+      many.median < few.median * 5 + 16,
+      `${many.median} ${few.median}`,
+    );
+    assert.ok(many.heap < 500e6, `${many.heap}`);
+    assert.deepEqual(faults, []);
+  });
+});

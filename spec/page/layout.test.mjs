@@ -1,0 +1,367 @@
+// What the page computes, without a browser.
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+globalThis.location = { hash: "" };
+
+const from = (name) => import(`../../lua/cprof/html/${name}.js`);
+
+const { figures } = await from("decode");
+const trees = await from("tree");
+const { count, percent, short, signed, tail, time } = await from("format");
+const { matcher } = await from("search");
+const { beside, coverage, hot } = await from("lines");
+const { cut, highlight } = await from("lua");
+const { address, parse } = await from("state");
+const { span } = await from("model");
+
+// a tree from { func, calls, self, children }
+function tree(root) {
+  const columns = { levels: [], func: [], calls: [], self: [] };
+  let last = -1;
+  function add(node, depth) {
+    columns.levels.push(last + 1 - depth);
+    columns.func.push(node.func);
+    columns.calls.push(node.calls ?? 1);
+    columns.self.push(node.self ?? 0);
+    last = depth;
+    for (const child of node.children || []) add(child, depth + 1);
+  }
+  add(root, 0);
+  const n = columns.func.length;
+  return trees.fromColumns({
+    n,
+    levels: Int32Array.from(columns.levels),
+    func: Int32Array.from(columns.func),
+    calls: Float64Array.from(columns.calls),
+    self: Float64Array.from(columns.self),
+  });
+}
+
+const [root, a, b, c] = [0, 1, 2, 3];
+
+// root -> a -> b -> a -> c, root -> c
+const recursive = () =>
+  tree({
+    func: root,
+    self: 1,
+    children: [
+      {
+        func: a,
+        self: 10,
+        children: [
+          {
+            func: b,
+            self: 20,
+            children: [
+              { func: a, self: 5, calls: 3, children: [{ func: c, self: 4 }] },
+            ],
+          },
+        ],
+      },
+      { func: c, self: 60, calls: 2 },
+    ],
+  });
+
+// a tree by chance, the same each time
+function random(n, functions) {
+  let seed = 7;
+  const next = (k) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+    return (seed >> 8) % k;
+  };
+  const depth = new Int32Array(n);
+  const levels = new Int32Array(n);
+  const func = new Int32Array(n);
+  for (let i = 1; i < n; i++) {
+    depth[i] = Math.max(1, Math.min(40, depth[i - 1] + 1 - next(3)));
+    levels[i] = depth[i - 1] + 1 - depth[i];
+    func[i] = 1 + next(functions - 1);
+  }
+  const self = Float64Array.from(func, () => next(1000));
+  const calls = Float64Array.from(func, () => 1 + next(9));
+  return trees.fromColumns({ n, levels, func, calls, self });
+}
+
+const sum = (list, key) => list.reduce((all, row) => all + row[key], 0);
+
+describe("figures as bytes", () => {
+  it("have seven bits in each, beyond 32 bits, too", () => {
+    const bytes = [0, 127, 128, 1, 255, 127, 128, 128, 128, 128, 128, 128, 2];
+    const out = figures(Uint8Array.from(bytes), 5, []);
+    assert.deepEqual(out, [0, 127, 128, 16383, 2 * 2 ** 42]);
+  });
+});
+
+describe("a tree", () => {
+  it("has callers before callees, and their times in theirs", () => {
+    const t = recursive();
+    assert.deepEqual([...t.parent], [-1, 0, 1, 2, 3, 0]);
+    assert.deepEqual([...t.total], [100, 39, 29, 9, 4, 60]);
+    assert.deepEqual([...t.depths()], [0, 1, 2, 3, 4, 1]);
+  });
+
+  it("counts recursion once in totals of functions", () => {
+    const { calls, self, total } = trees.perFunction(recursive(), 4);
+    assert.deepEqual([...calls], [1, 4, 1, 3]);
+    assert.deepEqual([...self], [1, 15, 20, 64]);
+    assert.deepEqual([...total], [100, 39, 29, 64]);
+  });
+
+  it("tells levels of a recursion apart", () => {
+    const list = trees.levels(recursive(), a);
+    assert.deepEqual(list, [
+      { calls: 1, self: 10, total: 39 },
+      { calls: 3, self: 5, total: 9 },
+    ]);
+  });
+
+  it("has callers whose times add up, and callees, too", () => {
+    for (const t of [recursive(), random(5000, 30)]) {
+      const functions = 30;
+      const { self, total } = trees.perFunction(t, functions);
+      for (let f = 1; f < 4; f++) {
+        const { callers, callees } = trees.neighbours(t, f);
+        assert.equal(sum(callers, "total"), total[f]);
+        assert.equal(sum(callees, "total") + self[f], total[f]);
+      }
+    }
+  });
+
+  it("is turned around for the callers of a function", () => {
+    const t = trees.callers(recursive(), c, 4);
+    assert.equal(t.total[0], 64);
+    assert.deepEqual([...t.func], [c, a, b, a]);
+    assert.deepEqual([...t.self], [60, 0, 0, 4]);
+  });
+
+  it("keeps its sum where recursion is merged or nodes are left out", () => {
+    const t = random(5000, 12);
+    const { total } = trees.perFunction(t, 12);
+    assert.equal(trees.merged(t, 12).total[0], t.total[0]);
+    assert.equal(trees.only(t, (f) => f === 3, 12).total[0], t.total[0]);
+    assert.equal(trees.callees(t, 3, 12).total[0], total[3]);
+    assert.equal(trees.hide(t, 3, 12).total[0], t.total[0] - total[3]);
+  });
+
+  it("has a function once on a path where recursion is merged", () => {
+    const t = trees.merged(random(5000, 12), 12);
+    for (let i = 0; i < t.n; i++) {
+      for (let p = t.parent[i]; p >= 0; p = t.parent[p]) {
+        assert.notEqual(t.func[p], t.func[i]);
+      }
+    }
+  });
+
+  it("of two profiles has the figures of both", () => {
+    const before = tree({ func: root, children: [{ func: a, self: 5 }] });
+    const t = trees.both(before, recursive(), 4);
+    assert.equal(t.totalBefore[0], 5);
+    assert.equal(t.total[0], 100);
+    const gone = trees.both(recursive(), before, 4);
+    assert.deepEqual(
+      [...gone.self].filter((n) => n > 0),
+      [5],
+    );
+    assert.equal(gone.totalBefore[0], 100);
+  });
+
+  it("of several is their sum", () => {
+    const t = trees.union([recursive(), recursive()], 4);
+    assert.equal(t.n, 6);
+    assert.equal(t.total[0], 200);
+  });
+});
+
+describe("a flame graph", () => {
+  const big = random(200000, 50);
+  const l = trees.layout(big, big.self);
+
+  it("has the heaviest child first, beside each other, within the caller", () => {
+    for (let i = 0; i < big.n; i++) {
+      let x = l.start[i];
+      let last = Infinity;
+      for (let k = l.first[i]; k < l.first[i + 1]; k++) {
+        const node = l.child[k];
+        assert.equal(l.start[node], x);
+        assert.ok(l.weight[node] <= last);
+        x += l.weight[node];
+        last = l.weight[node];
+      }
+      assert.ok(x <= l.start[i] + l.weight[i]);
+    }
+  });
+
+  it("finds the child that lies somewhere", () => {
+    const widest = l.child[l.first[0]];
+    const middle = l.start[widest] + l.weight[widest] / 2;
+    assert.equal(trees.childAt(l, 0, middle), widest);
+    assert.equal(trees.childAt(l, 0, l.weight[0] + 1), -1);
+  });
+
+  it("visits no more than can be seen, however many nodes there are", () => {
+    const width = 1400;
+    const deep = 40;
+    let visits = 0;
+    const least = l.weight[0] / width;
+    const visit = (node) => {
+      visits++;
+      assert.ok(node === 0 || l.weight[node] >= least);
+    };
+    trees.visible(l, 0, l.weight[0], least, deep, visit, () => visits++);
+    assert.ok(visits > 100);
+    assert.ok(visits < width * deep, `${visits}`);
+  });
+
+  it("shows all that there is of a part, and nothing beside it", () => {
+    const node = l.child[l.first[0]];
+    const [x0, x1] = [l.start[node], l.start[node] + l.weight[node]];
+    const seen = new Set();
+    trees.visible(l, x0, x1, 0, 100, (i) => seen.add(i), assert.fail);
+    for (let i = 0; i < big.n; i++) {
+      const inside =
+        l.weight[i] > 0 && l.start[i] < x1 && l.start[i] + l.weight[i] > x0;
+      if (inside) assert.ok(seen.has(i), `${i}`);
+    }
+    assert.ok(seen.size < big.n / 2);
+  });
+
+  it("tells what the nodes that match weigh, once where they are nested", () => {
+    const t = recursive();
+    const own = trees.layout(t, t.self);
+    const wanted = Uint8Array.from([0, 1, 0, 0]);
+    assert.equal(trees.weightOf(own, wanted), 39);
+  });
+
+  it("weighs calls where it is to", () => {
+    const t = recursive();
+    assert.equal(trees.layout(t, t.calls).weight[0], 9);
+  });
+
+  it("begins where more than one way leads on", () => {
+    const t = tree({
+      func: root,
+      children: [
+        {
+          func: a,
+          children: [
+            { func: b, self: 40 },
+            { func: c, self: 60 },
+          ],
+        },
+      ],
+    });
+    assert.equal(trees.forked(trees.layout(t, t.self)), 1);
+    const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
+    assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
+  });
+});
+
+describe("text", () => {
+  it("of times has three digits, and the next unit where it rounds up", () => {
+    const list = [0, 876, 1000, 1234567, 45e9, 999960, 1234e9].map(time);
+    assert.deepEqual(list, [
+      "0 ns",
+      "876 ns",
+      "1.00 µs",
+      "1.23 ms",
+      "45.0 s",
+      "1.00 ms",
+      "1234 s",
+    ]);
+  });
+
+  it("of counts and shares", () => {
+    assert.equal(count(1234567), "1,234,567");
+    assert.deepEqual([1, 9999, 12345, 1234567].map(short), [
+      "1",
+      "9,999",
+      "12.3 k",
+      "1.2 M",
+    ]);
+    assert.equal(percent(1, 3), "33.3");
+    assert.equal(percent(1, 0), "0.0");
+    assert.equal(signed(-5, count), "−5");
+    assert.equal(tail("/usr/share/lua/5.4/long.lua", 16), "…/5.4/long.lua");
+  });
+
+  it("is looked for by a part, or a pattern", () => {
+    const f = (title) => ({ title });
+    assert.ok(matcher("PARSE")(f("parser.parse")));
+    assert.ok(matcher("/^p.*e$/")(f("parser.parse")));
+    assert.ok(!matcher("/^arse/")(f("parser.parse")));
+    assert.ok(matcher("a.b")(f("a.b (x.lua:1)")));
+    assert.ok(!matcher("a.b")(f("axb")));
+    assert.equal(matcher("/(/"), null);
+    assert.equal(matcher(""), undefined);
+  });
+});
+
+describe("an address", () => {
+  it("gives the state again, whatever names are in it", () => {
+    const name = 'a&b=c#</script>"%20\u2028 é';
+    const state = { view: "flame", function: name, line: "7" };
+    assert.deepEqual({ ...parse(address(state)) }, state);
+    assert.deepEqual(parse("").view, "overview");
+    assert.ok(!address(state).includes("<"));
+  });
+
+  it("has a range of frames in either order", () => {
+    assert.deepEqual(span("9-3"), [3, 9]);
+    assert.deepEqual(span("4"), [4, 4]);
+  });
+});
+
+describe("a source", () => {
+  it("is cut into pieces that are the text again", () => {
+    const text = [
+      "local s = [==[ a",
+      "]] b ]==] --[[ c",
+      "d ]] return 'x\\'y' .. \"--\" -- end",
+      "",
+      "x = 0x1F + 1e5",
+    ];
+    const lines = highlight(text);
+    assert.deepEqual(
+      lines.map((line) => line.map(([, s]) => s).join("")),
+      text,
+    );
+    assert.deepEqual(lines[2][0], ["comment", "d ]]"]);
+    assert.ok(lines[2].some(([kind, s]) => kind === "string" && s === '"--"'));
+    assert.ok(
+      lines[1].some(([kind, s]) => kind === "string" && s === "]] b ]==]"),
+    );
+  });
+
+  it("is cut at columns", () => {
+    const pieces = cut(
+      [
+        ["", "abc"],
+        ["keyword", "end"],
+      ],
+      [1, 4],
+    );
+    assert.deepEqual(pieces, [
+      ["", "a", 0],
+      ["", "bc", 1],
+      ["keyword", "e", 3],
+      ["keyword", "nd", 4],
+    ]);
+  });
+
+  it("has hot lines one after the other, round about", () => {
+    const line = (n, self) => ({ n, self });
+    const lines = [line(2, 50), line(5, 0), line(7, 49), line(9, 1)];
+    assert.deepEqual(hot({ lines, self: 100 }, 0.02), [2, 7]);
+    assert.equal(beside([2, 7], 2, true), 7);
+    assert.equal(beside([2, 7], 7, true), 2);
+    assert.equal(beside([2, 7], 2, false), 7);
+    assert.equal(beside([], 2, true), undefined);
+  });
+
+  it("knows which lines ran of those that could", () => {
+    const byLine = new Map([[1, { hits: 1, self: 0 }]]);
+    assert.deepEqual(coverage({ active: "1011", byLine }), [1, 3]);
+  });
+});

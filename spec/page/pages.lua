@@ -1,0 +1,149 @@
+-- Writes the pages that the specs open in a browser: lua5.4 pages.lua FOLDER
+
+local profiler = require "cprof"
+local core = require "cprof.core"
+
+local folder = assert(arg[1], "name a folder")
+
+local function record(options, f)
+  profiler.start(options)
+  f()
+  profiler.stop()
+  return profiler.snapshot()
+end
+
+local function write(name, p)
+  assert(p:html(("%s/%s.html"):format(folder, name)))
+end
+
+-- a real program, as its command records it
+local function luacheck(name, options)
+  local path = ("%s/%s.cprof"):format(folder, name)
+  local command = ("%s lua/cprof/bin/cprof run %s --quiet -o '%s' -- " ..
+    "/usr/bin/luacheck --no-cache /usr/share/lua/5.1/pl/[a-l]*.lua " ..
+    ">/dev/null 2>&1"):format(arg[-1], options, path)
+  os.execute(command)
+  return assert(profiler.load(path))
+end
+
+local function burn(n)
+  local s = 0
+  for i = 1, n do s = s + i % 7 end
+  return s
+end
+
+-- frames, some of which are slow
+local function game()
+  local function update(n) for _ = 1, 5 do burn(n) end end
+  local function draw(slow)
+    local _ <close> = profiler.zone "draw"
+    burn(2000)
+    if slow then
+      local _ <close> = profiler.zone "particles"
+      burn(150000)
+    end
+  end
+  return record({ slow_frames = { budget_ms = 0.5 }, history = "full" },
+    function()
+      for i = 1, 60 do
+        update(300)
+        draw(i % 20 == 0)
+        profiler.frame()
+      end
+    end)
+end
+
+local function coroutines()
+  local function producer()
+    for i = 1, 50 do
+      burn(200)
+      coroutine.yield(i)
+    end
+  end
+  local function consumer()
+    for i in coroutine.wrap(producer) do burn(i) end
+  end
+  return record({ mode = "line" }, function()
+    for _ = 1, 5 do consumer() end
+  end)
+end
+
+-- names that are markup elsewhere
+local hostile = { "</script><img src=x onerror=hacked()>", "<b>bold</b>",
+  "'\"&amp;&lt;", "line\nbreak\u{2028}and\u{2029}more", "bytes\xFF\xC3", "",
+  "__proto__", "constructor", "javascript:hacked()", "{{DATA}}", "%d %s",
+  ("long "):rep(200), "</style><script>hacked()</script>", "\u{202E}backwards" }
+
+local function named()
+  local functions = {}
+  for i, name in ipairs(hostile) do
+    functions[i] = assert(load(("local function f(n) -- %s\n" ..
+      "for i = 1, 100 do n = n + i end return n end return f"):format(
+      name:gsub("%c", " ")), "@" .. name .. "/</script>" .. i .. ".lua"))()
+  end
+  return record({ mode = "line" }, function()
+    for i, name in ipairs(hostile) do
+      local _ <close> = profiler.zone(name)
+      functions[i](1)
+    end
+  end)
+end
+
+-- about a million nodes
+local function million()
+  local list, seed = {}, 42
+  local function random(n)
+    seed = seed * 1103515245 + 12345 & 0x7fffffff
+    return (seed >> 8) % n + 1
+  end
+  for i = 1, 300 do
+    list[i] = assert(load(([[
+      local list, random = ...
+      local function work_%d(depth)
+        for i = 1, %d do end
+        if depth == 0 then return end
+        for i = 1, 3 do list[random(#list)](depth - 1) end
+      end
+      return work_%d]]):format(i, i, i), ("@work%d.lua"):format(i % 20)))(
+      list, random)
+  end
+  return record({ recursion = "full", max_nodes = 1100000 }, function()
+    for _ = 1, 35 do list[random(#list)](9) end
+  end)
+end
+
+local lined = luacheck("luacheck", "--lines")
+write("luacheck", lined)
+write("called", luacheck("called", ""))
+write("game", game())
+write("coroutines", coroutines())
+write("hostile", named())
+local large = million()
+print(("million: %d nodes"):format(#large.nodes))
+write("million", large)
+if core.internals() == "direct" then
+  write("count", luacheck("count", "--count"))
+end
+
+-- a program before and after an edit
+local function edited(name, text)
+  local chunk = assert(load(text, "@edited.lua"))
+  local path = ("%s/%s.cprof"):format(folder, name)
+  assert(record({}, function() chunk(burn) end):save(path))
+  return path
+end
+
+local before = edited("before", [[
+  local burn = ...
+  local function old() burn(50000) end
+  local function both() burn(50000) end
+  local function other() for _ = 1, 10 do burn(10) end end
+  old() both() other()]])
+local after = edited("after", [[
+  local burn = ...
+  local function both() burn(200000) end
+  local function other() for _ = 1, 30 do burn(10) end end
+  local function fresh() for _ = 1, 3 do burn(90000) end end
+  both() other() fresh()]])
+assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
+  "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))

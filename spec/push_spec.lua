@@ -1,0 +1,207 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local command = require "command"
+
+local q = command.quote
+
+local function record(dir, name, options)
+  local path = dir:file(name)
+  options = options or {}
+  options.file = path
+  profiler.start(options)
+  for _ = 1, 10 do string.rep("x", 10000) end
+  profiler.stop()
+  return path
+end
+
+-- Runs lines of a shell beside a server with these answers, whose address
+-- they find in $url: what they write, their errors, and the requests.
+local function served(dir, answers, lines)
+  local box = dir:file "box"
+  os.execute("mkdir -p " .. q(box))
+  local out, err = command.shell(([[$SPEC_LUA spec/support/sink.lua %s %s &
+    server=$!
+    for i in $(seq 100); do [ -s %s/port ] || sleep 0.05; done
+    url=http://127.0.0.1:$(cat %s/port)
+    cprof() { %s "$@"; }
+    cd %s
+    %s
+    kill $server]]):format(q(box), answers, q(box), q(box), command.here(),
+    q(dir.path), lines))
+  local requests = {}
+  while true do
+    local head = io.open(("%s/%d.head"):format(box, #requests + 1))
+    if not head then break end
+    requests[#requests + 1] = { head = head:read "a",
+      body = command.read(("%s/%d.body"):format(box, #requests + 1)) }
+    head:close()
+  end
+  return out, err, requests
+end
+
+local quick = " --retries 3 --wait 0.05 --timeout 1 "
+
+describe("cprof push", function()
+  it("posts gzipped pprof to Pyroscope, with name and times", function()
+    local dir <close> = command.folder()
+    local path = record(dir, "x.cprof")
+    local meta = assert(profiler.load(path)).meta
+    local out, err, requests = served(dir, "200", ([[
+      cprof push --url $url/ --name 'shop.web{env=prod, zone="a b"}' \
+        --header 'X-Scope-OrgID: me' x.cprof; echo $?]]))
+    assert.equal("0\n", out, err)
+    assert.equal("", err)
+    assert.equal(1, #requests)
+    local head = requests[1].head
+    local name, from, till = head:match
+      "^POST /ingest%?name=(%S-)&from=(%d+)&until=(%d+)&format=pprof"
+    assert.equal("shop.web{env=prod,zone=a b}", name:gsub("%%(%x%x)",
+      function(hex) return string.char(tonumber(hex, 16)) end), head)
+    assert.equal(meta.started_at, tonumber(from))
+    assert.is_true(tonumber(till) > meta.started_at)
+    assert.is_truthy(head:lower():find("x-scope-orgid: me", 1, true), head)
+    local boundary = head:match "boundary=(%S+)"
+    assert.is_truthy(requests[1].body:find('name="sample_type_config"', 1,
+      true))
+    assert.is_truthy(requests[1].body:find("\r\n\r\n\x1f\x8b", 1, true))
+    assert.equal("--" .. boundary .. "--\r\n",
+      requests[1].body:sub(-#boundary - 6))
+  end)
+
+  it("posts JSON to Parca", function()
+    local dir <close> = command.folder()
+    record(dir, "x.cprof")
+    local _, err, requests = served(dir, "200", [[
+      cprof push --format parca --url $url/api --name 'shop{env=pr"od"}' \
+        x.cprof; cprof push --format parca --url $url/api \
+        --name 'shop{env="prod",n=1}' x.cprof]])
+    assert.is_truthy(err:find "option '%-%-name' must be APP or APP{label", err)
+    assert.equal(1, #requests)
+    assert.is_truthy(requests[1].head:find "^POST /api/profiles/writeraw ")
+    local json = require "dkjson".decode(requests[1].body)
+    local series = json.series[1]
+    assert.same({ { name = "__name__", value = "shop" },
+      { name = "env", value = "prod" }, { name = "n", value = "1" } },
+      series.labels.labels)
+    local bytes = require "mime".unb64(series.samples[1].rawProfile)
+    assert.equal("\x1f\x8b", bytes:sub(1, 2))
+  end)
+
+  it("tries again when the server fails, but not when it refuses", function()
+    for answers, expected in pairs {
+      ["500 503 200"] = { 0, 3 }, ["drop hang 200"] = { 0, 3 },
+      ["429 200"] = { 0, 2 }, ["500"] = { 1, 4 }, ["400"] = { 1, 1 },
+      ["302"] = { 1, 1 },
+    } do
+      local dir <close> = command.folder()
+      record(dir, "x.cprof")
+      local out, err, requests = served(dir, answers, "cprof push --url " ..
+        "$url --name x" .. quick .. "x.cprof; echo $?")
+      assert.equal(expected[1] .. "\n", out, err)
+      assert.equal(expected[2], #requests, answers)
+      for i = 2, #requests do
+        assert.equal(requests[1].body, requests[i].body)
+      end
+      if expected[1] == 1 then
+        assert.is_truthy(err:find("^cprof push: x.cprof: the server " ..
+          "answered " .. answers:match "%d+" .. ": what\n$"), err)
+      end
+    end
+  end)
+
+  it("waits longer from one try to the next", function()
+    local dir <close> = command.folder()
+    record(dir, "x.cprof")
+    local core = require "cprof.core"
+    local began = core.seconds()
+    served(dir, "500", "cprof push --url $url --name x --retries 3 " ..
+      "--wait 0.2 x.cprof")
+    -- 0.2, 0.4 and 0.8, each with a quarter more or less
+    assert.is_true(core.seconds() - began > 1.05)
+  end)
+
+  it("keeps what could not be sent, up to a number",
+    function()
+      local dir <close> = command.folder()
+      for i = 1, 3 do record(dir, i .. ".cprof") end
+      local push = "cprof push --url $url --name x --queue kept " ..
+        "--queue-size 2 --retries 0 "
+      local out, err = served(dir, "500", push .. "1.cprof 2.cprof; " ..
+        push .. "3.cprof; echo $?; ls kept | wc -l")
+      assert.is_truthy(out:find "^1\n%s*2\n$", out)
+      assert.is_truthy(err:find("1.cprof: the server answered 500: what; " ..
+        "it is kept in kept\n", 1, true), err)
+      assert.is_truthy(err:find("kept in kept, and the oldest 1 dropped", 1,
+        true), err)
+    end)
+
+  it("sends what was kept as soon as the server is well", function()
+    local dir <close> = command.folder()
+    record(dir, "1.cprof")
+    record(dir, "2.cprof")
+    local push = "cprof push --url $url --name x --queue kept --retries 0 "
+    local out, err, requests = served(dir, "500 200", push .. "1.cprof; " ..
+      push .. "2.cprof; echo $?; ls kept")
+    assert.equal("0\n", out, err)
+    assert.equal(3, #requests)
+    assert.equal(requests[1].body, requests[2].body)
+  end)
+
+  it("follows a continuous recording", function()
+    local dir <close> = command.folder()
+    os.execute("mkdir " .. q(dir:file "runs"))
+    local script = dir:file("x.lua", [[
+      local t = os.clock()
+      repeat math.abs(1) until os.clock() - t > 0.8]])
+    local out, err, requests = served(dir, "200 500 200", ([[
+      CPROF_OPTIONS='every=0.2,file=runs/%%p-%%n.cprof' \
+        $SPEC_LUA -l cprof.auto %s &
+      cprof push --url $url --name x%s--watch runs & push=$!
+      wait %%2; sleep 2.5; kill -TERM $push $(pgrep -P $push)
+      ls runs | wc -l; cat runs/.cprof-pushed | wc -l]]):format(q(script),
+      quick))
+    local files, sent = out:match "(%d+)%s+(%d+)"
+    assert.is_true(tonumber(files) >= 3, out .. err)
+    assert.equal(files, sent)
+    assert.equal(tonumber(files) + 1, #requests)
+  end)
+
+  it("says what is wrong", function()
+    local dir <close> = command.folder()
+    local path = record(dir, "x.cprof")
+    local counts = record(dir, "c.cprof", { mode = "count" })
+    for _, words in ipairs {
+      { "mode count has no times", "--url=http://x", "--name=a", counts },
+      { "must begin with http", "--url=x", "--name=a", path },
+      { "must be APP or", "--url=http://x", "--name=a{", path },
+      { "name a FILE", "--url=http://x", "--name=a" },
+      { "goes with no FILE", "--url=http://x", "--name=a", "--watch=.", path },
+      { "must be 'Name: value'", "--url=http://x", "--name=a",
+        "--header=x", path },
+      { "must be a positive number", "--url=http://x", "--name=a",
+        "--wait=0", path },
+      { "No such file", "--url=http://x", "--name=a", dir:file "none" },
+    } do
+      local out, err, status = command.cprof("push",
+        table.unpack(words, 2))
+      assert.equal("", out)
+      assert.equal(2, status, err)
+      assert.is_truthy(err:find("^cprof push: [^\n]*\n$"), err)
+      assert.is_truthy(err:find(words[1], 1, true), err)
+    end
+  end)
+
+  it("makes gzip without a library", function()
+    local gzip = require "cprof.export.gzip"
+    local dir <close> = command.folder()
+    for _, n in ipairs { 0, 1, 1000, 65535, 65536, 200000 } do
+      local s = ("0123456789\0\xff"):rep(n // 12 + 1):sub(1, n)
+      dir:file("x.gz", gzip.stored(s))
+      local out, err, status = command.shell("gzip -dc " ..
+        q(dir:file "x.gz"))
+      assert.equal(0, status, err)
+      assert.is_true(out == s, n)
+    end
+  end)
+end)

@@ -1,0 +1,306 @@
+local _ENV = require("helper").env(_ENV)
+
+local profiler = require "cprof"
+local helper = require "helper"
+local command = require "command"
+
+local function files(dir)
+  local out = {}
+  local pipe <close> = io.popen("ls -tr " .. command.quote(dir.path))
+  for name in pipe:lines() do
+    if name:find "%.cprof$" then out[#out + 1] = dir:file(name) end
+  end
+  return out
+end
+
+local function work() for i = 1, 100 do math.abs(i) end end
+
+-- calls `f` for so many seconds; gives how often that was
+local function busy(seconds, f)
+  local core = require "cprof.core"
+  local ends, n = core.seconds() + seconds, 0
+  repeat
+    for _ = 1, 10 do f() end
+    n = n + 10
+  until core.seconds() > ends
+  return n
+end
+
+local function calls(p, name)
+  local f = helper.named(p, name)
+  return f and f.calls or 0
+end
+
+describe("a continuous recording", function()
+  it("has every event in one of its files, each a whole profile", function()
+    for _, options in ipairs {
+      { mode = "call" }, { mode = "line" }, { mode = "count" },
+      { mode = "call", compensate = false }, { callsites = true },
+      { clock = "cpu" }, { recursion = "fold" },
+    } do
+      local dir <close> = command.folder()
+      options.file, options.every = dir:file "x-%n.cprof", 0.1
+      local function burst() work() end
+      profiler.start(options)
+      local n = busy(0.75, burst)
+      profiler.stop()
+      local list = files(dir)
+      assert.is_true(#list >= 3, #list)
+      local seen, inner, wall = 0, 0, 0
+      for _, file in ipairs(list) do
+        local p = assert(profiler.load(file))
+        helper.check(p)
+        assert.is_falsy(p.meta.live)
+        assert.is_falsy(p.meta.ended)
+        assert.is_false(p.meta.hook_lost)
+        assert.equal(options.mode or "call", p.meta.mode)
+        seen, inner = seen + calls(p, "burst"), inner + calls(p, "math.abs")
+        wall = wall + (p.meta.wall_ns or 0)
+      end
+      assert.equal(n, seen)
+      assert.equal(n * 100, inner)
+      -- but for what it takes to begin a file
+      assert.is_true(options.mode == "count" or options.clock == "cpu" or
+        wall > 400e6, wall)
+    end
+  end)
+
+  it("goes on through coroutines, errors and collections", function()
+    local dir <close> = command.folder()
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    local n = busy(0.6, function()
+      local co = coroutine.wrap(function()
+        for i = 1, 5 do coroutine.yield(i) work() end
+        pcall(error, {})
+      end)
+      for _ = 1, 6 do co() end
+      setmetatable({}, { __gc = work })
+    end)
+    profiler.stop()
+    local resumed, thrown = 0, 0
+    local list = files(dir)
+    assert.is_true(#list >= 4)
+    for _, file in ipairs(list) do
+      local p = assert(profiler.load(file))
+      helper.check(p)
+      thrown = thrown + calls(p, "error")
+      resumed = resumed + calls(p, "coroutine.yield")
+    end
+    assert.equal(n, thrown)
+    assert.equal(n * 5, resumed)
+  end)
+
+  it("gives the program's own hook all of its events", function()
+    local dir <close> = command.folder()
+    local seen = 0
+    local function hook(event)
+      if debug.getinfo(2, "f").func == work and event == "call" then
+        seen = seen + 1
+      end
+    end
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    debug.sethook(hook, "c")
+    local n = busy(0.4, work)
+    local now, mask = debug.gethook()
+    debug.sethook()
+    profiler.stop()
+    assert.equal(hook, now)
+    assert.equal("c", mask)
+    assert.equal(n, seen)
+    assert.is_true(#files(dir) >= 3)
+  end)
+
+  it("keeps the newest files", function()
+    local dir <close> = command.folder()
+    profiler.start { file = dir:file "x-%p-%n.cprof", every = 0.05, keep = 2 }
+    busy(0.5, work)
+    profiler.stop()
+    local list = files(dir)
+    assert.equal(2, #list)
+    local first = tonumber(list[1]:match "%-(%d+).cprof$")
+    assert.is_true(first > 3)
+    assert.equal(first + 1, tonumber(list[2]:match "%-(%d+).cprof$"))
+  end)
+
+  it("has process and time in the names of its files", function()
+    local dir <close> = command.folder()
+    local out, err = command.shell(("cd %s; CPROF_OPTIONS='every=0.1," ..
+      "file=a-%%p-%%t-%%n.cprof' $SPEC_LUA -l cprof.auto -e '%s'; ls"):format(
+      command.quote(dir.path), [[
+      local t = os.clock()
+      repeat until os.clock() - t > 0.4]]))
+    assert.equal("", err)
+    for name in out:gmatch "[^\n]+" do
+      local day, time = name:match "^a%-%d+%-(%d+)T(%d+)Z%-%d+.cprof$"
+      assert.is_true(#day == 8 and #time == 6, name)
+    end
+    assert.is_true(#files(dir) >= 3, out)
+  end)
+
+  it("goes on in a child of the program, which leaves the files of its " ..
+    "parent", function()
+    local dir <close> = command.folder()
+    local out = helper.run([[
+      local host, profiler = require "spec_host", require "cprof"
+      profiler.start { file = arg[1] .. "/x-%p-%n.cprof", every = 0.05,
+        keep = 2 }
+      local function work() for i = 1, 100 do math.abs(i) end end
+      local function busy(seconds)
+        local t = os.clock()
+        repeat work() until os.clock() - t > seconds
+      end
+      busy(0.1)
+      if host.fork() then
+        busy(0.4)
+        os.exit(0, true)
+      end
+      print(host.wait())]], dir.path)
+    assert.equal("0\n", out)
+    -- the child's first file, that of the fork, is not one of those it keeps
+    assert.is_true(#files(dir) >= 4 and #files(dir) <= 5)
+    for _, file in ipairs(files(dir)) do
+      helper.check(assert(profiler.load(file)))
+    end
+  end)
+
+  it("refuses options that do not go together", function()
+    for why, options in pairs {
+      ["option 'keep' needs option 'every'"] = { keep = 2 },
+      ["option 'every' needs option 'file'"] = { every = 2 },
+      ["option 'every' needs a file with %t or %n in its name, got \"x\""] =
+        { every = 2, file = "x" },
+      ["option 'every' must be a number from"] = { every = "2" },
+    } do
+      local ok, message = pcall(function() profiler.start(options) end)
+      assert.is_false(ok)
+      assert.is_truthy(message:find(why, 1, true), message)
+      assert.is_truthy(message:find "rotation_spec", message)
+    end
+  end)
+
+  it("says when it cannot go on, and the program does", function()
+    local dir <close> = command.folder()
+    local out = helper.run([[
+      require "cprof".start { file = arg[1] .. "/sub/x-%n.cprof",
+        every = 0.1 }
+      os.execute("rm -r " .. arg[1] .. "/sub")
+      local t = os.clock()
+      repeat math.abs(1) until os.clock() - t > 0.3
+      print "done"]], (command.shell("mkdir " .. command.quote(
+      dir:file "sub"))) .. dir.path)
+    assert.is_truthy(out:find "cprof: recording ended: [^\n]*x%-2.cprof", out)
+    assert.is_truthy(out:find "\ndone\n$", out)
+  end)
+end)
+
+describe("a range of recordings", function()
+  -- recordings of a program, one per name, that call f once more each
+  local function folder()
+    local dir = command.folder()
+    for n = 1, 3 do
+      profiler.start { file = dir:file(("a-%d.cprof"):format(n)) }
+      local function f() end
+      for _ = 1, n do f() end
+      profiler.stop()
+    end
+    return dir
+  end
+
+  local function count(path)
+    return calls(assert(profiler.load(path)), "f")
+  end
+
+  it("is a folder, a pattern, or files", function()
+    local dir <close> = folder()
+    local to = dir:file "sum"
+    for sum, words in pairs {
+      [6] = { dir.path }, [3] = { dir:file "a-[12].cprof" },
+      [5] = { dir:file "a-2.cprof", dir:file "a-3.cprof" },
+    } do
+      if sum == 3 then words = { dir:file "a-1*", dir:file "?-2.cprof" } end
+      local _, err, status = command.cprof("merge", "-o", to,
+        table.unpack(words))
+      assert.equal(0, status, err)
+      assert.equal(sum, count(to))
+    end
+    local out = command.cprof("report", dir.path)
+    assert.is_truthy(out:find("3 runs", 1, true), out)
+  end)
+
+  it("is cut by when recordings began", function()
+    local dir <close> = folder()
+    local at = assert(profiler.load(dir:file "a-1.cprof")).meta.started_at
+    local function utc(n) return os.date("!%Y-%m-%dT%H:%M:%SZ", n) end
+    for _, words in ipairs {
+      { "--since=1h" }, { "--since", utc(at) }, { "--until", utc(at + 60) },
+      { "--since", os.date("!%Y%m%dT%H%M%SZ", at - 5), "--until",
+        utc(at + 60) }, { "--since=2d", "--until", utc(at + 60) },
+    } do
+      local out, err, status = command.cprof("report", dir.path,
+        table.unpack(words))
+      assert.equal(0, status, err)
+      assert.is_truthy(out:find("3 runs", 1, true), out)
+    end
+    for _, words in ipairs {
+      { "--until=1h" }, { "--since", utc(at + 60) }, { "--until", utc(at) },
+    } do
+      local out, err, status = command.cprof("report", dir.path,
+        table.unpack(words))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find "^cprof report: none of 3 recordings began " ..
+        "between [^\n]*\n$", err)
+    end
+  end)
+
+  it("skips files by their names", function()
+    local dir <close> = folder()
+    -- it would be refused if it were read
+    dir:file("x-20200101T000000Z.cprof", "no profile")
+    local out, err, status = command.cprof("report", dir.path, "--since=1h")
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("3 runs", 1, true), out)
+    assert.equal(2, select(3, command.cprof("report", dir.path)))
+  end)
+
+  it("divides a folder for a diff", function()
+    local dir <close> = folder()
+    local file = dir:file "a-3.cprof"
+    local function at(path)
+      return assert(profiler.load(path)).meta.started_at
+    end
+    if at(file) == at(dir:file "a-1.cprof") then
+      os.execute "sleep 1.1"
+      profiler.start { file = file }
+      local function f() end
+      for _ = 1, 30 do f() end
+      profiler.stop()
+    end
+    local out, err, status = command.cprof("diff", dir.path, "--since",
+      os.date("!%Y-%m-%dT%H:%M:%SZ", at(file)))
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find "\n +3 +30 ", out)
+    out, err, status = command.cprof("diff", dir.path, dir:file "a-2.cprof")
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("\nafter: +" .. dir:file "a%-2.cprof"),
+      out)
+  end)
+
+  it("says what is not there", function()
+    local dir <close> = command.folder()
+    for _, words in ipairs {
+      { "has no file %*.cprof", "report", dir.path },
+      { "no file matches", "report", dir:file "*.cprof" },
+      { "must be an age", "report", dir.path, "--since=soon" },
+      { "must be an age", "report", dir.path, "--until=2026-13-01" },
+      { "need files, or a folder", "report", "--since=1h" },
+      { "need profiles, or a folder", "diff", "--since=1h" },
+    } do
+      local out, err, status = command.cprof(table.unpack(words, 2))
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("^cprof %l+: [^\n]*\n$"), err)
+      assert.is_truthy(err:find(words[1]), err)
+    end
+  end)
+end)

@@ -1,0 +1,455 @@
+local _ENV = require("helper").env(_ENV)
+
+local core = require "cprof.core"
+local format = require "cprof.format"
+local history = require "cprof.top.history"
+local keys = require "cprof.top.keys"
+local model = require "cprof.top.model"
+local profiler = require "cprof"
+
+local path = os.tmpname()
+
+teardown(function() os.remove(path) end)
+
+local function spin(n)
+  local x = 0
+  for i = 1, n do x = x + i end
+  return x
+end
+
+local function leaf(n) spin(n) end
+local function twig(n) leaf(n) leaf(n) end
+local function branch(n) for _ = 1, n do twig(400) end end
+local function fruit(n) for _ = 1, n do spin(500) end end
+
+-- calls a function while nothing but that is recorded
+local function run(f, n)
+  profiler.resume()
+  f(n)
+  profiler.pause()
+end
+
+-- A model of what is recorded while `body` runs. `look` loads what there is,
+-- as if some seconds had passed.
+local function watched(body, options)
+  local at, o = 0, options or {}
+  o.file = path
+  local m = model.new { history = history.new("start", 10), interval = 1,
+    sort = "calls" }
+  profiler.start(o)
+  profiler.pause()
+  local ok, why = pcall(body, m, function(seconds)
+    at = at + (seconds or 1)
+    m.history:add(assert(profiler.load(path)), at)
+    m.status = { state = "running" }
+    m:refresh()
+  end)
+  profiler.stop()
+  assert(ok, why)
+  return m
+end
+
+local function draw(m, width, height)
+  return m:draw(width or 80, height or 24)
+end
+
+local function line_of(m, name, width)
+  for i, line in ipairs(draw(m, width or 200, 60).lines) do
+    if line:text():find(" " .. name:gsub("%p", "%%%0") ..
+       "%f[^%w_)]") and i > 4 then
+      return line:text(), i
+    end
+  end
+end
+
+-- the calls of a function, as a row of the table has them
+local function calls(m, name)
+  local text = line_of(m, name)
+  local word = text and text:match "^ *%S+ +%S+ +%S+ +%S+ +(%S+)"
+  return word and tonumber((word:gsub(",", "")))
+end
+
+local function press(m, ...)
+  local last
+  for _, key in ipairs { ... } do last = m:key(key) end
+  return last
+end
+
+local function cursor(m)
+  for _, line in ipairs(draw(m).lines) do
+    if line.style == "cursor" then return line:text() end
+  end
+end
+
+-- moves the cursor to the line that has this
+local function to(m, name)
+  press(m, "g", "/")
+  for c in name:gmatch "." do m:key(c) end
+  press(m, "enter")
+  assert(cursor(m):find(name, 1, true), name)
+end
+
+describe("cprof top's functions", function()
+  it("have their exact calls, most first", function()
+    local m = watched(function(_, look)
+      run(branch, 50)
+      look()
+    end)
+    assert.equal(50, calls(m, "twig"))
+    assert.equal(100, calls(m, "leaf"))
+    assert.equal(1, calls(m, "branch"))
+    local _, first = line_of(m, "leaf")
+    local _, second = line_of(m, "twig")
+    local _, third = line_of(m, "branch")
+    assert.is_true(first < second and second < third)
+  end)
+
+  it("are sorted by the next and the previous column", function()
+    local m = watched(function(_, look)
+      run(branch, 50)
+      run(fruit, 3)
+      look()
+    end)
+    press(m, "s")
+    assert.equal("name", m.sort)
+    local names = {}
+    for _, item in ipairs(m.view.list(m)) do names[#names + 1] = item.name end
+    local sorted = table.move(names, 1, #names, 1, {})
+    table.sort(sorted)
+    assert.same(sorted, names)
+    assert.is_truthy(draw(m).lines[4]:text():find("▼function", 1, true))
+    press(m, "s")
+    assert.equal("self", m.sort)
+    press(m, "S", "S")
+    assert.equal("calls", m.sort)
+  end)
+
+  it("stay in their columns from one refresh to the next", function()
+    local m = watched(function(m, look)
+      local function edges()
+        local text, out = line_of(m, "twig", 80):gsub("µ", "u"):sub(1, 42), {}
+        for stop in text:gmatch "%S()" do
+          if text:sub(stop, stop) == " " then out[#out + 1] = stop end
+        end
+        return out
+      end
+      run(branch, 3)
+      look()
+      local head, before = draw(m).lines[4]:text(), edges()
+      run(branch, 20000)
+      look()
+      assert.equal(head, draw(m).lines[4]:text())
+      assert.same(before, edges())
+    end)
+    assert.equal(20003, calls(m, "twig"))
+  end)
+
+  it("show the profiler neither as a function nor in the shares", function()
+    local m = watched(function(_, look)
+      run(branch, 2000)
+      look()
+    end)
+    assert.is_nil(line_of(m, "cprof"))
+    local main = line_of(m, "(host)")
+    assert.is_truthy(main:find(" 100.0 ", 1, true), main)
+  end)
+end)
+
+describe("cprof top's periods", function()
+  it("count from a mark on", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      press(m, "r")
+      assert.is_nil(calls(m, "twig"))
+      run(branch, 7)
+      look()
+      assert.equal(7, calls(m, "twig"))
+      assert.equal(14, calls(m, "leaf"))
+      assert.is_truthy(draw(m).lines[3]:text():find "since the mark")
+      press(m, "w")
+      assert.equal(57, calls(m, "twig"))
+      press(m, "w", "w")
+      assert.equal(7, calls(m, "twig"))
+    end)
+  end)
+
+  it("are of the last seconds", function()
+    watched(function(m, look)
+      for i = 1, 20 do
+        run(branch, i)
+        look(1)
+      end
+      press(m, "w")
+      -- of the ten looks since then
+      assert.equal(11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20,
+        calls(m, "twig"))
+      press(m, "[")
+      assert.equal(16 + 17 + 18 + 19 + 20, calls(m, "twig"))
+    end)
+  end)
+
+  it("also hold in the tree and the call graph", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      press(m, "r")
+      run(branch, 7)
+      look()
+      to(m, "twig")
+      press(m, "enter")
+      assert.equal("callgraph", m.view.name)
+      assert.equal(7, calls(m, "twig"))
+      assert.equal(14, calls(m, "leaf"))
+      press(m, "t", "g")
+      for _ = 1, 300 do press(m, "right", "down") end
+      local found
+      for _, item in ipairs(m.view.list(m)) do
+        if item.name == "twig" then found = item.of.calls end
+      end
+      assert.equal(7, found)
+    end)
+  end)
+
+  it("begin anew when the program resets, or is another one", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      press(m, "r")
+      profiler.reset()
+      run(branch, 3)
+      look()
+      assert.equal(3, calls(m, "twig"))
+      assert.equal("start", m.history.period)
+    end)
+  end)
+
+  it("have sums that are the difference of two loads", function()
+    profiler.start { file = path }
+    branch(30)
+    local before = assert(profiler.load(path))
+    fruit(20)
+    branch(11)
+    local now = assert(profiler.load(path))
+    profiler.stop()
+    local since = core.since(now.nodes, before.nodes)
+    assert.equal(#now.nodes, #since)
+    local total = 0
+    for i, node in ipairs(since) do
+      local old = before.nodes[i]
+      assert.equal(now.nodes[i].calls - (old and old.calls or 0), node.calls)
+      assert.is_true(node.self_ns >= 0)
+      total = total + node.self_ns
+    end
+    assert.equal(total, since[1].total_ns)
+    assert.is_nil(core.since(before.nodes, now.nodes))
+  end)
+end)
+
+describe("cprof top's keys", function()
+  it("lead into a function, and back to where one was", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      to(m, "twig")
+      local before = cursor(m)
+      press(m, "enter")
+      assert.is_truthy(cursor(m):find("twig", 1, true))
+      press(m, "down", "enter")
+      assert.is_truthy(cursor(m):find("leaf", 1, true))
+      press(m, "backspace")
+      assert.is_truthy(cursor(m):find("leaf", 1, true))
+      press(m, "backspace")
+      assert.equal("functions", m.view.name)
+      assert.equal(before, cursor(m))
+    end)
+  end)
+
+  it("expand and collapse the tree", function()
+    watched(function(m, look)
+      run(branch, 500)
+      look()
+      press(m, "t", "g")
+      local function expand_all()
+        press(m, "g")
+        for _ = 1, 300 do press(m, "right", "down") end
+      end
+      expand_all()
+      to(m, "branch")
+      press(m, "left")
+      assert.is_truthy(cursor(m):find("+ branch", 1, true))
+      assert.is_nil(line_of(m, "twig"))
+      press(m, "enter")
+      assert.is_truthy(cursor(m):find("- branch", 1, true))
+      assert.is_truthy(line_of(m, "+ twig"))
+      press(m, "left", "e")
+      assert.is_truthy(line_of(m, "spin"))
+      press(m, "down", "left", "left")
+      assert.is_truthy(cursor(m):find("branch", 1, true))
+    end)
+  end)
+
+  it("search, without regard to case, round the end", function()
+    watched(function(m, look)
+      run(branch, 5)
+      run(fruit, 2)
+      look()
+      press(m, "g", "/", "T", "W", "I", "enter")
+      local found = cursor(m)
+      assert.is_truthy(found:find("twig", 1, true))
+      press(m, "n")
+      assert.equal(found, cursor(m))
+      press(m, "/", "z", "z")
+      assert.is_truthy(draw(m).lines[23]:text():find("/zz", 1, true))
+      press(m, "esc")
+      assert.equal(found, cursor(m))
+    end)
+  end)
+
+  it("keep the cursor on its function while the order changes", function()
+    watched(function(m, look)
+      run(branch, 50)
+      run(fruit, 1)
+      look()
+      to(m, "fruit")
+      local _, before = line_of(m, "fruit")
+      for _ = 1, 80 do run(fruit, 1) end
+      look()
+      local _, after = line_of(m, "fruit")
+      assert.is_true(after < before)
+      assert.is_truthy(cursor(m):find("fruit", 1, true))
+    end)
+  end)
+
+  it("are all told by the help, and do something", function()
+    local m = watched(function(_, look)
+      run(branch, 5)
+      look()
+    end)
+    local elsewhere = { quit = true, interrupt = true, repaint = true,
+      suspend = true }
+    for key, action in pairs(keys.actions) do
+      local given = m:key(key)
+      if m.prompt then m:key "esc" end
+      assert.equal(elsewhere[action] and action or nil, given)
+    end
+    m:key "?"
+    local told = {}
+    for _, item in ipairs(m.view.list(m)) do told[#told + 1] = item[1] end
+    told = table.concat(told, "\n")
+    for _, binding in ipairs(keys.bindings) do
+      if binding.text then
+        assert.is_truthy(told:find(binding.text, 1, true), binding.text)
+      end
+    end
+  end)
+
+  it("are known by what terminals send", function()
+    local function is(bytes, ...)
+      local got, rest = keys.decode(bytes)
+      assert.same({ ... }, got)
+      return rest
+    end
+    is("jk", "j", "k")
+    is("\27[A\27OB\27[5~\27[6~", "up", "down", "pageup", "pagedown")
+    is("\27[1;5A\27[Z\t\r\127 ", "up", "shift-tab", "tab", "enter",
+      "backspace", "space")
+    is("\3\12ü", "ctrl-c", "ctrl-l", "ü")
+    is("\27", "esc")
+    is("\27[99;99X", "unknown")
+    assert.equal("\27[1", is "\27[1")
+  end)
+end)
+
+describe("cprof top's source", function()
+  it("has the hits of the period, and the function's text", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      press(m, "r")
+      run(branch, 7)
+      look()
+      to(m, "leaf")
+      press(m, "o")
+      assert.equal("source", m.view.name)
+      local text = cursor(m)
+      assert.is_truthy(text:find("local function leaf", 1, true), text)
+      assert.is_truthy(text:find "^ +14 ", text)
+      assert.is_truthy(draw(m).lines[4]:text():find("hits", 1, true))
+    end, { mode = "line" })
+  end)
+
+  it("is shown without figures where no lines were recorded", function()
+    watched(function(m, look)
+      run(branch, 5)
+      look()
+      to(m, "leaf")
+      press(m, "o")
+      assert.is_truthy(cursor(m):find("local function leaf", 1, true))
+      assert.is_truthy(draw(m).lines[23]:text():find(
+        "no lines were recorded", 1, true))
+      press(m, "backspace")
+      to(m, "(host)")
+      press(m, "o")
+      assert.is_truthy(draw(m).lines[23]:text():find(
+        "(host) is no Lua function", 1, true))
+    end)
+  end)
+end)
+
+describe("cprof top", function()
+  it("shows instructions where these are counted", function()
+    local m = watched(function(_, look)
+      run(branch, 50)
+      look()
+    end, { mode = "count" })
+    assert.is_truthy(draw(m).lines[4]:text():find("instr %", 1, true))
+    assert.equal(50, calls(m, "twig"))
+    assert.is_truthy(draw(m, 100).lines[2]:text():find "%d+ instructions")
+    m:key "o"
+    assert.equal(24, #draw(m).lines)
+  end)
+
+  it("fits any screen", function()
+    watched(function(m, look)
+      local name = ("長い名前 "):rep(40)
+      run(function()
+        profiler.enter(name)
+        branch(5)
+        profiler.leave(name)
+      end)
+      look()
+      for _, view in ipairs { "f", "t", "c", "o", "?" } do
+        press(m, view)
+        for _, size in ipairs { { 80, 24 }, { 200, 60 }, { 40, 10 },
+          { 20, 7 }, { 10, 4 }, { 1, 1 } } do
+          local screen = draw(m, size[1], size[2])
+          assert.equal(size[2], #screen.lines)
+          for _, line in ipairs(screen.lines) do
+            local sum = 0
+            for _, piece in ipairs(line:runs()) do
+              sum = sum + format.width(piece[1])
+            end
+            assert.is_true(sum <= size[1], line:text())
+          end
+        end
+      end
+    end)
+  end)
+
+  it("has the least that is needed at 80 columns", function()
+    local m = watched(function(_, look)
+      run(branch, 5)
+      look()
+    end)
+    local screen = draw(m)
+    local last = screen.lines[24]:text()
+    for _, hint in ipairs { "? Help", "q Quit", "Tab View", "Enter Callers",
+      "/ Search", "s Sort" } do
+      assert.is_truthy(last:find(hint, 1, true), last)
+    end
+    assert.is_truthy(screen.lines[1]:text():find "running, %d+%.%ds$")
+    assert.is_truthy(screen.lines[2]:text():find "calls .- overhead")
+    assert.is_truthy(screen.lines[3]:text():find("since the start", 1, true))
+  end)
+end)

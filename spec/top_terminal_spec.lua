@@ -1,0 +1,419 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local tmux = require "tmux"
+
+local q = command.quote
+
+local busy = [[
+  local function leaf(n) local x = 0 for i = 1, n do x = x + i end end
+  local function twig(n) for _ = 1, 10 do leaf(n) end end
+  local ends = tonumber(arg[1])
+  local since, said = os.time(), 0
+  while not ends or os.time() - since < ends do
+    twig(1000)
+    if os.time() - since > said then
+      said = said + 1
+      io.stderr:write("said ", said, "\n")
+    end
+  end
+  print "the last word"
+  os.exit(tonumber(arg[2]))
+]]
+
+-- A terminal in a folder with a program; `top` begins there. What the
+-- terminal was before is kept, so that `left` can compare.
+local function opened(width, height)
+  local dir = command.folder()
+  dir:file("busy.lua", busy)
+  local t = tmux.open(dir.path, width or 80, height or 24)
+  t.folder = dir
+  return t
+end
+
+local function top(t, before, ...)
+  t:run(("stty -g >before; %s%s; echo status $?; stty -g >after")
+    :format(before, command.here("top", ...)))
+end
+
+-- the exit status, once the terminal is as it was
+local function left(t)
+  local screen = t:wait "status %d+"
+  assert.is_nil(screen:find("Functions  Tree", 1, true))
+  for _ = 1, 50 do
+    if io.open(t.folder:file "after") then break end
+    os.execute "sleep 0.1"
+  end
+  os.execute "sleep 0.1"
+  assert.equal(command.read(t.folder:file "before"),
+    command.read(t.folder:file "after"))
+  assert.equal("0", t:ask "alternate_on")
+  assert.equal("1", t:ask "cursor_flag")
+  return tonumber(screen:match "status (%d+)"), screen
+end
+
+local function close(t)
+  getmetatable(t).__close()
+  if t.pid then os.execute(("kill %s 2>/dev/null"):format(t.pid)) end
+  os.execute("rm -rf " .. q(t.folder.path))
+end
+
+local function within(width, height, body)
+  if not tmux.there() then
+    pending "there is no tmux here"
+    return
+  end
+  local t = opened(width, height)
+  local ok, why = xpcall(body, debug.traceback, t)
+  close(t)
+  if not ok then error(why, 0) end
+end
+
+local function calls(screen)
+  return tonumber((screen:match "\n([%d,]+) calls":gsub(",", "")))
+end
+
+-- records in the background, and gives the number of the process
+local function record(t, ...)
+  local dir = t.folder
+  command.shell(("cd %s; %s >/dev/null 2>&1 & echo $! >pid"):format(
+    q(dir.path), "exec " .. command.here("run", "-o", "x.cprof",
+      dir:file "busy.lua", ...)))
+  for _ = 1, 100 do
+    local file = io.open(dir:file "x.cprof", "rb")
+    if file and file:seek "end" > 0 then
+      file:close()
+      break
+    end
+    os.execute "sleep 0.05"
+  end
+  t.pid = command.read(dir:file "pid"):match "%d+"
+  return t.pid
+end
+
+describe("cprof top on a terminal", function()
+  it("shows a recording that has ended", function()
+    within(80, 24, function(t)
+      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
+        t.folder:file "busy.lua", "0")
+      top(t, "", "x.cprof")
+      local screen = t:wait "\n%? Help +q Quit"
+      assert.is_truthy(screen:find("^cprof top: .-busy.lua 0 +ended, "))
+      assert.is_truthy(screen:find(" os.exit\n", 1, true))
+      t:keys "/"
+      t:keys("-l", "print")
+      t:keys "Enter"
+      t:keys "Enter"
+      t:wait "Enter Walk"
+      screen = t:wait "%- print"
+      assert.is_truthy(screen:find("+ .-busy.lua\n.-%- print\n"))
+      t:keys "q"
+      assert.equal(0, (left(t)))
+    end)
+  end)
+
+  it("starts a program, follows it, and ends as it did", function()
+    within(80, 40, function(t)
+      top(t, "", "--interval", "0.2", "--", "busy.lua", "3", "5")
+      local first = calls(t:wait "running, %d+%.%ds\n.- leaf\n")
+      local screen = t:wait "\noutput: said 2"
+      assert.is_true(calls(screen) > first)
+      screen = t:wait "ended, exit status 5"
+      assert.is_truthy(screen:find "^cprof top: busy.lua 3 5 ")
+      t:keys "p"
+      screen = t:wait "Output .-said %d\nthe last word\n"
+      assert.is_truthy(screen:find("said 1\nsaid 2\n", 1, true))
+      t:keys "q"
+      local status
+      status, screen = left(t)
+      assert.equal(5, status)
+      assert.is_truthy(screen:find "Next: cprof show ")
+    end)
+  end)
+
+  it("follows a file and a process, and sees them killed", function()
+    within(80, 24, function(t)
+      local pid = record(t)
+      top(t, "", "--interval", "0.2", pid)
+      local first = calls(t:wait "running, .- leaf\n")
+      os.execute "sleep 0.5"
+      assert.is_true(calls(t:screen()) > first)
+      assert.is_truthy(t:screen():find("pid " .. pid, 1, true) or true)
+      os.execute("kill -9 " .. pid)
+      t:wait "killed, %d"
+      t:keys "q"
+      assert.equal(0, (left(t)))
+    end)
+  end)
+
+  it("pauses, marks, and shows what came since", function()
+    within(100, 24, function(t)
+      local pid = record(t)
+      top(t, "", "--interval", "0.2", "x.cprof")
+      t:wait "running, .- leaf\n"
+      t:keys "Space"
+      t:wait "PAUSED"
+      local before = calls(t:screen())
+      os.execute "sleep 0.6"
+      assert.equal(before, calls(t:screen()))
+      t:keys "Space"
+      t:keys "r"
+      t:wait "since the mark, 0%.[2-9]s"
+      t:keys "w"
+      t:wait "since the start"
+      t:keys "w"
+      t:wait "last %d+%.%ds  every"
+      os.execute("kill " .. pid)
+      t:keys "q"
+      assert.equal(0, (left(t)))
+    end)
+  end)
+
+  it("follows the size of the terminal", function()
+    within(80, 24, function(t)
+      local pid = record(t)
+      top(t, "", "x.cprof")
+      assert.is_nil(t:wait "\n%? Help":find("calls/s", 1, true))
+      t:resize(200, 60)
+      local screen = t:wait "calls/s"
+      local lines = {}
+      for line in screen:gmatch "(.-)\n" do lines[#lines + 1] = line end
+      assert.is_truthy(lines[60]:find("^? Help"))
+      assert.is_truthy(lines[4]:find "defined$")
+      t:resize(40, 10)
+      t:wait "^cprof top: [^\n]*running, [^\n]*\n[^\n]*\n[^\n]*\n[^\n]*\n"
+      os.execute("kill " .. pid)
+      t:keys "q"
+      assert.equal(0, (left(t)))
+    end)
+  end)
+end)
+
+describe("cprof top by way of curses", function()
+  it("draws the same", function()
+    if not pcall(require, "curses") then
+      pending "lcurses is not installed for this version of Lua"
+      return
+    end
+    within(80, 24, function(t)
+      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
+        t.folder:file "busy.lua", "0")
+      local screens = {}
+      for _, driver in ipairs { "ansi", "curses" } do
+        os.remove(t.folder:file "after")
+        top(t, "", "--driver", driver, "x.cprof")
+        t:wait "\n%? Help +q Quit"
+        t:keys "Down"
+        t:keys "Enter"
+        screens[driver] = t:wait "Enter Walk"
+        t:keys "q"
+        assert.equal(0, (left(t)))
+        t:run "clear"
+        t:wait "^%$%s"
+      end
+      assert.equal(screens.ansi, screens.curses)
+    end)
+  end)
+
+  it("is refused in one line where lcurses is missing", function()
+    within(80, 24, function(t)
+      if pcall(require, "curses") then return end
+      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
+        t.folder:file "busy.lua", "0")
+      top(t, "", "--driver", "curses", "x.cprof")
+      local status, screen = left(t)
+      assert.equal(2, status)
+      assert.is_truthy(screen:find("the library lcurses is not installed",
+        1, true))
+    end)
+  end)
+end)
+
+describe("cprof top leaves the terminal as it was", function()
+  it("after Ctrl-C", function()
+    within(80, 24, function(t)
+      local pid = record(t)
+      top(t, "", "x.cprof")
+      t:wait "\n%? Help"
+      t:keys "C-c"
+      assert.equal(130, (left(t)))
+      os.execute("kill " .. pid)
+    end)
+  end)
+
+  it("after Ctrl-C while a program runs, which is interrupted", function()
+    within(80, 24, function(t)
+      top(t, "", "--", "busy.lua")
+      t:wait "running, "
+      t:keys "C-c"
+      local status, screen = left(t)
+      assert.equal(1, status)
+      assert.is_truthy(screen:find "Next: cprof show ")
+    end)
+  end)
+
+  it("after signals", function()
+    within(80, 24, function(t)
+      record(t)
+      for name, status in pairs { TERM = 143, HUP = 129,
+        SEGV = 139, QUIT = 131 } do
+        os.remove(t.folder:file "after")
+        top(t, "echo $$ >shell; ", "x.cprof")
+        t:wait "\n%? Help"
+        local shell = command.read(t.folder:file "shell"):match "%d+"
+        os.execute(("kill -%s $(pgrep -P %s)"):format(name, shell))
+        assert.equal(status, (left(t)))
+        t:run "clear"
+        t:wait "^%$%s"
+      end
+    end)
+  end)
+
+  it("after an error of its own", function()
+    within(80, 50, function(t)
+      record(t)
+      local broken = t.folder:file("broken.lua", [[
+        package.preload["cprof.top.frame"] = function(_, _, env)
+          local n = 0
+          return { above = 4, body = function() return 10 end,
+            still = function() return true end,
+            draw = function() n = n + 1 if n > 1 then error "oops" end end }
+        end]])
+      t:run(("stty -g >before; %s; echo status $?; stty -g >after")
+        :format((command.here("top", "x.cprof"):gsub("LANG=",
+          "LUA_INIT=@" .. broken .. " LANG=", 1))))
+      local status, screen = left(t)
+      assert.equal(3, status)
+      assert.is_truthy(screen:find("oops", 1, true))
+    end)
+  end)
+end)
+
+describe("cprof top and its program", function()
+  it("share standard input, unless that is the terminal", function()
+    within(80, 24, function(t)
+      t.folder:file("reads.lua", [[
+        print("read " .. tostring(io.read()))
+        local since = os.time()
+        while os.time() - since < 1 do end]])
+      top(t, "echo hello | ", "--interval", "0.2", "--", "reads.lua")
+      t:wait "ended"
+      t:keys "q"
+      local status, screen = left(t)
+      assert.equal(0, status)
+      assert.is_truthy(screen:find("read hello\n", 1, true), screen)
+      os.remove(t.folder:file "after")
+      t:run "clear"
+      top(t, "", "--interval", "0.2", "--", "reads.lua")
+      t:wait "ended"
+      t:keys "q"
+      status, screen = left(t)
+      assert.equal(0, status)
+      assert.is_truthy(screen:find("read nil\n", 1, true), screen)
+    end)
+  end)
+
+  it("part when that is wanted", function()
+    within(80, 24, function(t)
+      top(t, "", "--interval", "0.2", "--", "busy.lua", "20")
+      t:wait "running, "
+      t:keys "q"
+      t:wait "The program still runs: k ends it"
+      t:keys "x"
+      t:wait "running, "
+      t:keys "q"
+      t:keys "l"
+      local status, screen = left(t)
+      assert.equal(0, status)
+      local pid = screen:match "process (%d+) goes on"
+      assert.is_true(os.execute("kill " .. pid))
+    end)
+  end)
+
+  it("end together when that is wanted", function()
+    within(80, 24, function(t)
+      top(t, "", "--interval", "0.2", "--", "busy.lua")
+      t:wait "running, "
+      t:keys "q"
+      t:keys "k"
+      assert.equal(143, (left(t)))
+    end)
+  end)
+end)
+
+describe("cprof top's colours", function()
+  it("heed NO_COLOR", function()
+    within(80, 24, function(t)
+      local pid = record(t)
+      top(t, "", "x.cprof")
+      t:wait "\n%? Help"
+      local colour <const> = "\27%[[%d;]*[34][0-8][;m]"
+      assert.is_truthy(t:screen "-e":find(colour))
+      t:keys "q"
+      left(t)
+      os.remove(t.folder:file "after")
+      t:run "clear"
+      t:run(("stty -g >before; %s; echo status $?; stty -g >after")
+        :format((command.here("top", "x.cprof"):gsub("LANG=",
+          "NO_COLOR=1 LANG=", 1))))
+      t:wait "\n%? Help"
+      assert.is_nil(t:screen "-e":find(colour))
+      t:keys "q"
+      left(t)
+      os.execute("kill " .. pid)
+    end)
+  end)
+end)
+
+describe("cprof top elsewhere", function()
+  it("prints a screen per interval, until the program ends", function()
+    local dir <close> = command.folder()
+    local out, err, status = command.cprof("top", "--interval", "0.3", "--",
+      dir:file("busy.lua", busy), "2", "4")
+    assert.equal(4, status)
+    local screens = 0
+    for _ in out:gmatch "cprof top: [^\n]+\n[^\n]- calls [^\n]+\n" do
+      screens = screens + 1
+    end
+    assert.is_true(screens >= 3, out)
+    assert.is_truthy(out:find("ended, exit status 4", 1, true), out)
+    assert.is_truthy(err:find("said 1\n", 1, true))
+    assert.is_nil(out:find "\27")
+  end)
+
+  it("prints as many as are asked for", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    command.cprof("run", "--quiet", "-o", path, "-e", "print(1)")
+    local out, err, status = command.cprof("top", "--screens", "1", path)
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.is_truthy(out:find "^cprof top: .-\n.-Functions.-\n.- print\n")
+    local _, screens = command.cprof("top", "--screens", "2", "--interval",
+      "0.1", path):gsub("cprof top: ", "")
+    assert.equal(2, screens)
+  end)
+
+  it("says in one line what is wrong", function()
+    local function says(wanted, ...)
+      local out, err, status = command.cprof("top", ...)
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.equal("cprof top: " .. wanted .. "\n", err)
+    end
+    says("nowhere.cprof: No such file or directory", "nowhere.cprof")
+    says("process 1 does not record into a file: start it with cprof run",
+      "1")
+    says("README.md: not a profile", "README.md")
+    says("either FILE, which is 'x', or a program after --", "x", "--", "y")
+    says("name a script, -e code or -m module after --", "--")
+    says("option '--interval' must be a number of seconds above 0, got " ..
+      "'0'; see cprof top --help", "--interval", "0")
+  end)
+
+  it("passes on what is wrong with the program", function()
+    local _, err, status = command.cprof("top", "--", "nowhere.lua")
+    assert.equal(1, status)
+    assert.is_truthy(err:find("nowhere.lua", 1, true))
+  end)
+end)

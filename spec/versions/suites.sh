@@ -1,0 +1,84 @@
+#!/bin/sh
+# Runs Lua's own test suite on releases, each file in each way to record:
+#
+#   suites.sh SOURCES FOLDER RELEASE...
+#
+# "5.4.8-debug" is a build with the assertions and the hard memory and stack
+# tests of Lua's developers. A file that passes bare has to pass recorded,
+# and what was recorded has to be sound. Ends with 1 where it is not.
+set -u
+sources=$1 to=$2
+shift 2
+here=$(dirname "$(realpath "$0")")
+tree=$(dirname "$(dirname "$here")")
+
+# hooks are what db.lua is about; main.lua runs the interpreter
+left_out='all|db|main|big|heavy|verybig'
+
+# a way to record, and its options; "F" is a file
+ways="call:mode=call
+line:mode=line
+trace:mode=trace
+count:mode=count
+file:file=F
+line-file:mode=line:file=F
+fold:recursion=fold
+callsites:callsites=true
+filter:exclude=none
+trace-function:trace=true"
+ways=${WAYS:-$ways}
+
+failed=0
+
+# how a file fares: release's folder, file, options
+one () {
+  rm -f "$to/suite.cprof"
+  (cd "$1/src/testes" && timeout 300 "$lua" -W \
+    -e "_port=true _soft=true _U=true" "$here/suite.lua" "$2" $3 \
+    2>&1 </dev/null) | tail -n 1
+}
+
+for release; do
+  version=${release%-debug} folder=$to/lua-$release
+  if ! [ -f "$sources/lua-$version.tar.gz" ]; then
+    echo "Lua $release: skipped, $sources has no lua-$version.tar.gz"
+    continue
+  fi
+  flags=-O2 extra=
+  if [ "$release" != "$version" ]; then
+    flags="-O1 -g -DLUA_USER_H=\"ltests.h\" -DHARDMEMTESTS -DHARDSTACKTESTS -DLUA_USE_APICHECK"
+    extra='-DLUA_USER_H=\"ltests.h\"'
+  fi
+  b=$to/suites-$release
+  CFLAGS=$flags LIBRARIES= sh "$here/build.sh" \
+    "$sources/lua-$version.tar.gz" "$folder" > "$b.log" 2>&1 &&
+    env -u MAKEFLAGS make -C "$tree" all B="$b" LUA_DIR="$folder" \
+      LUA_VERSION="${version%.*}" EXTRA="$extra" \
+      WARNINGS=-w >> "$b.log" 2>&1 ||
+    { echo "Lua $release: not built, see $b.log"; failed=1; continue; }
+  lua=$folder/bin/lua${version%.*}
+  LUA_PATH="$tree/lua/?.lua;$tree/lua/?/init.lua;$tree/spec/support/?.lua;;"
+  LUA_CPATH="$b/?.so;;"
+  export LUA_PATH LUA_CPATH
+  passing= files=0 runs=0 well=0
+  for path in "$folder"/src/testes/*.lua; do
+    file=$(basename "$path")
+    echo "${file%.lua}" | grep -qxE "$left_out" && continue
+    files=$((files + 1))
+    [ "$(one "$folder" "$file" "")" = well ] && passing="$passing $file"
+  done
+  for way in $ways; do
+    name=${way%%:*}
+    options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$to/suite.cprof|")
+    for file in $passing; do
+      runs=$((runs + 1))
+      said=$(one "$folder" "$file" "$options")
+      if [ "$said" = well ]; then well=$((well + 1))
+      else failed=1; echo "Lua $release, $name, $file: $said"
+      fi
+    done
+  done
+  echo "Lua $release: $(echo $passing | wc -w) of $files files pass bare," \
+    "$well of $runs runs of these pass recorded"
+done
+exit $failed

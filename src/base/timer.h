@@ -1,0 +1,47 @@
+/*
+** Timers: a signal interrupts the thread that began one, again and again,
+** each time after as long as was asked for last.
+*/
+
+#ifndef timer_h
+#define timer_h
+
+#include "base/platform.h"
+
+
+#define TIMER_MOST	64	/* at the same time */
+
+/* Called in a signal handler, in the thread that began the timer. */
+typedef void (*TimerTick) (void *ud);
+
+/*
+** A timer for this thread, which does not run yet; below 0: there can be
+** none, and '*why' says why. 'cpu': it counts processor time of the thread,
+** where there are such timers; these have no more than 100 to 1000 ticks a
+** second, depending on the kernel.
+*/
+CPROF_I int timer_begin (TimerTick tick, void *ud, int cpu,
+                         const char **why);
+
+/*
+** The next tick, and the only one, comes in 'ns'; 0: none comes. May be
+** called in a signal handler. Does nothing in the child of a fork.
+*/
+CPROF_I void timer_next (int timer, uint64_t ns);
+
+/*
+** No tick comes any more, not even one that is on its way. The signal is
+** the program's again when no timer is left.
+*/
+CPROF_I void timer_end (int timer);
+
+/*
+** In the child of a fork, which has no timers: each that this thread began
+** ticks once, so that its owner finds out.
+*/
+CPROF_I void timer_forked (void);
+
+/* Is this the thread, and the process, that began it? */
+CPROF_I int timer_ishere (int timer);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+** See child.h
+*/
+
+#define _DEFAULT_SOURCE		/* kill */
+
+#include "lua/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* the program that was started last; 0: it has ended */
+static volatile pid_t child_process;
+
+
+void child_tell (int number) {
+  if (child_process > 0) kill(child_process, number);
+}
+
+
+/* A list of strings, ended by NULL, in the block that it gives to Lua. */
+static char **child_words (lua_State *L, int list) {
+  lua_Integer n = luaL_len(L, list), i;
+  char **words = cast(char **, lua_newuserdatauv(L,
+                      ((size_t)n + 1) * sizeof *words, 0));
+  for (i = 1; i <= n; i++) {
+    lua_rawgeti(L, list, i);
+    words[i - 1] = (char *)luaL_checkstring(L, -1);
+    lua_pop(L, 1);  /* the list keeps it */
+  }
+  words[n] = NULL;
+  return words;
+}
+
+
+/* Both outputs go to one file, so that they stay in order. */
+static int child_start (char **words, const char *input, const char *output,
+                        pid_t *process) {
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
+  posix_spawn_file_actions_t actions;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return error;
+  if (input != NULL)
+    error = posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0);
+  if (!error && output != NULL)
+    error = posix_spawn_file_actions_addopen(&actions, 1, output, flags,
+                                             0600);
+  if (!error)
+    error = posix_spawn_file_actions_adddup2(&actions, output != NULL ? 1 : 2,
+                                             output != NULL ? 2 : 1);
+  if (!error)
+    error = posix_spawnp(process, words[0], &actions, NULL, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+
+/*
+** list of words, path of its input or nil, path of its outputs or nil ->
+** id of the process; or nil and a message. What is nil is this process's
+** own; of the outputs, that of errors.
+*/
+static int child_spawn (lua_State *L) {
+  const char *input = luaL_optstring(L, 2, NULL);
+  const char *output = luaL_optstring(L, 3, NULL);
+  pid_t process;
+  int error;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
+  error = child_start(child_words(L, 1), input, output, &process);
+  if (error) {
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(error));
+    return 2;
+  }
+  child_process = process;
+  lua_pushinteger(L, process);
+  return 1;
+}
+
+
+/* process -> its exit status, from 128: by a signal; nil: it still runs */
+static int child_status (lua_State *L) {
+  pid_t process = (pid_t)luaL_checkinteger(L, 1);
+  int status;
+  pid_t ended;
+  luaL_argcheck(L, process > 0, 1, "no process");
+  ended = waitpid(process, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return 0;
+  if (process == child_process) child_process = 0;
+  lua_pushinteger(L, ended < 0 ? 0 : WIFSIGNALED(status)
+                     ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+  return 1;
+}
+
+
+/*
+** process, "INT", "TERM" or "KILL" -> : sends it that signal, if it is the
+** one that was started last
+*/
+static int child_signal (lua_State *L) {
+  static const char *const names[] = {"INT", "TERM", "KILL", NULL};
+  static const int numbers[] = {SIGINT, SIGTERM, SIGKILL};
+  pid_t process = (pid_t)luaL_checkinteger(L, 1);
+  int number = numbers[luaL_checkoption(L, 2, NULL, names)];
+  if (process == child_process) child_tell(number);
+  return 0;
+}
+
+
+static const luaL_Reg child_list[] = {
+  {"spawn", child_spawn},
+  {"status", child_status},
+  {"signal_child", child_signal},
+  {NULL, NULL}
+};
+
+const luaL_Reg *child_functions (void) {
+  return child_list;
+}

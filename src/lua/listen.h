@@ -1,0 +1,21 @@
+/*
+** Listening: a program that runs untouched until a signal comes. The
+** signal's handler sets a hook, which calls a function of the Lua part at
+** the next event of the coroutine that runs.
+*/
+
+#ifndef listen_h
+#define listen_h
+
+#include <lauxlib.h>
+
+#include "base/platform.h"
+
+
+/* the Lua functions of this */
+CPROF_I const luaL_Reg *listen_functions (void);
+
+/* makes the metatable of what ends listening when the state is closed */
+CPROF_I void listen_open (lua_State *L);
+
+#endif

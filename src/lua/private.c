@@ -1,0 +1,334 @@
+/*
+** See private.h
+*/
+
+#define _DEFAULT_SOURCE		/* fcntl, readdir */
+#define _FILE_OFFSET_BITS 64
+
+#include "lua/private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+
+#define HELD	"cprof.held"
+
+/* most bytes of a file */
+#define PRIVATE_MOST	65536
+
+
+/* {======================================================
+** Folders
+** ======================================================= */
+
+static int private_owned (const struct stat *s) {
+  return s->st_uid == geteuid() && (s->st_mode & 077) == 0;
+}
+
+
+int private_folder (const char *path) {
+  struct stat s;
+  if (mkdir(path, 0700) != 0 && errno != EEXIST) return 0;
+  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && private_owned(&s);
+}
+
+
+static void private_addfolder (lua_State *L, const char *path) {
+  struct stat s;
+  if (lstat(path, &s) != 0 || !S_ISDIR(s.st_mode) || !private_owned(&s))
+    return;
+  lua_pushstring(L, path);
+  lua_rawseti(L, 1, luaL_len(L, 1) + 1);
+}
+
+
+/*
+** -> list of all folders that 'core.folder' may give to a process of this
+** user, whatever its environment is
+*/
+static int private_folders (lua_State *L) {
+  static const char *const from[] = {"XDG_RUNTIME_DIR", "TMPDIR"};
+  char path[4096];
+  int i, id = (int)geteuid();
+  lua_settop(L, 0);
+  lua_newtable(L);
+  for (i = 0; i < 2; i++) {
+    const char *folder = getenv(from[i]);
+    if (folder == NULL || *folder != '/') continue;
+    if (i == 0) snprintf(path, sizeof path, "%s/cprof", folder);
+    else snprintf(path, sizeof path, "%s/cprof-%d", folder, id);
+    private_addfolder(L, path);
+  }
+  snprintf(path, sizeof path, "/run/user/%d/cprof", id);
+  private_addfolder(L, path);
+  snprintf(path, sizeof path, "/tmp/cprof-%d", id);
+  private_addfolder(L, path);
+  return 1;
+}
+
+
+/* path -> list of the names in a folder, in order; or nil and a message */
+static int private_names (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  DIR **d = cast(DIR **, lua_newuserdatauv(L, sizeof *d, 0));
+  const struct dirent *e;
+  lua_Integer n = 0;
+  *d = NULL;
+  luaL_setmetatable(L, HELD "-folder");
+  lua_newtable(L);
+  *d = opendir(path);
+  if (*d == NULL) return luaL_fileresult(L, 0, path);
+  while ((e = readdir(*d)) != NULL) {
+    lua_pushstring(L, e->d_name);
+    lua_rawseti(L, -2, ++n);
+  }
+  closedir(*d);
+  *d = NULL;
+  return 1;
+}
+
+
+static int names_gc (lua_State *L) {
+  DIR **d = cast(DIR **, luaL_checkudata(L, 1, HELD "-folder"));
+  if (*d != NULL) closedir(*d);
+  *d = NULL;
+  return 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Files
+** ======================================================= */
+
+/* path -> its text, if it is a file that only this user can write; or nil */
+static int private_read (lua_State *L) {
+  char text[PRIVATE_MOST];
+  struct stat s;
+  ssize_t n = -1;
+  int fd = open(luaL_checkstring(L, 1),
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return 0;
+  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && private_owned(&s))
+    n = read(fd, text, sizeof text);
+  close(fd);
+  if (n < 0) return 0;
+  lua_pushlstring(L, text, (size_t)n);
+  return 1;
+}
+
+
+/* Makes a file that is not there yet. */
+static int private_create (const char *path) {
+  int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int fd = open(path, flags, 0600);
+  if (fd >= 0 || errno != EEXIST || unlink(path) != 0) return fd;
+  return open(path, flags, 0600);
+}
+
+
+/*
+** (path, text) -> true; or nil and a message. Who reads it sees all of it,
+** or the one before.
+*/
+static int private_write (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1), *to;
+  size_t size;
+  const char *text = luaL_checklstring(L, 2, &size);
+  int fd, good;
+  to = lua_pushfstring(L, "%s.%d", path, (int)platform_process());
+  fd = private_create(to);
+  if (fd < 0) return luaL_fileresult(L, 0, to);
+  good = write(fd, text, size) == (ssize_t)size;
+  good = close(fd) == 0 && good && rename(to, path) == 0;
+  return luaL_fileresult(L, good, path);
+}
+
+
+static struct flock private_lock (short type) {
+  struct flock l;
+  memset(&l, 0, sizeof l);
+  l.l_type = type;
+  l.l_whence = SEEK_SET;
+  return l;
+}
+
+
+/*
+** (path, text) -> what holds the file until it is collected or this process
+** ends; or nil and a message. The lock is the process's own: neither a
+** child nor the program that comes in its place has it.
+*/
+static int private_hold (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  size_t size;
+  const char *text = luaL_checklstring(L, 2, &size);
+  struct flock l = private_lock(F_WRLCK);
+  int *fd = cast(int *, lua_newuserdatauv(L, sizeof *fd, 0));
+  *fd = -1;
+  luaL_setmetatable(L, HELD);
+  *fd = private_create(path);
+  if (*fd < 0 || fcntl(*fd, F_SETLK, &l) != 0 ||
+      write(*fd, text, size) != (ssize_t)size)
+    return luaL_fileresult(L, 0, path);
+  return 1;
+}
+
+
+static int held_gc (lua_State *L) {
+  int *fd = cast(int *, luaL_checkudata(L, 1, HELD));
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+  return 0;
+}
+
+
+/* path -> the process that holds it, or nil */
+static int private_holder (lua_State *L) {
+  struct flock l = private_lock(F_WRLCK);
+  int fd = open(luaL_checkstring(L, 1),
+                O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int known;
+  if (fd < 0) return 0;
+  known = fcntl(fd, F_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+  close(fd);
+  if (!known) return 0;
+  lua_pushinteger(L, l.l_pid);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Processes
+** ======================================================= */
+
+typedef struct SignalName {
+  const char *name;
+  int number;
+} SignalName;
+
+/* those that do nothing else in a program that does not ask for them */
+static const SignalName private_signals[] = {
+  {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"PROF", SIGPROF},
+  {"WINCH", SIGWINCH}, {"URG", SIGURG}, {"IO", SIGIO}
+};
+
+
+/* name, with or without "SIG" -> number; nil: there is none of that name */
+static int private_signalnumber (lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  size_t i;
+  if (strncmp(name, "SIG", 3) == 0) name += 3;
+  for (i = 0; i < sizeof private_signals / sizeof *private_signals; i++) {
+    if (strcmp(name, private_signals[i].name) != 0) continue;
+    lua_pushinteger(L, private_signals[i].number);
+    return 1;
+  }
+  return 0;
+}
+
+
+/*
+** process, number of a signal -> true; or nil and a message. Where the
+** system can, the signal tells that it comes from here.
+*/
+static int private_signal (lua_State *L) {
+  lua_Integer process = luaL_checkinteger(L, 1);
+  int number = (int)luaL_checkinteger(L, 2), good;
+  luaL_argcheck(L, process > 1 && process <= 0x7fffffff, 1, "no process");
+#if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
+  {
+    union sigval nothing;
+    memset(&nothing, 0, sizeof nothing);
+    good = sigqueue((pid_t)process, number, nothing) == 0;
+  }
+#else
+  good = kill((pid_t)process, number) == 0;
+#endif
+  return luaL_fileresult(L, good, NULL);
+}
+
+
+/* process -> "self": of this user; "other": of another one; nil: there is
+** none */
+static int private_owner (lua_State *L) {
+  lua_Integer process = luaL_checkinteger(L, 1);
+  struct stat s;
+  char path[64];
+  if (process < 1 || process > 0x7fffffff) return 0;
+  if (kill((pid_t)process, 0) != 0 && errno != EPERM) return 0;
+  snprintf(path, sizeof path, "/proc/%ld", (long)process);
+  if (stat(path, &s) == 0)
+    lua_pushstring(L, s.st_uid == geteuid() ? "self" : "other");
+  else
+    lua_pushstring(L, kill((pid_t)process, 0) == 0 ? "self" : "other");
+  return 1;
+}
+
+
+/* seconds -> : sleeps so long, or until a signal comes */
+static int private_sleep (lua_State *L) {
+  double seconds = luaL_checknumber(L, 1);
+  struct timespec t;
+  if (!(seconds > 0)) return 0;
+  if (seconds > 1e8) seconds = 1e8;
+  t.tv_sec = (time_t)seconds;
+  t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+  nanosleep(&t, NULL);
+  return 0;
+}
+
+
+/* -> seconds, from any fixed point in time */
+static int private_seconds (lua_State *L) {
+  lua_pushnumber(L, (lua_Number)platform_monotonic() * 1e-9);
+  return 1;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg private_list[] = {
+  {"folders", private_folders},
+  {"filenames", private_names},
+  {"private_read", private_read},
+  {"private_write", private_write},
+  {"hold", private_hold},
+  {"holder", private_holder},
+  {"signalnumber", private_signalnumber},
+  {"signal", private_signal},
+  {"owner", private_owner},
+  {"sleep", private_sleep},
+  {"seconds", private_seconds},
+  {NULL, NULL}
+};
+
+const luaL_Reg *private_functions (void) {
+  return private_list;
+}
+
+
+static void private_metatable (lua_State *L, const char *name,
+                               lua_CFunction gc) {
+  luaL_newmetatable(L, name);
+  lua_pushcfunction(L, gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+
+void private_open (lua_State *L) {
+  private_metatable(L, HELD, held_gc);
+  private_metatable(L, HELD "-folder", names_gc);
+}

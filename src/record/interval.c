@@ -1,0 +1,56 @@
+/*
+** See interval.h
+*/
+
+#include "record/interval.h"
+
+#include "record/allocations.h"
+#include "record/attach.h"
+
+
+void interval_begin (Recorder *r) {
+  uint64_t every = r->options.every;
+  r->hot->due = every != 0 ? platform_monotonic() + every : 0;
+}
+
+
+static int interval_over (const Hot *h) {
+  return h->due != 0 && platform_monotonic() >= h->due;
+}
+
+
+void interval_end (Recorder *r, lua_State *L) {
+  if (r->state != STATE_RUNNING || r->callback ||
+      r->options.elapsed == NULL || !interval_over(r->hot))
+    return;
+  interval_begin(r);
+  allocations_mute(r);
+  r->options.elapsed(L);
+  allocations_unmute(r);
+}
+
+
+/*
+** The next event. The recorder has it first, with its own hook in place,
+** so that nothing is lost. What is told here may be late, or told already.
+*/
+static void interval_event (lua_State *L, lua_Debug *ar) {
+  Recorder *r = recorder_get(L);
+  attach_restore(r, L);
+  if (r != NULL && r->allocations != NULL)
+    r->allocations->collector.asked = NULL;
+  attach_pass(L, ar);
+  if (r != NULL) interval_end(r, L);
+}
+
+
+int interval_is (lua_Hook f) {
+  return f == interval_event;
+}
+
+
+void interval_check (const Hot *h, lua_State *L) {
+  if (!interval_over(h)) return;
+  lua_sethook(L, interval_event, lua_gethookmask(L) | LUA_MASKCALL |
+              LUA_MASKRET | LUA_MASKCOUNT, 1);
+}

@@ -1,0 +1,31 @@
+/*
+** Intervals: after so long, the function that the options have is called
+** at the next event, when that is complete. Recording may end there, and
+** begin anew.
+*/
+
+#ifndef interval_h
+#define interval_h
+
+#include "record/recorder.h"
+
+
+/* What was begun goes on for so long. */
+CPROF_I void interval_begin (Recorder *r);
+
+/*
+** Called in an event now and then: sets the hook that ends the interval, if
+** it is over.
+*/
+CPROF_I void interval_check (const Hot *h, lua_State *L);
+
+/*
+** Ends the interval here, if it is over: in a hook, when the event is
+** complete.
+*/
+CPROF_I void interval_end (Recorder *r, lua_State *L);
+
+/* Is this that hook? */
+CPROF_I int interval_is (lua_Hook f);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+** See running.h
+*/
+
+#include "record/running.h"
+
+
+#define RUNNING_CHAIN	224	/* more coroutines cannot wait for each other */
+
+/* Copies of the slots of a function and its first argument. */
+#define RUNNING_VALUE	16	/* bytes of a slot */
+#define RUNNING_SLOTS	(2 * RUNNING_VALUE)
+#define RUNNING_CLOSURE	(INTERNALS_CLOSURE_UPVALUE + RUNNING_VALUE)
+
+
+void running_begin (Running *r, lua_State *main, const Memory *m) {
+  memset(r, 0, sizeof *r);
+  r->main = main;
+  if (internals_states() == NULL || !library_find(&r->library, m) ||
+      !probe_open(&r->probe))
+    return;
+  r->shared = internals_state(main);
+  r->at = internals_states();
+}
+
+
+void running_end (Running *r) {
+  if (r->at != NULL) probe_close(&r->probe);
+  r->at = NULL;
+}
+
+
+/* Is it that function? Which one lies there is known as an address only. */
+static int running_is (const void *value, lua_CFunction f) {
+  const void *address;
+  memcpy(&address, &f, sizeof address);
+  return value == address;
+}
+
+
+static lua_State *running_state (const void *p) {
+  return (lua_State *)(uintptr_t)p;
+}
+
+
+/* Does a function run in 'co', if that is a coroutine at all? */
+static int running_runs (const Running *r, const lua_State *co) {
+  unsigned char bytes[INTERNALS_STATE];
+  return probe_copy(&r->probe, co, bytes, sizeof bytes) &&
+         bytes[INTERNALS_STATE_TAG] == INTERNALS_THREAD &&
+         bytes[r->at->status] == LUA_OK &&
+         internals_load(bytes, INTERNALS_STATE_GLOBAL) == r->shared &&
+         internals_load(bytes, INTERNALS_STATE_CI) !=
+           (const char *)co + r->at->base;
+}
+
+
+/* The thread in what is a function and its first argument; or NULL. */
+static lua_State *running_argument (const Running *r, const void *slots) {
+  unsigned char closure[RUNNING_CLOSURE];
+  const void *value = internals_load(slots, 0);
+  if (internals_tag(slots, 0) == INTERNALS_C &&
+      running_is(value, r->library.resume))
+    return internals_tag(slots, RUNNING_VALUE) == INTERNALS_THREAD
+         ? running_state(internals_load(slots, RUNNING_VALUE)) : NULL;
+  if (internals_tag(slots, 0) != INTERNALS_CLOSURE ||
+      !probe_copy(&r->probe, value, closure, sizeof closure) ||
+      !running_is(internals_load(closure, INTERNALS_CLOSURE_BODY),
+                  r->library.wrap) ||
+      internals_tag(closure, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
+    return NULL;
+  return running_state(internals_load(closure, INTERNALS_CLOSURE_UPVALUE));
+}
+
+
+/* The coroutine that L, which runs, waits for; NULL: none. */
+static lua_State *running_resumed (const Running *r, const lua_State *L) {
+  unsigned char slots[RUNNING_SLOTS];
+  const char *slot = cast(const char *, internals_load(internals_running(L),
+                                                       INTERNALS_CI_FUNC));
+  lua_State *co;
+  if (slot < cast(const char *, internals_load(L, r->at->stack)) ||
+      slot >= cast(const char *, internals_load(L, r->at->stack - 8)) ||
+      !probe_copy(&r->probe, slot, slots, sizeof slots))
+    return NULL;
+  co = running_argument(r, slots);
+  return co != NULL && co != L && running_runs(r, co) ? co : NULL;
+}
+
+
+lua_State *running_find (const Running *r) {
+  lua_State *L = r->main, *co;
+  int i = 0;
+  if (r->at == NULL) return L;
+  while (++i < RUNNING_CHAIN && (co = running_resumed(r, L)) != NULL) L = co;
+  return L;
+}

@@ -1,0 +1,41 @@
+/*
+** The coroutine that runs, found from the main thread along what
+** coroutine.resume and coroutine.wrap have resumed; also in a signal
+** handler.
+*/
+
+#ifndef running_h
+#define running_h
+
+#include "base/probe.h"
+#include "identity/library.h"
+#include "internals/internals.h"
+
+
+typedef struct Running {
+  lua_State *main;
+  const void *shared;	/* what the coroutines of a state have in common */
+  const InternalsState *at;	/* NULL: only the main thread is known */
+  MemoryProbe probe;
+  Library library;
+} Running;
+
+/* For the state of L. Without Lua's structures, it finds the main thread. */
+CPROF_I void running_begin (Running *r, lua_State *main, const Memory *m);
+CPROF_I void running_end (Running *r);
+
+/*
+** May be called in a signal handler, in the thread that runs the state. It
+** allocates and locks nothing, and makes no calls but to the system.
+**
+** The main thread and the coroutines that were found to run are not
+** collected. Their CallInfo is one at any time. But its function may not be
+** set yet, and the stack may be moving: so stack slots, and what these point
+** to, are copied by the system, which fails where nothing can be read. A
+** value and its tag may not be of the same moment: so what seems to be a
+** coroutine must have the tag of one, belong to this state, have neither
+** yielded nor ended, and run a function.
+*/
+CPROF_I lua_State *running_find (const Running *r);
+
+#endif

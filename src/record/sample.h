@@ -1,0 +1,50 @@
+/*
+** Mode "sample": a timer interrupts the program now and then, and the next
+** event of Lua tells what ran. In between, there is no hook.
+*/
+
+#ifndef sample_h
+#define sample_h
+
+#include "record/recorder.h"
+
+
+#define SAMPLE_RATE_MOST	10000	/* a second */
+
+/*
+** Begins to sample what runs in L's state, in this thread, also after a
+** pause. 0: it cannot, and '*why' says why.
+*/
+CPROF_I int sample_start (Recorder *r, lua_State *L, const char **why);
+
+/* No more samples. Hooks that are still set take themselves away. */
+CPROF_I void sample_stop (Recorder *r, lua_State *L);
+
+/*
+** Charges the time since the last sample to what runs in L. 0: out of
+** memory.
+*/
+CPROF_I int sample_settle (Recorder *r, lua_State *L);
+
+/* All nodes were forgotten. */
+CPROF_I void sample_forget (Recorder *r);
+
+/*
+** If L has the hook of a sample, it gets the program's own back. Until
+** 'sample_release', it gets no other.
+*/
+CPROF_I void sample_hold (Recorder *r, lua_State *L);
+CPROF_I void sample_release (Recorder *r);
+
+/* No more ticks: recording ends, wherever the program is. */
+CPROF_I void sample_cease (Recorder *r);
+
+/* What was recorded is freed; and the recorder. */
+CPROF_I void sample_clear (Recorder *r);
+CPROF_I void sample_free (Recorder *r);
+
+static inline int sample_on (const Recorder *r) {
+  return r->options.mode == MODE_SAMPLE;
+}
+
+#endif
