@@ -61,7 +61,6 @@ end
 ---@param nodes userdata
 ---@param live boolean  and what of it is in use
 function allocations.attach(functions, nodes, live)
-  core.memory(nodes)
   local each = {}
   for i = 1, #functions do each[i] = i end
   local wanted = live and { "allocs", "bytes", "live", "blocks", "peak" } or

@@ -135,7 +135,7 @@ static ProfileNode *history_blank (lua_State *L, int arg) {
   ProfileNode *list;
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
-  list = lnodes_new(L, nodes->count);
+  list = lnodes_new(L, nodes->count, NULL);
   for (i = 0; i < nodes->count; i++) {
     list[i] = nodes->list[i];
     list[i].calls = list[i].self = list[i].raw = 0;

@@ -15,13 +15,16 @@ Nodes *lnodes_check (lua_State *L, int arg) {
 }
 
 
-ProfileNode *lnodes_new (lua_State *L, uint32_t count) {
-  size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
+ProfileNode *lnodes_new (lua_State *L, uint32_t count, NodeMemory **memory) {
+  size_t each = sizeof(ProfileNode) + (memory ? sizeof(NodeMemory) : 0);
+  size_t bytes = sizeof(Nodes) + count * each;
   Nodes *nodes = cast(Nodes *, lua_newuserdatauv(L, bytes, 0));
   ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
   memset(nodes, 0, bytes);
   nodes->list = list;
   nodes->count = count;
+  if (memory != NULL)
+    *memory = nodes->memory = (NodeMemory *)(void *)(list + count);
   luaL_setmetatable(L, NODES);
   return list;
 }
@@ -45,6 +48,15 @@ static int nodes_len (lua_State *L) {
 }
 
 
+static void nodes_setmemory (lua_State *L, const NodeMemory *n) {
+  lnodes_set(L, "self_allocs", n->allocs);
+  lnodes_set(L, "self_bytes", n->bytes);
+  lnodes_set(L, "live_bytes", n->live);
+  lnodes_set(L, "live_blocks", n->livecount);
+  lnodes_set(L, "peak_bytes", n->peak);
+}
+
+
 /* nodes[id]: a new table. Ids count from 1 in Lua, from 0 in C. */
 static int nodes_index (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -59,13 +71,7 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
   if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
-  if (nodes->memory) {
-    lnodes_set(L, "self_allocs", n->allocs);
-    lnodes_set(L, "self_bytes", n->bytes);
-    lnodes_set(L, "live_bytes", n->live);
-    lnodes_set(L, "live_blocks", n->livecount);
-    lnodes_set(L, "peak_bytes", n->peak);
-  }
+  if (nodes->memory != NULL) nodes_setmemory(L, &nodes->memory[id - 1]);
   if (nodes->unit == NODES_INSTRUCTIONS) {
     lnodes_set(L, "instructions", n->self);
     lnodes_set(L, "total_instructions", n->total);
@@ -100,25 +106,23 @@ static int nodes_sampling (lua_State *L) {
 }
 
 
-/* nodes -> : what was allocated in them was counted */
-static int nodes_memory (lua_State *L) {
-  lnodes_check(L, 1)->memory = 1;
-  return 0;
-}
-
-
 /*
 ** nodes, "allocs", "bytes", "live", "blocks" or "peak" -> nodes that have
 ** these in the place of times.
 ** Nothing was allocated for the profiler.
 */
 static int nodes_measured (lua_State *L) {
-  static const char *const names[] = {"allocs", "bytes", "live", "blocks", "peak",
-                                      NULL};
+  static const char *const names[] = {
+    "allocs", "bytes", "live", "blocks", "peak", NULL
+  };
   const Nodes *nodes = lnodes_check(L, 1);
   Measure m = (Measure)luaL_checkoption(L, 2, NULL, names);
-  nodes_measure(nodes, m, lnodes_new(L, nodes->count));
-  lnodes_check(L, -1)->memory = nodes->memory;
+  NodeMemory *memory = NULL;
+  ProfileNode *list = lnodes_new(L, nodes->count,
+                                 nodes->memory ? &memory : NULL);
+  nodes_measure(nodes, m, list);
+  if (memory != NULL)
+    memcpy(memory, nodes->memory, nodes->count * sizeof *memory);
   return 1;
 }
 
@@ -129,6 +133,18 @@ static int nodes_program (lua_State *L) {
   luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
   lua_pushinteger(L, nodes->list[0].total - nodes->list[NODE_OVERHEAD].self);
   return 1;
+}
+
+
+/* Pushes allocations, bytes, blocks in use, bytes in use. */
+static int nodes_pushmemory (lua_State *L, const Nodes *nodes, uint32_t i) {
+  static const NodeMemory none = ZEROS;
+  const NodeMemory *n = nodes->memory != NULL ? &nodes->memory[i] : &none;
+  lua_pushinteger(L, n->allocs);
+  lua_pushinteger(L, n->bytes);
+  lua_pushinteger(L, n->livecount);
+  lua_pushinteger(L, n->live);
+  return 4;
 }
 
 
@@ -152,11 +168,7 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->raw);
   lua_pushinteger(L, n->rawtotal);
   lua_pushinteger(L, n->depth);
-  lua_pushinteger(L, n->allocs);
-  lua_pushinteger(L, n->bytes);
-  lua_pushinteger(L, n->livecount);
-  lua_pushinteger(L, n->live);
-  return 13;
+  return 9 + nodes_pushmemory(L, nodes, (uint32_t)id - 1);
 }
 
 
@@ -208,11 +220,7 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
   lua_pushinteger(L, n->raw);
-  lua_pushinteger(L, n->allocs);
-  lua_pushinteger(L, n->bytes);
-  lua_pushinteger(L, n->livecount);
-  lua_pushinteger(L, n->live);
-  return 12;
+  return 8 + nodes_pushmemory(L, nodes, id);
 }
 
 
@@ -262,7 +270,7 @@ static int nodes_since (lua_State *L) {
   uint32_t i, count = older != NULL ? older->count : 0;
   ProfileNode *list;
   if (count > nodes->count) return 0;
-  list = lnodes_new(L, nodes->count);
+  list = lnodes_new(L, nodes->count, NULL);
   memcpy(list, nodes->list, nodes->count * sizeof *list);
   for (i = 0; i < count; i++) {
     const ProfileNode *old = &older->list[i];
@@ -288,7 +296,6 @@ static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"counting", nodes_counting},
   {"sampling", nodes_sampling},
-  {"memory", nodes_memory},
   {"measured", nodes_measured},
   {"program", nodes_program},
   {"overhead", nodes_overhead},

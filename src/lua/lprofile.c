@@ -374,8 +374,11 @@ static Snapshot *snapshot_new (lua_State *L) {
 void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                     const Frames *frames) {
   Snapshot *s = snapshot_new(L);
-  ProfileNode *node = lnodes_new(L, r->tree.nodes.count);
-  if (!snapshot_take(s, r, o, node)) luaL_error(L, "cprof: out of memory");
+  NodeMemory *memory = NULL;
+  ProfileNode *node = lnodes_new(L, r->tree.nodes.count,
+                                 r->tree.memory ? &memory : NULL);
+  if (!snapshot_take(s, r, o, node, memory))
+    luaL_error(L, "cprof: out of memory");
   snapshot_pushfunctions(L, r, s);
   snapshot_pushmeta(L, r, s, o);
   snapshot_pushlines(L, s);

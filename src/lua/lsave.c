@@ -188,8 +188,9 @@ static int save_allocated (const Nodes *nodes, Saving *s, uint32_t chunk) {
   NodeAllocated *a = cast(NodeAllocated *, p->get(p->ud, chunk,
                                                   room * sizeof *a));
   if (a == NULL) return 0;
+  if (nodes->memory == NULL) return 1;
   for (k = 0; k < room && first + k < nodes->count; k++) {
-    const ProfileNode *n = &nodes->list[first + k];
+    const NodeMemory *n = &nodes->memory[first + k];
     a[k].all.count = (uint64_t)n->allocs;
     a[k].all.bytes = (uint64_t)n->bytes;
     a[k].live_count = n->livecount;

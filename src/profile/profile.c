@@ -21,7 +21,17 @@ void nodes_total (ProfileNode *list, uint32_t count) {
 }
 
 
-static int64_t node_measure (const ProfileNode *n, Measure m) {
+void nodes_allocated (NodeMemory *to, const NodeMemory *from) {
+  to->allocs += from->allocs;
+  to->bytes += from->bytes;
+  to->livecount += from->livecount;
+  to->live += from->live;
+  to->peak += from->peak;
+}
+
+
+static int64_t node_measure (const NodeMemory *n, Measure m) {
+  if (n == NULL) return 0;
   switch (m) {
     case MEASURE_ALLOCS: return n->allocs;
     case MEASURE_BYTES: return n->bytes;
@@ -36,7 +46,8 @@ void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
   uint32_t i;
   memcpy(list, nodes->list, nodes->count * sizeof *list);
   for (i = 0; i < nodes->count; i++)
-    list[i].self = list[i].raw = node_measure(&list[i], m);
+    list[i].self = list[i].raw =
+      node_measure(nodes->memory ? &nodes->memory[i] : NULL, m);
   nodes_total(list, nodes->count);
 }
 

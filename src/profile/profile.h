@@ -22,10 +22,14 @@ typedef struct ProfileNode {
   int64_t raw;		/* ns: 'self' with overhead; or samples */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
-  int64_t allocs, bytes;	/* that were allocated in this node */
+} ProfileNode;
+
+/* what was allocated in a node, where that was counted */
+typedef struct NodeMemory {
+  int64_t allocs, bytes;
   int64_t livecount, live;	/* blocks and bytes that are in use ... */
   int64_t peak;		/* ... and bytes that were, when most were */
-} ProfileNode;
+} NodeMemory;
 
 /* what there is beside times, or in their place */
 typedef enum NodesUnit {
@@ -38,7 +42,7 @@ typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   NodesUnit unit;
-  int memory;		/* were allocations counted? */
+  NodeMemory *memory;	/* of each node; NULL: it was not counted */
 } Nodes;
 
 /* what is the self and total of a node; in place of times */
@@ -49,6 +53,9 @@ typedef enum Measure {
   MEASURE_BLOCKS,	/* blocks in use */
   MEASURE_PEAK
 } Measure;
+
+/* Adds what was allocated in another node. */
+CPROF_I void nodes_allocated (NodeMemory *to, const NodeMemory *from);
 
 /* Fills 'list' with 'nodes', of which 'm' is the self and total. */
 CPROF_I void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list);

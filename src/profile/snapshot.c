@@ -60,7 +60,7 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
 
 
 /* What is in use was so at the peak, unless the node has kept it. */
-static void node_allocated (ProfileNode *p, const NodeAllocated *a,
+static void node_allocated (NodeMemory *p, const NodeAllocated *a,
                             const Figures *f) {
   p->allocs = (int64_t)a->all.count;
   p->bytes = (int64_t)a->all.bytes;
@@ -78,8 +78,9 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
     ProfileNode *p = &s->node[i];
     uint64_t sum;
     node_fill(p, n, s, &r->tree);
-    if (r->tree.memory)
-      node_allocated(p, tree_allocated(&r->tree, i), r->figures);
+    if (s->allocated != NULL)
+      node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
+                     r->figures);
     ticks += n->self;
     sum = clock_ns(s->scale, ticks);
     p->self = p->raw = (int64_t)(sum - ns);
@@ -360,12 +361,13 @@ static void work_do (Work *w) {
 
 
 int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                   ProfileNode *node) {
+                   ProfileNode *node, NodeMemory *memory) {
   Work w = ZEROS;
   int ok;
   if (!snapshot_number(s, r)) return 0;
   s->scale = clock_scale(&r->clock, r->stopped);
   s->node = node;
+  s->allocated = memory;
   w.s = s;
   w.r = r;
   w.o = o;
