@@ -253,16 +253,19 @@ describe("cprof attach", function()
 
   it("records in the mode that is asked for, into a file", function()
     local dir <close> = command.folder()
-    local modes = { exact = "call", lines = "line", count = "count" }
+    local modes = { exact = "call", lines = "line", count = "count",
+                    sample = "sample", [""] = "sample" }
     local lines = {}
     for option in pairs(modes) do
-      lines[#lines + 1] = ("cprof attach --seconds 0.2 --%s -o %s.cprof " ..
-        "$pid >/dev/null"):format(option, option)
+      lines[#lines + 1] = ("cprof attach --seconds 0.2 %s -o %s.cprof " ..
+        "$pid >/dev/null"):format(option ~= "" and "--" .. option or "",
+        option ~= "" and option or "default")
     end
     local out, err = beside(dir, auto, table.concat(lines, "; "))
     assert.equal("status 0\ndone\ttrue\n", out, err)
     for option, mode in pairs(modes) do
-      local p = assert(profiler.load(dir:file(option .. ".cprof")))
+      local p = assert(profiler.load(dir:file((option ~= "" and option or
+        "default") .. ".cprof")))
       helper.check(p)
       assert.equal(mode, p.meta.mode)
       assert.is_falsy(p.meta.live)
@@ -288,7 +291,7 @@ describe("cprof attach", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, "sleep 4 | " .. auto,
       "pid=$(basename cprof-*/*.listen .listen); " ..
-      "cprof attach --seconds 5 $pid", [[
+      "cprof attach --exact --seconds 5 $pid", [[
       io.open("ready", "w"):close()
       local function read() return io.read() end
       read()

@@ -56,6 +56,13 @@ local function data(p)
   return out
 end
 
+-- the lines of its view, without what they were made of
+local function shown(p)
+  local lines = profiler.view(p):lines()
+  for _, line in ipairs(lines) do line.of = nil end
+  return lines
+end
+
 local modes = {
   calls = {}, trace = { mode = "trace", trace = "/dev/null" },
   lines = { mode = "line" }, folded = { recursion = "fold" },
@@ -97,7 +104,7 @@ describe("a profile", function()
         assert.equal(p:annotate(nil, { width = 100 }),
           loaded:annotate(nil, { width = 100 }))
       end
-      assert.same(profiler.view(p):lines(), profiler.view(loaded):lines())
+      assert.same(shown(p), shown(loaded))
     end
   end)
 

@@ -26,6 +26,29 @@ local function busy(seconds, f)
   return n
 end
 
+-- Continues in samples, which have no calls: their files together have all
+-- of the time.
+local function sampled(options, f)
+  local dir <close> = command.folder()
+  options.mode, options.rate = "sample", 1000
+  options.file, options.every = dir:file "x-%n.cprof", 0.1
+  profiler.start(options)
+  busy(0.75, f)
+  profiler.stop()
+  local list, samples, wall = files(dir), 0, 0
+  assert.is_true(#list >= 3, #list)
+  for _, file in ipairs(list) do
+    local p = assert(profiler.load(file))
+    helper.check(p)
+    assert.is_falsy(p.meta.live)
+    assert.is_falsy(p.meta.ended)
+    assert.equal("sample", p.meta.mode)
+    samples, wall = samples + p.samples, wall + p.meta.wall_ns
+  end
+  assert.is_true(samples > #list, samples)
+  assert.is_true(wall > 400e6, wall)
+end
+
 local function calls(p, name)
   local f = helper.named(p, name)
   return f and f.calls or 0
@@ -63,6 +86,16 @@ describe("a continuous recording", function()
       assert.is_true(options.mode == "count" or options.clock == "cpu" or
         wall > 400e6, wall)
     end
+  end)
+
+  it("changes files in mode sample, too", function()
+    sampled({}, work)
+    sampled({}, function()
+      local co = coroutine.wrap(function()
+        for _ = 1, 20 do work() coroutine.yield() end
+      end)
+      for _ = 1, 20 do co() end
+    end)
   end)
 
   it("goes on through coroutines, errors and collections", function()

@@ -28,6 +28,14 @@ local function during(seconds, f)
   repeat f() until clock() - from >= seconds
 end
 
+-- Calls f while it is sampled, until there are enough samples to tell shares
+-- from each other by 0.15: how long that takes depends on the machine.
+local function plenty(f)
+  local ends = os.time() + 60
+  repeat during(long / 4, f)
+  until profiler.snapshot().samples >= 200 or os.time() > ends
+end
+
 local function sample(f, options)
   options = options or {}
   options.mode = "sample"
@@ -64,9 +72,9 @@ describe("mode sample", function()
     local function third() spin(10000) spin(10000) end
     local function two() spin(10000) spin(10000) spin(10000) spin(10000) end
     local p = sample(function()
-      during(long, function() third() two() end)
+      plenty(function() third() two() end)
     end)
-    assert.is_true(p.samples > 100, p.samples)
+    assert.is_true(p.samples >= 200, p.samples)
     local _, one_third = shares(p, third)
     local _, two_thirds = shares(p, two)
     near(1 / 3, one_third, 0.2)
@@ -94,7 +102,7 @@ describe("mode sample", function()
   it("sees C functions, under those that call them", function()
     local rep = string.rep
     local function text() return rep("x", 200000) end
-    local p = sample(function() during(long, text) end)
+    local p = sample(function() plenty(text) end)
     local own, all = shares(p, text)
     assert.is_true(own < 0.2 and all > 0.7, all)
     assert.is_true(shares(p, "string.rep") > 0.7)
@@ -113,7 +121,7 @@ describe("mode sample", function()
     local t = {}
     for i = 1, 2000 do t[i] = i * 7919 % 2003 end
     local p = sample(function()
-      during(long, function() table.sort(table.move(t, 1, #t, 1, {}), less) end)
+      plenty(function() table.sort(table.move(t, 1, #t, 1, {}), less) end)
     end)
     local _, sort = shares(p, "table.sort")
     local _, compare = shares(p, less)
@@ -128,7 +136,7 @@ describe("mode sample", function()
       for i = 1, 30000 do s = s + i end
       return s
     end
-    local p = sample(function() during(long, work) end)
+    local p = sample(function() plenty(work) end)
     local f = helper.find(p, work)
     local all, first, second = 0, 0, 0
     for number, line in ipairs(p.lines[f.source]) do
@@ -151,7 +159,7 @@ describe("mode sample", function()
       for i = 1, 1000 do local a = i + x; t = { a, { a }, { a } } end
       return t
     end
-    local p = sample(function() during(long, function() work(1) end) end)
+    local p = sample(function() plenty(function() work(1) end) end)
     local f = helper.find(p, work)
     local sum, braces = 0, 0
     for _, e in ipairs(p.expressions[f.source]) do
@@ -173,7 +181,7 @@ describe("mode sample", function()
       coroutine.resume(co)
     end
     local function outer() coroutine.wrap(nested)() end
-    local p = sample(function() during(long, outer) end)
+    local p = sample(function() plenty(outer) end)
     local _, all = shares(p, outer)
     assert.is_true(all > 0.8, all)
     if direct then
@@ -192,7 +200,7 @@ describe("mode sample", function()
     local function heavy() while true do spin(6000) coroutine.yield() end end
     local one, two = coroutine.wrap(light), coroutine.create(heavy)
     local p = sample(function()
-      during(long, function() one() coroutine.resume(two) end)
+      plenty(function() one() coroutine.resume(two) end)
     end)
     local _, a = shares(p, light)
     local _, b = shares(p, heavy)
@@ -222,7 +230,7 @@ describe("mode sample", function()
     end
     local n = 0
     local p = sample(function()
-      during(long, function()
+      plenty(function()
         n = n + 1
         assert(not pcall(fails))
       end)
@@ -235,13 +243,13 @@ describe("mode sample", function()
   it("sees tail calls as what has replaced the caller", function()
     local function last() return spin(5000) end
     local function first() return last() end
-    local p = sample(function() during(long, first) end)
+    local p = sample(function() plenty(first) end)
     assert.is_true(shares(p, spin) > 0.9)
   end)
 
   it("keeps what is deep from one sample to the next", function()
     local function down(n)
-      if n == 0 then during(long, function() spin(10000) end) return 0 end
+      if n == 0 then plenty(function() spin(10000) end) return 0 end
       return 1 + down(n - 1)
     end
     local depth = direct and 15000 or 500
@@ -515,14 +523,15 @@ describe("a program that is sampled", function()
       local profiler = require "cprof"
       local function work()
         local t = os.clock()
-        while os.clock() - t < 0.3 do
+        while os.clock() - t < 0.1 do
           local s = 0
           for i = 1, 1000 do s = s + i end
           coroutine.wrap(function() s = s + 1 coroutine.yield() end)()
         end
       end
       profiler.start { mode = "sample", rate = 5000, clock = "cpu" }
-      work()
+      local ends = os.time() + 60
+      repeat work() until profiler.snapshot().samples > 10 or os.time() > ends
       profiler.stop()
       local p = profiler.snapshot()
       for _, f in ipairs(p.functions) do
@@ -594,7 +603,7 @@ describe("a profile of samples", function()
   local p
 
   setup(function()
-    p = sample(function() during(long, function() spin(1000) end) end)
+    p = sample(function() plenty(function() spin(1000) end) end)
   end)
 
   it("is saved and loaded", function()
@@ -629,6 +638,32 @@ describe("a profile of samples", function()
     end
     near(2 * own(p), own(sum), 100, "ns")
   end)
+
+  it("is compared, added up and not held to a budget by the command",
+    function()
+      local dir <close> = command.folder()
+      local one, two = dir:file "one.cprof", dir:file "two.cprof"
+      assert(p:save(one))
+      assert(p:save(two))
+      local out, err, status = command.cprof("diff", one, two)
+      assert.equal(0, status, err)
+      assert.truthy(out:find("%d samples, mode sample"), out)
+      assert.truthy(out:find "no function differs", out)
+      local both = dir:file "both.cprof"
+      out, err, status = command.cprof("merge", one, two, "-o", both)
+      assert.equal(0, status, out .. err)
+      assert.equal(2 * p.samples, assert(profiler.load(both)).samples)
+      out = command.cprof("diff", one, both)
+      assert.truthy(out:find("samples +now", 1), out)
+      assert.falsy(out:find("calls", 1, true), out)
+      for _, more in ipairs { {}, { "--update" } } do
+        local _, message, code = command.cprof("check", "--budget",
+          dir:file "b.json", one, table.unpack(more))
+        assert.equal(2, code)
+        assert.truthy(message:find("one.cprof has mode sample, and nothing " ..
+          "that a budget could hold", 1, true), message)
+      end
+    end)
 
   it("is exported with samples in the place of calls", function()
     local function exported(format)

@@ -9,6 +9,7 @@ local plot = require "plot"
 local profiler = require "cprof"
 local programs = require "programs"
 local sampler = require "sampler"
+local samples_of = require "samples"
 local trial = require "trial"
 local wall = require "wall"
 local workloads = require "workloads"
@@ -182,6 +183,22 @@ local lined = wall(programs, "line")
 print "   time / unprofiled in mode line:"
 for _, row in ipairs(lined) do note("C, lines", row.name, 1, row) end
 print_rows(lined)
+
+-- I
+local parts, inside, of, each = samples_of()
+local furthest = 0
+for _, part in ipairs(parts) do
+  tsv[#tsv + 1] = ("I\t%s\t%.3f\t\t%.3f\t"):format(part.name, part.truth,
+    part.got)
+  furthest = math.max(furthest, math.abs(part.got - part.truth))
+end
+show("I", "mode sample, worst part, in points", ("%.1f"):format(furthest))
+for _, part in ipairs(parts) do
+  print(("     %-24s %.1f of %.1f %%; at most %.1f off in a run"):format(
+    part.name, part.got, part.truth, part.worst))
+end
+show("", "  shares within their interval", ("%d of %d; %d samples a run")
+  :format(inside, of, each))
 
 -- D
 show("D", "self times add up to wall time",

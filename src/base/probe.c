@@ -40,14 +40,12 @@ static int probe_self (const MemoryProbe *p, const void *at, void *to,
                        size_t size) {
 #if defined(SYS_process_vm_readv)
   struct iovec local, remote;
-  long n;
+  long n, process = p->process;
+  if (p->generation != platform_generation()) process = (long)getpid();
   local.iov_base = to;
   remote.iov_base = (void *)(uintptr_t)at;
   local.iov_len = remote.iov_len = size;
-  n = syscall(SYS_process_vm_readv,
-              p->generation == platform_generation() ? p->process
-                                                     : (long)getpid(), &local, 1L, &remote, 1L,
-              0L);
+  n = syscall(SYS_process_vm_readv, process, &local, 1L, &remote, 1L, 0L);
   return n < 0 && errno != EFAULT ? -1 : n == (long)size;
 #else
   (void)p; (void)at; (void)to; (void)size;

@@ -37,6 +37,7 @@ typedef struct Proof {
   unsigned instructions;	/* that were seen there ... */
   size_t size;	/* ... and how many it has */
   InternalsState at;	/* what was found of states */
+  uint64_t inlua;	/* marks that Lua functions had */
   unsigned bases, stacks;	/* comparisons */
   int unfound;	/* was something of states not as it must be? */
 } Proof;
@@ -105,7 +106,7 @@ static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
 static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   const void *slot, *value, *body;
   int isc;
-  if (!probe_readable(&x->probe, ar->i_ci, INTERNALS_CI_PC + 8)) return 0;
+  if (!probe_readable(&x->probe, ar->i_ci, INTERNALS_MARKS + 8)) return 0;
   slot = internals_load(ar->i_ci, INTERNALS_CI_FUNC);
   if (!probe_readable(&x->probe, slot, 16)) return 0;
   value = internals_load(slot, 0);
@@ -113,6 +114,8 @@ static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   if (!probe_readable(&x->probe, value, INTERNALS_CLOSURE_BODY + 8)) return 0;
   body = internals_function(ar->i_ci, &isc);
   if (isc != (*ar->what == 'C')) return 0;
+  if (isc) x->at.c &= internals_marks(ar->i_ci);
+  else x->inlua |= internals_marks(ar->i_ci);
   if (!isc) return ++x->lua && proof_prototype(x, L, ar, body);
   if (body != (const void *)(uintptr_t)lua_tocfunction(L, -1)) return 0;
   if (body == value) return ++x->c && internals_thread(ar->i_ci) == NULL;
@@ -416,11 +419,13 @@ static int internals_wanted (void) {
 static void internals_prove (void) {
   Proof x;
   memset(&x, 0, sizeof x);
+  x.at.c = UINT64_MAX;
   if (!internals_wanted() || !probe_open(&x.probe)) return;
   internals_proved = proof_states(&x);
   internals_found = internals_proved && !x.unfound &&
                     x.bases >= PROOF_LEAST && x.stacks >= PROOF_LEAST;
   internals_at = x.at;
+  internals_at.c &= ~x.inlua;
   probe_close(&x.probe);
 }
 

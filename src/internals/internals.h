@@ -52,6 +52,12 @@ typedef const struct CallInfo *CallAddress;
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
 
+/*
+** Eight bytes of a CallInfo, of which some bit tells a C function; which
+** one is looked for.
+*/
+#define INTERNALS_MARKS	56
+
 
 /*
 ** Can all this be used? Found out once in a process; not where the
@@ -68,6 +74,8 @@ typedef struct InternalsState {
   size_t base;		/* the CallInfo below all others, in the state itself */
   size_t stack;		/* its first slot; before it, what is behind the last */
   size_t count;		/* an int: instructions until the next count event */
+  uint64_t c;		/* the bits of a CallInfo's marks that only those of C
+			   functions have; 0: there are none */
 } InternalsState;
 
 /* NULL: it was not found, or nothing here can be used. */
@@ -116,6 +124,21 @@ static inline int internals_count (const lua_State *L,
 static inline void internals_setcount (lua_State *L, const InternalsState *at,
                                        int count) {
   memcpy((char *)L + at->count, &count, sizeof count);
+}
+
+static inline uint64_t internals_marks (CallAddress ci) {
+  uint64_t marks;
+  memcpy(&marks, (const char *)ci + INTERNALS_MARKS, sizeof marks);
+  return marks;
+}
+
+/*
+** Can it be a C function's, as the CallInfo alone tells? Its function need
+** not be set yet.
+*/
+static inline int internals_maybec (CallAddress ci,
+                                    const InternalsState *at) {
+  return at->c == 0 || (internals_marks(ci) & at->c) != 0;
 }
 
 /* who called it; at the bottom of a stack, no frame that Lua admits to */

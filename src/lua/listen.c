@@ -290,11 +290,14 @@ static int listen_fail (lua_State *L, const char *why) {
 */
 static int listen_listen (lua_State *L) {
   int number = (int)luaL_checkinteger(L, 1);
+  Library library;
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (listener.main != NULL)
     return listen_fail(L, "a Lua state of this process listens already");
   if (listen_handled(number))
     return listen_fail(L, "the program handles this signal itself");
+  if (!library_find(&library, &lstate_recorder(L)->recording.memory))
+    return listen_fail(L, "not enough memory");
   lua_pushvalue(L, 2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LISTEN);
   lua_newuserdatauv(L, 0, 0);
@@ -304,8 +307,7 @@ static int listen_listen (lua_State *L) {
   listener.process = platform_process();
   listener.number = number;
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  running_begin(&listener.running, lua_tothread(L, -1),
-                &lstate_recorder(L)->recording.memory);
+  running_begin(&listener.running, lua_tothread(L, -1), &library);
   listener.main = lua_tothread(L, -1);
   lua_pop(L, 1);
   if (listen_install(number)) return 1;

@@ -76,7 +76,7 @@ typedef struct Place {	/* on the path from the root */
   uint32_t outer;	/* place of the next node above of the same group */
 } Place;
 
-typedef struct Walk {
+typedef struct GraphWalk {
   Callgraph *graph;
   const Nodes *nodes;
   const uint32_t *group;
@@ -84,11 +84,11 @@ typedef struct Walk {
   Place *path;
   uint32_t *inner;	/* of each group: its lowest place, or NONE */
   uint32_t *depth;	/* of each group: its places */
-} Walk;
+} GraphWalk;
 
 
 /* The edge that leads into 'place'; NULL: out of memory. */
-static SumEdge *walk_edge (const Walk *w, uint32_t place) {
+static SumEdge *walk_edge (const GraphWalk *w, uint32_t place) {
   uint32_t node = w->path[place].node;
   uint32_t i = edge_get(w->graph, w->group[w->path[place - 1].node],
                         w->group[node],
@@ -103,7 +103,7 @@ static void walk_add (int64_t *sum, int64_t n) {
 }
 
 
-static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
+static int walk_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
   const ProfileNode *n = &w->nodes->list[w->path[place].node];
   SumEdge *e = walk_edge(w, place);
   if (e == NULL) return 0;
@@ -131,7 +131,7 @@ static int walk_edges (const Walk *w, uint32_t place, uint32_t outer) {
 }
 
 
-static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
+static int walk_enter (GraphWalk *w, uint32_t place, uint32_t node) {
   const ProfileNode *n = &w->nodes->list[node];
   uint32_t g = w->group[node], outer = w->inner[g];
   SumRow *row = &w->graph->rows[g];
@@ -152,14 +152,14 @@ static int walk_enter (Walk *w, uint32_t place, uint32_t node) {
 }
 
 
-static void walk_leave (Walk *w, uint32_t place) {
+static void walk_leave (GraphWalk *w, uint32_t place) {
   uint32_t g = w->group[w->path[place].node];
   w->inner[g] = w->path[place].outer;
   w->depth[g]--;
 }
 
 
-static int walk_tree (Walk *w, const NodeStep *step) {
+static int walk_tree (GraphWalk *w, const NodeStep *step) {
   Preorder p;
   uint32_t above = 0;
   preorder_begin(&p, w->nodes, step);
@@ -178,7 +178,7 @@ static int callgraph_fill (Callgraph *g, const Memory *m, const Nodes *nodes,
                            const int64_t *reach) {
   size_t n = nodes->count;
   NodeStep *step = memory_new(m, NodeStep, n);
-  Walk w = ZEROS;
+  GraphWalk w = ZEROS;
   int ok = callgraph_init(g, m);
   w.graph = g;
   w.nodes = nodes;

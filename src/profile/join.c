@@ -44,7 +44,8 @@ int join_times (Join *j, const Nodes *nodes, const MergeFunction *function,
   for (i = 0; i < nodes->count; i++) {
     ProfileNode *n = merge_node(&j->sum, to[i].id);
     n->self += nodes->list[i].self;
-    n->raw += nodes->list[i].raw;
+    n->raw += nodes->unit == NODES_SAMPLES ? nodes->list[i].self
+                                           : nodes->list[i].raw;
     if (to[i].id < j->counted && i != NODE_OVERHEAD)
       j->shares.path += nodes->list[i].self;
   }

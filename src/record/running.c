@@ -13,12 +13,11 @@
 #define RUNNING_CLOSURE	(INTERNALS_CLOSURE_UPVALUE + RUNNING_VALUE)
 
 
-void running_begin (Running *r, lua_State *main, const Memory *m) {
+void running_begin (Running *r, lua_State *main, const Library *l) {
   memset(r, 0, sizeof *r);
   r->main = main;
-  if (internals_states() == NULL || !library_find(&r->library, m) ||
-      !probe_open(&r->probe))
-    return;
+  r->library = *l;
+  if (internals_states() == NULL || !probe_open(&r->probe)) return;
   r->shared = internals_state(main);
   r->at = internals_states();
 }
@@ -43,11 +42,20 @@ static lua_State *running_state (const void *p) {
 }
 
 
+/* Copies bytes, which are known to be there where 'trusted'; or returns 0. */
+static int running_copy (const Running *r, const void *from, void *to,
+                         size_t size, int trusted) {
+  if (!trusted) return probe_copy(&r->probe, from, to, size);
+  memcpy(to, from, size);
+  return 1;
+}
+
+
 /* Does a function run in 'co', if that is a coroutine at all? */
 static int running_runs (const Running *r, const lua_State *co) {
   unsigned char bytes[INTERNALS_STATE];
   return probe_copy(&r->probe, co, bytes, sizeof bytes) &&
-         bytes[INTERNALS_STATE_TAG] == INTERNALS_THREAD &&
+         bytes[INTERNALS_STATE_TAG] == INTERNALS_OBJECT(INTERNALS_THREAD) &&
          bytes[r->at->status] == LUA_OK &&
          internals_load(bytes, INTERNALS_STATE_GLOBAL) == r->shared &&
          internals_load(bytes, INTERNALS_STATE_CI) !=
@@ -56,7 +64,8 @@ static int running_runs (const Running *r, const lua_State *co) {
 
 
 /* The thread in what is a function and its first argument; or NULL. */
-static lua_State *running_argument (const Running *r, const void *slots) {
+static lua_State *running_argument (const Running *r, const void *slots,
+                                    int trusted) {
   unsigned char closure[RUNNING_CLOSURE];
   const void *value = internals_load(slots, 0);
   if (internals_tag(slots, 0) == INTERNALS_C &&
@@ -64,7 +73,7 @@ static lua_State *running_argument (const Running *r, const void *slots) {
     return internals_tag(slots, RUNNING_VALUE) == INTERNALS_THREAD
          ? running_state(internals_load(slots, RUNNING_VALUE)) : NULL;
   if (internals_tag(slots, 0) != INTERNALS_CLOSURE ||
-      !probe_copy(&r->probe, value, closure, sizeof closure) ||
+      !running_copy(r, value, closure, sizeof closure, trusted) ||
       !running_is(internals_load(closure, INTERNALS_CLOSURE_BODY),
                   r->library.wrap) ||
       internals_tag(closure, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
@@ -73,18 +82,32 @@ static lua_State *running_argument (const Running *r, const void *slots) {
 }
 
 
+/* The same of the function that L runs. */
+static lua_State *running_first (const Running *r, const lua_State *L,
+                                 int trusted) {
+  unsigned char slots[RUNNING_SLOTS];
+  CallAddress ci = internals_running(L);
+  const char *slot = cast(const char *, internals_load(ci,
+                                                       INTERNALS_CI_FUNC));
+  if (!internals_maybec(ci, r->at) ||
+      slot < cast(const char *, internals_load(L, r->at->stack)) ||
+      slot >= cast(const char *, internals_load(L, r->at->stack - 8)) ||
+      !running_copy(r, slot, slots, sizeof slots, trusted))
+    return NULL;
+  return running_argument(r, slots, trusted);
+}
+
+
 /* The coroutine that L, which runs, waits for; NULL: none. */
 static lua_State *running_resumed (const Running *r, const lua_State *L) {
-  unsigned char slots[RUNNING_SLOTS];
-  const char *slot = cast(const char *, internals_load(internals_running(L),
-                                                       INTERNALS_CI_FUNC));
-  lua_State *co;
-  if (slot < cast(const char *, internals_load(L, r->at->stack)) ||
-      slot >= cast(const char *, internals_load(L, r->at->stack - 8)) ||
-      !probe_copy(&r->probe, slot, slots, sizeof slots))
-    return NULL;
-  co = running_argument(r, slots);
+  lua_State *co = running_first(r, L, 0);
   return co != NULL && co != L && running_runs(r, co) ? co : NULL;
+}
+
+
+lua_State *running_awaited (const Running *r, const lua_State *L) {
+  lua_State *co = running_first(r, L, 1);
+  return co != L ? co : NULL;
 }
 
 

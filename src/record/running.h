@@ -21,7 +21,7 @@ typedef struct Running {
 } Running;
 
 /* For the state of L. Without Lua's structures, it finds the main thread. */
-CPROF_I void running_begin (Running *r, lua_State *main, const Memory *m);
+CPROF_I void running_begin (Running *r, lua_State *main, const Library *l);
 CPROF_I void running_end (Running *r);
 
 /*
@@ -29,7 +29,8 @@ CPROF_I void running_end (Running *r);
 ** allocates and locks nothing, and makes no calls but to the system.
 **
 ** The main thread and the coroutines that were found to run are not
-** collected. Their CallInfo is one at any time. But its function may not be
+** collected. Their CallInfo is one at any time, and where it is marked as a
+** Lua function's, no coroutine is waited for. But its function may not be
 ** set yet, and the stack may be moving: so stack slots, and what these point
 ** to, are copied by the system, which fails where nothing can be read. A
 ** value and its tag may not be of the same moment: so what seems to be a
@@ -37,5 +38,11 @@ CPROF_I void running_end (Running *r);
 ** yielded nor ended, and run a function.
 */
 CPROF_I lua_State *running_find (const Running *r);
+
+/*
+** In a hook, the coroutine that L, which does not run itself, has resumed
+** and waits for; NULL: a host resumed it.
+*/
+CPROF_I lua_State *running_awaited (const Running *r, const lua_State *L);
 
 #endif

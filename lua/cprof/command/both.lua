@@ -20,7 +20,7 @@ local counting = { ["--lines"] = true, ["--count"] = true,
   ["--callsites"] = true }
 
 -- what the second run is recorded with
-local timing = {}
+local timing = { "--sample" }
 
 -- the words of options that a run is to have
 local function pick(options, skip)

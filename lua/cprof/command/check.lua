@@ -424,6 +424,10 @@ function check.call(parsed, fail)
     fail "option '--budget' is needed, or '--coverage'"
   end
   local profile, named = input.load(parsed.file, fail)
+  if profile.samples then
+    fail(("%s has mode sample, and nothing that a budget could hold: " ..
+      "record it without --sample"):format(named))
+  end
   local why = compare.inexact(profile.meta)
   if why then
     fail(("the figures of %s are not exact: %s"):format(named, why))

@@ -164,6 +164,15 @@ local columns = {
   { title = "was", left = true, least = 12, tight = 8, firm = true },
 }
 
+-- the same of samples
+local of_samples = table.move(columns, 1, #columns, 1, {})
+of_samples[1] = { title = "samples", rank = 1 }
+of_samples[2] = { title = "now", alone = "samples now" }
+
+local function columns_of(view)
+  return view.samples.before and view.samples.after and of_samples or columns
+end
+
 local function sign(n, text)
   return (n > 0 and "+" or n < 0 and "-" or "") .. text
 end
@@ -229,13 +238,13 @@ local function cells(view, entry)
   }
 end
 
--- the columns below a rank, and their cells
-local function without(rank, rows)
+-- the columns of `all` below a rank, and their cells
+local function without(all, rank, rows)
   local kept, shown, picked = {}, {}, {}
-  for i, column in ipairs(columns) do
+  for i, column in ipairs(all) do
     if (column.rank or 0) < rank then
       kept[#kept + 1] = i
-      local alone = column.alone and columns[i - 1].rank >= rank
+      local alone = column.alone and all[i - 1].rank >= rank
       shown[#kept] = setmetatable({
         title = alone and column.alone or nil,
         least = rank == 1 and column.tight or nil,
@@ -245,7 +254,7 @@ local function without(rank, rows)
   for r, row in ipairs(rows) do
     picked[r] = {}
     for k, i in ipairs(kept) do
-      local most = rank == 1 and columns[i].most
+      local most = rank == 1 and all[i].most
       picked[r][k] = most and format.cut(row[i], most) or row[i]
     end
   end
@@ -262,11 +271,11 @@ end
 
 -- with as many columns as there is room for
 local function fitting(view, rows)
-  local on = view.page
-  local lines = format.table(columns, rows, math.huge, on.paint)
+  local on, all = view.page, columns_of(view)
+  local lines = format.table(all, rows, math.huge, on.paint)
   for rank = 3, 1, -1 do
     if widest(lines) <= on.width then break end
-    local kept, picked = without(rank, rows)
+    local kept, picked = without(all, rank, rows)
     lines = format.table(kept, picked, on.width, on.paint)
   end
   return lines
@@ -285,7 +294,7 @@ local function table_of(view, entries, parsed)
   end
   local on = view.page
   if #rows == 0 then return on:line "no function differs" end
-  if on.markdown then on:table(columns, rows)
+  if on.markdown then on:table(columns_of(view), rows)
   else on:verbatim(fitting(view, rows)) end
   if more > 0 then
     on:rest(("… %s more function%s, %s self"):format(format.count(more),

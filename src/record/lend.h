@@ -1,0 +1,45 @@
+/*
+** The hook of a sample, on loan: a program's own hook is kept meanwhile, and
+** given back.
+*/
+
+#ifndef lend_h
+#define lend_h
+
+#include "internals/internals.h"
+
+
+#define LEND_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
+#define LEND_MOST	32	/* coroutines whose own hook waits */
+
+typedef struct LentHook {
+  lua_State *L;		/* NULL: this entry is free */
+  lua_Hook hook;
+  int mask, count;
+} LentHook;
+
+typedef struct Lender {
+  lua_Hook alone;	/* ours, where the program has none ... */
+  lua_Hook chained;	/* ... and where it has one */
+  const InternalsState *at;	/* NULL: Lua's structures are not read */
+  LentHook list[LEND_MOST];
+  LentHook last;	/* the last one; coroutines inherit it */
+} Lender;
+
+static inline int lend_is (const Lender *l, lua_Hook f) {
+  return f == l->alone || f == l->chained;
+}
+
+/*
+** L gets our hook, if it can. May be called in a signal handler, as long as
+** L is a coroutine that runs. 0: it has that hook already.
+*/
+CPROF_I int lend_take (Lender *l, lua_State *L);
+
+/*
+** L gets the program's own hook back, or none. Returns it if it is to see
+** the event of 'ar', too; with NULL, there is none.
+*/
+CPROF_I lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar);
+
+#endif

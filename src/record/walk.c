@@ -1,0 +1,224 @@
+/*
+** See walk.h
+*/
+
+#include "record/walk.h"
+
+#include "record/callee.h"
+
+
+#define WALK_DEEP	2000	/* levels that are asked for one by one */
+
+
+/* The coroutines from the main thread to L. */
+static void walk_chain (Walk *s, lua_State *L) {
+  lua_State *at = s->recorder->main;
+  s->threads = 0;
+  while (at != NULL && at != L && s->threads < WALK_CHAIN - 1) {
+    s->thread[s->threads++] = at;
+    at = running_awaited(s->running, at);
+  }
+  s->thread[s->threads++] = L;
+}
+
+
+/* All functions that run, 'ci' in L and what waits for it. */
+static int walk_functions (Walk *s, lua_State *L, CallAddress ci) {
+  const Memory *m = &s->recorder->recording.memory;
+  uint32_t k;
+  walk_chain(s, L);
+  s->count = 0;
+  for (k = s->threads; k-- > 0; ) {
+    s->end[k + 1] = s->count;
+    for (; !internals_isbase(ci); ci = internals_caller(ci)) {
+      if (s->count == s->capacity) {
+        void *array = (void *)(uintptr_t)s->ci;
+        if (!memory_grow(m, &array, &s->capacity, s->count, sizeof *s->ci))
+          return 0;
+        s->ci = cast(CallAddress *, array);
+      }
+      s->ci[s->count++] = ci;
+    }
+    if (k > 0) ci = internals_running(s->thread[k - 1]);
+  }
+  s->end[0] = s->count;
+  return 1;
+}
+
+
+/* The function that 'ci' runs in 'at'; NULL: out of memory. */
+static const Callee *walk_callee (Walk *s, lua_State *L, lua_State *at,
+                                  CallAddress ci) {
+  Recorder *r = s->recorder;
+  const Callee *c;
+  const Function *f;
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
+  c = callee_known(r->hot, ci);
+  if (c != NULL) return c;
+  if (at == L) c = callee_direct(r->hot, L, &ar);
+  else {
+    f = recorder_function(r, L, at, &ar);
+    c = f != NULL ? &s->other : NULL;
+    if (f != NULL) {
+      s->other.is.func = f->id;
+      s->other.is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
+    }
+  }
+  lua_settop(L, top);
+  return c;
+}
+
+
+/* Where the function 'func', a Lua function, is in 'ci'. */
+static void walk_instruction (const Walk *s, Walked *x, uint32_t func,
+                              CallAddress ci) {
+  const Functions *fs = &s->recorder->recording.functions;
+  const Instructions *list = &functions_at(fs, func)->instructions;
+  const void *proto;
+  int isc;
+  size_t at;
+  x->instructions = NULL;
+  if (list->list == NULL) return;
+  proto = internals_function(ci, &isc);
+  if (isc || internals_size(proto) != list->count - 1) return;
+  at = internals_behind(ci, internals_code(proto));
+  if (at == 0 || at >= list->count) return;
+  x->instructions = list;
+  x->at = (uint32_t)at;
+}
+
+
+static uint32_t walk_line (const Walked *x) {
+  return x->instructions != NULL
+       ? (uint32_t)x->instructions->list[x->at].line : 0;
+}
+
+
+/*
+** The node of 'func', called by the last function of 'x': that of the last
+** sample, as long as this one has been 'same' up to there.
+*/
+static int walk_enter (Walk *s, Walked *x, uint32_t func, uint32_t depth,
+                       int *same) {
+  const Memory *m = &s->recorder->recording.memory;
+  uint32_t line = walk_line(x);
+  WalkLevel *l;
+  void *array = s->level;
+  if (!memory_grow(m, &array, &s->room, depth, sizeof *s->level)) return 0;
+  s->level = cast(WalkLevel *, array);
+  l = &s->level[depth];
+  if (*same && depth < s->levels && l->func == func && l->line == line) {
+    x->node = l->node;
+    return 1;
+  }
+  *same = 0;
+  l->node = callee_node(s->recorder->hot, x->node, func, line);
+  l->func = func;
+  l->line = line;
+  x->node = l->node;
+  return x->node != NULL;
+}
+
+
+/* The node of what was found by 'walk_functions'. 0: out of memory. */
+static int walk_find (Walk *s, lua_State *L, Walked *x) {
+  uint32_t depth = 0, k, i;
+  int same = 1;
+  for (k = 0; k < s->threads; k++) {
+    for (i = s->end[k]; i-- > s->end[k + 1]; ) {
+      const Callee *c = walk_callee(s, L, s->thread[k], s->ci[i]);
+      uint32_t func;
+      if (c == NULL) return 0;
+      if (c->is.flags & FRAME_EXCLUDED) continue;
+      func = c->is.func;
+      if (!walk_enter(s, x, func, depth++, &same)) return 0;
+      walk_instruction(s, x, func, s->ci[i]);
+    }
+  }
+  s->levels = depth;
+  return 1;
+}
+
+
+/*
+** The same by public functions, of the main thread alone. The time of a
+** coroutine that it has resumed is known as that.
+*/
+static int walk_ask (Walk *s, lua_State *L, Walked *x, int event) {
+  Hot *h = s->recorder->hot;
+  int i = event == LUA_HOOKCALL, top = lua_gettop(L), low;
+  lua_Debug ar;
+  const Callee *c = NULL;
+  low = i;
+  while (i - low < WALK_DEEP && lua_getstack(L, i, &ar)) i++;
+  if (i - low == WALK_DEEP && lua_getstack(L, i, &ar)) {
+    x->node = tree_enter(&s->recorder->recording.tree, x->node,
+                         FUNC_TRUNCATED, 0);
+    if (x->node == NULL) return 0;
+  }
+  while (--i >= low && lua_getstack(L, i, &ar)) {
+    c = callee_which(h, L, &ar, x->node);
+    lua_settop(L, top);
+    if (c == NULL) return 0;
+    if (c->is.flags & FRAME_EXCLUDED) continue;
+    x->node = callee_node(h, x->node, c->is.func, 0);
+    if (x->node == NULL) return 0;
+  }
+  if (event == LUA_HOOKRET && c != NULL && c->is.flags & FRAME_RESUMES)
+    x->node = callee_node(h, x->node, FUNC_UNSAMPLED, 0);
+  return x->node != NULL;
+}
+
+
+/* In the public way: the first instruction of the line that runs. */
+static void walk_askline (const Walk *s, lua_State *L, Walked *x,
+                          int event) {
+  const Functions *fs = &s->recorder->recording.functions;
+  const Instructions *list = &functions_at(fs, x->node->func)->instructions;
+  lua_Debug ar;
+  uint32_t i;
+  if (list->list == NULL || !lua_getstack(L, event == LUA_HOOKCALL, &ar))
+    return;
+  lua_getinfo(L, "l", &ar);
+  for (i = 1; i < list->count; i++) {
+    if (list->list[i].line == ar.currentline) {
+      x->instructions = list;
+      x->at = i;
+      return;
+    }
+  }
+}
+
+
+int walk_look (Walk *s, lua_State *L, lua_Debug *ar, Walked *x) {
+  CallAddress ci;
+  int event = ar ? ar->event : WALK_NOEVENT;
+  x->node = s->recorder->recording.tree.root;
+  x->instructions = NULL;
+  x->at = 0;
+  if (s->at == NULL) {
+    if (!walk_ask(s, L, x, event)) return 0;
+    walk_askline(s, L, x, event);
+    return 1;
+  }
+  ci = ar ? ar->i_ci : internals_running(L);
+  if (event == LUA_HOOKCALL) ci = internals_caller(ci);
+  return walk_functions(s, L, ci) && walk_find(s, L, x);
+}
+
+
+void walk_forget (Walk *s) {
+  s->levels = 0;
+}
+
+
+void walk_clear (Walk *s) {
+  const Memory *m = &s->recorder->recording.memory;
+  memory_free(m, (void *)(uintptr_t)s->ci, s->capacity * sizeof *s->ci);
+  memory_free(m, s->level, s->room * sizeof *s->level);
+  s->ci = NULL;
+  s->level = NULL;
+  s->capacity = s->room = s->levels = 0;
+}
