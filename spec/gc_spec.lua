@@ -221,10 +221,10 @@ describe("the time of the garbage collector", function()
   end)
 
   it("needs times, and Lua's own structures", function()
-    assert.has_error(function()
-      profiler.start { mode = "count", gc = true }
-    end,
-      'start: option \'gc\' needs mode = "call" or "line"')
+    for _, mode in ipairs { "count", "trace", "sample" } do
+      assert.has_error(function() profiler.start { mode = mode, gc = true } end,
+        'start: option \'gc\' needs mode = "call" or "line"')
+    end
     if not usable then
       assert.has_error(function() profiler.start { gc = true } end,
         "start: option 'gc' needs to read Lua's own structures, which is " ..

@@ -153,7 +153,7 @@ end
 
 -- what the zone of the garbage collector is in need of
 local function check_gc(o)
-  if o.mode == "count" or o.mode == "trace" then
+  if o.mode ~= "call" and o.mode ~= "line" then
     error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
   elseif not core.drives() then
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
@@ -177,6 +177,10 @@ local function check_start(opts)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
+  if o.memory and o.mode == "sample" then
+    error('start: option \'memory\' needs mode = "call", "line", "count" or ' ..
+      '"trace"', 3)
+  end
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" then
     error('start: option \'memory_interval\' needs memory = "live"', 3)

@@ -192,6 +192,9 @@ local function start_options(parsed, fail)
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be recorded at once")
   end
+  if parsed.sample and (parsed.memory or parsed.gc) then
+    fail "--memory and --gc cannot be recorded with --sample"
+  end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
