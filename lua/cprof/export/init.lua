@@ -129,7 +129,7 @@ function export.prepare(profile, row, o, fail, before)
     return function(out) module.write(profile, out) end, {}
   end
   local pruned, why = prune.profile(profile, row, module, o)
-  if not pruned then fail(("option 'root': %s"):format(why)) end
+  if not pruned then fail(why) end
   local earlier = before and prune.profile(before, row, module, {
     min_percent = o.min_percent })
   return function(out)
