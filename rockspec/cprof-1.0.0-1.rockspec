@@ -109,7 +109,7 @@ build = {
         "src/record/running.c",
         "src/record/sample.c",
         "src/record/stack.c",
-        "src/record/walk.c",
+        "src/record/unwind.c",
         "src/record/zone.c",
         -- end
       },

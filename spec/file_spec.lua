@@ -56,11 +56,11 @@ local function data(p)
   return out
 end
 
--- the lines of its view, without what they were made of
+-- the rows of the view, without the records that they lead to
 local function shown(p)
-  local lines = profiler.view(p):lines()
-  for _, line in ipairs(lines) do line.of = nil end
-  return lines
+  local out = profiler.view(p):lines()
+  for _, row in ipairs(out) do row.func, row.of = nil, nil end
+  return out
 end
 
 local modes = {
@@ -748,7 +748,7 @@ describe("a file that cannot be written", function()
   it("is an error that loses nothing", function()
     local p = helper.record(leaf)
     for file, why in pairs {
-      ["/nonexistent/x"] = "No such file or directory",
+      ["/no/such/x"] = "No such file or directory",
       ["/"] = "Is a directory",
       ["/dev/full"] = "not a regular file",
     } do
@@ -763,9 +763,9 @@ describe("a file that cannot be written", function()
 
   it("is nil and a message of save, and nothing is half-written", function()
     local p = helper.record(work)
-    local ok, why = p:save "/nonexistent/x"
+    local ok, why = p:save "/no/such/x"
     assert.is_nil(ok)
-    assert.is_truthy(why:find("^/nonexistent/x.*No such file"), why)
+    assert.is_truthy(why:find("^/no/such/x.*No such file"), why)
     assert.is_true(p:save(path))
     local before = read(path)
     local output = shell("ulimit -f 100;", [[

@@ -88,7 +88,7 @@ typedef struct GraphWalk {
 
 
 /* The edge that leads into 'place'; NULL: out of memory. */
-static SumEdge *walk_edge (const GraphWalk *w, uint32_t place) {
+static SumEdge *graph_edge (const GraphWalk *w, uint32_t place) {
   uint32_t node = w->path[place].node;
   uint32_t i = edge_get(w->graph, w->group[w->path[place - 1].node],
                         w->group[node],
@@ -98,40 +98,40 @@ static SumEdge *walk_edge (const GraphWalk *w, uint32_t place) {
 
 
 /* On the way, a sum can overflow that does not in the end. */
-static void walk_add (int64_t *sum, int64_t n) {
+static void graph_add (int64_t *sum, int64_t n) {
   *sum = (int64_t)((uint64_t)*sum + (uint64_t)n);
 }
 
 
-static int walk_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
+static int graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
   const ProfileNode *n = &w->nodes->list[w->path[place].node];
-  SumEdge *e = walk_edge(w, place);
+  SumEdge *e = graph_edge(w, place);
   if (e == NULL) return 0;
   e->calls += n->calls;
   e->self += n->self;
   e->raw += n->raw;
   if (outer == NONE) {
-    walk_add(&e->total_in, n->total);
-    walk_add(&e->rawtotal_in, n->rawtotal);
+    graph_add(&e->total_in, n->total);
+    graph_add(&e->rawtotal_in, n->rawtotal);
     if (w->reach != NULL)
-      walk_add(&e->calls_in, w->reach[w->path[place].node]);
+      graph_add(&e->calls_in, w->reach[w->path[place].node]);
   }
   if (e->caller != e->callee) {
-    walk_add(&e->total_out, n->total);
-    walk_add(&e->rawtotal_out, n->rawtotal);
+    graph_add(&e->total_out, n->total);
+    graph_add(&e->rawtotal_out, n->rawtotal);
   }
   if (outer != NONE && outer != place - 1) {
     /* not charged to what the outer one called */
-    e = walk_edge(w, outer + 1);
+    e = graph_edge(w, outer + 1);
     if (e == NULL) return 0;
-    walk_add(&e->total_out, -n->total);
-    walk_add(&e->rawtotal_out, -n->rawtotal);
+    graph_add(&e->total_out, -n->total);
+    graph_add(&e->rawtotal_out, -n->rawtotal);
   }
   return 1;
 }
 
 
-static int walk_enter (GraphWalk *w, uint32_t place, uint32_t node) {
+static int graph_enter (GraphWalk *w, uint32_t place, uint32_t node) {
   const ProfileNode *n = &w->nodes->list[node];
   uint32_t g = w->group[node], outer = w->inner[g];
   SumRow *row = &w->graph->rows[g];
@@ -148,24 +148,24 @@ static int walk_enter (GraphWalk *w, uint32_t place, uint32_t node) {
     row->total += n->total;
     row->rawtotal += n->rawtotal;
   }
-  return place == 0 || walk_edges(w, place, outer);
+  return place == 0 || graph_edges(w, place, outer);
 }
 
 
-static void walk_leave (GraphWalk *w, uint32_t place) {
+static void graph_leave (GraphWalk *w, uint32_t place) {
   uint32_t g = w->group[w->path[place].node];
   w->inner[g] = w->path[place].outer;
   w->depth[g]--;
 }
 
 
-static int walk_tree (GraphWalk *w, const NodeStep *step) {
+static int graph_tree (GraphWalk *w, const NodeStep *step) {
   Preorder p;
   uint32_t above = 0;
   preorder_begin(&p, w->nodes, step);
   do {
-    while (above > p.depth) walk_leave(w, --above);
-    if (!walk_enter(w, above++, p.node)) return 0;
+    while (above > p.depth) graph_leave(w, --above);
+    if (!graph_enter(w, above++, p.node)) return 0;
   } while (preorder_next(&p));
   return 1;
 }
@@ -193,7 +193,7 @@ static int callgraph_fill (Callgraph *g, const Memory *m, const Nodes *nodes,
   if (ok) {
     memset(w.inner, 0xFF, groups * sizeof *w.inner);
     nodes_steps(nodes, step);
-    ok = walk_tree(&w, step);
+    ok = graph_tree(&w, step);
   }
   memory_free(m, step, n * sizeof *step);
   memory_free(m, w.path, n * sizeof *w.path);

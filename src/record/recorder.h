@@ -73,8 +73,7 @@ typedef struct Options {
 */
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* ... in modes count and sample, in the place
-				   of lines */
+  const Pages *instructions;	/* ... in modes count and sample, in their place */
   const Pages *allocated, *kinds;	/* where allocations are counted */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */

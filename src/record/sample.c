@@ -19,7 +19,7 @@
 #include "record/nogc.h"
 #include "record/pace.h"
 #include "record/running.h"
-#include "record/walk.h"
+#include "record/unwind.h"
 
 
 typedef struct Sampler {
@@ -27,7 +27,7 @@ typedef struct Sampler {
   Running running;
   Pace pace;
   Lender lender;
-  Walk walk;
+  Unwinder walk;
   volatile sig_atomic_t busy;	/* must no hook be set? */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
@@ -107,7 +107,7 @@ void sample_release (Recorder *r) {
 ** ======================================================= */
 
 /* 'ticks' of the clock and 'samples' belong to what was found. */
-static void sample_charge (Sampler *s, const Walked *x, int event,
+static void sample_charge (Sampler *s, const Unwound *x, int event,
                            uint64_t ticks, uint64_t samples) {
   Hot *h = s->recorder->hot;
   Instruction *at;
@@ -136,16 +136,16 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   uint32_t met = functions->count;
   uint64_t ns = platform_monotonic(), now = hot_now(h), spent, passed;
   Node *overhead = r->recording.tree.overhead;
-  Walked x;
+  Unwound x;
   int ok;
   spent = pace_take(&s->pace.spent);
   if (unlikely(now < h->last)) hot_backwards(h, now);
   passed = now - h->last;
   if (spent > passed) spent = passed;
   hot_settime(h, now);
-  ok = walk_look(&s->walk, L, ar, &x);
+  ok = unwind_look(&s->walk, L, ar, &x);
   if (ok) {
-    sample_charge(s, &x, ar ? ar->event : WALK_NOEVENT, passed - spent,
+    sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, passed - spent,
                   pace_count(&s->pace, passed));
     overhead->self += spent;
   }
@@ -254,7 +254,7 @@ static Sampler *sample_new (Recorder *r) {
 void sample_forget (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  walk_forget(&s->walk);
+  unwind_forget(&s->walk);
   memset(&s->frame, 0, sizeof s->frame);
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
@@ -307,7 +307,7 @@ void sample_clear (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   sample_cease(r);
-  walk_clear(&s->walk);
+  unwind_clear(&s->walk);
 }
 
 

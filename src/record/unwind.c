@@ -1,20 +1,20 @@
 /*
-** See walk.h
+** See unwind.h
 */
 
-#include "record/walk.h"
+#include "record/unwind.h"
 
 #include "record/callee.h"
 
 
-#define WALK_DEEP	2000	/* levels that are asked for one by one */
+#define UNWIND_DEEP	2000	/* levels that are asked for one by one */
 
 
 /* The coroutines from the main thread to L. */
-static void walk_chain (Walk *s, lua_State *L) {
+static void unwind_chain (Unwinder *s, lua_State *L) {
   lua_State *at = s->recorder->main;
   s->threads = 0;
-  while (at != NULL && at != L && s->threads < WALK_CHAIN - 1) {
+  while (at != NULL && at != L && s->threads < UNWIND_CHAIN - 1) {
     s->thread[s->threads++] = at;
     at = running_awaited(s->running, at);
   }
@@ -23,10 +23,10 @@ static void walk_chain (Walk *s, lua_State *L) {
 
 
 /* All functions that run, 'ci' in L and what waits for it. */
-static int walk_functions (Walk *s, lua_State *L, CallAddress ci) {
+static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
   const Memory *m = &s->recorder->recording.memory;
   uint32_t k;
-  walk_chain(s, L);
+  unwind_chain(s, L);
   s->count = 0;
   for (k = s->threads; k-- > 0; ) {
     s->end[k + 1] = s->count;
@@ -47,8 +47,8 @@ static int walk_functions (Walk *s, lua_State *L, CallAddress ci) {
 
 
 /* The function that 'ci' runs in 'at'; NULL: out of memory. */
-static const Callee *walk_callee (Walk *s, lua_State *L, lua_State *at,
-                                  CallAddress ci) {
+static const Callee *unwind_callee (Unwinder *s, lua_State *L,
+                                    lua_State *at, CallAddress ci) {
   Recorder *r = s->recorder;
   const Callee *c;
   const Function *f;
@@ -72,8 +72,8 @@ static const Callee *walk_callee (Walk *s, lua_State *L, lua_State *at,
 
 
 /* Where the function 'func', a Lua function, is in 'ci'. */
-static void walk_instruction (const Walk *s, Walked *x, uint32_t func,
-                              CallAddress ci) {
+static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
+                                CallAddress ci) {
   const Functions *fs = &s->recorder->recording.functions;
   const Instructions *list = &functions_at(fs, func)->instructions;
   const void *proto;
@@ -90,7 +90,7 @@ static void walk_instruction (const Walk *s, Walked *x, uint32_t func,
 }
 
 
-static uint32_t walk_line (const Walked *x) {
+static uint32_t unwind_line (const Unwound *x) {
   return x->instructions != NULL
        ? (uint32_t)x->instructions->list[x->at].line : 0;
 }
@@ -100,14 +100,14 @@ static uint32_t walk_line (const Walked *x) {
 ** The node of 'func', called by the last function of 'x': that of the last
 ** sample, as long as this one has been 'same' up to there.
 */
-static int walk_enter (Walk *s, Walked *x, uint32_t func, uint32_t depth,
-                       int *same) {
+static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
+                         uint32_t depth, int *same) {
   const Memory *m = &s->recorder->recording.memory;
-  uint32_t line = walk_line(x);
-  WalkLevel *l;
+  uint32_t line = unwind_line(x);
+  UnwindLevel *l;
   void *array = s->level;
   if (!memory_grow(m, &array, &s->room, depth, sizeof *s->level)) return 0;
-  s->level = cast(WalkLevel *, array);
+  s->level = cast(UnwindLevel *, array);
   l = &s->level[depth];
   if (*same && depth < s->levels && l->func == func && l->line == line) {
     x->node = l->node;
@@ -122,19 +122,19 @@ static int walk_enter (Walk *s, Walked *x, uint32_t func, uint32_t depth,
 }
 
 
-/* The node of what was found by 'walk_functions'. 0: out of memory. */
-static int walk_find (Walk *s, lua_State *L, Walked *x) {
+/* The node of what was found by 'unwind_functions'. 0: out of memory. */
+static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   uint32_t depth = 0, k, i;
   int same = 1;
   for (k = 0; k < s->threads; k++) {
     for (i = s->end[k]; i-- > s->end[k + 1]; ) {
-      const Callee *c = walk_callee(s, L, s->thread[k], s->ci[i]);
+      const Callee *c = unwind_callee(s, L, s->thread[k], s->ci[i]);
       uint32_t func;
       if (c == NULL) return 0;
       if (c->is.flags & FRAME_EXCLUDED) continue;
       func = c->is.func;
-      if (!walk_enter(s, x, func, depth++, &same)) return 0;
-      walk_instruction(s, x, func, s->ci[i]);
+      if (!unwind_enter(s, x, func, depth++, &same)) return 0;
+      unwind_instruction(s, x, func, s->ci[i]);
     }
   }
   s->levels = depth;
@@ -146,14 +146,14 @@ static int walk_find (Walk *s, lua_State *L, Walked *x) {
 ** The same by public functions, of the main thread alone. The time of a
 ** coroutine that it has resumed is known as that.
 */
-static int walk_ask (Walk *s, lua_State *L, Walked *x, int event) {
+static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
   Hot *h = s->recorder->hot;
   int i = event == LUA_HOOKCALL, top = lua_gettop(L), low;
   lua_Debug ar;
   const Callee *c = NULL;
   low = i;
-  while (i - low < WALK_DEEP && lua_getstack(L, i, &ar)) i++;
-  if (i - low == WALK_DEEP && lua_getstack(L, i, &ar)) {
+  while (i - low < UNWIND_DEEP && lua_getstack(L, i, &ar)) i++;
+  if (i - low == UNWIND_DEEP && lua_getstack(L, i, &ar)) {
     x->node = tree_enter(&s->recorder->recording.tree, x->node,
                          FUNC_TRUNCATED, 0);
     if (x->node == NULL) return 0;
@@ -173,8 +173,8 @@ static int walk_ask (Walk *s, lua_State *L, Walked *x, int event) {
 
 
 /* In the public way: the first instruction of the line that runs. */
-static void walk_askline (const Walk *s, lua_State *L, Walked *x,
-                          int event) {
+static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
+                            int event) {
   const Functions *fs = &s->recorder->recording.functions;
   const Instructions *list = &functions_at(fs, x->node->func)->instructions;
   lua_Debug ar;
@@ -192,29 +192,29 @@ static void walk_askline (const Walk *s, lua_State *L, Walked *x,
 }
 
 
-int walk_look (Walk *s, lua_State *L, lua_Debug *ar, Walked *x) {
+int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
   CallAddress ci;
-  int event = ar ? ar->event : WALK_NOEVENT;
+  int event = ar ? ar->event : UNWIND_NOEVENT;
   x->node = s->recorder->recording.tree.root;
   x->instructions = NULL;
   x->at = 0;
   if (s->at == NULL) {
-    if (!walk_ask(s, L, x, event)) return 0;
-    walk_askline(s, L, x, event);
+    if (!unwind_ask(s, L, x, event)) return 0;
+    unwind_askline(s, L, x, event);
     return 1;
   }
   ci = ar ? ar->i_ci : internals_running(L);
   if (event == LUA_HOOKCALL) ci = internals_caller(ci);
-  return walk_functions(s, L, ci) && walk_find(s, L, x);
+  return unwind_functions(s, L, ci) && unwind_find(s, L, x);
 }
 
 
-void walk_forget (Walk *s) {
+void unwind_forget (Unwinder *s) {
   s->levels = 0;
 }
 
 
-void walk_clear (Walk *s) {
+void unwind_clear (Unwinder *s) {
   const Memory *m = &s->recorder->recording.memory;
   memory_free(m, (void *)(uintptr_t)s->ci, s->capacity * sizeof *s->ci);
   memory_free(m, s->level, s->room * sizeof *s->level);
