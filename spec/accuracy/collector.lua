@@ -26,7 +26,7 @@ local function program(live)
       list[i % 100 + 1] = { i, kept }
       if i % 50 == 0 then check() end
     end
-    return kept
+    return kept, list
   end
 end
 
@@ -35,10 +35,9 @@ local function idle() end
 
 -- the collector's share of the program, in %, which runs it by itself
 local function share(f, kind)
-  local spent, limit = 0, 0
   collectgarbage()
   collectgarbage "stop"
-  limit = collectgarbage "count" * kind.growth
+  local spent, limit = 0, collectgarbage "count" * kind.growth
   local began = clock()
   f(function()
     if collectgarbage "count" < limit then return end
