@@ -11,6 +11,7 @@
 # make test-consumers  exports, as the programs see them that read them
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
+# make screenshot the picture of a page that the README shows
 # make bench      what recording costs
 # make accuracy   how true the figures are
 # make install, uninstall    into PREFIX (and DESTDIR)
@@ -61,7 +62,7 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test test-public \
 	test-versions test-suites test-platforms test-consumers test-html \
-	test-browser torture bench accuracy install uninstall lint \
+	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-html deps-browser deps-platforms deps-lint \
 	deps-memcheck deps-fuzz
@@ -253,16 +254,22 @@ PAGE		= lua/cprof/html/*.js spec/page/*.mjs
 test-html: deps-html
 	@$(NPM)/.bin/eslint -c spec/page/eslint.config.mjs $(PAGE)
 	@$(NPM)/.bin/prettier --log-level=warn --check $(PAGE) \
-	  lua/cprof/html/style.css
+	  lua/cprof/html/style.css lua/cprof/html/page.html
 	@$(NODE_TEST) spec/page/layout.test.mjs
 
 # pages and screenshots stay in build/page and build/screenshots
-test-browser: deps-browser
+pages: deps-browser
 	@$(MAKE) --no-print-directory all
 	@mkdir -p $(B)/page
-	@$(PATHS) $(LUA) spec/page/pages.lua $(B)/page >$(B)/page/log 2>&1 || \
-	  { cat $(B)/page/log; exit 1; }
+	@$(PATHS) $(LUA) spec/page/pages.lua $(B)/page \
+	  >$(B)/page/log 2>&1 || { cat $(B)/page/log; exit 1; }
+
+test-browser: pages
 	@CPROF_BUILD="$(CURDIR)/$(B)" $(NODE_TEST) spec/page/browser.test.mjs
+
+screenshot: pages
+	@CPROF_BUILD="$(CURDIR)/$(B)" node spec/page/screenshot.mjs luacheck \
+	  spec/page/overview.png
 
 bench: deps-test
 	@$(MAKE) --no-print-directory all $(SUPPORT)

@@ -308,6 +308,7 @@ build = {
       ["cprof.html.model"] = "lua/cprof/html/model.js",
       ["cprof.html.overview"] = "lua/cprof/html/overview.js",
       ["cprof.html.page"] = "lua/cprof/html/page.html",
+      ["cprof.html.samples"] = "lua/cprof/html/samples.js",
       ["cprof.html.search"] = "lua/cprof/html/search.js",
       ["cprof.html.shell"] = "lua/cprof/html/shell.js",
       ["cprof.html.source"] = "lua/cprof/html/source.js",

@@ -131,6 +131,64 @@ describe("a page", function()
     end
   end)
 
+  it("has samples in the place of calls, and what they can tell", function()
+    local p = helper.record(function()
+      local ends = os.clock() + 0.1
+      while os.clock() < ends do leaf(1000) end
+    end, { mode = "sample" })
+    assert.is_true(p.samples > 5)
+    local header, trees = page.data((text(p)))
+    assert.equal("ns", header.unit)
+    assert.equal(p.samples, header.samples.n)
+    assert.equal(p.samples, sum(trees[1].calls))
+    assert.equal(p.program_ns, sum(trees[1].self))
+    assert.is_truthy(p:report():gsub("%s+", " "):find(
+      header.samples.told:gsub("%s+", " "), 1, true))
+    local f, i = helper.find(p, leaf), row_of(header, "leaf")
+    assert.equal(f.self_samples, header.functions.calls[i])
+    assert.equal(f.total_samples, header.functions.samples[i])
+    assert.equal(f.self_ns, header.functions.self[i])
+    local source, parts = nil, 0
+    for _, s in ipairs(header.sources) do
+      if s.place == "spec/html_spec.lua" then source = s end
+    end
+    local own = p.lines["@spec/html_spec.lua"]
+    for k, n in ipairs(source.lines.n) do
+      assert.equal(own[n].self_ns, source.lines.self[k])
+    end
+    assert.is_true(sum(source.lines.self) > 0)
+    assert.is_nil(source.branches)
+    if p.meta.internals ~= "direct" then return end
+    for k = 5, #source.expressions, 5 do
+      parts = parts + source.expressions[k]
+    end
+    assert.is_true(parts > 0 and parts <= sum(source.lines.self))
+  end)
+
+  it("compares samples with calls, each by what it has", function()
+    local dir <close> = command.folder()
+    local p = helper.record(function()
+      local ends = os.clock() + 0.05
+      while os.clock() < ends do leaf(1000) end
+    end, { mode = "sample" })
+    assert(called:save(dir:file "called.cprof"))
+    assert(p:save(dir:file "sampled.cprof"))
+    for _, pair in ipairs { { "called", "sampled", p.samples },
+      { "sampled", "called" }, { "sampled", "sampled", p.samples } } do
+      local _, err, status = command.cprof("html", "-o", dir:file "x.html",
+        "--diff", dir:file(pair[1] .. ".cprof"),
+        dir:file(pair[2] .. ".cprof"))
+      assert.equal(0, status, err)
+      local header, trees = page.data(command.read(dir:file "x.html"))
+      assert.equal(pair[3], header.samples and header.samples.n)
+      assert.equal(pair[1] == "sampled" and p.samples or nil,
+        header.before.samples)
+      local before = trees[header.before.tree + 1]
+      assert.equal(pair[1] == "sampled" and p.samples or
+        sum(header.before.calls), sum(before.calls))
+    end
+  end)
+
   it("has the lines, and the text as it was", function()
     local header = page.data((text(lined)))
     local source

@@ -159,6 +159,26 @@ describe("cprof join", function()
 end)
 
 describe("cprof run --both", function()
+  it("leaves the user's files alone, and samples the second run only",
+    function()
+      local dir <close> = command.folder()
+      dir:file("o.cprof.counts", "mine")
+      dir:file("o.cprof.times", "mine")
+      local to = dir:file "o.cprof"
+      for _, sample in ipairs { "--sample", "--sample=500" } do
+        local _, err, status = command.cprof("run", "--both", "--quiet",
+          sample, "-o" .. to, "-e",
+          "for i = 1, 2e4 do string.rep('x', 1e4) end")
+        assert.equal(0, status, err)
+        assert.equal("", err)
+        local p = assert(profiler.load(to))
+        assert.is_true(helper.named(p, "string.rep").calls == 2e4)
+        os.remove(to)
+      end
+      assert.equal("mine", command.read(dir:file "o.cprof.counts"))
+      assert.equal("mine", command.read(dir:file "o.cprof.times"))
+    end)
+
   it("runs the program twice and joins what it recorded", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program .. [[

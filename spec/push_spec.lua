@@ -167,6 +167,55 @@ describe("cprof push", function()
     assert.equal(tonumber(files) + 1, #requests)
   end)
 
+  it("sends a name again for another recording, and marks no file that " ..
+    "cannot be read", function()
+      local dir <close> = command.folder()
+      os.execute("mkdir " .. q(dir:file "runs"))
+      record(dir, "runs/a.cprof")
+      record(dir, "b")
+      dir:file("runs/bad.cprof", "no profile")
+      local out, err, requests = served(dir, "200", ([[
+        cprof push --url $url --name x%s--watch runs & push=$!
+        for i in $(seq 100); do [ -e runs/.cprof-pushed ] || sleep 0.1; done
+        mv b runs/a.cprof; sleep 2.5
+        kill -TERM $push $(pgrep -P $push)
+        cut -f 1 runs/.cprof-pushed]]):format(quick))
+      assert.equal("a.cprof\n", out, err)
+      assert.equal(2, #requests, err)
+      assert.equal(1, select(2, err:gsub("push: bad%.cprof: ", "")), err)
+    end)
+
+  it("sends what was kept to its own server only", function()
+    local dir <close> = command.folder()
+    record(dir, "1.cprof")
+    os.execute("mkdir -m 700 " .. q(dir:file "kept"))
+    dir:file("kept/000000000001-0000000001-000001.push",
+      "http://127.0.0.1:1/ingest?a\ntext/plain\nx")
+    local out, err, requests = served(dir, "200", "cprof push --url $url " ..
+      "--name x --queue kept --retries 0 1.cprof; echo $?; ls kept; " ..
+      "chmod 777 kept; cprof push --url $url --name x --queue kept " ..
+      "1.cprof; echo $?")
+    assert.equal("0\n000000000001-0000000001-000001.push\n2\n", out, err)
+    assert.equal(1, #requests)
+    assert.is_truthy(err:find("the queue must be a folder of yours", 1,
+      true), err)
+  end)
+
+  it("checks the certificate of an https server", function()
+    local post = require "cprof.command.post"
+    local asked
+    package.loaded["ssl.https"] = { request = function(t)
+      asked = t
+      return 1, 200
+    end }
+    local request = { url = "https://x/", type = "text/plain", body = "" }
+    assert.is_true(post.send(request, {}, 1, "/ca.crt"))
+    assert.same({ "peer", "/ca.crt" }, { asked.verify, asked.cafile })
+    assert.is_true(post.send(request, {}, 1, false))
+    package.loaded["ssl.https"] = nil
+    assert.same({ "none" }, { asked.verify, asked.cafile })
+  end)
+
   it("says what is wrong", function()
     local dir <close> = command.folder()
     local path = record(dir, "x.cprof")
@@ -174,6 +223,8 @@ describe("cprof push", function()
     for _, words in ipairs {
       { "mode count has no times", "--url=http://x", "--name=a", counts },
       { "must begin with http", "--url=x", "--name=a", path },
+      { "neither spaces nor", "--url=http://x/a b", "--name=a", path },
+      { "neither spaces nor", "--url=http://x\r\nA: b", "--name=a", path },
       { "must be APP or", "--url=http://x", "--name=a{", path },
       { "name a FILE", "--url=http://x", "--name=a" },
       { "goes with no FILE", "--url=http://x", "--name=a", "--watch=.", path },

@@ -208,6 +208,30 @@ describe("mode sample", function()
     near(3 / 4, b, 0.15, "heavy")
   end)
 
+  it("has a row for coroutines that a host resumes", function()
+    local S = host.state()
+    local started = S:run [[
+      profiler = require "cprof"
+      profiler.start { mode = "sample", clock = "cpu" }
+      return "started"]]
+    assert.equal("started", started)
+    local resumed = S:resume [[
+      local clock = os.clock
+      local from = clock()
+      repeat for i = 1, 1000 do local s = i % 7 end until clock() - from > 0.5]]
+    assert.equal(0, resumed)
+    local share = S:run [[
+      profiler.stop()
+      local p = profiler.snapshot()
+      for _, f in ipairs(p.functions) do
+        if f.title == "(coroutine, not sampled)" then
+          return f.total_samples / p.samples
+        end
+      end]]
+    S:close()
+    assert.is_true((tonumber(share) or 0) > 0.7, share)
+  end)
+
   it("counts time in which a function waits by the wall clock", function()
     local function wait() host.sleep(0.3) end
     local p = sample(wait, { clock = "wall" })
@@ -392,6 +416,35 @@ describe("a program that is sampled", function()
     assert.is_nil(debug.gethook())
   end)
 
+  it("keeps a hook that it was about to set at a tick", function()
+    local function hook() end
+    debug.sethook(hook, "l")
+    profiler.start { mode = "sample", rate = 1000 }
+    host.tear(1, 0)
+    local f, mask, count = debug.gethook()
+    debug.sethook(hook, "c")
+    host.tear(1 << 3, 1000000)
+    local f2, mask2, count2 = debug.gethook()
+    profiler.stop()
+    assert.same({ hook, "c", 0 }, { f, mask, count })
+    assert.same({ hook, "", 1000000 }, { f2, mask2, count2 })
+  end)
+
+  it("is sampled on where it was about to take its hook away at a tick",
+    function()
+      profiler.start { mode = "sample", rate = 1000 }
+      host.tear(1 << 3, 1 << 30)
+      local function one()
+        local s = 0
+        for i = 1, slow and 3e7 or 1e8 do s = s + i end
+        return s
+      end
+      one()
+      profiler.stop()
+      local p = profiler.snapshot()
+      assert.is_true(shares(p, one) > 0.5, (shares(p, one)))
+    end)
+
   it("keeps a handler of its own for the signal", function()
     local out = helper.run [[
       local profiler = require "cprof"
@@ -408,6 +461,36 @@ describe("a program that is sampled", function()
       assert(host.handle())
       print "good"]]
     assert.equal("good\n", out)
+  end)
+
+  it("ends the recording when it takes the signal", function()
+    local out = helper.run [[
+      local profiler = require "cprof"
+      local host = require "spec_host"
+      local SIGPROF <const> = 27
+      profiler.start { mode = "sample", rate = 1000 }
+      local t = os.clock()
+      while os.clock() - t < 0.1 do end
+      host.handle(SIGPROF)
+      profiler.stop()
+      local text = profiler.snapshot():report()
+      print((text:match "recording ended early[^\n]*"))]]
+    assert.matches("took the signal", out)
+  end)
+
+  it("gives its children none of the descriptors", function()
+    local function list()
+      local file = assert(io.popen "ls /proc/self/fd 2>/dev/null")
+      local text = file:read "a"
+      file:close()
+      return text
+    end
+    local state = host.state()
+    local bare = list()
+    state:run [[require("cprof").start { mode = "sample" }]]
+    local text = list()
+    state:close()
+    assert.equal(bare, text)
   end)
 
   it("can end in any way", function()

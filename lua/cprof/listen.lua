@@ -27,7 +27,7 @@ end
 local function default_file()
   state.number = state.number + 1
   return filename.expand(absolute(state.options.file or
-    "cprof-%p-%t.cprof", state.here), state.number)
+    "cprof-%p-%t-%n.cprof", state.here), state.number)
 end
 
 local function tell(fields)

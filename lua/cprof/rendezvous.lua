@@ -68,12 +68,6 @@ function rendezvous.hold(folder, pid, fields)
   return core.hold(rendezvous.path(folder, pid, "listen"), encode(fields))
 end
 
----Does the process still listen? Programs that have been replaced by another
----one do not, and must not get the signal.
-local function listens(folder, pid)
-  return core.holder(rendezvous.path(folder, pid, "listen")) == pid
-end
-
 ---Removes all files of a program.
 function rendezvous.clear(folder, pid)
   for _, what in ipairs { "listen", "request", "answer", "refusal" } do
@@ -89,13 +83,14 @@ end
 ---@field answer table<string, string>   what it records, or recorded last
 ---@field refusal table<string, string>  why it did not
 
--- what a process has left, or does
+-- What a process has left, or does. Programs that have been replaced by
+-- another one do not listen, and must not get the signal. One in another
+-- namespace holds its file by another number.
 local function look(folder, pid)
+  local holder = core.holder(rendezvous.path(folder, pid, "listen"))
+  if not holder then rendezvous.clear(folder, pid) end
   local fields = rendezvous.read(folder, pid, "listen")
-  if not fields or not listens(folder, pid) then
-    rendezvous.clear(folder, pid)
-    return nil
-  end
+  if holder ~= pid or not fields then return nil end
   return { pid = pid, folder = folder, script = fields.script or "",
     signal = fields.signal or "",
     answer = rendezvous.read(folder, pid, "answer") or {},

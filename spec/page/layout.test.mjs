@@ -1,17 +1,29 @@
 // What the page computes, without a browser.
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 globalThis.location = { hash: "" };
 
-const from = (name) => import(`../../lua/cprof/html/${name}.js`);
+// Node.js before 22 has to be told that files *.js are modules
+const modules = mkdtempSync(join(tmpdir(), "cprof-"));
+const html = fileURLToPath(new URL("../../lua/cprof/html", import.meta.url));
+cpSync(html, modules, { recursive: true });
+writeFileSync(join(modules, "package.json"), '{ "type": "module" }');
+after(() => rmSync(modules, { recursive: true }));
+
+const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
 const trees = await from("tree");
 const { count, percent, short, signed, tail, time } = await from("format");
 const { matcher } = await from("search");
 const { beside, coverage, hot } = await from("lines");
+const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { span } = await from("model");
@@ -103,7 +115,8 @@ describe("a tree", () => {
   });
 
   it("counts recursion once in totals of functions", () => {
-    const { calls, self, total } = trees.perFunction(recursive(), 4);
+    const { calls, self, total, samples } = trees.perFunction(recursive(), 4);
+    assert.deepEqual([...samples], [9, 6, 5, 3]);
     assert.deepEqual([...calls], [1, 4, 1, 3]);
     assert.deepEqual([...self], [1, 15, 20, 64]);
     assert.deepEqual([...total], [100, 39, 29, 64]);
@@ -134,6 +147,11 @@ describe("a tree", () => {
     assert.equal(t.total[0], 64);
     assert.deepEqual([...t.func], [c, a, b, a]);
     assert.deepEqual([...t.self], [60, 0, 0, 4]);
+    // so that callers are as wide as what they call it for
+    assert.deepEqual([...t.calls], [2, 0, 0, 1]);
+    assert.equal(trees.layout(t, t.calls).weight[0], 3);
+    const all = recursive().below();
+    assert.equal(trees.callers(recursive(), a, 4, all).below()[0], 6);
   });
 
   it("keeps its sum where recursion is merged or nodes are left out", () => {
@@ -255,6 +273,35 @@ describe("a flame graph", () => {
     assert.equal(trees.forked(trees.layout(t, t.self)), 1);
     const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
     assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
+  });
+});
+
+describe("samples", () => {
+  it("tell a share as well as the farther end of Wilson's interval", () => {
+    const near = (x, y) => assert.ok(Math.abs(x - y) < 0.0005, `${x} ${y}`);
+    // 50 of 100: 40.4 to 59.6 %; 10 of 100: 5.5 to 17.4 %; none: to 3.7 %
+    near(interval(0.5, 100), 0.0962);
+    near(interval(0.1, 100), 0.0744);
+    near(interval(0, 100), 0.037);
+    assert.equal(interval(0.5, 0), 1);
+    assert.equal(interval(2, 100), interval(1, 100));
+  });
+
+  it("of two profiles are as uncertain as both", () => {
+    const one = interval(0.5, 100) * 20;
+    assert.equal(uncertain([10, 20, 100], [3, 9, undefined]), one);
+    assert.equal(uncertain([10, 20, 100], [10, 20, 100]), one * Math.SQRT2);
+    assert.equal(uncertain([1, 2, undefined], [3, 4, undefined]), 0);
+  });
+
+  it("have callers and callees whose samples add up", () => {
+    const t = random(5000, 30);
+    const { calls, samples } = trees.perFunction(t, 30);
+    for (let f = 1; f < 4; f++) {
+      const near = trees.neighbours(t, f, t.below());
+      assert.equal(sum(near.callers, "total"), samples[f]);
+      assert.equal(sum(near.callees, "total") + calls[f], samples[f]);
+    }
   });
 });
 

@@ -2,6 +2,7 @@
 
 local profiler = require "cprof"
 local core = require "cprof.core"
+local join = require "cprof.join"
 
 local folder = assert(arg[1], "name a folder")
 
@@ -43,14 +44,26 @@ local function game()
       burn(150000)
     end
   end
-  return record({ slow_frames = { budget_ms = 0.5 }, history = "full" },
-    function()
-      for i = 1, 60 do
-        update(300)
-        draw(i % 20 == 0)
-        profiler.frame()
-      end
-    end)
+  -- a busy machine makes no frame slow by the clock of the CPU
+  return record({ slow_frames = { budget_ms = 0.5 }, history = "full",
+    clock = "cpu" }, function()
+    for i = 1, 60 do
+      update(300)
+      draw(i % 20 == 0)
+      profiler.frame()
+    end
+  end)
+end
+
+-- lines that are wider than any window
+local function long()
+  local path = folder .. "/long.lua"
+  local file = assert(io.open(path, "w"))
+  file:write("local n = 0\nfor i = 1, 1000 do n = n + i end ",
+    ("n = n + 1 "):rep(2000), "\nfor i = 1, 1000 do\n  n = n + i\nend\n")
+  file:close()
+  local chunk = assert(loadfile(path))
+  return record({ mode = "line" }, function() chunk() end)
 end
 
 local function coroutines()
@@ -114,9 +127,14 @@ end
 
 local lined = luacheck("luacheck", "--lines")
 write("luacheck", lined)
-write("called", luacheck("called", ""))
+local called = luacheck("called", "")
+write("called", called)
+local sampled = luacheck("sampled", "--sample=2000")
+write("sampled", sampled)
+write("joined", assert(join.profiles(called, sampled)))
 write("game", game())
 write("coroutines", coroutines())
+write("long", long())
 write("hostile", named())
 local large = million()
 print(("million: %d nodes"):format(#large.nodes))
@@ -129,7 +147,7 @@ end
 local function edited(name, text)
   local chunk = assert(load(text, "@edited.lua"))
   local path = ("%s/%s.cprof"):format(folder, name)
-  assert(record({}, function() chunk(burn) end):save(path))
+  assert(record({ clock = "cpu" }, function() chunk(burn) end):save(path))
   return path
 end
 
@@ -137,13 +155,18 @@ local before = edited("before", [[
   local burn = ...
   local function old() burn(50000) end
   local function both() burn(50000) end
-  local function other() for _ = 1, 10 do burn(10) end end
+  local function other() for _ = 1, 1000 do burn(10) end end
   old() both() other()]])
 local after = edited("after", [[
   local burn = ...
   local function both() burn(200000) end
-  local function other() for _ = 1, 30 do burn(10) end end
+  local function other() for _ = 1, 9000 do burn(10) end end
   local function fresh() for _ = 1, 3 do burn(90000) end end
   both() other() fresh()]])
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
+
+-- two runs of one program, of which one is sampled
+assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/sampled-diff.html' " ..
+  "--diff '%s/called.cprof' '%s/sampled.cprof' 2>&1"):format(arg[-1], folder,
+  folder, folder)))

@@ -5,7 +5,7 @@ export default async function* reporter(source) {
   let failed = 0;
   for await (const { type, data } of source) {
     if (type === "test:diagnostic" || data.skip !== undefined) continue;
-    if (type === "test:stdout") yield data.message;
+    if (type === "test:stdout" || type === "test:stderr") yield data.message;
     if (type === "test:pass" && data.details.type !== "suite") passed++;
     if (type === "test:fail" && data.details.type !== "suite") {
       failed++;

@@ -278,6 +278,23 @@ static int state_run (lua_State *L) {
 }
 
 
+static const char state_resume_kept = 0;	/* address: key */
+
+/* code: runs it in a coroutine that C resumes; how that ended */
+static int state_resume (lua_State *L) {
+  lua_State **box = luaL_checkudata(L, 1, "host.state");
+  lua_State *co = lua_newthread(*box);
+  int results, status = luaL_loadstring(co, luaL_checkstring(L, 2));
+  if (status == LUA_OK) {
+    lua_rawsetp(*box, LUA_REGISTRYINDEX, &state_resume_kept);
+    status = lua_resume(co, NULL, 0, &results);
+  }
+  lua_settop(*box, 0);
+  lua_pushinteger(L, status);
+  return 1;
+}
+
+
 typedef struct Run {
   lua_State *S;
   const char *code;
@@ -526,6 +543,21 @@ static int host_exec (lua_State *L) {
 }
 
 
+/*
+** mask, count: as soon as another hook is set, by a signal, it sets these
+** for it, as 'lua_sethook' does that was interrupted halfway
+*/
+static int host_tear (lua_State *L) {
+  lua_Hook before = lua_gethook(L);
+  time_t ends = time(NULL) + 20;
+  while (*(lua_Hook volatile *)&before == lua_gethook(L))
+    if (time(NULL) > ends) return luaL_error(L, "no hook was set");
+  lua_sethook(L, lua_gethook(L), (int)luaL_checkinteger(L, 1),
+              (int)luaL_checkinteger(L, 2));
+  return 0;
+}
+
+
 /* returns what it is given */
 static int host_echo (lua_State *L) {
   return lua_gettop(L);
@@ -623,7 +655,7 @@ static int host_userdata (lua_State *L) {
 int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
-    {"run", state_run}, {"elsewhere", state_elsewhere},
+    {"run", state_run}, {"resume", state_resume}, {"elsewhere", state_elsewhere},
     {"start", state_start}, {"control", state_control},
     {"report", state_report}, {"file", state_file}, {"host", state_host},
     {"early", state_early}, {"view", state_view},
@@ -643,6 +675,7 @@ int luaopen_spec_host (lua_State *L) {
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
     {"nameless", host_nameless}, {"exec", host_exec},
+    {"tear", host_tear},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

@@ -7,6 +7,7 @@
 #include "base/probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -18,6 +19,8 @@
 int probe_open (MemoryProbe *p) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   p->read = ends[0];
   p->write = ends[1];
   p->process = platform_process();
@@ -29,6 +32,13 @@ int probe_open (MemoryProbe *p) {
 void probe_close (const MemoryProbe *p) {
   close(p->read);
   close(p->write);
+}
+
+
+/* Not so in the child of a fork, which shares the pipe. */
+static int probe_isours (const MemoryProbe *p) {
+  return p->generation == platform_generation() &&
+         p->process == (long)getpid();
 }
 
 
@@ -60,7 +70,8 @@ int probe_copy (const MemoryProbe *p, const void *at, void *to,
   if (size > PROBE_MOST) return 0;
   readable = probe_self(p, at, to, size);
   if (readable >= 0) return readable;
-  return write(p->write, at, size) == (ssize_t)size &&
+  return probe_isours(p) &&
+         write(p->write, at, size) == (ssize_t)size &&
          read(p->read, to, size) == (ssize_t)size;
 }
 

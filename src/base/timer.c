@@ -107,6 +107,14 @@ static int timer_handles (const struct sigaction *a) {
 }
 
 
+int timer_lost (int timer) {
+  struct sigaction a;
+  const Timer *t = &timers[timer];
+  return t->generation == platform_generation() &&
+         sigaction(t->signal, NULL, &a) == 0 && !timer_handles(&a);
+}
+
+
 /* Is there no handler of the program's? */
 static int timer_free (int sig) {
   struct sigaction a;
@@ -137,7 +145,7 @@ static int timer_choose (void) {
 
 
 static int timer_install (void) {
-  struct sigaction a;
+  struct sigaction a, before;
   int sig = timer_users > 0 && timer_free(timer_signal) ? timer_signal
                                                         : timer_choose();
   if (sig == 0) return 0;
@@ -146,7 +154,9 @@ static int timer_install (void) {
   a.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&a.sa_mask);
   if (timer_users > 0 && sig == timer_signal) return sig;
-  if (sigaction(sig, &a, &timer_before) != 0) return 0;
+  if (sigaction(sig, &a, &before) != 0) return 0;
+  /* ours is left there where another thread has ended the last timer */
+  if (!timer_handles(&before)) timer_before = before;
   timer_signal = sig;
   return sig;
 }

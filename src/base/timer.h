@@ -41,6 +41,9 @@ CPROF_I void timer_end (int timer);
 */
 CPROF_I void timer_forked (void);
 
+/* Has the program taken the signal since, so that no tick comes any more? */
+CPROF_I int timer_lost (int timer);
+
 /* Is this the thread, and the process, that began it? */
 CPROF_I int timer_ishere (int timer);
 

@@ -64,7 +64,8 @@ static int mapped_grow (MappedFile *f, size_t least) {
 }
 
 
-FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner, size_t size) {
+FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
+                         size_t size) {
   FormatHeader *h = mapped_header(f);
   size_t from = (size_t)h->units * FORMAT_UNIT, to;
   FileBlock *b;

@@ -215,7 +215,8 @@ static void proof_status (Proof *x, lua_State *L) {
   if (lua_resume(co, L, 0, &results) != LUA_YIELD) x->unfound = 1;
   for (at = 10; at <= 11; at++)
     if (x->at.status & (size_t)1 << at && bytes[at] == LUA_YIELD) break;
-  if (at > 11 || bytes[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_THREAD))
+  if (at > 11 ||
+      bytes[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_THREAD))
     x->unfound = 1;
   x->at.status = at;
   lua_pop(L, 1);
@@ -229,16 +230,21 @@ static void proof_nohook (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* Runs the function on top of L, and sees which number goes down. */
+/*
+** Runs the function on top of L, and sees which number goes down. What lies
+** before the end of the base need not be initialised.
+*/
 static void proof_count (Proof *x, lua_State *L) {
   const char *bytes = (const char *)(const void *)L;
-  size_t at, found[8] = {0};
+  size_t at, found[2] = {0, 0};
   unsigned n = 0, left = 0;
   int value;
+  if (x->unfound) return;
   lua_sethook(L, proof_nohook, LUA_MASKCOUNT, COUNT_UNLIKELY);
-  for (at = 0; at < STATE_MOST; at += sizeof value) {
+  for (at = x->at.base + INTERNALS_MARKS + 8; at < STATE_MOST && n < 2;
+       at += sizeof value) {
     memcpy(&value, bytes + at, sizeof value);
-    if (value == COUNT_UNLIKELY && n < 8) found[n++] = at;
+    if (value == COUNT_UNLIKELY) found[n++] = at;
   }
   lua_call(L, 0, 0);
   while (n > 0) {
@@ -279,7 +285,8 @@ static void proof_hook (lua_State *L, lua_Debug *ar) {
 static int proof_enough (const Proof *x) {
   return !x->failed && x->lua >= PROOF_LEAST && x->c >= PROOF_LEAST &&
          x->closures >= PROOF_LEAST && x->threads >= PROOF_LEAST &&
-         x->tails >= PROOF_LEAST && x->callers >= PROOF_LEAST && x->instructions >= PROOF_LEAST &&
+         x->tails >= PROOF_LEAST && x->callers >= PROOF_LEAST &&
+         x->instructions >= PROOF_LEAST &&
          x->instruction + 1 == x->size;
 }
 

@@ -19,6 +19,7 @@
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/running.h"
+#include "record/sample.h"
 
 
 #define LISTENER	"cprof.listener"
@@ -26,7 +27,7 @@
 /* address: the key in the registry of the function that is called */
 static const char LISTEN = 0;
 
-/* The hook of a coroutine from before ours was set. */
+/* The program's own hook in a coroutine, from before ours was set. */
 typedef struct ListenHook {
   lua_State *L;		/* NULL: the slot is free */
   lua_Hook hook;
@@ -50,6 +51,7 @@ typedef struct Listener {
   Running running;
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
+  int oldest;	/* of these; a coroutine may never have its event */
 } Listener;
 
 static Listener listener;
@@ -58,6 +60,9 @@ static Listener listener;
 /* {======================================================
 ** The hook
 ** ======================================================= */
+
+static void listen_event (lua_State *L, lua_Debug *ar);
+
 
 static ListenHook *listen_slot (const lua_State *L) {
   int i;
@@ -76,22 +81,38 @@ static void listen_inherited (lua_State *L) {
 
 
 /*
-** Gives L its own hook back. Where the recorder's is there meanwhile, ours
-** is what it took for the program's.
+** Gives L its own hook back: the program's, or the recorder's. Where the
+** recorder's is there meanwhile, ours is what it took for the program's.
+** Returns the program's, with none in it where that is not known.
 */
-static void listen_takeoff (lua_State *L, lua_Hook ours) {
-  static const ListenHook none = ZEROS;
-  ListenHook *slot = listen_slot(L);
-  const ListenHook *was = slot != NULL ? slot : &none;
-  if (lua_gethook(L) == ours) {
-    lua_sethook(L, was->hook, was->mask, was->count);
-    if (was->mask & LUA_MASKCOUNT && listener.running.at != NULL)
-      internals_setcount(L, listener.running.at, was->left);
-    if (slot == NULL) listen_inherited(L);
-  }
-  else if (attach_is(L))
-    attach_own(recorder_get(L), L, was->hook, was->mask, was->count);
+static ListenHook listen_takeoff (lua_State *L) {
+  ListenHook none = ZEROS, *slot = listen_slot(L);
+  ListenHook was = slot != NULL ? *slot : none;
   if (slot != NULL) slot->L = NULL;
+  if (lua_gethook(L) != listen_event) {
+    if (attach_is(L))
+      attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
+  }
+  else if (was.hook != NULL) {
+    lua_sethook(L, was.hook, was.mask, was.count);
+    if (was.mask & LUA_MASKCOUNT && listener.running.at != NULL)
+      internals_setcount(L, listener.running.at, was.left);
+  }
+  else if (!attach_back(recorder_get(L), L)) listen_inherited(L);
+  return was;
+}
+
+
+/* The program's hook has its event where it was behind the recorder's. */
+static void listen_pass (const ListenHook *was, lua_State *L,
+                         lua_Debug *ar) {
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int top = lua_gettop(L);
+  if (was->hook == NULL || event == LUA_HOOKCOUNT ||
+      !(was->mask & (1 << event)))
+    return;
+  was->hook(L, ar);
+  lua_settop(L, top);
 }
 
 
@@ -109,13 +130,14 @@ static void listen_tell (lua_State *L, const char *what) {
 */
 static void listen_event (lua_State *L, lua_Debug *ar) {
   lua_State *main = listener.main;
-  int asked;
-  listen_takeoff(L, listen_event);
-  if (lua_gethook(L) != listen_event) attach_pass(L, ar);
+  int asked, alone = lua_gethook(L) == listen_event;
+  ListenHook was = listen_takeoff(L);
+  if (alone) attach_pass(L, ar);
+  else listen_pass(&was, L, ar);  /* the recorder has had it */
   asked = listener.asked;
   if (asked == 0 || main == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
   listener.asked = 0;
-  if (lua_gethook(main) == listen_event) listen_takeoff(main, listen_event);
+  if (lua_gethook(main) == listen_event) listen_takeoff(main);
   if (asked & LISTEN_ALARM) listen_tell(L, "alarm");
   if (asked & LISTEN_REQUEST) listen_tell(L, "request");
   if (asked & LISTEN_SIGNAL) listen_tell(L, "signal");
@@ -131,37 +153,56 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
 ** touches 'listener', which is written elsewhere only while the handler is
 ** not installed or by the hook, which runs in the same thread; hot_current,
 ** a thread-local pointer to a struct that outlives its use here; what
-** running.h says; and calls lua_gethook and lua_sethook, which Lua allows
-** in a handler, for coroutines that cannot have been collected.
+** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
+** which Lua allows in a handler, for coroutines that are not collected.
 ** ======================================================= */
 
 /*
 ** The coroutine that runs, as far as is known. What a host has resumed
-** itself is known while it is recorded.
+** itself is known while it is recorded, and may have been collected since.
 */
-static lua_State *listen_running (const lua_State *main) {
-  const Hot *h = hot_current;
-  if (h->recorder != NULL && h->recorder->main == main && h->L != NULL)
-    return h->L;
+static lua_State *listen_running (const Recorder *r) {
+  if (r != NULL && r->hot->L != NULL &&
+      running_is(&listener.running, r->hot->L))
+    return r->hot->L;
   return running_find(&listener.running);
 }
 
 
-static void listen_set (lua_State *L) {
+/* Keeps a hook of the program's; the oldest one makes room. */
+static void listen_keep (lua_State *L, lua_Hook hook) {
   ListenHook *slot = listen_slot(L);
-  lua_Hook hook = lua_gethook(L);
-  if (hook != listen_event) {
-    if (slot == NULL) slot = listen_slot(NULL);
-    if (slot == NULL) return;
-    slot->hook = hook;
-    slot->mask = lua_gethookmask(L);
-    slot->count = lua_gethookcount(L);
-    if (listener.running.at != NULL)
-      slot->left = internals_count(L, listener.running.at);
-    slot->L = L;
+  if (hook == NULL || attach_is(L)) {
+    if (slot != NULL) slot->L = NULL;
+    return;
   }
+  if (slot == NULL) slot = listen_slot(NULL);
+  if (slot == NULL) {
+    slot = &listener.hooks[listener.oldest];
+    listener.oldest = (listener.oldest + 1) % LISTEN_HOOKS;
+  }
+  slot->hook = hook;
+  slot->mask = lua_gethookmask(L);
+  slot->count = lua_gethookcount(L);
+  if (listener.running.at != NULL)
+    slot->left = internals_count(L, listener.running.at);
+  slot->L = L;
+}
+
+
+static void listen_set (Recorder *r, lua_State *L) {
+  sample_hold(r, L);
+  if (lua_gethook(L) != listen_event) listen_keep(L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
+  sample_release(r);
+}
+
+
+/* The recorder of the state that listens, if this thread records it. */
+static Recorder *listen_recorder (const lua_State *main) {
+  Recorder *r = hot_current->recorder;
+  return r != NULL && r->main == main ? r : NULL;
 }
 
 
@@ -175,6 +216,7 @@ static int listen_elsewhere (void) {
 static void listen_handle (int number, siginfo_t *info, void *context) {
   int error = errno;
   lua_State *main = listener.main, *running;
+  Recorder *r;
   (void)context;
   if (main == NULL) return;
   if (info->si_code == SI_TIMER) listener.asked |= LISTEN_ALARM;
@@ -183,9 +225,10 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
   /* else it was passed on, see below */
   if (listen_elsewhere()) pthread_kill(listener.thread, number);
   else {
-    running = listen_running(main);
-    listen_set(running);
-    if (running != main) listen_set(main);
+    r = listen_recorder(main);
+    running = listen_running(r);
+    listen_set(r, running);
+    if (running != main) listen_set(r, main);
   }
   errno = error;
 }

@@ -75,6 +75,16 @@ static int private_folders (lua_State *L) {
 }
 
 
+/* path -> is it a folder of this user's, which nobody else can write to? */
+static int private_isown (lua_State *L) {
+  struct stat s;
+  lua_pushboolean(L, stat(luaL_checkstring(L, 1), &s) == 0 &&
+                     S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+                     (s.st_mode & 022) == 0);
+  return 1;
+}
+
+
 /* path -> list of the names in a folder, in order; or nil and a message */
 static int private_names (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
@@ -112,14 +122,14 @@ static int names_gc (lua_State *L) {
 
 /* path -> its text, if it is a file that only this user can write; or nil */
 static int private_read (lua_State *L) {
-  char text[PRIVATE_MOST];
+  const char *path = luaL_checkstring(L, 1);
+  char *text = cast(char *, lua_newuserdatauv(L, PRIVATE_MOST, 0));
   struct stat s;
   ssize_t n = -1;
-  int fd = open(luaL_checkstring(L, 1),
-                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return 0;
   if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && private_owned(&s))
-    n = read(fd, text, sizeof text);
+    n = read(fd, text, PRIVATE_MOST);
   close(fd);
   if (n < 0) return 0;
   lua_pushlstring(L, text, (size_t)n);
@@ -301,6 +311,7 @@ static int private_seconds (lua_State *L) {
 
 static const luaL_Reg private_list[] = {
   {"folders", private_folders},
+  {"isown", private_isown},
   {"filenames", private_names},
   {"private_read", private_read},
   {"private_write", private_write},

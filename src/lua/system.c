@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/format.h"
 #include "lua/private.h"
 #include "record/nogc.h"
 
@@ -61,6 +62,35 @@ static int system_islive (lua_State *L) {
   int fd = platform_openfile(luaL_checkstring(L, 1));
   lua_pushboolean(L, fd >= 0 && platform_locked(fd));
   if (fd >= 0) close(fd);
+  return 1;
+}
+
+
+/* A sum (FNV-1a) of all that the header of a complete file has. */
+static uint64_t system_sum (const FormatHeader *h) {
+  const unsigned char *p = (const unsigned char *)h;
+  uint64_t sum = UINT64_C(14695981039346656037);
+  size_t i;
+  for (i = 0; i < sizeof *h; i++)
+    sum = (sum ^ p[i]) * UINT64_C(1099511628211);
+  return sum;
+}
+
+
+/*
+** path -> what tells its recording from others: process, time and, for there
+** may be several in a second, a sum of its figures; nil: it is no profile
+*/
+static int system_recorded (lua_State *L) {
+  FormatHeader h;
+  int fd = platform_openfile(luaL_checkstring(L, 1)), ok;
+  if (fd < 0) return 0;
+  ok = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
+       memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0;
+  close(fd);
+  if (!ok) return 0;
+  lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
+                  (LUAI_UACINT)h.started_at, (LUAI_UACINT)(int64_t)system_sum(&h));
   return 1;
 }
 
@@ -204,6 +234,7 @@ static const luaL_Reg system_list[] = {
   {"process", system_process},
   {"special", system_special},
   {"islive", system_islive},
+  {"recorded", system_recorded},
   {"readfile", system_readfile},
   {"exiting", system_exiting},
   {"saying", system_saying},

@@ -97,6 +97,24 @@ void attach_restore (Recorder *r, lua_State *L) {
 }
 
 
+int attach_back (Recorder *r, lua_State *L) {
+  int running = r != NULL && r->state == STATE_RUNNING && !sample_on(r);
+  Stack *s = r != NULL ? stacks_find(&r->stacks, L) : NULL;
+  lua_Hook other = lua_gethook(L);
+  lua_sethook(L, NULL, 0, 0);
+  if (s != NULL && !(lua_checkstack(L, 2) && recorder_alive(r, L, s)))
+    s = NULL;
+  if (s == NULL) return !running;
+  if (s->hook == other) {  /* taken for the program's */
+    s->hook = NULL;
+    s->mask = 0;
+  }
+  if (running) attach_lines(r, s, attach_wantslines(r->hot, s));
+  else lua_sethook(L, s->hook, s->mask, s->count);
+  return 1;
+}
+
+
 /*
 ** A coroutine that was never seen has the hook from who made it; it may
 ** have the address of a dead one.

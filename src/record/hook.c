@@ -466,7 +466,8 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   }
   attach_release(r, L);
   f = lua_gethook(L);
-  if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
+  if (hook_is(f)) lua_sethook(L, NULL, 0, 0);
+  else if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
 }
 
 

@@ -16,6 +16,8 @@ static LentHook *lend_find (Lender *l, const lua_State *L) {
 static int lend_keep (Lender *l, lua_State *L, lua_Hook f) {
   LentHook *g = lend_find(l, L);
   int mask = lua_gethookmask(L);
+  /* the program is in the middle of setting it */
+  if ((f == NULL) != (mask == 0)) return 0;
   if (f == NULL) {
     if (g != NULL) g->L = NULL;
     return 1;
@@ -50,9 +52,55 @@ static void lend_replace (const Lender *l, lua_State *L, int mask) {
 }
 
 
-int lend_take (Lender *l, lua_State *L) {
+static int lend_counts (const Lender *l, const LentHook *g) {
+  return g->mask & LUA_MASKCOUNT && l->at != NULL;
+}
+
+
+/*
+** Where the program was in the middle of setting its hook when that was
+** kept, it has set the rest for ours.
+*/
+static void lend_correct (LentHook *g, lua_State *L) {
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  if (mask == (LEND_MASK | g->mask) &&
+      count == (g->mask & LUA_MASKCOUNT ? g->count : 1))
+    return;
+  g->mask = mask;
+  g->count = count;
+}
+
+
+/*
+** Our hook 'f' may no longer work: the program was about to take its own one
+** away or to set another, or Lua to forget that there is one.
+*/
+static void lend_again (Lender *l, lua_State *L, lua_Hook f) {
+  LentHook *g = lend_find(l, L);
+  int mask = lua_gethookmask(L), left;
+  if (mask == 0) {
+    if (g != NULL) g->L = NULL;
+    lua_sethook(L, l->alone, LEND_MASK, 1);
+    return;
+  }
+  if (g != NULL) lend_correct(g, L);
+  else if (f == l->chained) g = &l->last;
+  if (g == NULL || !(g->mask & LUA_MASKCOUNT))
+    lua_sethook(L, f, LEND_MASK | mask, 1);
+  else if (l->at != NULL) {
+    left = internals_count(L, l->at);
+    lua_sethook(L, f, LEND_MASK | mask, lua_gethookcount(L));
+    internals_setcount(L, l->at, left);
+  }
+}
+
+
+int lend_take (Lender *l, lua_State *L, int again) {
   lua_Hook f = lua_gethook(L);
-  if (lend_is(l, f)) return 0;
+  if (lend_is(l, f)) {
+    if (again || lua_gethookmask(L) == 0) lend_again(l, L, f);
+    return 0;
+  }
   if (!lend_keep(l, L, f)) return 1;
   if (f == NULL) lua_sethook(L, l->alone, LEND_MASK, 1);
   else lend_replace(l, L, lua_gethookmask(L));
@@ -72,8 +120,9 @@ lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar) {
   }
   own = *g;
   g->L = NULL;
-  left = own.mask & LUA_MASKCOUNT ? internals_count(L, l->at) : 0;
+  lend_correct(&own, L);
+  left = lend_counts(l, &own) ? internals_count(L, l->at) : 0;
   lua_sethook(L, own.hook, own.mask, own.count);
-  if (own.mask & LUA_MASKCOUNT) internals_setcount(L, l->at, left);
+  if (lend_counts(l, &own)) internals_setcount(L, l->at, left);
   return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
 }

@@ -32,9 +32,10 @@ static inline int lend_is (const Lender *l, lua_Hook f) {
 
 /*
 ** L gets our hook, if it can. May be called in a signal handler, as long as
-** L is a coroutine that runs. 0: it has that hook already.
+** L is a coroutine that runs. 0: it has that hook already; where 'again', it
+** is set once more, in case it no longer works.
 */
-CPROF_I int lend_take (Lender *l, lua_State *L);
+CPROF_I int lend_take (Lender *l, lua_State *L, int again);
 
 /*
 ** L gets the program's own hook back, or none. Returns it if it is to see

@@ -60,6 +60,11 @@ void pace_next (Pace *p) {
 }
 
 
+int pace_stuck (const Pace *p) {
+  return p->waited % PACE_PATIENCE == PACE_PATIENCE - 1;
+}
+
+
 void pace_made (Pace *p) {
   int rare = p->stands > 1;
   p->waited = 0;

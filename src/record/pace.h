@@ -38,6 +38,12 @@ CPROF_I void pace_forget (Pace *p);
 */
 CPROF_I void pace_next (Pace *p);
 
+/*
+** Have many ticks found the hook set, so that it may no longer work? May be
+** called in a signal handler.
+*/
+CPROF_I int pace_stuck (const Pace *p);
+
 /* A sample was made, so ticks are not rare any more. */
 CPROF_I void pace_made (Pace *p);
 

@@ -30,7 +30,7 @@ void running_end (Running *r) {
 
 
 /* Is it that function? Which one lies there is known as an address only. */
-static int running_is (const void *value, lua_CFunction f) {
+static int running_calls (const void *value, lua_CFunction f) {
   const void *address;
   memcpy(&address, &f, sizeof address);
   return value == address;
@@ -69,13 +69,13 @@ static lua_State *running_argument (const Running *r, const void *slots,
   unsigned char closure[RUNNING_CLOSURE];
   const void *value = internals_load(slots, 0);
   if (internals_tag(slots, 0) == INTERNALS_C &&
-      running_is(value, r->library.resume))
+      running_calls(value, r->library.resume))
     return internals_tag(slots, RUNNING_VALUE) == INTERNALS_THREAD
          ? running_state(internals_load(slots, RUNNING_VALUE)) : NULL;
   if (internals_tag(slots, 0) != INTERNALS_CLOSURE ||
       !running_copy(r, value, closure, sizeof closure, trusted) ||
-      !running_is(internals_load(closure, INTERNALS_CLOSURE_BODY),
-                  r->library.wrap) ||
+      !running_calls(internals_load(closure, INTERNALS_CLOSURE_BODY),
+                     r->library.wrap) ||
       internals_tag(closure, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
     return NULL;
   return running_state(internals_load(closure, INTERNALS_CLOSURE_UPVALUE));
@@ -108,6 +108,11 @@ static lua_State *running_resumed (const Running *r, const lua_State *L) {
 lua_State *running_awaited (const Running *r, const lua_State *L) {
   lua_State *co = running_first(r, L, 1);
   return co != L ? co : NULL;
+}
+
+
+int running_is (const Running *r, const lua_State *L) {
+  return L == r->main || (r->at != NULL && running_runs(r, L));
 }
 
 

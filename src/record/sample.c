@@ -64,7 +64,7 @@ static uint64_t sample_clock (const Sampler *s) {
 static void sample_arm (Sampler *s) {
   lua_State *L = s->walk.at != NULL ? running_find(&s->running)
                                     : s->recorder->main;
-  if (lend_take(&s->lender, L)) s->pace.waited = 0;
+  if (lend_take(&s->lender, L, pace_stuck(&s->pace))) s->pace.waited = 0;
   else s->pace.waited++;
 }
 
@@ -128,6 +128,13 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 }
 
 
+/* At an instruction, ticks that have waited saw others, if any. */
+static uint64_t sample_count (Sampler *s, const Unwound *x, uint64_t passed) {
+  uint64_t count = pace_count(&s->pace, passed);
+  return count > 1 && x->instructions != NULL ? 1 : count;
+}
+
+
 /* What runs in L is sampled. 0: out of memory. */
 static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Recorder *r = s->recorder;
@@ -146,7 +153,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   ok = unwind_look(&s->walk, L, ar, &x);
   if (ok) {
     sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, passed - spent,
-                  pace_count(&s->pace, passed));
+                  sample_count(s, &x, passed));
     overhead->self += spent;
   }
   pace_made(&s->pace);
@@ -227,6 +234,10 @@ int sample_settle (Recorder *r, lua_State *L) {
   }
   lua_settop(L, top);
   s->busy--;
+  if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
+    recorder_end(r, "the program took the signal that samples need");
+    ok = 0;
+  }
   return ok;
 }
 

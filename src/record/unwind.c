@@ -122,7 +122,11 @@ static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
 }
 
 
-/* The node of what was found by 'unwind_functions'. 0: out of memory. */
+/*
+** The node of what was found by 'unwind_functions'. 0: out of memory. Where
+** the main thread is at its base, the host runs, or a coroutine that it has
+** resumed.
+*/
 static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   uint32_t depth = 0, k, i;
   int same = 1;
@@ -138,7 +142,9 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
     }
   }
   s->levels = depth;
-  return 1;
+  if (s->count == 0)
+    x->node = callee_node(s->recorder->hot, x->node, FUNC_UNSAMPLED, 0);
+  return x->node != NULL;
 }
 
 
@@ -166,7 +172,7 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
     x->node = callee_node(h, x->node, c->is.func, 0);
     if (x->node == NULL) return 0;
   }
-  if (event == LUA_HOOKRET && c != NULL && c->is.flags & FRAME_RESUMES)
+  if (c == NULL || (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES))
     x->node = callee_node(h, x->node, FUNC_UNSAMPLED, 0);
   return x->node != NULL;
 }

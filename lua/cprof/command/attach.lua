@@ -29,15 +29,6 @@ local modes = { "sample", "exact", "lines", "count" }
 local mode_of = { sample = "sample", exact = "call", lines = "line",
   count = "count" }
 
-local function positive(name)
-  return function(s)
-    local n = tonumber(s)
-    if n and n > 0 and n < 1e8 then return n end
-    return nil, ("option '%s' must be a positive number, got '%s'"):format(
-      name, s)
-  end
-end
-
 local function rate(s)
   if s == "" then return s end
   return input.integer("--sample", 1, 10000)(s)
@@ -53,10 +44,10 @@ function attach.define(parser)
   parser:argument("PID", "The process."):args "?":target "pid"
     :convert(process)
   parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
-    "10"):argname "N":convert(positive "--seconds")
+    "10"):argname "N":convert(input.positive("--seconds", 1e8))
   parser:mutex(
     parser:option("--sample", "Look at what runs, RATE times a second, " ..
-      "which hardly slows it down. (default, with 1000)")
+      "which hardly slows it down. (default: --sample=1000)")
       :argname "[=RATE]":convert(rate),
     parser:flag("--exact", "All calls, with their times."),
     parser:flag("--lines", "Hits and time of each line, too."),

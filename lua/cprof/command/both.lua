@@ -19,23 +19,31 @@ local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
 local counting = { ["--lines"] = true, ["--count"] = true,
   ["--callsites"] = true }
 
--- what the second run is recorded with
-local timing = { "--sample" }
+-- what the second run is recorded with, and the first one is not
+local sampling = { ["--sample"] = true }
 
 -- the words of options that a run is to have
 local function pick(options, skip)
   local out, i = {}, 1
   while i <= #options do
     local name = options[i]:match "^(%-%-?[%a-]+)" or options[i]
+    local attached = options[i]:find "^%-o."
     local values = own[name]
-    if values then
+    if values and not attached then
       i = i + (options[i]:find "=" and 0 or values)
-    elseif not (skip and skip[name]) then
+    elseif not (attached or skip[name]) then
       out[#out + 1] = options[i]
     end
     i = i + 1
   end
   return out
+end
+
+-- a name that is nobody's, for one of the runs
+local function temporary(which)
+  local folder = core.folder()
+  return folder and ("%s/%d.%s"):format(folder, core.process(), which) or
+    os.tmpname()
 end
 
 -- runs the command itself, up to its end
@@ -83,8 +91,9 @@ function both.run(parsed, words, options, at, fail)
   to = to or recordings.begin()
   if not to then fail "there is no folder for the recording: give -o FILE" end
   to = to:gsub("%%p", tostring(core.process()))
-  local first, second = to .. ".counts", to .. ".times"
-  local status = record(words, pick(options), {}, first, program)
+  local first, second = temporary "first", temporary "second"
+  local timing = parsed.sample and {} or { "--sample" }
+  local status = record(words, pick(options, sampling), {}, first, program)
   local counts = load(first, "first", fail)
   record(words, pick(options, counting), timing, second, program)
   local times = load(second, "second", fail)

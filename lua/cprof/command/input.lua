@@ -145,6 +145,18 @@ function input.integer(name, least, most)
 end
 
 ---@param name string
+---@param most number
+---@return fun(s: string): number?, string?
+function input.positive(name, most)
+  return function(s)
+    local n = tonumber(s)
+    if n and n > 0 and n < most then return n end
+    return nil, ("option '%s' must be a positive number, got '%s'"):format(
+      name, s)
+  end
+end
+
+---@param name string
 ---@return fun(s: string): number?, string?
 function input.percent(name)
   return function(s)

@@ -1,6 +1,7 @@
 -- Requests that take a profile to a server: what each kind of server wants,
 -- and posting it. LuaSocket is loaded when something is posted.
 
+local base64 = require "cprof.html.base64"
 local gzip = require "cprof.export.gzip"
 
 local post = {}
@@ -81,24 +82,6 @@ function kinds.pyroscope(url, name, profile, bytes)
   }
 end
 
-local alphabet <const> =
-  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-local function base64(s)
-  local out = {}
-  for i = 1, #s, 3 do
-    local a, b, c = s:byte(i, i + 2)
-    local n = a << 16 | (b or 0) << 8 | (c or 0)
-    for k = 18, 0, -6 do
-      local at = (n >> k & 63) + 1
-      out[#out + 1] = alphabet:sub(at, at)
-    end
-  end
-  local over = -#s % 3
-  for k = 0, over - 1 do out[#out - k] = "=" end
-  return table.concat(out)
-end
-
 local function json_string(s)
   return '"' .. s:gsub('[%c"\\]', function(c)
     return ("\\u%04x"):format(c:byte())
@@ -118,7 +101,7 @@ function kinds.parca(url, name, _, bytes)
     url = with_path(url, "/profiles/writeraw"), type = "application/json",
     body = ('{"series":[{"labels":{"labels":[%s]},"samples":' ..
       '[{"rawProfile":"%s"}]}],"normalized":true}'):format(
-      table.concat(list, ","), base64(bytes)),
+      table.concat(list, ","), base64.encode(bytes)),
   }
 end
 
@@ -154,6 +137,10 @@ function post.unusable(url)
     return ("option '--url' must begin with http:// or https://, got '%s'")
       :format(url)
   end
+  if url:find "[%c%s]" then
+    return ("option '--url' must have neither spaces nor control " ..
+      "characters, got '%s'"):format((url:gsub("%c", "?")))
+  end
   return select(2, library(url))
 end
 
@@ -166,10 +153,12 @@ end
 ---@param request cprof.Request
 ---@param headers table<string, string>
 ---@param timeout number  seconds
+---@param cafile string|false  what checks a server's certificate; false:
+---  nothing does
 ---@return true? ok
 ---@return string? why
 ---@return boolean? again  may another try do better?
-function post.send(request, headers, timeout)
+function post.send(request, headers, timeout, cafile)
   local http, why = library(request.url)
   if not http then return nil, why, false end
   http.TIMEOUT = timeout
@@ -179,6 +168,7 @@ function post.send(request, headers, timeout)
   all["Content-Length"] = tostring(#request.body)
   local ok, code = http.request {
     url = request.url, method = "POST", headers = all, redirect = false,
+    verify = cafile and "peer" or "none", cafile = cafile or nil,
     source = function()
       if given then return nil end
       given = true

@@ -10,7 +10,7 @@ local terminal = require "cprof.command.terminal"
 
 local push = {
   name = "push",
-  summary = "Send profiles to Pyroscope or Parca.",
+  summary = "Post profiles to Pyroscope or Parca.",
   usage = "cprof push --url URL --name NAME [options] FILE…\n" ..
     "       cprof push --url URL --name NAME [options] --watch DIR",
   description = "Send profiles to Pyroscope or Parca, as gzipped pprof. " ..
@@ -23,21 +23,12 @@ local push = {
 -- seconds: between two looks at a folder, and before two tries, at most
 local look <const>, longest <const> = 1, 60
 
-local function positive(name)
-  return function(s)
-    local n = tonumber(s)
-    if n and n > 0 and n < 1e6 then return n end
-    return nil, ("option '%s' must be a positive number, got '%s'"):format(
-      name, s)
-  end
-end
-
 local function header(s)
   if s:find "^[%w-]+:%s*[^\r\n]*$" then return s end
   return nil, ("option '--header' must be 'Name: value', got '%s'"):format(s)
 end
 
-local function name(s)
+local function app_name(s)
   if post.labels(s) then return s end
   return nil, ("option '--name' must be APP or APP{label=value,…}, got '%s'")
     :format(s)
@@ -49,21 +40,27 @@ function push.define(parser)
   parser:option("--url", "The server; of Parca, its HTTP API: " ..
     "http://localhost:7070/api."):argname "URL":count "1"
   parser:option("--name", "The program, and labels: APP{label=value,…}.")
-    :argname "NAME":count "1":convert(name)
+    :argname "NAME":count "1":convert(app_name)
   parser:option("--format", "What the server is.")
     :choices { "pyroscope", "parca" }:default "pyroscope"
   parser:option("--watch", "Send each recording in DIR when it is " ..
     "complete, until interrupted. (default: none)"):argname "DIR"
   parser:option("--queue", "Keep what could not be sent in DIR, and send " ..
     "it the next time. (default: none)"):argname "DIR"
-  parser:option("--queue-size", "Most requests kept there; the oldest go.",
-    "100"):argname "N":convert(input.integer("--queue-size", 1))
+  parser:option("--queue-size", "How many requests are kept; beyond " ..
+    "that, the oldest are dropped.", "100")
+    :argname "N":convert(input.integer("--queue-size", 1))
   parser:option("--retries", "Tries after the first one.", "5")
     :argname "N":convert(input.integer("--retries", 0))
   parser:option("--wait", "Seconds before the first of these; each one " ..
-    "waits twice as long.", "1"):argname "N":convert(positive "--wait")
+    "waits twice as long.", "1")
+    :argname "N":convert(input.positive("--wait", 1e6))
   parser:option("--timeout", "Seconds for an answer.", "10")
-    :argname "N":convert(positive "--timeout")
+    :argname "N":convert(input.positive("--timeout", 1e6))
+  parser:option("--cafile", "Certificates that those of an https server " ..
+    "are checked with.", "/etc/ssl/certs/ca-certificates.crt")
+    :argname "FILE"
+  parser:flag("--insecure", "Do not check the certificate of the server.")
   parser:option("--header", "Sent with each request, as an " ..
     "authorization. (default: none)"):argname "'NAME: VALUE'":count "*"
     :convert(header)
@@ -84,7 +81,7 @@ local function send(request, parsed)
   local wait = parsed.wait
   for try = 0, parsed.retries do
     local ok, why, again = post.send(request, headers_of(parsed),
-      parsed.timeout)
+      parsed.timeout, not parsed.insecure and parsed.cafile)
     if ok then return true end
     if not again or try == parsed.retries then return nil, why, again end
     -- not all of a fleet at the same moment
@@ -93,16 +90,25 @@ local function send(request, parsed)
   end
 end
 
--- what was kept goes first; where the server is away, it stays
+-- is it for the server of --url, for which the headers are?
+local function is_ours(request, parsed)
+  local url = parsed.url:gsub("/+$", "")
+  return request.url:sub(1, #url) == url and
+    request.url:find("^[/?]", #url + 1) ~= nil
+end
+
+-- What was kept goes first; where the server cannot be reached, it stays.
+-- So does what is for another one.
 local function send_kept(kept, parsed)
   local sent = 0
   for _, file in ipairs(kept:names()) do
     local request = kept:get(file)
-    local ok, _, again = true, nil, nil
-    if request then ok, _, again = send(request, parsed) end
-    if not ok and again then return sent end
+    local ok, _, again = false, nil, nil
+    local ours = not request or is_ours(request, parsed)
+    if request and ours then ok, _, again = send(request, parsed) end
+    if again then return sent end
     if ok then sent = sent + 1 end
-    kept:remove(file)
+    if ours then kept:remove(file) end
   end
   return sent
 end
@@ -155,10 +161,14 @@ end
 
 local sent_file <const> = ".cprof-pushed"
 
+-- which recording of each name was sent
 local function read_sent(folder)
   local out, file = {}, io.open(folder .. "/" .. sent_file, "r")
   if file then
-    for line in file:lines() do out[line] = true end
+    for line in file:lines() do
+      local name, recording = line:match "^(.+)\t(%S+)$"
+      if name then out[name] = recording end
+    end
     file:close()
   end
   return out
@@ -167,8 +177,8 @@ end
 -- those that are still there, so that it does not grow
 local function write_sent(folder, sent, names)
   local list = {}
-  for _, path in ipairs(names) do
-    if sent[path] then list[#list + 1] = path end
+  for _, name in ipairs(names) do
+    if sent[name] then list[#list + 1] = name .. "\t" .. sent[name] end
   end
   core.private_write(folder .. "/" .. sent_file, #list > 0 and
     table.concat(list, "\n") .. "\n" or "")
@@ -186,12 +196,13 @@ local function complete(folder)
 end
 
 -- Sends what is new. The folder is the queue: what could not be sent stays,
--- as long as the recording keeps it. How many were sent; nil: the server is
--- away.
-local function look_once(folder, sent, parsed)
+-- as long as the recording keeps it. What cannot be read is told once. How
+-- many were sent; nil: the server cannot be reached.
+local function look_once(folder, sent, told, parsed)
   local names, count = complete(folder), 0
   for _, file in ipairs(names) do
-    if not sent[file] then
+    local recording = core.recorded(folder .. "/" .. file) or "none"
+    if sent[file] ~= recording and told[file] ~= recording then
       local request, why = request_of(folder .. "/" .. file, parsed)
       local ok, again = false, false
       if request then ok, why, again = send(request, parsed) end
@@ -199,8 +210,12 @@ local function look_once(folder, sent, parsed)
         terminal.say(("cprof push: %s: %s\n"):format(file, why))
         if again then return nil end
       end
-      sent[file], count = true, count + 1
-      write_sent(folder, sent, names)
+      if request then
+        sent[file], count = recording, count + 1
+        write_sent(folder, sent, names)
+      else
+        told[file] = recording
+      end
     end
   end
   return count
@@ -210,9 +225,9 @@ local function watch(parsed, fail)
   local folder = parsed.watch
   local names, why = core.filenames(folder)
   if not names then fail(why) end
-  local sent, wait = read_sent(folder), parsed.wait
+  local sent, told, wait = read_sent(folder), {}, parsed.wait
   while true do
-    if look_once(folder, sent, parsed) then
+    if look_once(folder, sent, told, parsed) then
       wait = parsed.wait
       core.sleep(look)
     else

@@ -22,6 +22,10 @@ function queue.open(folder, most)
   end
   local names, why = core.filenames(folder)
   if not names then return nil, why end
+  if not core.isown(folder) then
+    return nil, ("the queue must be a folder of yours that nobody else " ..
+      "can write to, got '%s'"):format(folder)
+  end
   return setmetatable({ folder = folder, most = most, added = 0 }, Queue)
 end
 

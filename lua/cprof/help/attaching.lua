@@ -22,7 +22,7 @@ or, without the command:
 | variable of the program | |
 |---|---|
 | `CPROF_SIGNAL` | `USR1`, `USR2` (default), `PROF`, `WINCH`, `URG` or `IO`; `0`: none |
-| `CPROF_OPTIONS` | options of `start` for recordings that a signal begins; `file` may have `%p`, `%t` and `%n` in its name, and is `cprof-%p-%t.cprof` in the folder where the program began to listen |
+| `CPROF_OPTIONS` | options of `start` for recordings that a signal begins; `file` may have `%p`, `%t` and `%n` in its name, and is `cprof-%p-%t-%n.cprof` in the folder where the program began to listen |
 
 - Recording starts, and ends, at the next call, return or instruction of Lua in the coroutine that runs. A program that waits in a C function starts when that returns; `cprof attach` says that it waits.
 - With `cprof attach`, the program ends the recording by itself after the seconds that were asked for, also when the command is gone. Ctrl-C ends it before.

@@ -1,25 +1,27 @@
 // One function: who calls it above, what it calls below.
 
 import { fill, h } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count } from "./format.js";
 import { field, matcher } from "./search.js";
 import { amount, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
-function columns(app, what, of) {
+function columns(app, what, of, samples) {
   const out = amount(app, {
     title: `of ${what}`,
     of,
+    samples,
     bar: "total",
     get: (row) => (row.total > 0 || row.self ? [row.total] : undefined),
   });
-  if (app.model.hasCalls) {
-    out.push({
-      title: "calls",
-      cell: (row) => (row.self ? "" : count(row.calls)),
-    });
-  }
   out.push(
+    {
+      title: app.model.counted,
+      cell: (row) => {
+        const n = app.model.sampled ? row.samples : row.calls;
+        return n === undefined ? "" : count(n);
+      },
+    },
     {
       title: what,
       left: true,
@@ -60,7 +62,7 @@ function start(app, root) {
             h(
               "span",
               { class: "aside" },
-              `${percent(scope.self[f.id], scope.whole)} % self`,
+              `${app.share(scope.self[f.id])} % self`,
             ),
           ),
         ),
@@ -82,8 +84,11 @@ function start(app, root) {
 export function callgraph(app, root) {
   let tables = [];
 
-  function table(title, what, rows, of, none) {
-    const made = new Table(columns(app, what, of), {
+  function table(title, what, rows, none) {
+    const { scope, chosen } = app;
+    const of = scope.total[chosen.id];
+    const samples = scope.samples?.[chosen.id];
+    const made = new Table(columns(app, what, of, samples), {
       caption: title,
       none,
       limit: 50,
@@ -112,19 +117,31 @@ export function callgraph(app, root) {
       );
       return;
     }
-    const { callers, callees } = neighbours(scope.tree, f.id);
-    const rows = (list) =>
-      list.map((row) => ({ ...row, f: model.functions[row.func] }));
-    const below = rows(callees);
-    const total = scope.total[f.id];
+    const { tree } = scope;
+    const near = neighbours(tree, f.id);
+    const counted = model.sampled
+      ? neighbours(tree, f.id, tree.below())
+      : { callers: [], callees: [] };
+    const rows = (which) => {
+      const samples = new Map(
+        counted[which].map((row) => [row.func, row.total]),
+      );
+      return near[which].map((row) => ({
+        ...row,
+        f: model.functions[row.func],
+        samples: samples.get(row.func),
+      }));
+    };
+    const below = rows("callees");
     const self = scope.self[f.id];
     if (below.length > 0) {
-      below.push({ self: true, total: self, calls: 0, name: "itself" });
+      const samples = model.sampled ? scope.calls[f.id] : undefined;
+      below.push({ self: true, total: self, samples });
       below.sort((a, b) => b.total - a.total);
     }
     fill(
       root,
-      table("Called by", "caller", rows(callers), total, "Nothing calls it."),
+      table("Called by", "caller", rows("callers"), "Nothing calls it."),
       h(
         "section",
         { class: "centre", "aria-label": "The chosen function" },
@@ -132,7 +149,7 @@ export function callgraph(app, root) {
         placed(f),
         h("p", {}, app.told(f).join(" · ")),
       ),
-      table("Calls", "callee", below, total, "It calls nothing."),
+      table("Calls", "callee", below, "It calls nothing."),
     );
   }
 

@@ -39,8 +39,8 @@ function changes.of(before, after, rows, trees)
   local olds = select_rows.functions(before)
   local to, gone = pair(olds, rows)
   local out = { whole = before.program_ns, gone = gone, notes = {}, was = {},
-    program = encode.program(before), has = {}, calls = {}, self = {},
-    total = {} }
+    program = encode.program(before), samples = before.samples, has = {},
+    calls = {}, self = {}, total = {} }
   for i = 1, #rows do
     out.has[i], out.calls[i], out.self[i], out.total[i] = 0, 0, 0, 0
     out.was[i] = ""
@@ -48,15 +48,15 @@ function changes.of(before, after, rows, trees)
   local index, of = {}, {}
   for i, row in ipairs(olds) do
     local j = to[i]
-    out.has[j], out.calls[j], out.self[j], out.total[j] = 1, row.calls,
-      row.self_ns, row.total_ns
+    out.has[j], out.calls[j] = 1, row.calls or row.self_samples
+    out.self[j], out.total[j] = row.self_ns, row.total_ns
     if rows[j].func.name ~= row.func.name then
       out.was[j] = encode.utf8(row.func.name)
     end
     of[row.title] = j - 1
   end
   for i, f in ipairs(before.functions) do index[i] = of[f.title] or 0 end
-  trees[#trees + 1] = pack.tree(before.nodes, index)
+  trees[#trees + 1] = pack.tree(before.nodes, index, before.samples ~= nil)
   out.tree = #trees - 1
   for _, note in ipairs(compare.notes(before.meta, after.meta,
     "be compared")) do

@@ -2,7 +2,7 @@
 --
 -- The header's lists are columns, and functions, sources and trees are known
 -- by their place in these, from 0. All figures of time are ns, or whatever
--- `unit` says.
+-- `unit` says. Where there are samples, these stand in the place of calls.
 
 local bound = require "cprof.bound"
 local changes = require "cprof.html.changes"
@@ -13,6 +13,7 @@ local header = require "cprof.report.header"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local pack = require "cprof.html.pack"
+local sampled = require "cprof.sampled"
 local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.text"
@@ -42,6 +43,13 @@ local function meta_of(p)
   return out
 end
 
+-- how many samples, and what they can tell
+local function samples_of(p)
+  return p.samples and { n = p.samples, rate = header.rate(p),
+    asked = p.meta.rate, least = sampled.least(p.samples),
+    told = header.certainty(p) }
+end
+
 -- Characters that turn the direction of what follows are seen as codes: a
 -- name must not change how others are read.
 local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
@@ -61,7 +69,7 @@ end
 local function columns_of(rows, source_of)
   local out = { title = {}, name = {}, place = {}, kind = {}, source = {},
     line = {}, last = {}, calls = {}, self = {}, total = {}, depth = {},
-    most = {} }
+    samples = {}, most = {} }
   for i, row in ipairs(rows) do
     local f = row.func
     out.title[i], out.name[i] = plain(row.title), plain(f.name)
@@ -70,9 +78,9 @@ local function columns_of(rows, source_of)
     out.place[i] = stands and plain(name.place(f.source)) or ""
     out.source[i] = source_of[f.source] or -1
     out.line[i], out.last[i] = encode.first(f), f.last_line
-    out.calls[i], out.self[i], out.total[i] = row.calls, row.self_ns,
-      row.total_ns
-    out.depth[i] = row.max_depth
+    out.calls[i] = row.calls or row.self_samples
+    out.self[i], out.total[i] = row.self_ns, row.total_ns
+    out.samples[i], out.depth[i] = row.total_samples, row.max_depth
     -- what is only known to be less than a figure
     if row.self_bounded or row.total_bounded then
       out.most[#out.most + 1] = { i - 1, row.self_bounded and row.self_most or
@@ -89,7 +97,8 @@ local function figures_of(p, list)
   local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
     most = {} }
   for number, line in ipairs(list) do
-    if line.hits > 0 or line.self_ns > 0 or line.calls > 0 then
+    if line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
+       line.total_ns > 0 then
       local i = #out.n + 1
       out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
       out.calls[i], out.total[i] = line.calls, line.total_ns
@@ -148,7 +157,7 @@ local function source_of(p, key, list)
   for i, line in ipairs(content) do out.text[i] = utf(line) end
   if covered and covered.expressions then
     out.expressions = expressions_of(covered.expressions, content)
-    out.branches = branches_of(covered.branches)
+    out.branches = covered.branches and branches_of(covered.branches)
   elseif covered then
     out.unmapped = covered.note
   end
@@ -212,10 +221,11 @@ function data.of(p, whole, before)
   local index = numbers(p, rows, more)
   local notes = notes_of(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
-  local trees = { pack.tree(p.nodes, index) }
+  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil) }
   local out = {
     version = 1, unit = data.unit(whole), meta = meta_of(whole),
     notes = notes, whole = p.program_ns, sources = listed,
+    samples = samples_of(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }

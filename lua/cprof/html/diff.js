@@ -6,8 +6,14 @@ import { choice, fill, h } from "./dom.js";
 import { count, plural, signed } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
+import { uncertain } from "./samples.js";
 import { named, placed, Table } from "./table.js";
 import { both, forked, fromColumns, layout } from "./tree.js";
+
+// Two profiles may count different things: calls, or samples.
+function sameCounts(model) {
+  return model.sampled === (model.before.samples !== undefined);
+}
 
 // A row for each function that is in either profile.
 export function rowsOf(model) {
@@ -27,8 +33,10 @@ export function rowsOf(model) {
       },
       now: { self: f.self, total: f.total, calls: f.calls },
     };
-    if (Object.keys(row.now).some((key) => row.now[key] !== row.was[key]))
-      out.push(row);
+    const keys = sameCounts(model)
+      ? ["self", "total", "calls"]
+      : ["self", "total"];
+    if (keys.some((key) => row.now[key] !== row.was[key])) out.push(row);
   }
   return out;
 }
@@ -63,6 +71,16 @@ export function diff(app, root) {
   let graph;
   let table;
   let drawn;
+
+  // how far a change may be off, where samples tell it
+  function off(was, now) {
+    if (!model.sampled && before.samples === undefined) return "";
+    const far = uncertain(
+      [was, before.whole, before.samples],
+      [now, model.whole, model.samples?.n],
+    );
+    return ` ±${text(far)}`;
+  }
 
   function facts() {
     const now = model.whole;
@@ -118,10 +136,11 @@ export function diff(app, root) {
       },
       detail: (node) => [
         `total ${text(tree.totalBefore[node])} → ${text(tree.total[node])}, ` +
-          signed(delta(node), text),
+          signed(delta(node), text) +
+          off(tree.totalBefore[node], tree.total[node]),
         `self ${text(tree.selfBefore[node])} → ${text(tree.self[node])}`,
-        model.hasCalls
-          ? `calls ${count(tree.callsBefore[node])} → ${count(tree.calls[node])}`
+        sameCounts(model)
+          ? `${model.counted} ${count(tree.callsBefore[node])} → ${count(tree.calls[node])}`
           : "",
       ],
       choose: (node) => {
@@ -154,7 +173,8 @@ export function diff(app, root) {
   function draw_table() {
     const { state } = app;
     const passes = matcher(state.search) || (() => true);
-    const key = ["total", "calls"].includes(state.sort) ? state.sort : "self";
+    const keys = sameCounts(model) ? ["total", "calls"] : ["total"];
+    const key = keys.includes(state.sort) ? state.sort : "self";
     const delta = (row) => row.now[key] - row.was[key];
     const rows = all.filter(
       (row) => passes(row.f) && (delta(row) !== 0 || row.state),
@@ -165,7 +185,7 @@ export function diff(app, root) {
     table = new Table(
       [
         {
-          title: `${key} before`,
+          title: `${key === "calls" ? model.counted : key} before`,
           cell: (row) => (row.state === "new" ? "–" : show(row.was[key])),
         },
         {
@@ -182,6 +202,7 @@ export function diff(app, root) {
                   delta(row) > 0 ? "worse" : delta(row) < 0 ? "better" : "",
               },
               signed(delta(row), show),
+              key === "calls" ? "" : off(row.was[key], row.now[key]),
             ),
         },
         {
@@ -189,9 +210,9 @@ export function diff(app, root) {
           class: "bars",
           cell: (row) => diverging(delta(row) / most),
         },
-        model.hasCalls &&
+        sameCounts(model) &&
           key !== "calls" && {
-            title: "calls",
+            title: model.counted,
             cell: (row) =>
               row.was.calls === row.now.calls
                 ? count(row.now.calls)
@@ -226,7 +247,7 @@ export function diff(app, root) {
         [
           ["self", "Self"],
           ["total", "Total"],
-          model.hasCalls && ["calls", "Calls"],
+          sameCounts(model) && ["calls", model.sampled ? "Samples" : "Calls"],
         ].filter(Boolean),
         key,
         (sort) => app.set({ sort }),

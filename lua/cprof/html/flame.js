@@ -1,7 +1,7 @@
 // The flame graph, with what shapes it; and its nodes as a table.
 
 import { choice, fill, h, toggle } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
@@ -128,7 +128,8 @@ export function flame(app, root) {
       return;
     }
     box.append(h("h2", {}, "Callers"));
-    graph(trees.callers(tree, f.id, functions), {
+    const counts = model.sampled ? tree.below() : tree.calls;
+    graph(trees.callers(tree, f.id, functions, counts), {
       up: true,
       label: `Callers of ${f.name}`,
       height: room(0.45),
@@ -147,16 +148,15 @@ export function flame(app, root) {
       choice("Shape", shapes, state.shape, (value) =>
         app.set({ shape: value }),
       ),
-      model.hasCalls &&
-        choice(
-          "Width",
-          [
-            [undefined, model.unit === "ns" ? "Time" : "Instructions"],
-            ["calls", "Calls"],
-          ],
-          state.by,
-          (by) => app.set({ by }),
-        ),
+      choice(
+        "Width",
+        [
+          [undefined, model.unit === "ns" ? "Time" : "Instructions"],
+          ["calls", model.sampled ? "Samples" : "Calls"],
+        ],
+        state.by,
+        (by) => app.set({ by }),
+      ),
       scope.tree &&
         toggle(
           "Merge recursion",
@@ -188,7 +188,7 @@ export function flame(app, root) {
     if (wanted && graphs[0]) {
       const l = graphs[0].layout;
       const n = wanted.reduce((sum, w) => sum + w, 0);
-      const share = percent(trees.weightOf(l, wanted), l.weight[0]);
+      const share = app.share(trees.weightOf(l, wanted), l.weight[0]);
       said.textContent = `${count(n)} functions match, ${share} % of the width`;
     }
   }
@@ -227,11 +227,17 @@ export function flame(app, root) {
     const columns = [
       {
         title: "share %",
-        cell: (i) => percent(weight[i], weight[0]),
+        cell: (i) => app.share(weight[i], weight[0]),
       },
       { title: "total", cell: (i) => figure(weight[i]) },
       { title: "self", cell: (i) => app.figure(tree.self[i]) },
-      model.hasCalls && { title: "calls", cell: (i) => count(tree.calls[i]) },
+      {
+        title: model.counted,
+        cell: (i) =>
+          count(
+            (model.sampled || tree.inverted ? tree.below() : tree.calls)[i],
+          ),
+      },
       {
         title: "node",
         left: true,
@@ -240,7 +246,7 @@ export function flame(app, root) {
           ...named(app, model.functions[tree.func[i]]),
         ],
       },
-    ].filter(Boolean);
+    ];
     const made = new Table(columns, {
       caption: "The node that fills the width, and what it calls",
       limit: 40,

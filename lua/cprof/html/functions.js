@@ -1,7 +1,7 @@
 // All functions, as a table.
 
 import { choice, fill, h, toggle } from "./dom.js";
-import { count, percent, plural } from "./format.js";
+import { count, plural } from "./format.js";
 import { matcher, searched } from "./search.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { levels } from "./tree.js";
@@ -22,6 +22,7 @@ export function rowsOf(app, state) {
       f,
       name: f.name,
       calls: scope.calls[id],
+      samples: scope.samples?.[id],
     };
     [row.self, row.selfBound] = figureOf(app, f, "self");
     [row.total, row.totalBound] = figureOf(app, f, "total");
@@ -98,25 +99,33 @@ function columnsOf(app, state) {
   if (!grouped) {
     out.push(...figures("total", "With what it calls; recursion counted once"));
   }
-  if (app.model.hasCalls) {
+  const { sampled, counted } = app.model;
+  const single = !grouped && state.recursion !== "spread";
+  out.push({
+    key: "calls",
+    title: counted,
+    value: value("calls"),
+    cell: (row) => count(row.calls),
+  });
+  if (sampled && single) {
     out.push({
-      key: "calls",
-      title: "calls",
-      value: value("calls"),
-      cell: (row) => count(row.calls),
+      key: "samples",
+      title: "with callees",
+      hint: "Samples of it and of what it calls",
+      value: value("samples"),
+      cell: (row) => count(row.samples),
     });
-    if (!grouped) {
-      out.push({
-        key: "per",
-        title: "per call",
-        hint: "Total divided by calls",
-        value: value("per"),
-        cell: (row) =>
-          row.calls
-            ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
-            : "",
-      });
-    }
+  } else if (!sampled && !grouped) {
+    out.push({
+      key: "per",
+      title: "per call",
+      hint: "Total divided by calls",
+      value: value("per"),
+      cell: (row) =>
+        row.calls
+          ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
+          : "",
+    });
   }
   out.push(
     grouped
@@ -225,7 +234,7 @@ export function functions(app, root) {
     const unit = spreads ? "row" : state.group === "file" ? "file" : "function";
     const number = plural(rows.length, unit);
     said.textContent = state.search
-      ? `${number}, ${percent(self, app.scope.whole)} % self`
+      ? `${number}, ${app.share(self)} % self`
       : number;
     table.show(rows);
     fill(box, table.element);

@@ -3,7 +3,7 @@
 
 import { byFile, palette } from "./colors.js";
 import { h } from "./dom.js";
-import { count, percent } from "./format.js";
+import { count } from "./format.js";
 import { childAt, visible } from "./tree.js";
 
 const rowHeight = 19;
@@ -290,16 +290,19 @@ export class Icicle {
     if (tree.inverted) {
       out.push(
         `${text(tree.total[node])} of the chosen function by this way, ` +
-          `${percent(weight[node], weight[0])} %`,
+          `${app.share(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
       );
       return out;
     }
     out.push(
       `total ${text(tree.total[node])} ` +
-        `(${percent(tree.total[node], tree.total[0])} %), ` +
+        `(${app.share(tree.total[node], tree.total[0], tree.below()[0])} %), ` +
         `self ${text(tree.self[node])}`,
     );
-    if (app.model.hasCalls && tree.calls[node] > 0) {
+    if (app.model.sampled) {
+      const all = tree.below()[node];
+      out.push(`here: ${app.toldCounts(tree.calls[node], all)}`);
+    } else if (tree.calls[node] > 0) {
       const per = tree.total[node] / tree.calls[node];
       out.push(`${count(tree.calls[node])} calls here, ${text(per)} each`);
     }

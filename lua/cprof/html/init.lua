@@ -24,14 +24,18 @@ local skeleton = assets.read "page.html"
 
 -- what stands before the data, and what after it
 local function frame()
-  local values = { script = script, style = style,
-    script_hash = hash(script), style_hash = hash(style),
+  local values = { script_hash = hash(script), style_hash = hash(style),
     encoding = gzip.available and "gzip" or "none" }
-  local page = skeleton:gsub("{{([%l_]+)}}", function(key)
-    return values[key]
-  end)
-  local first, last = page:find("{{DATA}}", 1, true)
-  return page:sub(1, first - 1), page:sub(last + 1)
+  local contents = { script = script, style = style }
+  local page = skeleton:gsub("{{([%l_]+)}}", values)
+  local _, last = page:find 'data%-encoding="%l+"%s*>'
+  local function filled(part)
+    return (part:gsub("<(%l+)></%l+>", function(tag)
+      local text = contents[tag]
+      return text and ("<%s>%s</%s>"):format(tag, text, tag)
+    end))
+  end
+  return filled(page:sub(1, last)), filled(page:sub(last + 1))
 end
 
 -- the length of the header, itself, and the columns of the trees

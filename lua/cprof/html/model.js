@@ -15,6 +15,7 @@ function rows(header) {
     last: f.last[id],
     depth: f.depth[id],
     calls: f.calls[id],
+    samples: f.samples[id] ?? 0,
     self: f.self[id],
     total: f.total[id],
   }));
@@ -24,6 +25,8 @@ function rows(header) {
   }
   return out;
 }
+
+const sum = (list) => list.reduce((all, n) => all + n, 0);
 
 function sourceOf(source, id) {
   const { lines } = source;
@@ -52,7 +55,10 @@ export class Model {
     this.before = header.before;
     this.trees = trees;
     this.tree = fromColumns(trees[0]);
-    this.hasCalls = header.calls !== false;
+    this.samples = header.samples;
+    this.sampled = header.samples !== undefined;
+    // what is counted of functions and nodes
+    this.counted = this.sampled ? "samples" : "calls";
     this.byTitle = new Map(this.functions.map((f) => [f.title, f]));
     this.scopes = new Map();
     this.made = new Map();
@@ -105,7 +111,9 @@ export class Model {
       all: true,
       tree: this.tree,
       whole: this.whole,
+      counted: sum(this.tree.calls),
       calls: column("calls"),
+      samples: column("samples"),
       self: column("self"),
       total: column("total"),
     };
@@ -113,7 +121,12 @@ export class Model {
 
   ofTree(tree) {
     const figures = perFunction(tree, this.functions.length);
-    return { tree, whole: tree.total[0], ...figures };
+    return {
+      tree,
+      whole: tree.total[0],
+      counted: sum(tree.calls),
+      ...figures,
+    };
   }
 
   // "3-7": the frames from 3 to 7
@@ -136,6 +149,7 @@ export class Model {
         out.total[flat[i]] += flat[i + 3];
       }
     }
+    out.counted = sum(out.calls);
     if (list.every((f) => f.tree !== undefined)) {
       const trees = list.map((f) => this.recorded(f.tree));
       out.tree = union(trees, n);

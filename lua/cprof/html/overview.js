@@ -1,13 +1,28 @@
 // What ran, what matters most, and the shape of it.
 
 import { h } from "./dom.js";
-import { count, percent, plural } from "./format.js";
+import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { forked, layout } from "./tree.js";
 
 const many = 12;
+
+function sampling(model, scope, put) {
+  const { rate, asked, least } = model.samples;
+  put("samples", count(scope.counted));
+  put(
+    "samples a second",
+    count(rate),
+    asked && `${count(asked)} a second were asked for`,
+  );
+  put(
+    "least share",
+    `${Number((100 * least).toPrecision(2))} %`,
+    "Functions with less of the time may be missing",
+  );
+}
 
 function facts(app) {
   const { model, scope } = app;
@@ -28,11 +43,13 @@ function facts(app) {
     );
     put("program", app.figure(scope.whole), "100 %: the time without overhead");
   } else put(model.unit, count(scope.whole));
-  if (model.hasCalls) {
-    put("calls", count(scope.calls.reduce((a, b) => a + b, 0)));
-  }
+  if (model.sampled) sampling(model, scope, put);
+  else put("calls", count(scope.counted));
   const ran = model.functions.filter(
-    (f) => f.kind !== "root" && f.kind !== "internal" && scope.calls[f.id] > 0,
+    (f) =>
+      f.kind !== "root" &&
+      f.kind !== "internal" &&
+      (scope.calls[f.id] > 0 || scope.total[f.id] > 0),
   );
   put("functions", count(ran.length));
   if (scope.tree) put("nodes", count(scope.tree.n), "Nodes of the call tree");
@@ -61,10 +78,10 @@ function functions(app) {
   list.sort((a, b) => self(b)[0] - self(a)[0]);
   const columns = [
     ...amount(app, { title: "self", get: self, bar: "self" }),
-    model.hasCalls && { title: "calls", cell: (f) => count(scope.calls[f.id]) },
+    { title: model.counted, cell: (f) => count(scope.calls[f.id]) },
     { title: "function", left: true, cell: (f) => named(app, f) },
     { title: "defined", left: true, cell: (f) => placed(f, true) },
-  ].filter(Boolean);
+  ];
   const table = new Table(columns, {
     caption: "The functions with most time of their own",
     row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
@@ -111,10 +128,11 @@ function lines(app) {
     ...amount(app, {
       title: "self",
       of: model.whole,
+      samples: model.samples?.n,
       bar: "self",
       get: ({ line }) => [line.most || line.self, line.most],
     }),
-    { title: "hits", cell: ({ line }) => count(line.hits) },
+    !model.sampled && { title: "hits", cell: ({ line }) => count(line.hits) },
     {
       title: "line",
       left: true,
@@ -142,7 +160,7 @@ function lines(app) {
       cell: ({ source, line }) =>
         placed({ place: source.place, line: line.n }, true),
     },
-  ];
+  ].filter(Boolean);
   const table = new Table(columns, {
     caption: "The lines with most time of their own",
     choose: ({ source, line }) =>
@@ -170,6 +188,9 @@ export function overview(app, root) {
     top = functions(app);
     root.replaceChildren(
       facts(app),
+      ...(model.sampled
+        ? [h("p", { class: "aside" }, model.samples.told)]
+        : []),
       ...(notes.length > 0
         ? [
             h(
@@ -213,7 +234,7 @@ export function overview(app, root) {
         const f = model.functions[scope.tree.func[from]];
         said.textContent =
           `Below ${f.name}, which has ` +
-          `${percent(l.weight[from], l.weight[0])} % of it.`;
+          `${app.share(l.weight[from], l.weight[0])} % of it.`;
       }
     }
     root.append(h("div", { class: "columns" }, top.element, lines(app)));

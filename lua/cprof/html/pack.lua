@@ -48,19 +48,20 @@ local function column()
   end
 end
 
----The columns of a tree: levels, functions, calls, self.
+---The columns of a tree: levels, functions, calls or samples, self.
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
+---@param samples? boolean  are these in the place of calls?
 ---@return { n: integer, columns: string[] }
-function pack.tree(nodes, index)
+function pack.tree(nodes, index, samples)
   local put, get = {}, {}
   for i = 1, 4 do put[i], get[i] = column() end
   local levels, functions, calls, selves = table.unpack(put)
   local n, last = 0, -1
-  for _, depth, func, _, count, self_ns in core.walk(nodes) do
+  for _, depth, func, _, count, self_ns, _, raw in core.walk(nodes) do
     levels(last + 1 - depth)
     functions(index[func])
-    calls(count)
+    calls(samples and raw or count)
     -- an estimate of overhead never takes more than there is
     selves(self_ns > 0 and self_ns or 0)
     n, last = n + 1, depth

@@ -4,11 +4,12 @@
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
 import { fill, h } from "./dom.js";
-import { figure, percent, plural } from "./format.js";
+import { count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { overview } from "./overview.js";
+import { interval } from "./samples.js";
 import { source } from "./source.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
@@ -221,6 +222,20 @@ export class Shell {
     );
   }
 
+  // A share in percent; of samples, with how far it may be off.
+  share(n, whole = this.scope.whole, samples = this.scope.counted) {
+    const text = percent(n, whole);
+    if (!this.model.sampled) return text;
+    const off = interval(n / Math.max(whole, 1), samples);
+    return `${text} ±${(100 * off).toFixed(1)}`;
+  }
+
+  // Its calls, or its samples and those of its callees, in words.
+  toldCounts(own, all) {
+    if (!this.model.sampled) return plural(own, "call");
+    return `${plural(own, "sample")}, ${count(all)} with callees`;
+  }
+
   // The figures of a function, in words.
   told(f) {
     const { scope, figure: text } = this;
@@ -229,11 +244,11 @@ export class Shell {
     const total = exact && f.totalMost;
     const out = [
       `self ${self ? "<" : ""}${text(self || scope.self[f.id])} ` +
-        `(${percent(self || scope.self[f.id], scope.whole)} %)`,
+        `(${this.share(self || scope.self[f.id])} %)`,
       `total ${total ? "<" : ""}${text(total || scope.total[f.id])} ` +
-        `(${percent(total || scope.total[f.id], scope.whole)} %)`,
+        `(${this.share(total || scope.total[f.id])} %)`,
     ];
-    if (this.model.hasCalls) out.push(plural(scope.calls[f.id], "call"));
+    out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
     return out;
   }
 

@@ -15,14 +15,116 @@ const heats = {
   total: (l) => l.total,
 };
 
-function tags(list, counts, columns) {
+// The columns beside a source: title, hint, width, cell(line, listing): its
+// text. Those that are `spare` are shown where there is room.
+const number = { title: "line", hint: "", width: 46 };
+const hits = {
+  title: "hits",
+  hint: "Times that the line was reached",
+  width: 58,
+  cell: (line) => short(line.hits),
+};
+const share = {
+  title: "%",
+  hint: "Share of the whole program",
+  width: 44,
+  class: "percent",
+  cell: (line, { app }) => {
+    const { whole, samples } = app.model;
+    const self = line.most || line.self;
+    return self > 0 ? app.share(self, whole, samples?.n) : "";
+  },
+};
+const heat = {
+  title: "",
+  hint: "",
+  width: 48,
+  cell: (line, listing) => {
+    const part = listing.heatOf(line);
+    return part > 0 ? bar(part, "heat") : "";
+  },
+};
+const self = {
+  title: "self",
+  hint: "Time on the line itself",
+  width: 68,
+  cell: (line, { app }) => {
+    const n = line.most || line.self;
+    return n > 0 ? (line.most ? "<" : "") + app.figure(n) : "";
+  },
+};
+const called = {
+  title: "total",
+  hint: "Time of the calls made from it",
+  width: 68,
+  spare: true,
+  cell: (line, { app }) => (line.total > 0 ? app.figure(line.total) : ""),
+};
+const timed = [
+  number,
+  hits,
+  self,
+  share,
+  heat,
+  {
+    title: "per hit",
+    hint: "Self divided by hits",
+    width: 68,
+    spare: true,
+    cell: (line, { app }) =>
+      line.hits > 0 && line.self > 0 ? app.figure(line.self / line.hits) : "",
+  },
+  {
+    title: "calls",
+    hint: "Calls made from it",
+    width: 56,
+    spare: true,
+    cell: (line) => (line.calls > 0 ? short(line.calls) : ""),
+  },
+  called,
+];
+const counted = [
+  number,
+  { ...hits, width: 64 },
+  {
+    ...self,
+    title: "instructions",
+    hint: "Instructions that ran on it",
+    width: 88,
+  },
+  share,
+  heat,
+];
+const sampled = [number, self, { ...share, width: 84 }, heat, called];
+
+function columnsOf(model) {
+  if (model.sampled) return sampled;
+  return model.unit === "ns" ? timed : counted;
+}
+
+const widths = (list) => list.map((column) => column.width + "px").join(" ");
+
+// what is said of a part of a line, and how hot it is
+function toldPart(app, part, most) {
+  if (app.model.sampled) {
+    const { whole, samples } = app.model;
+    return [
+      `${app.figure(part.count)}, ${app.share(part.count, whole, samples.n)} %`,
+      Math.sqrt(part.count / most),
+    ];
+  }
+  return [
+    part.count === 0 ? "never ran" : `ran ${count(part.count)} times`,
+    Math.log1p(part.count) / Math.log1p(most),
+  ];
+}
+
+function tags(list, app, expressions, columns) {
   return list.map(([kind, s, at]) => {
-    const part = counts && columns.find((e) => at >= e.from && at < e.to);
+    const part = columns?.find((e) => at >= e.from && at < e.to);
     if (!part) return kind ? h("span", { class: kind }, s) : s;
-    const title =
-      part.count === 0 ? "never ran" : `ran ${count(part.count)} times`;
+    const [title, heat] = toldPart(app, part, expressions.most || 1);
     const classes = [kind, part.count === 0 ? "never" : "part"].join(" ");
-    const heat = counts > 0 ? Math.log1p(part.count) / Math.log1p(counts) : 0;
     return h(
       "span",
       { class: classes, title, style: { "--heat": heat.toFixed(2) } },
@@ -65,9 +167,10 @@ class Listing {
     this.app = app;
     this.source = source;
     this.options = options;
-    this.counts = app.model.unit !== "ns";
+    this.columns = columnsOf(app.model);
     this.pieces = highlight(source.text);
-    this.expressions = options.parts ? expressionsOf(source) : undefined;
+    this.expressions =
+      options.parts && source.expressions ? expressionsOf(source) : undefined;
     this.branches = branchesOf(source);
     this.height = Math.max(source.text.length, source.active.length);
     this.measure();
@@ -92,41 +195,40 @@ class Listing {
   }
 
   build() {
-    const { source } = this;
-    const head = [
-      ["line", ""],
-      ["hits", "Times that the line was reached"],
-      this.counts
-        ? ["instructions", "Instructions that ran on it"]
-        : ["self", "Time on the line itself"],
-      ["%", "Share of the whole program"],
-      ["", ""],
-    ];
-    if (!this.counts) {
-      head.push(["per hit", "Self divided by hits"]);
-      head.push(
-        ["calls", "Calls made from it"],
-        ["total", "Time of these calls"],
+    const { source, columns } = this;
+    const header = ({ title, hint, spare }) =>
+      h(
+        "span",
+        { role: "columnheader", title: hint, class: spare && "spare" },
+        title,
       );
-    }
-    head.push(["source", ""]);
     this.element = h("div", {
-      class: "listing" + (this.counts ? " counts" : ""),
+      // parts of lines are shaded, where they are known
+      class: "listing" + (this.expressions ? " parts" : ""),
       role: "table",
       "aria-label": source.place,
       "aria-rowcount": this.height,
+      style: {
+        "--columns": widths(columns),
+        "--narrow": widths(columns.filter((column) => !column.spare)),
+      },
     });
     this.element.append(
       h(
         "div",
-        { class: "line heading", role: "row" },
-        head.map(([title, hint]) =>
-          h("span", { role: "columnheader", title: hint }, title),
-        ),
+        { class: "heading", role: "row" },
+        h("div", { class: "line", role: "presentation" }, columns.map(header)),
+        h("span", { class: "code", role: "columnheader" }, "source"),
       ),
     );
-    // columns stay named while lines go by, and long lines are scrolled to
-    this.scroller = h("div", { class: "lines", role: "rowgroup" });
+    // columns stay named while lines go by; figures stay where they are while
+    // long lines are scrolled, those of a block as one
+    this.sheet = h("div", { class: "wide", role: "presentation" });
+    this.scroller = h(
+      "div",
+      { class: "lines", role: "rowgroup", tabindex: "-1" },
+      this.sheet,
+    );
     this.element.append(this.scroller);
     this.blocks = [];
     const observer = new IntersectionObserver(
@@ -140,14 +242,21 @@ class Listing {
     );
     for (let from = 0; from < this.height; from += block) {
       const lines = Math.min(block, this.height - from);
-      const element = h("div", {
-        role: "presentation",
-        class: "block",
-        data: { block: this.blocks.length },
-        style: { height: lines * rowHeight + "px" },
-      });
-      this.blocks.push({ element, from, to: from + lines });
-      this.scroller.append(element);
+      const gauges = h("div", { class: "gauges", role: "presentation" });
+      const codes = h("div", { class: "codes", role: "presentation" });
+      const element = h(
+        "div",
+        {
+          role: "presentation",
+          class: "block",
+          data: { block: this.blocks.length },
+          style: { height: lines * rowHeight + "px" },
+        },
+        gauges,
+        codes,
+      );
+      this.blocks.push({ element, gauges, codes, from, to: from + lines });
+      this.sheet.append(element);
       observer.observe(element);
     }
     this.observer = observer;
@@ -163,16 +272,22 @@ class Listing {
     if (b.made) return;
     b.made = true;
     this.observer.unobserve(b.element);
-    for (let n = b.from + 1; n <= b.to; n++) b.element.append(this.line(n));
+    for (let n = b.from + 1; n <= b.to; n++) {
+      const [gauge, code] = this.line(n);
+      b.gauges.append(gauge);
+      b.codes.append(code);
+    }
     b.element.style.setProperty("height", "auto");
   }
 
-  // The element of a line, which is made if it is not there.
+  // The elements of a line, which are made if they are not there.
   find(n) {
     const index = Math.floor((n - 1) / block);
-    if (!this.blocks[index]) return undefined;
+    const b = this.blocks[index];
+    if (!b) return [];
     this.make(index);
-    return this.blocks[index].element.children[(n - 1) % block];
+    const at = (n - 1) % block;
+    return [b.gauges.children[at], b.codes.children[at]].filter(Boolean);
   }
 
   code(n) {
@@ -181,66 +296,51 @@ class Listing {
     if (!parts) return tags(pieces.map(([k, s]) => [k, s, 0]));
     const columns = parts.flatMap((e) => [e.from, e.to]);
     columns.sort((a, b) => a - b);
-    return tags(cut(pieces, columns), this.expressions.most, parts);
+    return tags(cut(pieces, columns), this.app, this.expressions, parts);
   }
 
   line(n) {
-    const { app, source, counts } = this;
+    const { app, source } = this;
     const line = source.byLine.get(n);
     const active = source.active[n - 1] === "1";
-    const never = active && !line;
-    const heat = this.heatOf(line);
-    const most = line && line.most;
-    const self = line ? most || line.self : 0;
-    const cell = (content, kind) =>
-      h("span", { role: "cell", class: kind }, content);
-    const cells = [
-      h(
-        "a",
-        {
-          role: "cell",
-          class: "n",
-          tabindex: "-1",
-          href: app.link({ file: source.place, line: n }),
-        },
-        String(n),
-      ),
-      cell(line ? short(line.hits) : never ? "–" : ""),
-      cell(self > 0 ? (most ? "<" : "") + app.figure(self) : ""),
-      cell(self > 0 ? percent(self, app.model.whole) : "", "percent"),
-      cell(heat > 0 ? bar(heat, "heat") : ""),
-    ];
-    if (!counts) {
-      cells.push(
-        cell(
-          line && line.hits > 0 && line.self > 0
-            ? app.figure(line.self / line.hits)
-            : "",
-        ),
-        cell(line && line.calls > 0 ? short(line.calls) : ""),
-        cell(line && line.calls > 0 ? app.figure(line.total) : ""),
-      );
-    }
+    // a line without samples may have run
+    const never = active && !line && !app.model.sampled;
+    const cells = this.columns.map((column) => {
+      const own = [column.class, column.spare && "spare"].filter(Boolean);
+      const properties = { role: "cell", class: own.join(" ") };
+      if (column === number) {
+        const href = app.link({ file: source.place, line: n });
+        const link = { ...properties, class: "n", tabindex: "-1", href };
+        return h("a", link, String(n));
+      }
+      const empty = never && column.title === "hits" ? "–" : "";
+      return h("span", properties, line ? column.cell(line, this) : empty);
+    });
     const notes = this.branches.get(n);
-    cells.push(
-      h(
-        "span",
-        { role: "cell", class: "code" },
-        this.code(n),
-        notes && h("span", { class: "branch" }, notes.join(", ")),
-      ),
-    );
-    return h(
+    const kind = never ? " never" : "";
+    const code = h(
       "div",
       {
-        class: "line" + (never ? " never" : ""),
+        role: "cell",
+        class: "code" + kind,
+        id: "code-" + n,
+        style: { "--heat": Math.sqrt(this.heatOf(line)).toFixed(3) },
+      },
+      this.code(n),
+      notes && h("span", { class: "branch" }, notes.join(", ")),
+    );
+    const gauge = h(
+      "div",
+      {
+        class: "line" + kind,
         role: "row",
+        "aria-owns": code.id,
         "aria-rowindex": n,
         id: "line-" + n,
-        style: { "--heat": Math.sqrt(heat).toFixed(3) },
       },
       cells,
     );
+    return [gauge, code];
   }
 }
 
@@ -414,21 +514,25 @@ export function source(app, root) {
     const set = options();
     const [ran, could] = coverage(current);
     const counts = model.unit !== "ns";
+    const covered = model.sampled
+      ? ""
+      : `, ${count(ran)} of ${plural(could, "line")} ran`;
     fill(
       head,
       h("span", { class: "name", title: current.place }, current.place),
       h(
         "span",
         { class: "aside" },
-        `${percent(current.self, model.whole)} % self, ` +
-          `${count(ran)} of ${plural(could, "line")} ran`,
+        app.share(current.self, model.whole, model.samples?.n) +
+          " % self" +
+          covered,
       ),
       h("span", { class: "space" }),
       choice(
         "Heat",
         [
           ["self", counts ? "Instructions" : "Self", "What shades a line"],
-          ["hits", "Hits", "What shades a line"],
+          !model.sampled && ["hits", "Hits", "What shades a line"],
           !counts && ["total", "Calls", "Time of the calls made from it"],
         ].filter(Boolean),
         set.heat,
@@ -460,20 +564,23 @@ export function source(app, root) {
 
   function mark(scroll) {
     const { state } = app;
-    for (const e of body.querySelectorAll(".line.at, .line.within")) {
+    for (const e of body.querySelectorAll(".at, .within")) {
       e.classList.remove("at", "within");
     }
     const f = app.chosen;
     if (f && model.sources[f.source] === listing.source && f.kind !== "main") {
-      for (let n = f.line; n <= f.last; n++)
-        listing.find(n)?.classList.add("within");
+      for (let n = f.line; n <= f.last; n++) {
+        for (const e of listing.find(n)) e.classList.add("within");
+      }
     }
     const at =
       Number(state.line) || (f && f.source === listing.source.id && f.line);
-    const row = at && listing.find(at);
-    if (!row) return;
-    if (state.line) row.classList.add("at");
-    if (scroll) row.scrollIntoView({ block: state.line ? "center" : "start" });
+    const row = at ? listing.find(at) : [];
+    if (row.length === 0) return;
+    if (state.line) for (const e of row) e.classList.add("at");
+    if (scroll) {
+      row[0].scrollIntoView({ block: state.line ? "center" : "start" });
+    }
   }
 
   function go(n) {

@@ -2,7 +2,7 @@
 // long.
 
 import { bar, fill, h } from "./dom.js";
-import { percent, tail } from "./format.js";
+import { tail } from "./format.js";
 
 const step = 200;
 
@@ -131,8 +131,10 @@ export class Table {
 }
 
 // The columns of a figure: itself, its share, and a bar. `get` gives a row's
-// [figure, is it only a bound?]; nothing where there is none.
-export function amount(app, { key, title, hint, of, get, bar: kind }) {
+// [figure, is it only a bound?]; nothing where there is none. `samples`: of
+// what it is a share of.
+export function amount(app, options) {
+  const { key, title, hint, of, samples, get, bar: kind } = options;
   const value = key && ((row) => (get(row) || [0])[0]);
   const whole = of === undefined ? app.scope.whole : of;
   return [
@@ -151,7 +153,7 @@ export function amount(app, { key, title, hint, of, get, bar: kind }) {
       class: "percent",
       cell: (row) => {
         const [n] = get(row) || [];
-        return n === undefined ? "" : percent(n, whole);
+        return n === undefined ? "" : app.share(n, whole, samples);
       },
     },
     {

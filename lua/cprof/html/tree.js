@@ -21,6 +21,12 @@ export class Tree {
     }
     return this.depth;
   }
+
+  // Calls of each node and of all below it, which says something of samples.
+  below() {
+    this.callsBelow ??= sums(this.parent, this.calls);
+    return this.callsBelow;
+  }
 }
 
 // What nodes have with all below them.
@@ -110,21 +116,20 @@ export function callees(tree, func, functions) {
 
 const deepest = 250;
 
-// Who calls a function: its callers below it, and theirs below them.
-export function callers(tree, func, functions) {
+// Who calls a function: its callers below it, and theirs below them. What
+// ends somewhere is counted there.
+export function callers(tree, func, functions, counts = tree.calls) {
   const inside = below(tree, func);
   const out = new Builder(functions);
   for (let i = 0; i < tree.n; i++) {
     if (tree.func[i] !== func || inside[i]) continue;
     let node = out.child(-1, func);
-    out.calls[node] += tree.calls[i];
     let p = tree.parent[i];
     for (let left = deepest; p > 0 && left > 0; left--) {
       node = out.child(node, tree.func[p]);
-      out.calls[node] += tree.calls[i];
       p = tree.parent[p];
     }
-    out.self[node] += tree.total[i];
+    out.add(node, counts[i], tree.total[i]);
   }
   const made = out.tree();
   made.inverted = true;
@@ -225,13 +230,16 @@ export function both(before, after, functions) {
   return made;
 }
 
-// Calls, self and total of each function; recursion counts once.
+// Calls, self and total of each function, and samples with those of callees;
+// recursion counts once.
 export function perFunction(tree, functions) {
   const out = {
     calls: new Float64Array(functions),
     self: new Float64Array(functions),
     total: new Float64Array(functions),
+    samples: new Float64Array(functions),
   };
+  const below = tree.below();
   // nodes need not stand in the order of a walk
   const order = layout(tree, tree.self);
   const open = new Int32Array(functions);
@@ -245,7 +253,10 @@ export function perFunction(tree, functions) {
     const f = tree.func[i];
     out.calls[f] += tree.calls[i];
     out.self[f] += tree.self[i];
-    if (open[f] === 0) out.total[f] += tree.total[i];
+    if (open[f] === 0) {
+      out.total[f] += tree.total[i];
+      out.samples[f] += below[i];
+    }
     const from = order.first[i];
     const to = order.first[i + 1];
     if (from === to) continue;
@@ -275,8 +286,9 @@ export function levels(tree, func) {
 
 // The callers and callees of a function. The times of callers add up to its
 // total, those of callees to its total without its self time: what a callee
-// spends in the function itself, called again, is not the callee's.
-export function neighbours(tree, func) {
+// spends in the function itself, called again, is not the callee's. Of
+// samples, `total` is tree.below().
+export function neighbours(tree, func, total = tree.total) {
   const inside = below(tree, func);
   const again = new Float64Array(tree.n);
   const above = new Map();
@@ -290,17 +302,12 @@ export function neighbours(tree, func) {
   for (let i = tree.n - 1; i > 0; i--) {
     const p = tree.parent[i];
     const own = tree.func[i] === func;
-    again[p] += own ? tree.total[i] : again[i];
+    again[p] += own ? total[i] : again[i];
     if (own) {
-      add(above, tree.func[p], tree.calls[i], inside[i] ? 0 : tree.total[i]);
+      add(above, tree.func[p], tree.calls[i], inside[i] ? 0 : total[i]);
     }
     if (tree.func[p] === func) {
-      add(
-        under,
-        tree.func[i],
-        tree.calls[i],
-        own ? 0 : tree.total[i] - again[i],
-      );
+      add(under, tree.func[i], tree.calls[i], own ? 0 : total[i] - again[i]);
     }
   }
   const order = (a, b) => b.total - a.total || b.calls - a.calls;

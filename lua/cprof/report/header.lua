@@ -141,15 +141,24 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
--- what samples can tell
-local function certain(profile, page)
-  local n, meta = profile.samples, profile.meta
-  local ns = meta.wall_ns - meta.paused_ns
-  page:line(("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
+---How many samples there were a second.
+---@param profile cprof.Profile  of mode "sample"
+---@return number
+function header.rate(profile)
+  local ns = profile.meta.wall_ns - profile.meta.paused_ns
+  return ns > 0 and profile.samples / ns * 1e9 or 0
+end
+
+---What samples can tell.
+---@param profile cprof.Profile  of mode "sample"
+---@return string
+function header.certainty(profile)
+  local asked = profile.meta.rate
+  return ("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
     "intervals overlap may be in any order; functions below %.2g %% may be " ..
-    "missing"):format(ns > 0 and n / ns * 1e9 or 0,
-    meta.rate and (" of %s"):format(format.count(meta.rate)) or "",
-    100 * sampled.least(n)))
+    "missing"):format(header.rate(profile),
+    asked and (" of %s"):format(format.count(asked)) or "",
+    100 * sampled.least(profile.samples))
 end
 
 ---@param view cprof.View
@@ -189,7 +198,7 @@ function header.show(view)
     end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
-  if profile.samples then certain(profile, page) end
+  if profile.samples then page:line(header.certainty(profile)) end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

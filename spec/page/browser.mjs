@@ -1,0 +1,98 @@
+// A browser without a window, as the specs and the screenshot need it. Also
+// on a slow machine, as root, without a session and with little shared
+// memory.
+
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export const build = resolve(process.env.CPROF_BUILD || "build");
+export const folder = `${build}/page`;
+
+const minutes = 60000;
+const program = process.env.CHROMIUM || "/usr/bin/chromium";
+
+// the end of what the browser has said
+function listener(browser) {
+  let said = "";
+  browser.process()?.stderr?.on("data", (data) => {
+    said = (said + data).slice(-2000);
+  });
+  return () => said.trim();
+}
+
+// Starts it; fails with a message that says what to do. Nothing goes on when
+// it ends before it is closed.
+export async function start() {
+  const path = `${build}/npm/node_modules/puppeteer-core/lib/esm/puppeteer`;
+  const { default: puppeteer } = await import(
+    pathToFileURL(`${path}/puppeteer-core.js`).href
+  );
+  let browser;
+  try {
+    browser = await puppeteer.launch({
+      executablePath: program,
+      timeout: 3 * minutes,
+      protocolTimeout: 5 * minutes,
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-extensions",
+        "--no-first-run",
+        "--force-color-profile=srgb",
+      ],
+    });
+  } catch (error) {
+    const [why] = error.message.split(/\s*TROUBLESHOOTING:/);
+    throw new Error(
+      `cannot start ${program}: ${why}\n` +
+        "CHROMIUM=path names another chromium or Chrome; " +
+        "'make deps-browser' installs Debian's.",
+    );
+  }
+  const said = listener(browser);
+  let closing = false;
+  browser.on("disconnected", () => {
+    if (closing) return;
+    const { exitCode, signalCode } = browser.process() || {};
+    const how = signalCode ? `by ${signalCode}` : `with status ${exitCode}`;
+    process.stderr.write(`${program} ended ${how}:\n${said()}\n`);
+    process.exit(1);
+  });
+  return {
+    browser,
+    close: () => {
+      closing = true;
+      return browser.close();
+    },
+  };
+}
+
+// A page of the folder, in a window of this size.
+export async function visit(browser, name, { hash, size, theme, listen }) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(3 * minutes);
+  listen?.(page);
+  await page.setViewport({ width: size[0], height: size[1] });
+  await page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: theme },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ]);
+  const url = pathToFileURL(`${folder}/${name}.html`).href;
+  await page.goto(hash ? `${url}#${hash}` : url);
+  await page.waitForSelector("header nav a");
+  await drawn(page);
+  return page;
+}
+
+// What was asked for is on the screen.
+export function drawn(page) {
+  return page.evaluate(
+    () =>
+      new Promise((done) =>
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => setTimeout(done, 20)),
+        ),
+      ),
+  );
+}
