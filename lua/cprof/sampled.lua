@@ -196,6 +196,7 @@ function sampled.lines(raw, direct)
       local n = #out
       out[n + 1], out[n + 2], out[n + 3] = func, line, 0
       out[n + 4], out[n + 5] = sums[line], sums[line]
+        out[n + 6], out[n + 7], out[n + 8] = 0, 0, 0  -- see lines.each
     end
   end
   return out

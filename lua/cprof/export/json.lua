@@ -112,9 +112,9 @@ local function nodes(p, out, fields)
   local memory = p.meta.memory
   for i = 1, #p.nodes do
     local figures = table.pack(core.node(p.nodes, i))
+    if p.samples then figures[4], figures[7] = figures[7], figures[8] end
     figures[#fields + 1] = memory and (",%d,%d"):format(figures[10],
       figures[11]) or ""
-    if p.samples then figures[4], figures[7] = figures[7], figures[8] end
     out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
       #fields + 1)))
   end
