@@ -160,7 +160,7 @@ deps-memcheck: deps-test
 NPM	= $(B)/npm/node_modules
 
 deps-consumers: deps-test
-	$(call need,valgrind lcov golang-go protobuf-compiler python3 lua-zlib \
+	$(call need,valgrind lcov libxml2-utils golang-go protobuf-compiler python3 lua-zlib \
 	  $$(command -v npm >/dev/null || echo nodejs npm))
 	@if [ ! -x $(NPM)/.bin/ajv ] || [ ! -d $(NPM)/speedscope ]; then \
 	  echo "installing speedscope and ajv in $(B)/npm"; \

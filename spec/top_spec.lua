@@ -6,10 +6,18 @@ local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
+local terminal = require "cprof.command.terminal"
 
 local path = os.tmpname()
+local ascii = terminal.ascii
 
-teardown(function() os.remove(path) end)
+-- whatever the locale of the specs
+setup(function() terminal.ascii = false end)
+
+teardown(function()
+  os.remove(path)
+  terminal.ascii = ascii
+end)
 
 local function spin(n)
   local x = 0

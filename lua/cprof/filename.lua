@@ -1,4 +1,4 @@
--- Names of files with the time, a number or the process in them.
+-- Names of files: with the time, a number or the process in them, and whole.
 
 local filename = {}
 
@@ -14,6 +14,14 @@ function filename.expand(path, number, time)
     return what == "t" and date("!%Y%m%dT%H%M%SZ", time) or
       string.format("%d", number)
   end))
+end
+
+---@param path string
+---@param here string?  the folder that it is in; nil: not known
+---@return string
+function filename.absolute(path, here)
+  if string.sub(path, 1, 1) == "/" or not here then return path end
+  return here .. "/" .. path
 end
 
 return filename

@@ -10,29 +10,14 @@ local join = {}
 
 -- the hits of one, the times of the other
 local function lines_of(counts, times, maps, shifts)
-  local sums, keys = {}, {}
-  local function sum(i, func, line)
-    local moved = line + (shifts[i][func] or 0)
-    local key = maps[i][func] << 32 | (moved > 0 and moved or line)
-    if not sums[key] then
-      keys[#keys + 1], sums[key] = key, { 0, 0, 0 }
-    end
-    return sums[key]
-  end
+  local add, list = lines.sums(maps, shifts)
   for func, line, hits in lines.each(counts.counted) do
-    local to = sum(1, func, line)
-    to[1] = to[1] + hits
+    add(1, func, line, hits, 0, 0)
   end
   for func, line, _, ns, raw in lines.each(times.counted) do
-    local to = sum(2, func, line)
-    to[2], to[3] = to[2] + ns, to[3] + raw
+    add(2, func, line, 0, ns, raw)
   end
-  table.sort(keys)
-  local out = {}
-  for _, key in ipairs(keys) do
-    lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
-  end
-  return out
+  return list()
 end
 
 -- what is known of the times is the second one's

@@ -34,6 +34,34 @@ function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live)
   end
 end
 
+---Sums of the lines of several profiles whose functions are joined: one
+---function to add a line of profile i, another for the list of all, in order.
+---@param maps integer[][]    of each profile: function -> joined function
+---@param shifts table<integer, integer>[]  lines that a function has moved
+---@return function add   of i and a line's figures, as lines.each gives them
+---@return fun(): integer[] list  see lines.each
+function lines.sums(maps, shifts)
+  local sums, keys = {}, {}
+  local function add(i, func, line, ...)
+    local moved = line + (shifts[i][func] or 0)
+    local key = maps[i][func] << 32 | (moved > 0 and moved or line)
+    local sum = sums[key]
+    if not sum then
+      sum = { 0, 0, 0, 0, 0, 0 }
+      keys[#keys + 1], sums[key] = key, sum
+    end
+    for k, figure in ipairs { ... } do sum[k] = sum[k] + figure end
+  end
+  return add, function()
+    table.sort(keys)
+    local out = {}
+    for _, key in ipairs(keys) do
+      lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
+    end
+    return out
+  end
+end
+
 ---@class cprof.Line
 ---@field instructions? integer  mode "count": that ran on it; no times then
 ---@field hits integer      times that the machine came to this line

@@ -18,15 +18,10 @@ local time = os.time
 -- what this state listens with
 local state ---@type table?
 
-local function absolute(path, here)
-  if string.sub(path, 1, 1) == "/" or not here then return path end
-  return here .. "/" .. path
-end
-
 -- where it goes when nobody says so
 local function default_file()
   state.number = state.number + 1
-  return filename.expand(absolute(state.options.file or
+  return filename.expand(filename.absolute(state.options.file or
     "cprof-%p-%t-%n.cprof", state.here), state.number)
 end
 

@@ -13,28 +13,14 @@ local merge = {}
 
 -- those that were counted in all, those of a function together
 local function lines_of(profiles, maps, shifts)
-  local sums, keys = {}, {}
+  local add, list = lines.sums(maps, shifts)
   for i, p in ipairs(profiles) do
     for func, line, hits, ns, raw, allocs, bytes, live in
       lines.each(p.counted) do
-      local moved = line + (shifts[i][func] or 0)
-      local key = maps[i][func] << 32 | (moved > 0 and moved or line)
-      local sum = sums[key]
-      if not sum then
-        sum = { 0, 0, 0, 0, 0, 0 }
-        keys[#keys + 1], sums[key] = key, sum
-      end
-      for k, figure in ipairs { hits, ns, raw, allocs, bytes, live } do
-        sum[k] = sum[k] + figure
-      end
+      add(i, func, line, hits, ns, raw, allocs, bytes, live)
     end
   end
-  table.sort(keys)
-  local out = {}
-  for _, key in ipairs(keys) do
-    lines.add(out, key >> 32, key & 0xffffffff, table.unpack(sums[key]))
-  end
-  return out
+  return list()
 end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",

@@ -1,10 +1,12 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local consumers = require "consumers"
 local deep = require "deep"
 local export = require "cprof.export"
 local json = require "dkjson"
 local manystates = require "manystates"
+local page = require "page"
 
 -- what p is in each format: by name the file, its size, and the time of the
 -- processor; and that of all, and of one on average
@@ -62,6 +64,13 @@ local whole = {
       "open(sys.argv[1], newline=\"\"))))' '%s'", path):match "%d+")
   end,
 }
+
+function whole.html(path)
+  local _, trees = page.data(command.read(path))
+  local sum = 0
+  for _, self in ipairs(trees[1].self) do sum = sum + self end
+  return sum
+end
 
 describe("a profile of a million nodes", function()
   local n <const> = 1000000

@@ -110,7 +110,7 @@ static void control_detach (Recorder *r, lua_State *L) {
 /* What runs in L is recorded from now on. 0: it cannot, and ends. */
 static int control_record (Recorder *r, lua_State *L) {
   const char *why = "out of memory";
-  if (sample_on(r) ? sample_start(r, L, &why) : control_attach(r, L, 0))
+  if (sample_on(r) ? sample_start(r, &why) : control_attach(r, L, 0))
     return 1;
   recorder_end(r, why);
   return 0;

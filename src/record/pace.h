@@ -6,8 +6,6 @@
 #ifndef pace_h
 #define pace_h
 
-#include <signal.h>
-
 #include "base/timer.h"
 
 

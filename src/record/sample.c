@@ -27,7 +27,7 @@ typedef struct Sampler {
   Running running;
   Pace pace;
   Lender lender;
-  Unwinder walk;
+  Unwinder unwinder;
   volatile sig_atomic_t busy;	/* must no hook be set? */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
@@ -62,7 +62,7 @@ static uint64_t sample_clock (const Sampler *s) {
 
 
 static void sample_arm (Sampler *s) {
-  lua_State *L = s->walk.at != NULL ? running_find(&s->running)
+  lua_State *L = s->unwinder.at != NULL ? running_find(&s->running)
                                     : s->recorder->main;
   if (lend_take(&s->lender, L, pace_stuck(&s->pace))) s->pace.waited = 0;
   else s->pace.waited++;
@@ -117,7 +117,7 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
   *h->running = x->node;
   if (x->instructions == NULL) return;
   at = &x->instructions->list[x->at];
-  if (event == LUA_HOOKCOUNT && s->walk.at != NULL) {
+  if (event == LUA_HOOKCOUNT && s->unwinder.at != NULL) {
     at->count += samples;
     at->next[0] += ticks;
   }
@@ -150,7 +150,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   passed = now - h->last;
   if (spent > passed) spent = passed;
   hot_settime(h, now);
-  ok = unwind_look(&s->walk, L, ar, &x);
+  ok = unwind_look(&s->unwinder, L, ar, &x);
   if (ok) {
     sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, passed - spent,
                   sample_count(s, &x, passed));
@@ -176,7 +176,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
 static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
-  const InternalsState *at = s->walk.at;
+  const InternalsState *at = s->unwinder.at;
   int left = f != NULL && at != NULL ? internals_count(L, at) : 0;
   if (f != NULL) lua_sethook(L, NULL, 0, 0);
   sample_record(s, L, ar);
@@ -200,7 +200,7 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   own = lend_back(&s->lender, L, ar);
   r = hook_recorder(L);
   if (r != NULL && sample_on(r) && s->pace.ticks > 0 &&
-      (s->walk.at != NULL || L == r->main)) {
+      (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
     sample_unseen(s, L, ar);
     nogc_settle(r->hot, L);
@@ -227,7 +227,7 @@ int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   int ok, top = lua_gettop(L);
   s->busy++;
-  if (s->walk.at != NULL || L == r->main) ok = sample_record(s, L, NULL);
+  if (s->unwinder.at != NULL || L == r->main) ok = sample_record(s, L, NULL);
   else {
     hot_charge(r->hot, hot_now(r->hot));
     ok = 1;
@@ -251,8 +251,8 @@ int sample_settle (Recorder *r, lua_State *L) {
 static Sampler *sample_new (Recorder *r) {
   Sampler *s = cast(Sampler *, calloc(1, sizeof *s));
   if (s == NULL) return NULL;
-  s->recorder = s->walk.recorder = r;
-  s->walk.running = &s->running;
+  s->recorder = s->unwinder.recorder = r;
+  s->unwinder.running = &s->running;
   s->pace.timer = -1;
   s->lender.alone = sample_hook;
   s->lender.chained = sample_chained;
@@ -265,7 +265,7 @@ static Sampler *sample_new (Recorder *r) {
 void sample_forget (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  unwind_forget(&s->walk);
+  unwind_forget(&s->unwinder);
   memset(&s->frame, 0, sizeof s->frame);
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
@@ -281,15 +281,14 @@ void sample_cease (Recorder *r) {
 }
 
 
-int sample_start (Recorder *r, lua_State *L, const char **why) {
+int sample_start (Recorder *r, const char **why) {
   Sampler *s = sample_of(r);
   *why = "out of memory";
-  (void)L;
   if (s == NULL) s = sample_new(r);
   if (s == NULL) return 0;
   sample_cease(r);
   sample_forget(r);
-  s->walk.at = s->lender.at = r->hot->direct ? s->running.at : NULL;
+  s->unwinder.at = s->lender.at = r->hot->direct ? s->running.at : NULL;
   pace_begin(&s->pace, r->options.rate, r->options.cpu);
   s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->pace.timer < 0) return 0;
@@ -318,7 +317,7 @@ void sample_clear (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   sample_cease(r);
-  unwind_clear(&s->walk);
+  unwind_clear(&s->unwinder);
 }
 
 

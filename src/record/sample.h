@@ -15,7 +15,7 @@
 ** Begins to sample what runs in L's state, in this thread, also after a
 ** pause. 0: it cannot, and '*why' says why.
 */
-CPROF_I int sample_start (Recorder *r, lua_State *L, const char **why);
+CPROF_I int sample_start (Recorder *r, const char **why);
 
 /* No more samples. Hooks that are still set take themselves away. */
 CPROF_I void sample_stop (Recorder *r, lua_State *L);

@@ -1,6 +1,7 @@
 -- cprof attach: a program that runs already is recorded for some seconds.
 
 local core = require "cprof.core"
+local filename = require "cprof.filename"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local recordings = require "cprof.command.recordings"
@@ -227,11 +228,6 @@ end
 -- }======================================================
 
 
-local function absolute(path)
-  if path:sub(1, 1) == "/" then return path end
-  return (core.cwd() or ".") .. "/" .. path
-end
-
 local function mode_wanted(parsed)
   for _, name in ipairs(modes) do
     if parsed[name] then return mode_of[name] end
@@ -240,7 +236,9 @@ local function mode_wanted(parsed)
 end
 
 local function target(parsed, fail)
-  if parsed.output then return absolute(parsed.output) end
+  if parsed.output then
+    return filename.absolute(parsed.output, core.cwd() or ".")
+  end
   return recordings.begin() or
     fail "there is no folder for the recording: name a file with -o"
 end

@@ -4,6 +4,7 @@
 local core = require "cprof.core"
 local command = require "cprof.command.join"
 local cprof = require "cprof"
+local filename = require "cprof.filename"
 local join = require "cprof.join"
 local recordings = require "cprof.command.recordings"
 local summary = require "cprof.command.summary"
@@ -102,8 +103,7 @@ function both.run(parsed, words, options, at, fail)
   command.say_notes(counts, times)
   local ok, message = all:save(to)
   if not ok then fail(message) end
-  recordings.finish(to:sub(1, 1) == "/" and to or
-    (core.cwd() or ".") .. "/" .. to)
+  recordings.finish(filename.absolute(to, core.cwd() or "."))
   if not parsed.quiet then
     summary.say(all, { kept = to, last = unnamed })
   end

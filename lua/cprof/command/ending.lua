@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local recordings = require "cprof.command.recordings"
 local summary = require "cprof.command.summary"
@@ -68,9 +69,7 @@ end
 
 local function absolute()
   local here = core.cwd() or "."
-  return function(path)
-    return path:sub(1, 1) == "/" and path or here .. "/" .. path
-  end, here
+  return function(path) return filename.absolute(path, here) end, here
 end
 
 ---@param parsed table     options of the command

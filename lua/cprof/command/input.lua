@@ -146,13 +146,14 @@ end
 
 ---@param name string
 ---@param most number
+---@param what? string  default: "positive number"
 ---@return fun(s: string): number?, string?
-function input.positive(name, most)
+function input.positive(name, most, what)
   return function(s)
     local n = tonumber(s)
     if n and n > 0 and n < most then return n end
-    return nil, ("option '%s' must be a positive number, got '%s'"):format(
-      name, s)
+    return nil, ("option '%s' must be a %s, got '%s'"):format(name,
+      what or "positive number", s)
   end
 end
 

@@ -23,13 +23,8 @@ local top = {
   takes_program = true,
 }
 
-local function positive(name)
-  return function(s)
-    local n = tonumber(s)
-    if n and n > 0 and n < math.huge then return n end
-    return nil, ("option '%s' must be a number of seconds above 0, got '%s'")
-      :format(name, s)
-  end
+local function seconds(name)
+  return input.positive(name, math.huge, "number of seconds above 0")
 end
 
 function top.define(parser)
@@ -37,10 +32,10 @@ function top.define(parser)
     "of the process. Without it: what was recorded last."):target "file"
     :args "?"
   parser:option("--interval", "Seconds from one refresh to the next.", "1")
-    :argname "SECONDS":convert(positive "--interval")
+    :argname "SECONDS":convert(seconds "--interval")
   parser:option("--window", "Begin with the figures of the last seconds. " ..
     "(default: since the start)"):argname "SECONDS"
-    :convert(positive "--window")
+    :convert(seconds "--window")
   parser:option("--sort", "Begin with the functions sorted by this.", "self")
     :choices { "self", "total", "calls", "name" }
   parser:option("--screens", "Print so many screens, and end. (default: on " ..

@@ -22,12 +22,15 @@ local coverage = {}
 ---@field jumped integer[]       of tests: that took their jump ...
 ---@field stayed integer[]       ... and that did not
 
+local function zeros(p)
+  local out = {}
+  for i = 1, #p.code do out[i] = 0 end
+  return out
+end
+
 -- counters to be added to
 local function blank(p)
-  local zeros = {}
-  for i = 1, #p.code do zeros[i] = 0 end
-  return { ran = zeros, jumped = table.move(zeros, 1, #zeros, 1, {}),
-           stayed = table.move(zeros, 1, #zeros, 1, {}) }
+  return { ran = zeros(p), jumped = zeros(p), stayed = zeros(p) }
 end
 
 local function add(to, c)
@@ -42,37 +45,23 @@ local function add(to, c)
   end
 end
 
--- adds up the functions of a source by prototype; nil: the text is not
--- that of all of them
-local function sums(p, source, map)
-  local out = {}
-  for _, mapped in ipairs(map.prototypes) do out[mapped] = blank(mapped) end
-  for _, f in ipairs(p.functions) do
-    if f.source == source and f.counters then
-      local c = instructions.read(f.counters)
-      local mapped = tokenmap.find(map, f, c.code)
-      if not mapped then return nil end
-      add(out[mapped], c)
-    end
-  end
-  return out
+local function add_times(to, c)
+  for i, ns in ipairs(sampled.times(c, true)) do to[i] = to[i] + ns end
 end
 
--- the time of each instruction, by prototype; nil: likewise
-local function times(p, source, map)
+-- Adds up the functions of a source by prototype: counts, or of samples the
+-- time of each instruction. nil: the text is not that of all of them.
+local function sums(p, source, map)
+  local new, add_to = blank, add
+  if p.samples then new, add_to = zeros, add_times end
   local out = {}
-  for _, mapped in ipairs(map.prototypes) do
-    out[mapped] = {}
-    for i = 1, #mapped.code do out[mapped][i] = 0 end
-  end
+  for _, mapped in ipairs(map.prototypes) do out[mapped] = new(mapped) end
   for _, f in ipairs(p.functions) do
     if f.source == source and f.counters then
       local c = instructions.read(f.counters)
       local mapped = tokenmap.find(map, f, c.code)
       if not mapped then return nil end
-      for i, ns in ipairs(sampled.times(c, true)) do
-        out[mapped][i] = out[mapped][i] + ns
-      end
+      add_to(out[mapped], c)
     end
   end
   return out
@@ -99,7 +88,7 @@ local function covered(p, key)
     out.note = why .. ": only lines are known"
     return out
   end
-  local counted = (p.samples and times or sums)(p, key, map)
+  local counted = sums(p, key, map)
   if not counted then
     out.note = "the text is not all that ran: only lines are known"
     return out
