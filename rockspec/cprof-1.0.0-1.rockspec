@@ -94,6 +94,8 @@ build = {
         "src/record/control.c",
         "src/record/coroutine.c",
         "src/record/frames.c",
+        "src/record/gaps.c",
+        "src/record/heapsample.c",
         "src/record/hook.c",
         "src/record/hot.c",
         "src/record/instructions.c",

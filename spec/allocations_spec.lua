@@ -102,13 +102,6 @@ describe("allocations", function()
     assert.equal(31 * 56, f.total_bytes)
   end)
 
-  it("are not counted in mode sample, which says so", function()
-    assert.has_error(function()
-      profiler.start { mode = "sample", memory = true }
-    end, 'start: option \'memory\' needs mode = "call", "line", "count" or ' ..
-      '"trace"')
-  end)
-
   it("are counted by line in mode line", function()
     local function work()
       local t = {}

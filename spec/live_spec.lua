@@ -157,7 +157,8 @@ describe("what is in use", function()
       'report: option \'sort\' must not be "live" for a profile without ' ..
       'live blocks; record with start { memory = "live" }')
     assert.has_error(function() profiler.start { memory_interval = 5 } end,
-      'start: option \'memory_interval\' needs memory = "live"')
+      'start: option \'memory_interval\' needs memory = "live", or ' ..
+      'memory and mode = "sample"')
     assert.has_error(function() profiler.start { memory = "all" } end,
       'start: option \'memory\' must be true, false or "live", got "all"')
   end)

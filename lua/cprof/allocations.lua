@@ -119,8 +119,12 @@ end
 ---@param profile cprof.Profile
 ---@return string
 function allocations.headline(profile)
-  local sum = allocations.sum(profile)
-  return amount(sum.bytes, sum.allocs) .. shares(sum.kinds, sum.bytes)
+  local sum, meta = allocations.sum(profile), profile.meta
+  return amount(sum.bytes, sum.allocs) .. shares(sum.kinds, sum.bytes) ..
+    (meta.memory_interval and ("; estimated from %s sample%s, one each %s")
+      :format(format.count(meta.memory_samples),
+      meta.memory_samples == 1 and "" or "s",
+      format.bytes(meta.memory_interval)) or "")
 end
 
 ---What of it is in use, in words; nil: that is not known.
@@ -195,6 +199,7 @@ function allocations.measured(profile, what)
     meta = setmetatable({ measure = what }, { __index = profile.meta }),
     heap = profile.heap, overhead = profile.overhead,
     program_ns = core.program(nodes),
+    samples = profile.samples and profile.meta.memory_samples,
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, what), sources)
   known[profile][what] = out

@@ -45,8 +45,8 @@ local cprof = { _VERSION = core.version }
 ---@field gc? boolean          time the garbage collector, as a zone
 ---@field memory? boolean|"live"  count what is allocated, by function and
 ---    line; live: also what of it is in use
----@field memory_interval? integer  memory = "live": bytes from sample to
----    sample, on average; 1: all blocks
+---@field memory_interval? integer  memory = "live", and mode "sample": bytes
+---    from sample to sample, on average; 1: all blocks
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
@@ -177,13 +177,11 @@ local function check_start(opts)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
-  if o.memory and o.mode == "sample" then
-    error('start: option \'memory\' needs mode = "call", "line", "count" or ' ..
-      '"trace"', 3)
-  end
   if o.gc then check_gc(o) end
-  if opts and opts.memory_interval and o.memory ~= "live" then
-    error('start: option \'memory_interval\' needs memory = "live"', 3)
+  if opts and opts.memory_interval and o.memory ~= "live" and
+     not (o.memory and o.mode == "sample") then
+    error('start: option \'memory_interval\' needs memory = "live", or ' ..
+      'memory and mode = "sample"', 3)
   end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
@@ -219,6 +217,7 @@ local function given_of(o, tell, close)
     exclude_c = not o.c_functions,
     memory = o.memory and true,
     live = o.memory == "live" and o.memory_interval or 0,
+    memory_interval = o.memory_interval,
     gc = o.gc,
     max_nodes = o.max_nodes,
     file = o.file,

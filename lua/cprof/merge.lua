@@ -25,7 +25,7 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes" }
+  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes", "memory_samples" }
 
 local function runs(meta) return meta.runs or 1 end
 
@@ -64,7 +64,7 @@ local function meta_of(profiles)
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
-    "live_interval", "program",
+    "live_interval", "memory_interval", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
@@ -94,17 +94,25 @@ end
 
 -- those of functions that have been counted; the newest say the lines
 local function add_counters(profiles, maps, functions)
-  local sums = {}
+  local sums, allocated = {}, {}
   for i, p in ipairs(profiles) do
     for id, f in ipairs(p.functions) do
-      local to = maps[i][id]
-      if f.counters then
-        sums[to] = sums[to] and instructions.add(sums[to], f.counters) or
-          f.counters
+      local to, same = maps[i][id], nil
+      if f.counters and not sums[to] then
+        sums[to], allocated[to] = f.counters, f.allocated_at
+      elseif f.counters then
+        sums[to], same = instructions.add(sums[to], f.counters)
+        if same and f.allocated_at then
+          allocated[to] = instructions.add_allocated(allocated[to],
+            f.allocated_at)
+        end
       end
     end
   end
-  for id, counters in pairs(sums) do functions[id].counters = counters end
+  for id, counters in pairs(sums) do
+    functions[id].counters, functions[id].allocated_at = counters,
+      allocated[id]
+  end
 end
 
 -- what was allocated in functions, by kind

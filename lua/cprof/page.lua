@@ -132,7 +132,10 @@ end
 ---The samples that shares are known from; nil: they are not from samples.
 ---@param p cprof.Profile
 ---@return integer?
-function page.samples(p) return not p.meta.measure and p.samples or nil end
+function page.samples(p)
+  local measure = p.meta.measure
+  return (not measure or measure == "bytes") and p.samples or nil
+end
 
 ---A time, or what is in its place, as it is printed; see bound.
 ---@param most integer

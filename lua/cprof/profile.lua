@@ -90,6 +90,7 @@ local text = require "cprof.text"
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
+---@field allocated_at? string  the same of what they have allocated
 ---@field fingerprint string    hash of its code, whatever lines it is on;
 ---    "" where there is too little of it to know it by
 ---@field layout integer        hash of its code and of its lines from the
@@ -178,6 +179,7 @@ local function describe(raw, row, given, title, mode)
     line = raw.line, last_line = raw.last_line,
     fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
+    allocated_at = raw.allocated_at,
     allocated = raw.allocated,
   }
   if mode == "count" then

@@ -66,7 +66,8 @@ typedef struct FormatHeader {
   uint32_t memory;	/* are allocations counted? */
   uint32_t allocator_lost;	/* ... did another allocator come? */
   uint32_t gc;		/* was the collector driven? */
-  uint64_t live;	/* bytes from sample to sample of what is in use */
+  uint64_t live;	/* bytes from sample to sample of what is in use ... */
+  uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
 } FormatHeader;
 
 
@@ -77,7 +78,8 @@ typedef enum BlockKind {
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
   BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
-  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function */
+  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function; behind
+			   them, if 'memory', InstructionAllocated of each */
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
   BLOCK_LAST = BLOCK_KINDS

@@ -80,6 +80,7 @@ static int livefile_begin (Store *s, Recorder *r) {
   h->direct = x->direct != 0;
   h->memory = x->tree.memory != 0;
   h->live = x->live;
+  h->memory_interval = x->memory_interval;
   h->started_at = x->started_at;
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;

@@ -115,10 +115,11 @@ static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_INSTRUCTIONS,
-                              owner, size);
+  MappedFile *f = cast(MappedFile *, ud);
+  FileBlock *b = mapped_block(f, BLOCK_INSTRUCTIONS, owner, size);
+  size_t each = instructions_size(1, mapped_header(f)->memory != 0);
   if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / sizeof(Instruction)));
+  platform_publish(&b->used, (uint32_t)(size / each));
   return block_data(b);
 }
 

@@ -242,6 +242,14 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
 }
 
 
+/* Adds what an instruction has allocated, if that was counted. */
+static int restore_instruction (Restoring *c, const InstructionAllocated *a) {
+  return a == NULL ||
+         (restore_sum(c, &a->before) && restore_sum(c, &a->other) &&
+          restore_bytes(c, a->live[0]) && restore_bytes(c, a->live[1]));
+}
+
+
 /* The counters of a function's instructions: the sums must be sums. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
@@ -251,8 +259,9 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
     return restore_fail(c, "function of instructions");
   f = functions_at(&c->r->functions, b->owner);
   x = &f->instructions;
+  x->memory = c->h->memory != 0;
   if (x->list != NULL || b->used == 0 ||
-      b->used > block_room(b) / sizeof(Instruction))
+      b->used > block_room(b) / instructions_size(1, x->memory))
     return restore_fail(c, "number of instructions");
   x->list = (Instruction *)(void *)(c->l->bytes +
                                     (block_bytes(b) - c->l->bytes));
@@ -266,6 +275,8 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
         n->next[1] > most / 4 || n->next[2] > most / 4 ||
         n->next[0] + n->next[2] > INT64_MAX - c->linesself)
       return restore_fail(c, "figures of an instruction");
+    if (!restore_instruction(c, instructions_allocated(x, i)))
+      return restore_fail(c, "allocations of an instruction");
     c->hits += n->count;
     c->linesself += n->next[0] + n->next[2];
   }
@@ -524,6 +535,7 @@ static void restore_header (Restoring *c) {
   r->direct = h->direct != 0;
   r->gc = h->gc != 0;
   r->live = h->live;
+  r->memory_interval = h->memory_interval;
   r->allocator_lost = h->allocator_lost != 0;
   r->stopped = 1;  /* so that this rate is the final one */
   r->started_at = h->started_at;

@@ -323,7 +323,8 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
                       by->memory);
   if (p->code == NULL) return 1;
   return instructions_init(&f->instructions, fs->memory, by->pages, f->id,
-                           p->code, places, p->size / BYTECODE_INSTRUCTION);
+                           p->code, places, p->size / BYTECODE_INSTRUCTION,
+                           by->memory);
 }
 
 

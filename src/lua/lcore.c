@@ -234,6 +234,7 @@ static void core_options (lua_State *L, Options *o) {
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
   o->memory = core_flag(L, "memory");
   o->live = (uint64_t)core_integer(L, "live");
+  o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
   o->gc = core_flag(L, "gc");
   o->exclude_c = core_flag(L, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");

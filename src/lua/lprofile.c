@@ -180,6 +180,10 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
   lua_pushboolean(L, r->tree.memory);
   lua_setfield(L, -2, "memory");
+  if (r->memory_interval > 0) {
+    lnodes_set(L, "memory_interval", (lua_Integer)r->memory_interval);
+    lnodes_set(L, "memory_samples", (lua_Integer)f->alloc_samples);
+  }
   if (r->live > 0) {
     lnodes_set(L, "live_interval", (lua_Integer)r->live);
     lnodes_set(L, "peak_bytes", (lua_Integer)f->live_peak);
@@ -252,6 +256,10 @@ static void snapshot_pushinstructions (lua_State *L, const Recording *r,
   else
     lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
   lua_setfield(L, -2, "counters");
+  if (!x->memory) return;
+  lua_pushlstring(L, (const char *)instructions_allocated(x, 0),
+                  x->count * sizeof(InstructionAllocated));
+  lua_setfield(L, -2, "allocated_at");
 }
 
 

@@ -308,24 +308,41 @@ static int save_lines (lua_State *L, int arg, Saving *s) {
 }
 
 
+/* The instructions of the function on top. 0: no room. */
+static int save_functioninstructions (lua_State *L, Saving *s,
+                                      uint32_t func) {
+  const Pages *p = &s->file->instructions;
+  size_t size = 0, more = 0, count;
+  int memory = mapped_header(s->file)->memory != 0;
+  const char *counters, *allocated;
+  char *to;
+  lua_getfield(L, -1, "counters");
+  counters = lua_tolstring(L, -1, &size);
+  lua_getfield(L, -2, "allocated_at");
+  allocated = lua_tolstring(L, -1, &more);
+  lua_pop(L, 2);  /* they stay in the function */
+  count = counters != NULL ? size / sizeof(Instruction) : 0;
+  if (count == 0) return 1;
+  to = cast(char *, p->get(p->ud, func,
+                           instructions_size((uint32_t)count, memory)));
+  if (to == NULL) return 0;
+  size = count * sizeof(Instruction);
+  memcpy(to, counters, size);
+  if (memory && allocated != NULL &&
+      more == count * sizeof(InstructionAllocated))
+    memcpy(to + size, allocated, more);
+  return 1;
+}
+
+
 /* The instructions of the functions at 'arg'. 0: no room. */
 static int save_instructions (lua_State *L, int arg, Saving *s) {
-  const Pages *p = &s->file->instructions;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
   int ok = 1;
   for (i = 1; ok && i <= n; i++) {
-    size_t size;
-    const char *counters;
     lua_rawgeti(L, arg, i);
-    lua_getfield(L, -1, "counters");
-    counters = lua_tolstring(L, -1, &size);
-    size -= counters ? size % sizeof(Instruction) : 0;
-    if (counters != NULL && size > 0) {
-      void *to = p->get(p->ud, (uint32_t)i - 1, size);
-      ok = to != NULL;
-      if (ok) memcpy(to, counters, size);
-    }
-    lua_pop(L, 2);
+    ok = save_functioninstructions(L, s, (uint32_t)i - 1);
+    lua_pop(L, 1);
   }
   return ok;
 }
@@ -413,6 +430,8 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->direct = save_choice(L, arg, "internals", ways);
   h->memory = (uint32_t)save_flag(L, arg, "memory");
   h->live = (uint64_t)save_integer(L, arg, "live_interval");
+  h->memory_interval = (uint64_t)save_integer(L, arg, "memory_interval");
+  h->figures.alloc_samples = (uint64_t)save_integer(L, arg, "memory_samples");
   h->figures.live_peak = save_integer(L, arg, "peak_bytes");
   h->figures.live_peaks = 1;
   h->gc = (uint32_t)save_flag(L, arg, "gc");

@@ -5,8 +5,11 @@
 #include "record/allocations.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "identity/collection.h"
+#include "record/instructions.h"
+#include "record/sample.h"
 
 
 /* Lua tells the kind of a new object in the place of its old size. */
@@ -39,6 +42,12 @@ static INLINE int allocations_counted (Allocations *a) {
 }
 
 
+static AllocKind allocations_kind (const void *p, size_t tag) {
+  return (AllocKind)(p == NULL && tag < TAGS ? allocations_kinds[tag]
+                                             : ALLOC_OTHER);
+}
+
+
 /* Not within the collector, which does not tell it. */
 static NOINLINE void allocations_heap (Allocations *a) {
   Timeline *t = &a->hot->recorder->recording.heap;
@@ -46,8 +55,8 @@ static NOINLINE void allocations_heap (Allocations *a) {
   int kb, rest;
   a->until = TIMELINE_BYTES;
   if (!timeline_due(t, now)) return;
-  kb = lua_gc(a->hot->L, LUA_GCCOUNT);
-  rest = lua_gc(a->hot->L, LUA_GCCOUNTB);
+  kb = lua_gc(a->hot->recorder->main, LUA_GCCOUNT);
+  rest = lua_gc(a->hot->recorder->main, LUA_GCCOUNTB);
   if (kb >= 0 && rest >= 0)
     timeline_add(t, now, (uint64_t)kb * 1024 + (uint64_t)rest);
 }
@@ -57,8 +66,8 @@ static INLINE void allocations_count (Allocations *a, const void *p,
                                       size_t tag, size_t bytes) {
   const Hot *h = a->hot;
   const Node *n = h->top->node;
-  unsigned kind = p == NULL && tag < TAGS ? allocations_kinds[tag]
-                                          : (unsigned)ALLOC_OTHER;
+  AllocKind kind = allocations_kind(p, tag);
+  InstructionAllocated *at;
   if (unlikely(kind == ALLOC_USERDATA && collection_marks > 0)) {
     collection_marks = 0;
     return;
@@ -73,6 +82,16 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   a->until -= (int64_t)bytes;
   if (unlikely(a->until < 0)) allocations_heap(a);
   if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
+  at = instructions_running(h);
+  if (at != NULL) allocations_add(&at->other, bytes);
+}
+
+
+static void allocations_live (Allocations *a, const void *p, size_t old,
+                              const void *block, size_t to, int sampled) {
+  Recorder *r = a->hot->recorder;
+  if (!live_change(&a->live, r, p, old, block, to, sampled))
+    recorder_nomemory(r);
 }
 
 
@@ -85,11 +104,53 @@ static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
   if (block == NULL && to != 0) return NULL;
   counted = to > old && allocations_counted(a);
   if (counted) allocations_count(a, p, from, to - old);
-  if (a->live.on && (counted || p != NULL) && a->hot != NULL &&
-      !live_change(&a->live, a->hot->recorder, p, old, block, to, counted))
-    recorder_nomemory(a->hot->recorder);
+  if (a->live.on && a->hot != NULL) {
+    int sampled = counted && gaps_take(&a->live.gaps, to - old);
+    if (sampled || (p != NULL && live_maybe(&a->live, p)))
+      allocations_live(a, p, old, block, to, sampled);
+  }
   return block;
 }
+
+
+/* {======================================================
+** Mode sample
+** ======================================================= */
+
+static int allocations_sampling (const Allocations *a) {
+  return a->hot != NULL && !a->muted && hot_current->recorder != NULL &&
+         a->hot->recorder->state == STATE_RUNNING;
+}
+
+
+/* A request that is a sample, or may be of a live block. */
+static NOINLINE void *allocations_sample (Allocations *a, void *p,
+                                          size_t from, size_t to,
+                                          int sampled) {
+  size_t old = p != NULL ? from : 0;
+  AllocKind kind = allocations_kind(p, from);
+  void *block = a->alloc(a->ud, p, from, to);
+  int counted = to > old && allocations_sampling(a) &&
+                !(kind == ALLOC_USERDATA && collection_marks > 0);
+  Recorder *r;
+  if ((block == NULL && to != 0) || a->hot == NULL) return block;
+  r = a->hot->recorder;
+  sampled = sampled && counted;
+  if (sampled)
+    heapsample_add(&a->sample, r->recording.figures, kind, to - old);
+  if (a->live.on) allocations_live(a, p, old, block, to, sampled);
+  if (sampled) sample_ask(r);
+  return block;
+}
+
+
+void allocations_settle (Recorder *r, const Unwound *x, int before) {
+  Allocations *a = r->allocations;
+  heapsample_settle(&a->sample, &a->live, r, x, before);
+  allocations_heap(a);
+}
+
+/* }====================================================== */
 
 
 /* A step of the collector is due. */
@@ -111,6 +172,12 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
     return allocations_due(a, p, from, to);
   if (a->counts && (to > old || a->live.on))
     return allocations_more(a, p, from, to);
+  if (a->sample.on) {
+    int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
+    if (unlikely(sampled) ||
+        (a->live.on && p != NULL && live_maybe(&a->live, p)))
+      return allocations_sample(a, p, from, to, sampled);
+  }
   return a->alloc(a->ud, p, from, to);
 }
 
@@ -152,8 +219,11 @@ int allocations_begin (Recorder *r, lua_State *L) {
   a->hot = r->hot;
   a->node = NULL;
   a->muted = r->muted;
-  a->counts = r->options.memory;
-  live_begin(&a->live, &r->recording.memory, r->options.live);
+  a->counts = r->options.memory && !sample_on(r);
+  live_begin(&a->live, &r->recording.memory, r->options.live, sample_on(r));
+  if (r->options.memory && sample_on(r))
+    heapsample_begin(&a->sample, r->options.memory_interval);
+  else memset(&a->sample, 0, sizeof a->sample);
   return 1;
 }
 
@@ -164,6 +234,8 @@ void allocations_end (Recorder *r, lua_State *L) {
   if (a == NULL) return;
   collector_end(&a->collector);
   live_end(&a->live);
+  a->sample.on = 0;
+  a->counts = 0;
   a->hot = NULL;
   if (!allocations_ontop(a, L)) return;
   lua_setallocf(L, a->alloc, a->ud);

@@ -11,6 +11,7 @@
 #define allocations_h
 
 #include "record/collector.h"
+#include "record/heapsample.h"
 #include "record/live.h"
 
 
@@ -22,6 +23,7 @@ typedef struct Allocations {
   int muted;		/* that of the recorder; they are not while it is not 0 */
   Collector collector;
   Live live;
+  HeapSample sample;
   int called;		/* was it called, while nothing was counted? */
   int64_t until;	/* bytes, until the size of the heap is looked at */
   const Node *node;	/* the last one that was charged ... */
@@ -51,6 +53,15 @@ static INLINE void allocations_unmute (Recorder *r) {
   r->muted--;
   if (r->allocations != NULL) r->allocations->muted = r->muted;
 }
+
+/* Does what was allocated wait for the next event, see heapsample.h? */
+static INLINE int allocations_wait (const Recorder *r) {
+  return r->allocations != NULL &&
+         (r->allocations->sample.waits || r->allocations->live.waiting > 0);
+}
+
+/* What waits belongs to what was found, see heapsample_settle. */
+CPROF_I void allocations_settle (Recorder *r, const Unwound *x, int before);
 
 /* Before what ends or interrupts the recording: see collector_release. */
 static INLINE void allocations_release (const Recorder *r, lua_State *L) {

@@ -4,8 +4,9 @@
 
 #include "record/live.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "record/instructions.h"
 
 
 #define LIVE_FIRST	8	/* 256 places at first */
@@ -14,12 +15,6 @@
 /* {======================================================
 ** Blocks by address
 ** ======================================================= */
-
-static uint32_t live_home (const Live *l, uintptr_t address) {
-  return (uint32_t)((uint64_t)address * 0x9E3779B97F4A7C15u >>
-                    (64 - l->bits));
-}
-
 
 static uint32_t live_mask (const Live *l) {
   return (1u << l->bits) - 1;
@@ -91,15 +86,17 @@ static void live_remove (Live *l, uint32_t at) {
 */
 static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
   Figures *f = r->recording.figures;
-  NodeAllocated *n = tree_allocated(&r->recording.tree, b->node);
   int64_t count = sign * (int64_t)b->count, bytes = sign * (int64_t)b->bytes;
+  NodeAllocated *n;
+  if (b->node == LIVE_NOBODY) return;
+  n = tree_allocated(&r->recording.tree, b->node);
   if (n->peak != f->live_peaks) {
     n->peak = f->live_peaks;
     n->peak_bytes = n->live_bytes;
   }
   n->live_count += count;
   n->live_bytes += bytes;
-  if (b->line != NULL) line_allocated(b->line)->live_bytes += bytes;
+  if (b->bytes_of != NULL) *b->bytes_of += bytes;
   l->sum += bytes;
   if (l->sum > f->live_peak) {
     f->live_peak = l->sum;
@@ -108,46 +105,54 @@ static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
 }
 
 
-/* Is a block of so many bytes one of the samples? */
-static int live_sampled (Live *l, size_t bytes) {
-  double u;
-  if (l->interval <= 1) return 1;
-  l->next -= (int64_t)bytes;
-  if (l->next > 0) return 0;
-  u = (timing_random(&l->seed) + 1.0) / 2147483649.0;
-  l->next = 1 + (int64_t)(-log(u) * (double)l->interval);
-  return 1;
+/* Where the bytes in use of the line that runs are counted, if they are. */
+static int64_t *live_line (const Hot *h) {
+  InstructionAllocated *a = instructions_running(h);
+  if (a != NULL) return &a->live[1];
+  return h->lines ? &line_allocated(h->top->line)->live_bytes : NULL;
 }
 
 
-/* What a sample of so many bytes stands for. */
-static void live_weigh (const Live *l, LiveBlock *b, size_t bytes) {
-  double p = l->interval <= 1 ? 1
-           : 1 - exp(-(double)bytes / (double)l->interval);
-  double count = p > 0 ? 1 / p : (double)l->interval;
-  b->count = (uint32_t)(count + 0.5);
-  b->bytes = (uint64_t)((double)bytes * count + 0.5);
+static void live_wait (Live *l, LiveBlock *b) {
+  b->node = LIVE_NOBODY;
+  b->bytes_of = NULL;
+  if (l->waiting < LIVE_WAITERS) l->waiter[l->waiting] = b->address;
+  l->waiting++;
 }
 
 
-static int live_new (Live *l, const Recorder *r, const void *block,
-                     size_t bytes, LiveBlock *b) {
+/* The block is now that of who runs. */
+static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
   const Hot *h = r->hot;
-  if (!live_sampled(l, bytes)) return 0;
-  b->address = (uintptr_t)block;
-  b->node = h->top->node->id;
-  b->line = h->lines ? h->top->line : NULL;
-  live_weigh(l, b, bytes);
-  return 1;
+  if (l->waits) live_wait(l, b);
+  else {
+    b->node = h->top->node->id;
+    b->bytes_of = live_line(h);
+  }
+}
+
+
+/*
+** The block 'b', of 'old' bytes, has grown, from none if there was none.
+** Where all blocks are known, what was there before recording began stays
+** unknown.
+*/
+static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
+                        size_t old, size_t to) {
+  Weight w = gaps_weight(&l->gaps, to - old);
+  if (old == 0) b->count = w.count;
+  else if (l->gaps.interval <= 1) b->count = 1;
+  b->bytes += w.bytes;
+  live_own(l, r, b);
 }
 
 
 /*
 ** What is made smaller stays that of who made it; what grows is that of who
-** made it grow, all but what was there before recording began.
+** made it grow.
 */
 int live_change (Live *l, Recorder *r, const void *p, size_t old,
-                 const void *block, size_t to, int charged) {
+                 const void *block, size_t to, int sampled) {
   LiveBlock b = ZEROS;
   int there = 0;
   if (p != NULL && l->list != NULL) {
@@ -159,18 +164,38 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
       live_remove(l, at);
     }
   }
-  if (to > old) {
-    size_t earlier = l->interval > 1 ? 0 : old - (there ? (size_t)b.bytes : 0);
-    there = charged && live_new(l, r, block, to - earlier, &b);
-  }
-  else if (there && to > 0) {
-    b.address = (uintptr_t)block;
+  if (to == 0 || !(there || sampled)) return 1;
+  b.address = (uintptr_t)block;
+  if (sampled) live_grown(l, r, &b, old, to);
+  else if (to < old)
     b.bytes = (uint64_t)((double)b.bytes * (double)to / (double)old + 0.5);
-  }
-  if (!there || to == 0) return 1;
+  if (b.node == LIVE_NOBODY && !sampled) live_wait(l, &b);
   if (!live_enter(l, &b)) return 0;
   live_charge(l, r, &b, 1);
   return 1;
+}
+
+
+static void live_found (LiveBlock *b, Live *l, Recorder *r,
+                        const Node *node, int64_t *bytes_of) {
+  if (b->address == 0 || b->node != LIVE_NOBODY) return;
+  b->node = node->id;
+  b->bytes_of = bytes_of;
+  live_charge(l, r, b, 1);
+}
+
+
+void live_settle (Live *l, Recorder *r, const Node *node,
+                  int64_t *bytes_of) {
+  uint32_t i;
+  if (l->waiting == 0 || l->list == NULL) return;
+  if (l->waiting <= LIVE_WAITERS)
+    for (i = 0; i < l->waiting; i++)
+      live_found(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
+  else
+    for (i = 0; i <= live_mask(l); i++)
+      live_found(&l->list[i], l, r, node, bytes_of);
+  l->waiting = 0;
 }
 
 /* }====================================================== */
@@ -179,17 +204,17 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
 void live_clear (Live *l) {
   if (l->list != NULL)
     memset(l->list, 0, ((size_t)1 << l->bits) * sizeof *l->list);
-  l->blocks = 0;
+  l->blocks = l->waiting = 0;
   l->sum = 0;
 }
 
 
-void live_begin (Live *l, const Memory *m, uint64_t interval) {
+void live_begin (Live *l, const Memory *m, uint64_t interval, int waits) {
   memset(l, 0, sizeof *l);
   l->memory = m;
-  l->interval = interval;
   l->on = interval > 0;
-  if (interval > 1) (void)live_sampled(l, 0);
+  l->waits = waits;
+  if (l->on) gaps_begin(&l->gaps, interval);
 }
 
 

@@ -225,6 +225,8 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
   x->live = o->live;
+  x->memory_interval = o->memory && o->mode == MODE_SAMPLE
+                     ? o->memory_interval : 0;
   x->tree.memory = o->memory;
   if (r->store != NULL) {
     x->tree.nodes.pages = r->store->nodes;
@@ -310,6 +312,7 @@ int recorder_clear (Recorder *r) {
   if (r->allocations != NULL) {
     r->allocations->node = NULL;
     live_clear(&r->allocations->live);
+    heapsample_clear(&r->allocations->sample);
     r->allocations->until = 0;
   }
   recorder_choose(r);

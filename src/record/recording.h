@@ -29,6 +29,7 @@ typedef struct Figures {
   uint64_t gc_steps;	/* of the collector, where it is driven ... */
   uint64_t gc_cycles;	/* ... with how many ends of a cycle */
   uint64_t gc_longest;	/* ticks of the longest step */
+  uint64_t alloc_samples;	/* mode sample: of allocations */
   int64_t live_peak;	/* most bytes that were in use at once, see live.h */
   uint64_t live_peaks;	/* times that it was a new peak */
   Timing timing[EVENT_KINDS];
@@ -45,7 +46,8 @@ typedef struct Recording {
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
-  uint64_t live;	/* bytes from sample to sample of what is in use */
+  uint64_t live;	/* bytes from sample to sample of what is in use ... */
+  uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
   Timeline heap;	/* where allocations are counted */
   int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/allocations.h"
 #include "record/hook.h"
 #include "record/interval.h"
 #include "record/lend.h"
@@ -169,6 +170,29 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
+/* What runs in L has allocated what waits. No time is charged. */
+static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
+  uint64_t from = sample_clock(s);
+  Unwound x;
+  if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
+  else
+    allocations_settle(s->recorder, &x, ar != NULL && s->unwinder.at != NULL &&
+                                        ar->event == LUA_HOOKCOUNT);
+  s->pace.spent += sample_clock(s) - from;
+}
+
+
+/* As at a tick, but not in the handler, which must not come between. */
+void sample_ask (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s == NULL || s->busy || s->pace.timer < 0) return;
+  s->busy++;
+  lend_take(&s->lender, s->unwinder.at != NULL ? running_find(&s->running)
+                                               : r->main, 0);
+  s->busy--;
+}
+
+
 /*
 ** The same without the program's hook: what Lua calls here would change
 ** which line it takes for the last one.
@@ -179,7 +203,8 @@ static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
   const InternalsState *at = s->unwinder.at;
   int left = f != NULL && at != NULL ? internals_count(L, at) : 0;
   if (f != NULL) lua_sethook(L, NULL, 0, 0);
-  sample_record(s, L, ar);
+  if (s->pace.ticks > 0) sample_record(s, L, ar);
+  if (allocations_wait(s->recorder)) sample_allocated(s, L, ar);
   if (f == NULL) return;
   lua_sethook(L, f, mask, count);
   if (at != NULL) internals_setcount(L, at, left);
@@ -199,7 +224,8 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   s->busy++;
   own = lend_back(&s->lender, L, ar);
   r = hook_recorder(L);
-  if (r != NULL && sample_on(r) && s->pace.ticks > 0 &&
+  if (r != NULL && sample_on(r) &&
+      (s->pace.ticks > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
     sample_unseen(s, L, ar);
@@ -227,7 +253,10 @@ int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   int ok, top = lua_gettop(L);
   s->busy++;
-  if (s->unwinder.at != NULL || L == r->main) ok = sample_record(s, L, NULL);
+  if (s->unwinder.at != NULL || L == r->main) {
+    ok = sample_record(s, L, NULL);
+    if (ok && allocations_wait(r)) sample_allocated(s, L, NULL);
+  }
   else {
     hot_charge(r->hot, hot_now(r->hot));
     ok = 1;

@@ -59,7 +59,7 @@ local function row_of(view, entry, content, hottest)
   local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
     view.most)
   return {
-    page.samples and "" or format.count(line.hits),
+    view.profile.samples and "" or format.count(line.hits),
     page:time(entry.own, entry.bounded),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
     { page:share(entry.own + entry.in_c, entry.bounded, view.whole),

@@ -95,7 +95,7 @@ function listing.row(view, line, greatest)
   local meta = view.profile.meta
   local allocated = meta.memory and figures.allocs and not meta.measure
   return {
-    page.samples and "" or { format.count(figures.hits), style },
+    view.profile.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
     cell(spent, page:share(own, own_bounded, whole)),
     allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",

@@ -64,10 +64,10 @@ function run.define(parser)
       if s == "" then return s end
       return input.integer("--sample", 1, 10000)(s)
     end)
-  parser:option("--memory", "Count what is allocated, by function; with " ..
-    "--lines, by line, too. live: also what of it is in use, from samples; " ..
-    "all: from all blocks. Includes --gc, where that can be. (default: " ..
-    "neither)")
+  parser:option("--memory", "Count what is allocated, by function and " ..
+    "line. live: also what of it is in use, from samples; all: from all " ..
+    "blocks. Records --lines, unless --count, --sample or --trace is given, " ..
+    "and includes --gc, where that can be. (default: neither)")
     :argname "[=live|all]":convert(memory_of)
   parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
@@ -192,9 +192,10 @@ local function start_options(parsed, fail)
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be recorded at once")
   end
-  if parsed.sample and (parsed.memory or parsed.gc) then
-    fail "--memory and --gc cannot be recorded with --sample"
+  if parsed.sample and parsed.gc then
+    fail "--gc cannot be recorded with --sample"
   end
+  if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
@@ -233,7 +234,8 @@ local function check_output(parsed, fail)
   local counted = #counted_of(parsed) > 0
   if row.branches and not counted then
     fail(("--format=%s needs --coverage"):format(row.name))
-  elseif row.lines and not counted and #parsed.lines == 0 then
+  elseif row.lines and not counted and #parsed.lines == 0 and
+         not parsed.memory then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
   elseif counted and row.times then
     fail(("--format=%s is about times, which --count does not record"):

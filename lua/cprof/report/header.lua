@@ -154,10 +154,11 @@ end
 ---@return string
 function header.certainty(profile)
   local asked = profile.meta.rate
-  return ("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
-    "intervals overlap may be in any order; functions below %.2g %% may be " ..
-    "missing"):format(header.rate(profile),
-    asked and (" of %s"):format(format.count(asked)) or "",
+  local rate = ("%.0f samples a second%s; "):format(header.rate(profile),
+    asked and (" of %s"):format(format.count(asked)) or "")
+  return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
+    "in any order; functions below %.2g %% may be missing"):format(
+    profile.meta.measure and "" or rate,
     100 * sampled.least(profile.samples))
 end
 
@@ -198,7 +199,7 @@ function header.show(view)
     end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
-  if profile.samples then page:line(header.certainty(profile)) end
+  if page.samples then page:line(header.certainty(profile)) end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)
