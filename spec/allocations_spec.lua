@@ -223,10 +223,55 @@ describe("allocations", function()
 
   local counted = require "cprof.core".internals() == "direct" and it or
     pending
-  counted("are counted with instructions, too", function()
-    local p = record(function() tables(10) end, { mode = "count" })
-    assert.equal(10, helper.find(p, tables).self_allocs)
-    check(p)
+  counted("are counted with instructions, too, and their lines", function()
+    local path_of = debug.getinfo(tables, "S").source
+    local line = debug.getinfo(tables, "S").linedefined + 2
+    local p = record(function() tables(10) closures(5) end,
+      { mode = "count", file = path })
+    for _ = 1, 3 do
+      assert.equal(10, helper.find(p, tables).self_allocs)
+      check(p)
+      local at = p.lines[path_of][line]
+      assert.same({ 10, 560 }, { at.allocs, at.bytes })
+      at = p.lines[path_of][debug.getinfo(closures, "S").linedefined + 2]
+      assert.equal(6, at.allocs)  -- and an upvalue
+      assert(p:save(path))
+      p = assert(profiler.load(path))
+    end
+  end)
+
+  it("are known of each frame, and of its functions", function()
+    record(function() tables(1) profiler.frame() end)
+    for _, options in ipairs { {}, { history = "full" },
+      { slow_frames = { budget_ms = 1e-6 } } } do
+      local p = record(function()
+        for i = 1, 8 do
+          tables(i * 10)
+          closures(i)
+          profiler.frame()
+        end
+        tables(1000)
+      end, options)
+      for i = 1, 8 do
+        local frame = assert(p.frames:at(8 - i, options.slow_frames ~= nil))
+        local of = {}
+        for _, row in ipairs(frame.rows) do of[row.func] = row end
+        local f = of[helper.find(p, tables)]
+        assert.same({ i * 10, i * 560 }, { f.allocs, f.bytes })
+        assert.equal(i + 1, of[helper.find(p, closures)].allocs)
+        local allocs = 0
+        for _, row in ipairs(frame.rows) do allocs = allocs + row.allocs end
+        assert.equal(allocs, frame.allocs)
+        -- the stack may grow
+        assert.is_true(allocs >= i * 11 + 1 and allocs <= i * 11 + 9, allocs)
+      end
+      assert.is_truthy(p:report { mode = "frames" }:find(
+        "frame%s+at%s+time%s+alloc"))
+    end
+    local p = helper.record(function() tables(1) profiler.frame() end)
+    assert.is_nil(p.frames:at(0).bytes)
+    assert.is_nil(p.frames:at(0).rows[1].bytes)
+    assert.is_nil(p.frames:at(0).gc_steps)
   end)
 
   it("are not known unless they are asked for", function()

@@ -64,6 +64,27 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("is known of each frame", function()
+    local p = helper.record(function()
+      for i = 1, 20 do
+        make(i % 5 == 0 and 20000 or 10)
+        profiler.frame()
+      end
+    end, { gc = true, history = 20 })
+    local steps, ns = 0, 0
+    for i = 0, 19 do
+      local frame = p.frames:at(i)
+      steps, ns = steps + frame.gc_steps, ns + frame.gc_ns
+      assert.is_true(frame.gc_ns <= frame.ns)
+      if (20 - i) % 5 == 0 then assert.is_true(frame.gc_steps > 0) end
+    end
+    local zone = zone_of(p)
+    assert.is_true(steps <= zone.calls and steps > zone.calls * 0.9,
+      steps .. " of " .. zone.calls)
+    assert.is_true(ns <= zone.self_ns * 1.1 and ns > 0)
+    assert.is_truthy(p:report { mode = "frames" }:find "time%s+gc%s+steps")
+  end)
+
   with("is in files, too", function()
     local path = os.tmpname()
     local p = helper.record(function() make(100000) end,

@@ -82,8 +82,10 @@ describe("samples of allocations", function()
     near(whole.total_bytes, p.functions[p.nodes[1].func].total_bytes, 4096,
       "all")
     assert.equal(4096, p.meta.memory_interval)
-    assert.is_true(math.abs(p.meta.memory_samples - whole.total_bytes / 4096) <
-      4 * math.sqrt(whole.total_bytes / 4096))
+    -- fewer where blocks are large
+    local most = whole.total_bytes / 4096
+    assert.is_true(p.meta.memory_samples < most + 4 * math.sqrt(most) and
+      p.meta.memory_samples > most * 0.6, p.meta.memory_samples)
   end)
 
   it("add up, by node, function and kind", function()

@@ -163,6 +163,36 @@ describe("what is in use", function()
       'start: option \'memory\' must be true, false or "live", got "all"')
   end)
 
+  it("is told when the program ends, with the lines that keep it", function()
+    local command = require "command"
+    local dir <close> = command.folder()
+    local script = dir:file("leak.lua", [[
+local log, cache = {}, {}
+local function remember(id)
+  log[#log + 1] = { id = id, words = "word" .. id }
+end
+for id = 1, 5000 do
+  cache[id % 10] = { id }
+  remember(id)
+end
+collectgarbage()
+]])
+    for _, sampling in ipairs { "--lines", "--sample" } do
+      local _, err = command.cprof("run", sampling, "--memory=live", "-o",
+        dir:file "out.cprof", script)
+      assert.is_truthy(err:find "\nin use: ", err)
+      assert.is_truthy(err:find "\n[%s%a]*alloc%s[^\n]+where\n", err)
+    end
+    local _, err = command.cprof("run", "--memory=all", "-o",
+      dir:file "out.cprof", script)
+    local kept = err:match "\n[%s%a]*in use%s[^\n]+where\n([^\n]+)"
+    assert.is_truthy(kept and kept:find "leak.lua:3", err)
+    assert.is_truthy(err:find("Next: cprof annotate --heat live", 1, true))
+    local text = command.cprof("annotate", "--heat", "live",
+      dir:file "out.cprof")
+    assert.is_truthy(text:find "^remember", text)
+  end)
+
   it("does no harm where memory fails", function()
     local code = [[
       local profiler = require "cprof"

@@ -212,7 +212,8 @@ local function counted_only(all)
     local to = {}
     for n, line in ipairs(list) do
       to[n] = { hits = line.hits, instructions = line.self_ns,
-                active = line.active }
+                active = line.active, allocs = line.allocs,
+                bytes = line.bytes, live_bytes = line.live_bytes }
     end
     out[source] = to
   end

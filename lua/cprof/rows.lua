@@ -41,4 +41,11 @@ for _, row in ipairs(rows.list) do by_name[row.name] = row.text end
 ---@return string?
 function rows.explain(name) return by_name[name] end
 
+---Is it the zone of the garbage collector?
+---@param f cprof.Function
+---@return boolean
+function rows.collector(f)
+  return f.kind == "zone" and f.name == "(garbage collector)"
+end
+
 return rows

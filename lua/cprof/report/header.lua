@@ -5,6 +5,7 @@ local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
+local rows = require "cprof.rows"
 local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
@@ -116,7 +117,7 @@ end
 local function collector(profile, page)
   local meta, ns = profile.meta, 0
   for _, f in ipairs(profile.functions) do
-    if f.kind == "zone" and f.name == "(garbage collector)" then
+    if rows.collector(f) then
       ns = ns + f.self_ns
     end
   end
