@@ -254,11 +254,11 @@ describe("allocations", function()
       end, options)
       for i = 1, 8 do
         local frame = assert(p.frames:at(8 - i, options.slow_frames ~= nil))
-        local of = {}
-        for _, row in ipairs(frame.rows) do of[row.func] = row end
-        local f = of[helper.find(p, tables)]
+        local rows = {}
+        for _, row in ipairs(frame.rows) do rows[row.func] = row end
+        local f = rows[helper.find(p, tables)]
         assert.same({ i * 10, i * 560 }, { f.allocs, f.bytes })
-        assert.equal(i + 1, of[helper.find(p, closures)].allocs)
+        assert.equal(i + 1, rows[helper.find(p, closures)].allocs)
         local allocs = 0
         for _, row in ipairs(frame.rows) do allocs = allocs + row.allocs end
         assert.equal(allocs, frame.allocs)

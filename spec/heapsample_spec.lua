@@ -109,10 +109,10 @@ describe("samples of allocations", function()
   end)
 
   it("do not lean to one side", function()
-    local n, sum, exact = helper.slow and 5 or 40, 0, nil
+    local n, sum = helper.slow and 5 or 40, 0
     local function f() tables(1000) end
     f()
-    exact = helper.find(helper.record(f, { memory = true }), tables)
+    local exact = helper.find(helper.record(f, { memory = true }), tables)
     for _ = 1, n do
       local p = sample(f, { memory_interval = 16384 })
       local ok, found = pcall(helper.find, p, tables)
@@ -298,7 +298,8 @@ describe("samples of what is in use", function()
       local line = p.lines[debug.getinfo(keep, "S").source][line_of(keep, 3)]
       assert.is_true(line.live_bytes > 0.9 * helper.find(p, keep).live_bytes)
     end
-    assert.is_truthy(p:report { width = 1000 }:find "in use: [^\n]+ at the peak")
+    local text = p:report { width = 1000 }
+    assert.is_truthy(text:find "in use: [^\n]+ at the peak", text)
   end)
 
   it("grow where something leaks", function()
@@ -323,5 +324,6 @@ describe("samples of what is in use", function()
     end
     assert.is_true(growth(leak) > 400000, growth(leak))
     assert.is_true(math.abs(growth(parse)) < 20000, growth(parse))
+    assert.equal(10, #cache + 1)
   end)
 end)

@@ -142,13 +142,13 @@ end
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
   local flat = self.history:averages(check_average("averages", average))
-  local rows = {}
+  local out = {}
   for i = 1, #flat, 6 do
-    rows[#rows + 1] = { func = self.profile.functions[flat[i]],
+    out[#out + 1] = { func = self.profile.functions[flat[i]],
       calls = flat[i + 1] / 1000, self_ns = flat[i + 2],
       total_ns = flat[i + 3], heat = flat[i + 4], total_heat = flat[i + 5] }
   end
-  return rows
+  return out
 end
 
 ---The stack states of a frame, as the nodes of a profile. nil: they are

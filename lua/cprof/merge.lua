@@ -25,7 +25,8 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes", "memory_samples" }
+  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes",
+  "memory_samples" }
 
 local function runs(meta) return meta.runs or 1 end
 
@@ -97,11 +98,12 @@ local function add_counters(profiles, maps, functions)
   local sums, allocated = {}, {}
   for i, p in ipairs(profiles) do
     for id, f in ipairs(p.functions) do
-      local to, same = maps[i][id], nil
+      local to = maps[i][id]
       if f.counters and not sums[to] then
         sums[to], allocated[to] = f.counters, f.allocated_at
       elseif f.counters then
-        sums[to], same = instructions.add(sums[to], f.counters)
+        local sum, same = instructions.add(sums[to], f.counters)
+        sums[to] = sum
         if same and f.allocated_at then
           allocated[to] = instructions.add_allocated(allocated[to],
             f.allocated_at)
