@@ -143,7 +143,11 @@ describe("allocations", function()
     local seen = {}
     record(work)
     for _ = 1, 20 do
+      -- a collection in between makes stacks shrink, which grow again
+      collectgarbage()
+      collectgarbage "stop"
       local p, out = record(work), {}
+      collectgarbage "restart"
       for _, f in ipairs(p.functions) do
         out[#out + 1] = ("%s %d %d"):format(f.title, f.self_allocs,
           f.total_bytes)
@@ -152,6 +156,37 @@ describe("allocations", function()
     end
     local first = next(seen)
     assert.is_nil(next(seen, first), "two runs differ")
+  end)
+
+  it("are the same in 20 runs of a program, which collects garbage", function()
+    local code = [[
+      local profiler = require "cprof"
+      local list = {}
+      local function make(i)
+        list[i % 500] = { i, ("name"):rep(i % 30), function() return i end }
+      end
+      profiler.start { memory = true, mode = "line" }
+      for i = 1, 20000 do
+        make(i)
+        if i % 100 == 0 then coroutine.wrap(make)(i) end
+      end
+      profiler.stop()
+      local p, out = profiler.snapshot(), {}
+      for _, f in ipairs(p.functions) do
+        local name = f.kind == "main" and "main" or f.name
+        out[#out + 1] = ("%s %d %d"):format(name, f.self_allocs, f.self_bytes)
+      end
+      for i = 1, #p.counted, 8 do
+        out[#out + 1] = table.concat({ p.counted[i + 1], p.counted[i + 5],
+          p.counted[i + 6] }, " ")
+      end
+      print(table.concat(out, "\n"))
+    ]]
+    local first = helper.run(code)
+    assert.is_truthy(first:find "make %d%d%d+ %d+\n", first)
+    for _ = 2, helper.slow and 3 or 20 do
+      assert.equal(first, (helper.run(code)))
+    end
   end)
 
   it("of the profiler's own are not counted", function()

@@ -38,6 +38,11 @@ local ways = {
 }
 if core.drives() then table.insert(ways, 2, { name = "gc", gc = true }) end
 
+-- in mode sample, not each block is looked at, nor the collector
+local function possible(way, mode)
+  return mode ~= "sample" or not (way.gc or way.memory_interval)
+end
+
 local function once(workload, way, mode)
   collectgarbage()
   if way then
@@ -57,16 +62,20 @@ local function median(list)
 end
 
 local rows = {}
-for _, mode in ipairs { "call", "line" } do
+for _, mode in ipairs { "call", "line", "sample" } do
   for _, workload in ipairs(workloads) do
     local row = { name = workload.name, mode = mode, allocs = workload.allocs,
                   ways = ways, ns = {} }
     local times = { bare = {} }
-    for _, way in ipairs(ways) do times[way.name] = {} end
+    for _, way in ipairs(ways) do
+      times[way.name] = possible(way, mode) and {} or nil
+    end
     for round = 1, tonumber(os.getenv "CPROF_ROUNDS") or 21 do
       times.bare[round] = once(workload)
       for _, way in ipairs(ways) do
-        times[way.name][round] = once(workload, way, mode)
+        if possible(way, mode) then
+          times[way.name][round] = once(workload, way, mode)
+        end
       end
     end
     for name, list in pairs(times) do row.ns[name] = median(list) end

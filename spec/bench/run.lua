@@ -222,10 +222,11 @@ if only == "" then
     io.write(("%-23s %8.2f"):format(("%s, %s"):format(row.name, row.mode),
       row.ns.bare / 1e6))
     for _, way in ipairs(row.ways) do
-      io.write((" %10.2f"):format(row.ns[way.name] / 1e6))
-      tsv[#tsv + 1] = ("memory\t%s, %s, %s\t%d\t\t%d\t\t%d\t%.3f\t"):format(
-        row.name, row.mode, way.name, row.ns.bare, row.ns.off,
-        row.ns[way.name], row.ns[way.name] / row.ns.off)
+      local ns = row.ns[way.name]
+      io.write((" %10s"):format(ns and ("%.2f"):format(ns / 1e6) or "-"))
+      tsv[#tsv + 1] = ns and
+        ("memory\t%s, %s, %s\t%d\t\t%d\t\t%d\t%.3f\t"):format(row.name,
+          row.mode, way.name, row.ns.bare, row.ns.off, ns, ns / row.ns.off)
     end
     print(("  %.1f"):format((row.ns.memory - row.ns.off) / row.allocs))
   end

@@ -169,8 +169,12 @@ local of_samples = table.move(columns, 1, #columns, 1, {})
 of_samples[1] = { title = "samples", rank = 1 }
 of_samples[2] = { title = "now", alone = "samples now" }
 
+-- the same of what samples of allocations tell, which are no calls
+local of_sizes = table.move(columns, 3, #columns, 1, {})
+
 local function columns_of(view)
-  return view.samples.before and view.samples.after and of_samples or columns
+  return not view.sampled and columns or view.measured and of_sizes or
+    of_samples
 end
 
 local function sign(n, text)
@@ -221,7 +225,7 @@ local function cells(view, entry)
     return side == nothing and "-" or text
   end
   local ns, now = change(entry, "self_ns"), was(entry)
-  return {
+  local out = {
     figure(before, format.count(calls_of(before))),
     { figure(after, format.count(calls_of(after))),
       calls_of(before) ~= calls_of(after) and "bold" or nil },
@@ -236,6 +240,8 @@ local function cells(view, entry)
     { format.plain(now), (before == nothing or after == nothing) and "bold"
       or "dim" },
   }
+  return columns_of(view) == of_sizes and table.move(out, 3, #out, 1, {}) or
+    out
 end
 
 -- the columns of `all` below a rank, and their cells
@@ -433,7 +439,8 @@ function diff.call(parsed, fail)
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color, unit = page.unit(before) },
     whole = math.max(before.program_ns, after.program_ns),
-    samples = { before = before.samples, after = after.samples },
+    samples = { before = page.samples(before), after = page.samples(after) },
+    sampled = before.samples and after.samples, measured = measure ~= nil,
     wholes = { before = before.program_ns, after = after.program_ns },
   }
   local entries = entries_of(before, after)
