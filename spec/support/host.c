@@ -549,7 +549,7 @@ static int host_exec (lua_State *L) {
 */
 static int host_tear (lua_State *L) {
   lua_Hook before = lua_gethook(L);
-  time_t ends = time(NULL) + 20;
+  time_t ends = time(NULL) + 5;
   while (*(lua_Hook volatile *)&before == lua_gethook(L))
     if (time(NULL) > ends) return luaL_error(L, "no hook was set");
   lua_sethook(L, lua_gethook(L), (int)luaL_checkinteger(L, 1),

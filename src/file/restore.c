@@ -435,6 +435,12 @@ static int restore_nodes (Restoring *c) {
     calls += n->calls;
     ticks += n->self;
   }
+  if (c->h->mode == MODE_SAMPLE) {
+    ticks = tree_node(t, NODE_OVERHEAD)->self;
+    if (c->h->figures.sampled > INT64_MAX - ticks)
+      return restore_fail(c, "time");
+    ticks += c->h->figures.sampled;
+  }
   if (c->h->figures.paused > INT64_MAX - ticks ||
       !restore_checkticks(c, ticks + c->h->figures.paused))
     return restore_fail(c, "time");
@@ -587,16 +593,19 @@ static void restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
   uint64_t last = c->h->figures.begun + c->h->figures.paused, now;
   Node *running = restore_running(c);
+  int sampled = c->r->mode == MODE_SAMPLE;
   uint32_t i;
   if (!c->l->live || running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
     return;
-  for (i = 0; i < t->nodes.count; i++) last += tree_node(t, i)->self;
+  if (sampled) last += c->r->own_figures.sampled + t->overhead->self;
+  for (i = 0; !sampled && i < t->nodes.count; i++)
+    last += tree_node(t, i)->self;
   now = clock_read(&c->r->clock);
   if (now <= last || clock_ns(c->r->clock.scale, now - last) > SINCE_MOST)
     return;
   c->l->since = now - last;
-  running->self += c->l->since;
+  *(sampled ? &c->r->own_figures.sampled : &running->self) += c->l->since;
 }
 
 

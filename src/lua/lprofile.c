@@ -226,10 +226,11 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 }
 
 
-/* Samples of instructions: ticks become ns by rounding their sum. */
+/* Samples of instructions, in ns: their running sum is rounded. */
 static void snapshot_pushsampled (lua_State *L, const Instructions *x,
-                                  Scale scale) {
-  uint64_t ticks = 0, ns = 0;
+                                  const Snapshot *s) {
+  double weight = 0;
+  uint64_t ns = 0;
   luaL_Buffer b;
   uint32_t i;
   int k;
@@ -237,8 +238,8 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
   for (i = 0; i < x->count; i++) {
     Instruction at = x->list[i];
     for (k = 0; k <= 2; k += 2) {
-      ticks += at.next[k];
-      at.next[k] = clock_ns(scale, ticks) - ns;
+      weight += (double)at.next[k];
+      at.next[k] = (uint64_t)(weight * s->weight) - ns;
       ns += at.next[k];
     }
     luaL_addlstring(&b, (const char *)&at, sizeof at);
@@ -249,10 +250,11 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
 
 /* Counters of instructions, as they lie in memory: see instructions.lua. */
 static void snapshot_pushinstructions (lua_State *L, const Recording *r,
-                                       const Function *f, Scale scale) {
+                                       const Function *f,
+                                       const Snapshot *s) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
-  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, scale);
+  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, s);
   else
     lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
   lua_setfield(L, -2, "counters");
@@ -292,7 +294,7 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
-    snapshot_pushinstructions(L, r, f, s->scale);
+    snapshot_pushinstructions(L, r, f, s);
     if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }

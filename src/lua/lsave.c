@@ -250,6 +250,8 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
     for (k = 0; k < room && i + k < nodes->count; k++) {
       const ProfileNode *n = &nodes->list[i + k];
       save_node((Node *)block_data(b) + k, n, nodes->unit, i + k);
+      if (nodes->unit == NODES_SAMPLES && i + k != NODE_OVERHEAD)
+        mapped_header(s->file)->figures.sampled += (uint64_t)n->self;
       if (i + k != NODE_OVERHEAD && nodes->unit != NODES_SAMPLES)
         ((int64_t *)block_data(o))[k] = n->raw - n->self;
     }

@@ -41,6 +41,13 @@ int snapshot_number (Snapshot *s, const Recording *r) {
 /* }====================================================== */
 
 
+int64_t snapshot_share (int64_t whole, double part, double all) {
+  if (part >= all) return whole;
+  if (all == (double)whole) return (int64_t)part;
+  return (int64_t)((double)whole * (part / all));
+}
+
+
 /* {======================================================
 ** Nodes
 ** ======================================================= */
@@ -70,34 +77,80 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-static void nodes_fill (Snapshot *s, const Recording *r) {
-  uint64_t ticks = 0, ns = 0;
+/* {======================================================
+** Samples
+** ======================================================= */
+
+static double samples_weight (const Tree *t) {
+  double all = 0;
   uint32_t i;
+  for (i = 0; i < t->nodes.count; i++)
+    if (i != NODE_OVERHEAD) all += (double)tree_node(t, i)->self;
+  return all;
+}
+
+
+/*
+** The time that was sampled, shared by what the samples of each node stand
+** for; all of it is the root's where there are none. As 'nodes_times'.
+*/
+static uint64_t samples_times (Snapshot *s, const Recording *r) {
+  uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
+  int64_t whole = (int64_t)clock_ns(s->scale, ticks), ns = 0, sum;
+  double all = samples_weight(&r->tree), weight = 0;
+  uint32_t i;
+  s->weight = all > 0 ? (double)whole / all : 0;
   for (i = 0; i < s->nodes; i++) {
-    const Node *n = tree_node(&r->tree, i);
-    ProfileNode *p = &s->node[i];
-    uint64_t sum;
-    node_fill(p, n, s, &r->tree);
-    if (s->allocated != NULL)
-      node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
-                     r->figures);
-    ticks += n->self;
-    sum = clock_ns(s->scale, ticks);
-    p->self = p->raw = (int64_t)(sum - ns);
+    if (i != NODE_OVERHEAD) weight += (double)tree_node(&r->tree, i)->self;
+    sum = snapshot_share(whole, weight, all);
+    s->node[i].self = s->node[i].raw = sum - ns;
     ns = sum;
   }
-  s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
-  s->paused = s->wall - (int64_t)ns;
+  s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
+    (int64_t)clock_ns(s->scale, ticks + overhead) - whole;
+  return ticks + overhead;
 }
 
 
 /* What was counted are samples, see NodesUnit. */
-static void nodes_samples (Snapshot *s) {
+static void samples_fill (Snapshot *s) {
   uint32_t i;
   for (i = 0; i < s->nodes; i++) {
     s->node[i].raw = s->node[i].calls;
     s->node[i].calls = 0;
   }
+}
+
+/* }====================================================== */
+
+
+/* The times of nodes, from their ticks. Returns their sum in ticks. */
+static uint64_t nodes_times (Snapshot *s, const Tree *t) {
+  uint64_t ticks = 0, ns = 0;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++) {
+    uint64_t sum;
+    ticks += tree_node(t, i)->self;
+    sum = clock_ns(s->scale, ticks);
+    s->node[i].self = s->node[i].raw = (int64_t)(sum - ns);
+    ns = sum;
+  }
+  return ticks;
+}
+
+
+static void nodes_fill (Snapshot *s, const Recording *r) {
+  uint64_t ticks;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++)
+    node_fill(&s->node[i], tree_node(&r->tree, i), s, &r->tree);
+  for (i = 0; s->allocated != NULL && i < s->nodes; i++)
+    node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
+                   r->figures);
+  ticks = r->mode == MODE_SAMPLE ? samples_times(s, r)
+                                 : nodes_times(s, &r->tree);
+  s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
+  s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
 }
 
 
@@ -148,14 +201,6 @@ static uint32_t lines_count (const Recording *r) {
 }
 
 
-/* A running sum is rounded, so that shares add up to 'whole'. */
-static int64_t line_share (int64_t whole, double part, double all) {
-  if (part >= all) return whole;
-  if (all == (double)whole) return (int64_t)part;
-  return (int64_t)((double)whole * (part / all));
-}
-
-
 /* The overhead on a line; 'given' has it, or it is computed. */
 static double line_overhead (const Work *w, const Line *l, int64_t raw,
                              const int64_t *given) {
@@ -193,7 +238,7 @@ static void lines_function (Work *w, uint32_t id) {
     ProfileLine *to = &s->line[s->lines];
     if (!line_counted(l, k)) continue;
     ticks += (double)from->self;
-    sum = line_share(whole, ticks, all);
+    sum = snapshot_share(whole, ticks, all);
     to->func = func;
     to->line = (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
@@ -226,7 +271,7 @@ static void lines_divide (ProfileLine *from, const ProfileLine *to,
   for (l = from; l < to; l++) all += (double)l->self;
   for (l = from; l < to; l++) {
     sum += (double)l->self;
-    upto = l == to - 1 ? whole : line_share(whole, sum, all);
+    upto = l == to - 1 ? whole : snapshot_share(whole, sum, all);
     l->self = upto - ns;
     ns = upto;
   }
@@ -355,7 +400,7 @@ static void work_do (Work *w) {
   functions_sum(w, w->self);
   lines_finish(w);
   s->overhead = s->node[NODE_OVERHEAD].self;
-  if (w->r->mode == MODE_SAMPLE) nodes_samples(s);
+  if (w->r->mode == MODE_SAMPLE) samples_fill(s);
   nodes_total(s->node, s->nodes);
 }
 

@@ -32,6 +32,7 @@ typedef struct Snapshot {
   uint32_t funccapacity;
   uint32_t functions;	/* that have a number */
   Scale scale;		/* ns in a tick */
+  double weight;	/* of samples: ns for what stands for 1 ns */
   Costs costs;		/* as far as 'overhead' is known */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
@@ -49,6 +50,12 @@ typedef struct Snapshot {
 CPROF_I int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
                            ProfileNode *node, NodeMemory *memory);
 CPROF_I void snapshot_free (Snapshot *s);
+
+/*
+** The part of 'whole' up to which a running sum of 'all' has come: rounded
+** so, shares add up to the whole. All of it where 'all' is 0.
+*/
+CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
 
 /* Numbers functions alone, for those that have nodes. Likewise. */
 CPROF_I int snapshot_number (Snapshot *s, const Recording *r);

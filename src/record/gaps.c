@@ -22,8 +22,8 @@ void gaps_choose (Gaps *g) {
 }
 
 
-Weight gaps_weight (const Gaps *g, size_t bytes) {
-  Weight w;
+BlockWeight gaps_weight (const Gaps *g, size_t bytes) {
+  BlockWeight w;
   double p = g->interval <= 1 ? 1
            : 1 - exp(-(double)bytes / (double)g->interval);
   double count = p > 0 ? 1 / p : (double)g->interval;

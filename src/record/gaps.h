@@ -20,10 +20,10 @@ typedef struct Gaps {
 } Gaps;
 
 /* what a sample stands for */
-typedef struct Weight {
+typedef struct BlockWeight {
   uint32_t count;	/* blocks */
   uint64_t bytes;
-} Weight;
+} BlockWeight;
 
 CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
 
@@ -31,7 +31,7 @@ CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
 CPROF_I void gaps_choose (Gaps *g);
 
 /* What a sample of so many bytes stands for. */
-CPROF_I Weight gaps_weight (const Gaps *g, size_t bytes);
+CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
 
 /* Is a block of so many bytes one of the samples? */
 static inline int gaps_take (Gaps *g, size_t bytes) {

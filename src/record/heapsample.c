@@ -22,7 +22,7 @@ void heapsample_clear (HeapSample *s) {
 
 void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
                      size_t bytes) {
-  Weight w = gaps_weight(&s->gaps, bytes);
+  BlockWeight w = gaps_weight(&s->gaps, bytes);
   s->kind[kind].count += w.count;
   s->kind[kind].bytes += w.bytes;
   s->waits = 1;

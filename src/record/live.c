@@ -139,7 +139,7 @@ static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
 */
 static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
                         size_t old, size_t to) {
-  Weight w = gaps_weight(&l->gaps, to - old);
+  BlockWeight w = gaps_weight(&l->gaps, to - old);
   if (old == 0) b->count = w.count;
   else if (l->gaps.interval <= 1) b->count = 1;
   b->bytes += w.bytes;

@@ -22,6 +22,7 @@ typedef enum Mode {
 typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks */
+  uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
   uint64_t unmatched;	/* events that found no frame */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */
