@@ -66,6 +66,17 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
 }
 
 
+/* What is in use was so at the peak, unless the node has kept it. */
+static void node_allocated (NodeMemory *p, const NodeAllocated *a,
+                            const Figures *f) {
+  p->allocs = (int64_t)a->all.count;
+  p->bytes = (int64_t)a->all.bytes;
+  p->livecount = a->live_count;
+  p->live = a->live_bytes;
+  p->peak = a->peak == f->live_peaks ? a->peak_bytes : a->live_bytes;
+}
+
+
 /* {======================================================
 ** Samples
 ** ======================================================= */
@@ -133,6 +144,9 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   uint32_t i;
   for (i = 0; i < s->nodes; i++)
     node_fill(&s->node[i], tree_node(&r->tree, i), s, &r->tree);
+  for (i = 0; s->allocated != NULL && i < s->nodes; i++)
+    node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
+                   r->figures);
   ticks = r->mode == MODE_SAMPLE ? samples_times(s, r)
                                  : nodes_times(s, &r->tree);
   s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
@@ -168,8 +182,11 @@ static void functions_owners (Work *w) {
 ** Lines
 ** ======================================================= */
 
-static int line_counted (const Line *l) {
-  return l->hits != 0 || l->self != 0;
+static int line_counted (const Lines *l, uint32_t index) {
+  const Line *line = &l->list[index];
+  const LineAllocated *a = lines_allocated(l, index);
+  return line->hits != 0 || line->self != 0 ||
+         (a != NULL && a->all.count != 0);
 }
 
 
@@ -178,7 +195,7 @@ static uint32_t lines_count (const Recording *r) {
   for (i = 0; i < r->functions.list.count; i++) {
     const Lines *l = &functions_at(&r->functions, i)->lines;
     for (k = 0; l->list != NULL && k < l->count; k++)
-      count += (uint32_t)line_counted(&l->list[k]);
+      count += (uint32_t)line_counted(l, k);
   }
   return count;
 }
@@ -191,6 +208,14 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
     return given != NULL && *given <= raw ? (double)*given : 0;
   if (w->o->unknown != NULL) return 0;
   return compensate_line(&w->s->costs, l, (double)raw);
+}
+
+
+static void line_allocate (ProfileLine *to, const LineAllocated *a) {
+  if (a == NULL) return;
+  to->allocs = (int64_t)a->all.count;
+  to->bytes = (int64_t)a->all.bytes;
+  to->live = a->live_bytes;
 }
 
 
@@ -211,13 +236,14 @@ static void lines_function (Work *w, uint32_t id) {
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
     ProfileLine *to = &s->line[s->lines];
-    if (!line_counted(from)) continue;
+    if (!line_counted(l, k)) continue;
     ticks += (double)from->self;
     sum = snapshot_share(whole, ticks, all);
     to->func = func;
     to->line = (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
+    line_allocate(to, lines_allocated(l, k));
     to->self = to->raw - (int64_t)line_overhead(w, from, to->raw,
                                                 given ? given + k : NULL);
     w->lines[func] += (double)(to->raw - to->self);
@@ -380,12 +406,13 @@ static void work_do (Work *w) {
 
 
 int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                   ProfileNode *node) {
+                   ProfileNode *node, NodeMemory *memory) {
   Work w = ZEROS;
   int ok;
   if (!snapshot_number(s, r)) return 0;
   s->scale = clock_scale(&r->clock, r->stopped);
   s->node = node;
+  s->allocated = memory;
   w.s = s;
   w.r = r;
   w.o = o;

@@ -23,6 +23,7 @@ typedef struct Snapshot {
   const Memory *memory;
   ProfileNode *node;	/* of each node of the tree, in the same order; the
 			   caller's */
+  NodeMemory *allocated;	/* likewise; NULL: allocations were not counted */
   uint32_t nodes;
   ProfileLine *line;	/* those for which something was counted */
   uint32_t lines, linecapacity;
@@ -43,10 +44,11 @@ typedef struct Snapshot {
 ** Takes a snapshot. Ticks become ns by rounding their running sum, so that
 ** nodes add up to the whole without a remainder, and the lines of a
 ** function to its self time and that of its zones. 'node' has room for all
-** nodes. 0: out of memory, and there is nothing to free.
+** nodes, and 'memory', unless it is NULL, for what was allocated in them.
+** 0: out of memory, and there is nothing to free.
 */
 CPROF_I int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                           ProfileNode *node);
+                           ProfileNode *node, NodeMemory *memory);
 CPROF_I void snapshot_free (Snapshot *s);
 
 /*

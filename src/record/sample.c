@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/allocations.h"
 #include "record/hook.h"
 #include "record/interval.h"
 #include "record/lend.h"
@@ -64,13 +65,29 @@ static uint64_t sample_clock (const Sampler *s) {
 }
 
 
-/* A tick while a sample is made is dropped: that time is overhead. */
-static void sample_arm (Sampler *s, uint64_t ns) {
-  lua_State *L;
-  if (s->busy || s->held) return;
-  L = s->unwinder.at != NULL ? running_find(&s->running) : s->recorder->main;
+static lua_State *sample_running (const Sampler *s) {
+  return s->unwinder.at != NULL ? running_find(&s->running)
+                                : s->recorder->main;
+}
+
+
+/* What runs is noted, and gets our hook; see 'lend_take'. */
+static int sample_take (Sampler *s, int again) {
+  lua_State *L = sample_running(s);
   running_look(&s->running, L, &s->unwinder.top);
-  pace_tick(&s->pace, ns, lend_take(&s->lender, L, pace_stuck(&s->pace)));
+  return lend_take(&s->lender, L, again);
+}
+
+
+/*
+** A tick while a sample is made is dropped: that time is overhead. The first
+** tick counts also where an allocation has set the hook before it.
+*/
+static void sample_arm (Sampler *s, uint64_t ns) {
+  int armed;
+  if (s->busy || s->held) return;
+  armed = sample_take(s, pace_stuck(&s->pace));
+  pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
 }
 
 
@@ -93,7 +110,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
     return NULL;
   }
   s->held = 1;
-  L = running_find(&s->running);
+  L = sample_running(s);
   if (lend_is(&s->lender, lua_gethook(L))) lend_back(&s->lender, L, NULL);
   return L;
 }
@@ -202,6 +219,31 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
+/* What runs in L has allocated what waits. No time is charged. */
+static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
+  uint64_t from = sample_clock(s);
+  Unwound x;
+  if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
+  else
+    allocations_settle(s->recorder, &x, ar != NULL && s->unwinder.at != NULL &&
+                                        ar->event == LUA_HOOKCOUNT);
+  s->pace.spent += sample_clock(s) - from;
+}
+
+
+/* As at a tick, but not in the handler, which must not come between. */
+void sample_ask (Recorder *r) {
+  Sampler *s = sample_of(r);
+  uint64_t from;
+  if (s == NULL || s->busy || s->held || s->pace.timer < 0) return;
+  s->busy++;
+  from = sample_clock(s);
+  sample_take(s, 0);
+  s->pace.spent += sample_clock(s) - from;
+  sample_unbusy(s);
+}
+
+
 /*
 ** The same without the program's hook: what Lua calls here would change
 ** which line it takes for the last one.
@@ -212,7 +254,8 @@ static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
   const InternalsState *at = s->unwinder.at;
   int left = f != NULL && at != NULL ? internals_count(L, at) : 0;
   if (f != NULL) lua_sethook(L, NULL, 0, 0);
-  sample_record(s, L, ar);
+  if (s->pace.weight > 0) sample_record(s, L, ar);
+  if (allocations_wait(s->recorder)) sample_allocated(s, L, ar);
   if (f == NULL) return;
   lua_sethook(L, f, mask, count);
   if (at != NULL) internals_setcount(L, at, left);
@@ -232,12 +275,14 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   s->busy++;
   own = lend_back(&s->lender, L, ar);
   r = hook_recorder(L);
-  if (r != NULL && sample_on(r) && s->pace.weight > 0 &&
+  if (r != NULL && sample_on(r) &&
+      (s->pace.weight > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
     sample_unseen(s, L, ar);
     nogc_settle(r->hot, L);
   }
+  s->unwinder.top.L = NULL;
   lua_settop(L, top);
   sample_unbusy(s);
   if (r != NULL && sample_on(r)) interval_end(r, L);
@@ -258,13 +303,12 @@ static void sample_chained (lua_State *L, lua_Debug *ar) {
 
 int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
-  int ok = 1, top = lua_gettop(L);
+  int ok = 1, top = lua_gettop(L), here;
   s->busy++;
-  if ((s->pace.weight > 0 || !s->any) &&
-      (s->unwinder.at != NULL || L == r->main))
-    ok = sample_record(s, L, NULL);
-  else
-    sample_pass(s);
+  here = s->unwinder.at != NULL || L == r->main;
+  if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
+  else sample_pass(s);
+  if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
   sample_unbusy(s);
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {

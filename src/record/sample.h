@@ -44,6 +44,9 @@ CPROF_I void sample_release (Recorder *r);
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 CPROF_I void sample_goon (Recorder *r);
 
+/* The next event is to tell who has allocated, see heapsample.h. */
+CPROF_I void sample_ask (Recorder *r);
+
 /* No more ticks: recording ends, wherever the program is. */
 CPROF_I void sample_cease (Recorder *r);
 
