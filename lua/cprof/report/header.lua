@@ -157,11 +157,12 @@ function header.certainty(profile)
   local asked = profile.meta.rate
   local n = profile.meta.measure and profile.samples or
     profile.time_samples
-  local told = ("%.0f samples a second%s; "):format(header.rate(profile),
-    asked and (" of %s"):format(format.count(asked)) or "")
-  if profile.meta.measure then told = ""
-  elseif not profile.samples then
-    told = ("times from %s, "):format(plural(n, "sample", "samples")) .. told
+  local told = ""
+  if not profile.meta.measure then
+    told = ("%s%.0f samples a second%s; "):format(profile.samples and "" or
+      ("times from %s, "):format(plural(n, "sample", "samples")),
+      header.rate(profile),
+      asked and (" of %s"):format(format.count(asked)) or "")
   end
   return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
     "in any order; functions below %g %% may be missing"):format(told,
