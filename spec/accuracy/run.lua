@@ -187,7 +187,7 @@ for _, row in ipairs(lined) do note("C, lines", row.name, 1, row) end
 print_rows(lined)
 
 -- I
-local parts, inside, of, each = samples_of()
+local parts, inside, of, each, short = samples_of()
 local furthest = 0
 for _, part in ipairs(parts) do
   tsv[#tsv + 1] = ("I\t%s\t%.3f\t\t%.3f\t"):format(part.name, part.truth,
@@ -201,6 +201,7 @@ for _, part in ipairs(parts) do
 end
 show("", "  shares within their interval", ("%d of %d; %d samples a run")
   :format(inside, of, each))
+show("", "  work of 1 ms between waits, sampled / true", ("%.2f"):format(short))
 
 -- J
 if core.drives() then
