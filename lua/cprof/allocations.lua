@@ -203,6 +203,7 @@ function allocations.measured(profile, what)
     heap = profile.heap, overhead = profile.overhead,
     program_ns = core.program(nodes),
     samples = profile.samples and profile.meta.memory_samples,
+    time_samples = profile.time_samples,
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, what), sources)
   known[profile][what] = out
