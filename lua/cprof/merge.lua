@@ -113,6 +113,9 @@ local function newest_first(profiles)
   return out
 end
 
+-- Does it know single instructions?
+local function counted(p) return p.meta.mode == "count" or p.samples end
+
 -- why they cannot be added up
 local function differ(profiles)
   local first = profiles[1].meta
@@ -120,6 +123,9 @@ local function differ(profiles)
     if p.meta.mode ~= first.mode then
       return ("mode %s and mode %s cannot be added up"):format(first.mode,
         p.meta.mode)
+    elseif counted(p) and p.meta.lua_version ~= first.lua_version then
+      return ("instructions of %s and of %s cannot be added up"):format(
+        first.lua_version, p.meta.lua_version)
     elseif compare.clock(p.meta) ~= compare.clock(first) then
       return ("clock %s and clock %s cannot be added up"):format(first.clock,
         p.meta.clock)

@@ -4,6 +4,7 @@ local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local coverage = require "cprof.coverage"
 local export = require "cprof.export"
+local format = require "cprof.format"
 local frames = require "cprof.frames"
 local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
@@ -194,7 +195,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
     meta.rate = math.tointeger(tonumber(meta.rate))
-    counted = sampled.lines(raw, meta.internals == "direct")
+    counted = sampled.lines(raw, meta.internals == "direct",
+      meta.lua_version)
   elseif counting then
     core.counting(nodes)
     without_times(meta, nodes)
@@ -313,12 +315,24 @@ local function derived(raw, found, sources)
   end)
 end
 
+-- why the instructions in a file cannot be told
+local function unknown(meta)
+  local version = meta.lua_version
+  if version and (meta.mode == "count" or meta.mode == "sample") and
+     not instructions.of(version) then
+    return ("it has instructions of %s, which this cprof does not know")
+      :format(format.plain(version))
+  end
+end
+
 ---The profile that a file holds.
 ---@param path string
 ---@return cprof.Profile?, string?
 function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
+  local why = unknown(meta)
+  if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
   for _, f in ipairs(raw) do
     if not names[f.key] then unnamed[#unnamed + 1] = f end
