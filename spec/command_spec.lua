@@ -10,12 +10,9 @@ local names = { "run", "report", "annotate", "tree", "callgraph", "show",
 local function leaf(n) for _ = 1, n do end end
 local function work() for i = 1, 50 do leaf(i) end end
 
--- a profile of this file's functions, in a file; no garbage is collected
--- meanwhile, so that they take the time
+-- a profile of this file's functions, in a file
 local function saved(dir, name, options)
-  collectgarbage "stop"
-  local p = helper.record(work, options)
-  collectgarbage "restart"
+  local p = helper.undisturbed(work, options)
   local path = dir:file(name)
   assert(p:save(path))
   return path, profiler.load(path)
