@@ -10,7 +10,7 @@ local function physics() spin(60000) end
 local function frame() ai() physics() end
 local function game() for _ = 1, 3 do frame() end end
 
-local p = helper.record(game)
+local p = helper.undisturbed(game)
 
 local function lines(s)
   local out = {}

@@ -18,14 +18,15 @@ left_out='all|db|main|big|heavy|verybig'
 # a way to record, and its options; "F" is a file
 ways="call:mode=call
 line:mode=line
-trace:mode=trace
 count:mode=count
 file:file=F
 line-file:mode=line:file=F
 fold:recursion=fold
 callsites:callsites=true
-filter:exclude=none
-trace-function:trace=true"
+include:include=.
+exclude:exclude=none
+trace-function:mode=trace:trace=true
+sample:mode=sample"
 ways=${WAYS:-$ways}
 
 failed=0
