@@ -230,14 +230,17 @@ int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
 
 
 /*
-** Lua tells nothing of a call that finds its stack full: where it calls the
-** message handler, one function runs that is not on top of those known.
+** Lua tells nothing of a call that finds its stack full. Where it calls the
+** message handler, that function is above those known, or that and handlers
+** that found no room either.
 */
 static int resync_isfull (const Hot *h, lua_State *L, int level) {
   lua_Debug ar;
-  return level == 1 && h->top > h->recorder->current->base &&
-         lua_getstack(L, level + 1, &ar) && ar.i_ci == h->top->ci &&
-         !lua_checkstack(L, STACK_ROOM);
+  int i;
+  if (h->top == h->recorder->current->base) return 0;
+  for (i = 1; i < NEAR && lua_getstack(L, level + i, &ar); i++)
+    if (ar.i_ci == h->top->ci) return !lua_checkstack(L, STACK_ROOM);
+  return 0;
 }
 
 
