@@ -1,7 +1,7 @@
 -- Runs a file of Lua's own test suite while it is recorded, and checks what
 -- was recorded: lua suite.lua FILE [NAME=VALUE...], options of start.
--- Without options, nothing is recorded. The last line that it writes is
--- "well", or what is wrong.
+-- Without options, nothing is recorded. It writes a line with "suite: well",
+-- or what is wrong.
 
 local file = arg[1]
 local bare = #arg == 1
@@ -49,5 +49,5 @@ end
 if ok and not bare then
   ok, message = pcall(check)
 end
-write("\n", ok and "well" or tostring(message), "\n")
-exit(ok and 0 or 1, false)
+write("\nsuite: ", ok and "well" or tostring(message), "\n")
+exit(ok and 0 or 1, true)

@@ -40,7 +40,11 @@ one () {
   rm -f "$to/suite.cprof"
   (cd "$1/src/testes" && timeout 300 "$lua" -W \
     -e "_port=true _soft=true _U=true" "$here/suite.lua" "$2" $3 \
-    2>&1 </dev/null) | tail -n 1
+    2>&1 </dev/null; echo "status $?") |
+    awk '/^suite: /  { said = substr($0, 8) }
+         /^status /  { status = $2 }
+         !/^status / { last = $0 }
+         END { print said == "well" && status != 0 || said == "" ? last : said }'
 }
 
 for release; do
