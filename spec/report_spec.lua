@@ -132,6 +132,20 @@ describe("a report", function()
     assert.is_nil(report("total"):find("more function", 1, true))
   end)
 
+  it("says when line hooks of the release have faults", function()
+    local q = helper.record(function() end, { mode = "line" })
+    local note = "line hooks of Lua 5.4.%d have faults that Lua 5.4.4 has not"
+    for patch = 0, 8 do
+      q.meta.lua_release = "5.4." .. patch
+      local s = q:report { width = 200 }
+      assert.equal(patch < 4, s:find(note:format(patch), 1, true) ~= nil, s)
+      assert.equal(patch < 2, s:find("crash it", 1, true) ~= nil, s)
+    end
+    q = helper.record(function() end)
+    q.meta.lua_release = "5.4.0"
+    assert.is_nil(q:report():find "line hooks")
+  end)
+
   it("can be filtered by a pattern", function()
     local s = report("total", { filter = "^ai " })
     assert.equal(1, #rows(s, "ai"))

@@ -62,7 +62,7 @@ local function meta_of(profiles)
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "internals", "program",
-    "lua_version", "cprof_version" } do
+    "lua_version", "lua_release", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do

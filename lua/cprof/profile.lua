@@ -46,7 +46,8 @@ local text = require "cprof.text"
 ---@field options table<string, string>?  of `start`, that shaped it and
 ---    had not their defaults
 ---@field unmatched_patterns string?  a line for each that matched nothing
----@field lua_version string
+---@field lua_version string   "Lua 5.4"
+---@field lua_release string?  "5.4.4"
 ---@field cprof_version string
 
 ---@class cprof.Function
@@ -259,8 +260,8 @@ local option <const> = "option."
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "rate", "unmatched_patterns", "joined" } do
+  for _, key in ipairs { "program", "lua_version", "lua_release",
+    "cprof_version", "runs", "rate", "unmatched_patterns", "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end

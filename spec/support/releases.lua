@@ -19,6 +19,11 @@ local here <const> = number(interpreter.release)
 ---@return boolean
 function releases.until_(release) return here <= number(release) end
 
+---Does a __close that fails when its function returns run once more where
+---the error is caught?
+---@return boolean
+function releases.closes_twice() return releases.until_ "5.4.2" end
+
 ---LuaSocket; the Lua that was built from sources has no C modules.
 ---@return string?  nil: it is there
 function releases.without_sockets()

@@ -41,6 +41,14 @@ function lfs.chdir(path)
   return nil, path .. ": cannot be gone to"
 end
 
+function lfs.mkdir(path)
+  return os.execute("mkdir " .. quote(path)) or nil, path
+end
+
+function lfs.rmdir(path)
+  return os.execute("rmdir " .. quote(path)) or nil, path
+end
+
 function lfs.dir(path)
   local names = lines("ls -a " .. quote(path))
   local i = 0
