@@ -26,7 +26,10 @@ callsites:callsites=true
 include:include=.
 exclude:exclude=none
 trace-function:mode=trace:trace=true
-sample:mode=sample"
+sample:mode=sample
+memory:memory=true
+live:memory=live:mode=line
+gc:gc=true"
 ways=${WAYS:-$ways}
 
 # what is as it has to be: where the program's stack is full, a trace function
