@@ -5,13 +5,13 @@ local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local coverage = require "cprof.coverage"
 local export = require "cprof.export"
-local format = require "cprof.format"
 local frames = require "cprof.frames"
 local heap = require "cprof.heap"
 local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
+local plain = require "cprof.format".plain
 local report = require "cprof.report"
 local sampled = require "cprof.sampled"
 local text = require "cprof.text"
@@ -355,7 +355,7 @@ local function unknown(meta)
   if version and (meta.mode == "count" or meta.mode == "sample") and
      not instructions.of(version) then
     return ("it has instructions of %s, which this cprof does not know")
-      :format(format.plain(version))
+      :format(plain(version))
   end
 end
 

@@ -19,7 +19,11 @@ local function is(test, path)
 end
 
 function lfs.attributes(path, name)
-  if name and name ~= "mode" then error("no attribute " .. name, 2) end
+  if name == "modification" then
+    return tonumber(lines("stat -c %Y " .. quote(path) .. " 2>&1")[1])
+  elseif name and name ~= "mode" then
+    error("no attribute " .. name, 2)
+  end
   local mode = is("-d", path) and "directory" or is("-f", path) and "file" or
     is("-e", path) and "other" or nil
   if not mode or name then return mode end
