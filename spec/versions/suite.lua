@@ -40,7 +40,13 @@ local function check()
   end
 end
 
-if not bare then profiler.start(options) end
+if not bare then
+  local started, why = pcall(profiler.start, options)
+  if not started then
+    write("\nsuite: refused: ", why, "\n")
+    exit(1, true)
+  end
+end
 local ok, message = pcall(dofile, file)
 if not bare then
   local stopped, why = pcall(profiler.stop)
