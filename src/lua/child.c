@@ -145,11 +145,20 @@ static int child_share (lua_State *L) {
 }
 
 
+/* open file -> : no program that is started has it */
+static int child_closed (lua_State *L) {
+  int fd = (int)luaL_checkinteger(L, 1);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
+
 static const luaL_Reg child_list[] = {
   {"spawn", child_spawn},
   {"status", child_status},
   {"signal_child", child_signal},
   {"share_signals", child_share},
+  {"closed_by_exec", child_closed},
   {NULL, NULL}
 };
 

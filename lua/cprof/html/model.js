@@ -45,6 +45,12 @@ function sourceOf(source, id) {
 
 export class Model {
   constructor(header, trees) {
+    this.trees = trees;
+    this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
+  }
+
+  // Another header and tree take the place of those that are there.
+  load(header, tree) {
     this.header = header;
     this.unit = header.unit;
     this.meta = header.meta;
@@ -53,8 +59,7 @@ export class Model {
     this.sources = header.sources.map(sourceOf);
     this.frames = header.frames;
     this.before = header.before;
-    this.trees = trees;
-    this.tree = fromColumns(trees[0]);
+    this.tree = tree;
     this.samples = header.samples;
     this.sampled = header.samples !== undefined;
     // what is counted of functions and nodes
