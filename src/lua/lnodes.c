@@ -239,6 +239,7 @@ static int nodes_since (lua_State *L) {
 typedef struct Changes {
   const Nodes *nodes, *older;
   uint32_t at;
+  int exact;	/* does an estimate of overhead count that is another one? */
 } Changes;
 
 
@@ -246,7 +247,8 @@ static int changes_any (const Changes *c, uint32_t id) {
   const ProfileNode *n = &c->nodes->list[id], *old;
   if (c->older == NULL || id >= c->older->count) return 1;
   old = &c->older->list[id];
-  return n->calls != old->calls || n->self != old->self || n->raw != old->raw;
+  return n->calls != old->calls || n->raw != old->raw ||
+         (c->exact && n->self != old->self);
 }
 
 
@@ -271,13 +273,17 @@ static int changes_next (lua_State *L) {
 
 
 /*
-** nodes, older nodes of the same recording or nil -> iterator over those
-** whose figures differ, but for overhead, by id
+** nodes, older nodes of the same recording or nil, exact -> iterator over
+** those whose figures differ, by id. Without 'exact', those in which nothing
+** happened are the same, though estimates of their overhead may differ.
+** Overhead itself is left out.
 */
 static int nodes_changes (lua_State *L) {
   Changes *c;
+  int exact = lua_toboolean(L, 3);
   lua_settop(L, 2);
   c = cast(Changes *, lnodes_room(L, 1, sizeof *c));
+  c->exact = exact;
   c->nodes = lnodes_check(L, 1);
   c->older = lua_isnil(L, 2) ? NULL : lnodes_check(L, 2);
   lua_pushcclosure(L, changes_next, 3);  /* it holds both */

@@ -45,10 +45,10 @@ local function exit_text(status)
     ", exit status " .. status)
 end
 
--- how the program fares
-local function status_of(self, meta)
+-- how the program fared before its figures were read
+local function status_of(self, meta, running)
   local program = self.program
-  if program and not program:running() then
+  if program and not running then
     local state, text = exit_text(program.status)
     return { state = state, text = text }
   elseif not meta then
@@ -81,20 +81,21 @@ end
 ---@return boolean? anew
 function Follower:load()
   local program, before = self.program, self.profile
+  local running = program ~= nil and program:running()
   if not self.path and program then self.path = program:recording() end
   if before and self.final and self:settled() then
-    self.status = status_of(self, before.meta)
+    self.status = status_of(self, before.meta, running)
     return nil
   end
-  local ended = not (program and program:running())
   local profile = self.path and cprof.load(self.path)
   if not profile then
     self.status = before and self.path and { state = "ended",
-      text = "the file cannot be read any more" } or status_of(self)
+      text = "the file cannot be read any more" } or
+      status_of(self, nil, running)
     return nil
   end
-  self.profile, self.final = profile, ended and not profile.meta.live
-  self.status = status_of(self, profile.meta)
+  self.profile, self.final = profile, not running and not profile.meta.live
+  self.status = status_of(self, profile.meta, running)
   return profile, before ~= nil and not same(before, profile)
 end
 
@@ -114,7 +115,7 @@ end
 ---@param program cprof.FollowedProgram
 function Follower:restart(program)
   self.program, self.path, self.final = program, nil, false
-  self.status, self.due = status_of(self), 0
+  self.status, self.due = status_of(self, nil, true), 0
 end
 
 ---Waits for the program to end; after some time, it is made to.

@@ -9,7 +9,7 @@ local connection = {}
 ---@field socket table
 ---@field state "request"|"answer"|"stream"|"drain"|"closed"
 ---@field deadline number     by then, something has to have happened
----@field request? cprof.Request
+---@field request? cprof.HttpRequest
 ---@field epoch? string       what the page has been sent of the feed
 ---@field version? integer
 ---@field interval? number    that the page has asked for
@@ -99,7 +99,7 @@ end
 
 ---Reads what there is. Gives a request when it is complete.
 ---@param now number
----@return cprof.Request?
+---@return cprof.HttpRequest?
 function Connection:read(now)
   local bytes, why, part = self.socket:receive(8192)
   bytes = bytes or part or ""

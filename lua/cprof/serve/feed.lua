@@ -20,6 +20,8 @@ local feed = {}
 ---@field private profile? cprof.Profile  what was loaded last
 ---@field private base? cprof.Profile     figures are since that
 ---@field private shown? cprof.Profile    with these figures
+---@field private exact? userdata    nodes at the last load that had all
+---@field private loads integer
 ---@field private nodes_at integer[]  by node: the version of its figures
 ---@field private recent integer[]    nodes that changed last
 ---@field private rows any[][]        by number from 1: fields and version
@@ -29,6 +31,10 @@ local Feed = {}
 Feed.__index = Feed
 
 local epochs = 0
+
+-- Estimates of overhead get better while recording goes on. Where nothing
+-- else is new, pages are told them in one of so many loads.
+local coarse <const> = 10
 
 -- All that was told before is of no use any more.
 local function begin(self)
@@ -50,9 +56,12 @@ function feed.new(title, runs)
   return self
 end
 
-local function same(a, b)
+-- estimates, which may differ though nothing happened
+local estimates = { [9] = true, [10] = true }
+
+local function same(a, b, exact)
   for i = 1, #b do
-    if a[i] ~= b[i] then return false end
+    if a[i] ~= b[i] and (exact or not estimates[i]) then return false end
   end
   return true
 end
@@ -76,7 +85,7 @@ local function index_of(self, p, rows)
   return out
 end
 
-local function add_rows(self, rows)
+local function add_rows(self, rows, exact)
   local changed = false
   for _, row in ipairs(rows) do
     local values = data.row(row, self.sources.number)
@@ -84,7 +93,7 @@ local function add_rows(self, rows)
     local n = #data.fields
     values[n + 1], values[n + 2] = row.self_raw_ns, row.total_raw_ns
     local at = self.number[row.func.id] + 1
-    if not (self.rows[at] and same(self.rows[at], values)) then
+    if not (self.rows[at] and same(self.rows[at], values, exact)) then
       values.at = self.version + 1
       self.rows[at], changed = values, true
     end
@@ -93,10 +102,10 @@ local function add_rows(self, rows)
 end
 
 -- the nodes that changed
-local function add_nodes(self, p)
-  local before = self.shown and self.shown.nodes
+local function add_nodes(self, p, exact)
+  local before = self.shown and (exact and self.exact or self.shown.nodes)
   local list = {}
-  for id in core.changes(p.nodes, before) do
+  for id in core.changes(p.nodes, before, exact) do
     list[#list + 1] = id
     self.nodes_at[id] = self.version + 1
   end
@@ -111,33 +120,37 @@ end
 local function by_id(a, b) return a.func.id < b.func.id end
 
 -- Adds a profile; false: nothing of what pages have is of use any more.
-local function add(self, p)
+local function add(self, p, final)
   local before = self.shown
+  self.loads = before and self.loads + 1 or 0
+  local exact = final or self.loads % coarse == 0 or p.meta.mode == "count"
   if before and not core.since(p.nodes, before.nodes) then return false end
   local rows = select_rows.functions(p)
   table.sort(rows, by_id)
   local index = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local changed = self.sources:add(p, self.version + 1)
-  changed = add_rows(self, rows) or changed
-  local nodes = add_nodes(self, p)
+  local changed = self.sources:add(p, self.version + 1, exact)
+  changed = add_rows(self, rows, exact) or changed
+  local nodes = add_nodes(self, p, exact)
   self.shown = p
+  if exact then self.exact = p.nodes end
   if changed or #nodes > 0 then step(self, nodes) end
   return true
 end
 
 ---Adds what was loaded.
 ---@param profile cprof.Profile
----@param anew? boolean  it is another recording
-function Feed:add(profile, anew)
+---@param anew? boolean   it is another recording
+---@param final? boolean  nothing more is expected
+function Feed:add(profile, anew, final)
   if anew then self.base = nil end
   local p = self.base and since(profile, self.base) or profile
   if self.base and p == profile then self.base, anew = nil, true end
   if anew then begin(self) end
-  if not add(self, p) then
+  if not add(self, p, final) then
     begin(self)
-    add(self, p)
+    add(self, p, final)
   end
   self.profile = profile
 end

@@ -55,7 +55,7 @@ end
 
 ---Why a request is refused: a status and what to say. nil: it is not.
 ---@param of cprof.Guard
----@param request cprof.Request
+---@param request cprof.HttpRequest
 ---@return integer? status
 ---@return string? why
 function guard.refuse(of, request)

@@ -3,7 +3,7 @@
 
 local http = {}
 
----@class cprof.Request
+---@class cprof.HttpRequest
 ---@field method string
 ---@field path string      as it was sent, up to the "?"
 ---@field query table<string, string>
@@ -93,7 +93,7 @@ end
 ---The request that some bytes begin with; the body is of no interest. nil
 ---and a status: it is refused. nil alone: more is to come.
 ---@param bytes string
----@return cprof.Request? request
+---@return cprof.HttpRequest? request
 ---@return integer? status
 function http.parse(bytes)
   local stop = bytes:find("\r\n", 1, true)

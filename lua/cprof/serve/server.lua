@@ -12,7 +12,7 @@ local server = {}
 ---@field port integer
 ---@field connections cprof.Connection[]
 ---@field private handle fun(connection: cprof.Connection,
----    request: cprof.Request, now: number)
+---    request: cprof.HttpRequest, now: number)
 local Server = {}
 Server.__index = Server
 
@@ -32,7 +32,7 @@ end
 ---Listens; nil and a message: it cannot.
 ---@param host string
 ---@param port integer  0: any
----@param handle fun(connection: cprof.Connection, request: cprof.Request,
+---@param handle fun(connection: cprof.Connection, request: cprof.HttpRequest,
 ---    now: number)
 ---@return cprof.Server?
 ---@return string? why

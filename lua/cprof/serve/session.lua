@@ -119,7 +119,7 @@ end
 ---Loads what there is now.
 function Session:load()
   local profile, anew = self.follower:load()
-  if profile then self.feed:add(profile, anew) end
+  if profile then self.feed:add(profile, anew, self.follower.final) end
   self.feed:set_status(self.follower.status)
 end
 
@@ -185,13 +185,9 @@ function Session:run()
     if follower.program then watch_program(self, now) end
     local interval = wanted(self)
     if interval and now >= follower.due then
-      -- what it takes to tell what is new counts, too
-      follower:look(interval, function()
-        self:load()
-        tell(self, core.console_time())
-      end)
-    else tell(self, now)
+      follower:look(interval, function() self:load() end)
     end
+    tell(self, core.console_time())
     self.server:turn(math.max(math.min(nap, interval and
       follower.due - core.console_time() or nap), 0))
   end

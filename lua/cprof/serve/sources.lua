@@ -13,8 +13,8 @@ local sources = {}
 ---@field about_at integer  the version that has it as it is
 ---@field parts table     parts of lines, branches
 ---@field parts_at integer
----@field lines table<integer, integer[]>  hits, self, calls, total, self with
----    overhead, version
+---@field lines table<integer, integer[]>  hits, self, calls, total, self and
+---    total with overhead, version
 ---@field private seen string[]
 
 ---@class cprof.ServedSources
@@ -34,27 +34,30 @@ local function seen_of(source)
     source.mixed }
 end
 
-local function same(a, b)
+local function same(a, b, except)
   for i = 1, #a do
-    if a[i] ~= b[i] then return false end
+    if a[i] ~= b[i] and not (except and except[i]) then return false end
   end
   return true
 end
 
 local function line_of(line)
   return { line.hits, line.self_ns, line.calls, line.total_ns,
-    line.self_raw_ns }
+    line.self_raw_ns, line.total_raw_ns }
 end
 
+-- estimates, which may differ though nothing happened
+local estimates = { [2] = true, [4] = true }
+
 -- Are any figures of the lines others than before?
-local function add_lines(to, list, version)
+local function add_lines(to, list, version, exact)
   local changed = false
   for n, line in ipairs(list) do
     local old = to[n]
     local now = (old or line.hits > 0 or line.self_ns > 0 or
       line.calls > 0 or line.total_ns > 0) and line_of(line)
-    if now and not (old and same(now, old)) then
-      now[6], to[n], changed = version, now, true
+    if now and not (old and same(now, old, not exact and estimates)) then
+      now[7], to[n], changed = version, now, true
     end
   end
   return changed
@@ -69,7 +72,7 @@ local function add_parts(of, p, key, version)
   end
 end
 
-local function add(self, p, key, list, version)
+local function add(self, p, key, list, version, exact)
   if not self.number[key] then
     self.number[key] = #self.list
     self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
@@ -82,7 +85,7 @@ local function add(self, p, key, list, version)
     of.about, of.seen = data.source(p, key, list), seen
     of.about_at = version
   end
-  if add_lines(of.lines, list, version) or changed then
+  if add_lines(of.lines, list, version, exact) or changed then
     add_parts(of, p, key, version)
     changed = true
   end
@@ -92,14 +95,15 @@ end
 ---Adds what was loaded. Is anything other than before?
 ---@param p cprof.Profile
 ---@param version integer  of what changes
+---@param exact boolean    estimates, too, where nothing happened
 ---@return boolean
-function Sources:add(p, version)
+function Sources:add(p, version, exact)
   if not lines.recorded(p) then return false end
   local all, keys, changed = p.lines_of(), {}, false
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for _, key in ipairs(keys) do
-    changed = add(self, p, key, all[key], version) or changed
+    changed = add(self, p, key, all[key], version, exact) or changed
   end
   text.forget()
   return changed
@@ -121,7 +125,7 @@ function Sources:since(version)
     if of.parts_at > version then changes.parts = of.parts end
     if next(changes) then list[#list + 1] = { i - 1, changes } end
     for n, line in pairs(of.lines) do
-      if line[6] > version then
+      if line[7] > version then
         local at = #figures
         figures[at + 1], figures[at + 2] = i - 1, n
         table.move(line, 1, 5, at + 3, figures)
