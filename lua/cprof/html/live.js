@@ -23,6 +23,8 @@ const address = (path, more) =>
 
 function show() {
   controls.show({ recording, paused, marked });
+  // nobody sees it now
+  if (document.hidden && shell) return;
   if (!recording.content) {
     if (!shell) waiting();
     return;
@@ -106,5 +108,8 @@ const controls = new Controls(
   interval,
 );
 
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) show();
+});
 waiting();
 connect(false);
