@@ -82,7 +82,8 @@ function serve.call(parsed, fail)
     started, why = program.start(parsed.program, "shared")
     if not started then fail(why) end
   end
-  session.follower = follow.new { path = path, program = started }
+  session.follower = follow.new { path = path, program = started,
+    share = 1 / 10 }
   local _, message = xpcall(session.run, function(message)
     return interrupted(message) and message or debug.traceback(message)
   end, session)

@@ -66,7 +66,8 @@ function top.call(parsed, fail)
     output = started and screen and function() return started:output() end,
   }
   local watched = { model = m,
-    follower = follow.new { path = path, program = started } }
+    follower = follow.new { path = path, program = started,
+      share = 1 / 20 } }
   if screen then return loop.interactive(watched, parsed, fail) end
   return loop.print(watched, parsed, fail)
 end

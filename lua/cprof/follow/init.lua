@@ -17,11 +17,10 @@ local follow = {}
 ---@field status cprof.FollowStatus
 ---@field final? boolean    was it loaded after its end?
 ---@field due number        when to look again, as core.console_time tells
+---@field private busy? number  until then, the share is used up
+---@field private share number  of a processor's time that looking may take
 local Follower = {}
 Follower.__index = Follower
-
--- the part of a processor's time that looking may take
-local share <const> = 1 / 20
 
 -- seconds that a program has to end after it was asked to
 local patience <const> = 3
@@ -29,11 +28,11 @@ local patience <const> = 3
 -- seconds between two looks for what has not begun yet
 local soon <const> = 0.05
 
----@param of { path: string?, program: cprof.FollowedProgram? }
+---@param of { path: string?, program: cprof.FollowedProgram?, share: number }
 ---@return cprof.Follower
 function follow.new(of)
   return setmetatable({ path = of.path, program = of.program, due = 0,
-    status = { state = "waiting", text = "nothing was recorded yet" } },
+    share = of.share, status = { state = "waiting", text = "nothing was recorded yet" } },
     Follower)
 end
 
@@ -107,8 +106,16 @@ function Follower:look(interval, look)
   local since, used = core.console_time(), os.clock()
   look()
   used = os.clock() - used
-  self.due = math.max(since + (self.profile and interval or soon),
-    core.console_time() + used * (1 / share - 1))
+  self.due = since + (self.profile and interval or soon)
+  self:spend(used)
+end
+
+---What took so many seconds of a processor makes the next look later.
+---@param seconds number
+function Follower:spend(seconds)
+  self.busy = math.max(self.busy or 0, core.console_time()) +
+    seconds * (1 / self.share - 1)
+  self.due = math.max(self.due, self.busy)
 end
 
 ---Another run of a program begins.

@@ -239,7 +239,8 @@ end
 ---What a page is to be told that has a version, as JSON; nil: it has all.
 ---@param epoch? string
 ---@param version? integer
----@return string?
+---@return string? message
+---@return boolean? whole  is it all, as for a page that is new?
 function Feed:message(epoch, version)
   local from = epoch == self.epoch and version or 0
   if from == self.version then return nil end
@@ -252,7 +253,7 @@ function Feed:message(epoch, version)
       content = self.shown and content(self, from) or nil,
     }
   end
-  return self.messages[from]
+  return self.messages[from], from == 0
 end
 
 return feed

@@ -132,6 +132,20 @@ local function wanted(self)
   return out
 end
 
+-- Gives a page what is new, if anything is.
+local function tell_one(self, c, now)
+  local used = os.clock()
+  local message, whole = self.feed:message(c.epoch, c.version)
+  if not message then return false end
+  -- a page that is new delays no other
+  if not whole then self.follower:spend(os.clock() - used) end
+  c.epoch, c.version = self.feed.epoch, self.feed.version
+  c.due = now + c.interval * 0.9
+  c:send(("id: %s-%d\ndata: %s\n\n"):format(c.epoch, c.version, message),
+    now)
+  return true
+end
+
 -- Each page gets what is new when it has got all that was before: nothing
 -- ever waits for one that reads slowly but the last message.
 local function tell(self, now)
@@ -139,17 +153,8 @@ local function tell(self, now)
   if signs then self.beat = now + beat end
   for c in self.server:streams() do
     local idle = not c:pending()
-    if idle and now >= (c.due or 0) then
-      local message = self.feed:message(c.epoch, c.version)
-      if message then
-        c.epoch, c.version = self.feed.epoch, self.feed.version
-        c.due = now + c.interval * 0.9
-        c:send(("id: %s-%d\ndata: %s\n\n"):format(c.epoch, c.version,
-          message), now)
-        idle = false
-      end
-    end
-    if idle and signs then c:send(":\n\n", now) end
+    local told = idle and now >= (c.due or 0) and tell_one(self, c, now)
+    if idle and signs and not told then c:send(":\n\n", now) end
   end
 end
 
