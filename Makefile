@@ -195,9 +195,9 @@ test: deps-test
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
 
 # what depends on how Lua is asked
-RECORDER	= compensate coroutines errors frames host hooks identity \
-		  internals kill limits lines memory names profile states \
-		  tailcalls trace zones
+RECORDER	= allocations compensate coroutines errors frames gc heapsample \
+		  hooks host identity internals kill limits lines live memory \
+		  names profile states tailcalls trace zones
 
 test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \

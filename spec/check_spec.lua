@@ -113,7 +113,7 @@ describe("cprof check", function()
       { '{"version": 1, "functions": {"f": {}}}', "it limits nothing" },
       { '{"version": 1, "limit": {}}', "it has no field 'limit'" },
       { '{"version": 1, "limits": {"time": 3}}',
-        "limits has no limit 'time'; there are: calls, hits, nodes" },
+        "limits has no limit 'time'; there are: allocs, calls, hits, nodes" },
       { '{"version": 1, "limits": {"calls": -1}}',
         "limits: 'calls' must be an integer from 0, got -1" },
       { '{"version": 1, "functions": {"f": {"calls": "3"}}}',
@@ -127,7 +127,8 @@ describe("cprof check", function()
       { '{"version": 1, "limits": {"calls": 3}, "options": {"a": 1}}',
         "options: 'a' must be a string" },
       { '{"version": 1, "functions": {"f": {"times": 1}}}',
-        "function 'f' has no limit 'times'; there are: calls, code, hits, " ..
+        "function 'f' has no limit 'times'; there are: allocs, calls, " ..
+          "code, hits, " ..
         "optional" },
       { '{"version": 1, "limits": {"hits": 3}}',
         "the budget has line hits" },

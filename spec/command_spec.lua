@@ -164,6 +164,10 @@ describe("the cprof command", function()
       { "only one of --lines, --count or --coverage, --sample, and --trace",
         "run",
         "--lines", "--trace", "-e", "" },
+      { "--gc cannot be recorded with --sample", "run", "--sample=100",
+        "--gc", "-e", "" },
+      { "--both goes with neither --memory nor --gc", "run", "--both",
+        "--memory=live", "-e", "" },
       { "module 'no.such' not found", "run", "-m", "no.such" },
       { "'--clock' must be one of", "run", "--clock=sun", "-e", "" },
     }

@@ -49,11 +49,15 @@ describe("the room that reads Lua's structures", function()
         local changed, n = header:gsub("(#define " .. name .. "\t)%d+",
           "%1" .. math.tointeger(wrong))
         assert.equal(1, n)
-        assert.equal("public\n", proved(changed), name .. " " .. wrong)
+        -- the collector's count is proved when it is asked for
+        local global = name:find "_GLOBAL_"
+        assert.equal(not global and "public\n" or
+          _VERSION == "Lua 5.4" and "direct, no count\n" or "direct\n",
+          proved(changed), name .. " " .. wrong)
       end
       count = count + 1
     end
-    assert.equal(13, count)
+    assert.equal(17, count)
   end)
 
   it("is used neither, nor crashes, where a tag is wrong", function()

@@ -13,8 +13,9 @@ describe("the options of start", function()
   local wrong = {
     { { colour = true }, "start: unknown option \"colour\"; valid options: " ..
       "c_functions, callsites, clock, compensate, " ..
-      "every, exclude, file, history, include, keep, " ..
-      "lines, max_nodes, mode, rate, recursion, slow_frames, trace" },
+       "every, exclude, file, gc, history, include, keep, " ..
+       "lines, max_nodes, memory, memory_interval, mode, rate, " ..
+       "recursion, slow_frames, trace" },
     { { 1 }, "start: unknown option 1 (a number); valid options: " },
     { { clock = "sundial" },
       'start: option \'clock\' must be one of "wall", "cpu", got "sundial"' },

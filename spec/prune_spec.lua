@@ -228,7 +228,7 @@ describe("options of exports", function()
 
   it("must be some that there are", function()
     assert.equal("export: unknown option \"percent\"; valid options: fold, " ..
-      "min_percent, root", message("csv", { percent = 1 }))
+      "measure, min_percent, root", message("csv", { percent = 1 }))
     assert.equal("export: option 'min_percent' must be a number from 0 to " ..
       "100, got 101 (a number)", message("csv", { min_percent = 101 }))
     assert.equal("export: option 'fold' must be true or false, got 1 " ..

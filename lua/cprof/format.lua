@@ -23,6 +23,23 @@ function format.time(ns)
   return ("%dns"):format(ns)
 end
 
+local sizes = { { 1 << 30, "GB" }, { 1 << 20, "MB" }, { 1 << 10, "KB" } }
+
+---Bytes with three digits and their unit, of which each is 1024 of the one
+---before: 0 B, 876 B, 1.23 KB, 45.0 MB.
+---@param bytes integer
+---@return string
+function format.bytes(bytes)
+  for _, unit in ipairs(sizes) do
+    local value = bytes / unit[1]
+    if value >= 0.9995 or unit[2] == "KB" and bytes >= 1000 then
+      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
+      return ("%." .. digits .. "f %s"):format(value, unit[2])
+    end
+  end
+  return ("%d B"):format(bytes)
+end
+
 ---A count with its thousands apart: 1,234,567.
 ---@param n integer
 ---@return string

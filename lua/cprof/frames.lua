@@ -1,6 +1,8 @@
 -- The frames of a profile, from one call of `frame` to the next, with
 -- averages, history and percentiles.
 
+local rows = require "cprof.rows"
+
 local frames = {}
 
 ---@class cprof.FrameRow   a function in one frame
@@ -8,6 +10,9 @@ local frames = {}
 ---@field calls number     a fraction in averages
 ---@field self_ns integer
 ---@field total_ns integer  recursion counted once
+---@field allocs? integer  with `memory`: what it has allocated itself; not in
+---    averages
+---@field bytes? integer
 ---@field heat? number     0..1: how much self time changes, in averages
 ---@field total_heat? number  the same of total time
 
@@ -16,6 +21,10 @@ local frames = {}
 ---@field start_ns integer since recording began, without pauses
 ---@field ns integer
 ---@field overhead_ns integer  the profiler's own time, of ns
+---@field allocs? integer   with `memory`: allocations in it
+---@field bytes? integer
+---@field gc_steps? integer  with `gc`: steps of the collector in it
+---@field gc_ns? integer
 ---@field full boolean     are all its nodes kept?
 ---@field rows cprof.FrameRow[]
 
@@ -47,18 +56,40 @@ function frames.new(p, history)
   return setmetatable(self, Frames)
 end
 
+-- function, calls, self time, total time, allocations, bytes
+local WIDTH <const> = 6
+
 local function rows_of(p, flat)
-  local rows = {}
-  for i = 1, #flat, 4 do
-    rows[#rows + 1] = { func = p.functions[flat[i]], calls = flat[i + 1],
-      self_ns = flat[i + 2], total_ns = flat[i + 3] }
+  local out = {}
+  for i = 1, #flat, WIDTH do
+    out[#out + 1] = { func = p.functions[flat[i]], calls = flat[i + 1],
+      self_ns = flat[i + 2], total_ns = flat[i + 3],
+      allocs = p.meta.memory and flat[i + 4] or nil,
+      bytes = p.meta.memory and flat[i + 5] or nil }
   end
-  return rows
+  return out
+end
+
+-- gives a frame what was allocated in it, and what the collector took
+local function add_memory(p, f)
+  if p.meta.memory then
+    f.allocs, f.bytes = 0, 0
+    for _, row in ipairs(f.rows) do
+      f.allocs, f.bytes = f.allocs + row.allocs, f.bytes + row.bytes
+    end
+  end
+  if not p.meta.gc then return end
+  f.gc_steps, f.gc_ns = 0, 0
+  for _, row in ipairs(f.rows) do
+    if rows.collector(row.func) then
+      f.gc_steps, f.gc_ns = f.gc_steps + row.calls, f.gc_ns + row.self_ns
+    end
+  end
 end
 
 -- a figure of a function, of what the history gives of a frame
 local function figure_of(flat, id, offset)
-  for i = 1, #flat, 4 do
+  for i = 1, #flat, WIDTH do
     if flat[i] == id then return flat[i + offset] end
   end
   return 0
@@ -89,6 +120,7 @@ function Frames:at(back, slow)
   if not f then return nil end
   f.overhead_ns = overhead_of(self, f)
   f.rows = rows_of(self.profile, f.rows)
+  add_memory(self.profile, f)
   return f
 end
 
@@ -110,13 +142,13 @@ end
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
   local flat = self.history:averages(check_average("averages", average))
-  local rows = {}
+  local out = {}
   for i = 1, #flat, 6 do
-    rows[#rows + 1] = { func = self.profile.functions[flat[i]],
+    out[#out + 1] = { func = self.profile.functions[flat[i]],
       calls = flat[i + 1] / 1000, self_ns = flat[i + 2],
       total_ns = flat[i + 3], heat = flat[i + 4], total_heat = flat[i + 5] }
   end
-  return rows
+  return out
 end
 
 ---The stack states of a frame, as the nodes of a profile. nil: they are
@@ -147,7 +179,7 @@ function Frames:series(of)
   for i = 1, self.kept do
     local f = self.history:frame(self.kept - i, false)
     local calls, self_ns, total_ns = 0, 0, 0
-    for at = 1, #f.rows, 4 do
+    for at = 1, #f.rows, WIDTH do
       if of[f.rows[at]] then
         calls = calls + f.rows[at + 1]
         self_ns = self_ns + f.rows[at + 2]

@@ -3,6 +3,7 @@
 local _ENV = require "cprof.environment" () ---@type _G
 
 local core = require "cprof.core"
+local heap = require "cprof.heap"
 local internal = require "cprof.internal"
 local methods = require "cprof.methods"
 local name = require "cprof.name"
@@ -41,6 +42,11 @@ local cprof = { _VERSION = core.version }
 ---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
 ---@field history? integer|"full"  frames to keep; "full": with all nodes
+---@field gc? boolean          time the garbage collector, as a zone
+---@field memory? boolean|"live"  count what is allocated, by function and
+---    line; live: also what of it is in use
+---@field memory_interval? integer  memory = "live", and mode "sample": bytes
+---    from sample to sample, on average; 1: all blocks
 ---@field file? string          to record into; in its name, %p: the process,
 ---    %t: the time, %n: a running number
 ---@field every? number         seconds after which another file is begun
@@ -68,6 +74,10 @@ local start_options = {
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
+  memory = { type = "memory", default = false },
+  memory_interval = { type = "integer", min = 1, max = 1 << 40,
+                      default = 1 << 19 },
+  gc = { type = "boolean", default = false },
 }
 
 internal.add()
@@ -141,6 +151,16 @@ local function check_count(o)
   end
 end
 
+-- what the zone of the garbage collector is in need of
+local function check_gc(o)
+  if o.mode ~= "call" and o.mode ~= "line" then
+    error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
+  elseif not core.drives() then
+    error("start: option 'gc' needs to read Lua's own structures, which is " ..
+      "not possible here, or switched off by CPROF_INTERNALS=0", 4)
+  end
+end
+
 local function check_start(opts)
   -- first: what follows would be recorded
   if core.state() ~= "stopped" then
@@ -157,6 +177,12 @@ local function check_start(opts)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
+  if o.gc then check_gc(o) end
+  if opts and opts.memory_interval and o.memory ~= "live" and
+     not (o.memory and o.mode == "sample") then
+    error('start: option \'memory_interval\' needs memory = "live", or ' ..
+      'memory and mode = "sample"', 3)
+  end
   if o.trace and o.mode ~= "trace" then
     error('start: option \'trace\' needs mode = "trace"', 3)
   end
@@ -189,6 +215,10 @@ local function given_of(o, tell, close)
     internal = internal.list(),
     filter = with_methods(chosen:function_filter(title_of)),
     exclude_c = not o.c_functions,
+    memory = o.memory and true,
+    live = o.memory == "live" and o.memory_interval or 0,
+    memory_interval = o.memory_interval,
+    gc = o.gc,
     max_nodes = o.max_nodes,
     file = o.file,
     every = o.every,
@@ -283,7 +313,8 @@ end
 core.naming(function()
   local _ <close> = methods.borrow()
   return profile.names(),
-    { unmatched_patterns = chosen and chosen:unmatched() }
+    { unmatched_patterns = chosen and chosen:unmatched(),
+      heap = heap.recorded() }
 end)
 
 ---From now on, this process begins a recording when a signal comes, and ends

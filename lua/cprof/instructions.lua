@@ -12,7 +12,8 @@ local instructions = {}
 -- last two
 local later <const> = _VERSION == "Lua 5.4" and 0 or 2
 local op = {
-  LFALSESKIP = 6, LOADTRUE = 7, GETTABUP = 11, NEWTABLE = 19, SELF = 20,
+  LFALSESKIP = 6, LOADTRUE = 7, GETTABUP = 11, SETTABUP = 15,
+  SETTABLE = 16, SETI = 17, SETFIELD = 18, NEWTABLE = 19, SELF = 20,
   MODK = 25, POWK = 26, DIVK = 27, IDIVK = 28, MOD = 37, POW = 38, DIV = 39,
   IDIV = 40, MMBIN = 46, MMBINI = 47, MMBINK = 48, LEN = 52, CONCAT = 53,
   CLOSE = 54, TBC = 55, JMP = 56, EQ = 57, TESTSET = 67, CALL = 68,
@@ -64,6 +65,47 @@ function instructions.write(c)
   for i = 0, c.n do
     out[i + 1] = pack(byte_form, c.count[i], c.step[i], c.skip[i], c.jump[i],
       c.code[i], c.line[i])
+  end
+  return table.concat(out)
+end
+
+local allocated_form <const> = "=I8I8I8I8i8i8"
+local ALLOCATED <const> = string.packsize(allocated_form)
+
+---@class cprof.AllocatedAt      by a function's instructions, from 1 on
+---@field n integer
+---@field before_allocs integer[]  mode "sample": noticed before it ran ...
+---@field before_bytes integer[]
+---@field allocs integer[]       ... while it called or returned; else: all
+---@field bytes integer[]
+---@field before_live integer[]  bytes in use
+---@field live integer[]
+
+---@param text string            as the recorder gives it
+---@return cprof.AllocatedAt
+function instructions.allocated(text)
+  local ba, bb, a, b, bl, l = {}, {}, {}, {}, {}, {}
+  local n = #text // ALLOCATED - 1
+  for i = 0, n do
+    ba[i], bb[i], a[i], b[i], bl[i], l[i] =
+      unpack(allocated_form, text, i * ALLOCATED + 1)
+  end
+  return { n = n, before_allocs = ba, before_bytes = bb, allocs = a,
+           bytes = b, before_live = bl, live = l }
+end
+
+---The sum of what the same code has allocated.
+---@param a string
+---@param b string
+---@return string
+function instructions.add_allocated(a, b)
+  if #a ~= #b then return a end
+  local out = {}
+  for at = 1, #a, ALLOCATED do
+    local x, y = { unpack(allocated_form, a, at) },
+      { unpack(allocated_form, b, at) }
+    for k = 1, 6 do x[k] = x[k] + y[k] end
+    out[#out + 1] = pack(allocated_form, table.unpack(x, 1, 6))
   end
   return table.concat(out)
 end
@@ -176,29 +218,49 @@ function instructions.hits(c)
   return out
 end
 
----What the lines of functions have, as `lines.each` gives it: function,
----line, hits, and instructions twice, in the place of times.
----@param raw { counters?: string }[]
+---Adds what the lines of a function have, as `lines.each` gives it.
+---@param out integer[]
+---@param func integer
+---@param line integer[]       of each instruction
+---@param hits table<integer, integer>  of lines
+---@param figures integer[][]  of each instruction: ns, or what is in their
+---    place, allocations, bytes, bytes in use; nil: none
+function instructions.add_lines(out, func, line, hits, figures)
+  local sums, order = {}, {}
+  for i = 1, #line do
+    local at = line[i]
+    for k = 1, 4 do
+      local n = figures[k] and figures[k][i] or 0
+      if at > 0 and n ~= 0 then
+        if not sums[at] then
+          order[#order + 1] = at
+          sums[at] = { 0, 0, 0, 0 }
+        end
+        sums[at][k] = sums[at][k] + n
+      end
+    end
+  end
+  table.sort(order)
+  for _, at in ipairs(order) do
+    local n, sum = #out, sums[at]
+    out[n + 1], out[n + 2], out[n + 3] = func, at, hits[at] or 0
+    out[n + 4], out[n + 5] = sum[1], sum[1]
+    out[n + 6], out[n + 7], out[n + 8] = sum[2], sum[3], sum[4]
+  end
+end
+
+---What the lines of functions have, as `lines.each` gives it, with
+---instructions in the place of times.
+---@param raw { counters?: string, allocated_at?: string }[]
 ---@return integer[]
 function instructions.lines(raw)
   local out = {}
   for func, f in ipairs(raw) do
     if f.counters then
       local c = instructions.read(f.counters)
-      local hits, sums, order = instructions.hits(c), {}, {}
-      for i = 1, c.n do
-        local line = c.line[i]
-        if line > 0 and c.count[i] > 0 then
-          if not sums[line] then order[#order + 1] = line end
-          sums[line] = (sums[line] or 0) + c.count[i]
-        end
-      end
-      table.sort(order)
-      for _, line in ipairs(order) do
-        local n = #out
-        out[n + 1], out[n + 2], out[n + 3] = func, line, hits[line] or 0
-        out[n + 4], out[n + 5] = sums[line], sums[line]
-      end
+      local a = f.allocated_at and instructions.allocated(f.allocated_at) or {}
+      instructions.add_lines(out, func, c.line, instructions.hits(c),
+        { c.count, a.allocs, a.bytes, a.live })
     end
   end
   return out
@@ -208,16 +270,17 @@ end
 ---@param a string
 ---@param b string
 ---@return string
+---@return boolean added  is it the same code? else, the sum is `a`
 function instructions.add(a, b)
-  if #a ~= #b then return a end
+  if #a ~= #b then return a, false end
   local x, y = instructions.read(a), instructions.read(b)
   for i = 0, x.n do
-    if x.code[i] ~= y.code[i] then return a end
+    if x.code[i] ~= y.code[i] then return a, false end
   end
   for _, key in ipairs { "count", "step", "skip", "jump" } do
     for i = 0, x.n do x[key][i] = x[key][i] + y[key][i] end
   end
-  return instructions.write(x)
+  return instructions.write(x), true
 end
 
 return instructions

@@ -5,26 +5,31 @@ local text = require "cprof.text"
 
 local lines = {}
 
--- function, line, hits, ns, ns with overhead
-local WIDTH <const> = 5
+-- function, line, hits, ns, ns with overhead, allocations, bytes, bytes in
+-- use
+local WIDTH <const> = 8
 
----What was counted, in turn: function, line, hits, ns, ns with overhead.
+---What was counted, in turn: function, line, hits, ns, ns with overhead,
+---allocations, bytes, bytes in use.
 ---@param counted integer[]
----@return fun(): integer?, integer, integer, integer, integer
+---@return fun(): integer?, integer, integer, integer, integer, integer,
+---    integer, integer
 function lines.each(counted)
   local at = 1 - WIDTH
   return function()
     at = at + WIDTH
     return counted[at], counted[at + 1], counted[at + 2], counted[at + 3],
-      counted[at + 4]
+      counted[at + 4], counted[at + 5], counted[at + 6],
+      counted[at + 7]
   end
 end
 
 ---Adds a line to those that were counted.
 ---@param counted integer[]
-function lines.add(counted, func, line, hits, ns, raw)
+function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live)
   local n = #counted
-  for i, figure in ipairs { func, line, hits, ns, raw } do
+  for i, figure in ipairs { func, line, hits, ns, raw, allocs or 0,
+    bytes or 0, live or 0 } do
     counted[n + i] = figure
   end
 end
@@ -33,19 +38,19 @@ end
 ---function to add a line of profile i, another for the list of all, in order.
 ---@param maps integer[][]    of each profile: function -> joined function
 ---@param shifts table<integer, integer>[]  lines that a function has moved
----@return function add   of i, function, line, hits, ns, ns with overhead
+---@return function add   of i and a line's figures, as lines.each gives them
 ---@return fun(): integer[] list  see lines.each
 function lines.sums(maps, shifts)
   local sums, keys = {}, {}
-  local function add(i, func, line, hits, ns, raw)
+  local function add(i, func, line, ...)
     local moved = line + (shifts[i][func] or 0)
     local key = maps[i][func] << 32 | (moved > 0 and moved or line)
     local sum = sums[key]
     if not sum then
-      sum = { 0, 0, 0 }
+      sum = { 0, 0, 0, 0, 0, 0 }
       keys[#keys + 1], sums[key] = key, sum
     end
-    sum[1], sum[2], sum[3] = sum[1] + hits, sum[2] + ns, sum[3] + raw
+    for k, figure in ipairs { ... } do sum[k] = sum[k] + figure end
   end
   return add, function()
     table.sort(keys)
@@ -65,6 +70,9 @@ end
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
 ---@field total_raw_ns integer
+---@field allocs integer    allocations on the line, without what it calls ...
+---@field bytes integer     ... and their bytes; 0 unless they were counted
+---@field live_bytes integer  of these, those that are in use
 ---@field active boolean    is there code on the line that can run?
 
 ---@class cprof.Source
@@ -85,7 +93,8 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, active = active }
+           total_raw_ns = 0, allocs = 0, bytes = 0, live_bytes = 0,
+           active = active }
 end
 
 -- adds up what was counted: `get` gives the line to add to, by the key
@@ -93,12 +102,14 @@ end
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
-  for func, at, hits, ns, raw in lines.each(counted) do
+  for func, at, hits, ns, raw, allocs, bytes, live in lines.each(counted) do
     if keys[func] ~= 0 then
       local line = get(keys[func], at)
       line.hits = line.hits + hits
       line.self_ns = line.self_ns + ns
       line.self_raw_ns = line.self_raw_ns + raw
+      line.live_bytes = line.live_bytes + live
+      line.allocs, line.bytes = line.allocs + allocs, line.bytes + bytes
     end
   end
   local sites = core.sites(p.nodes, zones, keys)
@@ -201,7 +212,8 @@ local function counted_only(all)
     local to = {}
     for n, line in ipairs(list) do
       to[n] = { hits = line.hits, instructions = line.self_ns,
-                active = line.active }
+                active = line.active, allocs = line.allocs,
+                bytes = line.bytes, live_bytes = line.live_bytes }
     end
     out[source] = to
   end
@@ -216,7 +228,7 @@ function lines.attach(p, counted, sources)
   p.sources, p.counted = {}, counted
   for _, source in ipairs(sources) do p.sources[source.source] = source end
   local whole = once(function() return collect(p, counted, sources) end)
-  local shown = p.meta.mode ~= "count" and whole or
+  local shown = (p.meta.mode ~= "count" or p.meta.measure) and whole or
     once(function() return counted_only(whole()) end)
   p.lines = setmetatable({}, {
     __index = function(_, source) return shown()[source] end,

@@ -1,6 +1,7 @@
 -- Sums of profiles: of many runs, or of many machines, also of a program
 -- that was edited in between.
 
+local allocations = require "cprof.allocations"
 local compare = require "cprof.compare"
 local core = require "cprof.core"
 local instructions = require "cprof.instructions"
@@ -14,8 +15,9 @@ local merge = {}
 local function lines_of(profiles, maps, shifts)
   local add, list = lines.sums(maps, shifts)
   for i, p in ipairs(profiles) do
-    for func, line, hits, ns, raw in lines.each(p.counted) do
-      add(i, func, line, hits, ns, raw)
+    for func, line, hits, ns, raw, allocs, bytes, live in
+      lines.each(p.counted) do
+      add(i, func, line, hits, ns, raw, allocs, bytes, live)
     end
   end
   return list()
@@ -23,7 +25,8 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns" }
+  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes",
+  "memory_samples" }
 
 local function runs(meta) return meta.runs or 1 end
 
@@ -61,7 +64,8 @@ local function meta_of(profiles)
   local first = profiles[1].meta
   local out = { runs = 0, pid = first.pid, hook_lost = false, folded = false,
     fold_at = first.fold_at }
-  for _, key in ipairs { "mode", "clock", "internals", "program",
+  for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
+    "live_interval", "memory_interval", "program",
     "lua_version", "cprof_version" } do
     out[key] = first[key]
   end
@@ -75,6 +79,10 @@ local function meta_of(profiles)
       meta.started_at)
     out.hook_lost = out.hook_lost or meta.hook_lost
     out.folded = out.folded or meta.folded
+    out.gc = out.gc and meta.gc
+    out.gc_longest_ns = math.max(out.gc_longest_ns or 0,
+      meta.gc_longest_ns or 0)
+    out.allocator_lost = out.allocator_lost or meta.allocator_lost
     out.fold_at = math.min(out.fold_at, meta.fold_at)
     out.ended = out.ended or meta.ended
     if meta.program ~= first.program then out.program = "several programs" end
@@ -87,17 +95,38 @@ end
 
 -- those of functions that have been counted; the newest say the lines
 local function add_counters(profiles, maps, functions)
+  local sums, allocated = {}, {}
+  for i, p in ipairs(profiles) do
+    for id, f in ipairs(p.functions) do
+      local to = maps[i][id]
+      if f.counters and not sums[to] then
+        sums[to], allocated[to] = f.counters, f.allocated_at
+      elseif f.counters then
+        local sum, same = instructions.add(sums[to], f.counters)
+        sums[to] = sum
+        if same and f.allocated_at then
+          allocated[to] = instructions.add_allocated(allocated[to],
+            f.allocated_at)
+        end
+      end
+    end
+  end
+  for id, counters in pairs(sums) do
+    functions[id].counters, functions[id].allocated_at = counters,
+      allocated[id]
+  end
+end
+
+-- what was allocated in functions, by kind
+local function add_allocated(profiles, maps, functions)
   local sums = {}
   for i, p in ipairs(profiles) do
     for id, f in ipairs(p.functions) do
       local to = maps[i][id]
-      if f.counters then
-        sums[to] = sums[to] and instructions.add(sums[to], f.counters) or
-          f.counters
-      end
+      sums[to] = allocations.add(sums[to], f.allocated)
     end
   end
-  for id, counters in pairs(sums) do functions[id].counters = counters end
+  for id, allocated in pairs(sums) do functions[id].allocated = allocated end
 end
 
 -- the newest first: what it says of lines is what holds
@@ -120,6 +149,8 @@ local function differ(profiles)
     if p.meta.mode ~= first.mode then
       return ("mode %s and mode %s cannot be added up"):format(first.mode,
         p.meta.mode)
+    elseif p.meta.memory ~= first.memory then
+      return "profiles with and without allocations cannot be added up"
     elseif compare.clock(p.meta) ~= compare.clock(first) then
       return ("clock %s and clock %s cannot be added up"):format(first.clock,
         p.meta.clock)
@@ -139,6 +170,7 @@ function merge.sum(profiles)
     nodes[i], maps[i], shifts[i] = p.nodes, all:add(p)
   end
   add_counters(sorted, maps, all.functions)
+  add_allocated(sorted, maps, all.functions)
   return profile.new(function(f) return f.name, f.title end,
     core.merge(nodes, maps, shifts), all.functions, meta_of(profiles),
     lines_of(sorted, maps, shifts), all.sources)

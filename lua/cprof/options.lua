@@ -138,6 +138,12 @@ function checks.slow_frames(value)
   end
 end
 
+function checks.memory(value)
+  if type(value) ~= "boolean" and value ~= "live" then
+    return 'true, false or "live"'
+  end
+end
+
 -- a file, or what is to be called
 function checks.trace(value)
   if type(value) ~= "string" and type(value) ~= "function" then

@@ -10,23 +10,24 @@ local page = {}
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
+---@field unit "ns"|"instructions"|"count"|"bytes"  of what is measured
+---@field counts boolean   are there instructions in the place of times?
 ---@field samples integer?  that shares are known from
----@field counts boolean?   are there instructions in the place of times?
 ---@field private out string[]
 ---@field private bounded boolean  was a bound shown that is not explained?
 local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", counts?: boolean,
----  samples?: integer }  counts: what would be times are instructions
+---  color?: "auto"|"always"|"never", unit?: string,
+---  samples?: integer }
 ---@return cprof.Page
 function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, counts = o.counts, samples = o.samples, out = {},
-    bounded = false,
+    markdown = md, unit = o.unit or "ns", out = {}, bounded = false,
+    counts = o.unit == "instructions", samples = o.samples,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -117,17 +118,32 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
----A page of a profile has its unit.
----@param p cprof.Profile
----@return boolean
-function page.counts(p) return p.meta.mode == "count" end
+local units = { allocs = "count", blocks = "count", bytes = "bytes",
+                live = "bytes", peak = "bytes" }
 
----A time as it is printed; see bound.
+---The unit of what a profile measures.
+---@param p cprof.Profile
+---@return "ns"|"instructions"|"count"|"bytes"
+function page.unit(p)
+  return units[p.meta.measure] or
+    (p.meta.mode == "count" and "instructions" or "ns")
+end
+
+---The samples that shares are known from; nil: they are not from samples.
+---@param p cprof.Profile
+---@return integer?
+function page.samples(p)
+  local measure = p.meta.measure
+  return (not measure or measure == "bytes") and p.samples or nil
+end
+
+---A time, or what is in its place, as it is printed; see bound.
 ---@param most integer
 ---@param bounded boolean
 ---@return string
 function Page:time(most, bounded)
-  if self.counts then return format.count(most) end
+  if self.counts or self.unit == "count" then return format.count(most) end
+  if self.unit == "bytes" then return format.bytes(most) end
   if not bounded then return format.time(most) end
   self.bounded = true
   return "<" .. format.time(most)

@@ -1,10 +1,12 @@
 -- The profile: the one data model that every view reads.
 
+local allocations = require "cprof.allocations"
 local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local coverage = require "cprof.coverage"
 local export = require "cprof.export"
 local frames = require "cprof.frames"
+local heap = require "cprof.heap"
 local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
@@ -30,6 +32,16 @@ local text = require "cprof.text"
 ---@field started_at integer   seconds since 1970
 ---@field pid integer          process that was recorded
 ---@field runs integer?        that were added up
+---@field memory boolean       were allocations counted?
+---@field live_interval integer?  bytes from sample to sample of what is in
+---    use; 1: all of it is known
+---@field peak_bytes integer?  most bytes that were in use at once
+---@field gc boolean           was the garbage collector timed? Then:
+---@field gc_steps integer?    steps that it made ...
+---@field gc_cycles integer?   ... and collections that ended in one
+---@field gc_longest_ns integer?  the longest step
+---@field allocator_lost boolean  did another allocator replace the
+---    profiler's? Then what came after it was not counted.
 ---@field live boolean?        loaded while it is still being recorded
 ---@field since_last_event_ns integer?  then: the time without any event
 ---@field events integer?      calls and returns that were seen
@@ -64,9 +76,21 @@ local text = require "cprof.text"
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
+---@field self_allocs? integer  with `memory`: what it allocated itself, ...
+---@field self_bytes? integer
+---@field total_allocs? integer  ... and with its callees
+---@field total_bytes? integer
+---@field live_bytes? integer  with `memory = "live"`: bytes that it allocated
+---    itself and that are in use; and, with those of callees,
+---    total_live_bytes. The same of blocks: live_blocks, total_live_blocks
+---@field peak_bytes? integer  the same when most were; and total_peak_bytes
+---@field allocated? table<string, { allocs: integer, bytes: integer }>  what
+---    it allocated itself, by kind: table, string, closure, userdata,
+---    thread, other (what these contain: elements, stacks, code)
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
+---@field allocated_at? string  the same of what they have allocated
 ---@field fingerprint string    hash of its code, whatever lines it is on;
 ---    "" where there is too little of it to know it by
 ---@field layout integer        hash of its code and of its lines from the
@@ -83,6 +107,8 @@ local text = require "cprof.text"
 ---@field self_ns integer
 ---@field self_raw_ns integer  with overhead
 ---@field total_ns integer
+---@field self_allocs? integer  with `memory`
+---@field self_bytes? integer
 
 ---@class cprof.Row            a group of functions, as one
 ---@field title string
@@ -121,6 +147,7 @@ local text = require "cprof.text"
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
 ---@field branches? table<string, cprof.Branch[]>  the same
+---@field heap cprof.HeapPoint[]?  with `memory`: its size over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
@@ -152,6 +179,8 @@ local function describe(raw, row, given, title, mode)
     line = raw.line, last_line = raw.last_line,
     fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
+    allocated_at = raw.allocated_at,
+    allocated = raw.allocated,
   }
   if mode == "count" then
     out.instructions, out.total_instructions = row.self_ns, row.total_ns
@@ -210,6 +239,9 @@ function profile.new(named, nodes, raw, meta, counted, sources)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
       meta.mode)
   end
+  if meta.memory then
+    allocations.attach(functions, nodes, meta.live_interval ~= nil)
+  end
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,
@@ -232,6 +264,7 @@ function profile.snapshot(meta)
   local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
+  p.heap = heap.points(known.memory and heap.recorded())
   return p
 end
 
@@ -332,6 +365,7 @@ function profile.load(path)
   text.forget()
   meta.runs = math.tointeger(tonumber(meta.runs))
   meta.options = options_of(meta)
+  p.heap, meta.heap = heap.points(meta.heap), nil
   return p
 end
 
@@ -343,8 +377,10 @@ function Profile:save(path)
     error("save: the path must be a string, got a " .. type(path), 2)
   end
   local counted, sources, marks = table.unpack(parts[self])
+  local strings = profile.strings(self.meta)
+  strings.heap = heap.text(self.heap)
   return core.save(path, self.nodes, self.functions, self.meta,
-    profile.strings(self.meta), counted, sources, marks)
+    strings, counted, sources, marks)
 end
 
 ---What the recorder knows of each function, as `profile.new` takes it.

@@ -17,6 +17,9 @@ rows.list = {
     "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
+  { name = "(garbage collector)", text = "The steps of the garbage " ..
+    "collector, with the finalizers that ran in them, under the function " ..
+    "whose allocation made them due. Its calls are steps." },
   { name = "(cprof)", text = "Profiler overhead. It is excluded from all " ..
     "other times, and from the 100 %." },
   { name = "<fn:12>", text = "The function that is defined on line 12 " ..
@@ -37,5 +40,12 @@ for _, row in ipairs(rows.list) do by_name[row.name] = row.text end
 ---@param name string
 ---@return string?
 function rows.explain(name) return by_name[name] end
+
+---Is it the zone of the garbage collector?
+---@param f cprof.Function
+---@return boolean
+function rows.collector(f)
+  return f.kind == "zone" and f.name == "(garbage collector)"
+end
 
 return rows

@@ -136,17 +136,42 @@ local function seen_at(c, i, from, back)
 end
 
 -- adds `ns` to those of `list`, by their weights
-local function share(to, c, list, ns)
+local function share(to, c, list, ns, weigh)
   local all, left, rest = 0, ns, nil
-  for _, i in ipairs(list) do all = all + weight(c.code[i]) end
+  for _, i in ipairs(list) do all = all + weigh(c.code[i]) end
   if all == 0 then rest = list[1] end
   for _, i in ipairs(list) do
     if rest then break end
-    local w = weight(c.code[i])
+    local w = weigh(c.code[i])
     local part = all > 0 and ns * w // all or 0
     to[i], left = to[i] + part, left - part
   end
   to[rest or list[1]] = to[rest or list[1]] + left
+end
+
+-- What each instruction has of what was noticed before instructions, and
+-- while they called or returned. `direct`: was each instruction known? else,
+-- its line was.
+local function spread(c, direct, before_it, within, weigh)
+  local out = {}
+  for i = 1, c.n do out[i] = 0 end
+  for i = 1, c.n do
+    local seen, own = before_it[i], within[i]
+    if not direct then
+      out[i] = out[i] + own
+    elseif seen > 0 or own > 0 then
+      if not c.from then c.from, c.back = flow(c) end
+      if seen > 0 then
+        share(out, c, seen_at(c, i, c.from, c.back), seen, weigh)
+      end
+      if own > 0 then
+        local list = {}
+        stretch(c, i, c.back, list)
+        share(out, c, list, own, weigh)
+      end
+    end
+  end
+  return out
 end
 
 ---The time of each instruction, in ns.
@@ -154,48 +179,40 @@ end
 ---@param direct boolean  was each instruction known? else, its line was
 ---@return integer[]
 function sampled.times(c, direct)
-  local out = {}
-  for i = 1, c.n do out[i] = 0 end
-  local from, back
-  for i = 1, c.n do
-    local seen, own = c.step[i], c.jump[i]
-    if not direct then
-      out[i] = out[i] + own
-    elseif seen > 0 or own > 0 then
-      if not from then from, back = flow(c) end
-      if seen > 0 then share(out, c, seen_at(c, i, from, back), seen) end
-      if own > 0 then
-        local list = {}
-        stretch(c, i, back, list)
-        share(out, c, list, own)
-      end
-    end
-  end
-  return out
+  return spread(c, direct, c.step, c.jump, weight)
 end
 
----What the lines of functions have, as `lines.each` gives it: function,
----line, no hits, ns twice.
----@param raw { counters?: string }[]
+-- what instructions allocate, against a function that is called
+local allocates = {
+  [op.NEWTABLE] = 16, [op.CONCAT] = 16, [op.CLOSURE] = 16, [op.SETLIST] = 8,
+  [op.SETTABUP] = 2, [op.SETTABLE] = 2, [op.SETI] = 2, [op.SETFIELD] = 2,
+  [op.VARARG] = 1, [op.CALL] = 1, [op.TFORCALL] = 1,
+}
+
+local function weight_allocated(code) return allocates[code & 0x7f] or 0 end
+
+-- what each instruction has allocated: allocations, bytes, bytes in use
+local function allocated(c, text, direct)
+  if not text then return nil end
+  local a = instructions.allocated(text)
+  local function of(before_it, within)
+    return spread(c, direct, before_it, within, weight_allocated)
+  end
+  return of(a.before_allocs, a.allocs), of(a.before_bytes, a.bytes),
+    of(a.before_live, a.live)
+end
+
+---What the lines of functions have, as `lines.each` gives it, without hits.
+---@param raw { counters?: string, allocated_at?: string }[]
 ---@param direct boolean
 ---@return integer[]
 function sampled.lines(raw, direct)
   local out = {}
   for func, f in ipairs(raw) do
-    local c = f.counters and instructions.read(f.counters)
-    local ns, sums, order = c and sampled.times(c, direct), {}, {}
-    for i = 1, c and c.n or 0 do
-      local line = c.line[i]
-      if line > 0 and ns[i] > 0 then
-        if not sums[line] then order[#order + 1] = line end
-        sums[line] = (sums[line] or 0) + ns[i]
-      end
-    end
-    table.sort(order)
-    for _, line in ipairs(order) do
-      local n = #out
-      out[n + 1], out[n + 2], out[n + 3] = func, line, 0
-      out[n + 4], out[n + 5] = sums[line], sums[line]
+    if f.counters then
+      local c = instructions.read(f.counters)
+      instructions.add_lines(out, func, c.line, {},
+        { sampled.times(c, direct), allocated(c, f.allocated_at, direct) })
     end
   end
   return out

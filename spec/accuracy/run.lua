@@ -3,6 +3,8 @@
 
 local bias = require "bias"
 local cause = require "cause"
+local collector = require "collector"
+local core = require "cprof.core"
 local leaf = require "leaf"
 local lines = require "lines"
 local plot = require "plot"
@@ -185,7 +187,7 @@ for _, row in ipairs(lined) do note("C, lines", row.name, 1, row) end
 print_rows(lined)
 
 -- I
-local parts, inside, of, each = samples_of()
+local parts, inside, of, each, short = samples_of()
 local furthest = 0
 for _, part in ipairs(parts) do
   tsv[#tsv + 1] = ("I\t%s\t%.3f\t\t%.3f\t"):format(part.name, part.truth,
@@ -199,6 +201,24 @@ for _, part in ipairs(parts) do
 end
 show("", "  shares within their interval", ("%d of %d; %d samples a run")
   :format(inside, of, each))
+show("", "  work of 1 ms between waits, sampled / true", ("%.2f"):format(short))
+
+-- J
+if core.drives() then
+  local shares, off_by, slower = collector(), 0, 0
+  for _, row in ipairs(shares) do
+    tsv[#tsv + 1] = ("J\t%s\t%.3f\t\t%.3f\t"):format(row.name, row.truth,
+      row.got)
+    off_by = math.max(off_by, math.abs(row.got - row.truth))
+    slower = math.max(slower, row.ratio)
+  end
+  show("J", "collector's share, worst, in points", ("%.1f; time with the " ..
+    "zone / without, at most %.2f"):format(off_by, slower))
+  for _, row in ipairs(shares) do
+    print(("     %-24s %.1f of %.1f %%; %.2f"):format(row.name, row.got,
+      row.truth, row.ratio))
+  end
+end
 
 -- D
 show("D", "self times add up to wall time",

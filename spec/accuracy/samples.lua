@@ -1,12 +1,12 @@
--- I: mode "sample" on programs of known make-up. The truth is the time that
--- each part takes in turns of the same program, unprofiled. All is processor
--- time, which others on the machine do not disturb; the system gives some
--- hundred samples a second of it.
+-- I: mode "sample", by the wall clock, on programs of known make-up. The truth
+-- is the processor time that each part takes in turns of the same program,
+-- unprofiled: so a machine that does other things meanwhile adds to the error.
 
 local profiler = require "cprof"
 local sampled = require "cprof.sampled"
 
-local rate <const> = 1000
+local rate <const> = 5000
+local seconds <const> = 2
 local rounds <const> = tonumber(os.getenv "CPROF_ROUNDS") or 12
 local turn <const> = 400e-6
 local clock <const> = os.clock
@@ -115,7 +115,7 @@ local function shares(p, list)
 end
 
 local function record(list, turns)
-  profiler.start { mode = "sample", rate = rate, clock = "cpu" }
+  profiler.start { mode = "sample", rate = rate }
   run(list, turns)
   profiler.stop()
   return profiler.snapshot()
@@ -123,14 +123,36 @@ end
 
 local weights = { 3, 1, 1, 1, 1, 0.5, 0.5 }
 
+-- What a server does: about a millisecond of work, and 20 of waiting in C.
+-- The time that the work took: as sampled, and in truth.
+local function short_work()
+  local pipe <close> = assert(io.popen "while sleep 0.02 && echo 2>/dev/null; do :; done")
+  local fib_of <const> = 23  -- about a millisecond
+  local took = 0
+  profiler.start { mode = "sample", rate = 1000 }
+  for _ = 1, 40 * rounds do
+    local before = clock()
+    fib(fib_of)
+    took = took + clock() - before
+    pipe:read()
+  end
+  profiler.stop()
+  local got = 0
+  for _, f in ipairs(profiler.snapshot().functions) do
+    if f.line == debug.getinfo(fib, "S").linedefined then got = f.total_ns end
+  end
+  return got, took * 1e9
+end
+
 ---Of each part: its true share, the mean of what samples say, and the
 ---largest error of a run, in points; how many shares were within their
----interval, of how many; and samples in a run.
+---interval, of how many; samples in a run; and of short work between waits,
+---its time as sampled over the true one.
 return function()
   local list = program(weights)
   local sum = 0
   for _, w in ipairs(weights) do sum = sum + w end
-  local turns = math.ceil(1.6 / (turn * sum))
+  local turns = math.ceil(seconds / (turn * sum))
   run(list, turns // 4)
   local rows, inside, of, samples = {}, 0, 0, 0
   for i, part in ipairs(parts) do
@@ -154,5 +176,6 @@ return function()
       end
     end
   end
-  return rows, inside, of, math.floor(samples)
+  local got, took = short_work()
+  return rows, inside, of, math.floor(samples), got / took
 end

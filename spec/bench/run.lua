@@ -212,6 +212,27 @@ if only == "" then
 end
 
 if only == "" then
+  local rows = require "memory"
+  io.write(("\n%-23s %8s"):format("allocations", "bare ms"))
+  for _, way in ipairs(rows[1].ways) do
+    io.write((" %10s"):format(way.name))
+  end
+  print(("  %s"):format("ns per allocation: memory"))
+  for _, row in ipairs(rows) do
+    io.write(("%-23s %8.2f"):format(("%s, %s"):format(row.name, row.mode),
+      row.ns.bare / 1e6))
+    for _, way in ipairs(row.ways) do
+      local ns = row.ns[way.name]
+      io.write((" %10s"):format(ns and ("%.2f"):format(ns / 1e6) or "-"))
+      tsv[#tsv + 1] = ns and
+        ("memory\t%s, %s, %s\t%d\t\t%d\t\t%d\t%.3f\t"):format(row.name,
+          row.mode, way.name, row.ns.bare, row.ns.off, ns, ns / row.ns.off)
+    end
+    print(("  %.1f"):format((row.ns.memory - row.ns.off) / row.allocs))
+  end
+end
+
+if only == "" then
   print(("\n%-23s %6s"):format("zone in C", "ns"))
   for _, z in ipairs(require "zones") do
     print(("%-23s %6.2f"):format(z.name, z.ns))

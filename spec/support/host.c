@@ -549,7 +549,7 @@ static int host_exec (lua_State *L) {
 */
 static int host_tear (lua_State *L) {
   lua_Hook before = lua_gethook(L);
-  time_t ends = time(NULL) + 20;
+  time_t ends = time(NULL) + 5;
   while (*(lua_Hook volatile *)&before == lua_gethook(L))
     if (time(NULL) > ends) return luaL_error(L, "no hook was set");
   lua_sethook(L, lua_gethook(L), (int)luaL_checkinteger(L, 1),
@@ -578,6 +578,80 @@ static int host_nameless (lua_State *L) {
 }
 
 
+/* {======================================================
+** Allocators that come while others are in use
+** ======================================================= */
+
+typedef struct Wrapped {
+  lua_Alloc alloc;
+  void *ud;
+} Wrapped;
+
+static Wrapped host_wrapped;	/* specs run in one thread */
+
+
+static void *host_pass (void *ud, void *p, size_t from, size_t to) {
+  Wrapped *w = ud;
+  return w->alloc(w->ud, p, from, to);
+}
+
+
+/* The state's allocator is called by another one. */
+static int host_wrap (lua_State *L) {
+  host_wrapped.alloc = lua_getallocf(L, &host_wrapped.ud);
+  lua_setallocf(L, host_pass, &host_wrapped);
+  return 0;
+}
+
+
+/* It is the state's again. */
+static int host_unwrap (lua_State *L) {
+  lua_setallocf(L, host_wrapped.alloc, host_wrapped.ud);
+  return 0;
+}
+
+
+static void *host_plain (void *ud, void *p, size_t from, size_t to) {
+  (void)ud;
+  (void)from;
+  if (to != 0) return realloc(p, to);
+  free(p);
+  return NULL;
+}
+
+
+/* Another allocator takes the place of the state's, until 'unwrap'. */
+static int host_replace (lua_State *L) {
+  host_wrapped.alloc = lua_getallocf(L, &host_wrapped.ud);
+  lua_setallocf(L, host_plain, NULL);
+  return 0;
+}
+
+
+/* the allocator, as a number that is another one for each */
+static int host_allocator (lua_State *L) {
+  void *ud;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  lua_Integer n;
+  memcpy(&n, &alloc, sizeof n);
+  lua_pushinteger(L, n ^ (lua_Integer)(intptr_t)ud);
+  return 1;
+}
+
+
+/* n: makes n userdata of 100 bytes, all in C */
+static int host_userdata (lua_State *L) {
+  lua_Integer n = luaL_checkinteger(L, 1);
+  while (n-- > 0) {
+    lua_newuserdatauv(L, 100, 0);
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+/* }====================================================== */
+
+
 int luaopen_spec_host (lua_State *L);
 int luaopen_spec_host (lua_State *L) {
   static const luaL_Reg state[] = {
@@ -597,6 +671,9 @@ int luaopen_spec_host (lua_State *L) {
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
+    {"nameless", host_nameless}, {"wrap", host_wrap},
+    {"unwrap", host_unwrap}, {"replace", host_replace},
+    {"allocator", host_allocator}, {"userdata", host_userdata},
     {"nameless", host_nameless}, {"exec", host_exec},
     {"tear", host_tear},
     {NULL, NULL}

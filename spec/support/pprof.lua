@@ -47,6 +47,7 @@ return function(s)
       local sample = record(value, { "stack", "values" })
       local values = packed(sample.values)
       table.insert(out.samples, { calls = values[1], ns = values[2],
+                                  more = { table.unpack(values, 3) },
                                   stack = packed(sample.stack) })
     end,
     [4] = function(value)

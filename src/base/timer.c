@@ -25,14 +25,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if !defined(TIMER_PROCESS)
-#if defined(__linux__)
-#define TIMER_PROCESS	0
-#else
-#define TIMER_PROCESS	1
-#endif
-#endif
-
 #if TIMER_PROCESS
 #include <sys/time.h>
 #else

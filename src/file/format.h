@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	8u
+#define FORMAT_VERSION	10u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -63,18 +63,26 @@ typedef struct FormatHeader {
   char uncompensated[64];	/* why overhead stays in the times, or "" */
   char ended[128];	/* why recording ended by itself, or "" */
   uint32_t instruction;	/* size of an Instruction */
-  uint32_t unused;
+  uint32_t memory;	/* are allocations counted? */
+  uint32_t allocator_lost;	/* ... did another allocator come? */
+  uint32_t gc;		/* was the collector driven? */
+  uint64_t live;	/* bytes from sample to sample of what is in use ... */
+  uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
 } FormatHeader;
 
 
 typedef enum BlockKind {
   BLOCK_NODES = 1,	/* a chunk of nodes */
-  BLOCK_LINES,		/* counters of the lines of a function */
+  BLOCK_LINES,		/* counters of the lines of a function; behind them,
+			   if 'memory', LineAllocated of each */
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
   BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
-  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function */
-  BLOCK_LAST = BLOCK_INSTRUCTIONS
+  BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function; behind
+			   them, if 'memory', InstructionAllocated of each */
+  BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
+  BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
+  BLOCK_LAST = BLOCK_KINDS
 } BlockKind;
 
 typedef struct FileBlock {	/* its contents are right behind it */

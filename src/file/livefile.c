@@ -78,6 +78,9 @@ static int livefile_begin (Store *s, Recorder *r) {
   h->clock = (uint32_t)x->clock.kind;
   h->foldat = x->tree.foldat;
   h->direct = x->direct != 0;
+  h->memory = x->tree.memory != 0;
+  h->live = x->live;
+  h->memory_interval = x->memory_interval;
   h->started_at = x->started_at;
   journal_init(&l->journal, l->file, &r->recording.functions);
   if (!journal_functions(&l->journal)) return 0;
@@ -89,6 +92,7 @@ static int livefile_begin (Store *s, Recorder *r) {
 
 static void livefile_started (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
+  mapped_header(l->file)->gc = r->recording.gc != 0;
   if (!l->calls.describe(L, &l->journal)) recorder_nomemory(r);
   else if (r->state == STATE_RUNNING) recorder_overhead(r);
 }
@@ -155,6 +159,7 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
   rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
   h->events = r->recording.events;
   h->running = 0;
+  h->allocator_lost = r->recording.allocator_lost != 0;
   platform_publish(&h->counted, 1);
   livefile_leave(l, r, 1);
 }
@@ -163,9 +168,14 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
 static Store *livefile_child (Store *s, Recorder *r) {
   const LiveFile *l = livefile_of(s);
   char why[MAPPED_MESSAGE];
+  Store *child;
   if (strstr(l->path, "%p") == NULL) return NULL;
-  return livefile_create(r, l->path, l->max_nodes, &l->overhead, &l->calls,
-                         why);
+  child = livefile_create(r, l->path, l->max_nodes, &l->overhead, &l->calls,
+                          why);
+  if (child != NULL)  /* before lines move there */
+    mapped_header(livefile_of(child)->file)->memory =
+      r->recording.tree.memory != 0;
+  return child;
 }
 
 
@@ -226,6 +236,8 @@ static void livefile_setstore (LiveFile *l) {
   s->nodes = &l->file->nodes;
   s->lines = &l->file->lines;
   s->instructions = &l->file->instructions;
+  s->allocated = &l->file->allocated;
+  s->kinds = &l->file->kinds;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

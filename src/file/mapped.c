@@ -90,19 +90,36 @@ static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
 }
 
 
+static void *mapped_getallocated (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_ALLOCATED, owner,
+                              size);
+  return b ? block_data(b) : NULL;
+}
+
+
+static void *mapped_getkinds (void *ud, uint32_t owner, size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_KINDS, owner,
+                              size);
+  return b ? block_data(b) : NULL;
+}
+
+
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_LINES, owner, size);
+  MappedFile *f = cast(MappedFile *, ud);
+  FileBlock *b = mapped_block(f, BLOCK_LINES, owner, size);
+  size_t each = lines_size(1, mapped_header(f)->memory != 0);
   if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / sizeof(Line)));
+  platform_publish(&b->used, (uint32_t)(size / each));
   return block_data(b);
 }
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_INSTRUCTIONS,
-                              owner, size);
+  MappedFile *f = cast(MappedFile *, ud);
+  FileBlock *b = mapped_block(f, BLOCK_INSTRUCTIONS, owner, size);
+  size_t each = instructions_size(1, mapped_header(f)->memory != 0);
   if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / sizeof(Instruction)));
+  platform_publish(&b->used, (uint32_t)(size / each));
   return block_data(b);
 }
 
@@ -187,13 +204,16 @@ static void mapped_begin (MappedFile *f) {
   f->nodes.published = &h->nodes;
   f->lines.get = mapped_getlines;
   f->instructions.get = mapped_getinstructions;
-  f->nodes.ud = f->lines.ud = f->instructions.ud = f;
+  f->allocated.get = mapped_getallocated;
+  f->kinds.get = mapped_getkinds;
+  f->nodes.ud = f->lines.ud = f->instructions.ud = f->allocated.ud =
+    f->kinds.ud = f;
 }
 
 
 /* Reserves addresses, fewer where they are limited. */
 static int mapped_room (MappedFile *f, uint32_t nodes) {
-  uint64_t wanted = (uint64_t)nodes * sizeof(Node);
+  uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(NodeAllocated));
   wanted += wanted / 16 + SPACE_MORE;
   if (wanted > SIZE_MAX / 4) wanted = SIZE_MAX / 4;
   wanted = (wanted + GROW_UNIT - 1) & ~(uint64_t)(GROW_UNIT - 1);

@@ -20,7 +20,7 @@ typedef struct MappedFile {
   int range;		/* see sigbus.h */
   int error;		/* why it could not grow, an errno; 0: it could */
   long pid;		/* the process that writes it */
-  Pages nodes, lines, instructions;
+  Pages nodes, lines, instructions, allocated, kinds;
 } MappedFile;
 
 /* room for the message of 'mapped_create' */

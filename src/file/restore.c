@@ -14,6 +14,8 @@ typedef struct Restoring {
   Recording *r;
   uint64_t linesself;	/* sums, which must not overflow */
   uint64_t hits;
+  Allocated allocated;	/* of nodes, kinds or lines */
+  uint64_t live;	/* of nodes and lines */
   uint32_t *source;	/* of each text: index of the source; 0: none */
   uint32_t *highest;	/* of each source: its highest line */
   uint32_t texts, sources;	/* room in these */
@@ -176,6 +178,26 @@ static int restore_sources (Restoring *c) {
 ** Lines
 ** ======================================================= */
 
+/* Adds what is in use, whatever its sign. 0: the sum would overflow. */
+static int restore_bytes (Restoring *c, int64_t n) {
+  uint64_t more = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+  if (more > INT64_MAX || c->live > INT64_MAX - more) return 0;
+  c->live += more;
+  return 1;
+}
+
+
+/* Adds what was allocated. 0: the sum would overflow. */
+static int restore_sum (Restoring *c, const Allocated *a) {
+  Allocated *sum = &c->allocated;
+  if (a->count > INT64_MAX - sum->count || a->bytes > INT64_MAX - sum->bytes)
+    return 0;
+  sum->count += a->count;
+  sum->bytes += a->bytes;
+  return 1;
+}
+
+
 /*
 ** A line number costs memory: all sources together must not have more
 ** lines than the file has bytes.
@@ -193,13 +215,20 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
   if (b->owner >= c->r->functions.list.count)
     return restore_fail(c, "function of lines");
   f = functions_at(&c->r->functions, b->owner);
-  if (f->lines.list != NULL || b->used > block_room(b) / sizeof(Line))
+  f->lines.memory = c->h->memory != 0;
+  if (f->lines.list != NULL ||
+      b->used > block_room(b) / lines_size(1, f->lines.memory))
     return restore_fail(c, "number of lines");
   f->lines.list = (Line *)(void *)(c->l->bytes +
                                    (block_bytes(b) - c->l->bytes));
   f->lines.count = b->used;
   for (i = 0; i < b->used; i++) {
     const Line *line = &f->lines.list[i];
+    if (f->lines.memory &&
+        !restore_bytes(c, lines_allocated(&f->lines, i)->live_bytes))
+      return restore_fail(c, "bytes in use of a line");
+    if (f->lines.memory && !restore_sum(c, &lines_allocated(&f->lines, i)->all))
+      return restore_fail(c, "allocations of a line");
     if (line->hits == 0 && line->self == 0) continue;
     if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
       return restore_fail(c, "number of a line");
@@ -213,6 +242,14 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
 }
 
 
+/* Adds what an instruction has allocated, if that was counted. */
+static int restore_instruction (Restoring *c, const InstructionAllocated *a) {
+  return a == NULL ||
+         (restore_sum(c, &a->before) && restore_sum(c, &a->other) &&
+          restore_bytes(c, a->live[0]) && restore_bytes(c, a->live[1]));
+}
+
+
 /* The counters of a function's instructions: the sums must be sums. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
@@ -222,8 +259,9 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
     return restore_fail(c, "function of instructions");
   f = functions_at(&c->r->functions, b->owner);
   x = &f->instructions;
+  x->memory = c->h->memory != 0;
   if (x->list != NULL || b->used == 0 ||
-      b->used > block_room(b) / sizeof(Instruction))
+      b->used > block_room(b) / instructions_size(1, x->memory))
     return restore_fail(c, "number of instructions");
   x->list = (Instruction *)(void *)(c->l->bytes +
                                     (block_bytes(b) - c->l->bytes));
@@ -237,6 +275,8 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
         n->next[1] > most / 4 || n->next[2] > most / 4 ||
         n->next[0] + n->next[2] > INT64_MAX - c->linesself)
       return restore_fail(c, "figures of an instruction");
+    if (!restore_instruction(c, instructions_allocated(x, i)))
+      return restore_fail(c, "allocations of an instruction");
     c->hits += n->count;
     c->linesself += n->next[0] + n->next[2];
   }
@@ -265,6 +305,7 @@ static int restore_checkcalllines (Restoring *c) {
 
 
 static int restore_lines (Restoring *c) {
+  Allocated none = ZEROS;
   const FileBlock *b = block_first(c->l);
   const Functions *fs = &c->r->functions;
   uint64_t lines = 0;
@@ -272,6 +313,7 @@ static int restore_lines (Restoring *c) {
   c->highest = memory_newzeroed(fs->memory, uint32_t, count);
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
+  c->allocated = none;
   for (; b < block_end(c->l); b = block_after(b))
     if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
         (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
@@ -345,6 +387,39 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
 }
 
 
+static int restore_live (Restoring *c, const NodeAllocated *n) {
+  return restore_bytes(c, n->live_count) && restore_bytes(c, n->live_bytes) &&
+         restore_bytes(c, n->peak_bytes);
+}
+
+
+/* What was allocated in nodes, and in functions by kind. */
+static int restore_allocated (Restoring *c) {
+  Tree *t = &c->r->tree;
+  const FileBlock *b = block_first(c->l);
+  Allocated none = ZEROS;
+  uint32_t i, k;
+  if (!c->h->memory) return 1;
+  if (!restore_chunks(c, BLOCK_ALLOCATED, &t->allocated)) return 0;
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == BLOCK_KINDS && !restore_chunk(c, &t->kinds, b)) return 0;
+  t->kinds.count = t->kinds.chunks << KINDS_SHIFT;
+  c->allocated = none;
+  for (i = 0; i < t->nodes.count; i++)
+    if (tree_node(t, i)->func >= t->kinds.count ||
+        !restore_sum(c, &tree_allocated(t, i)->all) ||
+        !restore_live(c, tree_allocated(t, i)))
+      return restore_fail(c, "allocations of a node");
+  c->allocated = none;
+  for (i = 0; i < t->kinds.count; i++)
+    for (k = 0; k < ALLOC_KINDS; k++)
+      if (!restore_sum(c, &tree_kinds(t, i)->kind[k]))
+        return restore_fail(c, "allocations of a function");
+  t->memory = 1;
+  return 1;
+}
+
+
 static int restore_nodes (Restoring *c) {
   Tree *t = &c->r->tree;
   uint64_t ticks = 0, calls = 0;
@@ -359,6 +434,12 @@ static int restore_nodes (Restoring *c) {
       return restore_fail(c, "figures of a node");
     calls += n->calls;
     ticks += n->self;
+  }
+  if (c->h->mode == MODE_SAMPLE) {
+    ticks = tree_node(t, NODE_OVERHEAD)->self;
+    if (c->h->figures.sampled > INT64_MAX - ticks)
+      return restore_fail(c, "time");
+    ticks += c->h->figures.sampled;
   }
   if (c->h->figures.paused > INT64_MAX - ticks ||
       !restore_checkticks(c, ticks + c->h->figures.paused))
@@ -458,6 +539,10 @@ static void restore_header (Restoring *c) {
   r->clock.scale.factor = h->scale & UINT32_MAX;
   r->clock.scale.shift = (unsigned)(h->scale >> 32);
   r->direct = h->direct != 0;
+  r->gc = h->gc != 0;
+  r->live = h->live;
+  r->memory_interval = h->memory_interval;
+  r->allocator_lost = h->allocator_lost != 0;
   r->stopped = 1;  /* so that this rate is the final one */
   r->started_at = h->started_at;
   r->pid = h->pid;
@@ -508,16 +593,19 @@ static void restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
   uint64_t last = c->h->figures.begun + c->h->figures.paused, now;
   Node *running = restore_running(c);
+  int sampled = c->r->mode == MODE_SAMPLE;
   uint32_t i;
   if (!c->l->live || running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
     return;
-  for (i = 0; i < t->nodes.count; i++) last += tree_node(t, i)->self;
+  if (sampled) last += c->r->own_figures.sampled + t->overhead->self;
+  for (i = 0; !sampled && i < t->nodes.count; i++)
+    last += tree_node(t, i)->self;
   now = clock_read(&c->r->clock);
   if (now <= last || clock_ns(c->r->clock.scale, now - last) > SINCE_MOST)
     return;
   c->l->since = now - last;
-  running->self += c->l->since;
+  *(sampled ? &c->r->own_figures.sampled : &running->self) += c->l->since;
 }
 
 
@@ -550,10 +638,12 @@ int restore (Loaded *l) {
   c.r = &l->recording;
   c.h = (const FormatHeader *)(const void *)l->bytes;
   c.r->functions.policy.pages = c.r->tree.nodes.pages =
+    c.r->tree.allocated.pages = c.r->tree.kinds.pages =
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_lines(&c) && restore_overhead(&c);
+       restore_nodes(&c) && restore_allocated(&c) && restore_lines(&c) &&
+       restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);
   if (!ok) return 0;

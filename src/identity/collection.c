@@ -10,13 +10,21 @@
 #include "identity/collection.h"
 
 
+#if !defined(CPROF_AMALGAMATION)
+PLATFORM_THREAD int collection_marks;
+#endif
+
+
 /* address: key in the registry */
 static const char COLLECTION = 0;
 
 
 /* Puts a mark into the table on top. Its metatable is at 'metatable'. */
 static void collection_mark (lua_State *L, int metatable) {
-  uint64_t *mark = cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
+  uint64_t *mark;
+  collection_marks = 1;
+  mark = cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
+  collection_marks = 0;
   *mark = platform_ticks() | 1;
   lua_pushvalue(L, metatable);
   lua_setmetatable(L, -2);

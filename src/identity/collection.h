@@ -20,4 +20,14 @@ CPROF_I void collection_init (lua_State *L);
 */
 CPROF_I uint64_t collection_now (lua_State *L);
 
+/*
+** How many userdata are about to be made for this: they are none of the
+** program's. Whoever sees one takes it off.
+*/
+#if defined(CPROF_AMALGAMATION)
+static PLATFORM_THREAD int collection_marks;
+#else
+CPROF_I PLATFORM_THREAD int collection_marks;
+#endif
+
 #endif

@@ -319,10 +319,12 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
       f->lines.list != NULL || f->instructions.list != NULL)
     return 1;
   if (!by->instructions)
-    return lines_init(&f->lines, fs->memory, by->pages, f->id, p, code);
+    return lines_init(&f->lines, fs->memory, by->pages, f->id, p, code,
+                      by->memory);
   if (p->code == NULL) return 1;
   return instructions_init(&f->instructions, fs->memory, by->pages, f->id,
-                           p->code, places, p->size / BYTECODE_INSTRUCTION);
+                           p->code, places, p->size / BYTECODE_INSTRUCTION,
+                           by->memory);
 }
 
 
@@ -378,6 +380,7 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
   if (f == l->resume) marks |= FUNCTION_RESUME;
   else if (f == l->wrap) marks |= FUNCTION_WRAP;
   else if (f == l->yield) marks |= FUNCTION_YIELD;
+  else if (f == l->collect) marks |= FUNCTION_COLLECT;
   else if (f == l->box) marks |= FUNCTION_EXCLUDED;
   for (i = 0; i < p->internals; i++)
     if (p->internal[i] == f) marks |= FUNCTION_EXCLUDED;

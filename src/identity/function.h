@@ -42,6 +42,8 @@ enum {
 #define FUNCTION_WRAP	4u	/* what coroutine.wrap returns */
 #define FUNCTION_YIELD	8u	/* coroutine.yield */
 
+#define FUNCTION_COLLECT	16u	/* collectgarbage */
+
 #define FUNCTION_COROUTINES	\
 	(FUNCTION_RESUME | FUNCTION_WRAP | FUNCTION_YIELD)
 
@@ -85,6 +87,7 @@ typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
   int lines;		/* are lines counted? */
   int instructions;	/* or rather instructions, of the same sources? */
+  int memory;		/* and what is allocated on lines? */
   uint32_t limit;	/* most functions */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */

@@ -7,21 +7,17 @@
 #include <string.h>
 
 
-static size_t instructions_size (const Instructions *x) {
-  return x->count * sizeof *x->list;
-}
-
-
 int instructions_init (Instructions *x, const Memory *m, const Pages *p,
                        uint32_t func, const void *code, const int *lines,
-                       uint32_t n) {
+                       uint32_t n, int memory) {
+  size_t size = instructions_size(n + 1, memory);
   uint32_t i;
   x->count = n + 1;
-  x->list = cast(Instruction *, p ? p->get(p->ud, func, instructions_size(x))
-                                  : memory_resize(m, NULL, 0,
-                                                  instructions_size(x)));
+  x->memory = memory;
+  x->list = cast(Instruction *, p ? p->get(p->ud, func, size)
+                                  : memory_resize(m, NULL, 0, size));
   if (x->list == NULL) return 0;
-  memset(x->list, 0, instructions_size(x));
+  memset(x->list, 0, size);
   for (i = 0; i < n; i++) {
     Instruction *at = &x->list[i + 1];
     memcpy(&at->code, (const char *)code + i * sizeof at->code,
@@ -33,18 +29,19 @@ int instructions_init (Instructions *x, const Memory *m, const Pages *p,
 
 
 void instructions_free (Instructions *x, const Memory *m) {
-  memory_free(m, x->list, instructions_size(x));
+  memory_free(m, x->list, instructions_size(x->count, x->memory));
   x->list = NULL;
   x->count = 0;
 }
 
 
 int instructions_move (Instructions *x, const Pages *p, uint32_t func) {
+  size_t size = instructions_size(x->count, x->memory);
   Instruction *list;
   if (x->list == NULL) return 1;
-  list = cast(Instruction *, p->get(p->ud, func, instructions_size(x)));
+  list = cast(Instruction *, p->get(p->ud, func, size));
   if (list == NULL) return 0;
-  memcpy(list, x->list, instructions_size(x));
+  memcpy(list, x->list, size);
   x->list = list;
   instructions_clear(x);
   return 1;
@@ -57,6 +54,8 @@ void instructions_clear (Instructions *x) {
     x->list[i].count = 0;
     memset(x->list[i].next, 0, sizeof x->list[i].next);
   }
+  if (x->list != NULL && x->memory)
+    memset(x->list + x->count, 0, x->count * sizeof(InstructionAllocated));
 }
 
 

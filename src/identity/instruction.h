@@ -8,6 +8,7 @@
 #define instruction_h
 
 #include "base/chunks.h"
+#include "identity/line.h"
 
 
 /*
@@ -27,21 +28,44 @@ typedef struct Instruction {
   int32_t line;		/* 0: not known */
 } Instruction;
 
+/*
+** What was allocated by an instruction. In mode sample, 'before' are samples
+** that were noticed before it ran, 'other' while it called or returned; else,
+** 'other' is all.
+*/
+typedef struct InstructionAllocated {
+  Allocated before, other;
+  int64_t live[2];	/* bytes of each that are in use, see live.h */
+} InstructionAllocated;
+
 typedef struct Instructions {
   Instruction *list;	/* NULL: those of this function are not counted; the
 			   first one stands for what came before the function
 			   was seen, so its 'next' are the calls */
   uint32_t count;	/* one more than the code has */
+  int memory;		/* does an InstructionAllocated of each follow? */
 } Instructions;
+
+static inline size_t instructions_size (uint32_t count, int memory) {
+  return count * (sizeof(Instruction) +
+                  (memory ? sizeof(InstructionAllocated) : 0));
+}
+
+/* What instruction 'at' has allocated; NULL: that was not counted. */
+static inline InstructionAllocated *instructions_allocated
+                                    (const Instructions *x, uint32_t at) {
+  if (!x->memory || x->list == NULL) return NULL;
+  return (InstructionAllocated *)(void *)(x->list + x->count) + at;
+}
 
 /*
 ** Makes counters for the 'n' instructions at 'code', in 'p' unless that is
-** NULL. 0: out of memory.
+** NULL; 'memory' asks for those of what is allocated, too. 0: out of memory.
 */
 CPROF_I int instructions_init (Instructions *x, const Memory *m,
                                const Pages *p, uint32_t func,
                                const void *code, const int *lines,
-                               uint32_t n);
+                               uint32_t n, int memory);
 CPROF_I void instructions_free (Instructions *x, const Memory *m);
 
 /* Puts the same counters, of zero, into 'p'. 0: out of memory. */

@@ -39,6 +39,7 @@ static int library_fill (lua_State *L) {
   luaL_requiref(L, LUA_GNAME, luaopen_base, 0);
   l->error = library_field(L, "error");
   l->xpcall = library_field(L, "xpcall");
+  l->collect = library_field(L, "collectgarbage");
   luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 0);
   l->resume = library_field(L, "resume");
   l->yield = library_field(L, "yield");

@@ -14,6 +14,7 @@ typedef struct Library {
   lua_CFunction wrap;		/* what coroutine.wrap returns */
   lua_CFunction box;		/* closes the buffers of lauxlib */
   lua_CFunction error, xpcall;
+  lua_CFunction collect;	/* collectgarbage */
 } Library;
 
 /* 0: out of memory */

@@ -13,14 +13,15 @@
 
 
 int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
-                const Prototype *proto, const LineCode *code) {
+                const Prototype *proto, const LineCode *code, int memory) {
   size_t size;
   uint32_t i;
   memset(l, 0, sizeof *l);
   if (proto->first < 1 || proto->final - proto->first >= LINES_MAX) return 1;
   l->count = (uint32_t)(proto->final - proto->first) + 1;
   l->entry = (uint32_t)(proto->entry - proto->first);
-  size = l->count * sizeof *l->list;
+  l->memory = memory;
+  size = lines_size(l->count, memory);
   l->list = cast(Line *, p ? p->get(p->ud, func, size)
                            : memory_resize(m, NULL, 0, size));
   if (l->list == NULL) return 0;
@@ -37,14 +38,14 @@ int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
 
 
 void lines_free (Lines *l, const Memory *m) {
-  memory_free(m, l->list, l->count * sizeof *l->list);
+  memory_free(m, l->list, lines_size(l->count, l->memory));
   l->list = NULL;
   l->count = 0;
 }
 
 
 int lines_move (Lines *l, const Pages *p, uint32_t func) {
-  size_t size = l->count * sizeof *l->list;
+  size_t size = lines_size(l->count, l->memory);
   Line *list;
   if (l->list == NULL) return 1;
   list = cast(Line *, p->get(p->ud, func, size));
@@ -60,4 +61,6 @@ void lines_clear (Lines *l) {
   uint32_t i;
   for (i = 0; l->list != NULL && i < l->count; i++)
     l->list[i].hits = l->list[i].self = l->list[i].counts = 0;
+  if (l->list != NULL && l->memory)
+    memset(l->list + l->count, 0, l->count * sizeof(LineAllocated));
 }

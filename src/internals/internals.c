@@ -446,3 +446,33 @@ int internals_usable (void) {
 const InternalsState *internals_states (void) {
   return internals_usable() && internals_found ? &internals_at : NULL;
 }
+
+
+#if LUA_VERSION_NUM == 504
+
+/* What is known of all of this, each time: the allocator, and the sum. */
+const int64_t *internals_debt (lua_State *L) {
+  const char *global = cast(const char *, internals_state(L));
+  void *ud;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  const void *p = internals_load(global, INTERNALS_GLOBAL_ALLOC);
+  int64_t total, debt;
+  if (memcmp(&p, &alloc, sizeof p) != 0 ||
+      internals_load(global, INTERNALS_GLOBAL_UD) != ud)
+    return NULL;
+  memcpy(&total, global + INTERNALS_GLOBAL_TOTAL, sizeof total);
+  memcpy(&debt, global + INTERNALS_GLOBAL_DEBT, sizeof debt);
+  if ((total + debt) / 1024 != lua_gc(L, LUA_GCCOUNT) ||
+      (total + debt) % 1024 != lua_gc(L, LUA_GCCOUNTB))
+    return NULL;
+  return (const int64_t *)(const void *)(global + INTERNALS_GLOBAL_DEBT);
+}
+
+#else
+
+const int64_t *internals_debt (lua_State *L) {
+  (void)L;
+  return NULL;
+}
+
+#endif

@@ -26,6 +26,10 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
 #define INTERNALS_STATE_TAG	8	/* of what is collected; of a thread, too */
 #define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
+#define INTERNALS_GLOBAL_ALLOC	0	/* the allocator, and what it is given */
+#define INTERNALS_GLOBAL_UD	8
+#define INTERNALS_GLOBAL_TOTAL	16	/* bytes in use, less the next one: */
+#define INTERNALS_GLOBAL_DEBT	24
 #define INTERNALS_STATE_CI	32	/* what runs there */
 #define INTERNALS_STATE	72	/* bytes of a state that are read of another one */
 #define INTERNALS_VALUE_TAG	8
@@ -178,6 +182,12 @@ static inline lua_State *internals_thread (CallAddress ci) {
   thread = internals_load(value, INTERNALS_CLOSURE_UPVALUE);
   return (lua_State *)(uintptr_t)thread;
 }
+
+/*
+** Where the collector of L's state counts the bytes that it is behind by;
+** beyond 0, it makes a step. NULL: it is not where it is looked for.
+*/
+CPROF_I const int64_t *internals_debt (lua_State *L);
 
 /* Equal prototypes of different chunks have different ones. */
 static inline const void *internals_source (const void *proto) {

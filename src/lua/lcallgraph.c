@@ -312,8 +312,10 @@ Merge *lcallgraph_newmerge (lua_State *L) {
 
 
 void lcallgraph_pushmerge (lua_State *L, Merge *m) {
-  ProfileNode *list = lnodes_new(L, merge_count(m));
-  merge_copy(m, list);
+  NodeMemory *memory = NULL;
+  ProfileNode *list = lnodes_new(L, merge_count(m),
+                                 m->allocated.count > 0 ? &memory : NULL);
+  merge_copy(m, list, memory);
   nodes_total(list, merge_count(m));
   merge_free(m);
 }

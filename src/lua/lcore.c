@@ -28,6 +28,7 @@
 #include "lua/signals.h"
 #include "lua/system.h"
 #include "record/callback.h"
+#include "record/collector.h"
 #include "record/control.h"
 #include "record/nogc.h"
 #include "record/zone.h"
@@ -231,6 +232,10 @@ static void core_way (lua_State *L, Options *o) {
 static void core_options (lua_State *L, Options *o) {
   core_way(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
+  o->memory = core_flag(L, "memory");
+  o->live = (uint64_t)core_integer(L, "live");
+  o->memory_interval = (uint64_t)core_integer(L, "memory_interval");
+  o->gc = core_flag(L, "gc");
   o->exclude_c = core_flag(L, "exclude_c");
   o->max_nodes = (uint32_t)core_integer(L, "max_nodes");
   o->history = (uint32_t)core_integer(L, "history");
@@ -566,7 +571,15 @@ static int core_internals (lua_State *L) {
 }
 
 
+/* -> can the collector be driven? */
+static int core_drives (lua_State *L) {
+  lua_pushboolean(L, collector_usable(L));
+  return 1;
+}
+
+
 static const luaL_Reg core_list[] = {
+  {"drives", core_drives},
   {"start", core_start},
   {"stop", core_stop},
   {"close", core_close},

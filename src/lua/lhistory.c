@@ -82,10 +82,10 @@ static int history_read (lua_State *L) {
   lnodes_set(L, "ns", p->ns);
   lua_pushboolean(L, p->nodes > 0);
   lua_setfield(L, -2, "full");
-  lua_createtable(L, (int)p->rows * 4, 0);
+  lua_createtable(L, (int)p->rows * 6, 0);
   for (i = 0; i < p->rows; i++) {
     const HistoryRow *row = &p->row[i];
-    lua_Integer at = (lua_Integer)i * 4;
+    lua_Integer at = (lua_Integer)i * 6;
     lua_pushinteger(L, (lua_Integer)row->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, row->calls);
@@ -94,6 +94,10 @@ static int history_read (lua_State *L) {
     lua_rawseti(L, -2, at + 3);
     lua_pushinteger(L, row->total);
     lua_rawseti(L, -2, at + 4);
+    lua_pushinteger(L, row->allocs);
+    lua_rawseti(L, -2, at + 5);
+    lua_pushinteger(L, row->bytes);
+    lua_rawseti(L, -2, at + 6);
   }
   lua_setfield(L, -2, "rows");
   return 1;
@@ -135,7 +139,7 @@ static ProfileNode *history_blank (lua_State *L, int arg) {
   ProfileNode *list;
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
-  list = lnodes_new(L, nodes->count);
+  list = lnodes_new(L, nodes->count, NULL);
   for (i = 0; i < nodes->count; i++) {
     list[i] = nodes->list[i];
     list[i].calls = list[i].self = list[i].raw = 0;

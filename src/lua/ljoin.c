@@ -52,7 +52,7 @@ static void ljoin_move (lua_State *L, Join *j) {
 static void ljoin_push (lua_State *L, const Join *j) {
   uint32_t *id = lnodes_array(L, uint32_t, merge_count(&j->sum) + 1);
   uint32_t count = join_number(j, id);
-  ProfileNode *list = lnodes_new(L, count);
+  ProfileNode *list = lnodes_new(L, count, NULL);
   join_copy(j, id, list);
   nodes_total(list, count);
 }

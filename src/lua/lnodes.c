@@ -15,13 +15,16 @@ Nodes *lnodes_check (lua_State *L, int arg) {
 }
 
 
-ProfileNode *lnodes_new (lua_State *L, uint32_t count) {
-  size_t bytes = sizeof(Nodes) + count * sizeof(ProfileNode);
+ProfileNode *lnodes_new (lua_State *L, uint32_t count, NodeMemory **memory) {
+  size_t each = sizeof(ProfileNode) + (memory ? sizeof(NodeMemory) : 0);
+  size_t bytes = sizeof(Nodes) + count * each;
   Nodes *nodes = cast(Nodes *, lua_newuserdatauv(L, bytes, 0));
   ProfileNode *list = (ProfileNode *)(void *)(nodes + 1);
   memset(nodes, 0, bytes);
   nodes->list = list;
   nodes->count = count;
+  if (memory != NULL)
+    *memory = nodes->memory = (NodeMemory *)(void *)(list + count);
   luaL_setmetatable(L, NODES);
   return list;
 }
@@ -45,6 +48,15 @@ static int nodes_len (lua_State *L) {
 }
 
 
+static void nodes_setmemory (lua_State *L, const NodeMemory *n) {
+  lnodes_set(L, "self_allocs", n->allocs);
+  lnodes_set(L, "self_bytes", n->bytes);
+  lnodes_set(L, "live_bytes", n->live);
+  lnodes_set(L, "live_blocks", n->livecount);
+  lnodes_set(L, "peak_bytes", n->peak);
+}
+
+
 /* nodes[id]: a new table. Ids count from 1 in Lua, from 0 in C. */
 static int nodes_index (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -59,6 +71,7 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
   if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
+  if (nodes->memory != NULL) nodes_setmemory(L, &nodes->memory[id - 1]);
   if (nodes->unit == NODES_INSTRUCTIONS) {
     lnodes_set(L, "instructions", n->self);
     lnodes_set(L, "total_instructions", n->total);
@@ -93,6 +106,27 @@ static int nodes_sampling (lua_State *L) {
 }
 
 
+/*
+** nodes, "allocs", "bytes", "live", "blocks" or "peak" -> nodes that have
+** these in the place of times.
+** Nothing was allocated for the profiler.
+*/
+static int nodes_measured (lua_State *L) {
+  static const char *const names[] = {
+    "allocs", "bytes", "live", "blocks", "peak", NULL
+  };
+  const Nodes *nodes = lnodes_check(L, 1);
+  Measure m = (Measure)luaL_checkoption(L, 2, NULL, names);
+  NodeMemory *memory = NULL;
+  ProfileNode *list = lnodes_new(L, nodes->count,
+                                 nodes->memory ? &memory : NULL);
+  nodes_measure(nodes, m, list);
+  if (memory != NULL)
+    memcpy(memory, nodes->memory, nodes->count * sizeof *memory);
+  return 1;
+}
+
+
 /* nodes -> what is 100 %: all but overhead */
 static int nodes_program (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -102,9 +136,22 @@ static int nodes_program (lua_State *L) {
 }
 
 
+/* Pushes allocations, bytes, blocks in use, bytes in use. */
+static int nodes_pushmemory (lua_State *L, const Nodes *nodes, uint32_t i) {
+  static const NodeMemory none = ZEROS;
+  const NodeMemory *n = nodes->memory != NULL ? &nodes->memory[i] : &none;
+  lua_pushinteger(L, n->allocs);
+  lua_pushinteger(L, n->bytes);
+  lua_pushinteger(L, n->livecount);
+  lua_pushinteger(L, n->live);
+  return 4;
+}
+
+
 /*
 ** nodes, id -> parent, function, line of the call, calls, self, total; self
-** and total with overhead, most frames at once
+** and total with overhead, most frames at once; allocations, and bytes;
+** blocks in use, and bytes
 */
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -121,7 +168,7 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->raw);
   lua_pushinteger(L, n->rawtotal);
   lua_pushinteger(L, n->depth);
-  return 9;
+  return 9 + nodes_pushmemory(L, nodes, (uint32_t)id - 1);
 }
 
 
@@ -148,7 +195,8 @@ typedef struct Walker {
 
 /*
 ** -> id, depth, function, line of the call, calls, self, total, self with
-** overhead, or samples. Overhead
+** overhead, or samples, allocations, bytes, blocks in use, bytes in use.
+** Overhead
 ** is no part of the program: its node is left out, and its time of the
 ** root's total.
 */
@@ -172,7 +220,7 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
   lua_pushinteger(L, n->raw);
-  return 8;
+  return 8 + nodes_pushmemory(L, nodes, id);
 }
 
 
@@ -222,7 +270,7 @@ static int nodes_since (lua_State *L) {
   uint32_t i, count = older != NULL ? older->count : 0;
   ProfileNode *list;
   if (count > nodes->count) return 0;
-  list = lnodes_new(L, nodes->count);
+  list = lnodes_new(L, nodes->count, NULL);
   memcpy(list, nodes->list, nodes->count * sizeof *list);
   for (i = 0; i < count; i++) {
     const ProfileNode *old = &older->list[i];
@@ -303,6 +351,7 @@ static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"counting", nodes_counting},
   {"sampling", nodes_sampling},
+  {"measured", nodes_measured},
   {"program", nodes_program},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},

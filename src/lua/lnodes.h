@@ -19,8 +19,12 @@ CPROF_I void lnodes_open (lua_State *L);
 /* The nodes at 'arg'; raises an error when there are none. */
 CPROF_I Nodes *lnodes_check (lua_State *L, int arg);
 
-/* Pushes room for 'count' nodes, to be filled in. */
-CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count);
+/*
+** Pushes 'count' nodes of zeros, to be filled in; with what was allocated in
+** them unless 'memory' is NULL, which is set to that.
+*/
+CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count,
+                                 NodeMemory **memory);
 
 /* Sets a field of the table on top. */
 CPROF_I void lnodes_set (lua_State *L, const char *name, lua_Integer n);

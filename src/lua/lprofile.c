@@ -12,8 +12,17 @@
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
+#include "record/allocations.h"
 #include "record/control.h"
 #include "record/nogc.h"
+
+
+const char *lprofile_kind (int kind) {
+  static const char *const names[ALLOC_KINDS] = {
+    "table", "string", "closure", "userdata", "thread", "other"
+  };
+  return names[kind];
+}
 
 
 void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id) {
@@ -169,6 +178,26 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "pid", r->pid);
   lnodes_set(L, "events", (lua_Integer)r->events);
   lnodes_set(L, "unmatched", (lua_Integer)f->unmatched);
+  lua_pushboolean(L, r->tree.memory);
+  lua_setfield(L, -2, "memory");
+  if (r->memory_interval > 0) {
+    lnodes_set(L, "memory_interval", (lua_Integer)r->memory_interval);
+    lnodes_set(L, "memory_samples", (lua_Integer)f->alloc_samples);
+  }
+  if (r->live > 0) {
+    lnodes_set(L, "live_interval", (lua_Integer)r->live);
+    lnodes_set(L, "peak_bytes", (lua_Integer)f->live_peak);
+  }
+  lua_pushboolean(L, r->gc);
+  lua_setfield(L, -2, "gc");
+  if (r->gc) {
+    lnodes_set(L, "gc_steps", (lua_Integer)f->gc_steps);
+    lnodes_set(L, "gc_cycles", (lua_Integer)f->gc_cycles);
+    lnodes_set(L, "gc_longest_ns",
+               (lua_Integer)clock_ns(s->scale, f->gc_longest));
+  }
+  lua_pushboolean(L, r->allocator_lost);
+  lua_setfield(L, -2, "allocator_lost");
   lnodes_set(L, "truncated", snapshot_truncated(r));
   lnodes_set(L, "fold_at", r->tree.foldat);
   lua_pushboolean(L, r->tree.nodes.count >= r->tree.foldat);
@@ -197,10 +226,11 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 }
 
 
-/* Samples of instructions: ticks become ns by rounding their sum. */
+/* Samples of instructions, in ns: their running sum is rounded. */
 static void snapshot_pushsampled (lua_State *L, const Instructions *x,
-                                  Scale scale) {
-  uint64_t ticks = 0, ns = 0;
+                                  const Snapshot *s) {
+  double weight = 0;
+  uint64_t ns = 0;
   luaL_Buffer b;
   uint32_t i;
   int k;
@@ -208,8 +238,8 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
   for (i = 0; i < x->count; i++) {
     Instruction at = x->list[i];
     for (k = 0; k <= 2; k += 2) {
-      ticks += at.next[k];
-      at.next[k] = clock_ns(scale, ticks) - ns;
+      weight += (double)at.next[k];
+      at.next[k] = (uint64_t)(weight * s->weight) - ns;
       ns += at.next[k];
     }
     luaL_addlstring(&b, (const char *)&at, sizeof at);
@@ -220,13 +250,34 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
 
 /* Counters of instructions, as they lie in memory: see instructions.lua. */
 static void snapshot_pushinstructions (lua_State *L, const Recording *r,
-                                       const Function *f, Scale scale) {
+                                       const Function *f,
+                                       const Snapshot *s) {
   const Instructions *x = &f->instructions;
   if (x->list == NULL) return;
-  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, scale);
+  if (r->mode == MODE_SAMPLE) snapshot_pushsampled(L, x, s);
   else
     lua_pushlstring(L, (const char *)x->list, x->count * sizeof *x->list);
   lua_setfield(L, -2, "counters");
+  if (!x->memory) return;
+  lua_pushlstring(L, (const char *)instructions_allocated(x, 0),
+                  x->count * sizeof(InstructionAllocated));
+  lua_setfield(L, -2, "allocated_at");
+}
+
+
+/* { [kind] = { allocs, bytes } } of what was allocated in a function */
+static void snapshot_pushkinds (lua_State *L, const KindsAllocated *kinds) {
+  int i;
+  lua_createtable(L, 0, ALLOC_KINDS);
+  for (i = 0; i < ALLOC_KINDS; i++) {
+    const Allocated *a = &kinds->kind[i];
+    if (a->count == 0) continue;
+    lua_createtable(L, 0, 2);
+    lnodes_set(L, "allocs", (lua_Integer)a->count);
+    lnodes_set(L, "bytes", (lua_Integer)a->bytes);
+    lua_setfield(L, -2, lprofile_kind(i));
+  }
+  lua_setfield(L, -2, "allocated");
 }
 
 
@@ -243,19 +294,21 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
     lnodes_set(L, "key", f->id);
     lnodes_set(L, "marks", f->marks & FUNCTION_COROUTINES);
     snapshot_pushcode(L, f);
-    snapshot_pushinstructions(L, r, f, s->scale);
+    snapshot_pushinstructions(L, r, f, s);
+    if (r->tree.memory) snapshot_pushkinds(L, tree_kinds(&r->tree, i));
     lua_rawseti(L, -2, s->func[i]);
   }
 }
 
 
-/* { function, line, hits, ns, ns with overhead, ... } */
+/* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
+** in use, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 5, 0);
+  lua_createtable(L, (int)s->lines * 8, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 5;
+    lua_Integer at = (lua_Integer)i * 8;
     lua_pushinteger(L, (lua_Integer)l->func + 1);
     lua_rawseti(L, -2, at + 1);
     lua_pushinteger(L, l->line);
@@ -266,6 +319,12 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lua_rawseti(L, -2, at + 4);
     lua_pushinteger(L, l->raw);
     lua_rawseti(L, -2, at + 5);
+    lua_pushinteger(L, l->allocs);
+    lua_rawseti(L, -2, at + 6);
+    lua_pushinteger(L, l->bytes);
+    lua_rawseti(L, -2, at + 7);
+    lua_pushinteger(L, l->live);
+    lua_rawseti(L, -2, at + 8);
   }
 }
 
@@ -325,8 +384,11 @@ static Snapshot *snapshot_new (lua_State *L) {
 void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                     const Frames *frames) {
   Snapshot *s = snapshot_new(L);
-  ProfileNode *node = lnodes_new(L, r->tree.nodes.count);
-  if (!snapshot_take(s, r, o, node)) luaL_error(L, "cprof: out of memory");
+  NodeMemory *memory = NULL;
+  ProfileNode *node = lnodes_new(L, r->tree.nodes.count,
+                                 r->tree.memory ? &memory : NULL);
+  if (!snapshot_take(s, r, o, node, memory))
+    luaL_error(L, "cprof: out of memory");
   snapshot_pushfunctions(L, r, s);
   snapshot_pushmeta(L, r, s, o);
   snapshot_pushlines(L, s);
@@ -341,9 +403,11 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
   Recorder *r = lstate_recorder(L);
   int held = nogc_begin(r, L), status;
   int under = lua_gettop(L) - arguments;
+  allocations_mute(r);
   lua_pushcfunction(L, f);
   lua_insert(L, under + 1);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
+  allocations_unmute(r);
   if (held) nogc_end(r, L);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;
@@ -470,7 +534,23 @@ static int profile_defined (lua_State *L) {
 }
 
 
+/* -> { ns, bytes, ... }: the size of the heap over time */
+static int profile_heap (lua_State *L) {
+  const Timeline *t = &lstate_recorder(L)->recording.heap;
+  uint32_t i;
+  lua_createtable(L, (int)t->count * 2, 0);
+  for (i = 0; i < t->count; i++) {
+    lua_pushinteger(L, (lua_Integer)t->point[i].ns);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 1);
+    lua_pushinteger(L, (lua_Integer)t->point[i].bytes);
+    lua_rawseti(L, -2, (lua_Integer)i * 2 + 2);
+  }
+  return 1;
+}
+
+
 static const luaL_Reg lprofile_list[] = {
+  {"heap", profile_heap},
   {"snapshot", profile_snapshot},
   {"functions", profile_functions},
   {"key", profile_key},

@@ -32,6 +32,9 @@ CPROF_I int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments);
 CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);
 CPROF_I Costs lprofile_tocosts (lua_State *L);
 
+/* What profiles call a kind of what is allocated, an AllocKind. */
+CPROF_I const char *lprofile_kind (int kind);
+
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 
 /* Pushes what is known of a function but its figures. */

@@ -143,6 +143,7 @@ static int lprune_cut (lua_State *L) {
   uint32_t below = (uint32_t)luaL_checkinteger(L, 3), *number;
   const Memory *m = prune_memory(L);
   const PruneBytes none = ZEROS;
+  NodeMemory *memory = NULL;
   ProfileNode *list;
   PruneSize size;
   PruneCut cut;
@@ -150,8 +151,8 @@ static int lprune_cut (lua_State *L) {
   number = lnodes_array(L, uint32_t, (size_t)below + 1);
   if (!prune_weigh(&size, m, nodes, least, &none, below))
     return prune_nomemory(L);
-  list = lnodes_new(L, size.nodes);
-  if (!prune_cut(&cut, m, nodes, least, below, list, number))
+  list = lnodes_new(L, size.nodes, nodes->memory ? &memory : NULL);
+  if (!prune_cut(&cut, m, nodes, least, below, list, memory, number))
     return prune_nomemory(L);
   prune_pushfunctions(L, &cut, number, below + 1);
   lua_pushinteger(L, cut.nodes);

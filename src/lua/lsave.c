@@ -181,19 +181,77 @@ static void save_node (Node *to, const ProfileNode *from, NodesUnit unit,
 }
 
 
+/* What was allocated in the nodes of a chunk. 0: no room. */
+static int save_allocated (const Nodes *nodes, Saving *s, uint32_t chunk) {
+  const Pages *p = &s->file->allocated;
+  uint32_t room = 1u << NODES_SHIFT, first = chunk * room, k;
+  NodeAllocated *a = cast(NodeAllocated *, p->get(p->ud, chunk,
+                                                  room * sizeof *a));
+  if (a == NULL) return 0;
+  if (nodes->memory == NULL) return 1;
+  for (k = 0; k < room && first + k < nodes->count; k++) {
+    const NodeMemory *n = &nodes->memory[first + k];
+    a[k].all.count = (uint64_t)n->allocs;
+    a[k].all.bytes = (uint64_t)n->bytes;
+    a[k].live_count = n->livecount;
+    a[k].live_bytes = n->live;
+    a[k].peak_bytes = n->peak;
+    a[k].peak = 1;
+  }
+  return 1;
+}
+
+
+/* The kinds of the function on top. */
+static void save_functionkinds (lua_State *L, KindsAllocated *to) {
+  int i;
+  if (lua_getfield(L, -1, "allocated") == LUA_TTABLE)
+    for (i = 0; i < ALLOC_KINDS; i++) {
+      if (lua_getfield(L, -1, lprofile_kind(i)) == LUA_TTABLE) {
+        to->kind[i].count = (uint64_t)save_integer(L, -1, "allocs");
+        to->kind[i].bytes = (uint64_t)save_integer(L, -1, "bytes");
+      }
+      lua_pop(L, 1);
+    }
+  lua_pop(L, 1);
+}
+
+
+/* The kinds of what the functions at 'arg' allocated. 0: no room. */
+static int save_kinds (lua_State *L, int arg, Saving *s) {
+  const Pages *p = &s->file->kinds;
+  uint32_t n = (uint32_t)lua_rawlen(L, arg), room = 1u << KINDS_SHIFT, i;
+  KindsAllocated *to = NULL;
+  if (!mapped_header(s->file)->memory) return 1;
+  for (i = 0; i < n; i++) {
+    if (i % room == 0)
+      to = cast(KindsAllocated *, p->get(p->ud, i / room,
+                                         room * sizeof *to));
+    if (to == NULL) return 0;
+    lua_rawgeti(L, arg, (lua_Integer)i + 1);
+    save_functionkinds(L, &to[i % room]);
+    lua_pop(L, 1);
+  }
+  return 1;
+}
+
+
 /* Chunks of nodes, each followed by that of their overhead. */
 static int save_nodes (const Nodes *nodes, Saving *s) {
   size_t room = 1u << NODES_SHIFT;
   uint32_t i, k, chunk = 0;
+  int memory = mapped_header(s->file)->memory != 0;
   for (i = 0; i < nodes->count; i += (uint32_t)room, chunk++) {
     FileBlock *b = mapped_block(s->file, BLOCK_NODES, chunk,
                                 room * sizeof(Node));
     FileBlock *o = b ? mapped_block(s->file, BLOCK_NODEOVERHEAD, chunk,
                                     room * sizeof(int64_t)) : NULL;
-    if (o == NULL) return 0;
+    if (o == NULL || (memory && !save_allocated(nodes, s, chunk))) return 0;
     for (k = 0; k < room && i + k < nodes->count; k++) {
       const ProfileNode *n = &nodes->list[i + k];
       save_node((Node *)block_data(b) + k, n, nodes->unit, i + k);
+      if (nodes->unit == NODES_SAMPLES && i + k != NODE_OVERHEAD)
+        mapped_header(s->file)->figures.sampled += (uint64_t)n->self;
       if (i + k != NODE_OVERHEAD && nodes->unit != NODES_SAMPLES)
         ((int64_t *)block_data(o))[k] = n->raw - n->self;
     }
@@ -203,14 +261,20 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
 }
 
 
-#define LINE_WIDTH	5	/* function, line, hits, ns, ns with overhead */
+/* function, line, hits, ns, ns with overhead, allocations, bytes,
+** bytes in use */
+#define LINE_WIDTH	8
 
 /* The lines of a function, which are 'n' from 'i' on at 'arg'. */
 static int save_functionlines (lua_State *L, int arg, Saving *s,
                                lua_Integer i, size_t n) {
   uint32_t func = (uint32_t)save_at(L, arg, i) - 1;
   const Pages *p = &s->file->lines;
-  Line *line = cast(Line *, p->get(p->ud, func, n * sizeof *line));
+  int memory = mapped_header(s->file)->memory != 0;
+  Line *line = cast(Line *, p->get(p->ud, func,
+                                   lines_size((uint32_t)n, memory)));
+  LineAllocated *a = memory && line ? (LineAllocated *)(void *)(line + n)
+                                    : NULL;
   FileBlock *b = line ? mapped_block(s->file, BLOCK_LINEOVERHEAD, func,
                                      n * sizeof(int64_t)) : NULL;
   size_t k;
@@ -221,6 +285,10 @@ static int save_functionlines (lua_State *L, int arg, Saving *s,
     line[k].hits = (uint64_t)save_at(L, arg, i + 2);
     line[k].self = (uint64_t)raw;
     ((int64_t *)block_data(b))[k] = raw - save_at(L, arg, i + 3);
+    if (a == NULL) continue;
+    a[k].all.count = (uint64_t)save_at(L, arg, i + 5);
+    a[k].all.bytes = (uint64_t)save_at(L, arg, i + 6);
+    a[k].live_bytes = save_at(L, arg, i + 7);
   }
   platform_publish(&b->used, (uint32_t)n);
   return 1;
@@ -242,24 +310,41 @@ static int save_lines (lua_State *L, int arg, Saving *s) {
 }
 
 
+/* The instructions of the function on top. 0: no room. */
+static int save_functioninstructions (lua_State *L, Saving *s,
+                                      uint32_t func) {
+  const Pages *p = &s->file->instructions;
+  size_t size = 0, more = 0, count;
+  int memory = mapped_header(s->file)->memory != 0;
+  const char *counters, *allocated;
+  char *to;
+  lua_getfield(L, -1, "counters");
+  counters = lua_tolstring(L, -1, &size);
+  lua_getfield(L, -2, "allocated_at");
+  allocated = lua_tolstring(L, -1, &more);
+  lua_pop(L, 2);  /* they stay in the function */
+  count = counters != NULL ? size / sizeof(Instruction) : 0;
+  if (count == 0) return 1;
+  to = cast(char *, p->get(p->ud, func,
+                           instructions_size((uint32_t)count, memory)));
+  if (to == NULL) return 0;
+  size = count * sizeof(Instruction);
+  memcpy(to, counters, size);
+  if (memory && allocated != NULL &&
+      more == count * sizeof(InstructionAllocated))
+    memcpy(to + size, allocated, more);
+  return 1;
+}
+
+
 /* The instructions of the functions at 'arg'. 0: no room. */
 static int save_instructions (lua_State *L, int arg, Saving *s) {
-  const Pages *p = &s->file->instructions;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
   int ok = 1;
   for (i = 1; ok && i <= n; i++) {
-    size_t size;
-    const char *counters;
     lua_rawgeti(L, arg, i);
-    lua_getfield(L, -1, "counters");
-    counters = lua_tolstring(L, -1, &size);
-    size -= counters ? size % sizeof(Instruction) : 0;
-    if (counters != NULL && size > 0) {
-      void *to = p->get(p->ud, (uint32_t)i - 1, size);
-      ok = to != NULL;
-      if (ok) memcpy(to, counters, size);
-    }
-    lua_pop(L, 2);
+    ok = save_functioninstructions(L, s, (uint32_t)i - 1);
+    lua_pop(L, 1);
   }
   return ok;
 }
@@ -345,6 +430,17 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->mode = save_choice(L, arg, "mode", modes);
   h->clock = save_choice(L, arg, "clock", clocks);
   h->direct = save_choice(L, arg, "internals", ways);
+  h->memory = (uint32_t)save_flag(L, arg, "memory");
+  h->live = (uint64_t)save_integer(L, arg, "live_interval");
+  h->memory_interval = (uint64_t)save_integer(L, arg, "memory_interval");
+  h->figures.alloc_samples = (uint64_t)save_integer(L, arg, "memory_samples");
+  h->figures.live_peak = save_integer(L, arg, "peak_bytes");
+  h->figures.live_peaks = 1;
+  h->gc = (uint32_t)save_flag(L, arg, "gc");
+  h->figures.gc_steps = (uint64_t)save_integer(L, arg, "gc_steps");
+  h->figures.gc_cycles = (uint64_t)save_integer(L, arg, "gc_cycles");
+  h->figures.gc_longest = (uint64_t)save_integer(L, arg, "gc_longest_ns");
+  h->allocator_lost = (uint32_t)save_flag(L, arg, "allocator_lost");
   h->scale = (uint64_t)1 << 31 | (uint64_t)31 << 32;
   lua_getfield(L, arg, "events");
   h->counted = !lua_isnil(L, -1);
@@ -379,8 +475,8 @@ static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   lua_pop(L, 1);
   return ok && save_functions(L, 3, 8, s) && save_names(L, 3, s) &&
          save_lines(L, 6, s) && save_instructions(L, 3, s) &&
-         save_sources(L, 7, s) && save_nodes(nodes, s) &&
-         mapped_close(s->file, 1);
+         save_kinds(L, 3, s) && save_sources(L, 7, s) &&
+         save_nodes(nodes, s) && mapped_close(s->file, 1);
 }
 
 

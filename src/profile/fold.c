@@ -45,6 +45,7 @@ int fold_add (Merge *m, const Nodes *nodes, uint32_t *group,
               uint32_t groups, uint32_t base, uint32_t *to,
               uint32_t *level) {
   uint32_t i;
+  if (!merge_counts(m, nodes)) return 0;
   if (base != FOLD_ALL) fold_cut(nodes, group, groups, base);
   if (!nodes_levels(nodes, m->memory, group, groups + 1, level)) return 0;
   for (i = 0; i < nodes->count; i++) {
@@ -59,8 +60,9 @@ int fold_add (Merge *m, const Nodes *nodes, uint32_t *group,
                             base != FOLD_ALL);
     if (to[i] == 0) return 0;
     from.depth += level[i];
-    if (base == FOLD_ALL || (i != 0 && i != NODE_OVERHEAD))
-      merge_figures(merge_node(m, to[i]), &from);
+    if (base != FOLD_ALL && (i == 0 || i == NODE_OVERHEAD)) continue;
+    merge_figures(merge_node(m, to[i]), &from);
+    merge_allocated(m, to[i], nodes, i);
   }
   return 1;
 }

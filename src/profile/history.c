@@ -177,6 +177,8 @@ static void take_hostframe (const Taking *t, HistoryFrame *to,
     HistoryRow *row = &to->row[i];
     row->func = take_func(t, p->row[i].func);
     row->calls = (int64_t)p->row[i].calls;
+    row->allocs = (int64_t)p->row[i].own.count;
+    row->bytes = (int64_t)p->row[i].own.bytes;
     t->row[row->func] = i;
   }
   to->rows = p->rows;

@@ -21,6 +21,7 @@
 typedef struct HistoryRow {
   uint32_t func;
   int64_t calls, self, total;
+  int64_t allocs, bytes;	/* that it has allocated itself */
 } HistoryRow;
 
 typedef struct HistoryNode {

@@ -34,6 +34,7 @@ static uint32_t merge_hashof (const void *item) {
 int merge_init (Merge *m, const Memory *memory) {
   m->memory = memory;
   chunks_init(&m->nodes, memory, sizeof(MergeNode), MERGE_SHIFT);
+  chunks_init(&m->allocated, memory, sizeof(NodeMemory), MERGE_SHIFT);
   index_init(&m->index, &m->nodes, offsetof(MergeNode, next), merge_hashof);
   return chunks_add(&m->nodes) != NULL;
 }
@@ -43,6 +44,7 @@ void merge_free (Merge *m) {
   if (m->memory == NULL) return;
   index_free(&m->index);
   chunks_free(&m->nodes);
+  chunks_free(&m->allocated);
   m->memory = NULL;
 }
 
@@ -61,7 +63,9 @@ uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
     if (n->parent == parent && n->func == func && n->call_line == line)
       return id;
   }
-  if (chunks_add(&m->nodes) == NULL) return 0;
+  if (chunks_add(&m->nodes) == NULL ||
+      (m->allocated.count > 0 && chunks_add(&m->allocated) == NULL))
+    return 0;
   n = merge_node(m, m->nodes.count - 1);
   n->parent = parent;
   n->func = func;
@@ -76,6 +80,26 @@ void merge_figures (ProfileNode *n, const ProfileNode *from) {
   n->raw += from->raw;
   n->tails += from->tails;
   if (from->depth > n->depth) n->depth = from->depth;
+}
+
+
+static NodeMemory *merge_memory (const Merge *m, uint32_t id) {
+  return cast(NodeMemory *, chunks_at(&m->allocated, id));
+}
+
+
+int merge_counts (Merge *m, const Nodes *nodes) {
+  if (nodes->memory == NULL) return 1;
+  while (m->allocated.count < m->nodes.count)
+    if (chunks_add(&m->allocated) == NULL) return 0;
+  return 1;
+}
+
+
+void merge_allocated (const Merge *m, uint32_t id, const Nodes *nodes,
+                      uint32_t from) {
+  if (nodes->memory != NULL)
+    nodes_allocated(merge_memory(m, id), &nodes->memory[from]);
 }
 
 
@@ -114,9 +138,12 @@ int merge_enterall (Merge *m, const Nodes *nodes,
 int merge_add (Merge *m, const Nodes *nodes, const MergeFunction *function,
                MergePlace *to) {
   uint32_t i;
-  if (!merge_enterall(m, nodes, function, to)) return 0;
-  for (i = 0; i < nodes->count; i++)
+  if (!merge_counts(m, nodes) || !merge_enterall(m, nodes, function, to))
+    return 0;
+  for (i = 0; i < nodes->count; i++) {
     merge_figures(merge_node(m, to[i].id), &nodes->list[i]);
+    merge_allocated(m, to[i].id, nodes, i);
+  }
   return 1;
 }
 
@@ -126,10 +153,11 @@ uint32_t merge_count (const Merge *m) {
 }
 
 
-void merge_copy (const Merge *m, ProfileNode *list) {
+void merge_copy (const Merge *m, ProfileNode *list, NodeMemory *memory) {
   uint32_t i;
   for (i = 1; i < m->nodes.count; i++) {
     list[i - 1] = *merge_node(m, i);
+    if (memory != NULL) memory[i - 1] = *merge_memory(m, i);
     if (i > 1) list[i - 1].parent--;
   }
 }

@@ -13,6 +13,7 @@
 typedef struct Merge {
   const Memory *memory;
   Chunks nodes;		/* of MergeNode; the first one is not used */
+  Chunks allocated;	/* NodeMemory of each; empty: it was not counted */
   Index index;		/* nodes by parent, function and line */
 } Merge;
 
@@ -54,8 +55,22 @@ CPROF_I uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
 CPROF_I ProfileNode *merge_node (const Merge *m, uint32_t id);
 CPROF_I void merge_figures (ProfileNode *n, const ProfileNode *from);
 
-/* How many nodes the sum has, and a copy of them, without totals. */
+/*
+** From here on, the sum knows what was allocated, if 'nodes' do. 0: out of
+** memory.
+*/
+CPROF_I int merge_counts (Merge *m, const Nodes *nodes);
+
+/* Adds what was allocated in a node to node 'id', if that is known. */
+CPROF_I void merge_allocated (const Merge *m, uint32_t id,
+                              const Nodes *nodes, uint32_t from);
+
+/*
+** How many nodes the sum has, and a copy of them, without totals, and of
+** what was allocated in them, unless 'memory' is NULL.
+*/
 CPROF_I uint32_t merge_count (const Merge *m);
-CPROF_I void merge_copy (const Merge *m, ProfileNode *list);
+CPROF_I void merge_copy (const Merge *m, ProfileNode *list,
+                         NodeMemory *memory);
 
 #endif

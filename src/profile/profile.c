@@ -21,6 +21,37 @@ void nodes_total (ProfileNode *list, uint32_t count) {
 }
 
 
+void nodes_allocated (NodeMemory *to, const NodeMemory *from) {
+  to->allocs += from->allocs;
+  to->bytes += from->bytes;
+  to->livecount += from->livecount;
+  to->live += from->live;
+  to->peak += from->peak;
+}
+
+
+static int64_t node_measure (const NodeMemory *n, Measure m) {
+  if (n == NULL) return 0;
+  switch (m) {
+    case MEASURE_ALLOCS: return n->allocs;
+    case MEASURE_BYTES: return n->bytes;
+    case MEASURE_LIVE: return n->live;
+    case MEASURE_BLOCKS: return n->livecount;
+    default: return n->peak;
+  }
+}
+
+
+void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
+  uint32_t i;
+  memcpy(list, nodes->list, nodes->count * sizeof *list);
+  for (i = 0; i < nodes->count; i++)
+    list[i].self = list[i].raw =
+      node_measure(nodes->memory ? &nodes->memory[i] : NULL, m);
+  nodes_total(list, nodes->count);
+}
+
+
 void nodes_steps (const Nodes *nodes, NodeStep *step) {
   uint32_t i;
   memset(step, 0, nodes->count * sizeof *step);

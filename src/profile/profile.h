@@ -24,6 +24,13 @@ typedef struct ProfileNode {
   int64_t rawtotal;	/* ns: 'raw' of these */
 } ProfileNode;
 
+/* what was allocated in a node, where that was counted */
+typedef struct NodeMemory {
+  int64_t allocs, bytes;
+  int64_t livecount, live;	/* blocks and bytes that are in use ... */
+  int64_t peak;		/* ... and bytes that were, when most were */
+} NodeMemory;
+
 /* what there is beside times, or in their place */
 typedef enum NodesUnit {
   NODES_CALLS,
@@ -35,7 +42,23 @@ typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   NodesUnit unit;
+  NodeMemory *memory;	/* of each node; NULL: it was not counted */
 } Nodes;
+
+/* what is the self and total of a node; in place of times */
+typedef enum Measure {
+  MEASURE_ALLOCS,
+  MEASURE_BYTES,
+  MEASURE_LIVE,		/* bytes in use */
+  MEASURE_BLOCKS,	/* blocks in use */
+  MEASURE_PEAK
+} Measure;
+
+/* Adds what was allocated in another node. */
+CPROF_I void nodes_allocated (NodeMemory *to, const NodeMemory *from);
+
+/* Fills 'list' with 'nodes', of which 'm' is the self and total. */
+CPROF_I void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list);
 
 /* what was counted for a line of a function */
 typedef struct ProfileLine {
@@ -44,6 +67,8 @@ typedef struct ProfileLine {
   int64_t hits;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with overhead */
+  int64_t allocs, bytes;
+  int64_t live;		/* bytes in use */
 } ProfileLine;
 
 /* Sums up 'total' from 'self', and 'rawtotal' from 'raw'. */

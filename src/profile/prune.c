@@ -64,7 +64,7 @@ static int shorten_begin (Shorten *f) {
   shorten_measure(f);
   f->step = memory_newzeroed(m, ShortenStep, f->levels);
   f->on = memory_newzeroed(m, uint8_t, f->functions);
-  return f->step && f->on &&
+  return f->step && f->on && merge_counts(f->to, f->nodes) &&
          merge_enter(f->to, 0, list[0].func, 0) == SHORTEN_ROOT &&
          merge_enter(f->to, SHORTEN_ROOT, list[NODE_OVERHEAD].func, 0) ==
            SHORTEN_OVERHEAD;
@@ -113,6 +113,7 @@ static int shorten_enter (Shorten *f, uint32_t node, uint32_t depth) {
     if (!shorten_place(f, s, n, caller)) return 0;
   }
   prune_add(merge_node(f->to, s->node), n);
+  merge_allocated(f->to, s->node, f->nodes, node);
   return 1;
 }
 
@@ -242,6 +243,7 @@ typedef struct Cutting {
   PruneCut *cut;
   const Nodes *nodes;
   ProfileNode *list;
+  NodeMemory *memory;	/* of each; or NULL */
   uint32_t count;	/* of 'list' */
   uint32_t *number;	/* of each function */
   uint32_t *to;		/* of each node: where it goes */
@@ -281,14 +283,17 @@ static void cutting_all (Cutting *c, int64_t least, uint32_t below) {
       c->to[i] = cutting_sum(c, n->parent, least, below);
       c->cut->nodes++;
     }
-    if (i != NODE_OVERHEAD) prune_add(&c->list[c->to[i]], n);
+    if (i == NODE_OVERHEAD) continue;
+    prune_add(&c->list[c->to[i]], n);
+    if (c->memory != NULL)
+      nodes_allocated(&c->memory[c->to[i]], &c->nodes->memory[i]);
   }
 }
 
 
 int prune_cut (PruneCut *cut, const Memory *m, const Nodes *nodes,
                int64_t least, uint32_t below, ProfileNode *list,
-               uint32_t *number) {
+               NodeMemory *memory, uint32_t *number) {
   Cutting c = ZEROS;
   int ok;
   memset(cut, 0, sizeof *cut);
@@ -296,6 +301,7 @@ int prune_cut (PruneCut *cut, const Memory *m, const Nodes *nodes,
   c.cut = cut;
   c.nodes = nodes;
   c.list = list;
+  c.memory = memory;
   c.number = number;
   c.to = memory_newzeroed(m, uint32_t, nodes->count);
   c.sum = memory_newzeroed(m, uint32_t, nodes->count);

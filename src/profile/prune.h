@@ -49,7 +49,9 @@ typedef struct PruneCut {
 } PruneCut;
 
 /*
-** Fills 'list', which has room for as many nodes as 'prune_weigh' said:
+** Fills 'list', which has room for as many nodes as 'prune_weigh' said,
+** and 'memory', which has zeros for these, or is NULL where the nodes are
+** without:
 ** nodes with less than 'least' ns become a callee of function 'below' of
 ** their nearest ancestor that has more. 'number' has room for all functions
 ** and 'below': it is set to their numbers in the new tree, from 1; 0: they
@@ -57,6 +59,6 @@ typedef struct PruneCut {
 */
 CPROF_I int prune_cut (PruneCut *cut, const Memory *m, const Nodes *nodes,
                        int64_t least, uint32_t below, ProfileNode *list,
-                       uint32_t *number);
+                       NodeMemory *memory, uint32_t *number);
 
 #endif

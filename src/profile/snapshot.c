@@ -41,6 +41,13 @@ int snapshot_number (Snapshot *s, const Recording *r) {
 /* }====================================================== */
 
 
+int64_t snapshot_share (int64_t whole, double part, double all) {
+  if (part >= all) return whole;
+  if (all == (double)whole) return (int64_t)part;
+  return (int64_t)((double)whole * (part / all));
+}
+
+
 /* {======================================================
 ** Nodes
 ** ======================================================= */
@@ -59,31 +66,91 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
 }
 
 
-static void nodes_fill (Snapshot *s, const Recording *r) {
-  uint64_t ticks = 0, ns = 0;
+/* What is in use was so at the peak, unless the node has kept it. */
+static void node_allocated (NodeMemory *p, const NodeAllocated *a,
+                            const Figures *f) {
+  p->allocs = (int64_t)a->all.count;
+  p->bytes = (int64_t)a->all.bytes;
+  p->livecount = a->live_count;
+  p->live = a->live_bytes;
+  p->peak = a->peak == f->live_peaks ? a->peak_bytes : a->live_bytes;
+}
+
+
+/* {======================================================
+** Samples
+** ======================================================= */
+
+static double samples_weight (const Tree *t) {
+  double all = 0;
   uint32_t i;
+  for (i = 0; i < t->nodes.count; i++)
+    if (i != NODE_OVERHEAD) all += (double)tree_node(t, i)->self;
+  return all;
+}
+
+
+/*
+** The time that was sampled, shared by what the samples of each node stand
+** for; all of it is the root's where there are none. As 'nodes_times'.
+*/
+static uint64_t samples_times (Snapshot *s, const Recording *r) {
+  uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
+  int64_t whole = (int64_t)clock_ns(s->scale, ticks), ns = 0, sum;
+  double all = samples_weight(&r->tree), weight = 0;
+  uint32_t i;
+  s->weight = all > 0 ? (double)whole / all : 0;
   for (i = 0; i < s->nodes; i++) {
-    const Node *n = tree_node(&r->tree, i);
-    ProfileNode *p = &s->node[i];
-    uint64_t sum;
-    node_fill(p, n, s, &r->tree);
-    ticks += n->self;
-    sum = clock_ns(s->scale, ticks);
-    p->self = p->raw = (int64_t)(sum - ns);
+    if (i != NODE_OVERHEAD) weight += (double)tree_node(&r->tree, i)->self;
+    sum = snapshot_share(whole, weight, all);
+    s->node[i].self = s->node[i].raw = sum - ns;
     ns = sum;
   }
-  s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
-  s->paused = s->wall - (int64_t)ns;
+  s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
+    (int64_t)clock_ns(s->scale, ticks + overhead) - whole;
+  return ticks + overhead;
 }
 
 
 /* What was counted are samples, see NodesUnit. */
-static void nodes_samples (Snapshot *s) {
+static void samples_fill (Snapshot *s) {
   uint32_t i;
   for (i = 0; i < s->nodes; i++) {
     s->node[i].raw = s->node[i].calls;
     s->node[i].calls = 0;
   }
+}
+
+/* }====================================================== */
+
+
+/* The times of nodes, from their ticks. Returns their sum in ticks. */
+static uint64_t nodes_times (Snapshot *s, const Tree *t) {
+  uint64_t ticks = 0, ns = 0;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++) {
+    uint64_t sum;
+    ticks += tree_node(t, i)->self;
+    sum = clock_ns(s->scale, ticks);
+    s->node[i].self = s->node[i].raw = (int64_t)(sum - ns);
+    ns = sum;
+  }
+  return ticks;
+}
+
+
+static void nodes_fill (Snapshot *s, const Recording *r) {
+  uint64_t ticks;
+  uint32_t i;
+  for (i = 0; i < s->nodes; i++)
+    node_fill(&s->node[i], tree_node(&r->tree, i), s, &r->tree);
+  for (i = 0; s->allocated != NULL && i < s->nodes; i++)
+    node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
+                   r->figures);
+  ticks = r->mode == MODE_SAMPLE ? samples_times(s, r)
+                                 : nodes_times(s, &r->tree);
+  s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
+  s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
 }
 
 
@@ -115,8 +182,11 @@ static void functions_owners (Work *w) {
 ** Lines
 ** ======================================================= */
 
-static int line_counted (const Line *l) {
-  return l->hits != 0 || l->self != 0;
+static int line_counted (const Lines *l, uint32_t index) {
+  const Line *line = &l->list[index];
+  const LineAllocated *a = lines_allocated(l, index);
+  return line->hits != 0 || line->self != 0 ||
+         (a != NULL && a->all.count != 0);
 }
 
 
@@ -125,17 +195,9 @@ static uint32_t lines_count (const Recording *r) {
   for (i = 0; i < r->functions.list.count; i++) {
     const Lines *l = &functions_at(&r->functions, i)->lines;
     for (k = 0; l->list != NULL && k < l->count; k++)
-      count += (uint32_t)line_counted(&l->list[k]);
+      count += (uint32_t)line_counted(l, k);
   }
   return count;
-}
-
-
-/* A running sum is rounded, so that shares add up to 'whole'. */
-static int64_t line_share (int64_t whole, double part, double all) {
-  if (part >= all) return whole;
-  if (all == (double)whole) return (int64_t)part;
-  return (int64_t)((double)whole * (part / all));
 }
 
 
@@ -146,6 +208,14 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
     return given != NULL && *given <= raw ? (double)*given : 0;
   if (w->o->unknown != NULL) return 0;
   return compensate_line(&w->s->costs, l, (double)raw);
+}
+
+
+static void line_allocate (ProfileLine *to, const LineAllocated *a) {
+  if (a == NULL) return;
+  to->allocs = (int64_t)a->all.count;
+  to->bytes = (int64_t)a->all.bytes;
+  to->live = a->live_bytes;
 }
 
 
@@ -166,13 +236,14 @@ static void lines_function (Work *w, uint32_t id) {
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
     ProfileLine *to = &s->line[s->lines];
-    if (!line_counted(from)) continue;
+    if (!line_counted(l, k)) continue;
     ticks += (double)from->self;
-    sum = line_share(whole, ticks, all);
+    sum = snapshot_share(whole, ticks, all);
     to->func = func;
     to->line = (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
+    line_allocate(to, lines_allocated(l, k));
     to->self = to->raw - (int64_t)line_overhead(w, from, to->raw,
                                                 given ? given + k : NULL);
     w->lines[func] += (double)(to->raw - to->self);
@@ -200,7 +271,7 @@ static void lines_divide (ProfileLine *from, const ProfileLine *to,
   for (l = from; l < to; l++) all += (double)l->self;
   for (l = from; l < to; l++) {
     sum += (double)l->self;
-    upto = l == to - 1 ? whole : line_share(whole, sum, all);
+    upto = l == to - 1 ? whole : snapshot_share(whole, sum, all);
     l->self = upto - ns;
     ns = upto;
   }
@@ -329,18 +400,19 @@ static void work_do (Work *w) {
   functions_sum(w, w->self);
   lines_finish(w);
   s->overhead = s->node[NODE_OVERHEAD].self;
-  if (w->r->mode == MODE_SAMPLE) nodes_samples(s);
+  if (w->r->mode == MODE_SAMPLE) samples_fill(s);
   nodes_total(s->node, s->nodes);
 }
 
 
 int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                   ProfileNode *node) {
+                   ProfileNode *node, NodeMemory *memory) {
   Work w = ZEROS;
   int ok;
   if (!snapshot_number(s, r)) return 0;
   s->scale = clock_scale(&r->clock, r->stopped);
   s->node = node;
+  s->allocated = memory;
   w.s = s;
   w.r = r;
   w.o = o;

@@ -23,6 +23,7 @@ typedef struct Snapshot {
   const Memory *memory;
   ProfileNode *node;	/* of each node of the tree, in the same order; the
 			   caller's */
+  NodeMemory *allocated;	/* likewise; NULL: allocations were not counted */
   uint32_t nodes;
   ProfileLine *line;	/* those for which something was counted */
   uint32_t lines, linecapacity;
@@ -31,6 +32,7 @@ typedef struct Snapshot {
   uint32_t funccapacity;
   uint32_t functions;	/* that have a number */
   Scale scale;		/* ns in a tick */
+  double weight;	/* of samples: ns for what stands for 1 ns */
   Costs costs;		/* as far as 'overhead' is known */
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
@@ -42,11 +44,18 @@ typedef struct Snapshot {
 ** Takes a snapshot. Ticks become ns by rounding their running sum, so that
 ** nodes add up to the whole without a remainder, and the lines of a
 ** function to its self time and that of its zones. 'node' has room for all
-** nodes. 0: out of memory, and there is nothing to free.
+** nodes, and 'memory', unless it is NULL, for what was allocated in them.
+** 0: out of memory, and there is nothing to free.
 */
 CPROF_I int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
-                           ProfileNode *node);
+                           ProfileNode *node, NodeMemory *memory);
 CPROF_I void snapshot_free (Snapshot *s);
+
+/*
+** The part of 'whole' up to which a running sum of 'all' has come: rounded
+** so, shares add up to the whole. All of it where 'all' is 0.
+*/
+CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
 
 /* Numbers functions alone, for those that have nodes. Likewise. */
 CPROF_I int snapshot_number (Snapshot *s, const Recording *r);

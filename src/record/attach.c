@@ -38,7 +38,7 @@ int attach_wantslines (const Hot *h, const Stack *s) {
 */
 static int attach_interval (Hot *h, const Stack *s) {
   if (s->hook != NULL || !h->recorder->options.timed) return 0;
-  return h->somelines ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
+  return h->recounts ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
                       : COUNT_INTERVAL;
 }
 
@@ -52,6 +52,28 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
   if (count > 0) mask |= LUA_MASKCOUNT;
   else count = s->count;
   lua_sethook(s->L, hook_function(r->hot, s), mask, count);
+}
+
+
+int attach_pending (lua_State *L) {
+  lua_Hook f = lua_gethook(L);
+  int mask = lua_gethookmask(L);
+  if (!hook_is(f) || hook_counts(f)) return 0;
+  lua_sethook(L, hook_pending, mask | LUA_MASKCOUNT, 1);
+  return 1;
+}
+
+
+/* A new coroutine has the hook of the one that made it. */
+void attach_renew (Recorder *r, lua_State *L) {
+  Stack *s = stacks_find(&r->stacks, L);
+  Stack like;
+  if (s == NULL) {
+    like = *r->current;
+    like.L = L;
+    s = &like;
+  }
+  attach_lines(r, s, s->lines);
 }
 
 

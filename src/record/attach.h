@@ -34,6 +34,14 @@ CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
 /* Where ours is the hook of L, this is the program's own; NULL: none. */
 CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
                          int count);
+/*
+** Makes the next event of L, of any kind, one for 'hook_pending', and be it
+** the next instruction. 0: the program counts instructions there.
+*/
+CPROF_I int attach_pending (lua_State *L);
+
+/* The hook of L is that for its events again. */
+CPROF_I void attach_renew (Recorder *r, lua_State *L);
 
 /* Asks for line events of 's', or no longer. */
 CPROF_I void attach_lines (Recorder *r, Stack *s, int lines);

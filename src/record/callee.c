@@ -5,6 +5,7 @@
 #include "record/callee.h"
 
 #include "identity/collection.h"
+#include "record/allocations.h"
 
 
 const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
@@ -13,9 +14,12 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   Functions *fs = &r->recording.functions;
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
-  const Function *f = key->lines == CALLEE_C
+  const Function *f;
+  allocations_mute(r);
+  f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
     : functions_lua(fs, L, L, ar, &by);
+  allocations_unmute(r);
   if (f == NULL) {
     recorder_nomemory(r);
     return NULL;
@@ -30,6 +34,7 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
   if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
     c->is.flags |= FRAME_RESUMES;
+  if (f->marks & FUNCTION_COLLECT) c->is.flags |= FRAME_COLLECTS;
   if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
   c->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
   return c;

@@ -4,6 +4,7 @@
 
 #include "record/control.h"
 
+#include "record/allocations.h"
 #include "record/attach.h"
 #include "record/coroutine.h"
 #include "record/nogc.h"
@@ -80,13 +81,15 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   resync_current(r, s);
   hot_settime(r->hot, hot_now(r->hot));
   r->state = STATE_RUNNING;
-  return 1;
+  return r->allocations == NULL ||
+         collector_begin(&r->allocations->collector, r, L);
 }
 
 
 /* Gives all hooks back. */
 static void control_detach (Recorder *r, lua_State *L) {
   Stack *s = NULL;
+  if (r->allocations != NULL) collector_end(&r->allocations->collector);
   r->current->top = r->hot->top;
   r->hot->L = NULL;
   *r->hot->running = NULL;
@@ -121,12 +124,27 @@ static void control_leave (Recorder *r, lua_State *L) {
 }
 
 
+/* Recording begins in L. */
+static int control_begin (Recorder *r, lua_State *L) {
+  int ok;
+  allocations_mute(r);
+  ok = control_record(r, L);
+  if (ok) {
+    r->recording.figures->begun = r->hot->last;
+    timeline_begin(&r->recording.heap, platform_monotonic());
+    if (r->store != NULL) r->store->started(r->store, r, L);
+  }
+  allocations_unmute(r);
+  return ok;
+}
+
+
 int control_start (Recorder *r, lua_State *L, const Options *o) {
-  if (!recorder_begin(r, L, o)) return recorder_nomemory(r);
-  if (!control_record(r, L)) return 0;
-  r->recording.figures->begun = r->hot->last;
-  if (r->store != NULL) r->store->started(r->store, r, L);
-  return 1;
+  if (!recorder_begin(r, L, o) || !allocations_begin(r, L))
+    return recorder_nomemory(r);
+  if (control_begin(r, L)) return 1;
+  allocations_end(r, L);
+  return 0;
 }
 
 
@@ -164,8 +182,8 @@ static int reset_stacks (Recorder *r) {
 }
 
 
-/* Begins again with what runs now, in another store if there is one. */
-static int control_again (Recorder *r, lua_State *L, Store *to) {
+/* See 'control_again'. Meanwhile frames have no nodes. */
+static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   Hot *h = r->hot;
   Stack *s = NULL;
   int running = r->state == STATE_RUNNING;
@@ -183,11 +201,22 @@ static int control_again (Recorder *r, lua_State *L, Store *to) {
 }
 
 
+/* Begins again with what runs now, in another store if there is one. */
+static int control_again (Recorder *r, lua_State *L, Store *to) {
+  int ok;
+  allocations_mute(r);
+  ok = reset_begin(r, L, to);
+  if (ok && to != NULL) to->started(to, r, L);
+  allocations_unmute(r);
+  return ok;
+}
+
+
 /* This is the child of the process that was recorded. */
 static void control_fork (Recorder *r, lua_State *L) {
   Store *to = r->store ? r->store->child(r->store, r) : NULL;
   if (to != NULL) {
-    if (control_again(r, L, to)) to->started(to, r, L);
+    control_again(r, L, to);
     return;
   }
   if (r->store != NULL) r->store->abandon(r->store, r);
@@ -213,6 +242,7 @@ int control_reset (Recorder *r, lua_State *L) {
 
 void control_settle (Recorder *r, lua_State *L) {
   if (r->callback) return;
+  allocations_check(r, L);
   if (!control_active(r, L)) {  /* it may have ended by itself */
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
@@ -226,8 +256,10 @@ void control_settle (Recorder *r, lua_State *L) {
 
 
 int control_stop (Recorder *r, lua_State *L) {
+  if (!r->callback) allocations_release(r, L);
   if (r->callback == CALLBACK_FILTER) return 0;
   control_settle(r, L);
+  allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_leave(r, L);
   r->state = STATE_STOPPED;
@@ -239,6 +271,7 @@ int control_stop (Recorder *r, lua_State *L) {
 static int control_interrupt (Recorder *r, lua_State *L, int own) {
   int interrupted;
   if (r->callback) return 0;
+  allocations_release(r, L);
   control_settle(r, L);
   interrupted = r->state == STATE_RUNNING;
   if (interrupted) {

@@ -124,6 +124,18 @@ static FuncHistory *frames_func (Frames *f, uint32_t func) {
 }
 
 
+/* What a node has allocated since the last frame. */
+static void frame_allocated (const Frames *f, FrameNode *to, NodeHistory *x) {
+  const Allocated *a;
+  memset(&to->own, 0, sizeof to->own);
+  if (!f->tree->memory) return;
+  a = &tree_allocated(f->tree, to->node)->all;
+  to->own.count = a->count - x->own.count;
+  to->own.bytes = a->bytes - x->own.bytes;
+  x->own = *a;
+}
+
+
 /* What each touched node gained, and its callees with it. */
 static int frame_nodes (Frames *f) {
   HostFrame *p = &f->last;
@@ -140,6 +152,7 @@ static int frame_nodes (Frames *f) {
     p->node[i].node = n->id;
     p->node[i].calls = n->calls - x->calls;
     p->node[i].self = x->total = n->self - x->self;
+    frame_allocated(f, &p->node[i], x);
     x->calls = n->calls;
     x->self = n->self;
     p->nodes++;
@@ -183,6 +196,8 @@ static int frame_rows (Frames *f) {
     if (row == NULL) return 0;
     row->calls += n->calls;
     row->self += n->self;
+    row->own.count += n->own.count;
+    row->own.bytes += n->own.bytes;
     if (x->inner < 0) row->total += x->total;
   }
   for (i = 0; i < p->rows; i++) frames_func(f, p->row[i].func)->row = 0;

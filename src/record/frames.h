@@ -26,12 +26,14 @@
 typedef struct FrameRow {
   uint32_t func;
   uint64_t calls, self, total;	/* ticks; recursion counted once */
+  Allocated own;	/* what it has allocated itself, where that is counted */
 } FrameRow;
 
 /* a node in one frame */
 typedef struct FrameNode {
   uint32_t node;
   uint64_t calls, self;
+  Allocated own;
 } FrameNode;
 
 typedef struct HostFrame {
@@ -56,6 +58,7 @@ typedef struct FuncMoving {
 /* what is kept of a node from frame to frame */
 typedef struct NodeHistory {
   uint64_t calls, self;		/* at the end of the last frame */
+  Allocated own;		/* the same */
   uint64_t sum_calls, sum_self;	/* of the frames that count */
   uint64_t at;			/* 'averaged' time of the moving averages */
   NodeMoving moving[AVERAGES];

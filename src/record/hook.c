@@ -9,6 +9,7 @@
 
 #include "record/hook.h"
 
+#include "record/allocations.h"
 #include "record/attach.h"
 #include "record/callee.h"
 #include "record/calltrace.h"
@@ -123,7 +124,9 @@ static NOINLINE void hook_special (Hot *h, lua_State *L,
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
     f->node->as.full.tails++;
-  if (f->is.flags & FRAME_RESUMES)
+  if (f->is.flags & FRAME_COLLECTS)
+    allocations_release(r, L);
+  else if (f->is.flags & FRAME_RESUMES)
     hook_resume(r, L, f->is.flags & FRAME_WRAPS ? hook_wrapped(h, L, ar)
                                                 : lua_tothread(L, 1));
 }
@@ -327,7 +330,7 @@ static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
   lua_getinfo(L, "l", ar);
   line = line_go(f->line, ar->currentline);
   if (line != NULL && line->counts < UINT32_MAX) line->counts++;
-  if (h->somelines && lua_gethookcount(L) != COUNT_INTERVAL)
+  if (h->recounts && lua_gethookcount(L) != COUNT_INTERVAL)
     lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
 }
 
@@ -457,6 +460,10 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   if (r != NULL && r->callback) return;
+  if (r) {
+    allocations_release(r, L);
+    allocations_end(r, L);
+  }
   attach_release(r, L);
   f = lua_gethook(L);
   if (hook_is(f)) lua_sethook(L, NULL, 0, 0);
@@ -684,6 +691,31 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 }
 
 
+/*
+** What is pending belongs to what ran until now, unless another coroutine
+** did. The event itself comes after that.
+*/
+void hook_pending (lua_State *L, lua_Debug *ar) {
+  Recorder *r = hook_recorder(L);
+  int event = ar->event, done = 0;
+  if (r == NULL) {
+    hook_leave(recorder_get(L), L, ar);
+    return;
+  }
+  attach_renew(r, L);
+  hot_enter(r->hot);
+  if (r->hot->L == L && r->allocations != NULL) {
+    collector_step(&r->allocations->collector, L);
+    done = 1;
+  }
+  if (event == LUA_HOOKCOUNT) return;
+  ar->event = event;
+  if (lua_gethook(L) != NULL) lua_gethook(L)(L, ar);
+  if (!done && r->hot->L == L && r->allocations != NULL)
+    collector_step(&r->allocations->collector, L);
+}
+
+
 /* which event function serves which way of recording */
 static const struct { int how; lua_Hook hook; } hook_ways[] = {
   {HOW_DIRECT, hook_callsdirect},
@@ -701,7 +733,13 @@ int hook_is (lua_Hook f) {
   size_t i;
   for (i = 0; i < WAYS; i++)
     if (f == hook_ways[i].hook) return 1;
-  return f == hook_chained || f == hook_counting || interval_is(f);
+  return f == hook_chained || f == hook_counting || f == hook_pending ||
+         interval_is(f);
+}
+
+
+int hook_counts (lua_Hook f) {
+  return f == hook_chained || f == hook_counting;
 }
 
 

@@ -90,11 +90,13 @@ typedef struct Hot {
   int fold;
   int lines;		/* are lines counted? */
   int somelines;	/* ... of some sources only? */
+  int recounts;		/* does Lua begin again to count instructions? */
   int direct;		/* are Lua's structures read? */
   int trace;
   Counting counting;
   int owed;		/* a collection, see nogc.h */
-  Line nowhere;		/* stands for all lines that are not counted */
+  Line nowhere;		/* stands for all lines that are not counted ... */
+  LineAllocated nowhere_allocated;	/* ... and follows it, see line_allocated */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */
   int shared;		/* did several threads have it? */

@@ -6,10 +6,19 @@
 
 
 static Instructions *instructions_of (const Recorder *r, const Frame *f) {
-  static Instructions none = {NULL, 0};
+  static Instructions none = {NULL, 0, 0};
   if (f->ci == NULL || f->is.flags & (FRAME_EXCLUDED | FRAME_ZONE))
     return &none;
   return &functions_at(&r->recording.functions, f->is.func)->instructions;
+}
+
+
+InstructionAllocated *instructions_running (const Hot *h) {
+  const Frame *f = h->top;
+  const Instructions *x;
+  if (!h->counting.on) return NULL;
+  x = instructions_of(h->recorder, f);
+  return f->as.at < x->count ? instructions_allocated(x, f->as.at) : NULL;
 }
 
 

@@ -28,6 +28,9 @@ static INLINE void instructions_add (Hot *h, CallAddress ci) {
 */
 CPROF_I int instructions_enter (Hot *h, Frame *f, CallAddress ci);
 
+/* What the instruction that runs has allocated; NULL: it is not counted. */
+CPROF_I InstructionAllocated *instructions_running (const Hot *h);
+
 /* The frame of the function on top of 's', below its zones. */
 static inline Frame *instructions_frame (const Stack *s) {
   Frame *f = s->top;

@@ -4,6 +4,7 @@
 
 #include "record/interval.h"
 
+#include "record/allocations.h"
 #include "record/attach.h"
 
 
@@ -23,7 +24,9 @@ void interval_end (Recorder *r, lua_State *L) {
       r->options.elapsed == NULL || !interval_over(r->hot))
     return;
   interval_begin(r);
+  allocations_mute(r);
   r->options.elapsed(L);
+  allocations_unmute(r);
 }
 
 
@@ -34,6 +37,8 @@ void interval_end (Recorder *r, lua_State *L) {
 static void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   attach_restore(r, L);
+  if (r != NULL && r->allocations != NULL)
+    r->allocations->collector.asked = NULL;
   attach_pass(L, ar);
   if (r != NULL) interval_end(r, L);
 }

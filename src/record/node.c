@@ -83,12 +83,16 @@ void tree_init (Tree *t, const Memory *m) {
   memset(t, 0, sizeof *t);
   chunks_init(&t->nodes, m, sizeof(Node), NODES_SHIFT);
   chunks_init(&t->buckets, m, sizeof(uint32_t), BUCKETS_SHIFT);
+  chunks_init(&t->allocated, m, sizeof(NodeAllocated), NODES_SHIFT);
+  chunks_init(&t->kinds, m, sizeof(KindsAllocated), KINDS_SHIFT);
 }
 
 
 void tree_free (Tree *t) {
   chunks_free(&t->nodes);
   chunks_free(&t->buckets);
+  chunks_free(&t->allocated);
+  chunks_free(&t->kinds);
 }
 
 
@@ -107,8 +111,19 @@ static void tree_link (Tree *t, Node *parent, Node *n) {
 }
 
 
+/* Counters for the next node, which is of 'func'. 0: out of memory. */
+static int tree_addmemory (Tree *t, uint32_t func) {
+  while (t->kinds.count <= func)
+    if (chunks_add(&t->kinds) == NULL) return 0;
+  return t->allocated.count > t->nodes.count ||
+         chunks_add(&t->allocated) != NULL;
+}
+
+
 static Node *tree_add (Tree *t, Node *parent, uint32_t func, uint32_t line) {
-  Node *n = cast(Node *, chunks_add(&t->nodes));
+  Node *n;
+  if (t->memory && !tree_addmemory(t, func)) return NULL;
+  n = cast(Node *, chunks_add(&t->nodes));
   if (n == NULL) return NULL;
   n->id = t->nodes.count - 1;
   n->func = func;
@@ -126,6 +141,8 @@ int tree_reset (Tree *t) {
   int i;
   chunks_clear(&t->nodes);
   chunks_clear(&t->buckets);
+  chunks_clear(&t->allocated);
+  chunks_clear(&t->kinds);
   t->level = LEVEL_FIRST;
   t->split = t->hashed = 0;
   t->truncated = t->unrecorded = NULL;

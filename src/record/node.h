@@ -23,7 +23,9 @@
 
 typedef struct Node {
   uint64_t calls;
-  uint64_t self;	/* ticks, without callees */
+  uint64_t self;	/* ticks, without callees; of samples, but for that of
+			   overhead: ns that they stand for, which say what
+			   part of 'sampled' is theirs, see Figures */
   uint32_t id;
   uint32_t parent;
   uint32_t func;	/* these two are compared as one */
@@ -49,7 +51,32 @@ typedef struct Node {
   } as;
 } Node;
 
+/* what was allocated in a node, and what of it is in use, see live.h */
+typedef struct NodeAllocated {
+  Allocated all;
+  int64_t live_count, live_bytes;
+  int64_t peak_bytes;	/* at the peak, if 'peak' is the last one */
+  uint64_t peak;
+} NodeAllocated;
+
+typedef enum AllocKind {
+  ALLOC_TABLE,
+  ALLOC_STRING,
+  ALLOC_CLOSURE,
+  ALLOC_USERDATA,
+  ALLOC_THREAD,
+  ALLOC_OTHER,		/* what these contain: elements, stacks, code */
+  ALLOC_KINDS
+} AllocKind;
+
+/* what was allocated in a function, by kind */
+typedef struct KindsAllocated {
+  Allocated kind[ALLOC_KINDS];
+} KindsAllocated;
+
 #define node_tag(key)	((uint16_t)(key))	/* or just a function */
+
+#define KINDS_SHIFT	6
 
 #define NODE_OVERHEAD	1	/* id of the node of the profiler's own time */
 
@@ -68,6 +95,9 @@ typedef struct Tree {
   Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
   Node *truncated;	/* parent of what the limit keeps out; or NULL */
   Node *unrecorded;	/* time under another hook; or NULL */
+  int memory;		/* are allocations counted? */
+  Chunks allocated;	/* then: NodeAllocated, of each node ... */
+  Chunks kinds;		/* ... and KindsAllocated, of their functions */
 } Tree;
 
 CPROF_I void tree_init (Tree *t, const Memory *m);
@@ -102,6 +132,16 @@ static inline int node_is (const Node *n, uint64_t key) {
 static inline void node_activate (Node *n) {
   if (++n->as.folded.active > n->as.folded.depth)
     n->as.folded.depth = n->as.folded.active;
+}
+
+/* What was allocated in a node; only where allocations are counted. */
+static inline NodeAllocated *tree_allocated (const Tree *t, uint32_t id) {
+  return cast(NodeAllocated *, chunks_at(&t->allocated, id));
+}
+
+/* The same of a function that has a node, by kind. */
+static inline KindsAllocated *tree_kinds (const Tree *t, uint32_t func) {
+  return cast(KindsAllocated *, chunks_at(&t->kinds, func));
 }
 
 /* 'chunks_at' for nodes, as fast as can be */

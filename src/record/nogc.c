@@ -5,6 +5,7 @@
 #include "record/nogc.h"
 
 #include "identity/collection.h"
+#include "record/allocations.h"
 
 
 #if LUA_VERSION_NUM == 504
@@ -44,6 +45,7 @@ int nogc_begin (Recorder *r, lua_State *L) {
   if (r->nogc || lua_gc(L, LUA_GCISRUNNING) <= 0) return 0;
   r->nogc = 1;
   r->nogc_cycle = collection_now(L);
+  if (r->allocations != NULL) collector_freeze(&r->allocations->collector);
   nogc_hold(L);
   return 1;
 }
@@ -54,9 +56,11 @@ int nogc_begin (Recorder *r, lua_State *L) {
 ** determined anew when the next one comes.
 */
 void nogc_end (Recorder *r, lua_State *L) {
+  int same = LUA_VERSION_NUM != 504 || collection_now(L) == r->nogc_cycle;
   r->nogc = 0;
-  if (LUA_VERSION_NUM != 504 || collection_now(L) == r->nogc_cycle)
-    nogc_free(L);
+  if (same) nogc_free(L);
+  if (r->allocations != NULL)
+    collector_thaw(&r->allocations->collector, same);
 }
 
 

@@ -5,9 +5,10 @@
 #include "record/pace.h"
 
 
-#define PACE_PATIENCE	16	/* ticks within one C function; more of them
+#define PACE_PATIENCE	4	/* ticks within one C function; more of them
 				   come less and less often */
-#define PACE_SELDOM	50000000u	/* ns, at most */
+#define PACE_SELDOM	50000000u	/* ns, on average, at most */
+#define PACE_STUCK	8	/* ticks, and each twice as many */
 #define PACE_SLOWEST	1000000000u	/* ns between samples, at most */
 #if !defined(PACE_SHARE)
 #define PACE_SHARE	100u	/* a sample may cost one part of so many */
@@ -27,13 +28,12 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
   p->cpu = cpu;
   p->seed = platform_ticks();
   p->cost = PACE_USUAL;
-  p->waited = 0;
-  p->stands = 1;
 }
 
 
 void pace_forget (Pace *p) {
-  p->ticks = p->spent = p->spent_ns = 0;
+  p->weight = p->since = p->within = p->spent = 0;
+  p->waited = 0;
 }
 
 
@@ -48,27 +48,79 @@ uint64_t pace_take (volatile uint64_t *from) {
 }
 
 
-void pace_next (Pace *p) {
-  uint64_t ns = p->interval, most;
-  most = ns < PACE_SELDOM ? PACE_SELDOM / ns : 1;
-  p->stands = p->waited < PACE_PATIENCE ? 1 : p->waited / PACE_PATIENCE;
-  if (p->stands > most) p->stands = most;
-  ns = ns * p->stands;
+/* {======================================================
+** In the handler
+** ======================================================= */
+
+/*
+** A random number with an exponential distribution and a mean of 1: the
+** logarithm of one between 0 and 1, which is m / 2^k with 1 <= m < 2, by
+** ln m = 2 artanh((m - 1) / (m + 1)). The series is off by 1e-5 at most.
+*/
+static double pace_random (Pace *p) {
+  uint64_t bits;
+  double k = 1, m, x;
   p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
-  ns = ns / 2 + (p->seed >> 33) % (ns + 1);
-  timer_next(p->timer, ns > 0 ? ns : 1);
+  bits = (p->seed >> 11) | 1;
+  for (; bits < (uint64_t)1 << 52; bits <<= 1) k++;
+  m = (double)bits / (double)((uint64_t)1 << 52);
+  x = (m - 1) / (m + 1);
+  m = x * x;
+  x = 2 * x * (1 + m * (1.0 / 3 + m * (1.0 / 5 + m * (1.0 / 7 + m / 9))));
+  x = k * 0.6931471805599453 - x;
+  return x > 0 ? x : 0;
+}
+
+
+void pace_next (Pace *p) {
+  uint64_t mean = p->interval, ns;
+  uint32_t i;
+  if (!p->cpu)
+    for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
+      mean *= 2;
+  ns = 1 + (uint64_t)(pace_random(p) * (double)mean);
+  p->mean = mean;
+  p->due = platform_monotonic() + ns;
+  timer_next(p->timer, ns);
+}
+
+
+void pace_tick (Pace *p, uint64_t now, int armed) {
+  if (armed || p->cpu) p->weight += p->mean;
+  if (armed) {
+    p->since = p->due < now ? p->due : now;
+    p->within = 0;
+    p->waited = 0;
+  }
+  else
+    p->waited++;
 }
 
 
 int pace_stuck (const Pace *p) {
-  return p->waited % PACE_PATIENCE == PACE_PATIENCE - 1;
+  uint32_t n = p->waited;
+  return n >= PACE_STUCK && (n & (n - 1)) == 0;
 }
 
+/* }====================================================== */
 
-void pace_made (Pace *p) {
-  int rare = p->stands > 1;
+
+Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
+  Weight w;
+  int rare = p->mean > p->interval;
+  w.ns = 1;
+  w.samples = 0;
+  if (p->weight == 0) return w;
+  w.ns = p->weight;
+  if (!p->cpu && now > p->since + p->within)
+    w.ns += now - p->since - p->within;
+  /* a timer that counts other time goes on where this thread waits */
+  if (TIMER_PROCESS && p->cpu && w.ns > passed) w.ns = passed;
+  w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
+  p->weight = 0;
   p->waited = 0;
   if (rare) pace_next(p);
+  return w;
 }
 
 
@@ -82,12 +134,4 @@ void pace_adjust (Pace *p, uint64_t ns) {
   if (interval < p->period) interval = p->period;
   if (interval > PACE_SLOWEST) interval = PACE_SLOWEST;
   p->interval = interval;
-}
-
-
-uint64_t pace_count (Pace *p, uint64_t passed) {
-  uint64_t count = pace_take(&p->ticks), most;
-  if (!p->cpu) return count;
-  most = passed * 4 > p->interval ? 1 + passed / p->interval : 0;
-  return count < most ? count : most;
 }

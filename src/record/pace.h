@@ -1,6 +1,14 @@
 /*
-** The pace of samples: when the next tick comes, and how often one is worth
-** its cost.
+** The pace of samples: when the next tick comes, how much time it stands
+** for, and how often one is worth its cost.
+**
+** The time between ticks is random and without memory, whatever the program
+** does: it has an exponential distribution. So a tick stands for the mean of
+** it, and sums of that are true to what ran, on average: also where a
+** program does short things between long waits, and where the mean changes.
+** By the wall clock, all that passes from a tick to its sample belongs to
+** that sample, as what runs does not change in between: only the time
+** before the tick is a guess.
 */
 
 #ifndef pace_h
@@ -12,10 +20,14 @@
 typedef struct Pace {
   int timer;		/* below 0: none */
   int cpu;		/* does it count processor time? */
-  volatile uint64_t ticks;	/* since the last sample */
-  volatile uint64_t spent;	/* of the handler since then, by the clock ... */
-  volatile uint64_t spent_ns;	/* ... and in ns */
-  volatile uint64_t stands;	/* so many ticks the next one is */
+  volatile uint64_t mean;	/* ns until the next tick, on average ... */
+  volatile uint64_t due;	/* ... and when it comes */
+  volatile uint64_t weight;	/* ns that the ticks since the last sample stand
+				   for; 0: none came */
+  volatile uint64_t since;	/* when the last of these was due */
+  volatile uint64_t within;	/* ns of the handler since then */
+  volatile uint64_t spent;	/* of the handler since the last sample, by the
+				   clock of the recording */
   volatile uint32_t waited;	/* ticks that found the hook set */
   volatile uint64_t interval;	/* ns between ticks, on average ... */
   uint64_t period;	/* ... and as asked */
@@ -23,39 +35,39 @@ typedef struct Pace {
   uint64_t seed;
 } Pace;
 
+/* what a sample stands for */
+typedef struct Weight {
+  uint64_t ns;
+  uint64_t samples;
+} Weight;
+
 CPROF_I void pace_begin (Pace *p, uint32_t rate, int cpu);
 
 /* Nothing has been seen since the last sample. */
 CPROF_I void pace_forget (Pace *p);
 
 /*
-** The timer interrupts again. The time until then is random, so that no
-** program can be in step with it. Where one C function goes on and on, its
-** ticks get rare, for they interrupt what it waits for. May be called in a
-** signal handler.
+** The timer interrupts again. Where one C function goes on and on, its ticks
+** get rare, for they interrupt what it waits for. May be called in a signal
+** handler, as may 'pace_tick' and 'pace_stuck'.
 */
 CPROF_I void pace_next (Pace *p);
 
-/*
-** Have many ticks found the hook set, so that it may no longer work? May be
-** called in a signal handler.
-*/
+/* A tick came at 'now'. 'armed': it has set the hook, else that was set. */
+CPROF_I void pace_tick (Pace *p, uint64_t now, int armed);
+
+/* Have many ticks found the hook set, so that it may no longer work? */
 CPROF_I int pace_stuck (const Pace *p);
 
-/* A sample was made, so ticks are not rare any more. */
-CPROF_I void pace_made (Pace *p);
-
 /*
-** Sets how often to sample from now on, by what this sample cost in the
-** hook and in the handler.
+** A sample is made at 'now', after so many ns on the clock of the recording
+** since the last one. Ticks are not rare any more. Without a tick, it stands
+** for hardly any time.
 */
+CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed);
+
+/* Sets how often to sample from now on: this sample cost so much. */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns);
-
-/*
-** How many samples this is, when so many ticks of the clock have 'passed'.
-** The timer may go on where processor time does not.
-*/
-CPROF_I uint64_t pace_count (Pace *p, uint64_t passed);
 
 /* Takes what a handler adds to, at once. */
 CPROF_I uint64_t pace_take (volatile uint64_t *from);

@@ -11,6 +11,7 @@
 #include <lauxlib.h>
 
 #include "identity/collection.h"
+#include "record/allocations.h"
 #include "record/interval.h"
 #include "record/sample.h"
 
@@ -79,6 +80,7 @@ static int recorder_gc (lua_State *L) {
   Recorder *r = *box;
   if (r == NULL) return 0;
   recorder_close(r, L);
+  allocations_end(r, L);
   *box = NULL;
   sample_free(r);
   recorder_free(r);
@@ -175,6 +177,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->counting.ticks = 0;
   h->somelines = h->counting.on ||
                  (h->lines && o->include_lines != NULL);
+  h->recounts = h->somelines || o->gc;
   h->trace = o->mode == MODE_TRACE;
   h->callee = r->cache->callee;
   h->child = r->cache->child;
@@ -198,6 +201,7 @@ static int recorder_functions (Recorder *r, lua_State *L, const Options *o) {
   p.exclude_c = o->exclude_c;
   p.instructions = o->mode == MODE_COUNT || o->mode == MODE_SAMPLE;
   p.lines = o->mode == MODE_LINE || p.instructions;
+  p.memory = o->memory;
   p.limit = o->max_nodes;
   p.internal = r->internal;
   p.internals = r->internals;
@@ -220,7 +224,15 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
-  if (r->store != NULL) x->tree.nodes.pages = r->store->nodes;
+  x->live = o->live;
+  x->memory_interval = o->memory && o->mode == MODE_SAMPLE
+                     ? o->memory_interval : 0;
+  x->tree.memory = o->memory;
+  if (r->store != NULL) {
+    x->tree.nodes.pages = r->store->nodes;
+    x->tree.allocated.pages = r->store->allocated;
+    x->tree.kinds.pages = r->store->kinds;
+  }
 }
 
 
@@ -287,6 +299,7 @@ int recorder_clear (Recorder *r) {
   Recording *x = &r->recording;
   Hot *h = r->hot;
   x->started_at = (int64_t)time(NULL);
+  timeline_begin(&x->heap, platform_monotonic());
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   recorder_schedule(h);
@@ -294,7 +307,14 @@ int recorder_clear (Recorder *r) {
   r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
+  memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
   h->counting.ci = NULL;
+  if (r->allocations != NULL) {
+    r->allocations->node = NULL;
+    live_clear(&r->allocations->live);
+    heapsample_clear(&r->allocations->sample);
+    r->allocations->until = 0;
+  }
   recorder_choose(r);
   frames_clear(&r->frames);
   recorder_forget(r);
@@ -399,8 +419,10 @@ void recorder_refresh (Recorder *r) {
 
 const Function *recorder_function (Recorder *r, lua_State *running,
                                    lua_State *at, lua_Debug *ar) {
-  const Function *f = functions_running(&r->recording.functions, running, at,
-                                        ar);
+  const Function *f;
+  allocations_mute(r);
+  f = functions_running(&r->recording.functions, running, at, ar);
+  allocations_unmute(r);
   recorder_refresh(r);
   return f;
 }
@@ -580,8 +602,10 @@ Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L) {
     if (recorder_waits(r, s) || recorder_alive(r, running, s)) return s;
     stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
   }
+  allocations_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) recorder_sweep(r, running);
   threads_add(running, L);
+  allocations_unmute(r);
   return stacks_add(&r->stacks, L);
 }
 

@@ -13,6 +13,7 @@
 #include "record/stack.h"
 
 
+struct Allocations;
 struct Recorder;
 struct Store;
 
@@ -42,6 +43,10 @@ typedef struct Options {
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */
   int timed;		/* are some events timed? */
+  int memory;		/* are allocations counted? */
+  uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
+  uint64_t memory_interval;	/* mode sample: the same of allocations */
+  int gc;		/* is the collector driven? */
   uint32_t max_nodes;
   uint32_t history;	/* frames to keep */
   int full;		/* with all their nodes? */
@@ -70,6 +75,7 @@ typedef struct Options {
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
   const Pages *instructions;	/* ... in modes count and sample, in their place */
+  const Pages *allocated, *kinds;	/* where allocations are counted */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
   /* Takes all that there is so far. 0: no room for it. */
@@ -113,6 +119,8 @@ typedef struct Recorder {
   uint64_t resuming_at;	/* ... when there were so many events */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
+  struct Allocations *allocations;	/* NULL: they are not counted */
+  int muted;		/* how often it was said that they are the profiler's */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* since this collection, see collection.h */

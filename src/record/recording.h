@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "identity/function.h"
 #include "record/node.h"
+#include "record/timeline.h"
 #include "record/timing.h"
 
 
@@ -21,10 +22,17 @@ typedef enum Mode {
 typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks */
+  uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
   uint64_t unmatched;	/* events that found no frame */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */
   uint64_t backwards_ticks;	/* ... and how far in all */
+  uint64_t gc_steps;	/* of the collector, where it is driven ... */
+  uint64_t gc_cycles;	/* ... with how many ends of a cycle */
+  uint64_t gc_longest;	/* ticks of the longest step */
+  uint64_t alloc_samples;	/* mode sample: of allocations */
+  int64_t live_peak;	/* most bytes that were in use at once, see live.h */
+  uint64_t live_peaks;	/* times that it was a new peak */
   Timing timing[EVENT_KINDS];
 } Figures;
 
@@ -39,6 +47,11 @@ typedef struct Recording {
   int direct;		/* were Lua's structures read? see internals.h */
   int64_t started_at;	/* seconds since 1970 */
   int64_t pid;		/* of the process that was recorded */
+  uint64_t live;	/* bytes from sample to sample of what is in use ... */
+  uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
+  Timeline heap;	/* where allocations are counted */
+  int gc;		/* was the collector driven? */
+  int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */
   int stopped;		/* are these figures the last ones? */
   const char *ended;	/* why it ended by itself, or NULL */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/allocations.h"
 #include "record/hook.h"
 #include "record/interval.h"
 #include "record/lend.h"
@@ -29,6 +30,7 @@ typedef struct Sampler {
   Lender lender;
   Unwinder unwinder;
   volatile sig_atomic_t busy;	/* must no hook be set? */
+  int any;		/* was anything sampled yet? */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
 
@@ -61,22 +63,31 @@ static uint64_t sample_clock (const Sampler *s) {
 }
 
 
-static void sample_arm (Sampler *s) {
-  lua_State *L = s->unwinder.at != NULL ? running_find(&s->running)
-                                    : s->recorder->main;
-  if (lend_take(&s->lender, L, pace_stuck(&s->pace))) s->pace.waited = 0;
-  else s->pace.waited++;
+static lua_State *sample_running (const Sampler *s) {
+  return s->unwinder.at != NULL ? running_find(&s->running)
+                                : s->recorder->main;
+}
+
+
+/*
+** A tick while a sample is made is dropped: that time is overhead. The first
+** tick counts also where an allocation has set the hook before it.
+*/
+static void sample_arm (Sampler *s, uint64_t ns) {
+  int armed;
+  if (s->busy) return;
+  armed = lend_take(&s->lender, sample_running(s), pace_stuck(&s->pace));
+  pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
 }
 
 
 static void sample_tick (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
-  s->pace.ticks += s->pace.stands;
-  if (!s->busy) sample_arm(s);
+  sample_arm(s, ns);
   pace_next(&s->pace);
   s->pace.spent += sample_clock(s) - from;
-  s->pace.spent_ns += platform_monotonic() - ns;
+  s->pace.within += platform_monotonic() - ns;
 }
 
 /* }====================================================== */
@@ -106,32 +117,42 @@ void sample_release (Recorder *r) {
 ** Samples
 ** ======================================================= */
 
-/* 'ticks' of the clock and 'samples' belong to what was found. */
 static void sample_charge (Sampler *s, const Unwound *x, int event,
-                           uint64_t ticks, uint64_t samples) {
-  Hot *h = s->recorder->hot;
+                           Weight w) {
   Instruction *at;
-  x->node->self += ticks;
-  x->node->calls += samples;
+  x->node->self += w.ns;
+  x->node->calls += w.samples;
+  s->any = 1;
   s->frame.node = x->node;
-  *h->running = x->node;
+  *s->recorder->hot->running = x->node;
   if (x->instructions == NULL) return;
   at = &x->instructions->list[x->at];
   if (event == LUA_HOOKCOUNT && s->unwinder.at != NULL) {
-    at->count += samples;
-    at->next[0] += ticks;
+    at->count += w.samples;
+    at->next[0] += w.ns;
   }
   else {
-    at->next[1] += samples;
-    at->next[2] += ticks;
+    at->next[1] += w.samples;
+    at->next[2] += w.ns;
   }
 }
 
 
-/* At an instruction, ticks that have waited saw others, if any. */
-static uint64_t sample_count (Sampler *s, const Unwound *x, uint64_t passed) {
-  uint64_t count = pace_count(&s->pace, passed);
-  return count > 1 && x->instructions != NULL ? 1 : count;
+/*
+** The time since the last sample is shared by all of them, by what each
+** stands for, but for what the handler has spent. Returns that time.
+*/
+static uint64_t sample_pass (Sampler *s) {
+  Recorder *r = s->recorder;
+  Hot *h = r->hot;
+  uint64_t now = hot_now(h), spent = pace_take(&s->pace.spent), passed;
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  passed = now - h->last;
+  if (spent > passed) spent = passed;
+  r->recording.tree.overhead->self += spent;
+  r->recording.figures->sampled += passed - spent;
+  hot_settime(h, now);
+  return passed;
 }
 
 
@@ -141,31 +162,46 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Hot *h = r->hot;
   const Chunks *functions = &r->recording.functions.list;
   uint32_t met = functions->count;
-  uint64_t ns = platform_monotonic(), now = hot_now(h), spent, passed;
-  Node *overhead = r->recording.tree.overhead;
+  uint64_t ns = platform_monotonic(), now, passed = sample_pass(s);
+  uint64_t handler = s->pace.within / (s->pace.waited + 1);
+  Weight w = pace_weigh(&s->pace, ns, passed);
   Unwound x;
-  int ok;
-  spent = pace_take(&s->pace.spent);
-  if (unlikely(now < h->last)) hot_backwards(h, now);
-  passed = now - h->last;
-  if (spent > passed) spent = passed;
-  hot_settime(h, now);
-  ok = unwind_look(&s->unwinder, L, ar, &x);
-  if (ok) {
-    sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, passed - spent,
-                  sample_count(s, &x, passed));
-    overhead->self += spent;
-  }
-  pace_made(&s->pace);
-  ns = platform_monotonic() - ns + pace_take(&s->pace.spent_ns);
-  if (functions->count == met) pace_adjust(&s->pace, ns);
+  int ok = unwind_look(&s->unwinder, L, ar, &x);
+  if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
+  if (functions->count == met)
+    pace_adjust(&s->pace, platform_monotonic() - ns + handler);
   now = hot_now(h);
   if (h->last < now) {
-    overhead->self += now - h->last;
+    r->recording.tree.overhead->self += now - h->last;
     hot_settime(h, now);
   }
   pace_take(&s->pace.spent);  /* was part of that */
   return ok || recorder_nomemory(r);
+}
+
+
+/* What runs in L has allocated what waits. No time is charged. */
+static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
+  uint64_t from = sample_clock(s);
+  Unwound x;
+  if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
+  else
+    allocations_settle(s->recorder, &x, ar != NULL && s->unwinder.at != NULL &&
+                                        ar->event == LUA_HOOKCOUNT);
+  s->pace.spent += sample_clock(s) - from;
+}
+
+
+/* As at a tick, but not in the handler, which must not come between. */
+void sample_ask (Recorder *r) {
+  Sampler *s = sample_of(r);
+  uint64_t from;
+  if (s == NULL || s->busy || s->pace.timer < 0) return;
+  s->busy++;
+  from = sample_clock(s);
+  lend_take(&s->lender, sample_running(s), 0);
+  s->pace.spent += sample_clock(s) - from;
+  s->busy--;
 }
 
 
@@ -179,7 +215,8 @@ static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
   const InternalsState *at = s->unwinder.at;
   int left = f != NULL && at != NULL ? internals_count(L, at) : 0;
   if (f != NULL) lua_sethook(L, NULL, 0, 0);
-  sample_record(s, L, ar);
+  if (s->pace.weight > 0) sample_record(s, L, ar);
+  if (allocations_wait(s->recorder)) sample_allocated(s, L, ar);
   if (f == NULL) return;
   lua_sethook(L, f, mask, count);
   if (at != NULL) internals_setcount(L, at, left);
@@ -199,7 +236,8 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   s->busy++;
   own = lend_back(&s->lender, L, ar);
   r = hook_recorder(L);
-  if (r != NULL && sample_on(r) && s->pace.ticks > 0 &&
+  if (r != NULL && sample_on(r) &&
+      (s->pace.weight > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
     sample_unseen(s, L, ar);
@@ -225,13 +263,12 @@ static void sample_chained (lua_State *L, lua_Debug *ar) {
 
 int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
-  int ok, top = lua_gettop(L);
+  int ok = 1, top = lua_gettop(L), here;
   s->busy++;
-  if (s->unwinder.at != NULL || L == r->main) ok = sample_record(s, L, NULL);
-  else {
-    hot_charge(r->hot, hot_now(r->hot));
-    ok = 1;
-  }
+  here = s->unwinder.at != NULL || L == r->main;
+  if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
+  else sample_pass(s);
+  if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
   s->busy--;
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
@@ -270,6 +307,7 @@ void sample_forget (Recorder *r) {
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
+  s->any = 0;
 }
 
 

@@ -36,6 +36,9 @@ CPROF_I void sample_forget (Recorder *r);
 CPROF_I void sample_hold (Recorder *r, lua_State *L);
 CPROF_I void sample_release (Recorder *r);
 
+/* The next event is to tell who has allocated, see heapsample.h. */
+CPROF_I void sample_ask (Recorder *r);
+
 /* No more ticks: recording ends, wherever the program is. */
 CPROF_I void sample_cease (Recorder *r);
 

@@ -18,6 +18,7 @@
 #define FRAME_ZONE	2u	/* a zone, opened by the function frame below */
 #define FRAME_RESUMES	4u	/* its function resumes a coroutine */
 #define FRAME_WRAPS	16u	/* ... that 'coroutine.wrap' has hidden in it */
+#define FRAME_COLLECTS	32u	/* its function asks the collector */
 #define FRAME_TAIL	8u	/* a tail call led to it */
 #define FRAME_SERIAL	8	/* bits from here on tell zones apart */
 

@@ -5,15 +5,21 @@ local format = require "cprof.format"
 local select_rows = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
-local columns = {
-  { title = "hits", optional = true }, { title = "self" },
-  { title = "in C", optional = true },
-  { title = "%" },
-  { title = "calls", optional = true }, { title = "total", optional = true },
-  { title = "where", left = true, least = 16, cut = format.cutpath,
-    code = true },
-  { title = "", left = true, least = 36, cut = format.cutend, code = true },
-}
+-- what self is, where it is no time
+local measured = { bytes = "alloc", allocs = "allocs", live = "in use" }
+
+local function columns(profile)
+  return {
+    { title = "hits", optional = true },
+    { title = measured[profile.meta.measure] or "self" },
+    { title = "in C", optional = true },
+    { title = "%" },
+    { title = "calls", optional = true }, { title = "total", optional = true },
+    { title = "where", left = true, least = 16, cut = format.cutpath,
+      code = true },
+    { title = "", left = true, least = 36, cut = format.cutend, code = true },
+  }
+end
 
 -- the time of C functions that were called from lines, by source and line:
 -- C has no lines of its own, so it is that of those
@@ -59,7 +65,7 @@ local function row_of(view, entry, content, hottest)
   local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
     view.most)
   return {
-    page.samples and "" or format.count(line.hits),
+    view.profile.samples and "" or format.count(line.hits),
     page:time(entry.own, entry.bounded),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
     { page:share(entry.own + entry.in_c, entry.bounded, view.whole),
@@ -93,7 +99,7 @@ return function(view, files)
       rest_ns = rest_ns + entry.line.self_ns + entry.in_c
     end
   end
-  page:table(columns, rows)
+  page:table(columns(view.profile), rows)
   if #all > #rows then
     page:rest(("… %s more line%s, %s %%"):format(
       format.count(#all - #rows), #all - #rows == 1 and "" or "s",

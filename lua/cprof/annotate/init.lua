@@ -1,6 +1,7 @@
 -- The source with figures beside each line: of functions, of files, or the
 -- hottest lines.
 
+local allocations = require "cprof.allocations"
 local bound = require "cprof.bound"
 local core = require "cprof.core"
 local files = require "cprof.annotate.files"
@@ -14,7 +15,9 @@ local page = require "cprof.page"
 local annotate = {}
 
 ---@class cprof.AnnotateOptions
----@field heat? "time"|"hits"|"total"  what makes a line hot
+---@field heat? "time"|"hits"|"total"|"alloc"|"allocs"|"live"  what makes a
+---    line hot; alloc: all figures are bytes allocated; allocs: are
+---    allocations; live: are bytes in use
 ---@field relative? "file"|"project"   hot in comparison with what
 ---@field coverage? boolean   mark what never ran
 ---@field context? integer    lines around those that are shown; others fold
@@ -31,8 +34,8 @@ local annotate = {}
 ---@field height? integer     rows of the screen
 ---@field color? "auto"|"always"|"never"
 local annotate_options = {
-  heat = { type = "string", values = { "time", "hits", "total" },
-           default = "time" },
+  heat = { type = "string", default = "time",
+           values = { "time", "hits", "total", "alloc", "allocs", "live" } },
   relative = { type = "string", values = { "file", "project" } },
   coverage = { type = "boolean", default = false },
   expressions = { type = "boolean", default = false },
@@ -82,7 +85,7 @@ local heat = {
 function annotate.view(profile, o, on)
   return { profile = profile, options = o, page = on, texts = {},
            whole = profile.program_ns, most = bound.most(profile),
-           heat = heat[o.heat or "time"],
+           heat = heat[o.heat] or heat.time,
            passes = function() return true end, single = false }
 end
 
@@ -165,9 +168,17 @@ function annotate.make(profile, source, given, level)
     error('annotate: option \'expressions\' needs a profile of mode ' ..
       '"count" or "sample"', level)
   end
+  if allocations.measures[o.heat] then
+    local unknown = allocations.unknown(profile, o.heat)
+    if unknown then
+      error(('annotate: option \'heat\' must not be "%s" for a profile %s')
+        :format(o.heat, unknown), level)
+    end
+    profile = allocations.measured(profile, allocations.measures[o.heat])
+  end
   local view = annotate.view(profile, o, page.new {
     format = o.format, color = o.color,
-    counts = page.counts(profile), samples = profile.samples,
+    unit = page.unit(profile), samples = page.samples(profile),
     width = o.width or core.columns() or math.huge })
   view.single = source ~= nil
   restrict(view, level)

@@ -34,6 +34,7 @@ end
 local columns = {
   { title = "hits", optional = true }, { title = "self", optional = true },
   { title = "self %", optional = true },
+  { title = "alloc", optional = true }, { title = "allocs", optional = true },
   { title = "calls", optional = true }, { title = "total", optional = true },
   { title = "per call", optional = true },
   { title = "line" },
@@ -48,10 +49,17 @@ for i, column in ipairs(columns) do
 end
 
 -- columns that make room for the source, in turn: per call, total, calls,
--- self %
-local dispensable <const> = { 6, 5, 4, 3 }
+-- self %, allocs
+local dispensable <const> = { 8, 7, 6, 3, 5 }
 
-local SOURCE <const> = 8
+local SOURCE <const> = 10
+
+-- a row that has nothing but a number and a text
+local function bare(number, text)
+  local row = { number, text }
+  for _ = 1, #columns - 2 do table.insert(row, 1, "") end
+  return row
+end
 
 ---@class cprof.ListedLine
 ---@field number integer
@@ -69,12 +77,13 @@ function listing.row(view, line, greatest)
   local figures, page, whole = line.figures, view.page, view.whole
   local number = { tostring(line.number), "dim" }
   if line.never then
-    return { { "0", "dim" }, { "-", "dim" }, { "-", "dim" }, { "-", "dim" },
-      { "-", "dim" }, { "-", "dim" }, number,
-      { line.content .. never_ran, "dim" } }
+    local row = bare(number, { line.content .. never_ran, "dim" })
+    row[1] = { "0", "dim" }
+    for _, i in ipairs { 2, 3, 6, 7, 8 } do row[i] = { "-", "dim" } end
+    return row
   elseif not figures or figures.hits == 0 and figures.calls == 0 and
-         figures.self_raw_ns == 0 then
-    return { "", "", "", "", "", "", number, line.content }
+         figures.self_raw_ns == 0 and (figures.allocs or 0) == 0 then
+    return bare(number, line.content)
   end
   local style = format.heat(view.heat(figures), greatest)
   local function cell(there, s) return { there and s or "-", style } end
@@ -83,10 +92,14 @@ function listing.row(view, line, greatest)
   local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns,
     view.most)
   local spent, called = own > 0, figures.calls > 0
+  local meta = view.profile.meta
+  local allocated = meta.memory and figures.allocs and not meta.measure
   return {
-    page.samples and "" or { format.count(figures.hits), style },
+    view.profile.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
     cell(spent, page:share(own, own_bounded, whole)),
+    allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",
+    allocated and cell(figures.allocs > 0, format.count(figures.allocs)) or "",
     cell(called, format.count(figures.calls)),
     cell(total > 0, page:time(total, bounded)),
     cell(called, called and page:time(total // figures.calls, bounded)),
@@ -100,7 +113,7 @@ end
 local function marks(rows, line)
   local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
-    rows[#rows + 1] = { "", "", "", "", "", "", "", { text, "dim" } }
+    rows[#rows + 1] = bare("", { text, "dim" })
   end
 end
 
@@ -109,9 +122,8 @@ end
 ---@param count integer
 ---@param ns integer
 function listing.fold(view, count, ns)
-  return { "", "", "", "", "", "", "",
-    { ("… %s line%s, %s %%"):format(format.count(count),
-      count == 1 and "" or "s", format.percent(ns, view.whole)), "dim" } }
+  return bare("", { ("… %s line%s, %s %%"):format(format.count(count),
+    count == 1 and "" or "s", format.percent(ns, view.whole)), "dim" })
 end
 
 -- the columns that leave the source at least half of the width

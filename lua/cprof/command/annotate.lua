@@ -27,8 +27,11 @@ function annotate.define(parser)
   parser:flag("--coverage", "Count and show what never ran.")
   parser:flag("--expressions", "Shade the parts of lines, and tell their " ..
     "counts; of a profile that was recorded with --count.")
-  parser:option("--heat", "What shades a line.")
-    :choices { "time", "hits", "total" }:default "time"
+  parser:option("--heat", "What shades a line. alloc, allocs, live: figures " ..
+    "are bytes allocated, allocations, or bytes in use, in the place of " ..
+    "times.")
+    :choices { "time", "hits", "total", "alloc", "allocs", "live" }
+    :default "time"
   parser:option("--relative", "To the hottest line of what. (default: " ..
     "project; file with SOURCE)")
     :choices { "file", "project" }

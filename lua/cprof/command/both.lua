@@ -79,6 +79,8 @@ function both.run(parsed, words, options, at, fail)
   if not core.executable() then fail "--both is not possible here" end
   if parsed.format or parsed.trace or #parsed.coverage > 0 then
     fail "--both goes with neither --format, --trace nor --coverage"
+  elseif parsed.memory or parsed.gc then
+    fail "--both goes with neither --memory nor --gc"
   end
   if not (parsed.e or parsed.m or words[at]) then
     fail "name a script, -e code or -m module"

@@ -1,8 +1,9 @@
 -- Budgets, as files: JSON, version 1.
 --
 --   version    1
---   limits     of all: calls, hits, nodes
---   functions  by name, name and file, or title: calls and hits; "optional":
+--   limits     of all: calls, hits, nodes, allocs
+--   functions  by name, name and file, or title: calls, hits and allocs
+--              (allocations, without those of callees); "optional":
 --              true where it need not be there; "code" is a hash of its
 --              code, by which it is found under another name
 --   options    that the profile was recorded with, and its mode, as strings
@@ -29,16 +30,17 @@ local function is_text(value)
   return type(value) == "string" or nil, "a string"
 end
 
-local whole = { calls = is_count, hits = is_count, nodes = is_count }
-local parts = { calls = is_count, hits = is_count, optional = is_flag,
-                code = is_text }
+local whole = { calls = is_count, hits = is_count, nodes = is_count,
+                allocs = is_count }
+local parts = { calls = is_count, hits = is_count, allocs = is_count,
+                optional = is_flag, code = is_text }
 
 ---The figures that an entry limits, in order.
 ---@param entry table
 ---@return string[]
 function budget.limited(entry)
   local out = {}
-  for _, key in ipairs { "calls", "hits", "nodes" } do
+  for _, key in ipairs { "calls", "hits", "nodes", "allocs" } do
     if entry[key] then out[#out + 1] = key end
   end
   return out
@@ -116,7 +118,8 @@ function budget.read(path)
   return b
 end
 
-local order = { calls = 1, hits = 2, nodes = 3, optional = 4, code = 5 }
+local order = { calls = 1, hits = 2, nodes = 3, allocs = 4, optional = 5,
+                code = 6 }
 
 ---A budget as people edit it: a line for each function.
 ---@param b table

@@ -1,6 +1,7 @@
 -- cprof check: a gate for CI, on figures that are the same in every run.
 -- Times are not: they are told, but decide nothing.
 
+local allocations = require "cprof.allocations"
 local budget = require "cprof.command.budget"
 local compare = require "cprof.compare"
 local format = require "cprof.format"
@@ -14,9 +15,10 @@ local output = require "cprof.export.output"
 local check = {
   name = "check",
   summary = "Hold a profile against a budget; status 1: over budget.",
-  description = "Hold a profile against a budget: most calls, line hits " ..
-    "and call-tree nodes, of all and of functions. These are given by name, " ..
-    "by name and file, or by title; a title's line is only looked at where " ..
+  description = "Hold a profile against a budget: most calls, line hits, " ..
+    "allocations and call-tree nodes, of all and of functions. These are " ..
+    "given by name, by name and file, or by title; a title's line is only " ..
+    "looked at where " ..
     "a file has several functions of that name, so edits above a function " ..
     "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
     "a function that has one is not in the profile, unless the budget " ..
@@ -46,16 +48,20 @@ end
 ---@class cprof.Figures
 ---@field calls integer
 ---@field hits integer|false   false: the profile has no lines
+---@field allocs integer|false  false: allocations were not counted
 ---@field nodes integer?
 ---@field self_ns integer
 
 -- of all, and of each function
 local function figures(profile)
   local by_line = lines.recorded(profile)
+  local memory = profile.meta.memory
   local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
+                    allocs = memory and allocations.root(profile).total_allocs,
                     nodes = #profile.nodes }, {}
   for i, f in ipairs(profile.functions) do
     of[i] = { calls = f.calls, hits = by_line and 0,
+              allocs = memory and f.self_allocs,
               self_ns = f.self_ns or f.instructions }
     all.calls = all.calls + f.calls
   end
@@ -68,10 +74,11 @@ local function figures(profile)
 end
 
 local function sum(of, functions)
-  local out = { calls = 0, hits = 0, self_ns = 0 }
+  local out = { calls = 0, hits = 0, allocs = 0, self_ns = 0 }
   for _, i in ipairs(functions) do
     out.calls = out.calls + of[i].calls
     out.hits = of[i].hits and out.hits + of[i].hits
+    out.allocs = of[i].allocs and out.allocs + of[i].allocs
     out.self_ns = out.self_ns + of[i].self_ns
   end
   return out
@@ -240,7 +247,7 @@ local function first(profile)
   local all, of = figures(profile)
   local out = { options = way_of(profile), functions = {},
                 limits = { calls = all.calls, hits = all.hits or nil,
-                           nodes = all.nodes } }
+                           allocs = all.allocs or nil, nodes = all.nodes } }
   local names, by_key = index(profile), {}
   for i, f in ipairs(profile.functions) do
     if f.kind == "Lua" and f.calls > 0 then
@@ -252,7 +259,7 @@ local function first(profile)
     local key, code = entry_key(profile, names, functions)
     local got = sum(of, functions)
     out.functions[key] = { calls = got.calls, hits = got.hits or nil,
-                           code = code }
+                           allocs = got.allocs or nil, code = code }
   end
   return out
 end
@@ -281,7 +288,8 @@ end
 -- Checking
 -- =======================================================
 
-local units = { calls = "calls", hits = "line hits", nodes = "call-tree nodes" }
+local units = { calls = "calls", hits = "line hits", nodes = "call-tree nodes",
+                allocs = "allocations" }
 
 local function add(report, ...)
   report.out[#report.out + 1] = string.format(...)
@@ -309,7 +317,7 @@ local function hold_missing(report, key, entry)
   elseif entry.optional then
     add(report, "note: %s was not found; it is optional", plain)
   else
-    hold_entry(report, plain, entry, { calls = 0, hits = 0 })
+    hold_entry(report, plain, entry, { calls = 0, hits = 0, allocs = 0 })
     add(report, "note: %s was not called", plain)
   end
 end
@@ -358,7 +366,7 @@ local function hold(profile, limits)
     if limits.options then add(report, "note: %s", note) end
   end
   hold_entry(report, "all", { calls = limits.limits.calls,
-    hits = limits.limits.hits,
+    hits = limits.limits.hits, allocs = limits.limits.allocs,
     nodes = not report.other and limits.limits.nodes or nil }, all)
   local found = find(profile, limits.functions)
   for _, key in ipairs(options.keys(limits.functions)) do
@@ -375,10 +383,11 @@ local function hold(profile, limits)
   return report
 end
 
-local function needs_lines(limits)
-  if limits.limits.hits then return true end
+-- is there a limit of this?
+local function limits_any(limits, what)
+  if limits.limits[what] then return true end
   for _, entry in pairs(limits.functions) do
-    if entry.hits then return true end
+    if entry[what] then return true end
   end
   return false
 end
@@ -428,7 +437,11 @@ function check.call(parsed, fail)
   if parsed.update then return update(parsed, profile, named, fail) end
   local limits, message = budget.read(parsed.budget)
   if not limits then fail(message) end
-  if needs_lines(limits) and not lines.recorded(profile) then
+  if limits_any(limits, "allocs") and not profile.meta.memory then
+    fail(("the budget has allocations, %s has none: record it with " ..
+      "cprof run --memory"):format(named))
+  end
+  if limits_any(limits, "hits") and not lines.recorded(profile) then
     fail(("the budget has line hits, %s has none: record it with " ..
       "cprof run --lines"):format(named))
   end

@@ -1,5 +1,6 @@
 -- cprof diff: what became of each function from one profile to another.
 
+local allocations = require "cprof.allocations"
 local compare = require "cprof.compare"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
@@ -23,15 +24,17 @@ local diff = {
   example = "cprof diff before.cprof after.cprof",
 }
 
-local orders = { "self", "total", "calls", "name" }
+local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 
 function diff.define(parser)
   parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
     "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
-  parser:option("--sort", "By the change of what."):choices(orders)
-    :default "self"
+  parser:option("--sort", "By the change of what. alloc, allocs, live: " ..
+    "figures are bytes allocated, allocations, or bytes in use, in the " ..
+    "place of times.")
+    :choices(orders):default "self"
   parser:option("--limit", "Most functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
@@ -166,8 +169,12 @@ local of_samples = table.move(columns, 1, #columns, 1, {})
 of_samples[1] = { title = "samples", rank = 1 }
 of_samples[2] = { title = "now", alone = "samples now" }
 
+-- the same of what samples of allocations tell, which are no calls
+local of_sizes = table.move(columns, 3, #columns, 1, {})
+
 local function columns_of(view)
-  return view.samples.before and view.samples.after and of_samples or columns
+  return not view.sampled and columns or view.measured and of_sizes or
+    of_samples
 end
 
 local function sign(n, text)
@@ -218,7 +225,7 @@ local function cells(view, entry)
     return side == nothing and "-" or text
   end
   local ns, now = change(entry, "self_ns"), was(entry)
-  return {
+  local out = {
     figure(before, format.count(calls_of(before))),
     { figure(after, format.count(calls_of(after))),
       calls_of(before) ~= calls_of(after) and "bold" or nil },
@@ -233,6 +240,8 @@ local function cells(view, entry)
     { format.plain(now), (before == nothing or after == nothing) and "bold"
       or "dim" },
   }
+  return columns_of(view) == of_sizes and table.move(out, 3, #out, 1, {}) or
+    out
 end
 
 -- the columns of `all` below a rank, and their cells
@@ -307,12 +316,22 @@ end
 -- What is above it
 -- =======================================================
 
+-- what there is in the place of times
+local amounts = {
+  count = function(p)
+    return format.count(p.meta.instructions) .. " instructions"
+  end,
+  bytes = function(p) return format.bytes(p.program_ns) .. " allocated" end,
+  allocs = function(p) return format.count(p.program_ns) .. " allocations" end,
+  live = function(p) return format.bytes(p.program_ns) .. " in use" end,
+}
+
 -- the file is not named where it is the last recording or the one before
 local function head(view, side, path, profile)
   local meta = profile.meta
+  local amount = amounts[meta.measure or meta.mode]
   local facts = (", %s, %s %s, mode %s, clock %s"):format(
-    page.counts(profile) and format.count(meta.instructions) ..
-      " instructions" or format.time(meta.wall_ns) .. " wall",
+    amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
     format.count(profile.samples or select.calls(profile)),
     profile.samples and "samples" or "calls", meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
@@ -369,6 +388,18 @@ end
 -- }======================================================
 
 
+-- the profile with what was allocated in the place of times
+local function measured(profile, named, measure, fail)
+  if not profile.meta.memory then
+    fail(("%s has no allocations: record it with cprof run --memory"):format(
+      named))
+  elseif measure == "live" and not profile.meta.live_interval then
+    fail(("%s has no live blocks: record it with cprof run --memory=live")
+      :format(named))
+  end
+  return allocations.measured(profile, measure)
+end
+
 -- With one folder, --since divides it: what began before, and since then.
 local function load_both(parsed, fail)
   local function load(word, which, span)
@@ -393,16 +424,23 @@ end
 
 function diff.call(parsed, fail)
   local before, older, after, newer = load_both(parsed, fail)
-  if page.counts(before) ~= page.counts(after) then
+  if page.unit(before) ~= page.unit(after) then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
+  end
+  local measure = allocations.measures[parsed.sort]
+  if measure then
+    before = measured(before, older, measure, fail)
+    after = measured(after, newer, measure, fail)
+    parsed.sort = "self"
   end
   local view = {
     before = older, after = newer,
     page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color, counts = page.counts(before) },
+                      color = parsed.color, unit = page.unit(before) },
     whole = math.max(before.program_ns, after.program_ns),
-    samples = { before = before.samples, after = after.samples },
+    samples = { before = page.samples(before), after = page.samples(after) },
+    sampled = before.samples and after.samples, measured = measure ~= nil,
     wholes = { before = before.program_ns, after = after.program_ns },
   }
   local entries = entries_of(before, after)

@@ -47,6 +47,11 @@ function command.define(parser)
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
+  parser:option("--measure", "What is in the place of time: bytes " ..
+    "allocated, allocations, or bytes in use; formats folded and " ..
+    "speedscope. " ..
+    "(default: time)")
+    :choices { "time", "alloc", "allocs", "live" }
   parser:option("--root", "Only this function and what it calls.")
     :argname "FUNCTION"
 end
@@ -69,6 +74,9 @@ local function writer(target)
 end
 
 local function check(parsed, row, fail)
+  if parsed.measure and not row.measures then
+    fail(("option '--measure' is not for format %s"):format(row.name))
+  end
   if row.tree then return end
   for _, name in ipairs { "min_percent", "fold", "no_fold", "root" } do
     if parsed[name] then
@@ -118,6 +126,7 @@ function command.call(parsed, fail)
   if parsed.no_fold then fold = false end
   command.write(profile, row, target, {
     min_percent = parsed.min_percent, fold = fold, root = parsed.root,
+    measure = parsed.measure,
   }, fail)
 end
 

@@ -29,7 +29,8 @@ local valued = {
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
 }
 local optional = { ["--lines"] = true, ["--count"] = true,
-  ["--coverage"] = true, ["--trace"] = true, ["--sample"] = true }
+  ["--coverage"] = true, ["--trace"] = true, ["--sample"] = true,
+  ["--memory"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
 -- what ends the options, and is followed by the program's own arguments
@@ -39,6 +40,11 @@ local function formats()
   local out = {}
   for i, format in ipairs(export.formats) do out[i] = format.name end
   return out
+end
+
+local function memory_of(value)
+  if value == "" or value == "live" or value == "all" then return value end
+  return nil, ("option '--memory' must be live or all, got '%s'"):format(value)
 end
 
 function run.define(parser)
@@ -58,6 +64,12 @@ function run.define(parser)
       if s == "" then return s end
       return input.integer("--sample", 1, 10000)(s)
     end)
+  parser:option("--memory", "Count what is allocated, by function and " ..
+    "line. live: also what of it is in use, from samples; all: from all " ..
+    "blocks. Records --lines, unless --count, --sample or --trace is given, " ..
+    "and includes --gc, where that can be. (default: neither)")
+    :argname "[=live|all]":convert(memory_of)
+  parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
@@ -180,10 +192,15 @@ local function start_options(parsed, fail)
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be recorded at once")
   end
+  if parsed.sample and parsed.gc then
+    fail "--gc cannot be recorded with --sample"
+  end
+  if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
     parsed.lines) do
     if pattern ~= "" then patterns[#patterns + 1] = pattern end
   end
+  local timed = modes[1] == nil or modes[1] == "line"
   return {
     mode = modes[1],
     lines = #patterns > 0 and patterns or nil,
@@ -191,6 +208,9 @@ local function start_options(parsed, fail)
     trace = parsed.trace ~= "" and parsed.trace or nil,
     include = #parsed.include > 0 and parsed.include or nil,
     exclude = #parsed.exclude > 0 and parsed.exclude or nil,
+    memory = parsed.memory and (parsed.memory == "" or "live"),
+    memory_interval = parsed.memory == "all" and 1 or nil,
+    gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,
     recursion = parsed.recursion,
@@ -214,7 +234,8 @@ local function check_output(parsed, fail)
   local counted = #counted_of(parsed) > 0
   if row.branches and not counted then
     fail(("--format=%s needs --coverage"):format(row.name))
-  elseif row.lines and not counted and #parsed.lines == 0 then
+  elseif row.lines and not counted and #parsed.lines == 0 and
+         not parsed.memory then
     fail(("--format=%s needs --lines or --coverage"):format(row.name))
   elseif counted and row.times then
     fail(("--format=%s is about times, which --count does not record"):

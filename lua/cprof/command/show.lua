@@ -1,5 +1,6 @@
 -- cprof show: all about one function.
 
+local allocations = require "cprof.allocations"
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
 local bound = require "cprof.bound"
@@ -87,6 +88,8 @@ local function head(view)
       row.calls == 1 and "" or "s") or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
+  local allocated = allocations.sentence(view.profile, row.title)
+  if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)
   if what then on:line(what) end
 end
@@ -148,8 +151,8 @@ function show.call(parsed, fail)
     limit = parsed.limit,
     page = page.new { format = parsed.format, width = parsed.width,
                       color = parsed.color,
-                      counts = page.counts(profile),
-                      samples = profile.samples },
+                      unit = page.unit(profile),
+                      samples = page.samples(profile) },
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

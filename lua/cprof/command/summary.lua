@@ -38,11 +38,16 @@ end
 ---@param file? string  that has the profile; nil: it is the last recording
 ---@return string?
 function summary.next(profile, file)
-  local given = hottest(profile)
+  local given, meta = hottest(profile), profile.meta
   if not given then return nil end
   local words = { "Next: cprof show" }
+  if meta.memory and next(profile.sources) then
+    given = nil
+    words[1] = "Next: cprof annotate --heat " ..
+      (meta.live_interval and "live" or "alloc")
+  end
   if file then words[#words + 1] = terminal.quote(file) end
-  words[#words + 1] = terminal.quote(given)
+  if given then words[#words + 1] = terminal.quote(given) end
   return table.concat(words, " ")
 end
 
@@ -68,13 +73,25 @@ local function ending(profile, facts)
   return #out > 0 and table.concat(out, "\n")
 end
 
--- the lines that took most, where lines were recorded
+-- what lines may have most of
+local function heats(meta)
+  if not meta.memory then return { "time" } end
+  return { "alloc", meta.live_interval and "live" }
+end
+
+-- the lines that took most, or have allocated and kept most, where lines were
+-- recorded; and how many rows that takes
 local function lines(profile, looks, count)
   if not recorded.recorded(profile) or not next(profile.sources) then
-    return nil
+    return nil, 0
   end
-  return profile:annotate(nil, { sort = "self", limit = count,
-    width = looks.width, color = looks.color })
+  local lists = {}
+  for i, heat in ipairs(heats(profile.meta)) do
+    lists[i] = profile:annotate(nil, { sort = "self", heat = heat,
+      limit = count, width = looks.width, color = looks.color })
+  end
+  -- each has a title, an end and a gap before it
+  return table.concat(lists, "\n"), #lists * (count + 3)
 end
 
 -- how many files are the program's own, and how many are libraries', as far
@@ -122,9 +139,8 @@ function summary.say(profile, facts)
   local height = terminal.rows(io.stderr) or rows
   local count = math.max(fewest, math.min(height // 5, most))
   if facts.coverage then return coverage_of(profile, facts, looks) end
-  local listed = lines(profile, looks, count)
-  -- the list has a title, an end and a gap before it, as have notes
-  if listed then height = height - count - 3 end
+  local listed, taken = lines(profile, looks, count)
+  height = height - taken
   if facts.note then height = height - 1 end
   looks.height = math.max(10, height)
   local out = { "\n", (profile:report(looks)) }

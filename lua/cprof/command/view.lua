@@ -25,8 +25,11 @@ function view.define(parser, limit, sort, several)
   parser:option("--min-percent", "Least share of the time of a row. " ..
     "(default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
-  parser:option("--sort", ("By what. (default: %s)"):format(sort))
-    :choices { "self", "total", "calls", "name" }
+  parser:option("--sort", ("By what; alloc, allocs, live, peak: figures " ..
+    "are bytes allocated, allocations, bytes in use, or in use at the peak, " ..
+    "in the place of times. (default: %s)"):format(sort))
+    :choices { "self", "total", "calls", "name", "alloc", "allocs", "live",
+               "peak" }
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")
   input.page(parser)

@@ -99,7 +99,7 @@ function listing.make(p, o)
     files = { file }
   end
   local on = page.new { format = o.format, width = o.width, color = o.color,
-                        counts = true }
+                        unit = "instructions" }
   on:title("coverage: ", format.plain(p.meta.program or "(embedded)"))
   header.notes(p, on)
   if #files == 0 then

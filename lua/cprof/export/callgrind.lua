@@ -3,6 +3,7 @@
 -- begins. Recursion counts once: the calls of a function add up to its
 -- total, and those that it makes of itself, at any depth, cost nothing.
 
+local allocations = require "cprof.allocations"
 local encode = require "cprof.export.encode"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
@@ -26,24 +27,50 @@ local function file_of(f)
   return encode.file(f) and name.place(f.source) or "???"
 end
 
--- { line, ns, ... } of each row, where lines are known and what they have
--- is the row's own time: that of zones is not told from their function's
+-- what there is beside times and calls
+local function more_of(p)
+  return p.meta.memory and { "allocs", "bytes" } or {}
+end
+
+-- gives rows, and edges, what was allocated
+local function allocated(p, rows, edges)
+  for _, what in ipairs(more_of(p)) do
+    local own, total = allocations.measured(p, what):sums(
+      function(f) return f.title end, true)
+    for i, row in ipairs(rows) do row[what] = own[i].self_ns end
+    for i, edge in ipairs(edges) do edge[what] = total[i].total_in_ns end
+  end
+end
+
+-- { line, ns, allocations, bytes } of each row, where lines are known and
+-- what they have is the row's own: that of zones is not told from their
+-- function's
 local function own_lines(p, rows)
   local by_title = {}
   for _, row in ipairs(rows) do by_title[row.title] = row end
-  for func, line, _, ns in lines.each(p.counted) do
+  for func, line, _, ns, _, allocs, bytes in lines.each(p.counted) do
     local row = by_title[p.functions[func].title]
-    if ns > 0 then
-      row.own, row.known = row.own or {}, (row.known or 0) + ns
-      table.insert(row.own, line)
-      table.insert(row.own, ns)
+    if ns > 0 or allocs > 0 then
+      row.own = row.own or {}
+      table.insert(row.own, { line, ns, allocs, bytes })
+      row.known = row.known or { 0, 0, 0 }
+      for k, n in ipairs { ns, allocs, bytes } do
+        row.known[k] = row.known[k] + n
+      end
     end
   end
   for _, row in ipairs(rows) do
-    if row.own and row.known > row.self_ns then
+    local known = row.known
+    if known and (known[1] > row.self_ns or
+       row.bytes and (known[2] > row.allocs or known[3] > row.bytes)) then
       row.own, row.known = nil, nil
     end
   end
+end
+
+-- what was allocated, as it stands behind other figures
+local function tail(allocs, bytes)
+  return bytes and (" %d %d"):format(allocs, bytes) or ""
 end
 
 local function header(p, out, calls)
@@ -55,19 +82,25 @@ local function header(p, out, calls)
   end
   out "positions: line\n"
   if encode.counts(p) then out "event: Ir : Lua instructions\n" end
-  out(("events: %s %s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
-    p.samples and "Samples" or "Calls"))
-  out(("summary: %d %d\n"):format(p.program_ns, calls))
+  out(("events: %s %s%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
+    p.samples and "Samples" or "Calls",
+    p.meta.memory and " Allocations Bytes" or ""))
+  out(("summary: %d %d%s\n"):format(p.program_ns, calls,
+    p.meta.memory and (" %d %d"):format(allocations.root(p).total_allocs,
+      allocations.root(p).total_bytes) or ""))
 end
 
 local function write_row(row, out, file, label)
   local first = encode.first(row.func)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
-  out(("%d %d %d\n"):format(first, row.self_ns - (row.known or 0),
-    row.calls or row.self_samples))
-  for i = 1, #(row.own or ""), 2 do
-    out(("%d %d 0\n"):format(row.own[i], row.own[i + 1]))
+  local known = row.known or { 0, 0, 0 }
+  out(("%d %d %d%s\n"):format(first, row.self_ns - known[1],
+    row.calls or row.self_samples, row.bytes and
+      tail(row.allocs - known[2], row.bytes - known[3]) or ""))
+  for _, own in ipairs(row.own or {}) do
+    out(("%d %d 0%s\n"):format(own[1], own[2],
+      row.bytes and tail(own[3], own[4]) or ""))
   end
   for _, edge in ipairs(row.edges or {}) do
     -- a zone's calls are in the lines of another function's file
@@ -77,8 +110,10 @@ local function write_row(row, out, file, label)
     -- what ran when recording began was called, too, if not counted
     out(("calls=%d %d\n"):format(math.max(edge.calls or 1, 1),
       encode.first(edge.callee.func)))
-    out(("%d %d %d\n"):format(line > 0 and line or first, edge.total_in_ns,
-      edge.calls and edge.calls_in or edge.total_in_samples))
+    out(("%d %d %d%s\n"):format(line > 0 and line or first,
+      edge.total_in_ns,
+      edge.calls and edge.calls_in or edge.total_in_samples,
+      tail(edge.allocs, edge.bytes)))
   end
 end
 
@@ -100,6 +135,7 @@ function callgrind.write(p, out)
     from.edges[#from.edges + 1] = edge
   end
   encode.label(rows, file_of)
+  allocated(p, rows, edges)
   own_lines(p, rows)
   header(p, out, calls)
   -- one name may be that of a file and of a function

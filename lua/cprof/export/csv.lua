@@ -8,6 +8,9 @@ local csv = {}
 local fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth" }
 
+local allocated = { "self_allocs", "self_bytes", "total_allocs",
+  "total_bytes" }
+
 -- those of a profile without times
 local counted_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "instructions", "total_instructions", "max_depth" }
@@ -32,6 +35,10 @@ end
 function csv.write(p, out)
   local columns = encode.counts(p) and counted_fields or
     p.samples and sampled_fields or fields
+  if p.meta.memory then
+    columns = table.move(columns, 1, #columns, 1, {})
+    table.move(allocated, 1, #allocated, #columns + 1, columns)
+  end
   out(table.concat(columns, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do
     local row = {}

@@ -61,10 +61,15 @@ function encode.program(p)
   return encode.utf8(format.plain(p.meta.program or "(embedded)"))
 end
 
+local measures = { bytes = "bytes allocated", allocs = "allocations",
+                   live = "bytes in use" }
+
 ---Are there instructions in the place of times?
 ---@param p cprof.Profile
 ---@return boolean
-function encode.counts(p) return p.meta.mode == "count" end
+function encode.counts(p)
+  return p.meta.mode == "count" and not p.meta.measure
+end
 
 ---What there is to say of an export, beside its figures.
 ---@param p cprof.Profile
@@ -76,6 +81,9 @@ function encode.comments(p)
     "clock " .. meta.clock) }
   if not encode.counts(p) and meta.overhead_ns > 0 then
     out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
+  end
+  if p.meta.measure then
+    out[#out + 1] = "not times, but " .. measures[p.meta.measure]
   end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = encode.utf8(note.text)

@@ -26,6 +26,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field times? boolean       can nothing but times be its figures?
 ---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
+---@field measures? boolean   can it be about allocations?
 ---@field limit? integer      bytes, about
 ---@field depth? integer      frames
 
@@ -37,9 +38,11 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@type cprof.Format[]
 export.formats = {
   { name = "folded", module = "cprof.export.folded", tree = true,
+    measures = true,
     limit = limit, depth = depth,
     description = "folded stacks, for flame graphs" },
   { name = "speedscope", module = "cprof.export.speedscope", tree = true,
+    measures = true,
     limit = limit, depth = depth, description = "speedscope" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
     times = true,
@@ -126,7 +129,7 @@ function export.prepare(profile, row, o, fail, before)
     return function(out) module.write(profile, out) end, {}
   end
   local pruned, why = prune.profile(profile, row, module, o)
-  if not pruned then fail(("option 'root': %s"):format(why)) end
+  if not pruned then fail(why) end
   local earlier = before and prune.profile(before, row, module, {
     min_percent = o.min_percent })
   return function(out)

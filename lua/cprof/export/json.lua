@@ -15,10 +15,13 @@
 --               calls, self_ns, total_ns, self_raw_ns]; the root's parent
 --               is 0. Profiler overhead has a node and a function, with no
 --               time.
+--               With allocations, self_allocs and self_bytes follow.
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns], only of lines that have
---               any of these
+--               any of these. With allocations, allocs and bytes follow.
+--
+--   heap        with allocations: [ns since the start, bytes] over time
 --
 -- Mode "count" has no times: `instructions` is in the place of program_ns
 -- and of self_ns, total_instructions in that of total_ns. It has also
@@ -41,7 +44,8 @@ local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth" }
+  "max_depth", "self_allocs", "self_bytes", "total_allocs", "total_bytes",
+  "allocated" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
@@ -67,6 +71,11 @@ local sampled = {
     "total_ns", "total_samples" },
   lines = line_fields,
 }
+-- a list, and what follows it
+local function joined(list, more)
+  local out = table.move(list, 1, #list, 1, {})
+  return table.move(more or {}, 1, #(more or {}), #out + 1, out)
+end
 
 local function sorted(t)
   local keys = {}
@@ -99,24 +108,27 @@ function whole.size(f)
 end
 
 local function nodes(p, out, fields)
-  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "]"
+  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "%s]"
+  local memory = p.meta.memory
   for i = 1, #p.nodes do
-    local parent, func, line, calls, self_ns, total_ns, raw, total_raw =
-      core.node(p.nodes, i)
-    if p.samples then calls, raw = raw, total_raw end
-    out(form:format(i > 1 and ",\n" or "\n", parent, func, line, calls,
-      self_ns, total_ns, raw))
+    local figures = table.pack(core.node(p.nodes, i))
+    if p.samples then figures[4], figures[7] = figures[7], figures[8] end
+    figures[#fields + 1] = memory and (",%d,%d"):format(figures[10],
+      figures[11]) or ""
+    out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
+      #fields + 1)))
   end
 end
 
-local function lines(list, out)
+local function lines(list, out, memory)
   local separator = "\n"
   for n, line in ipairs(list) do
     if line.active or line.hits > 0 or line.calls > 0 or
-       line.self_ns > 0 then
-      out(("%s[%d,%d,%d,%d,%d,%s,%d]"):format(separator, n, line.hits,
+       line.self_ns > 0 or memory and line.allocs > 0 then
+      out(("%s[%d,%d,%d,%d,%d,%s,%d"):format(separator, n, line.hits,
         line.self_ns, line.calls, line.total_ns, line.active,
         line.self_raw_ns))
+      out(memory and (",%d,%d]"):format(line.allocs, line.bytes) or "]")
       separator = ",\n"
     end
   end
@@ -195,18 +207,26 @@ function whole.write(p, out)
   for i, f in ipairs(p.functions) do
     out((i > 1 and ",\n" or "\n") .. record(f, fields.functions))
   end
-  out('\n],\n"node_fields":' .. json.encode(fields.nodes) ..
-    ',\n"nodes":[')
+  local memory = p.meta.memory
+  out('\n],\n"node_fields":' .. json.encode(joined(fields.nodes, memory and
+    { "self_allocs", "self_bytes" })) .. ',\n"nodes":[')
   nodes(p, out, fields.nodes)
-  out('\n],\n"line_fields":' .. json.encode(fields.lines) ..
-    ',\n"lines":{')
+  out('\n],\n"line_fields":' .. json.encode(joined(fields.lines,
+    memory and not counts and { "allocs", "bytes" })) .. ',\n"lines":{')
   by_source(p, out, function(source)
     out "["
     local write = counts and counted_lines or lines
-    write(p.lines[source], out)
+    write(p.lines[source], out, memory)
     out "\n]"
   end)
   if counts then parts(p, out) end
+  if p.heap then
+    out ',\n"heap":['
+    for i, at in ipairs(p.heap) do
+      out(("%s[%d,%d]"):format(i > 1 and "," or "", at.ns, at.bytes))
+    end
+    out "]"
+  end
   out "}\n"
 end
 

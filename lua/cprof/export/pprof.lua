@@ -3,6 +3,7 @@
 -- met. In mode "line", a function's own time is on its lines, and its calls
 -- are where it begins.
 
+local allocations = require "cprof.allocations"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local gzip = require "cprof.export.gzip"
@@ -55,6 +56,14 @@ local function header(p, out, id)
   out(bytes(1, integer(1, id(p.samples and "samples" or "calls")) ..
     integer(2, id "count")))
   out(bytes(1, unit))
+  if p.meta.memory then
+    out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
+    out(bytes(1, integer(1, id "alloc_space") .. integer(2, id "bytes")))
+  end
+  if p.meta.live_interval then
+    out(bytes(1, integer(1, id "inuse_objects") .. integer(2, id "count")))
+    out(bytes(1, integer(1, id "inuse_space") .. integer(2, id "bytes")))
+  end
   -- there are names for all: they need not be looked for elsewhere
   out(bytes(3, integer(1, 1) .. integer(7, 1) .. integer(8, 1) ..
     integer(9, 1)))
@@ -140,13 +149,48 @@ local function stacks(p, out, id)
     return owner_at[depth]
   end
 
-  function stack.sample(depth, calls, ns)
+  function stack.sample(depth, calls, figures)
     -- the root only stands for itself
     local path = table.concat(packed, "", -depth, depth > 0 and -1 or 0)
-    out(bytes(2, bytes(1, path) .. bytes(2, varint(calls) .. varint(ns))))
+    local values = { varint(calls) }
+    for i, n in ipairs(figures) do values[i + 1] = varint(n) end
+    out(bytes(2, bytes(1, path) .. bytes(2, table.concat(values))))
   end
 
   return stack
+end
+
+-- what a node has beside its calls, and how that is on its lines
+local function spreads(p)
+  local out = { spread.new(p) }
+  local whats = p.meta.live_interval and
+    { "allocs", "bytes", "blocks", "live" } or
+    p.meta.memory and { "allocs", "bytes" } or {}
+  for i, what in ipairs(whats) do
+    out[i + 1] = spread.new(allocations.measured(p, what))
+  end
+  return out
+end
+
+-- divides a node's figures: { line, figures } of each line, and the rest
+local function divided(by, owner, figures)
+  local list, at, rest, any = {}, {}, {}, false
+  for k, share_of in ipairs(by) do
+    local lines, shares, left = share_of(owner, figures[k])
+    rest[k] = left or figures[k]
+    any = any or rest[k] > 0
+    for i, n in ipairs(lines or {}) do
+      if (shares[i] or 0) > 0 then
+        if not at[n] then
+          at[n] = { n, {} }
+          for other = 1, #by do at[n][2][other] = 0 end
+          list[#list + 1] = at[n]
+        end
+        at[n][2][k] = shares[i]
+      end
+    end
+  end
+  return list, rest, any
 end
 
 ---@param p cprof.Profile
@@ -155,18 +199,17 @@ function pprof.write(p, write)
   local out = gzip.writer(write)
   local id = strings(out)
   header(p, out, id)
-  local stack, lines_of = stacks(p, out, id), spread.new(p)
-  for _, depth, func, line, calls, self_ns, _, raw in core.walk(p.nodes) do
+  local stack, by = stacks(p, out, id), spreads(p)
+  for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live in
+    core.walk(p.nodes) do
     if p.samples then calls = raw end
     local owner = stack.enter(depth, func, line)
-    local lines, shares, rest = lines_of(owner, self_ns)
-    rest = rest or self_ns
-    if calls > 0 or rest > 0 then stack.sample(depth, calls, rest) end
-    for i, n in ipairs(lines or {}) do
-      if (shares[i] or 0) > 0 then
-        stack.set_line(depth, n)
-        stack.sample(depth, 0, shares[i])
-      end
+    local lines, rest, any = divided(by, owner, { ns, allocs, space,
+      math.max(blocks, 0), math.max(live, 0) })
+    if calls > 0 or any then stack.sample(depth, calls, rest) end
+    for _, at in ipairs(lines) do
+      stack.set_line(depth, at[1])
+      stack.sample(depth, 0, at[2])
     end
   end
   out()

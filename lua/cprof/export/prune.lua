@@ -8,6 +8,7 @@
 -- can show it. If they cannot, the nodes of least time are added up; but
 -- before these have more than a little of it, recursion is folded.
 
+local allocations = require "cprof.allocations"
 local core = require "cprof.core"
 local find = require "cprof.report.find"
 local format = require "cprof.format"
@@ -22,7 +23,11 @@ local prune = {}
 ---@field fold? boolean        does recursion fold? default: where stacks are
 ---    deeper than the readers of the format can show
 ---@field root? string         only this function, and what it calls
+---@field measure? "time"|"alloc"|"allocs"|"live"  what takes the place of
+---    time: bytes allocated, allocations, or bytes in use
 local specs = {
+  measure = { type = "string", values = { "time", "alloc", "allocs",
+                                          "live" } },
   min_percent = { type = "number", min = 0, max = 100 },
   fold = { type = "boolean" },
   root = { type = "string" },
@@ -168,8 +173,11 @@ end
 local function counted_of(p, map)
   local new, out = {}, {}
   for i, old in ipairs(map) do new[old] = i end
-  for func, line, hits, ns, raw in lines.each(p.counted) do
-    if new[func] then lines.add(out, new[func], line, hits, ns, raw) end
+  for func, line, hits, ns, raw, allocs, bytes, live in
+    lines.each(p.counted) do
+    if new[func] then
+      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes, live)
+    end
   end
   return out
 end
@@ -224,6 +232,9 @@ function prune.options(row, given, level)
   if any and not row.tree then
     error(("export: option '%s' is not for format %s"):format(any, row.name),
       level + 1)
+  elseif o.measure and not row.measures then
+    error(("export: option 'measure' is not for format %s"):format(row.name),
+      level + 1)
   end
   return o
 end
@@ -233,18 +244,25 @@ end
 ---@field decided? string  option that was not given, and would keep it
 
 ---The profile that is to be written, with `notes` on what is not as it was
----recorded. nil, and what is wrong with option 'root'.
+---recorded. nil, and what is wrong with an option.
 ---@param p cprof.Profile
 ---@param row cprof.Format
 ---@param module table        the format's
 ---@param o cprof.ExportOptions
 ---@return cprof.Profile?, string?
 function prune.profile(p, row, module, o)
+  local what = allocations.measures[o.measure]
+  local unknown = what and allocations.unknown(p, o.measure)
+  if unknown then
+    return nil, ("option 'measure' must not be \"%s\" for a profile %s")
+      :format(o.measure, unknown)
+  end
+  if what then p = allocations.measured(p, what) end
   local tree = { nodes = p.nodes, fold = o.fold, given = o.min_percent }
   local roots
   if o.root then
     roots, tree.root = root_of(p, o.root)
-    if not roots then return nil, tree.root end
+    if not roots then return nil, "option 'root': " .. tree.root end
   end
   tree.whole = whole_ns(tree)
   if roots or tree.fold then folded(tree, p, roots) end
@@ -253,6 +271,9 @@ function prune.profile(p, row, module, o)
     #p.functions)
   local functions = functions_of(p, nodes, map, tree.percent)
   local _, overhead = core.overhead(nodes)
+  if p.meta.memory then
+    allocations.attach(functions, nodes, p.meta.live_interval ~= nil)
+  end
   local out = {
     nodes = nodes, functions = functions, overhead = overhead,
     program_ns = tree.whole, counted = counted_of(p, map),

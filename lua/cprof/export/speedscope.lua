@@ -64,6 +64,8 @@ local function events(p, out, index)
   close(1)
 end
 
+local units = { bytes = "bytes", allocs = "none", live = "bytes" }
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function speedscope.write(p, out)
@@ -75,7 +77,8 @@ function speedscope.write(p, out)
   local index = frames(p, out)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
   out((',"unit":"%s","startValue":0,"endValue":%d,\n"events":['):format(
-    encode.counts(p) and "none" or "nanoseconds", p.program_ns))
+    units[p.meta.measure] or encode.counts(p) and "none" or "nanoseconds",
+    p.program_ns))
   events(p, out, index)
   out "\n]}]}\n"
 end

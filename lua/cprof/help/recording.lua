@@ -14,6 +14,9 @@ return {
 | `clock` | `"wall"` | `"cpu"`: the processor time of the thread |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion is a node of its own; `"fold"`: a function that is on the path already has no second node there; `"auto"`: full up to 100,000 nodes, from there on folded |
 | `max_nodes` | `1000000` | most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so |
+| `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in modes `"line"` and `"count"` by line; in mode `"sample"`, it is estimated, by line, too; `"live"`: also what of it is in use, now and at the peak |
+| `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: bytes from sample to sample, on average; `1`: all blocks are known, for 64 bytes of memory or so for each that is in use |
+| `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due |
 | `file` | none | record into this file instead of memory; in its name, `%p` becomes the number of the process, `%t` the time in UTC (`20261122T065108Z`), `%n` a running number |
 | `every` | none | after so many seconds, the file is complete, and another one is begun; its name needs `%t` or `%n` |
 | `keep` | all | with `every`: of the files of this recording, only the newest so many are kept |
@@ -23,5 +26,11 @@ return {
 | `compensate` | `true` | `false`: overhead stays in the times |
 
 The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
+
+An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or by which it grew. The kinds are table, string, closure, userdata, thread, and other: what these contain, such as the elements of tables, stacks, upvalues and code. It is charged to the function that runs, a C function, too. Allocations by finalizers are charged to the function in which the collector ran; those of a coroutine before its first event to who resumes it. What the profiler allocates itself is not counted, but for the userdata of `zone` and the names of zones with arguments. Counts are the same in every run as far as those of the program are: a string that is made again is a new one only if the collector has freed the old one.
+
+What is in use, with an interval above 1, and all of it in mode `"sample"`, is estimated from samples: of blocks, each with a probability that grows with its size, and it stands for others of its kind. Sums are true on average; that of n samples is off by a part of 2/√n or less, in 19 of 20 recordings. In mode `"sample"`, who allocates is found out at the next call, return or instruction that Lua can be interrupted at.
+
+The collector makes its steps as large, and as late, as without the profiler, at the next instruction. It makes them itself, and their time is that of the function, in C functions that allocate more than a part of 32 of the heap, and where the program has a debug hook. Calls of `collectgarbage` mean what they always do; the time of what they collect is theirs. Finalizers run within steps, and are not told apart. The heap stays as large as without it, within 1 %; what it costs is 4 to 5 % of the processor time of luacheck, and up to 15 % of programs that do nothing but allocate, in incremental and generational mode. It is not taken out of the times.
 ]],
 }

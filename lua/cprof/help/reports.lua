@@ -8,6 +8,7 @@ return {
 | total | the same with its callees; recursion counted once |
 | % | share of the program's time: the wall time without profiler overhead |
 | calls | how often it was called, exactly |
+| alloc, allocs | with `memory`: the bytes that it allocated itself, and in how many allocations |
 | defined | where its code is |
 
 `<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep; `≥150`: at least, where it was folded while recording. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
@@ -19,7 +20,7 @@ A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and 
 | `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and what the slow ones did more of |
 | `limit` | `30` | most functions, or lines of the tree |
 | `min_percent` | `1` | least share of the time; `0` with `sort` or `filter` |
-| `sort` | the mode's | `"self"`, `"total"`, `"calls"`, `"name"` |
+| `sort` | the mode's | `"self"`, `"total"`, `"calls"`, `"name"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes that were allocated, allocations, bytes in use, or bytes that were in use when most were, are in the place of times in all of the report |
 | `filter` | none | a Lua pattern on title or source |
 | `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
 | `depth` | none | mode `"tree"`: most levels |

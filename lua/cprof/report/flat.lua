@@ -1,5 +1,6 @@
 -- Modes "total" and "self": one line for each function.
 
+local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
@@ -14,12 +15,32 @@ local function columns(by)
   return {
     { title = by }, { title = by .. " %" },
     { title = other }, { title = other .. " %" },
+    { title = "alloc", optional = true },
+    { title = "allocs", optional = true },
     { title = "calls", optional = true },
     { title = "function", left = true, least = 24, cut = format.cutname,
       code = true },
     { title = "defined", left = true, least = 14, cut = format.cutpath,
       code = true },
   }
+end
+
+-- gives what a row has allocated itself, beside times
+local function allocations_of(view)
+  local meta, by = view.profile.meta, {}
+  if not meta.memory or meta.measure then return function() return "" end end
+  for _, what in ipairs { "bytes", "allocs" } do
+    by[what] = {}
+    local of = allocations.measured(view.profile, what)
+    for _, row in ipairs(select.functions(of)) do
+      by[what][row.title] = row.self_ns
+    end
+  end
+  return function(row, what)
+    local n = by[what][row.title] or 0
+    if n == 0 then return "-" end
+    return what == "bytes" and format.bytes(n) or format.count(n)
+  end
 end
 
 ---@param view cprof.View
@@ -34,13 +55,14 @@ local function cells_of(view, by, rows)
     local most, bounded = row[which .. "_most"], row[which .. "_bounded"]
     return page:time(most, bounded), page:share(most, bounded, whole)
   end
+  local allocated = allocations_of(view)
   local cells = {}
   for i, row in ipairs(rows) do
     local time, share = figures(row, by)
     local other, other_share = figures(row, others[by])
     cells[i] = {
       time, { share, format.heat(row[by .. "_most"], hottest) },
-      other, other_share,
+      other, other_share, allocated(row, "bytes"), allocated(row, "allocs"),
       format.calls(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },

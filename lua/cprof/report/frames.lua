@@ -6,6 +6,8 @@ local select = require "cprof.report.select"
 
 local columns = {
   { title = "frame" }, { title = "at" }, { title = "time" },
+  { title = "gc", optional = true }, { title = "steps", optional = true },
+  { title = "alloc", optional = true },
   { title = "more than usual, self time", left = true, least = 30 },
 }
 
@@ -118,6 +120,9 @@ return function(view)
     cells[i] = {
       format.count(frame.number), format.time(frame.start_ns),
       { format.time(time(frame)), format.heat(time(frame), time(list[1])) },
+      frame.gc_ns and format.time(frame.gc_ns) or "",
+      frame.gc_steps and format.count(frame.gc_steps) or "",
+      frame.bytes and format.bytes(frame.bytes) or "",
       unusual(average, frame, passes),
     }
   end

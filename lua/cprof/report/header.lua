@@ -1,8 +1,11 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
+local allocations = require "cprof.allocations"
 local format = require "cprof.format"
+local heap = require "cprof.heap"
 local lines = require "cprof.lines"
+local rows = require "cprof.rows"
 local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
@@ -59,6 +62,9 @@ local function gaps(profile, page)
       format.time(meta.since_last_event_ns))
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end
+  if meta.allocator_lost then
+    page:note "another allocator replaced cprof's; what it gave is not counted"
+  end
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
@@ -107,6 +113,27 @@ local function choice(profile, page)
   end
 end
 
+-- what the garbage collector took
+local function collector(profile, page)
+  local meta, ns = profile.meta, 0
+  for _, f in ipairs(profile.functions) do
+    if rows.collector(f) then
+      ns = ns + f.self_ns
+    end
+  end
+  page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
+    "the longest took %s"):format(format.time(ns),
+    format.percent(ns, profile.program_ns),
+    plural(meta.gc_cycles, "collection", "collections"),
+    plural(meta.gc_steps, "step", "steps"), format.time(meta.gc_longest_ns)))
+end
+
+-- what self and total are, if not times
+local units = { bytes = "self and total are bytes allocated",
+                allocs = "self and total are allocations",
+                live = "self and total are bytes in use",
+                peak = "self and total are bytes in use at the peak" }
+
 ---What was not recorded, whatever is shown of the rest.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
@@ -128,10 +155,11 @@ end
 ---@return string
 function header.certainty(profile)
   local asked = profile.meta.rate
-  return ("%.0f samples a second%s; ± is the 95 %% interval, rows whose " ..
-    "intervals overlap may be in any order; functions below %.2g %% may be " ..
-    "missing"):format(header.rate(profile),
-    asked and (" of %s"):format(format.count(asked)) or "",
+  local rate = ("%.0f samples a second%s; "):format(header.rate(profile),
+    asked and (" of %s"):format(format.count(asked)) or "")
+  return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
+    "in any order; functions below %.2g %% may be missing"):format(
+    profile.meta.measure and "" or rate,
     100 * sampled.least(profile.samples))
 end
 
@@ -146,7 +174,7 @@ function header.show(view)
       plural(select.calls(profile), "call", "calls"),
     plural(#profile.functions - 2, "function", "functions"),
     ("mode %s"):format(meta.mode),
-    counts and "self and total are instructions" or
+    units[meta.measure] or counts and "self and total are instructions" or
       ("clock %s"):format(meta.clock),
   }
   if meta.runs then
@@ -162,7 +190,17 @@ function header.show(view)
     page:line(("%s of it profiler overhead, excluded below"):format(
       format.time(meta.overhead_ns)))
   end
-  if profile.samples then page:line(header.certainty(profile)) end
+  if meta.memory then
+    page:line("allocated: " .. allocations.headline(profile))
+    local in_use = allocations.in_use(profile)
+    if in_use then page:line(in_use) end
+    if profile.heap and #profile.heap > 1 then
+      local bars, _, most = heap.sparkline(profile.heap, 40)
+      page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
+    end
+  end
+  if meta.gc and not meta.measure then collector(profile, page) end
+  if page.samples then page:line(header.certainty(profile)) end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

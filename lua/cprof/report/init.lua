@@ -1,6 +1,7 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
+local allocations = require "cprof.allocations"
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
@@ -25,7 +26,10 @@ local modes = {
 ---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
----@field sort? "self"|"total"|"calls"|"name"
+---@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"|"live"|"peak"
+---    alloc: the whole report is about bytes that were allocated, in the
+---    place of time; allocs: about the number of allocations; live: about
+---    bytes in use; peak: about bytes in use when most were
 ---@field filter? string        Lua pattern on title or source
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
@@ -39,7 +43,8 @@ local report_options = {
                       "file", "frames" } },
   limit = { type = "integer", min = 1 },
   min_percent = { type = "number", min = 0, max = 100 },
-  sort = { type = "string", values = { "self", "total", "calls", "name" } },
+  sort = { type = "string", values = { "self", "total", "calls", "name",
+                                       "alloc", "allocs", "live", "peak" } },
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
@@ -64,6 +69,8 @@ local function base_of(profile, wanted, level)
   return row.func.kind ~= "root" and row.title or nil
 end
 
+local measures <const> = allocations.measures
+
 local function check(profile, given, level)
   local o = options.check("report", report_options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
@@ -71,6 +78,11 @@ local function check(profile, given, level)
       error(("report: option '%s' needs mode = \"tree\""):format(option),
         level + 1)
     end
+  end
+  local unknown = allocations.unknown(profile, o.sort)
+  if unknown then
+    error(('report: option \'sort\' must not be "%s" for a profile %s')
+      :format(o.sort, unknown), level + 1)
   end
   if o.root then o.root = base_of(profile, o.root, level + 1) end
   return o
@@ -97,12 +109,16 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o = check(profile, given, level)
+  local measure = measures[o.sort]
+  if measure then
+    profile, o.sort = allocations.measured(profile, measure), nil
+  end
   local view = {
     profile = profile, options = o, whole = profile.program_ns,
     page = page.new { format = o.format, color = o.color,
                       width = o.width,
-                      counts = page.counts(profile),
-                      samples = profile.samples },
+                      unit = page.unit(profile),
+                      samples = page.samples(profile) },
   }
   header.show(view)
   view.page:gap()

@@ -1,0 +1,65 @@
+-- The size of the heap over time.
+
+local core = require "cprof.core"
+
+local heap = {}
+
+---@class cprof.HeapPoint
+---@field ns integer     since recording began
+---@field bytes integer
+
+---What was recorded, as a string for a file; nil: nothing was.
+---@return string?
+function heap.recorded()
+  local list = core.heap()
+  return #list > 0 and table.concat(list, " ") or nil
+end
+
+---The same of points.
+---@param points cprof.HeapPoint[]?
+---@return string?
+function heap.text(points)
+  local list = {}
+  for i, p in ipairs(points or {}) do
+    list[i] = ("%d %d"):format(p.ns, p.bytes)
+  end
+  return #list > 0 and table.concat(list, " ") or nil
+end
+
+---The points that such a string holds.
+---@param text string?
+---@return cprof.HeapPoint[]?
+function heap.points(text)
+  if not text then return nil end
+  local out = {}
+  for ns, bytes in text:gmatch "(%d+) (%d+)" do
+    out[#out + 1] = { ns = math.tointeger(ns), bytes = math.tointeger(bytes) }
+  end
+  return out
+end
+
+local bars <const> = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
+
+---The points as a line of bars, each the most of its part of the time; what
+---nobody looked at is as it was before.
+---@param points cprof.HeapPoint[]
+---@param width integer  most bars
+---@return string bars, integer least, integer most  bytes
+function heap.sparkline(points, width)
+  local least, most = math.maxinteger, 0
+  local last, cells = points[#points].ns + 1, {}
+  for _, p in ipairs(points) do
+    least, most = math.min(least, p.bytes), math.max(most, p.bytes)
+    local i = p.ns * width // last + 1
+    cells[i] = math.max(cells[i] or 0, p.bytes)
+  end
+  local out, value = {}, points[1].bytes
+  for i = 1, width do
+    value = cells[i] or value
+    out[i] = bars[most == 0 and 1 or
+      math.max(1, math.ceil(value / most * #bars))]
+  end
+  return table.concat(out), least, most
+end
+
+return heap

@@ -1,0 +1,287 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local function zone_of(p)
+  return helper.named(p, "(garbage collector)")
+end
+
+local function make(n)
+  local t
+  for i = 1, n do t = { i, { i } } end
+  return t
+end
+
+-- what a program prints, with and without the zone
+local function both(code)
+  local head = "local profiler = require 'cprof'\n"
+  local function run(options)
+    return (helper.run(head .. ("profiler.start(%s)\n"):format(options) ..
+      "do " .. code .. " end profiler.stop()"))
+  end
+  return run "{ gc = true }", run "{}"
+end
+
+describe("the time of the garbage collector", function()
+  local usable = require "cprof.core".drives()
+  local with = usable and it or pending
+
+  after_each(function()
+    profiler.stop()
+    collectgarbage "incremental"
+    collectgarbage "restart"
+  end)
+
+  with("is a zone, under the function that makes garbage", function()
+    for _, mode in ipairs { "call", "line" } do
+      for _, kind in ipairs { "incremental", "generational" } do
+        collectgarbage(kind)
+        local function work() for _ = 1, 20 do make(10000) end end
+        local p = helper.record(work, { gc = true, mode = mode })
+        helper.check(p)
+        local zone = assert(zone_of(p), kind)
+        assert.is_true(zone.calls > 0 and zone.self_ns > 0)
+        assert.equal(p.meta.gc_steps, zone.calls)
+        assert.is_true(p.meta.gc_cycles > 0, kind)
+        assert.is_true(p.meta.gc_longest_ns > 0)
+        assert.is_true(p.meta.gc_longest_ns <= zone.self_ns)
+        -- most of it under the function
+        local made, calls = helper.find(p, make).id, 0
+        for _, node in ipairs(p.nodes) do
+          if node.func == zone.id and p.nodes[node.parent].func == made then
+            calls = calls + node.calls
+          end
+        end
+        assert.is_true(calls * 2 > zone.calls, kind)
+        local text = p:report()
+        assert.is_truthy(text:find("garbage collector: .- of the%s+" ..
+          "time,%s+in%s+" ..
+          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"),
+          text)
+      end
+    end
+  end)
+
+  with("is known of each frame", function()
+    local p = helper.record(function()
+      for i = 1, 20 do
+        make(i % 5 == 0 and 20000 or 10)
+        profiler.frame()
+      end
+    end, { gc = true, history = 20 })
+    local steps, ns = 0, 0
+    for i = 0, 19 do
+      local frame = p.frames:at(i)
+      steps, ns = steps + frame.gc_steps, ns + frame.gc_ns
+      assert.is_true(frame.gc_ns <= frame.ns)
+      if (20 - i) % 5 == 0 then assert.is_true(frame.gc_steps > 0) end
+    end
+    local zone = zone_of(p)
+    assert.is_true(steps <= zone.calls and steps > zone.calls * 0.9,
+      steps .. " of " .. zone.calls)
+    assert.is_true(ns <= zone.self_ns * 1.1 and ns > 0)
+    assert.is_truthy(p:report { mode = "frames" }:find "time%s+gc%s+steps")
+  end)
+
+  with("is in files, too", function()
+    local path = os.tmpname()
+    local p = helper.record(function() make(100000) end,
+      { gc = true, file = path })
+    local loaded = assert(profiler.load(path))
+    for _ = 1, 2 do
+      for _, key in ipairs { "gc", "gc_steps", "gc_cycles" } do
+        assert.equal(p.meta[key], loaded.meta[key], key)
+      end
+      assert.equal(zone_of(p).calls, zone_of(loaded).calls)
+      assert(loaded:save(path))
+      loaded = assert(profiler.load(path))
+    end
+    os.remove(path)
+  end)
+
+  with("leaves the heap as large as it is without", function()
+    for _, kind in ipairs { "incremental", "generational" } do
+      local gc, bare = both(([[
+        collectgarbage(%q)
+        local live = {}
+        for i = 1, 20000 do live[i] = { i } end
+        local most = 0
+        for i = 1, 300000 do
+          local t = { i, { i } }
+          if i %% 100 == 0 then
+            most = math.max(most, collectgarbage "count")
+          end
+        end
+        print(most)]]):format(kind))
+      gc, bare = assert(tonumber(gc), gc), assert(tonumber(bare), bare)
+      assert.is_true(math.abs(gc - bare) < bare * 0.05,
+        ("%s: %.1f KB, %.1f KB without"):format(kind, gc, bare))
+    end
+  end)
+
+  with("bounds the heap also where no event comes for long", function()
+    local gc, bare = both [[
+      local most = 0
+      local t = setmetatable({}, { __index = function(_, i)
+        return ("x"):rep(1000) .. i
+      end, __len = function() return 20000 end })
+      for _ = 1, 5 do
+        local list = {}
+        for i = 1, 20000 do list[i] = ("%d"):rep(20):format(i, i, i, i, i, i,
+          i, i, i, i, i, i, i, i, i, i, i, i, i, i) end
+        table.sort(list)
+        most = math.max(most, collectgarbage "count")
+      end
+      print(most)]]
+    gc, bare = assert(tonumber(gc), gc), assert(tonumber(bare), bare)
+    assert.is_true(gc < bare * 1.06, ("%.1f and %.1f KB"):format(gc, bare))
+  end)
+
+  with("leaves calls of collectgarbage their meaning", function()
+    local gc, bare = both [[
+      local function make(n) local t for i = 1, n do t = { i } end end
+      local out = {}
+      local function say(...) out[#out + 1] = tostring(...) end
+      collectgarbage "incremental"
+      say(collectgarbage "isrunning")
+      collectgarbage "collect"
+      collectgarbage "stop"
+      say(collectgarbage "isrunning")
+      local before = collectgarbage "count"
+      make(10000)
+      say(collectgarbage "count" - before > 500)
+      local steps = 0
+      while not collectgarbage("step", 10) do steps = steps + 1 end
+      say(steps > 0)
+      collectgarbage "restart"
+      say(collectgarbage "isrunning")
+      make(10000)
+      collectgarbage "collect"
+      -- how much a step takes does not depend on what is held off
+      steps = 0
+      while not collectgarbage("step", 100) do steps = steps + 1 end
+      say(steps)
+      steps = 0
+      while not collectgarbage("step", 0) do steps = steps + 1 end
+      say(steps > 0)
+      say(collectgarbage("generational"))
+      make(10000)
+      say(collectgarbage("incremental", 150, 200))
+      make(10000)
+      say(collectgarbage("setpause", 200))
+      say(collectgarbage("setstepmul", 100))
+      print(table.concat(out, " "))]]
+    assert.equal(bare, gc)
+  end)
+
+  with("has the time of finalizers, which may do anything", function()
+    local done = 0
+    local acts = {
+      function() end, profiler.stop, profiler.reset, profiler.pause,
+      function() profiler.snapshot() end, function() error "x" end,
+      function() collectgarbage() end,
+      function() profiler.stop() profiler.start { gc = true } end,
+      function() coroutine.wrap(make)(100) end,
+    }
+    for _, act in ipairs(acts) do
+      profiler.start { gc = true, memory = true }
+      for _ = 1, 2000 do
+        setmetatable({}, { __gc = function() done = done + 1 act() end })
+        make(50)
+      end
+      profiler.stop()
+      collectgarbage()
+    end
+    assert.is_true(done >= 2000 * #acts)
+  end)
+
+  with("needs no coroutine to live for long", function()
+    local p = helper.record(function()
+      for _ = 1, 3000 do
+        local co = coroutine.create(make)
+        host.resume(co, 20)
+        co = coroutine.wrap(function(n) make(n) coroutine.yield() make(n) end)
+        co(10)
+      end
+    end, { gc = true })
+    helper.check(p)
+    assert.is_true(zone_of(p).calls > 0)
+  end)
+
+  with("is the collector's own again after stop", function()
+    profiler.start { gc = true }
+    make(1000)
+    profiler.stop()
+    collectgarbage()
+    local before, most = collectgarbage "count", 0
+    for _ = 1, 300 do
+      make(1000)
+      most = math.max(most, collectgarbage "count")
+    end
+    assert.is_true(most < before * 4 + 1000)
+    assert.is_nil(debug.gethook())
+  end)
+
+  with("leaves the program's own hook what it sees", function()
+    local counts = 0
+    debug.sethook(function() counts = counts + 1 end, "", 1000)
+    local function work() for _ = 1, 10 do make(10000) end end
+    work()
+    local expected = counts
+    counts = 0
+    profiler.start { gc = true }
+    work()
+    profiler.stop()
+    debug.sethook()
+    local p = profiler.snapshot()
+    assert.is_true(math.abs(counts - expected) <= expected // 100 + 2,
+      counts .. " " .. expected)
+    helper.check(p)
+  end)
+
+  it("needs times, and Lua's own structures", function()
+    for _, mode in ipairs { "trace", "sample", usable and "count" or nil } do
+      assert.has_error(function() profiler.start { mode = mode, gc = true } end,
+        'start: option \'gc\' needs mode = "call" or "line"')
+    end
+    if not usable then
+      assert.has_error(function() profiler.start { gc = true } end,
+        "start: option 'gc' needs to read Lua's own structures, which is " ..
+        "not possible here, or switched off by CPROF_INTERNALS=0")
+    end
+  end)
+
+  with("may come to an end of memory", function()
+    local code = [[
+      local profiler = require "cprof"
+      arm()
+      local started = pcall(profiler.start,
+        { gc = true, memory = true, mode = "line", compensate = false })
+      local ok, why = pcall(function()
+        local out = {}
+        for i = 1, 300 do
+          out[i % 7] = { i, { i }, function() return i end }
+          if i % 50 == 0 then
+            setmetatable({}, { __gc = function() out[8] = {} end })
+          end
+        end
+        return #out
+      end)
+      disarm()
+      profiler.stop()
+      return (ok and "fine" or why) .. tostring(started)
+    ]]
+    for _, which in ipairs { "lua", "cprof" } do
+      local _, _, asked = host.memory(code, which, -1)
+      local step = math.max(1, asked // (helper.slow and 10 or 100))
+      for n = 0, asked, step do
+        local result, status, _, left = host.memory(code, which, n)
+        assert.is_true(status == 0 or
+          result:find "not enough memory" ~= nil, result)
+        assert.equal(0, left, n)
+      end
+    end
+  end)
+end)

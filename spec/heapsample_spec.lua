@@ -1,0 +1,329 @@
+local _ENV = require("helper").env(_ENV)
+
+local core = require "cprof.core"
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local direct = core.internals() == "direct"
+local known = direct and it or pending
+local path = os.tmpname()
+
+teardown(function() os.remove(path) end)
+
+local kept = {}
+
+local function tables(n)
+  local t
+  for i = 1, n do
+    t = { i, x = i }
+  end
+  return t
+end
+
+local function strings(n)
+  local rep, s = string.rep, nil
+  for i = 1, n do s = rep("x", 900 + i % 100) end
+  return s
+end
+
+local function closures(n)
+  local f
+  for i = 1, n do f = function() return i end end
+  return f
+end
+
+local function keep(n)
+  local out = kept
+  for i = #kept + 1, n do
+    out[i] = { i }
+  end
+end
+
+local function drop() for i = #kept, 1, -1 do kept[i] = nil end end
+
+local function work()
+  tables(8000) strings(4000) closures(8000)
+end
+
+local function sample(f, options)
+  options = options or {}
+  options.mode, options.memory = "sample", options.memory or true
+  options.memory_interval = options.memory_interval or 4096
+  local p = helper.record(f, options)
+  helper.check(p)
+  return p
+end
+
+local function line_of(f, n) return debug.getinfo(f, "S").linedefined + n end
+
+-- samples are far apart: four deviations of the sum of so many
+local function near(wanted, got, interval, what)
+  local within = 4 * math.sqrt(wanted * interval) + interval
+  assert.is_true(math.abs(got - wanted) <= within,
+    ("%s: %d instead of %d"):format(what, got, wanted))
+end
+
+describe("samples of allocations", function()
+  after_each(function() profiler.stop() drop() collectgarbage() end)
+
+  it("have the bytes of functions, and of C functions", function()
+    work()
+    local exact = helper.record(work, { memory = true })
+    local p = sample(work)
+    for _, f in ipairs { tables, closures, "string.rep" } do
+      local a = type(f) == "string" and helper.named(exact, f) or
+        helper.find(exact, f)
+      local b = assert(type(f) == "string" and helper.named(p, f) or
+        helper.find(p, f))
+      near(a.self_bytes, b.self_bytes, 4096, a.title)
+    end
+    local whole = exact.functions[exact.nodes[1].func]
+    near(whole.total_bytes, p.functions[p.nodes[1].func].total_bytes, 4096,
+      "all")
+    assert.equal(4096, p.meta.memory_interval)
+    -- fewer where blocks are large
+    local most = whole.total_bytes / 4096
+    assert.is_true(p.meta.memory_samples < most + 4 * math.sqrt(most) and
+      p.meta.memory_samples > most * 0.6, p.meta.memory_samples)
+  end)
+
+  it("add up, by node, function and kind", function()
+    local p = sample(work)
+    local allocs, bytes = 0, 0
+    for _, node in ipairs(p.nodes) do
+      allocs, bytes = allocs + node.self_allocs, bytes + node.self_bytes
+    end
+    local root = p.functions[p.nodes[1].func]
+    assert.same({ root.total_allocs, root.total_bytes }, { allocs, bytes })
+    for _, f in ipairs(p.functions) do
+      local of_kinds = 0
+      for _, kind in pairs(f.allocated or {}) do
+        of_kinds = of_kinds + kind.bytes
+      end
+      assert.equal(f.self_bytes, of_kinds, f.title)
+    end
+    local made = assert(helper.find(p, closures)).allocated
+    assert.is_true(made.closure.bytes > 0)
+    assert.is_true(helper.named(p, "string.rep").allocated.string.bytes > 0)
+  end)
+
+  it("do not lean to one side", function()
+    local n, sum = helper.slow and 5 or 40, 0
+    local function f() tables(1000) end
+    f()
+    local exact = helper.find(helper.record(f, { memory = true }), tables)
+    for _ = 1, n do
+      local p = sample(f, { memory_interval = 16384 })
+      local ok, found = pcall(helper.find, p, tables)
+      if ok and found then sum = sum + found.self_bytes end
+    end
+    near(exact.self_bytes * n, sum, 16384, "sum of recordings")
+  end)
+
+  known("know the lines that allocate", function()
+    local p = sample(function() for _ = 1, 4 do work() end end)
+    local list = p.lines[debug.getinfo(tables, "S").source]
+    local f, line = helper.find(p, tables), line_of(tables, 3)
+    assert.is_true(list[line].bytes > f.self_bytes * 0.95,
+      ("%d of %d"):format(list[line].bytes, f.self_bytes))
+    assert.is_true(list[line].allocs > f.self_allocs * 0.95)
+    assert.is_truthy(p:annotate(nil, { heat = "alloc" }):find(
+      "[KM]B[^\n]+t = { i, x = i }"))
+  end)
+
+  known("know coroutines, which allocate themselves", function()
+    local function produce()
+      while true do
+        coroutine.yield(tables(100))
+      end
+    end
+    local function consume()
+      local co = coroutine.wrap(produce)
+      for _ = 1, 100 do co() end
+    end
+    local exact = helper.record(consume, { memory = true })
+    near(helper.find(exact, produce).total_bytes,
+      helper.find(sample(consume), produce).total_bytes, 4096, "coroutine")
+  end)
+
+  it("charge no time to who allocates", function()
+    local function spin(n)
+      local s = 0
+      for i = 1, n do s = s + i % 7 end
+      return s
+    end
+    local clock, from = os.clock, os.clock()
+    local p = sample(function()
+      repeat spin(100000) tables(200) until clock() - from > 0.5
+    end, { clock = "cpu", memory_interval = 1024 })
+    local own = helper.find(p, spin).self_ns
+    assert.is_true(own > 0.5 * p.program_ns,
+      ("%.2f"):format(own / p.program_ns))
+  end)
+
+  it("are told as what they are", function()
+    local p = sample(work)
+    local text = p:report { width = 1000 }
+    assert.is_truthy(text:find("estimated from [%d,]+ samples, one each " ..
+      "4.00 KB"), text)
+    text = p:report { sort = "alloc", mode = "self" }
+    assert.is_truthy(text:find "self and total are bytes allocated")
+    assert.is_truthy(text:find "string.rep" and text:find "±", text)
+    assert.is_nil(text:find "never ran")
+  end)
+
+  it("pause, and begin again", function()
+    local p = sample(function()
+      tables(2000)
+      profiler.pause()
+      strings(10000)
+      profiler.resume()
+      tables(2000)
+    end)
+    assert.is_true(helper.find(p, tables).self_bytes > 0)
+    local rep = helper.named(p, "string.rep")
+    assert.is_true(not rep or rep.self_bytes < 100000)
+    p = sample(function() strings(4000) profiler.reset() tables(4000) end)
+    rep = helper.named(p, "string.rep")
+    assert.is_true(not rep or rep.self_bytes < 100000)
+  end)
+
+  it("are in files and sums", function()
+    local merge = require "cprof.merge"
+    local p = sample(work, { file = path, memory = "live" })
+    local q = p
+    for _ = 1, 3 do
+      q = assert(profiler.load(path))
+      assert.equal(p.meta.memory_samples, q.meta.memory_samples)
+      assert.equal(p.meta.memory_interval, q.meta.memory_interval)
+      assert.same(p.counted, q.counted)
+      for i, f in ipairs(p.functions) do
+        assert.equal(f.total_bytes, q.functions[i].total_bytes)
+        assert.same(f.allocated, q.functions[i].allocated)
+        assert.equal(f.total_live_bytes, q.functions[i].total_live_bytes)
+      end
+      assert(q:save(path))
+    end
+    local sum = assert(merge.sum { p, q })
+    local f = helper.find(p, tables)
+    assert.equal(2 * f.self_bytes, helper.find(sum, tables).self_bytes)
+    assert.equal(2 * p.meta.memory_samples, sum.meta.memory_samples)
+    local once, twice = 0, 0
+    for i = 7, #p.counted, 8 do once = once + p.counted[i] end
+    for i = 7, #sum.counted, 8 do twice = twice + sum.counted[i] end
+    assert.equal(2 * once, twice)
+  end)
+
+  it("leave nothing behind", function()
+    local allocator = host.allocator()
+    sample(work)
+    assert.equal(allocator, host.allocator())
+    assert.is_nil(debug.gethook())
+  end)
+
+  it("leave the program's own hook what it sees", function()
+    local counts = 0
+    local function hook() counts = counts + 1 end
+    local function counted()
+      counts = 0
+      debug.sethook(hook, "", 1000)
+      work()
+      debug.sethook()
+      return counts
+    end
+    local expected = counted()
+    profiler.start { mode = "sample", memory = true, memory_interval = 4096 }
+    local got = counted()
+    profiler.stop()
+    assert.is_true(math.abs(got - expected) <= expected // 50 + 2,
+      got .. " " .. expected)
+  end)
+
+  it("do no harm where memory fails", function()
+    local code = [[
+      local profiler = require "cprof"
+      arm()
+      local started = pcall(profiler.start, { mode = "sample",
+        memory = "live", memory_interval = 64 })
+      local ok, why = pcall(function()
+        local out = {}
+        for i = 1, 300 do
+          out[i % 100] = { i, { i }, function() return i end }
+          if i % 50 == 0 then
+            coroutine.wrap(function() out[101] = ("x"):rep(i * 40) end)()
+          end
+        end
+        return #out
+      end)
+      disarm()
+      profiler.stop()
+      return (ok and "fine" or why) .. tostring(started)
+    ]]
+    for _, which in ipairs { "lua", "cprof" } do
+      local _, _, asked = host.memory(code, which, -1)
+      local step = math.max(1, asked // (helper.slow and 10 or 100))
+      for n = 0, asked, step do
+        local result, status, _, left = host.memory(code, which, n)
+        assert.is_true(status == 0 or
+          result:find "not enough memory" ~= nil, result)
+        assert.equal(0, left, n)
+      end
+    end
+    local result, status, _, left = host.memory([[
+      local profiler = require "cprof"
+      profiler.start { mode = "sample", memory = "live", memory_interval = 64 }
+      keep = { {}, {}, function() end }
+      setmetatable(keep, { __gc = function() keep[4] = { {} } end })
+      return "fine"]], "lua", -1)
+    assert.same({ "fine", 0, 0 }, { result, status, left })
+  end)
+end)
+
+describe("samples of what is in use", function()
+  after_each(function() profiler.stop() drop() collectgarbage() end)
+
+  it("are those that were not freed", function()
+    local p = sample(function()
+      keep(20000)
+      tables(20000)
+      collectgarbage() collectgarbage()
+    end, { memory = "live" })
+    near(20000 * (56 + 16) + 32768 * 16, helper.find(p, keep).live_bytes, 4096,
+      "kept")
+    local f = helper.find(p, tables)
+    assert.is_true(f.self_bytes > 1000000 and f.live_bytes < 20000,
+      f.live_bytes)
+    if direct then
+      local line = p.lines[debug.getinfo(keep, "S").source][line_of(keep, 3)]
+      assert.is_true(line.live_bytes > 0.9 * helper.find(p, keep).live_bytes)
+    end
+    local text = p:report { width = 1000 }
+    assert.is_truthy(text:find "in use: [^\n]+ at the peak", text)
+  end)
+
+  it("grow where something leaks", function()
+    local cache, seen = {}, {}
+    local function parse(i) return { i, { i } } end
+    local function leak(i) seen[#seen + 1] = { i } end
+    local function handle(i)
+      cache[i % 10] = parse(i)
+      leak(i)
+    end
+    profiler.start { mode = "sample", memory = "live", memory_interval = 4096 }
+    for i = 1, 10000 do handle(i) end
+    collectgarbage() collectgarbage()
+    local before = profiler.snapshot()
+    for i = 1, 10000 do handle(i) end
+    collectgarbage() collectgarbage()
+    local after = profiler.snapshot()
+    profiler.stop()
+    local function growth(f)
+      return helper.find(after, f).live_bytes -
+        helper.find(before, f).live_bytes
+    end
+    assert.is_true(growth(leak) > 400000, growth(leak))
+    assert.is_true(math.abs(growth(parse)) < 20000, growth(parse))
+    assert.equal(10, #cache + 1)
+  end)
+end)

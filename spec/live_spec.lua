@@ -1,0 +1,230 @@
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local host = require "spec_host"
+local profiler = require "cprof"
+
+local path = os.tmpname()
+
+teardown(function() os.remove(path) end)
+
+local kept = {}
+
+local function keep(n)
+  local out = kept
+  for i = 1, n do out[i] = {} end
+end
+
+local function drop(n)
+  for i = 1, n do kept[i] = false end
+end
+
+local function passing(n)
+  local t
+  for _ = 1, n do t = {} end
+  return t
+end
+
+local function record(f, options)
+  options = options or {}
+  options.memory = "live"
+  options.memory_interval = options.memory_interval or 1
+  return helper.record(f, options)
+end
+
+describe("what is in use", function()
+  before_each(function() for i = 1, 2000 do kept[i] = false end end)
+  after_each(function() profiler.stop() end)
+
+  it("is known by function, to the byte", function()
+    local p = record(function()
+      keep(1000) passing(5000) drop(300)
+      collectgarbage() collectgarbage()
+    end)
+    local f = helper.find(p, keep)
+    assert.same({ 700, 700 * 56 }, { f.live_blocks, f.live_bytes })
+    assert.equal(0, helper.find(p, passing).live_bytes)
+    assert.is_true(p.meta.peak_bytes >= 1000 * 56)
+    assert.is_true(f.peak_bytes <= 1000 * 56 and f.peak_bytes > 0)
+    assert.equal(1, p.meta.live_interval)
+  end)
+
+  it("is known by line, in files, and in reports", function()
+    local p = record(function() keep(1000) drop(100) collectgarbage() end,
+      { mode = "line", file = path })
+    local line = debug.getinfo(keep, "S").linedefined + 2
+    local source = debug.getinfo(keep, "S").source
+    for _ = 1, 2 do
+      assert.equal(900 * 56, p.lines[source][line].live_bytes)
+      assert.equal(900 * 56, helper.find(p, keep).live_bytes)
+      assert.is_truthy(p:report():find "in use: [^\n]+ at the peak")
+      local text = p:annotate(nil, { heat = "live" })
+      assert.is_truthy(text:find("49.2 KB[^\n]+out%[i%] = {} end"), text)
+      p = assert(profiler.load(path))
+      assert(p:save(path))
+      p = assert(profiler.load(path))
+    end
+  end)
+
+  it("agrees with what Lua says is in use", function()
+    collectgarbage() collectgarbage()
+    local before, after
+    local p = record(function()
+      before = collectgarbage "count"
+      for i = 1, 2000 do kept[i] = { i, tostring(i) .. "x", {} } end
+      collectgarbage() collectgarbage()
+      after = collectgarbage "count"
+    end)
+    local live = helper.find(p, helper.record) and p.functions[1]
+    live = live.total_live_bytes
+    local grown = (after - before) * 1024
+    assert.is_true(math.abs(live - grown) < grown * 0.02 + 2000,
+      ("%d of %d bytes"):format(live, grown))
+  end)
+
+  it("is that of the peak, too", function()
+    local p = record(function()
+      keep(2000)
+      drop(2000)
+      collectgarbage() collectgarbage()
+      passing(10)
+    end)
+    local f = helper.find(p, keep)
+    assert.equal(0, f.live_bytes)
+    assert.equal(2000 * 56, f.peak_bytes)
+    assert.is_true(p.meta.peak_bytes >= 2000 * 56)
+    local sum = 0
+    for _, fn in ipairs(p.functions) do sum = sum + fn.peak_bytes end
+    assert.equal(p.meta.peak_bytes, sum)
+  end)
+
+  it("of a block that grows is that of who made it grow", function()
+    local list = {}
+    local function fill(n) for i = #list + 1, n do list[i] = true end end
+    local p = record(function() fill(1000) fill(5000) end)
+    -- 2^13 slots of 16 bytes
+    local f = helper.find(p, fill)
+    assert.same({ 1, 8192 * 16 }, { f.live_blocks, f.live_bytes })
+  end)
+
+  it("is estimated from samples, without bias", function()
+    local sum, n = 0, helper.slow and 3 or 30
+    for _ = 1, n do
+      local p = record(function() keep(2000) end, { memory_interval = 4096 })
+      sum = sum + helper.find(p, keep).live_bytes
+      assert.is_truthy(p:report():find("sample each 4.00 KB", 1, true))
+      drop(2000)
+      collectgarbage()
+    end
+    local mean = sum / n
+    -- 27 samples in each, 800 in all: four deviations are 14 %
+    local expected = 2000 * 56
+    assert.is_true(math.abs(mean - expected) < expected * 0.3, mean)
+  end)
+
+  it("grows where something leaks", function()
+    local cache, seen = {}, {}
+    local function parse(i) return { i, { i } } end
+    local function leak(i) seen[#seen + 1] = { i } end
+    local function handle(i)
+      cache[i % 10] = parse(i)
+      leak(i)
+    end
+    profiler.start { memory = "live", memory_interval = 1 }
+    for i = 1, 1000 do handle(i) end
+    collectgarbage()
+    local before = profiler.snapshot()
+    for i = 1, 1000 do handle(i) end
+    collectgarbage()
+    local after = profiler.snapshot()
+    profiler.stop()
+    local growth = {}
+    for _, f in ipairs { parse, leak, handle } do
+      growth[f] = helper.find(after, f).live_bytes -
+        helper.find(before, f).live_bytes
+    end
+    assert.is_true(growth[leak] >= 1000 * 72, growth[leak])
+    assert.is_true(math.abs(growth[parse]) < 1000)
+    assert.equal(0, growth[handle])
+    assert.equal(10, #cache + 1)
+  end)
+
+  it("needs to be asked for", function()
+    local p = helper.record(function() keep(10) end, { memory = true })
+    assert.is_nil(p.meta.live_interval)
+    assert.is_nil(helper.find(p, keep).live_bytes)
+    assert.has_error(function() p:report { sort = "live" } end,
+      'report: option \'sort\' must not be "live" for a profile without ' ..
+      'live blocks; record with start { memory = "live" }')
+    assert.has_error(function() profiler.start { memory_interval = 5 } end,
+      'start: option \'memory_interval\' needs memory = "live", or ' ..
+      'memory and mode = "sample"')
+    assert.has_error(function() profiler.start { memory = "all" } end,
+      'start: option \'memory\' must be true, false or "live", got "all"')
+  end)
+
+  it("is told when the program ends, with the lines that keep it", function()
+    local command = require "command"
+    local dir <close> = command.folder()
+    local script = dir:file("leak.lua", [[
+local log, cache = {}, {}
+local function remember(id)
+  log[#log + 1] = { id = id, words = "word" .. id }
+end
+for id = 1, 5000 do
+  cache[id % 10] = { id }
+  remember(id)
+end
+collectgarbage()
+]])
+    for _, sampling in ipairs { "--lines", "--sample" } do
+      local _, err = command.cprof("run", sampling, "--memory=live", "-o",
+        dir:file "out.cprof", script)
+      assert.is_truthy(err:find "\nin use: ", err)
+      assert.is_truthy(err:find "\n[%s%a]*alloc%s[^\n]+where\n", err)
+    end
+    local _, err = command.cprof("run", "--memory=all", "-o",
+      dir:file "out.cprof", script)
+    local most = err:match "\n[%s%a]*in use%s[^\n]+where\n([^\n]+)"
+    assert.is_truthy(most and most:find "leak.lua:3", err)
+    assert.is_truthy(err:find("Next: cprof annotate --heat live", 1, true))
+    local text = command.cprof("annotate", "--heat", "live",
+      dir:file "out.cprof")
+    assert.is_truthy(text:find "^remember", text)
+  end)
+
+  it("does no harm where memory fails", function()
+    local code = [[
+      local profiler = require "cprof"
+      arm()
+      local started = pcall(profiler.start,
+        { memory = "live", memory_interval = 1, compensate = false })
+      local ok, why = pcall(function()
+        local out = {}
+        for i = 1, 800 do
+          out[i % 300] = { i, { i }, function() return i end }
+        end
+        return #out
+      end)
+      disarm()
+      profiler.stop()
+      return (ok and "fine" or why) .. tostring(started)
+    ]]
+    for _, which in ipairs { "lua", "cprof" } do
+      local _, _, asked = host.memory(code, which, -1)
+      local step = math.max(1, asked // (helper.slow and 10 or 100))
+      for n = 0, asked, step do
+        local result, status, _, left = host.memory(code, which, n)
+        assert.is_true(status == 0 or
+          result:find "not enough memory" ~= nil, result)
+        assert.equal(0, left, n)
+      end
+    end
+    local result, status, _, left = host.memory([[
+      local profiler = require "cprof"
+      profiler.start { memory = "live", memory_interval = 1 }
+      keep = { {}, {}, function() end }
+      return "fine"]], "cprof", -1)
+    assert.same({ "fine", 0, 0 }, { result, status, left })
+  end)
+end)

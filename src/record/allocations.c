@@ -1,0 +1,251 @@
+/*
+** See allocations.h
+*/
+
+#include "record/allocations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "identity/collection.h"
+#include "record/instructions.h"
+#include "record/sample.h"
+
+
+/* Lua tells the kind of a new object in the place of its old size. */
+#define TAGS	16
+
+static const uint8_t allocations_kinds[TAGS] = {
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_STRING,
+  ALLOC_TABLE, ALLOC_CLOSURE, ALLOC_USERDATA, ALLOC_THREAD, ALLOC_OTHER,
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER,
+  ALLOC_OTHER
+};
+
+
+static INLINE void allocations_add (Allocated *a, size_t bytes) {
+  a->count++;
+  a->bytes += bytes;
+}
+
+
+/*
+** After a fork, and in another thread, the first event has to find out
+** what is recorded there: until then, no node is to be trusted.
+*/
+static INLINE int allocations_counted (Allocations *a) {
+  if (unlikely(a->hot == NULL || a->muted)) {
+    a->called = 1;
+    return 0;
+  }
+  return a->hot->L != NULL && hot_current->recorder != NULL;
+}
+
+
+static AllocKind allocations_kind (const void *p, size_t tag) {
+  return (AllocKind)(p == NULL && tag < TAGS ? allocations_kinds[tag]
+                                             : ALLOC_OTHER);
+}
+
+
+/* Not within the collector, which does not tell it. */
+static NOINLINE void allocations_heap (Allocations *a) {
+  Timeline *t = &a->hot->recorder->recording.heap;
+  uint64_t now = platform_monotonic();
+  int kb, rest;
+  a->until = TIMELINE_BYTES;
+  if (!timeline_due(t, now)) return;
+  kb = lua_gc(a->hot->recorder->main, LUA_GCCOUNT);
+  rest = lua_gc(a->hot->recorder->main, LUA_GCCOUNTB);
+  if (kb >= 0 && rest >= 0)
+    timeline_add(t, now, (uint64_t)kb * 1024 + (uint64_t)rest);
+}
+
+
+static INLINE void allocations_count (Allocations *a, const void *p,
+                                      size_t tag, size_t bytes) {
+  const Hot *h = a->hot;
+  const Node *n = h->top->node;
+  AllocKind kind = allocations_kind(p, tag);
+  InstructionAllocated *at;
+  if (unlikely(kind == ALLOC_USERDATA && collection_marks > 0)) {
+    collection_marks = 0;
+    return;
+  }
+  if (unlikely(a->node != n)) {
+    a->node = n;
+    a->own = &tree_allocated(h->tree, n->id)->all;
+    a->kinds = tree_kinds(h->tree, n->func);
+  }
+  allocations_add(a->own, bytes);
+  allocations_add(&a->kinds->kind[kind], bytes);
+  a->until -= (int64_t)bytes;
+  if (unlikely(a->until < 0)) allocations_heap(a);
+  if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
+  at = instructions_running(h);
+  if (at != NULL) allocations_add(&at->other, bytes);
+}
+
+
+static void allocations_live (Allocations *a, const void *p, size_t old,
+                              const void *block, size_t to, int sampled) {
+  Recorder *r = a->hot->recorder;
+  if (!live_change(&a->live, r, p, old, block, to, sampled))
+    recorder_nomemory(r);
+}
+
+
+/* A request that is counted if it is granted, or that frees live blocks. */
+static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
+                                        size_t to) {
+  size_t old = p != NULL ? from : 0;
+  void *block = a->alloc(a->ud, p, from, to);
+  int counted;
+  if (block == NULL && to != 0) return NULL;
+  counted = to > old && allocations_counted(a);
+  if (counted) allocations_count(a, p, from, to - old);
+  if (a->live.on && a->hot != NULL) {
+    int sampled = counted && gaps_take(&a->live.gaps, to - old);
+    if (sampled || (p != NULL && live_maybe(&a->live, p)))
+      allocations_live(a, p, old, block, to, sampled);
+  }
+  return block;
+}
+
+
+/* {======================================================
+** Mode sample
+** ======================================================= */
+
+static int allocations_sampling (const Allocations *a) {
+  return a->hot != NULL && !a->muted && hot_current->recorder != NULL &&
+         a->hot->recorder->state == STATE_RUNNING;
+}
+
+
+/* A request that is a sample, or may be of a live block. */
+static NOINLINE void *allocations_sample (Allocations *a, void *p,
+                                          size_t from, size_t to,
+                                          int sampled) {
+  size_t old = p != NULL ? from : 0;
+  AllocKind kind = allocations_kind(p, from);
+  void *block = a->alloc(a->ud, p, from, to);
+  int counted = to > old && allocations_sampling(a) &&
+                !(kind == ALLOC_USERDATA && collection_marks > 0);
+  Recorder *r;
+  if ((block == NULL && to != 0) || a->hot == NULL) return block;
+  r = a->hot->recorder;
+  sampled = sampled && counted;
+  if (sampled)
+    heapsample_add(&a->sample, r->recording.figures, kind, to - old);
+  if (a->live.on) allocations_live(a, p, old, block, to, sampled);
+  if (sampled) sample_ask(r);
+  return block;
+}
+
+
+void allocations_settle (Recorder *r, const Unwound *x, int before) {
+  Allocations *a = r->allocations;
+  heapsample_settle(&a->sample, &a->live, r, x, before);
+  allocations_heap(a);
+}
+
+/* }====================================================== */
+
+
+/* A step of the collector is due. */
+static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
+                                       size_t to) {
+  collector_due(&a->collector, a->hot,
+                (int64_t)(to - (p != NULL ? from : 0)));
+  if (a->counts) return allocations_more(a, p, from, to);
+  return a->alloc(a->ud, p, from, to);
+}
+
+
+/* What is rare is called last, so that no register is saved. */
+static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
+  Allocations *a = cast(Allocations *, ud);
+  size_t old = p != NULL ? from : 0;
+  if (a->collector.on && collector_see(&a->collector, a->hot, p, from,
+                                       (int64_t)to - (int64_t)old))
+    return allocations_due(a, p, from, to);
+  if (a->counts && (to > old || a->live.on))
+    return allocations_more(a, p, from, to);
+  if (a->sample.on) {
+    int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
+    if (unlikely(sampled) ||
+        (a->live.on && p != NULL && live_maybe(&a->live, p)))
+      return allocations_sample(a, p, from, to, sampled);
+  }
+  return a->alloc(a->ud, p, from, to);
+}
+
+
+static int allocations_ontop (const Allocations *a, lua_State *L) {
+  void *ud;
+  return lua_getallocf(L, &ud) == allocations_alloc && ud == a;
+}
+
+
+/* Do requests still come here, maybe through another allocator? */
+static int allocations_used (Allocations *a, lua_State *L) {
+  void *ud, *block;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  int counts = a->counts;
+  if (allocations_ontop(a, L)) return 1;
+  a->counts = 1;
+  a->muted++;
+  a->called = 0;
+  block = alloc(ud, NULL, 0, 1);
+  if (block != NULL) alloc(ud, block, 1, 0);
+  a->muted--;
+  a->counts = counts;
+  return a->called;
+}
+
+
+/* It is not memory of the recording, which is freed earlier. */
+int allocations_begin (Recorder *r, lua_State *L) {
+  Allocations *a = r->allocations;
+  if (!r->options.memory && !r->options.gc) return 1;
+  if (a == NULL || !allocations_used(a, L)) {
+    a = cast(Allocations *, calloc(1, sizeof *a));
+    if (a == NULL) return 0;
+    a->alloc = lua_getallocf(L, &a->ud);
+    r->allocations = a;
+    lua_setallocf(L, allocations_alloc, a);
+  }
+  a->hot = r->hot;
+  a->node = NULL;
+  a->muted = r->muted;
+  a->counts = r->options.memory && !sample_on(r);
+  live_begin(&a->live, &r->recording.memory, r->options.live, sample_on(r));
+  if (r->options.memory && sample_on(r))
+    heapsample_begin(&a->sample, r->options.memory_interval);
+  else memset(&a->sample, 0, sizeof a->sample);
+  return 1;
+}
+
+
+/* One that another allocator may still call is never freed. */
+void allocations_end (Recorder *r, lua_State *L) {
+  Allocations *a = r->allocations;
+  if (a == NULL) return;
+  collector_end(&a->collector);
+  live_end(&a->live);
+  a->sample.on = 0;
+  a->counts = 0;
+  a->hot = NULL;
+  if (!allocations_ontop(a, L)) return;
+  lua_setallocf(L, a->alloc, a->ud);
+  r->allocations = NULL;
+  free(a);
+}
+
+
+void allocations_check (Recorder *r, lua_State *L) {
+  Allocations *a = r->allocations;
+  if (a != NULL && a->hot != NULL && !allocations_used(a, L))
+    r->recording.allocator_lost = 1;
+}

@@ -1,0 +1,71 @@
+/*
+** Allocations: who allocates. While a recording counts them, the allocator
+** of its state is wrapped by one that charges each request to the function
+** on top of the shadow stack, and to its line.
+**
+** Someone else may wrap ours in turn; then it stays where it is when
+** recording stops, and counts nothing.
+*/
+
+#ifndef allocations_h
+#define allocations_h
+
+#include "record/collector.h"
+#include "record/heapsample.h"
+#include "record/live.h"
+
+
+typedef struct Allocations {
+  lua_Alloc alloc;	/* the state's own */
+  void *ud;
+  Hot *hot;		/* NULL: nothing is recorded */
+  int counts;		/* are allocations counted? */
+  int muted;		/* that of the recorder; they are not while it is not 0 */
+  Collector collector;
+  Live live;
+  HeapSample sample;
+  int called;		/* was it called, while nothing was counted? */
+  int64_t until;	/* bytes, until the size of the heap is looked at */
+  const Node *node;	/* the last one that was charged ... */
+  Allocated *own;	/* ... and its counters */
+  KindsAllocated *kinds;
+} Allocations;
+
+/*
+** Wraps the allocator of L's state, if the options say so. 0: out of
+** memory.
+*/
+CPROF_I int allocations_begin (Recorder *r, lua_State *L);
+
+/* Gives it back, if it was wrapped. */
+CPROF_I void allocations_end (Recorder *r, lua_State *L);
+
+/* Notes whether another allocator has taken the place of ours. */
+CPROF_I void allocations_check (Recorder *r, lua_State *L);
+
+/* What Lua allocates from here on, it allocates for the profiler. */
+static INLINE void allocations_mute (Recorder *r) {
+  r->muted++;
+  if (r->allocations != NULL) r->allocations->muted = r->muted;
+}
+
+static INLINE void allocations_unmute (Recorder *r) {
+  r->muted--;
+  if (r->allocations != NULL) r->allocations->muted = r->muted;
+}
+
+/* Does what was allocated wait for the next event, see heapsample.h? */
+static INLINE int allocations_wait (const Recorder *r) {
+  return r->allocations != NULL &&
+         (r->allocations->sample.waits || r->allocations->live.waiting > 0);
+}
+
+/* What waits belongs to what was found, see heapsample_settle. */
+CPROF_I void allocations_settle (Recorder *r, const Unwound *x, int before);
+
+/* Before what ends or interrupts the recording: see collector_release. */
+static INLINE void allocations_release (const Recorder *r, lua_State *L) {
+  if (r->allocations != NULL) collector_release(&r->allocations->collector, L);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+** The heap over time: how large it was, at times that are as far apart as
+** is needed to keep them in little memory.
+*/
+
+#ifndef timeline_h
+#define timeline_h
+
+#include <stdint.h>
+
+
+#define TIMELINE_POINTS	512
+#define TIMELINE_STEP	10000000u	/* ns, at first */
+#define TIMELINE_BYTES	65536	/* allocated, until the clock is read again */
+
+typedef struct TimelinePoint {
+  uint64_t ns;		/* since recording began */
+  uint64_t bytes;
+} TimelinePoint;
+
+typedef struct Timeline {
+  uint64_t begun;	/* of the monotonic clock */
+  uint64_t step;	/* ns from point to point, at least */
+  uint32_t count;
+  TimelinePoint point[TIMELINE_POINTS];
+} Timeline;
+
+static inline void timeline_begin (Timeline *t, uint64_t now) {
+  t->begun = now;
+  t->step = TIMELINE_STEP;
+  t->count = 0;
+}
+
+/* Is it time for another point? */
+static inline int timeline_due (const Timeline *t, uint64_t now) {
+  return t->count == 0 ||
+         now - t->begun >= t->point[t->count - 1].ns + t->step;
+}
+
+/* Where there is no room, every other point goes. */
+static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
+  uint32_t i;
+  if (t->count == TIMELINE_POINTS) {
+    for (i = 0; i < TIMELINE_POINTS / 2; i++) t->point[i] = t->point[i * 2];
+    t->count = TIMELINE_POINTS / 2;
+    t->step *= 2;
+  }
+  t->point[t->count].ns = now - t->begun;
+  t->point[t->count++].bytes = bytes;
+}
+
+#endif
