@@ -365,7 +365,9 @@ local function served(...)
     return client.request(method, ("%s?token=%s"):format(target, self.token),
       self.port, headers)
   end
-  function self.page(_, more) return client.open(self.port, self.token, more) end
+  function self.page(_, more)
+    return client.open(self.port, self.token, more)
+  end
   -- gives the exit status
   function self.interrupt()
     local _, _, status = command.shell(("kill -INT %d; " ..

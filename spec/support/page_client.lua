@@ -33,7 +33,8 @@ end
 ---Status, headers and body of an answer.
 function client.request(method, target, port, headers)
   local answer = client.raw(port, client.lines(method, target, port, headers))
-  local status, head, body = answer:match "^HTTP/1.1 (%d+) [^\r]*\r\n(.-\r\n)\r\n(.*)$"
+  local status, head, body = answer:match(
+    "^HTTP/1.1 (%d+) [^\r]*\r\n(.-\r\n)\r\n(.*)$")
   assert(status, answer)
   return tonumber(status), head, body
 end

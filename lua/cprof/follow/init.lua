@@ -32,8 +32,8 @@ local soon <const> = 0.05
 ---@return cprof.Follower
 function follow.new(of)
   return setmetatable({ path = of.path, program = of.program, due = 0,
-    share = of.share, status = { state = "waiting", text = "nothing was recorded yet" } },
-    Follower)
+    share = of.share, status = { state = "waiting",
+      text = "nothing was recorded yet" } }, Follower)
 end
 
 local by_itself <const> = "the program ended without stopping it"

@@ -150,7 +150,8 @@ export class Icicle {
     this.theme = palette(app.isDark());
     if (this.options.color) this.color = this.options.color(this.theme);
     else {
-      const colors = byFile(app.model.functions, this.theme);
+      const { functions, hues } = app.model;
+      const colors = byFile(functions, this.theme, hues);
       const { func } = this.layout.tree;
       this.color = (node) => colors[func[node]];
     }

@@ -46,6 +46,8 @@ function sourceOf(source, id) {
 export class Model {
   constructor(header, trees) {
     this.trees = trees;
+    // of files, in the order in which they got them
+    this.hues = new Map();
     this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
   }
 

@@ -9,7 +9,9 @@ local grows = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
 local function meta_of(now, old)
   local out = setmetatable({}, { __index = now })
   for _, key in ipairs(grows) do
-    if now[key] and old[key] then out[key] = math.max(now[key] - old[key], 0) end
+    if now[key] and old[key] then
+      out[key] = math.max(now[key] - old[key], 0)
+    end
   end
   return out
 end
