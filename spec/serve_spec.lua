@@ -7,6 +7,7 @@ local guard = require "cprof.serve.guard"
 local http = require "cprof.serve.http"
 local json = require "dkjson"
 local profiler = require "cprof"
+local tmux = require "tmux"
 
 local q = command.quote
 
@@ -477,6 +478,30 @@ describe("cprof serve", function()
     assert.is_nil(p.meta.live or nil)
     -- the program says that it was interrupted, serve says nothing
     assert.is_nil(s.read "err":find("cprof serve: [^h]"))
+  end)
+
+  it("lets a program end in its own way after Ctrl-C", function()
+    if not tmux.there() then
+      pending "there is no tmux here"
+      return
+    end
+    local dir <close> = command.folder()
+    dir:file("tidy.lua", [[
+      print "begun"
+      local _, why = pcall(function() while true do end end)
+      local since = os.clock()
+      while os.clock() - since < 0.5 do end
+      print("tidied up: " .. why)
+      os.exit(9)
+    ]])
+    local t <close> = tmux.open(dir.path, 100, 30)
+    t:run(command.here("serve", "--", "--quiet", "tidy.lua") ..
+      "; echo status $?")
+    t:wait "\nbegun\n"
+    t:keys "C-c"
+    local screen = t:wait "status %d+"
+    assert.is_truthy(screen:find("tidied up: interrupted!", 1, true), screen)
+    assert.is_truthy(screen:find("status 9", 1, true), screen)
   end)
 
   it("takes the program along when it is terminated", function()

@@ -27,6 +27,7 @@ const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { span } = await from("model");
+const { byFile, palette } = await from("colors");
 const { Recording } = await from("recording");
 
 // a tree from { func, calls, self, children }
@@ -411,6 +412,22 @@ describe("a source", () => {
   it("knows which lines ran of those that could", () => {
     const byLine = new Map([[1, { hits: 1, self: 0 }]]);
     assert.deepEqual(coverage({ active: "1011", byLine }), [1, 3]);
+  });
+});
+
+describe("hues of files", () => {
+  it("stay what they were, whatever is hotter now", () => {
+    const known = new Map();
+    const of = (...list) =>
+      byFile(
+        list.map(([place, self]) => ({ place, self, kind: "Lua" })),
+        palette(false),
+        known,
+      );
+    const [a, b] = of(["a", 2], ["b", 1]);
+    const [a2, b2, c] = of(["a", 1], ["b", 3], ["c", 9]);
+    assert.deepEqual([a2, b2], [a, b]);
+    assert.equal(new Set([a, b, c]).size, 3);
   });
 });
 

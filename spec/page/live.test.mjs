@@ -327,6 +327,22 @@ describe("the live page", () => {
     },
   );
 
+  it(
+    "is refreshed in the page that is seen, of as many as there are",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("g.lua", "--", "g.lua");
+      const pages = [];
+      for (let i = 0; i < 9; i++) pages.push(await open(url));
+      for (const page of [...pages.slice(7), ...pages.slice(0, 2)]) {
+        await changed(page, calls);
+        assert.equal(await state(page), "running");
+      }
+      assert.deepEqual(faults, []);
+      for (const page of pages) await page.close();
+    },
+  );
+
   it("says when the server is gone", { timeout: 60000 }, async () => {
     const { server, url } = await serve("e.lua", "--", "--quiet", "e.lua");
     const page = await open(url);

@@ -138,9 +138,12 @@ static void child_end (int number) {
 ** was started last, too
 */
 static int child_share (lua_State *L) {
+  static const int numbers[] = {SIGTERM, SIGHUP};
+  size_t i;
   (void)L;
-  signal(SIGTERM, child_end);
-  signal(SIGHUP, child_end);
+  for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (signal(numbers[i], child_end) == SIG_IGN)  /* as nohup does */
+      signal(numbers[i], SIG_IGN);
   return 0;
 }
 

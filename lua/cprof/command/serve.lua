@@ -21,6 +21,9 @@ local serve = {
   takes_program = true,
 }
 
+-- seconds that a program has to end after it was interrupted
+local patience <const> = 10
+
 local function address(s)
   local host, port = s:match "^%[([%x:.]+)%]:(%d+)$"
   if not host then host, port = s:match "^([%w.-]+):(%d+)$" end
@@ -50,12 +53,18 @@ local function interrupted(why)
   return tostring(why):find "interrupted!" ~= nil
 end
 
+-- A terminal has sent the signal to the program, too: another one would not
+-- let it end in its own way.
+local function has_terminal()
+  return core.columns(0) or core.columns(1) or core.columns(2)
+end
+
 -- the exit status is that of the program
 local function finish(follower)
   local started = follower.program
   if not started then return 0 end
-  started:signal "INT"
-  follower:settle()
+  if not has_terminal() then started:signal "INT" end
+  follower:settle(patience)
   return started.status
 end
 

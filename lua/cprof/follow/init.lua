@@ -126,10 +126,16 @@ function Follower:restart(program)
 end
 
 ---Waits for the program to end; after some time, it is made to.
-function Follower:settle()
-  local since = core.console_time()
+---@param seconds? number  that it has before it is asked once more
+function Follower:settle(seconds)
+  local ask = core.console_time() + (seconds or 0)
+  local kill, asked = ask + patience, not seconds
   while self.program:running() do
-    if core.console_time() - since > patience then
+    local now = core.console_time()
+    if now > ask and not asked then
+      asked = true
+      self.program:signal "TERM"
+    elseif now > kill then
       self.program:signal "KILL"
     end
     core.sleep(soon)

@@ -23,8 +23,6 @@ const address = (path, more) =>
 
 function show() {
   controls.show({ recording, paused, marked });
-  // nobody sees it now
-  if (document.hidden && shell) return;
   if (!recording.content) {
     if (!shell) waiting();
     return;
@@ -58,7 +56,9 @@ function receive(event) {
 // Asks for what is new from now on, or for all.
 function connect(all) {
   events?.close();
-  if (paused) return;
+  // Browsers have few connections to a server for all of their pages: those
+  // that nobody sees have none.
+  if (paused || document.hidden) return;
   const since =
     !all && recording.epoch
       ? { since: `${recording.epoch}-${recording.version}` }
@@ -108,8 +108,6 @@ const controls = new Controls(
   interval,
 );
 
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) show();
-});
+document.addEventListener("visibilitychange", () => connect(false));
 waiting();
 connect(false);
