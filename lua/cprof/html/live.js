@@ -7,11 +7,10 @@ import { Recording } from "./recording.js";
 import { Shell } from "./shell.js";
 
 const app = document.getElementById("app");
-const data = document.getElementById("data");
 const token = new URLSearchParams(location.search).get("token") || "";
 const recording = new Recording();
 
-let interval = Number(data.dataset.interval) || 1;
+let interval = Number(app.dataset.interval) || 1;
 let events;
 let paused = false;
 let marked = false;

@@ -20,7 +20,7 @@ local function filled(script, values)
   values.script_hash, values.style_hash = hash(script), hash(style)
   local contents = { script = script, style = style }
   local text = skeleton:gsub("{{([%l_]+)}}", values)
-  local _, last = text:find 'data%-encoding="%l+"[^>]*>'
+  local _, last = text:find 'data%-encoding="%l+"%s*>'
   local function part(s)
     return (s:gsub("<(%l+)></%l+>", function(tag)
       local content = contents[tag]
@@ -43,7 +43,7 @@ end
 ---@return { text: string, policy: string }
 function page.live(interval)
   local before, after = filled(bundle.join("live.js", assets.read), {
-    encoding = "none", interval = ("%g"):format(interval),
+    encoding = "none", interval = ('data-interval="%g"'):format(interval),
     more = "; connect-src 'self'" })
   local policy = before:match 'Content%-Security%-Policy"%s+content="([^"]+)"'
   return { text = before .. after,
