@@ -20,7 +20,7 @@ export class Controls {
     this.does = does;
     this.state = { lost: false, paused: false, marked: false };
     this.said = h("span", { class: "state", role: "status" });
-    this.buttons = h("span", { class: "actions" });
+    this.buttons = h("span", { class: "buttons" });
     this.rate = h(
       "select",
       {
@@ -38,8 +38,12 @@ export class Controls {
       { class: "live", role: "toolbar", "aria-label": "Recording" },
       this.said,
       h("span", { class: "space" }),
-      this.buttons,
-      h("label", {}, "every ", this.rate),
+      h(
+        "span",
+        { class: "actions" },
+        this.buttons,
+        h("label", {}, "every ", this.rate),
+      ),
     );
   }
 
