@@ -42,6 +42,17 @@ local function uncompensated(profiles, all)
   return ("%s, in %d of %d runs"):format(why, count, all)
 end
 
+-- samples that all times are from, and that calls are of other runs
+local function joined_of(profiles)
+  local samples, any = 0, nil
+  for _, p in ipairs(profiles) do
+    samples = samples and p.meta.samples and samples + p.meta.samples
+    any = any or p.meta.joined
+  end
+  return samples or nil, any and #profiles > 1 and
+    "calls are those of other runs than times" or any
+end
+
 -- those that all have, and what is not the same
 local function options_of(profiles)
   local out, seen = {}, {}
@@ -89,6 +100,7 @@ local function meta_of(profiles)
   end
   out.uncompensated = uncompensated(profiles, out.runs)
   out.options = options_of(profiles)
+  out.samples, out.joined = joined_of(profiles)
   if #profiles == 1 then out.costs_ns = first.costs_ns end
   return out
 end

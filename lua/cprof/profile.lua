@@ -21,6 +21,7 @@ local text = require "cprof.text"
 ---    "instructions": then there are no times, here and elsewhere
 ---@field instructions? integer  mode "count": that were counted
 ---@field rate integer?         mode "sample": samples a second, as asked
+---@field samples integer?      of a joined profile: that its times are from
 ---@field internals "direct"|"public"  were Lua's own structures read, or
 ---                            only its public functions asked?
 ---@field wall_ns integer      from start to stop, with pauses
@@ -143,6 +144,8 @@ local text = require "cprof.text"
 ---@field program_ns integer  time without overhead and pauses: 100 %; in
 ---    mode "count": instructions
 ---@field samples? integer     mode "sample": in all
+---@field time_samples? integer  that its times are from: `samples`, or those
+---    of the second profile of a join
 ---@field counted integer[]    by lines.each: what was counted
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
@@ -219,10 +222,11 @@ end
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
   local counting, samples = meta.mode == "count", nil
+  meta.rate = math.tointeger(tonumber(meta.rate))
+  meta.samples = math.tointeger(tonumber(meta.samples))
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
-    meta.rate = math.tointeger(tonumber(meta.rate))
     counted = sampled.lines(raw, meta.internals == "direct")
   elseif counting then
     core.counting(nodes)
@@ -245,7 +249,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,
-              program_ns = core.program(nodes), samples = samples }
+              program_ns = core.program(nodes), samples = samples,
+              time_samples = samples or meta.samples }
   lines.attach(p, counted, sources)
   if counting or samples then coverage.attach(p) end
   local marks = {}
@@ -291,7 +296,7 @@ local option <const> = "option."
 function profile.strings(meta)
   local out = {}
   for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "rate", "unmatched_patterns", "joined" } do
+    "rate", "samples", "unmatched_patterns", "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end

@@ -74,7 +74,7 @@ typedef struct Options {
 */
 typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* ... in modes count and sample, in their place */
+  const Pages *instructions;	/* modes count and sample: in place of lines */
   const Pages *allocated, *kinds;	/* where allocations are counted */
   Figures *figures;
   const Node **running;		/* where to tell which node runs */

@@ -10,8 +10,8 @@ import { forked, layout } from "./tree.js";
 const many = 12;
 
 function sampling(model, scope, put) {
-  const { rate, asked, least } = model.samples;
-  put("samples", count(scope.counted));
+  const { n, rate, asked, least } = model.samples;
+  put("samples", count(model.sampled ? scope.counted : n));
   put(
     "samples a second",
     count(rate),
@@ -43,8 +43,8 @@ function facts(app) {
     );
     put("program", app.figure(scope.whole), "100 %: the time without overhead");
   } else put(model.unit, count(scope.whole));
-  if (model.sampled) sampling(model, scope, put);
-  else put("calls", count(scope.counted));
+  if (!model.sampled) put("calls", count(scope.counted));
+  if (model.samples) sampling(model, scope, put);
   const ran = model.functions.filter(
     (f) =>
       f.kind !== "root" &&
@@ -243,7 +243,7 @@ export function overview(app, root) {
     refill(
       root,
       facts(app),
-      model.sampled && h("p", { class: "aside" }, model.samples.told),
+      model.samples && h("p", { class: "aside" }, model.samples.told),
       notes.length > 0 &&
         h(
           "ul",

@@ -61,6 +61,15 @@ function kindOf(model) {
   return [model.unit, model.sampled, model.sources.length > 0].join();
 }
 
+// In the colours that were chosen, else those of the system.
+function dress() {
+  document.documentElement.dataset.theme =
+    theme.get() || (dark.matches ? "dark" : "light");
+}
+
+// before the profile is read
+dress();
+
 export class Shell {
   // bar: an element that stays in the head, if any
   constructor(root, model, bar) {
@@ -120,9 +129,10 @@ export class Shell {
   start() {
     const { program } = this.model.meta;
     document.title = `${program} · cprof`;
-    const saved = theme.get();
-    if (saved) this.dress(saved);
-    dark.addEventListener("change", () => this.redraw());
+    dark.addEventListener("change", () => {
+      dress();
+      this.redraw();
+    });
     this.header = h("header", { class: "head" });
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
@@ -142,19 +152,14 @@ export class Shell {
     this.status.textContent = text;
   }
 
-  dress(value) {
-    document.documentElement.dataset.theme = value;
-  }
-
   isDark() {
-    const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : dark.matches;
+    return document.documentElement.dataset.theme === "dark";
   }
 
   switchTheme() {
     const to = this.isDark() ? "light" : "dark";
     theme.set(to);
-    this.dress(to);
+    document.documentElement.dataset.theme = to;
     this.redraw();
   }
 
@@ -253,10 +258,21 @@ export class Shell {
 
   // A share in percent; of samples, with how far it may be off.
   share(n, whole = this.scope.whole, samples = this.scope.counted) {
+    const { model } = this;
     const text = percent(n, whole);
-    if (!this.model.sampled) return text;
-    const off = interval(n / Math.max(whole, 1), samples);
+    if (!model.samples) return text;
+    // joined with calls, samples are only known by the time
+    const known = model.sampled
+      ? samples
+      : (model.samples.n * whole) / Math.max(model.whole, 1);
+    const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
+  }
+
+  // The same of what a graph is drawn by.
+  drawnShare(n, whole, samples) {
+    const exact = this.state.by === "calls" && !this.model.sampled;
+    return exact ? percent(n, whole) : this.share(n, whole, samples);
   }
 
   // Its calls, or its samples and those of its callees, in words.

@@ -95,10 +95,13 @@ const counted = [
   share,
   heat,
 ];
-const sampled = [number, self, { ...share, width: 84 }, heat, called];
+const uncertain = { ...share, width: 84 };
+const sampled = [number, self, uncertain, heat, called];
+const joined = timed.map((column) => (column === share ? uncertain : column));
 
 function columnsOf(model) {
   if (model.sampled) return sampled;
+  if (model.samples) return joined;
   return model.unit === "ns" ? timed : counted;
 }
 

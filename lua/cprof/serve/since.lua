@@ -46,7 +46,8 @@ return function(p, old)
   if not nodes then return nil end
   local out = { nodes = nodes, program_ns = core.program(nodes),
     meta = meta_of(p.meta, old.meta),
-    samples = p.samples and p.samples - old.samples }
+    samples = p.samples and p.samples - old.samples,
+    time_samples = p.time_samples and p.time_samples - old.time_samples }
   function out.lines_of() return lines_of(p.lines_of(), old.lines_of()) end
   return setmetatable(out, { __index = p })
 end
