@@ -28,9 +28,16 @@ describe("the time of the garbage collector", function()
   local usable = require "cprof.core".drives()
   local with = usable and it or pending
 
+  -- other specs may have left a large heap, which is collected less often:
+  -- so a cycle begins soon after the one before
+  before_each(function()
+    collectgarbage()
+    collectgarbage("incremental", 104)
+  end)
+
   after_each(function()
     profiler.stop()
-    collectgarbage "incremental"
+    collectgarbage("incremental", 200)
     collectgarbage "restart"
   end)
 
@@ -38,7 +45,8 @@ describe("the time of the garbage collector", function()
     for _, mode in ipairs { "call", "line" } do
       for _, kind in ipairs { "incremental", "generational" } do
         collectgarbage(kind)
-        local function work() for _ = 1, 20 do make(10000) end end
+        local rounds = 20 + collectgarbage "count" // 500
+        local function work() for _ = 1, rounds do make(10000) end end
         local p = helper.record(work, { gc = true, mode = mode })
         helper.check(p)
         local zone = assert(zone_of(p), kind)
@@ -58,7 +66,7 @@ describe("the time of the garbage collector", function()
         local text = p:report()
         assert.is_truthy(text:find("garbage collector: .- of the%s+" ..
           "time,%s+in%s+" ..
-          "%d+ collections?%s+and%s+%d+%s+steps?; the%s+longest%s+took"),
+          "[%d,]+ collections?%s+and%s+[%d,]+%s+steps?; the%s+longest%s+took"),
           text)
       end
     end
