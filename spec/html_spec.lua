@@ -263,6 +263,95 @@ describe("a page", function()
     end
   end)
 
+  it("has what was allocated, by node, function and line", function()
+    local kept = {}
+    local function keep(n) for i = 1, n do kept[i] = { i } end end
+    local p = helper.record(function()
+      for _ = 1, 3 do keep(1000) end
+      collectgarbage()
+    end, { mode = "line", memory = "live", memory_interval = 1, gc = true })
+    local header, trees = page.data((text(p)))
+    assert.same({ "bytes", "allocs", "live", "peak" },
+      header.memory.measures)
+    local f, i = helper.find(p, keep), row_of(header, "keep")
+    assert.is_true(f.self_bytes > 3000 * 16 and f.live_bytes > 0)
+    for what, of in pairs { bytes = { f.self_bytes, f.total_bytes },
+      allocs = { f.self_allocs, f.total_allocs },
+      live = { f.live_bytes, f.total_live_bytes },
+      peak = { f.peak_bytes, f.total_peak_bytes } } do
+      local own = header.functions.memory[what]
+      assert.same(of, { own.self[i], own.total[i] }, what)
+      local all = 0
+      for k, n in ipairs(trees[1][what]) do
+        if trees[1].func[k] == i - 1 then all = all + n end
+      end
+      assert.equal(of[1], all, what)
+      assert.equal(#header.functions.title, #own.self)
+    end
+    assert.equal(sum(trees[1].bytes), header.memory.bytes)
+    assert.equal(sum(trees[1].allocs), header.memory.allocs)
+    local line = debug.getinfo(keep, "S").linedefined
+    for _, source in ipairs(header.sources) do
+      if source.place == "spec/html_spec.lua" then
+        local own = p.lines["@spec/html_spec.lua"][line]
+        for k, n in ipairs(source.lines.n) do
+          if n == line then
+            assert.same({ own.bytes, own.allocs, own.live_bytes },
+              { source.lines.bytes[k], source.lines.allocs[k],
+                source.lines.live[k] })
+          end
+        end
+      end
+    end
+    assert.equal(p.meta.gc_cycles, header.collector.cycles)
+    assert.equal(p.meta.gc_longest_ns, header.collector.longest)
+  end)
+
+  it("has what C functions allocate on the lines that call them", function()
+    local p = helper.record(function() return ("x"):rep(100000) end,
+      { mode = "line", memory = true })
+    local header = page.data((text(p)))
+    local most, where = 0, nil
+    for _, source in ipairs(header.sources) do
+      for k, n in ipairs(source.lines.bytes) do
+        if n > most then most, where = n, source.text[source.lines.n[k]] end
+      end
+      assert.is_nil(source.lines.live)
+    end
+    assert.is_true(most >= 100000)
+    assert.is_truthy(where:find('("x"):rep(100000)', 1, true), where)
+    assert.same({ "bytes", "allocs" }, header.memory.measures)
+    assert.is_nil(header.collector)
+  end)
+
+  it("has the size of the heap over time", function()
+    local p = helper.record(function()
+      local all, ends = {}, os.clock() + 0.1
+      while os.clock() < ends do all[#all + 1] = ("x"):rep(10000) end
+    end, { memory = true })
+    assert.is_true(#p.heap > 1)
+    local header = page.data((text(p)))
+    assert.equal(#p.heap, #header.heap.ns)
+    assert.equal(p.heap[#p.heap].bytes, header.heap.bytes[#p.heap])
+    assert.is_nil((page.data((text(called)))).heap)
+  end)
+
+  it("has what was allocated in frames", function()
+    local p = helper.record(function()
+      for i = 1, 3 do
+        local t = {}
+        for k = 1, i * 100 do t[k] = { k } end
+        profiler.frame()
+      end
+    end, { memory = true })
+    local header = page.data((text(p)))
+    for i, f in ipairs(header.frames.list) do
+      assert.equal(#f.rows // 4, #f.bytes)
+      assert.equal(p.frames:at(3 - i).bytes, sum(f.bytes))
+      assert.equal(p.frames:at(3 - i).allocs, sum(f.allocs))
+    end
+  end)
+
   it("adds up nodes of little time, says so, and keeps functions", function()
     local s, notes = text(called, { min_percent = 20 })
     assert.is_truthy(notes:find "added up as", notes)

@@ -55,6 +55,28 @@ local function game()
   end)
 end
 
+-- what is kept, and what the collector frees; a frame for each round
+local function leak()
+  local kept = {}
+  local function remember(i) kept[#kept + 1] = ("%d,"):rep(40):format(
+    table.unpack({ i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i,
+      i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i })) end
+  local function waste(n)
+    local t = {}
+    for i = 1, n do t[i] = { i } end
+    return t
+  end
+  return record({ mode = "line", memory = "live", memory_interval = 1,
+    gc = true, slow_frames = { budget_ms = 100 } }, function()
+    for round = 1, 60 do
+      for i = 1, 150 do remember(i) end
+      waste(3000)
+      if round % 20 == 0 then collectgarbage() end
+      profiler.frame()
+    end
+  end)
+end
+
 -- lines that are wider than any window
 local function long()
   local path = folder .. "/long.lua"
@@ -133,6 +155,8 @@ local sampled = luacheck("sampled", "--sample=2000")
 write("sampled", sampled)
 write("joined", assert(join.profiles(called, sampled)))
 write("game", game())
+write("leak", leak())
+write("memory", luacheck("memory", "--memory=live"))
 write("coroutines", coroutines())
 write("long", long())
 write("hostile", named())

@@ -11,6 +11,7 @@ local encode = require "cprof.export.encode"
 local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
 local lines = require "cprof.lines"
+local memory = require "cprof.html.memory"
 local name = require "cprof.name"
 local pack = require "cprof.html.pack"
 local sampled = require "cprof.sampled"
@@ -91,17 +92,21 @@ local function columns_of(rows, source_of)
 end
 
 -- by line: its number, hits, self, calls, total; times that are only known
--- to be less than a figure
-local function figures_of(p, list)
+-- to be less than a figure; what `allocated` gives
+local function figures_of(p, key, list, allocated)
   local counts = p.meta.mode == "count"
   local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
     most = {} }
+  for what in pairs(allocated) do out[what] = {} end
   for number, line in ipairs(list) do
     if line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
-       line.total_ns > 0 then
+       line.total_ns > 0 or line.bytes > 0 then
       local i = #out.n + 1
       out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
       out.calls[i], out.total[i] = line.calls, line.total_ns
+      for what, of in pairs(allocated) do
+        out[what][i] = of(key, number, line)
+      end
       local most, bounded = bound.of(line.self_ns, line.self_raw_ns)
       if bounded and not counts then
         out.most[#out.most + 1] = { i - 1, most }
@@ -149,11 +154,11 @@ local function expressions_of(list, content)
   return out
 end
 
-local function source_of(p, key, list)
+local function source_of(p, key, list, allocated)
   local content, note = sources.text(p, key)
   local covered = coverage.of(p, key)
-  local out = { place = plain(name.place(key)), lines = figures_of(p, list),
-    active = active_of(list), note = note and utf(note), text = {} }
+  local out = { place = plain(name.place(key)),
+    lines = figures_of(p, key, list, allocated), active = active_of(list), note = note and utf(note), text = {} }
   for i, line in ipairs(content) do out.text[i] = utf(line) end
   if covered and covered.expressions then
     out.expressions = expressions_of(covered.expressions, content)
@@ -167,11 +172,11 @@ end
 local function sources_of(p)
   local keys, out, number = {}, {}, {}
   if not lines.recorded(p) then return out, number end
-  local all = p.lines_of()
+  local all, allocated = p.lines_of(), memory.lines(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do
-    out[i], number[key] = source_of(p, key, all[key]), i - 1
+    out[i], number[key] = source_of(p, key, all[key], allocated), i - 1
   end
   text.forget()
   return out, number
@@ -221,16 +226,19 @@ function data.of(p, whole, before)
   local index = numbers(p, rows, more)
   local notes = notes_of(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
-  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil) }
+  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil,
+    memory.measures(whole)) }
   local out = {
     version = 1, unit = data.unit(whole), meta = meta_of(whole),
     notes = notes, whole = p.program_ns, sources = listed,
-    samples = samples_of(whole),
+    samples = samples_of(whole), memory = memory.of(whole),
+    collector = memory.collector(whole), heap = memory.heap(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
   out.before = before and changes.of(before, whole, rows, trees)
   out.functions = columns_of(rows, number)
+  out.functions.memory = memory.functions(from, rows)
   return out, trees
 end
 

@@ -18,6 +18,24 @@ export function time(ns) {
   return Math.round(ns) + " ns";
 }
 
+const sizes = [
+  [2 ** 30, "GB"],
+  [2 ** 20, "MB"],
+  [2 ** 10, "KB"],
+];
+
+// A size with three digits and its unit.
+export function bytes(n) {
+  for (const [size, unit] of sizes) {
+    const value = n / size;
+    if (value >= 0.9995 || (unit === "KB" && n >= 1000)) {
+      const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+      return value.toFixed(digits) + " " + unit;
+    }
+  }
+  return Math.round(n) + " B";
+}
+
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 // A count with its thousands apart.
@@ -38,9 +56,9 @@ export function percent(part, of) {
   return of === 0 ? "0.0" : ((part / of) * 100).toFixed(1);
 }
 
-// The figures of a profile are times, or counts of something.
+// The figures of a profile are times, sizes, or counts of something.
 export function figure(unit) {
-  return unit === "ns" ? time : count;
+  return { ns: time, bytes }[unit] || count;
 }
 
 // A change with its sign.

@@ -3,29 +3,51 @@
 
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
-import { fill, h } from "./dom.js";
+import { choice, fill, h } from "./dom.js";
 import { count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { overview } from "./overview.js";
+import { measures } from "./measures.js";
 import { interval } from "./samples.js";
 import { source } from "./source.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
+import { timeline } from "./timeline.js";
 
+// Those that are `timed` have times, whatever others show in their place.
 const views = [
   { key: "overview", title: "Overview", make: overview },
-  { key: "diff", title: "Changes", make: diff, has: (m) => m.before },
+  {
+    key: "diff",
+    title: "Changes",
+    make: diff,
+    has: (m) => m.before,
+    timed: true,
+  },
   { key: "functions", title: "Functions", make: functions },
   { key: "flame", title: "Flame graph", make: flame },
   { key: "callgraph", title: "Call graph", make: callgraph },
-  { key: "source", title: "Source", make: source },
-  { key: "frames", title: "Frames", make: frames, has: (m) => m.frames },
+  { key: "source", title: "Source", make: source, timed: true },
+  {
+    key: "frames",
+    title: "Frames",
+    make: frames,
+    has: (m) => m.frames,
+    timed: true,
+  },
+  {
+    key: "timeline",
+    title: "Memory",
+    make: timeline,
+    has: (m) => m.header.heap,
+    timed: true,
+  },
 ];
 
 const keys = [
-  ["1 … 7", "the views"],
+  ["1 … 9", "the views"],
   ["/", "search"],
   ["↑ ↓", "the next row, node or line"],
   ["Enter", "choose it; in the flame graph: zoom in"],
@@ -60,7 +82,7 @@ export class Shell {
   constructor(root, model) {
     this.root = root;
     this.model = model;
-    this.figure = figure(model.unit);
+    this.time = figure(model.unit);
     this.views = views.filter((v) => !v.has || v.has(model));
   }
 
@@ -69,7 +91,24 @@ export class Shell {
   }
 
   get scope() {
-    return this.model.scope(this.state);
+    const { row, state: current } = this;
+    if (row.timed) return this.model.scope({ ...current, measure: undefined });
+    return this.model.scope(current);
+  }
+
+  // The view that is shown, as it stands among all.
+  get row() {
+    return this.views.find((v) => v.key === this.state.view) || this.views[0];
+  }
+
+  // What is measured in the place of time, if anything.
+  get measure() {
+    return measures[this.scope.measure];
+  }
+
+  // Writes figures, as they are measured.
+  get figure() {
+    return this.measure ? figure(this.measure.unit) : this.time;
   }
 
   get chosen() {
@@ -135,8 +174,7 @@ export class Shell {
   }
 
   update() {
-    const wanted = this.views.find((v) => v.key === this.state.view);
-    const row = wanted || this.views[0];
+    const { row } = this;
     this.drawHead(row);
     this.drawStrip();
     if (this.shown === row && this.view?.update) {
@@ -193,7 +231,30 @@ export class Shell {
           "Keys",
         ),
       ),
-      h("nav", { "aria-label": "Views" }, tabs),
+      h(
+        "div",
+        { class: "tabs" },
+        h("nav", { "aria-label": "Views" }, tabs),
+        this.measured(row),
+      ),
+    );
+  }
+
+  // a choice between time and memory
+  measured(row) {
+    const { model } = this;
+    if (model.measures.length === 0 || row.timed || this.scope.frames)
+      return [];
+    const options = [
+      [undefined, model.title, "Self and total are of this"],
+      ...model.measures.map((key) => [
+        key,
+        measures[key].title,
+        measures[key].hint,
+      ]),
+    ];
+    return choice("Measure", options, this.scope.measure, (measure) =>
+      this.set({ measure }),
     );
   }
 
@@ -225,8 +286,14 @@ export class Shell {
   // A share in percent; of samples, with how far it may be off.
   share(n, whole = this.scope.whole, samples = this.scope.counted) {
     const text = percent(n, whole);
-    if (!this.model.sampled) return text;
-    const off = interval(n / Math.max(whole, 1), samples);
+    const { measure } = this.scope;
+    const sampled = measure ? this.model.memory.samples : this.model.sampled;
+    // of samples, only these tell how sure it is
+    if (!sampled || (measure && measure !== "bytes")) return text;
+    const known = measure
+      ? (sampled * whole) / this.model.memory.bytes
+      : samples;
+    const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
   }
 

@@ -1,9 +1,10 @@
 // Sources with heat and figures beside each line.
 
 import { bar, choice, fill, h, toggle } from "./dom.js";
-import { count, percent, plural, short } from "./format.js";
+import { bytes, count, percent, plural, short } from "./format.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
+import { measures, ofLines } from "./measures.js";
 
 // lines that are made at once; others when they are scrolled to
 const block = 200;
@@ -13,7 +14,13 @@ const heats = {
   self: (l) => l.self,
   hits: (l) => l.hits,
   total: (l) => l.total,
+  bytes: (l) => l.bytes,
+  allocs: (l) => l.allocs,
+  live: (l) => l.live,
 };
+
+// What a heat is a share of: self time, or what was allocated.
+const kindOf = (heat) => (measures[heat] ? heat : "self");
 
 // The columns beside a source: title, hint, width, cell(line, listing): its
 // text. Those that are `spare` are shown where there is room.
@@ -29,10 +36,15 @@ const share = {
   hint: "Share of the whole program",
   width: 44,
   class: "percent",
-  cell: (line, { app }) => {
-    const { whole, samples } = app.model;
+  cell: (line, { app, options }) => {
+    const { model } = app;
+    const kind = kindOf(options.heat);
+    if (kind !== "self") {
+      const n = line[kind];
+      return n > 0 ? percent(n, model.wholeOf(kind)) : "";
+    }
     const self = line.most || line.self;
-    return self > 0 ? app.share(self, whole, samples?.n) : "";
+    return self > 0 ? app.share(self, model.whole, model.samples?.n) : "";
   },
 };
 const heat = {
@@ -97,9 +109,38 @@ const counted = [
 ];
 const sampled = [number, self, { ...share, width: 84 }, heat, called];
 
-function columnsOf(model) {
-  if (model.sampled) return sampled;
-  return model.unit === "ns" ? timed : counted;
+const allocated = {
+  bytes: {
+    title: "alloc",
+    hint: "Bytes allocated on the line, and in C functions where it is known to call them",
+    width: 66,
+    cell: (line) => (line.bytes > 0 ? bytes(line.bytes) : ""),
+  },
+  allocs: {
+    title: "allocs",
+    hint: "Allocations on the line, and in C functions where it is known to call them",
+    width: 56,
+    spare: true,
+    cell: (line) => (line.allocs > 0 ? short(line.allocs) : ""),
+  },
+  live: {
+    title: "in use",
+    hint: "Of the bytes allocated, those that were in use at the end",
+    width: 66,
+    cell: (line) => (line.live > 0 ? bytes(line.live) : ""),
+  },
+};
+
+// The columns for a kind of heat, whose share and bar stand beside it.
+function columnsOf(model, kind) {
+  const list = model.unit === "ns" ? timed : counted;
+  const own = model.sampled ? sampled : list;
+  const more = model.measures.map((key) => allocated[key]).filter(Boolean);
+  if (kind === "self") return [...own, ...more];
+  const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
+  const shown = { ...allocated[kind], spare: false };
+  const others = more.filter((c) => c !== allocated[kind]);
+  return [...before, shown, share, heat, ...others];
 }
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
@@ -167,7 +208,7 @@ class Listing {
     this.app = app;
     this.source = source;
     this.options = options;
-    this.columns = columnsOf(app.model);
+    this.columns = columnsOf(app.model, kindOf(options.heat));
     this.pieces = highlight(source.text);
     this.expressions =
       options.parts && source.expressions ? expressionsOf(source) : undefined;
@@ -417,7 +458,9 @@ export function source(app, root) {
     nothing(app, root);
     return { update: () => {} };
   }
-  const order = [...model.sources].sort((a, b) => b.self - a.self);
+  let order;
+  const sort = (kind) =>
+    (order = [...model.sources].sort((a, b) => b[kind] - a[kind]));
   const files = h("div", {
     class: "files",
     role: "group",
@@ -459,15 +502,17 @@ export function source(app, root) {
 
   function options() {
     const { state } = app;
+    const first = ofLines(model.measure(state)) || "self";
+    const known = !measures[state.heat] || model.measures.includes(state.heat);
     return {
-      heat: heats[state.heat] ? state.heat : "self",
+      heat: heats[state.heat] && known ? state.heat : first,
       relative: state.relative,
       parts: state.parts !== "0",
     };
   }
 
-  function draw_files(current) {
-    const most = order[0].self || 1;
+  function draw_files(current, kind, whole) {
+    const most = order[0][kind] || 1;
     fill(
       files,
       order.map((s) => {
@@ -484,18 +529,18 @@ export function source(app, root) {
             title: s.place,
           },
           h("span", { class: "name" }, s.place.slice(slash + 1)),
-          h("span", { class: "percent" }, percent(s.self, model.whole)),
-          bar(s.self / most, "heat"),
+          h("span", { class: "percent" }, percent(s[kind], whole)),
+          bar(s[kind] / most, "heat"),
         );
       }),
     );
     files.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
-  function draw_hot(current) {
+  function draw_hot(current, kind, whole) {
     fill(
       hotList,
-      hottest(model, 12, current).map(({ line }) =>
+      hottest(model, 12, current, kind).map(({ line }) =>
         h(
           "a",
           {
@@ -504,13 +549,13 @@ export function source(app, root) {
           },
           h("span", { class: "n" }, String(line.n)),
           h("span", { class: "code" }, (current.text[line.n - 1] || "").trim()),
-          h("span", { class: "percent" }, percent(line.self, model.whole)),
+          h("span", { class: "percent" }, percent(line[kind], whole)),
         ),
       ),
     );
   }
 
-  function draw_head(current) {
+  function draw_head(current, kind, whole) {
     const set = options();
     const [ran, could] = coverage(current);
     const counts = model.unit !== "ns";
@@ -523,8 +568,9 @@ export function source(app, root) {
       h(
         "span",
         { class: "aside" },
-        app.share(current.self, model.whole, model.samples?.n) +
-          " % self" +
+        (kind === "self"
+          ? `${app.share(current.self, whole, model.samples?.n)} % self`
+          : `${percent(current[kind], whole)} % ${measures[kind].of}`) +
           covered,
       ),
       h("span", { class: "space" }),
@@ -534,6 +580,9 @@ export function source(app, root) {
           ["self", counts ? "Instructions" : "Self", "What shades a line"],
           !model.sampled && ["hits", "Hits", "What shades a line"],
           !counts && ["total", "Calls", "Time of the calls made from it"],
+          ...model.measures
+            .filter((key) => heats[key])
+            .map((key) => [key, measures[key].title, allocated[key].hint]),
         ].filter(Boolean),
         set.heat,
         (heat) => app.set({ heat }),
@@ -588,12 +637,15 @@ export function source(app, root) {
   }
 
   function update() {
-    const current = wanted();
     const set = options();
+    const kind = kindOf(set.heat);
+    const whole = model.wholeOf(kind === "self" ? undefined : kind);
+    sort(kind);
+    const current = wanted();
     const now = [current.id, set.heat, set.relative, set.parts].join();
-    draw_files(current);
-    draw_hot(current);
-    draw_head(current);
+    draw_files(current, kind, whole);
+    draw_hot(current, kind, whole);
+    draw_head(current, kind, whole);
     if (now !== key) {
       key = now;
       listing = new Listing(app, current, set);
@@ -623,7 +675,9 @@ export function source(app, root) {
     key: (event) => {
       if (event.key === "n" || event.key === "p") {
         const at = Number(app.state.line) || 0;
-        const to = beside(hot(listing.source, 0.01), at, event.key === "n");
+        const kind = kindOf(options().heat);
+        const list = hot(listing.source, 0.01, kind);
+        const to = beside(list, at, event.key === "n");
         if (to) go(to);
         return true;
       }

@@ -22,6 +22,19 @@ export class Tree {
     return this.depth;
   }
 
+  // The same nodes with what they have allocated in the place of time.
+  measured(key) {
+    this.others ??= {};
+    this.others[key] ??= new Tree(
+      this.n,
+      this.parent,
+      this.func,
+      this.calls,
+      this.memory[key],
+    );
+    return this.others[key];
+  }
+
   // Calls of each node and of all below it, which says something of samples.
   below() {
     this.callsBelow ??= sums(this.parent, this.calls);
@@ -37,7 +50,7 @@ export function sums(parent, own) {
 }
 
 // A tree of what was decoded.
-export function fromColumns({ n, levels, func, calls, self }) {
+export function fromColumns({ n, levels, func, calls, self, ...memory }) {
   const parent = new Int32Array(n);
   const path = [];
   let depth = -1;
@@ -46,7 +59,9 @@ export function fromColumns({ n, levels, func, calls, self }) {
     parent[i] = depth === 0 ? -1 : path[depth - 1];
     path[depth] = i;
   }
-  return new Tree(n, parent, func, calls, self);
+  const out = new Tree(n, parent, func, calls, self);
+  out.memory = memory;
+  return out;
 }
 
 // Trees that are made node by node; a function has one node below another.
