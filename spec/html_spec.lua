@@ -477,6 +477,132 @@ describe("cprof html", function()
     assert.equal(header.before.whole, sum(trees[header.before.tree + 1].self))
   end)
 
+  describe("with a trace", function()
+    local program = [[
+      local function leaf(n) local s = 0 for i = 1, n do s = s + i end end
+      local function slow() leaf(200000) leaf(1) end
+      local co = coroutine.wrap(function()
+        slow() coroutine.yield() slow()
+      end)
+      co() leaf(10) co()
+      pcall(function() error "x" end)
+      slow()]]
+
+    -- the page of a traced run, and what was said
+    local function traced(dir, ...)
+      write(dir:file "p.lua", program)
+      local _, err, status = within(dir, "run --quiet -o p.cprof " ..
+        "--trace=p.json p.lua")
+      assert.equal(0, status, err)
+      _, err, status = within(dir, "html --trace=p.json", ...)
+      assert.equal(0, status, err)
+      return page.data(command.read(dir:file "p.html"))
+    end
+
+    -- calls of a thread, with depths; and are they within their callers?
+    local function calls_of(tree)
+      local out, open, at, last = {}, {}, 0, -1
+      for i = 1, tree.n do
+        local depth = last + 1 - tree.levels[i]
+        at = at + tree.calls[i]
+        out[i] = { func = tree.func[i], depth = depth, at = at,
+                   ends = at + tree.self[i] }
+        if depth > 0 then
+          assert.is_true(at >= open[depth - 1].at)
+          assert.is_true(out[i].ends <= open[depth - 1].ends)
+        end
+        open[depth], last = out[i], depth
+      end
+      return out
+    end
+
+    it("has the calls of each coroutine in the order of time", function()
+      local dir <close> = command.folder()
+      local header, trees = traced(dir, "p.cprof")
+      local trace = header.trace
+      assert.equal(2, #trace.threads)
+      assert.equal(trace.calls, trace.shown)
+      local calls, slow = 0, {}
+      for _, thread in ipairs(trace.threads) do
+        local list = calls_of(trees[thread.tree + 1])
+        assert.equal(thread.n, #list - 1)
+        assert.equal(trace.ns, list[1].ends)
+        calls = calls + thread.n
+        slow[#slow + 1] = 0
+        for _, call in ipairs(list) do
+          if header.functions.name[call.func + 1] == "slow" then
+            slow[#slow] = slow[#slow] + 1
+          end
+        end
+      end
+      assert.equal(trace.calls, calls)
+      table.sort(slow)
+      assert.same({ 1, 2 }, slow)
+      -- functions are those of the profile
+      local names = {}
+      for _, title in ipairs(header.functions.title) do
+        assert.is_nil(names[title], title)
+        names[title] = true
+      end
+    end)
+
+    it("leaves the shortest calls out where there are many", function()
+      local dir <close> = command.folder()
+      traced(dir, "p.cprof")
+      local reader = require "cprof.html.traced"
+      local all = assert(reader.read(dir:file "p.json"))
+      local few = assert(reader.read(dir:file "p.json", 6))
+      assert.equal(all.calls, all.shown)
+      assert.equal(0, all.least)
+      assert.equal(all.calls, few.calls)
+      assert.is_true(few.shown <= 6 and few.shown > 0)
+      local kept = 0
+      for i, thread in ipairs(all.threads) do
+        local longer = {}
+        for k = 1, thread.n do
+          if thread.ns[k] >= few.least then
+            longer[#longer + 1] = { thread.start[k], thread.ns[k],
+              all.titles[thread.func[k]], thread.depth[k] }
+          end
+        end
+        local of = few.threads[i]
+        assert.equal(#longer, of.n)
+        for k = 1, of.n do
+          assert.same(longer[k], { of.start[k], of.ns[k],
+            few.titles[of.func[k]], of.depth[k] })
+        end
+        kept = kept + of.n
+      end
+      assert.equal(few.shown, kept)
+    end)
+
+    it("of a killed program ends calls where it ends", function()
+      local dir <close> = command.folder()
+      write(dir:file "t.json", '[\n' ..
+        '{"name":"a \\"q\\"","ph":"B","ts":1.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"B","ts":2.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"E","ts":5.500,"pid":1,"tid":1},\n{"name":"c')
+      local trace = assert(require "cprof.html.traced".read(
+        dir:file "t.json"))
+      assert.same({ 1000, 2000, 4500, 3500, 1, 'a "q"' }, {
+        trace.threads[1].start[1], trace.threads[1].start[2],
+        trace.threads[1].ns[1], trace.threads[1].ns[2], trace.open,
+        trace.titles[1] })
+    end)
+
+    it("tells a file that is none", function()
+      local dir <close> = command.folder()
+      saved(dir, "x.cprof", called)
+      for _, case in ipairs { { "x.cprof", "x.cprof has no calls" },
+        { "gone.json", "cannot read gone.json" } } do
+        local _, err, status = within(dir, "html x.cprof --trace=" .. case[1])
+        assert.equal(2, status)
+        assert.is_truthy(err:find("^cprof html: [^\n]*" .. case[2]) and
+          err:find "^[^\n]+\n$", err)
+      end
+    end)
+  end)
+
   it("tells bad options in one line", function()
     local dir <close> = command.folder()
     local path = saved(dir, "x.cprof", called)

@@ -116,6 +116,7 @@ const pages = {
   game: [...views, "frames"],
   leak: [...views, "frames", "timeline"],
   memory: [...views, "timeline"],
+  trace: [...views, "trace"],
   diff: ["diff", ...views],
   million: ["overview", "functions", "flame"],
 };
@@ -773,6 +774,40 @@ describe("memory", () => {
     // trees of frames know times only, functions know bytes, too
     assert.equal(await page.$(".tabs > .choice"), null);
     assert.ok((await texts("thead th")).includes("alloc"));
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("a trace", () => {
+  it("is zoomed, searched and walked, by coroutine", async () => {
+    await open("trace", "view=trace");
+    const whole = await pixels("canvas.icicle");
+    const box = await (await page.$("canvas.icicle")).boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 45);
+    await drawn();
+    assert.match(await text(".tip"), /after .* took [\d.]+ [mµn]?s/);
+    const seen = await text(".controls .rest > .aside");
+    assert.match(seen, /^0 to .* in all$/);
+    await page.mouse.wheel({ deltaY: -400 });
+    await drawn();
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.notEqual(await text(".controls .rest > .aside"), seen);
+    await choose("button", "Zoom out");
+    await page.focus("canvas.icicle");
+    await press("ArrowDown", "ArrowDown", "ArrowRight");
+    assert.match(await text("#app > p[role=status]"), /took/);
+    await press("Enter");
+    assert.ok((await state()).function);
+    await press("Escape", "Escape");
+    const names = await page.$$eval("select option", (list) =>
+      list.map((e) => [e.value, e.textContent]),
+    );
+    assert.ok(names.length > 1);
+    const other = names.find(([tid]) => tid !== "1")[0];
+    await page.select("select", other);
+    await drawn();
+    assert.equal((await state()).thread, other);
+    assert.notEqual(await pixels("canvas.icicle"), whole);
     assert.deepEqual(faults, []);
   });
 });

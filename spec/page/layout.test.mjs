@@ -20,10 +20,10 @@ const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
 const trees = await from("tree");
-const { bytes, count, percent, short, signed, tail, time } =
+const { bytes, count, instant, percent, short, signed, tail, time } =
   await from("format");
 const { matcher } = await from("search");
-const { falls, nearest, peaks, ticks } = await from("axis");
+const { between, falls, nearest, peaks, ticks } = await from("axis");
 const { beside, coverage, hot, hottest } = await from("lines");
 const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
@@ -278,6 +278,49 @@ describe("a flame graph", () => {
   });
 });
 
+describe("a trace", () => {
+  // root 0..100: a 10..50 (b 20..30, b 35..36), a 60..61, b 70..90
+  const calls = {
+    n: 6,
+    levels: Int32Array.from([0, 0, 0, 1, 2, 1]),
+    func: Int32Array.from([root, a, b, b, a, b]),
+    calls: Float64Array.from([0, 10, 10, 15, 25, 10]),
+    self: Float64Array.from([100, 40, 10, 1, 1, 20]),
+  };
+  const l = trees.timed(trees.fromColumns(calls));
+
+  it("has calls where they are in time, and gaps between them", () => {
+    assert.deepEqual([...l.start], [0, 10, 20, 35, 60, 70]);
+    assert.deepEqual([...l.tree.parent], [-1, 0, 1, 1, 0, 0]);
+    assert.equal(trees.childAt(l, 0, 49), 1);
+    assert.equal(trees.childAt(l, 0, 55), -1);
+    assert.equal(trees.childAt(l, 1, 35.5), 3);
+  });
+
+  it("shows a long call after short ones", () => {
+    const seen = [];
+    const rests = [];
+    trees.visible(
+      l,
+      0,
+      100,
+      5,
+      9,
+      (node) => seen.push(node),
+      (depth, x) => rests.push([depth, x]),
+    );
+    assert.deepEqual(seen.sort(), [0, 1, 2, 5]);
+    assert.deepEqual(rests.sort(), [
+      [1, 60],
+      [2, 35],
+    ]);
+    seen.length = 0;
+    const add = (node) => seen.push(node);
+    trees.visible(l, 55, 95, 0.1, 9, add, () => {});
+    assert.deepEqual(seen.sort(), [0, 4, 5]);
+  });
+});
+
 describe("memory", () => {
   const header = {
     unit: "ns",
@@ -422,6 +465,20 @@ describe("an axis", () => {
       { at: 7, by: 7 },
     ]);
     assert.deepEqual(falls([1, 2, 3], 1), []);
+  });
+
+  it("has round marks between any two times, which can be told apart", () => {
+    const { marks, step } = between(1234567, 1234999, 4);
+    assert.equal(step, 200);
+    assert.deepEqual(marks, [1234600, 1234800]);
+    assert.deepEqual(
+      marks.map((n) => instant(n, step)),
+      ["1.2346 ms", "1.2348 ms"],
+    );
+    assert.equal(instant(0, 5), "0");
+    assert.equal(instant(12, 5), "12 ns");
+    assert.equal(instant(2e9, 1e9), "2 s");
+    assert.deepEqual(between(5, 5, 4).marks, []);
   });
 
   it("keeps the peaks where it has fewer points", () => {

@@ -190,6 +190,22 @@ local after = edited("after", [[
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
 
+-- calls in the order of time, of two coroutines
+local path = folder .. "/trace.lua"
+local file = assert(io.open(path, "w"))
+file:write [[
+  local function leaf(n) local s = 0 for i = 1, n do s = s + i end end
+  local function work(n) for i = 1, n do leaf(i * 10) end end
+  local co = coroutine.wrap(function()
+    for i = 1, 20 do work(i) coroutine.yield() end
+  end)
+  for i = 1, 20 do work(50) co() end]]
+file:close()
+assert(os.execute(("%s lua/cprof/bin/cprof run --quiet -o '%s/trace.cprof' " ..
+  "'--trace=%s/trace.json' '%s' && %s lua/cprof/bin/cprof html -o " ..
+  "'%s/trace.html' '--trace=%s/trace.json' '%s/trace.cprof' 2>&1"):format(
+  arg[-1], folder, folder, path, arg[-1], folder, folder, folder)))
+
 -- two runs of one program, of which one is sampled
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/sampled-diff.html' " ..
   "--diff '%s/called.cprof' '%s/sampled.cprof' 2>&1"):format(arg[-1], folder,

@@ -4,12 +4,23 @@
 export function ticks(most, n, sizes) {
   if (!(most > 0)) return [0];
   const rough = most / n;
-  const unit = sizes ? 1024 ** Math.floor(Math.log2(rough) / 10) : 1;
+  const unit = sizes ? 1024 ** Math.floor(Math.log2(most) / 10) : 1;
   const power = unit * 10 ** Math.floor(Math.log10(rough / unit));
   const step = [1, 2, 5, 10].find((d) => d * power >= rough * 0.999) * power;
   const out = [];
   for (let i = 0; i * step <= most * 1.0001; i++) out.push(i * step);
   return out;
+}
+
+// About `n` round figures between two, and how far apart they are.
+export function between(from, to, n) {
+  if (!(to > from)) return { marks: [], step: 1 };
+  const [, step = to - from] = ticks(to - from, n);
+  const marks = [];
+  for (let i = Math.ceil(from / step); i * step <= to; i++) {
+    marks.push(i * step);
+  }
+  return { marks, step };
 }
 
 // The place in a list, in order, of what is nearest to a figure.

@@ -18,6 +18,7 @@ local sampled = require "cprof.sampled"
 local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.text"
+local traced = require "cprof.html.traced"
 
 local data = {}
 
@@ -212,6 +213,19 @@ local function appended(rows, known)
   end
 end
 
+-- the calls of a trace; its functions that the profile does not know get
+-- rows
+local function trace_of(p, rows, more, trees)
+  if not p.trace then return nil end
+  local at = {}
+  for i, row in ipairs(rows) do at[plain(row.title)] = i - 1 end
+  return traced.of(p.trace, at["(root)"] or 0, function(title)
+    at[title] = at[title] or more { title = title, kind = "Lua", source = "",
+      name = title:gsub(" %\b()$", ""), line = 0, last_line = 0 }
+    return at[title]
+  end, trees)
+end
+
 ---The header and the trees of a page.
 ---@param p cprof.Profile         what is shown: small nodes may be added up
 ---@param whole cprof.Profile     as it was recorded
@@ -236,6 +250,7 @@ function data.of(p, whole, before)
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
+  out.trace = trace_of(whole, rows, more, trees)
   out.before = before and changes.of(before, whole, rows, trees)
   out.functions = columns_of(rows, number)
   out.functions.memory = memory.functions(from, rows)

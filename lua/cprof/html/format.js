@@ -18,6 +18,14 @@ export function time(ns) {
   return Math.round(ns) + " ns";
 }
 
+// A time that can be told from others that are `step` away.
+export function instant(ns, step) {
+  if (ns === 0) return "0";
+  const [size, unit] = units.find(([n]) => Math.abs(ns) >= n) || [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
+  return (ns / size).toFixed(digits) + " " + unit;
+}
+
 const sizes = [
   [2 ** 30, "GB"],
   [2 ** 20, "MB"],

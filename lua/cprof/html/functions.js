@@ -134,6 +134,7 @@ function columnsOf(app, state) {
     out.push({
       key: "per",
       title: "per call",
+      class: "spare",
       hint: "Total divided by calls",
       value: value("per"),
       cell: (row) =>
@@ -149,6 +150,7 @@ function columnsOf(app, state) {
       out.push({
         key,
         title: column,
+        class: key === "bytes" ? undefined : "spare",
         hint: `${hint}, by the function itself`,
         value: value(key),
         cell: (row) => (row[key] > 0 ? text(row[key]) : ""),

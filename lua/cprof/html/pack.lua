@@ -48,6 +48,19 @@ local function column()
   end
 end
 
+---Columns of figures as bytes.
+---@param columns integer[][]
+---@return { n: integer, columns: string[] }
+function pack.columns(columns)
+  local out = { n = #columns[1], columns = {} }
+  for i, figures in ipairs(columns) do
+    local put, get = column()
+    for _, figure in ipairs(figures) do put(figure) end
+    out.columns[i] = get()
+  end
+  return out
+end
+
 -- a function that puts what a node has allocated in the columns after the
 -- fourth; estimates may be below 0
 local function memory(nodes, measures, put)

@@ -15,6 +15,7 @@ import { source } from "./source.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
 import { timeline } from "./timeline.js";
+import { trace } from "./trace.js";
 
 // Those that are `timed` have times, whatever others show in their place.
 const views = [
@@ -42,6 +43,13 @@ const views = [
     title: "Memory",
     make: timeline,
     has: (m) => m.header.heap,
+    timed: true,
+  },
+  {
+    key: "trace",
+    title: "Trace",
+    make: trace,
+    has: (m) => m.header.trace,
     timed: true,
   },
 ];

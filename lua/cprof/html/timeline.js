@@ -4,7 +4,7 @@
 import { falls, nearest, peaks, ticks } from "./axis.js";
 import { palette } from "./colors.js";
 import { bar, fill, h } from "./dom.js";
-import { bytes, count, percent, plural, time } from "./format.js";
+import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
 import { named, placed, Table } from "./table.js";
 
@@ -89,7 +89,7 @@ class Chart {
       c.fillStyle = theme.dim;
       c.fillRect(x, height - bottom, 1, 4);
       c.textAlign = x > this.width - 40 ? "right" : "center";
-      c.fillText(ns === 0 ? "0" : time(ns), x, height - bottom + 7);
+      c.fillText(instant(ns, marks[1]), x, height - bottom + 7);
     }
   }
 

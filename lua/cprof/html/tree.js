@@ -403,6 +403,23 @@ export function childAt(l, node, x) {
   return -1;
 }
 
+// The same of calls that stand in time, from the beginning of each since that
+// of the node before it, and how long it took: in the order of time.
+export function timed(tree) {
+  const { n, parent, calls, self } = tree;
+  const start = new Float64Array(n);
+  const first = new Int32Array(n + 1);
+  for (let i = 1; i < n; i++) {
+    start[i] = start[i - 1] + calls[i];
+    first[parent[i] + 1]++;
+  }
+  for (let i = 0; i < n; i++) first[i + 1] += first[i];
+  const at = first.slice();
+  const child = new Int32Array(Math.max(0, n - 1));
+  for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
+  return { tree, weight: self, first, child, start, timed: true };
+}
+
 // Calls visit(node, depth, x, width) for all nodes that are seen between x0
 // and x1 and are at least `least` wide, and rest(depth, x, width) for the
 // narrower ones that follow each other. Depths are below `until`.
@@ -413,6 +430,7 @@ export function visible(l, x0, x1, least, until, visit, rest) {
     const node = stack.pop();
     visit(node, depth, l.start[node], l.weight[node]);
     if (depth + 1 >= until) continue;
+    let drawn = -Infinity;
     let low = l.first[node];
     const end = l.first[node + 1];
     let high = end;
@@ -426,6 +444,14 @@ export function visible(l, x0, x1, least, until, visit, rest) {
       const next = l.child[c];
       const x = l.start[next];
       if (x >= x1) break;
+      if (l.weight[next] < least && l.timed) {
+        // those that are close together are drawn as one
+        if (x >= drawn) {
+          rest(depth + 1, x, Math.max(l.weight[next], least));
+          drawn = x + least;
+        }
+        continue;
+      }
       if (l.weight[next] < least) {
         // all that follow are no wider
         const last = l.child[end - 1];
