@@ -213,17 +213,32 @@ local function appended(rows, known)
   end
 end
 
--- the calls of a trace; its functions that the profile does not know get
--- rows
+-- The row of a function of a trace, by title. A trace has a function's first
+-- name, the profile its best: so the place counts where only one is there.
+local function finder(rows, more)
+  local by_title, by_place = {}, {}
+  for i, row in ipairs(rows) do
+    local title = plain(row.title)
+    local place = title:match " (%(.+:%d+%))$"
+    by_title[title] = i - 1
+    if place then by_place[place] = not by_place[place] and i - 1 or -1 end
+  end
+  return function(title)
+    local n = by_title[title] or by_place[title:match " (%(.+:%d+%))$"]
+    if not n or n < 0 then
+      n = more { title = title, name = title:gsub(" %b()$", ""), kind = "Lua",
+        source = "", line = 0, last_line = 0 }
+    end
+    by_title[title] = n
+    return n
+  end
+end
+
+-- the calls of a trace; functions that the profile does not know get rows
 local function trace_of(p, rows, more, trees)
   if not p.trace then return nil end
-  local at = {}
-  for i, row in ipairs(rows) do at[plain(row.title)] = i - 1 end
-  return traced.of(p.trace, at["(root)"] or 0, function(title)
-    at[title] = at[title] or more { title = title, kind = "Lua", source = "",
-      name = title:gsub(" %\b()$", ""), line = 0, last_line = 0 }
-    return at[title]
-  end, trees)
+  local find = finder(rows, more)
+  return traced.of(p.trace, find "(root)", find, trees)
 end
 
 ---The header and the trees of a page.
