@@ -265,7 +265,7 @@ describe("a page", function()
 
   it("has what was allocated, by node, function and line", function()
     local kept = {}
-    local function keep(n) for i = 1, n do kept[i] = { i } end end
+    local function keep(n) for i = 1, n do kept[i] = { kept[i] } end end
     local p = helper.record(function()
       for _ = 1, 3 do keep(1000) end
       collectgarbage()
@@ -340,7 +340,7 @@ describe("a page", function()
     local p = helper.record(function()
       for i = 1, 3 do
         local t = {}
-        for k = 1, i * 100 do t[k] = { k } end
+        for k = 1, i * 100 do t[k] = { t[k - 1] } end
         profiler.frame()
       end
     end, { memory = true })

@@ -903,6 +903,33 @@ describe("the page itself", () => {
     assert.equal(await page.$("dialog[open]"), null);
   });
 
+  it("prints dark pages light, charts as well", async () => {
+    const look = async () => [
+      await page.evaluate(() => getComputedStyle(document.body).color),
+      await pixels("canvas"),
+    ];
+    for (const [name, view] of [
+      ["luacheck", "flame"],
+      ["leak", "timeline"],
+      ["game", "frames"],
+    ]) {
+      await open(name, `view=${view}`);
+      const light = await look();
+      await press("t");
+      const dark = await look();
+      assert.notDeepEqual(dark, light);
+      const printed = await page.evaluate(() => {
+        dispatchEvent(new Event("beforeprint"));
+        return getComputedStyle(document.body).color;
+      });
+      assert.deepEqual([printed, await pixels("canvas")], light, view);
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+      await drawn();
+      assert.deepEqual(await look(), dark, view);
+      await press("t");
+    }
+  });
+
   it("prints all lines of a source", async () => {
     await open(
       "luacheck",

@@ -12,7 +12,8 @@ local html = {
   name = "html",
   summary = "Write a profile as a page to look at in a browser.",
   description = "Write a profile as one HTML file, which needs no network: " ..
-    "functions, flame graph, call graph, sources, frames, and what changed.",
+    "functions, flame graph, call graph, sources, frames, memory, and what " ..
+    "changed.",
   example = "cprof html -o page.html run.cprof",
 }
 
@@ -25,8 +26,7 @@ function html.define(parser)
     "profile. (default: none)"):argname
     "BEFORE"
   parser:option("--trace", "The calls of this trace, too, which cprof run " ..
-    "--trace=FILE.json wrote: on an axis of time. (default: none)"):argname
-    "FILE"
+    "--trace=FILE.json wrote: on an axis of time."):argname "FILE"
   parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
     '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
     :format(export.format("html", 1).limit // 1000000)):argname "N"

@@ -159,7 +159,8 @@ local function source_of(p, key, list, allocated)
   local content, note = sources.text(p, key)
   local covered = coverage.of(p, key)
   local out = { place = plain(name.place(key)),
-    lines = figures_of(p, key, list, allocated), active = active_of(list), note = note and utf(note), text = {} }
+    lines = figures_of(p, key, list, allocated), active = active_of(list),
+    note = note and utf(note), text = {} }
   for i, line in ipairs(content) do out.text[i] = utf(line) end
   if covered and covered.expressions then
     out.expressions = expressions_of(covered.expressions, content)

@@ -90,6 +90,8 @@ export class Icicle {
 
   draw() {
     if (this.waiting || !this.layout) return;
+    // what is printed does not wait
+    if (this.app.printing) return this.paint();
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
       this.paint();

@@ -4,7 +4,7 @@
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
 import { choice, fill, h } from "./dom.js";
-import { count, figure, percent, plural } from "./format.js";
+import { bytes, count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
@@ -152,7 +152,8 @@ export class Shell {
     state.start();
     addEventListener("keydown", (event) => this.keydown(event));
     addEventListener("resize", () => this.view?.resize?.());
-    addEventListener("beforeprint", () => this.view?.print?.());
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
     this.update();
   }
 
@@ -175,6 +176,19 @@ export class Shell {
     theme.set(to);
     this.dress(to);
     this.redraw();
+  }
+
+  // Paper is light.
+  print(begins) {
+    const { dataset } = document.documentElement;
+    this.printing = begins;
+    if (begins) {
+      this.worn = dataset.theme;
+      dataset.theme = "light";
+    } else if (this.worn) dataset.theme = this.worn;
+    else delete dataset.theme;
+    this.redraw();
+    if (begins) this.view?.print?.();
   }
 
   redraw() {
@@ -324,6 +338,10 @@ export class Shell {
         `(${this.share(total || scope.total[f.id])} %)`,
     ];
     out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
+    if (!scope.measure && this.model.memory) {
+      const own = this.model.allocated(this.state, "bytes");
+      if (own?.[f.id] > 0) out.push(`${bytes(own[f.id])} allocated by itself`);
+    }
     return out;
   }
 
