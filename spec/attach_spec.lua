@@ -38,7 +38,7 @@ local function beside(dir, starts, lines, code)
     q(dir.path), command.here(), starts, lines))
 end
 
-local auto = "lua5.4 -l cprof.auto x.lua"
+local auto = "$SPEC_LUA -l cprof.auto x.lua"
 local host = os.getenv "CPROF_BUILD" .. "/cprof-host x.lua"
 
 local function profiles(dir)
@@ -195,6 +195,69 @@ describe("a program that listens", function()
     assert.equal("nil\nnil\n", (out:gsub("\t[^\n]*", "")))
   end)
 
+  it("may have several states, in one thread or in several", function()
+    -- other states of the thread run a bit in turn
+    local one = [[
+      local host = require "spec_host"
+      local first, second = host.state(), host.state()
+      local code = "assert(require 'cprof'.listen()) " ..
+        "function work() for i = 1, 1000 do math.abs(i) end end"
+      first:run(code) second:run(code)
+      io.open("ready", "w"):close()
+      local n = 0
+      repeat
+        first:run "work()" second:run "work()"
+        n = n + 1
+        local f = n % 100 == 0 and io.open "stop"
+      until f
+      -- the other one goes on to listen
+      first:close()
+      os.execute "ls cprof-*/*.listen >left"
+      print(second:run "return debug.gethook()")
+      second:close()]]
+    local several = [[
+      local host = require "spec_host"
+      local results = host.threads([=[
+        local function exists(name)
+          local f = io.open(name) if f then f:close() end return f
+        end
+        local ok, why = require "cprof".listen()
+        if not ok then return why end
+        local function work() for i = 1, 1000 do math.abs(i) end end
+        io.open("ready", "w"):close()
+        local n = 0
+        repeat
+          work() n = n + 1
+        until n % 100 == 0 and exists "stop"
+        return "nil"]=], 2)
+      print(results[1]) assert(results[2] == "nil", results[2])]]
+    for _, code in ipairs { one, several } do
+      for _, file in ipairs { "", "file=a-%p.cprof" } do
+        local dir <close> = command.folder()
+        local out, err = beside(dir, ("export CPROF_OPTIONS='%s'; ")
+          :format(file) .. auto:gsub("-l cprof.auto ", ""),
+          "sleep 0.2; kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; " ..
+          "sleep 0.3; cprof attach --exact --seconds 0.2 -o b $pid", code)
+        assert.is_truthy(out:find "\nstatus 0\nnil\n$", out .. err)
+        local files = profiles(dir)
+        assert.equal(2, #files)
+        files[3] = dir:file "b"
+        for _, path in ipairs(files) do
+          local p = assert(profiler.load(path))
+          helper.check(p)
+          assert.is_falsy(p.meta.live)
+          assert.is_nil(p.meta.ended)
+          assert.is_true(helper.named(p, "work").calls > 10)
+        end
+        if code == one then
+          assert.is_truthy(command.read(dir:file "left"):find "%d.listen")
+        end
+        local left = command.shell(("ls %s/cprof-*/"):format(q(dir.path)))
+        assert.is_nil(left:find "%d%.%l", left)
+      end
+    end
+  end)
+
   it("records a child of a fork into a file of its own", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "sleep 0.6", [[
@@ -228,6 +291,9 @@ describe("cprof attach", function()
         "--seconds 0.3 $pid")
       assert.is_truthy(out:find("^cprof: x.lua\n"), out .. err)
       assert.is_truthy(out:find("  work  +x.lua:", 1), out)
+      -- lines, as cprof run has them
+      assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
+        nil, out)
       assert.is_truthy(out:find "\nNext: cprof show work\n", out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(err:find "^recording process %d+ %(x.lua%)\n$", err)
@@ -342,7 +408,7 @@ describe("cprof attach", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cprof attach --seconds 1 " ..
       "-o a.cprof $pid >/dev/null 2>&1 & sleep 0.5; " ..
-      "kill -9 $(pgrep -P $! -n lua5.4 || echo $!); sleep 1; " ..
+      "kill -9 $(pgrep -P $! -n lua || echo $!); sleep 1; " ..
       "cat cprof-*/$pid.answer")
     assert.is_truthy(out:find("state=stopped\n", 1, true), out .. err)
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)

@@ -175,6 +175,9 @@ end
     assert.equal(0, status, err)
     assert.truthy(out:find('print%(sign%(3%), sign%(0%) or "none"%)\n' ..
       " +1 +%^%^%^%^%^%^ never"), out)
+    assert.truthy(out:find("\nbelow a line: how often its parts ran\n", 1,
+      true), out)
+    assert.truthy(out:find " instructions,[^\n]*\n *hits +instr", out)
     out = command.cprof("show", file, "sign")
     assert.truthy(out:find("if n > 0 then return 1\n", 1, true), out)
     local p = assert(profiler.load(file))

@@ -251,6 +251,66 @@ describe("cprof diff", function()
     assert.is_nil((diff(dir, line, line)):find("note:", 1, true))
   end)
 
+  it("compares the times of calls and samples, and no more", function()
+    local dir <close> = command.folder()
+    local function work() for _ = 1, 400 do more() steady() end end
+    local p, q = helper.record(work), helper.record(work, { mode = "sample" })
+    for _, pair in ipairs { { p, q }, { q, p } } do
+      local out, err, status = diff(dir, pair[1], pair[2])
+      assert.equal(0, status, err)
+      assert.is_truthy(out:find("\ncompared: self and total times\n", 1,
+        true), out)
+      assert.is_truthy(out:find "\n *total +now +self +now +change +points ",
+        out)
+      assert.is_truthy(out:find("their calls cannot be compared, their " ..
+        "times can", 1, true), out)
+      assert.is_nil(out:find("times cannot be compared, their calls", 1,
+        true), out)
+      out, err, status = diff(dir, pair[1], pair[2], "--sort=calls")
+      assert.equal("", out)
+      assert.equal(2, status)
+      assert.is_truthy(err:find("--sort calls needs calls of both", 1, true))
+    end
+  end)
+
+  it("marks what samples cannot tell from no change", function()
+    local dir <close> = command.folder()
+    local function one() for _ = 1, 100000 do end end
+    local function other() for _ = 1, 100000 do end end
+    local function record(n)
+      return helper.record(function()
+        local stop = os.clock() + 0.3
+        repeat
+          for _ = 1, n do one() end
+          for _ = 1, 10 do other() end
+        until os.clock() > stop
+      end, { mode = "sample", clock = "cpu" })
+    end
+    local p, q = record(10), record(90)
+    local of = rows((diff(dir, p, q)))
+    assert.is_nil(of.one[8]:find "~", of.one[8])
+    assert.equal("-", of.other[8]:sub(1, 1))
+    -- those that cannot be told from no change come last
+    local marked = false
+    for _, name in ipairs(of) do
+      local unsure = of[name][7]:find "^~" and of[name][8]:find "^~"
+      assert.is_true(not marked or unsure ~= nil or of[name][7] == "0")
+      marked = marked or unsure ~= nil
+    end
+    local out = diff(dir, p, p)
+    assert.is_nil(out:find("~", 1, true), out)
+    out = diff(dir, record(10), p)
+    of = rows(out)
+    for _, name in ipairs { "one", "other" } do
+      local far, off = of[name][8]:match "[%d.]+", of[name][9]:match "[%d.]+"
+      assert.equal(far ~= "0.0" and tonumber(far) <= tonumber(off),
+        of[name][8]:find "^~" ~= nil, out)
+    end
+    -- a function that no sample has met need not be new
+    assert.is_nil(out:find "%snew\n", out)
+    assert.is_nil(out:find "%sgone\n", out)
+  end)
+
   it("does not warn of clocks that measure the same", function()
     local function notes(a, b)
       return #compare.notes({ clock = a }, { clock = b }, "be compared")

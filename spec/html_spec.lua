@@ -339,8 +339,8 @@ describe("a page", function()
   it("has what was allocated in frames", function()
     local p = helper.record(function()
       for i = 1, 3 do
-        local t = {}
-        for k = 1, i * 100 do t[k] = { t[k - 1] } end
+        local t
+        for _ = 1, i * 100 do t = { t } end
         profiler.frame()
       end
     end, { memory = true })

@@ -67,6 +67,37 @@ describe("Ctrl-C under cprof run", function()
     end
   end)
 
+  it("reaches what is sampled", function()
+    for _, code in ipairs { "print(pcall(busy))",
+      "print(pcall(coroutine.wrap(busy)))",
+      "debug.sethook(error, '', 1 << 30) print(pcall(busy)) " ..
+        "assert(debug.gethook() == error)" } do
+      for _, rate in ipairs { 1, 10000 } do
+        local dir <close> = command.folder()
+        local script = dir:file("x.lua", busy .. code .. [[
+          local function after() for i = 1, 1e7 do end end after()]])
+        local out, err, status = interrupted(dir, 1, "run",
+          "--sample=" .. rate, "-o", "x.cprof", script)
+        assert.is_truthy(out:find "^false\t.*interrupted!", out .. err)
+        assert.equal(0, status)
+        local p = assert(profiler.load(dir:file "x.cprof"))
+        helper.check(p)
+        assert.is_nil(p.meta.ended)
+        -- samples go on
+        if rate > 1 then
+          assert.is_true(helper.named(p, "after").self_ns > 0)
+        end
+      end
+    end
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy .. "busy()")
+    local _, err, status = interrupted(dir, 1, "run", "--sample", "-o",
+      "x.cprof", script)
+    assert.equal(1, status)
+    assert.is_truthy(err:find("interrupted!", 1, true), err)
+    assert.is_truthy(err:find("\nNext: cprof show x.cprof busy\n$"), err)
+  end)
+
   it("kills when the program is over", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", busy ..

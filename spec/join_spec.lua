@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local data = require "cprof.html.data"
 
 -- Spins as long in each call; the function `rare` is called with an
 -- argument only, by a path of its own.
@@ -122,6 +123,56 @@ describe("cprof join", function()
     end
   end)
 
+  it("keeps how sure times from samples are", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program:rep(3))
+    local times = record(dir, "t.cprof", "--sample", script)
+    local t = assert(profiler.load(times))
+    assert.is_true(t.samples > 0)
+    for _, mode in ipairs { "--count", "--lines" } do
+      local counts = record(dir, "c.cprof", mode, script)
+      local p = join(dir, counts, times)
+      assert.is_nil(p.samples)
+      assert.equal(t.samples, p.time_samples)
+      assert.equal(t.meta.rate, p.meta.rate)
+      local text = p:report { width = 100 }
+      assert.is_truthy(text:find(("times from %d samples, "):format(
+        t.samples), 1, true), text)
+      -- exact calls, and the intervals that the sampled run has
+      assert.equal(900, sum(p, "leaf", "calls"))
+      local of = t:report { mode = "self" }:match "±%S+%s[^\n]*leaf"
+      local row = p:report { mode = "self" }:match "[^\n]*leaf[^\n]*"
+      assert.is_truthy(row:find(of:match "^%S+", 1, true), row)
+      if mode == "--lines" then
+        text = p:annotate(script, { width = 100 })
+        assert.is_truthy(text:find "hits.*±", text)
+      end
+      local header = select(1, data.of(p, p))
+      assert.equal(t.samples, header.samples.n)
+      assert.is_true(header.samples.joined)
+    end
+  end)
+
+  it("adds up how many samples times of joined profiles are from", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", program)
+    local times = record(dir, "t.cprof", "--sample", script)
+    local counts = record(dir, "c.cprof", script)
+    local p = join(dir, counts, times)
+    local function merged(...)
+      local to = dir:file "sum.cprof"
+      local _, err, status = command.cprof("merge", "-o", to,
+        dir:file "joined.cprof", ...)
+      assert.equal(0, status, err)
+      return assert(profiler.load(to))
+    end
+    local all = merged(dir:file "joined.cprof")
+    assert.equal(2 * p.time_samples, all.time_samples)
+    assert.is_truthy(all.meta.joined)
+    -- what is not from samples has no intervals
+    assert.is_nil(merged(counts).time_samples)
+  end)
+
   it("finds functions after an edit", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)
@@ -132,6 +183,25 @@ describe("cprof join", function()
     assert.equal(200, node(p, "leaf", "a").calls)
     assert.equal(node(assert(profiler.load(times)), "leaf", "a").self_ns,
       node(p, "leaf", "a").self_ns)
+  end)
+
+  it("refuses what is hardly of one program", function()
+    local dir <close> = command.folder()
+    local counts = record(dir, "c.cprof", dir:file("x.lua", program))
+    local times = record(dir, "t.cprof", dir:file("y.lua",
+      "local function f() for i = 1, 1000000 do end end f() f()"))
+    local out, err, status = command.cprof("join", counts, times)
+    assert.equal("", out)
+    assert.equal(2, status)
+    assert.is_truthy(err:find("^cprof join: only [%d.]+ %% of the time of " ..
+      "%S*y%.lua is in functions that %S*x%.lua called in the other run; " ..
+      "%-%-force joins them\n$"), err)
+    out, err, status = command.cprof("join", "--force", counts, times)
+    assert.equal(0, status)
+    assert.is_truthy(err:find("note: these are recordings of two programs: ",
+      1, true), err)
+    assert.is_truthy(err:find("note: only [%d.]+ %% of the time of "), err)
+    assert.is_truthy(out:find("calls are those of a run", 1, true), out)
   end)
 
   it("says what cannot be joined", function()
@@ -226,6 +296,54 @@ describe("cprof run --both", function()
       assert.is_true(tiny.self_ns / tiny.calls < 1000)
       assert.is_true(helper.named(p, "leaf").self_ns > 0.2 * all)
     end)
+
+  it("fails as the program does", function()
+    local dir <close> = command.folder()
+    local to = dir:file "both.cprof"
+    local function both(...)
+      return command.cprof("run", "--both", "-o", to, ...)
+    end
+    for _, words in ipairs {
+      { 1, "cannot open", dir:file "none.lua" },
+      { 1, "bad.lua:1: unexpected symbol near '='",
+        dir:file("bad.lua", "local x = = 1") },
+      { 1, "(command line):1: unexpected symbol near <eof>", "-e", "x(" },
+      { 2, "module 'no.such.module' not found", "-m", "no.such.module" },
+    } do
+      local out, err, status = both(table.unpack(words, 3))
+      assert.equal("", out)
+      assert.equal(words[1], status)
+      assert.is_truthy(err:find(words[2], 1, true), err)
+      assert.is_nil(err:find("recorded nothing", 1, true), err)
+      assert.is_nil(err:find("cannot open[^\n]*\n.", 1), err)
+      assert.is_nil(io.open(to))
+    end
+    -- what it did until then is kept
+    for _, case in ipairs { { 1, "error 'oops'" }, { 1, "error {}" },
+      { 3, "os.exit(3)" }, { 255, "os.exit(255, true)" },
+      { 0, "os.exit(true)" }, { 1, "os.exit(false)" } } do
+      local _, err, status = both(dir:file("x.lua", program .. case[2]))
+      assert.equal(case[1], status, case[2])
+      assert.is_truthy(err:find("times from [%d,]+ sample"), err)
+      local p = assert(profiler.load(to))
+      assert.equal(300, sum(p, "leaf", "calls"))
+      os.remove(to)
+    end
+  end)
+
+  it("does not go on with the second run after a signal", function()
+    local dir <close> = command.folder()
+    local to = dir:file "both.cprof"
+    local out, err, status = command.cprof("run", "--both", "-o", to,
+      dir:file("x.lua", program .. [[
+        io.write "run" io.stdout:flush()
+        os.execute "kill -KILL $PPID"]]))
+    assert.equal("run", out)
+    assert.equal(137, status)
+    assert.is_truthy(err:find("note: the first run was interrupted", 1,
+      true), err)
+    assert.equal(300, sum(assert(profiler.load(to)), "leaf", "calls"))
+  end)
 
   it("runs code, and is what was recorded last", function()
     local out, err, status = command.cprof("run", "--both", "-e",

@@ -185,7 +185,69 @@ describe("mode sample", function()
     end
     near(f.self_ns, sum, f.self_ns * 0.1, "ns")
     assert.is_true(braces > sum / 2)
-    assert.truthy(p:annotate(nil, { expressions = true, width = 100 }))
+    local text = p:annotate(nil, { expressions = true, width = 100 })
+    assert.truthy(text:find("\nbelow a line: the share of the time that " ..
+      "its parts took, in %\n", 1, true), text)
+    assert.falsy(p:annotate(nil, { width = 100 }):find "below a line")
+  end)
+
+  it("charges a function that ends with a tail call", function()
+    if not direct then return end
+    local a, b, c = 1.5, 2.5, 3.5
+    local function finish(x) return x end
+    local function straight(x)
+      local y = x * a + b
+      y = y * c - a y = y / b + c y = y * a - b y = y / c + a y = y * c - a
+      y = y * c - a y = y / b + c y = y * a - b y = y / c + a y = y * c - a
+      y = y * c - a y = y / b + c y = y * a - b y = y / c + a y = y * c - a
+      y = y * c - a y = y / b + c y = y * a - b y = y / c + a y = y * c - a
+      return finish(y)
+    end
+    local function chain(x) return straight(x) end
+    local p = sample(function()
+      plenty(function() for i = 1, 1000 do chain(i) end end)
+    end)
+    local f, g = helper.find(p, straight), helper.find(p, finish)
+    assert.is_true(f.self_samples > 10 * (g and g.self_samples or 0))
+    assert.is_true(f.self_ns > 0.6 * p.program_ns)
+    -- all of its stretch, which the tail call ends
+    local own, least = 0, math.huge
+    for i = f.line, f.last_line do
+      local ns = p.lines[f.source][i].self_ns
+      own = own + ns
+      if i > f.line + 1 and i < f.last_line - 1 then
+        least = math.min(least, ns)
+      end
+    end
+    near(f.self_ns, own, 0.05 * own, "ns of lines")
+    assert.is_true(least > 0.1 * own)
+  end)
+
+  it("survives tail calls of what is collected at once", function()
+    local function round(n)
+      local function new(k)
+        return function(...)
+          local x = { k, ... }
+          if k == 0 then return #x end
+          return new(k - 1)(k, ...)
+        end
+      end
+      new(n % 30)()
+      coroutine.wrap(function(...) return new(n % 7)(...) end)(n)
+      if n % 50 == 0 then
+        collectgarbage(n % 100 == 0 and "generational" or "incremental")
+      end
+    end
+    local n = 0
+    local p = sample(function()
+      during(2 * long, function()
+        n = n + 1
+        round(n)
+      end)
+    end, { rate = 10000 })
+    collectgarbage "incremental"
+    helper.check(p)
+    assert.is_nil(p.meta.ended)
   end)
 
   it("sees coroutines under what has resumed them", function()
@@ -630,7 +692,8 @@ describe("a program that is sampled", function()
       assert.equal("the program ended without stopping it", p.meta.ended)
     end
     local p = assert(profiler.load(path))
-    assert.is_true(shares(p, spin) > 0.3, shares(p, spin) .. " of " .. p.samples)
+    assert.is_true(shares(p, spin) > 0.3,
+      shares(p, spin) .. " of " .. p.samples)
     os.remove(path)
   end)
 

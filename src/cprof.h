@@ -313,10 +313,11 @@ CPROF_API int cprof_attach (lua_State *L1);
 ** next one ends it, and the command "cprof attach" can ask for one. Until
 ** then, this costs nothing: no hook is set. The environment names the
 ** signal in CPROF_SIGNAL (default: USR2; "0": none) and the options of such
-** recordings in CPROF_OPTIONS. Call it once in a process, in the thread
-** that runs the state; signals that come to other threads are passed on to
-** it. Returns a status: the program handles the signal itself, the
-** environment asks for what is not there, or cprof is not open.
+** recordings in CPROF_OPTIONS. Call it once in a state, in the thread that
+** runs it; signals that come to other threads are passed on to it. Several
+** states may listen, and record into files of their own. Returns a status:
+** the program handles the signal itself, the environment asks for what is
+** not there, or cprof is not open.
 */
 CPROF_API int cprof_listen (lua_State *L);
 

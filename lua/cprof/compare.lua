@@ -1,6 +1,8 @@
 -- What profiles that were recorded in different ways have in common, and
 -- what not.
 
+local format = require "cprof.format"
+
 local compare = {}
 
 local function field(name, default)
@@ -22,6 +24,10 @@ local with <const> = "one was recorded with %s %s, the other with %s"
 local calls <const> = "their calls can"
 local callers <const> = "what one leaves out is in its callers there"
 
+local function sampled(meta) return meta.mode == "sample" end
+
+local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
+
 ---@class cprof.Way           one in which profiles may differ
 ---@field name string
 ---@field get fun(meta: cprof.Meta): string
@@ -29,10 +35,20 @@ local callers <const> = "what one leaves out is in its callers there"
 ---@field rest string?        what to know of the others
 ---@field form string?        instead of `with`, without the name
 ---@field option boolean?     is it one that counts depend on?
+---@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  does it matter?
 
 ---@type cprof.Way[]
 local ways = {
-  { name = "mode", get = field "mode", what = "times", rest = calls },
+  { name = "mode", get = field "mode", what = "times", rest = calls,
+    when = function(a, b) return not one_is_sampled(a, b) end },
+  { name = "mode", get = field "mode", what = "calls",
+    rest = "their times can", when = one_is_sampled },
+  { name = "times", what = "times of short functions",
+    rest = "those of others can",
+    form = "times of one are from %s, those of the other from %s",
+    get = function(meta)
+      return (sampled(meta) or meta.samples) and "samples" or "measured calls"
+    end },
   { name = "clock", get = field "clock", what = "times", rest = calls },
   { name = "overhead", what = "times", rest = calls,
     get = function(meta)
@@ -55,6 +71,7 @@ local ways = {
 }
 
 local function differ(way, a, b)
+  if way.when and not way.when(a, b) then return false end
   if way.name == "clock" then return compare.clock(a) ~= compare.clock(b) end
   -- a way of recording of its own
   if way.name == "overhead" and a.mode ~= b.mode then return false end
@@ -79,6 +96,23 @@ function compare.notes(a, b, cannot, skip)
     end
   end
   return out
+end
+
+-- the program, without its arguments
+local function program(meta)
+  return (meta.program or "(embedded)"):match "^%S*"
+end
+
+---A line that says that the programs are not the same one, wherever they
+---lie; nil: they are.
+---@param a cprof.Meta
+---@param b cprof.Meta
+---@return string?
+function compare.programs(a, b)
+  local old, new = program(a), program(b)
+  if old:match "[^/]*$" == new:match "[^/]*$" then return nil end
+  return ("these are recordings of two programs: %s and %s"):format(
+    format.plain(old), format.plain(new))
 end
 
 ---Why the counts of a profile are not exact; nil: they are.

@@ -2,6 +2,7 @@
 
 local compare = require "cprof.compare"
 local core = require "cprof.core"
+local format = require "cprof.format"
 local joined = require "cprof.joined"
 local lines = require "cprof.lines"
 local profile = require "cprof.profile"
@@ -23,10 +24,10 @@ end
 -- what is known of the times is the second one's
 local from_times = { "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
-  "clock_backwards", "clock_backwards_ns", "started_at" }
-local from_counts = { "pid", "program", "lua_version", "cprof_version",
-  "events", "unmatched", "truncated", "folded", "fold_at", "hook_lost",
-  "ended", "options" }
+  "clock_backwards", "clock_backwards_ns", "started_at", "rate" }
+local from_counts = { "pid", "program", "lua_version", "lua_release",
+  "cprof_version", "events", "unmatched", "truncated", "folded", "fold_at",
+  "hook_lost", "ended", "options" }
 
 -- a share as it is told: never 0 or 100 % when it is not
 local function percent(n, whole)
@@ -46,7 +47,7 @@ local function found(counts, times, node, moved, none)
 end
 
 local function meta_of(counts, times, told)
-  local out = { joined = told }
+  local out = { joined = told, samples = times.time_samples }
   for _, key in ipairs(from_times) do out[key] = times.meta[key] end
   for _, key in ipairs(from_counts) do out[key] = counts.meta[key] end
   out.mode = lines.recorded(counts) and lines.recorded(times) and "line" or
@@ -59,9 +60,25 @@ end
 ---@param times cprof.Profile
 ---@return string[]
 function join.notes(counts, times)
-  return compare.notes(counts.meta, times.meta, "be joined", function(way)
-    return not way.option
-  end)
+  local list = compare.notes(counts.meta, times.meta, "be joined",
+    function(way) return not way.option end)
+  list[#list + 1] = compare.programs(counts.meta, times.meta)
+  return list
+end
+
+-- the share of the time, below which the programs are taken for two
+local least <const> = 0.5
+
+-- why they hardly are of one program
+local function strangers(counts, times, found_ns, none)
+  local whole = found_ns + none
+  if whole == 0 or found_ns >= least * whole then return nil end
+  local function program(p)
+    return format.plain(p.meta.program or "(embedded)")
+  end
+  return ("only %s %% of the time of %s is in functions that %s called in " ..
+    "the other run"):format(percent(found_ns, whole), program(times),
+    program(counts))
 end
 
 -- why they cannot be joined
@@ -77,7 +94,8 @@ end
 ---message where there can be none.
 ---@param counts cprof.Profile
 ---@param times cprof.Profile
----@return cprof.Profile?, string?
+---@return cprof.Profile?
+---@return string?  why there is none, or why it should be doubted
 function join.profiles(counts, times)
   local why = differ(counts, times)
   if why then return nil, why end
@@ -88,9 +106,11 @@ function join.profiles(counts, times)
     counted_shift, times.nodes, timed, timed_shift)
   local meta = meta_of(counts, times, found(counts, times, node, moved,
     none))
+  local of_lines = meta.mode == "line" and lines_of(counts, times,
+    { counted, timed }, { counted_shift, timed_shift }) or {}
   return profile.new(function(f) return f.name, f.title end, nodes,
-    all.functions, meta, meta.mode == "line" and lines_of(counts, times,
-    { counted, timed }, { counted_shift, timed_shift }) or {}, all.sources)
+    all.functions, meta, of_lines, all.sources),
+    strangers(counts, times, node + moved, none)
 end
 
 return join

@@ -20,9 +20,13 @@ local state ---@type table?
 
 -- where it goes when nobody says so
 local function default_file()
-  state.number = state.number + 1
-  return filename.expand(filename.absolute(state.options.file or
-    "cprof-%p-%t-%n.cprof", state.here), state.number)
+  local states, number = core.listen_number()
+  local file = state.options.file or "cprof-%p-%t-%n.cprof"
+  -- each state has a file of its own
+  if states > 1 and not string.find(file, "%%n") then
+    file = string.gsub(file, "(%.?[^./]*)$", "-%%n%1", 1)
+  end
+  return filename.expand(filename.absolute(file, state.here), number)
 end
 
 local function tell(fields)
@@ -40,6 +44,10 @@ local function take_request()
   local pid = core.process()
   local request = rendezvous.read(state.folder, pid, "request")
   if not request then return nil end
+  local now = state.recording
+  if request.action == "stop" and not (now and now.id == request.id) then
+    return nil  -- another state's
+  end
   rendezvous.remove(state.folder, pid, "request")
   local from = math.tointeger(request.from)
   return from and core.owner(from) == "self" and request or nil
@@ -78,11 +86,11 @@ local function start(options, file, request)
   state.recording = { file = file, id = request and request.id }
   core.alarm(request and tonumber(request.seconds))
   tell { state = "recording", file = file, id = state.recording.id }
+  core.reset()  -- of what led here
 end
 
 local function serve(request)
-  if request.action == "stop" then
-    if state.recording and state.recording.id == request.id then stop() end
+  if request.action == "stop" then stop()
   elseif state.recording then
     refuse("already recording into " .. state.recording.file, request)
   elseif core.state() ~= "stopped" then
@@ -127,7 +135,11 @@ local function finish()
   if not mine or core.process() ~= mine.pid then return end
   local now = mine.recording
   if now then core.close() end
-  rendezvous.clear(mine.folder, mine.pid)
+  if core.unlisten() > 0 then
+    if mine.held then core.keep_held(mine.held) end  -- for the others
+  else
+    rendezvous.clear(mine.folder, mine.pid)
+  end
   if now and now.id then
     rendezvous.write(mine.folder, mine.pid, "answer",
       { state = "stopped", file = now.file, id = now.id, at = time() })
@@ -157,17 +169,22 @@ function listen.begin(signal, options)
   end
   if state then return nil, "this Lua state listens already" end
   local pid = core.process()
-  local held, listener, why
-  held, why = rendezvous.hold(folder, pid, { script = script(),
-    signal = number })
-  if not held then return nil, why end
-  listener, why = core.listen(number, act)
+  local listener, states = core.listen(number, act)
   if not listener then
-    rendezvous.remove(folder, pid, "listen")
     return nil, ("SIG%s: %s; name another one in CPROF_SIGNAL"):format(
-      signal:gsub("^SIG", ""), why)
+      signal:gsub("^SIG", ""), states)
   end
-  state = { options = options, folder = folder, pid = pid, number = 0,
+  local held, why
+  -- the lock is the process's: opening the file once more would lose it
+  if states == 1 then
+    held, why = rendezvous.hold(folder, pid, { script = script(),
+      signal = number })
+    if not held then
+      core.unlisten()
+      return nil, why
+    end
+  end
+  state = { options = options, folder = folder, pid = pid,
     here = core.cwd(), listener = listener, held = held }
   local last = setmetatable({}, { __gc = finish })
   debug.getregistry()[last] = last

@@ -42,6 +42,17 @@ local function uncompensated(profiles, all)
   return ("%s, in %d of %d runs"):format(why, count, all)
 end
 
+-- samples that all times are from, and that calls are of other runs
+local function joined_of(profiles)
+  local samples, any = 0, nil
+  for _, p in ipairs(profiles) do
+    samples = samples and p.meta.samples and samples + p.meta.samples
+    any = any or p.meta.joined
+  end
+  return samples or nil, any and #profiles > 1 and
+    "calls are those of other runs than times" or any
+end
+
 -- those that all have, and what is not the same
 local function options_of(profiles)
   local out, seen = {}, {}
@@ -66,7 +77,7 @@ local function meta_of(profiles)
     fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
     "live_interval", "memory_interval", "program",
-    "lua_version", "cprof_version" } do
+    "lua_version", "lua_release", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do
@@ -89,6 +100,7 @@ local function meta_of(profiles)
   end
   out.uncompensated = uncompensated(profiles, out.runs)
   out.options = options_of(profiles)
+  out.samples, out.joined = joined_of(profiles)
   if #profiles == 1 then out.costs_ns = first.costs_ns end
   return out
 end
@@ -142,6 +154,9 @@ local function newest_first(profiles)
   return out
 end
 
+-- Does it know single instructions?
+local function counted(p) return p.meta.mode == "count" or p.samples end
+
 -- why they cannot be added up
 local function differ(profiles)
   local first = profiles[1].meta
@@ -149,6 +164,9 @@ local function differ(profiles)
     if p.meta.mode ~= first.mode then
       return ("mode %s and mode %s cannot be added up"):format(first.mode,
         p.meta.mode)
+    elseif counted(p) and p.meta.lua_version ~= first.lua_version then
+      return ("instructions of %s and of %s cannot be added up"):format(
+        first.lua_version, p.meta.lua_version)
     elseif p.meta.memory ~= first.memory then
       return "profiles with and without allocations cannot be added up"
     elseif compare.clock(p.meta) ~= compare.clock(first) then

@@ -6,6 +6,9 @@ local sampled = require "cprof.sampled"
 
 local page = {}
 
+local at_most <const> = "< at most: most of what was measured there is " ..
+  "profiler overhead"
+
 ---@class cprof.Page
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
@@ -14,7 +17,7 @@ local page = {}
 ---@field counts boolean   are there instructions in the place of times?
 ---@field samples integer?  that shares are known from
 ---@field private out string[]
----@field private bounded boolean  was a bound shown that is not explained?
+---@field private notes string[]  what is to be explained of what was shown
 local Page = {}
 Page.__index = Page
 
@@ -26,7 +29,7 @@ function page.new(o)
   local md = o.format == "markdown"
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, unit = o.unit or "ns", out = {}, bounded = false,
+    markdown = md, unit = o.unit or "ns", out = {}, notes = {},
     counts = o.unit == "instructions", samples = o.samples,
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
@@ -134,7 +137,8 @@ end
 ---@return integer?
 function page.samples(p)
   local measure = p.meta.measure
-  return (not measure or measure == "bytes") and p.samples or nil
+  if not measure then return p.time_samples end
+  return measure == "bytes" and p.samples or nil
 end
 
 ---A time, or what is in its place, as it is printed; see bound.
@@ -145,8 +149,16 @@ function Page:time(most, bounded)
   if self.counts or self.unit == "count" then return format.count(most) end
   if self.unit == "bytes" then return format.bytes(most) end
   if not bounded then return format.time(most) end
-  self.bounded = true
+  self:footnote(at_most)
   return "<" .. format.time(most)
+end
+
+---The same in a sentence, with its unit.
+---@param most integer
+---@param bounded boolean
+---@return string
+function Page:told(most, bounded)
+  return self:time(most, bounded) .. (self.counts and " instructions" or "")
 end
 
 ---A share as it is printed.
@@ -164,11 +176,20 @@ function Page:share(most, bounded, whole)
   return "<" .. (percent == "0.0" and "0.1" or percent)
 end
 
----Explains the bounds that were shown.
+---What `explain` is to say, once.
+---@param note string
+function Page:footnote(note)
+  for _, known in ipairs(self.notes) do
+    if known == note then return end
+  end
+  table.insert(self.notes, note)
+end
+
+---Explains what was shown, as far as that is needed.
 function Page:explain()
-  if not self.bounded then return end
-  self.bounded = false
-  self:rest "< at most: most of what was measured there is profiler overhead"
+  local notes = self.notes
+  self.notes = {}
+  for _, note in ipairs(notes) do self:rest(note) end
 end
 
 ---@return string

@@ -11,6 +11,7 @@ local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
+local plain = require "cprof.format".plain
 local report = require "cprof.report"
 local sampled = require "cprof.sampled"
 local text = require "cprof.text"
@@ -21,6 +22,7 @@ local text = require "cprof.text"
 ---    "instructions": then there are no times, here and elsewhere
 ---@field instructions? integer  mode "count": that were counted
 ---@field rate integer?         mode "sample": samples a second, as asked
+---@field samples integer?      of a joined profile: that its times are from
 ---@field internals "direct"|"public"  were Lua's own structures read, or
 ---                            only its public functions asked?
 ---@field wall_ns integer      from start to stop, with pauses
@@ -57,7 +59,8 @@ local text = require "cprof.text"
 ---@field options table<string, string>?  of `start`, that shaped it and
 ---    had not their defaults
 ---@field unmatched_patterns string?  a line for each that matched nothing
----@field lua_version string
+---@field lua_version string   "Lua 5.4"
+---@field lua_release string?  "5.4.4"
 ---@field cprof_version string
 
 ---@class cprof.Function
@@ -143,6 +146,8 @@ local text = require "cprof.text"
 ---@field program_ns integer  time without overhead and pauses: 100 %; in
 ---    mode "count": instructions
 ---@field samples? integer     mode "sample": in all
+---@field time_samples? integer  that its times are from: `samples`, or those
+---    of the second profile of a join
 ---@field counted integer[]    by lines.each: what was counted
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
@@ -219,11 +224,13 @@ end
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
   local counting, samples = meta.mode == "count", nil
+  meta.rate = math.tointeger(tonumber(meta.rate))
+  meta.samples = math.tointeger(tonumber(meta.samples))
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
-    meta.rate = math.tointeger(tonumber(meta.rate))
-    counted = sampled.lines(raw, meta.internals == "direct")
+    counted = sampled.lines(raw, meta.internals == "direct",
+      meta.lua_version)
   elseif counting then
     core.counting(nodes)
     without_times(meta, nodes)
@@ -245,7 +252,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead,
-              program_ns = core.program(nodes), samples = samples }
+              program_ns = core.program(nodes), samples = samples,
+              time_samples = samples or meta.samples }
   lines.attach(p, counted, sources)
   if counting or samples then coverage.attach(p) end
   local marks = {}
@@ -290,8 +298,9 @@ local option <const> = "option."
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "rate", "unmatched_patterns", "joined" } do
+  for _, key in ipairs { "program", "lua_version", "lua_release",
+    "cprof_version", "runs", "rate", "samples", "unmatched_patterns",
+    "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
@@ -346,12 +355,24 @@ local function derived(raw, found, sources)
   end)
 end
 
+-- why the instructions in a file cannot be told
+local function unknown(meta)
+  local version = meta.lua_version
+  if version and (meta.mode == "count" or meta.mode == "sample") and
+     not instructions.of(version) then
+    return ("it has instructions of %s, which this cprof does not know")
+      :format(plain(version))
+  end
+end
+
 ---The profile that a file holds.
 ---@param path string
 ---@return cprof.Profile?, string?
 function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
+  local why = unknown(meta)
+  if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
   for _, f in ipairs(raw) do
     if not names[f.key] then unnamed[#unnamed + 1] = f end

@@ -52,7 +52,7 @@ local parts = {
 }
 
 -- so many turns of each that a part takes about as long as it is to
-local function fit(part, seconds)
+local function fit(part, aim)
   local n = 100
   part[1](n)
   while true do
@@ -60,7 +60,7 @@ local function fit(part, seconds)
     part[1](n)
     local took = clock() - before
     if took > 2e-3 then
-      return math.max(1, math.floor(n * seconds / took))
+      return math.max(1, math.floor(n * aim / took))
     end
     n = n * 2
   end
@@ -126,7 +126,8 @@ local weights = { 3, 1, 1, 1, 1, 0.5, 0.5 }
 -- What a server does: about a millisecond of work, and 20 of waiting in C.
 -- The time that the work took: as sampled, and in truth.
 local function short_work()
-  local pipe <close> = assert(io.popen "while sleep 0.02 && echo 2>/dev/null; do :; done")
+  local pipe <close> =
+    assert(io.popen "while sleep 0.02 && echo 2>/dev/null; do :; done")
   local fib_of <const> = 23  -- about a millisecond
   local took = 0
   profiler.start { mode = "sample", rate = 1000 }

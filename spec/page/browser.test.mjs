@@ -611,6 +611,7 @@ describe("samples", () => {
     await open("joined", "view=functions");
     const heads = await texts("thead th");
     assert.ok(heads.includes("calls") && heads.includes("per call"));
+    assert.match((await texts("tbody .percent")).join(), /\d ±\d/);
     await open("joined");
     const said = (await texts(".notes li")).join();
     assert.match(said, /calls are those of a run in mode call/);

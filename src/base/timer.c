@@ -144,7 +144,7 @@ static int timer_install (void) {
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
   a.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigemptyset(&a.sa_mask);
+  sigfillset(&a.sa_mask);  /* other handlers may set hooks, too */
   if (timer_users > 0 && sig == timer_signal) return sig;
   if (sigaction(sig, &a, &before) != 0) return 0;
   /* ours is left there where another thread has ended the last timer */

@@ -51,6 +51,8 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
+#define INTERNALS_TAILCALL	69	/* the opcode, in ... */
+#define INTERNALS_OPCODE	0x7F	/* ... these bits */
 
 /*
 ** Eight bytes of a CallInfo, of which some bit tells a C function; which
@@ -184,6 +186,18 @@ static inline lua_State *internals_thread (CallAddress ci) {
 }
 
 /*
+** Takes a Lua function, by its closure, for that of 'ci', which runs another
+** one. Gives that, to be set in the same way.
+*/
+static inline const void *internals_exchange (CallAddress ci,
+                                              const void *closure) {
+  void *slot = (void *)(uintptr_t)internals_load(ci, INTERNALS_CI_FUNC);
+  const void *was = internals_load(slot, 0);
+  memcpy(slot, &closure, sizeof closure);
+  return was;
+}
+
+/*
 ** Where the collector of L's state counts the bytes that it is behind by;
 ** beyond 0, it makes a step. NULL: it is not where it is looked for.
 */
@@ -211,13 +225,15 @@ static inline uint64_t internals_lines (const void *proto) {
   return lines;
 }
 
-/*
-** In a hook, how many instructions of 'code', which a Lua function runs,
-** lie before the next one.
-*/
+/* How many instructions of 'code' lie before 'pc'. */
+static inline size_t internals_between (const void *code, const void *pc) {
+  return (size_t)(cast(const char *, pc) - cast(const char *, code)) /
+         INTERNALS_INSTRUCTION;
+}
+
+/* The same, in a hook, before the next one that a Lua function runs. */
 static inline size_t internals_behind (CallAddress ci, const void *code) {
-  const char *pc = cast(const char *, internals_load(ci, INTERNALS_CI_PC));
-  return (size_t)(pc - cast(const char *, code)) / INTERNALS_INSTRUCTION;
+  return internals_between(code, internals_load(ci, INTERNALS_CI_PC));
 }
 
 /* In a hook, the index of the instruction that a Lua function is at. */

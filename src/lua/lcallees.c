@@ -59,7 +59,8 @@ typedef struct SortedCallee {
 
 /* by total time; of the same time, the one that was met first */
 static int callees_order (const void *a, const void *b) {
-  const SortedCallee *x = cast(const SortedCallee *, a), *y = cast(const SortedCallee *, b);
+  const SortedCallee *x = cast(const SortedCallee *, a);
+  const SortedCallee *y = cast(const SortedCallee *, b);
   if (x->total != y->total) return x->total < y->total ? 1 : -1;
   return x->id < y->id ? -1 : x->id > y->id;
 }

@@ -37,12 +37,13 @@ typedef struct ListenHook {
 
 #define LISTEN_HOOKS	8
 
+#define LISTEN_STATES	32	/* of a process that listen at once */
+
 /* by what it was asked; bits */
 #define LISTEN_SIGNAL	1
 #define LISTEN_ALARM	2
 #define LISTEN_REQUEST	4	/* the command has left one */
 
-/* A signal concerns the process, so there is one for all states. */
 typedef struct Listener {
   lua_State *volatile main;	/* NULL: nobody listens */
   pthread_t thread;		/* the one that runs the state */
@@ -52,9 +53,41 @@ typedef struct Listener {
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
   int oldest;	/* of these; a coroutine may never have its event */
+  int timer;	/* the kernel's number of the alarm's; -1: there is none */
+  long timed;	/* the process that has it; a child of a fork has none */
 } Listener;
 
-static Listener listener;
+/* A signal concerns the process: its handler finds all states here. */
+static Listener listeners[LISTEN_STATES];
+static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
+
+
+/* The one of the state whose main thread this is; NULL: it does not listen. */
+static Listener *listen_main (const lua_State *main) {
+  Listener *l = listeners, *end = listeners + LISTEN_STATES;
+  while (l < end && l->main != main) l++;
+  return l < end ? l : NULL;
+}
+
+
+/* The one of L's state; there is a slot free on the stack. */
+static Listener *listen_of (lua_State *L) {
+  const lua_State *main;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  return listen_main(main);
+}
+
+
+/* How many listen, or, with a signal, listen to that. */
+static int listen_count (int number) {
+  int i, n = 0;
+  for (i = 0; i < LISTEN_STATES; i++)
+    n += listeners[i].main != NULL &&
+         (number == 0 || listeners[i].number == number);
+  return n;
+}
 
 
 /* {======================================================
@@ -64,10 +97,10 @@ static Listener listener;
 static void listen_event (lua_State *L, lua_Debug *ar);
 
 
-static ListenHook *listen_slot (const lua_State *L) {
+static ListenHook *listen_slot (Listener *l, const lua_State *L) {
   int i;
   for (i = 0; i < LISTEN_HOOKS; i++)
-    if (listener.hooks[i].L == L) return &listener.hooks[i];
+    if (l->hooks[i].L == L) return &l->hooks[i];
   return NULL;
 }
 
@@ -85,8 +118,8 @@ static void listen_inherited (lua_State *L) {
 ** recorder's is there meanwhile, ours is what it took for the program's.
 ** Returns the program's, with none in it where that is not known.
 */
-static ListenHook listen_takeoff (lua_State *L) {
-  ListenHook none = ZEROS, *slot = listen_slot(L);
+static ListenHook listen_takeoff (Listener *l, lua_State *L) {
+  ListenHook none = ZEROS, *slot = l != NULL ? listen_slot(l, L) : NULL;
   ListenHook was = slot != NULL ? *slot : none;
   if (slot != NULL) slot->L = NULL;
   if (lua_gethook(L) != listen_event) {
@@ -95,8 +128,8 @@ static ListenHook listen_takeoff (lua_State *L) {
   }
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
-    if (was.mask & LUA_MASKCOUNT && listener.running.at != NULL)
-      internals_setcount(L, listener.running.at, was.left);
+    if (was.mask & LUA_MASKCOUNT && l->running.at != NULL)
+      internals_setcount(L, l->running.at, was.left);
   }
   else if (!attach_back(recorder_get(L), L)) listen_inherited(L);
   return was;
@@ -129,15 +162,15 @@ static void listen_tell (lua_State *L, const char *what) {
 ** the function is not recorded, and is called once.
 */
 static void listen_event (lua_State *L, lua_Debug *ar) {
-  lua_State *main = listener.main;
+  Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
-  ListenHook was = listen_takeoff(L);
+  ListenHook was = listen_takeoff(l, L);
   if (alone) attach_pass(L, ar);
   else listen_pass(&was, L, ar);  /* the recorder has had it */
-  asked = listener.asked;
-  if (asked == 0 || main == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
-  listener.asked = 0;
-  if (lua_gethook(main) == listen_event) listen_takeoff(main);
+  asked = l != NULL ? l->asked : 0;
+  if (asked == 0 || !lua_checkstack(L, LUA_MINSTACK)) return;
+  l->asked = 0;
+  if (lua_gethook(l->main) == listen_event) listen_takeoff(l, l->main);
   if (asked & LISTEN_ALARM) listen_tell(L, "alarm");
   if (asked & LISTEN_REQUEST) listen_tell(L, "request");
   if (asked & LISTEN_SIGNAL) listen_tell(L, "signal");
@@ -150,8 +183,9 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
 ** The signal's handler
 **
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
-** touches 'listener', which is written elsewhere only while the handler is
-** not installed or by the hook, which runs in the same thread; hot_current,
+** touches 'listeners', each of which is written elsewhere only while it has
+** no state, or by the hook of that, which runs in the same thread; of those
+** of other threads it only sets 'asked'; hot_current,
 ** a thread-local pointer to a struct that outlives its use here; what
 ** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
 ** which Lua allows in a handler, for coroutines that are not collected.
@@ -161,38 +195,37 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
 ** The coroutine that runs, as far as is known. What a host has resumed
 ** itself is known while it is recorded, and may have been collected since.
 */
-static lua_State *listen_running (const Recorder *r) {
-  if (r != NULL && r->hot->L != NULL &&
-      running_is(&listener.running, r->hot->L))
+static lua_State *listen_running (const Listener *l, const Recorder *r) {
+  if (r != NULL && r->hot->L != NULL && running_is(&l->running, r->hot->L))
     return r->hot->L;
-  return running_find(&listener.running);
+  return running_find(&l->running);
 }
 
 
 /* Keeps a hook of the program's; the oldest one makes room. */
-static void listen_keep (lua_State *L, lua_Hook hook) {
-  ListenHook *slot = listen_slot(L);
+static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
+  ListenHook *slot = listen_slot(l, L);
   if (hook == NULL || attach_is(L)) {
     if (slot != NULL) slot->L = NULL;
     return;
   }
-  if (slot == NULL) slot = listen_slot(NULL);
+  if (slot == NULL) slot = listen_slot(l, NULL);
   if (slot == NULL) {
-    slot = &listener.hooks[listener.oldest];
-    listener.oldest = (listener.oldest + 1) % LISTEN_HOOKS;
+    slot = &l->hooks[l->oldest];
+    l->oldest = (l->oldest + 1) % LISTEN_HOOKS;
   }
   slot->hook = hook;
   slot->mask = lua_gethookmask(L);
   slot->count = lua_gethookcount(L);
-  if (listener.running.at != NULL)
-    slot->left = internals_count(L, listener.running.at);
+  if (l->running.at != NULL)
+    slot->left = internals_count(L, l->running.at);
   slot->L = L;
 }
 
 
-static void listen_set (Recorder *r, lua_State *L) {
+static void listen_set (Listener *l, Recorder *r, lua_State *L) {
   sample_hold(r, L);
-  if (lua_gethook(L) != listen_event) listen_keep(L, lua_gethook(L));
+  if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
   sample_release(r);
@@ -207,28 +240,44 @@ static Recorder *listen_recorder (const lua_State *main) {
 
 
 /* Is this another thread than the one that runs the state? */
-static int listen_elsewhere (void) {
-  return listener.process == platform_process() &&
-         !pthread_equal(pthread_self(), listener.thread);
+static int listen_elsewhere (const Listener *l) {
+  return l->process == platform_process() &&
+         !pthread_equal(pthread_self(), l->thread);
+}
+
+
+static void listen_arm (Listener *l, lua_State *main) {
+  Recorder *r = listen_recorder(main);
+  lua_State *running = listen_running(l, r);
+  listen_set(l, r, running);
+  if (running != main) listen_set(l, r, main);
+}
+
+
+/* What a signal asks of a state; 0: nothing, or it was passed on. */
+static int listen_asks (const Listener *l, const siginfo_t *info) {
+  switch (info->si_code) {
+    case SI_TIMER: return info->si_value.sival_ptr == l ? LISTEN_ALARM : 0;
+    case SI_QUEUE: return LISTEN_REQUEST;
+    case SI_USER: return LISTEN_SIGNAL;
+    default: return 0;
+  }
 }
 
 
 static void listen_handle (int number, siginfo_t *info, void *context) {
-  int error = errno;
-  lua_State *main = listener.main, *running;
-  Recorder *r;
+  int error = errno, i;
   (void)context;
-  if (main == NULL) return;
-  if (info->si_code == SI_TIMER) listener.asked |= LISTEN_ALARM;
-  else if (info->si_code == SI_QUEUE) listener.asked |= LISTEN_REQUEST;
-  else if (info->si_code == SI_USER) listener.asked |= LISTEN_SIGNAL;
-  /* else it was passed on, see below */
-  if (listen_elsewhere()) pthread_kill(listener.thread, number);
-  else {
-    r = listen_recorder(main);
-    running = listen_running(r);
-    listen_set(r, running);
-    if (running != main) listen_set(r, main);
+  for (i = 0; i < LISTEN_STATES; i++) {
+    Listener *l = &listeners[i];
+    lua_State *main = l->main;
+    int asks = listen_asks(l, info);
+    if (main == NULL || l->number != number) continue;
+    l->asked |= asks;
+    if (!listen_elsewhere(l)) {
+      if (l->asked != 0) listen_arm(l, main);
+    }
+    else if (asks != 0) pthread_kill(l->thread, number);
   }
   errno = error;
 }
@@ -243,43 +292,43 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 
 #if defined(__linux__)
 
-/* the kernel's number of it: calls of the kernel need no library */
-static int alarm_timer = -1;
-static long alarm_process;	/* a child of a fork has no timer */
+/* calls of the kernel need no library */
 
-static void alarm_clear (void) {
-  if (alarm_timer >= 0 && alarm_process == platform_process())
-    syscall(SYS_timer_delete, alarm_timer);
-  alarm_timer = -1;
+static void alarm_clear (Listener *l) {
+  if (l->timer >= 0 && l->timed == platform_process())
+    syscall(SYS_timer_delete, l->timer);
+  l->timer = -1;
 }
 
 
-static int alarm_set (int number, double seconds) {
+static int alarm_set (Listener *l, double seconds) {
   struct sigevent event;
   struct itimerspec at;
   memset(&event, 0, sizeof event);
   memset(&at, 0, sizeof at);
-  alarm_process = platform_process();
+  l->timed = platform_process();
   event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = number;
+  event.sigev_signo = l->number;
+  event.sigev_value.sival_ptr = l;
   at.it_value.tv_sec = (time_t)seconds;
   at.it_value.tv_nsec = 1 + (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (at.it_value.tv_nsec > 999999999) at.it_value.tv_nsec = 999999999;
-  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &alarm_timer) != 0) {
-    alarm_timer = -1;
+  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &l->timer) != 0) {
+    l->timer = -1;
     return 0;
   }
-  return syscall(SYS_timer_settime, alarm_timer, 0, &at, NULL) == 0;
+  return syscall(SYS_timer_settime, l->timer, 0, &at, NULL) == 0;
 }
 
 #else
 
-static void alarm_clear (void) {
+static void alarm_clear (Listener *l) {
+  (void)l;
 }
 
 
-static int alarm_set (int number, double seconds) {
-  (void)number; (void)seconds;
+static int alarm_set (Listener *l, double seconds) {
+  (void)l; (void)seconds;
   return 0;
 }
 
@@ -288,22 +337,30 @@ static int alarm_set (int number, double seconds) {
 /* }====================================================== */
 
 
+static int listen_is (const struct sigaction *a) {
+  return a->sa_flags & SA_SIGINFO && a->sa_sigaction == listen_handle;
+}
+
+
 /* A signal that is on its way when nobody listens any more does nothing. */
-static void listen_end (void) {
+static void listen_end (Listener *l) {
   struct sigaction action;
-  if (listener.main == NULL) return;
-  alarm_clear();
-  listener.main = NULL;
-  if (sigaction(listener.number, NULL, &action) == 0 &&
-      action.sa_flags & SA_SIGINFO && action.sa_sigaction == listen_handle)
-    signal(listener.number, SIG_IGN);
-  running_end(&listener.running);
+  if (l->main == NULL) return;
+  alarm_clear(l);
+  pthread_mutex_lock(&listen_lock);
+  l->main = NULL;
+  if (listen_count(l->number) == 0 &&
+      sigaction(l->number, NULL, &action) == 0 && listen_is(&action))
+    signal(l->number, SIG_IGN);
+  pthread_mutex_unlock(&listen_lock);
+  running_end(&l->running);
 }
 
 
 static int listen_handled (int number) {
   struct sigaction action;
   if (sigaction(number, NULL, &action) != 0) return 1;
+  if (listen_is(&action)) return 0;
   if (action.sa_flags & SA_SIGINFO) return 1;
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
@@ -314,7 +371,7 @@ static int listen_install (int number) {
   memset(&action, 0, sizeof action);
   action.sa_sigaction = listen_handle;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  sigemptyset(&action.sa_mask);
+  sigfillset(&action.sa_mask);
   return sigaction(number, &action, NULL) == 0;
 }
 
@@ -326,52 +383,101 @@ static int listen_fail (lua_State *L, const char *why) {
 }
 
 
-/*
-** (number of a signal, function) -> what stops listening when it is
-** collected; or nil and a message. The function is called with what has
-** come: "signal", "request" or "alarm".
-*/
-static int listen_listen (lua_State *L) {
-  int number = (int)luaL_checkinteger(L, 1);
-  Library library;
-  luaL_checktype(L, 2, LUA_TFUNCTION);
-  if (listener.main != NULL)
-    return listen_fail(L, "a Lua state of this process listens already");
-  if (listen_handled(number))
-    return listen_fail(L, "the program handles this signal itself");
-  if (!library_find(&library, &lstate_recorder(L)->recording.memory))
-    return listen_fail(L, "not enough memory");
-  lua_pushvalue(L, 2);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &LISTEN);
-  lua_newuserdatauv(L, 0, 0);
-  luaL_setmetatable(L, LISTENER);
-  memset(&listener, 0, sizeof listener);
-  listener.thread = pthread_self();
-  listener.process = platform_process();
-  listener.number = number;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-  running_begin(&listener.running, lua_tothread(L, -1), &library);
-  listener.main = lua_tothread(L, -1);
-  lua_pop(L, 1);
-  if (listen_install(number)) return 1;
-  listener.main = NULL;
-  return listen_fail(L, strerror(errno));
+/* Takes part from here on. 0: there is no room. */
+static Listener *listen_begin (const Listener *with, lua_State *main) {
+  Listener *l;
+  pthread_mutex_lock(&listen_lock);
+  l = listen_main(NULL);
+  if (l != NULL) {
+    *l = *with;
+    l->main = main;
+  }
+  pthread_mutex_unlock(&listen_lock);
+  return l;
 }
 
 
+/*
+** (number of a signal, function) -> what stops listening when it is
+** collected, number of states that listen; or nil and a message. The
+** function is called with what has come: "signal", "request" or "alarm".
+*/
+static int listen_listen (lua_State *L) {
+  Listener with, **box;
+  Library library;
+  lua_State *main;
+  memset(&with, 0, sizeof with);
+  with.number = (int)luaL_checkinteger(L, 1);
+  with.timer = -1;
+  with.thread = pthread_self();
+  with.process = platform_process();
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  if (listen_of(L) != NULL)
+    return listen_fail(L, "this Lua state listens already");
+  if (listen_handled(with.number))
+    return listen_fail(L, "the program handles this signal itself");
+  if (!library_find(&library, &lstate_recorder(L)->recording.memory))
+    return listen_fail(L, "not enough memory");
+  lua_settop(L, 2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &LISTEN);
+  box = cast(Listener **, lua_newuserdatauv(L, sizeof *box, 0));
+  *box = NULL;
+  luaL_setmetatable(L, LISTENER);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  running_begin(&with.running, main, &library);
+  *box = listen_begin(&with, main);
+  if (*box == NULL) {
+    running_end(&with.running);
+    return listen_fail(L, "too many Lua states of this process listen");
+  }
+  if (!listen_install(with.number)) {
+    const char *why = strerror(errno);
+    listen_end(*box);
+    return listen_fail(L, why);
+  }
+  lua_pushinteger(L, listen_count(0));
+  return 2;
+}
+
+
+/* -> number of states that go on to listen when this one has ended to */
+static int listen_unlisten (lua_State *L) {
+  Listener *l = listen_of(L);
+  if (l != NULL) listen_end(l);
+  lua_pushinteger(L, listen_count(0));
+  return 1;
+}
+
+
+/* The state may have begun to listen again. */
 static int listen_gc (lua_State *L) {
-  luaL_checkudata(L, 1, LISTENER);
-  listen_end();
+  Listener **box = cast(Listener **, luaL_checkudata(L, 1, LISTENER));
+  if (*box != NULL && *box == listen_of(L)) listen_end(*box);
+  *box = NULL;
   return 0;
+}
+
+
+/* -> number of states that listen, and a number that was not given before */
+static int listen_number (lua_State *L) {
+  static lua_Integer last;
+  pthread_mutex_lock(&listen_lock);
+  lua_pushinteger(L, listen_count(0));
+  lua_pushinteger(L, ++last);
+  pthread_mutex_unlock(&listen_lock);
+  return 2;
 }
 
 
 /* seconds -> can there be an alarm? nil: there is to be none */
 static int listen_alarm (lua_State *L) {
   double seconds = luaL_optnumber(L, 1, 0);
-  alarm_clear();
-  lua_pushboolean(L, listener.main != NULL && seconds > 0 &&
-                     seconds < 1e8 && alarm_set(listener.number, seconds));
+  Listener *l = listen_of(L);
+  if (l != NULL) alarm_clear(l);
+  lua_pushboolean(L, l != NULL && seconds > 0 && seconds < 1e8 &&
+                     alarm_set(l, seconds));
   return 1;
 }
 
@@ -379,6 +485,8 @@ static int listen_alarm (lua_State *L) {
 static const luaL_Reg listen_list[] = {
   {"listen", listen_listen},
   {"alarm", listen_alarm},
+  {"unlisten", listen_unlisten},
+  {"listen_number", listen_number},
   {NULL, NULL}
 };
 

@@ -194,6 +194,13 @@ static int private_hold (lua_State *L) {
 }
 
 
+/* held -> : until this process ends, even when it is collected */
+static int private_keep (lua_State *L) {
+  *cast(int *, luaL_checkudata(L, 1, HELD)) = -1;
+  return 0;
+}
+
+
 static int held_gc (lua_State *L) {
   int *fd = cast(int *, luaL_checkudata(L, 1, HELD));
   if (*fd >= 0) close(*fd);
@@ -316,6 +323,7 @@ static const luaL_Reg private_list[] = {
   {"private_read", private_read},
   {"private_write", private_write},
   {"hold", private_hold},
+  {"keep_held", private_keep},
   {"holder", private_holder},
   {"signalnumber", private_signalnumber},
   {"signal", private_signal},

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "record/attach.h"
+#include "record/lend.h"
+#include "record/sample.h"
 
 
 /* what is run before a signal kills this process */
@@ -25,6 +27,9 @@ typedef struct SignalCommand {
 /* A signal concerns the process, so these are shared by all states. */
 static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
+
+/* the program's hook where samples are taken */
+static LentHook signals_own;
 
 static const int signals_fatal[] = {SIGTERM, SIGHUP};
 
@@ -67,11 +72,33 @@ static void signals_end (int number) {
 ** is caught
 ** ======================================================= */
 
-/* Runs in the place of our hook, at the next instruction. */
+/* Runs in the place of another hook, at the next instruction. */
 static void signals_raise (lua_State *L, lua_Debug *ar) {
+  Recorder *r = recorder_get(L);
+  const LentHook *own = &signals_own;
   (void)ar;
-  attach_restore(recorder_get(L), L);
+  if (r == NULL || !sample_on(r)) attach_restore(r, L);
+  else {
+    lua_sethook(L, own->hook, own->mask, own->count);
+    sample_goon(r);
+  }
   luaL_error(L, "interrupted!");
+}
+
+
+/* The coroutine that is to be interrupted; NULL: it is later. */
+static lua_State *signals_target (Recorder *r) {
+  lua_State *L = hot_current->L;
+  if (sample_on(r)) {
+    L = sample_interrupt(r, SIGINT);
+    if (L == NULL) return NULL;
+    signals_own.hook = lua_gethook(L);
+    signals_own.mask = lua_gethookmask(L);
+    signals_own.count = lua_gethookcount(L);
+    return L;
+  }
+  if (L != NULL) return L;
+  return r->state == STATE_RUNNING ? r->current->L : r->main;
 }
 
 
@@ -80,12 +107,12 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
 ** this thread, or it was interrupted before.
 */
 static int signals_interrupt (void) {
-  const Recorder *r = hot_current->recorder;
-  lua_State *L = hot_current->L;
+  Recorder *r = hot_current->recorder;
+  lua_State *L;
   if (r == NULL || signals_interrupted) return 0;
+  L = signals_target(r);
+  if (L == NULL) return 1;
   signals_interrupted = 1;
-  if (L == NULL)
-    L = r->state == STATE_RUNNING ? r->current->L : r->main;
   lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
               LUA_MASKLINE | LUA_MASKCOUNT, 1);
   return 1;
@@ -94,6 +121,10 @@ static int signals_interrupt (void) {
 /* }====================================================== */
 
 
+/*
+** For SIGINT, it calls lua_sethook, lua_gethook and its like, and what
+** 'sample_interrupt' does, see there.
+*/
 static void signals_handle (int number) {
   if (number != SIGINT || !signals_interrupt()) signals_end(number);
 }

@@ -90,7 +90,8 @@ static int system_recorded (lua_State *L) {
   close(fd);
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
-                  (LUAI_UACINT)h.started_at, (LUAI_UACINT)(int64_t)system_sum(&h));
+                  (LUAI_UACINT)h.started_at,
+                  (LUAI_UACINT)(int64_t)system_sum(&h));
   return 1;
 }
 

@@ -82,17 +82,25 @@ static lua_State *running_argument (const Running *r, const void *slots,
 }
 
 
+/* The slots from that of the function of 'ci', which runs in L. */
+static int running_slots (const Running *r, const lua_State *L,
+                          CallAddress ci, void *to, size_t size,
+                          int trusted) {
+  const char *slot = cast(const char *, internals_load(ci,
+                                                       INTERNALS_CI_FUNC));
+  return slot >= cast(const char *, internals_load(L, r->at->stack)) &&
+         slot < cast(const char *, internals_load(L, r->at->stack - 8)) &&
+         running_copy(r, slot, to, size, trusted);
+}
+
+
 /* The same of the function that L runs. */
 static lua_State *running_first (const Running *r, const lua_State *L,
                                  int trusted) {
   unsigned char slots[RUNNING_SLOTS];
   CallAddress ci = internals_running(L);
-  const char *slot = cast(const char *, internals_load(ci,
-                                                       INTERNALS_CI_FUNC));
   if (!internals_maybec(ci, r->at) ||
-      slot < cast(const char *, internals_load(L, r->at->stack)) ||
-      slot >= cast(const char *, internals_load(L, r->at->stack - 8)) ||
-      !running_copy(r, slot, slots, sizeof slots, trusted))
+      !running_slots(r, L, ci, slots, sizeof slots, trusted))
     return NULL;
   return running_argument(r, slots, trusted);
 }
@@ -122,4 +130,38 @@ lua_State *running_find (const Running *r) {
   if (r->at == NULL) return L;
   while (++i < RUNNING_CHAIN && (co = running_resumed(r, L)) != NULL) L = co;
   return L;
+}
+
+
+void running_look (const Running *r, const lua_State *L, RunningTop *top) {
+  unsigned char slot[RUNNING_VALUE];
+  CallAddress ci;
+  top->L = NULL;
+  if (r->at == NULL) return;
+  ci = internals_running(L);
+  if ((r->at->c != 0 && internals_maybec(ci, r->at)) ||
+      internals_isbase(ci) ||
+      !running_slots(r, L, ci, slot, sizeof slot, 0) ||
+      internals_tag(slot, 0) != INTERNALS_LUA)
+    return;
+  top->ci = ci;
+  top->closure = internals_load(slot, 0);
+  top->pc = internals_load(ci, INTERNALS_CI_PC);
+  top->stack = internals_load(L, r->at->stack);
+  top->end = internals_load(L, r->at->stack - 8);
+  top->L = L;
+}
+
+
+const void *running_replaced (const Running *r, const RunningTop *top,
+                              const lua_State *L, CallAddress ci) {
+  unsigned char closure[RUNNING_CLOSURE];
+  if (r->at == NULL || top->L != L || top->ci != ci ||
+      !internals_islua(ci) ||
+      top->stack != internals_load(L, r->at->stack) ||
+      top->end != internals_load(L, r->at->stack - 8) ||
+      !probe_copy(&r->probe, top->closure, closure, INTERNALS_CLOSURE_BODY) ||
+      closure[INTERNALS_STATE_TAG] != INTERNALS_OBJECT(INTERNALS_LUA))
+    return NULL;
+  return top->closure;
 }

@@ -48,4 +48,26 @@ CPROF_I int running_is (const Running *r, const lua_State *L);
 */
 CPROF_I lua_State *running_awaited (const Running *r, const lua_State *L);
 
+/* the Lua function on top of a coroutine, at some moment */
+typedef struct RunningTop {
+  const lua_State *L;	/* NULL: there is none, or it is not known */
+  CallAddress ci;
+  const void *closure;
+  const void *pc;	/* the last one that was stored */
+  const void *stack, *end;	/* as long as they stay, nothing is collected
+				   while a function is called */
+} RunningTop;
+
+/* What runs in L, in a signal handler, as above. */
+CPROF_I void running_look (const Running *r, const lua_State *L,
+                           RunningTop *top);
+
+/*
+** In the hook of a tail call in 'ci', the first event since 'running_look':
+** the closure that has been replaced, which is not collected yet; NULL: it
+** is not known.
+*/
+CPROF_I const void *running_replaced (const Running *r, const RunningTop *top,
+                                      const lua_State *L, CallAddress ci);
+
 #endif

@@ -30,6 +30,8 @@ typedef struct Sampler {
   Lender lender;
   Unwinder unwinder;
   volatile sig_atomic_t busy;	/* must no hook be set? */
+  volatile sig_atomic_t held;	/* the same, until 'sample_goon' */
+  volatile sig_atomic_t later;	/* a signal that comes again; 0: none */
   int any;		/* was anything sampled yet? */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
@@ -69,14 +71,22 @@ static lua_State *sample_running (const Sampler *s) {
 }
 
 
+/* What runs is noted, and gets our hook; see 'lend_take'. */
+static int sample_take (Sampler *s, int again) {
+  lua_State *L = sample_running(s);
+  running_look(&s->running, L, &s->unwinder.top);
+  return lend_take(&s->lender, L, again);
+}
+
+
 /*
 ** A tick while a sample is made is dropped: that time is overhead. The first
 ** tick counts also where an allocation has set the hook before it.
 */
 static void sample_arm (Sampler *s, uint64_t ns) {
   int armed;
-  if (s->busy) return;
-  armed = lend_take(&s->lender, sample_running(s), pace_stuck(&s->pace));
+  if (s->busy || s->held) return;
+  armed = sample_take(s, pace_stuck(&s->pace));
   pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
 }
 
@@ -90,12 +100,41 @@ static void sample_tick (void *ud) {
   s->pace.within += platform_monotonic() - ns;
 }
 
+
+lua_State *sample_interrupt (Recorder *r, int number) {
+  Sampler *s = sample_of(r);
+  lua_State *L;
+  if (s == NULL) return r->main;
+  if (s->busy) {
+    s->later = number;
+    return NULL;
+  }
+  s->held = 1;
+  L = sample_running(s);
+  if (lend_is(&s->lender, lua_gethook(L))) lend_back(&s->lender, L, NULL);
+  return L;
+}
+
 /* }====================================================== */
 
 
 /* {======================================================
 ** Hooks
 ** ======================================================= */
+
+static void sample_unbusy (Sampler *s) {
+  int number = s->later;
+  if (--s->busy > 0 || number == 0) return;
+  s->later = 0;
+  raise(number);
+}
+
+
+void sample_goon (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s != NULL) s->held = 0;
+}
+
 
 void sample_hold (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
@@ -107,7 +146,7 @@ void sample_hold (Recorder *r, lua_State *L) {
 
 void sample_release (Recorder *r) {
   Sampler *s = sample_of(r);
-  if (s != NULL) s->busy--;
+  if (s != NULL) sample_unbusy(s);
 }
 
 /* }====================================================== */
@@ -196,12 +235,12 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
 void sample_ask (Recorder *r) {
   Sampler *s = sample_of(r);
   uint64_t from;
-  if (s == NULL || s->busy || s->pace.timer < 0) return;
+  if (s == NULL || s->busy || s->held || s->pace.timer < 0) return;
   s->busy++;
   from = sample_clock(s);
-  lend_take(&s->lender, sample_running(s), 0);
+  sample_take(s, 0);
   s->pace.spent += sample_clock(s) - from;
-  s->busy--;
+  sample_unbusy(s);
 }
 
 
@@ -243,8 +282,9 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
     sample_unseen(s, L, ar);
     nogc_settle(r->hot, L);
   }
+  s->unwinder.top.L = NULL;
   lua_settop(L, top);
-  s->busy--;
+  sample_unbusy(s);
   if (r != NULL && sample_on(r)) interval_end(r, L);
   if (own != NULL) own(L, ar);
 }
@@ -270,7 +310,7 @@ int sample_settle (Recorder *r, lua_State *L) {
   else sample_pass(s);
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
-  s->busy--;
+  sample_unbusy(s);
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
     recorder_end(r, "the program took the signal that samples need");
     ok = 0;

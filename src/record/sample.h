@@ -36,6 +36,14 @@ CPROF_I void sample_forget (Recorder *r);
 CPROF_I void sample_hold (Recorder *r, lua_State *L);
 CPROF_I void sample_release (Recorder *r);
 
+/*
+** In a signal handler, in the thread that runs the state: the coroutine that
+** runs, with the program's own hook. No coroutine gets another until
+** 'sample_goon'. NULL: that must not be now; signal 'number' comes again.
+*/
+CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
+CPROF_I void sample_goon (Recorder *r);
+
 /* The next event is to tell who has allocated, see heapsample.h. */
 CPROF_I void sample_ask (Recorder *r);
 

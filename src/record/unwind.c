@@ -71,6 +71,18 @@ static const Callee *unwind_callee (Unwinder *s, lua_State *L,
 }
 
 
+/* The tail call that is at, or after, the last instruction before 'from'. */
+static size_t unwind_tailcall (const Instructions *x, size_t from) {
+  size_t n = x->count - 1, i;
+  for (i = 0; i < n; i++) {
+    size_t at = 1 + (from + n - 1 + i) % n;
+    if ((x->list[at].code & INTERNALS_OPCODE) == INTERNALS_TAILCALL)
+      return at;
+  }
+  return 0;
+}
+
+
 /* Where the function 'func', a Lua function, is in 'ci'. */
 static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
                                 CallAddress ci) {
@@ -83,7 +95,10 @@ static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
   if (list->list == NULL) return;
   proto = internals_function(ci, &isc);
   if (isc || internals_size(proto) != list->count - 1) return;
-  at = internals_behind(ci, internals_code(proto));
+  if (ci == s->replaced)
+    at = unwind_tailcall(list, internals_between(internals_code(proto),
+                                                 s->top.pc));
+  else at = internals_behind(ci, internals_code(proto));
   if (at == 0 || at >= list->count) return;
   x->instructions = list;
   x->at = (uint32_t)at;
@@ -198,8 +213,27 @@ static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
 }
 
 
+/*
+** A tail call has put a function in the place of the one that ran, which
+** comes back for as long as it is looked at.
+*/
+static int unwind_replaced (Unwinder *s, lua_State *L, lua_Debug *ar,
+                            const void *closure, Unwound *x) {
+  int ok;
+  lua_getinfo(L, "f", ar);  /* keeps what is called */
+  closure = internals_exchange(ar->i_ci, closure);
+  s->replaced = ar->i_ci;
+  ok = unwind_functions(s, L, ar->i_ci) && unwind_find(s, L, x);
+  s->replaced = NULL;
+  internals_exchange(ar->i_ci, closure);
+  lua_pop(L, 1);
+  return ok;
+}
+
+
 int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
   CallAddress ci;
+  const void *closure;
   int event = ar ? ar->event : UNWIND_NOEVENT;
   x->node = s->recorder->recording.tree.root;
   x->instructions = NULL;
@@ -211,6 +245,10 @@ int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
   }
   ci = ar ? ar->i_ci : internals_running(L);
   if (event == LUA_HOOKCALL) ci = internals_caller(ci);
+  else if (event == LUA_HOOKTAILCALL) {
+    closure = running_replaced(s->running, &s->top, L, ci);
+    if (closure != NULL) return unwind_replaced(s, L, ar, closure, x);
+  }
   return unwind_functions(s, L, ci) && unwind_find(s, L, x);
 }
 

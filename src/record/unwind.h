@@ -32,6 +32,8 @@ typedef struct Unwinder {
   UnwindLevel *level;	/* the last sample, from the bottom up */
   uint32_t levels, room;
   Callee other;		/* one that is in no cache */
+  RunningTop top;	/* what ran when the sample was asked for */
+  CallAddress replaced;	/* where it is in the place of another; or NULL */
 } Unwinder;
 
 /* what was found */

@@ -125,7 +125,7 @@ function functions.block(view, row)
     title = format.plain(f.name),
     place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
     facts = ("%s self, %s %%%s"):format(
-      view.page:time(row.self_most, row.self_bounded),
+      view.page:told(row.self_most, row.self_bounded),
       view.page:share(row.self_most, row.self_bounded, view.whole),
       row.calls and (", %s call%s"):format(format.count(row.calls),
         row.calls == 1 and "" or "s") or ""),

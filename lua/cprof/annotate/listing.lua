@@ -109,10 +109,15 @@ function listing.row(view, line, greatest)
   }
 end
 
+local shares_note <const> = "below a line: the share of the time that its " ..
+  "parts took, in %"
+local counts_note <const> = "below a line: how often its parts ran"
+
 -- what stands underneath a line
-local function marks(rows, line)
+local function marks(view, rows, line)
   local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
+    view.page:footnote(line.share and shares_note or counts_note)
     rows[#rows + 1] = bare("", { text, "dim" })
   end
 end
@@ -240,7 +245,7 @@ function listing.rows(view, from, to, line_at, shown, greatest)
     -- a line takes no more room than what would stand for it
     if folded == 1 then
       rows[#rows + 1] = listing.row(view, last, greatest)
-      marks(rows, last)
+      marks(view, rows, last)
     elseif folded > 1 then rows[#rows + 1] = listing.fold(view, folded, ns)
     end
     folded, ns = 0, 0
@@ -250,7 +255,7 @@ function listing.rows(view, from, to, line_at, shown, greatest)
     if line and shown(number) then
       fold()
       rows[#rows + 1] = listing.row(view, line, greatest)
-      marks(rows, line)
+      marks(view, rows, line)
     elseif line then
       folded, last = folded + 1, line
       ns = ns + (line.figures and line.figures.self_ns or 0)

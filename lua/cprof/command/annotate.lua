@@ -25,8 +25,9 @@ function annotate.define(parser)
   parser:option("--sort", "self, hits: the hottest lines of all sources.")
     :choices { "line", "self", "hits" }:default "line"
   parser:flag("--coverage", "Count and show what never ran.")
-  parser:flag("--expressions", "Shade the parts of lines, and tell their " ..
-    "counts; of a profile that was recorded with --count.")
+  parser:flag("--expressions", "Shade the parts of lines, and tell how " ..
+    "often they ran (recorded with --count), or their share of the time " ..
+    "(with --sample).")
   parser:option("--heat", "What shades a line. alloc, allocs, live: figures " ..
     "are bytes allocated, allocations, or bytes in use, in the place of " ..
     "times.")
@@ -59,8 +60,8 @@ function annotate.call(parsed, fail)
   end
   local profile, named = input.load(parsed.file, fail)
   if not lines.recorded(profile) then
-    fail(("%s has no lines: record it with cprof run --lines, or --count")
-      :format(named))
+    fail(("%s has no lines: record it with cprof run --lines, --count or " ..
+      "--sample"):format(named))
   end
   if parsed.expressions and not annotated.has_expressions(profile) then
     fail(("%s has no expressions: record it with cprof run --count " ..

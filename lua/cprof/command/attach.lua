@@ -8,7 +8,6 @@ local recordings = require "cprof.command.recordings"
 local rendezvous = require "cprof.rendezvous"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.command.terminal"
-local view = require "cprof.command.view"
 
 local attach = {
   name = "attach",
@@ -284,10 +283,11 @@ function attach.call(parsed, fail)
     return 130
   end
   recordings.finish(file)
-  parsed.file = file
-  local line = summary.next(view.print("summary", parsed, fail),
-    parsed.output)
-  if line then input.print(("\n%s\n"):format(line), fail) end
+  local profile = input.load(file, fail)
+  local line = summary.next(profile, parsed.output)
+  input.print(summary.text(profile, { width = parsed.width or
+    format.columns(), color = parsed.color }, format.rows()) ..
+    (line and ("\n%s\n"):format(line) or ""), fail)
 end
 
 return attach

@@ -40,6 +40,9 @@ local function pick(options, skip)
   return out
 end
 
+-- is an exit status that of a signal?
+local function killed(status) return status > 128 and status < 160 end
+
 -- a name that is nobody's, for one of the runs
 local function temporary(which)
   local folder = core.folder()
@@ -62,9 +65,11 @@ local function record(words, options, more, file, program)
   return how == "signal" and 128 + status or status
 end
 
-local function load(path, which, fail)
+-- What a run has recorded; one that has not even begun has said why.
+local function load(path, which, status, fail)
   local profile, why = cprof.load(path)
   os.remove(path)
+  if not profile and status ~= 0 then os.exit(status, true) end
   if not profile then fail(("the %s run recorded nothing: %s"):format(which,
     why)) end
   return profile
@@ -95,12 +100,19 @@ function both.run(parsed, words, options, at, fail)
   local first, second = temporary "first", temporary "second"
   local timing = parsed.sample and {} or { "--sample" }
   local status = record(words, pick(options, sampling), {}, first, program)
-  local counts = load(first, "first", fail)
-  record(words, pick(options, counting), timing, second, program)
-  local times = load(second, "second", fail)
-  local all, why = join.profiles(counts, times)
-  if not all then fail(why) end
-  command.say_notes(counts, times)
+  local counts = load(first, "first", status, fail)
+  local all = counts
+  if killed(status) then
+    terminal.say "note: the first run was interrupted: there was no second\n"
+  else
+    local again = record(words, pick(options, counting), timing, second,
+      program)
+    local times = load(second, "second", again, fail)
+    local sum, why = join.profiles(counts, times)
+    if not sum then fail(why) end
+    command.say_notes(counts, times, why)
+    all = sum
+  end
   local ok, message = all:save(to)
   if not ok then fail(message) end
   recordings.finish(filename.absolute(to, core.cwd() or "."))

@@ -56,6 +56,9 @@ local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most = 0,
 ---@field after cprof.Row
 ---@field func cprof.Function  the newer one
 ---@field points number      by which its share of the time changed
+---@field points_off number  how far that may be off; 0: it is exact
+---@field ns_off number       the same of the change of its self time
+---@field total_off number    and of its total time
 
 local function rows_of(profile)
   local rows, functions = {}, {}
@@ -72,15 +75,31 @@ local function percent(row, profile)
   return all > 0 and row.self_ns / all * 100 or 0
 end
 
-local function entries_of(before, after)
+-- How far a change may be off, where it is known from samples: in points,
+-- in ns.
+local function error_of(view, entry, figure)
+  local points, ns = 0, 0
+  for side, n in pairs(view.samples) do
+    local whole = view.wholes[side]
+    local off = sampled.interval(entry[side][figure] / math.max(whole, 1), n)
+    points, ns = points + off ^ 2, ns + (off * whole) ^ 2
+  end
+  return 100 * points ^ 0.5, ns ^ 0.5
+end
+
+local function entries_of(view, before, after)
   local from, olds = rows_of(before)
   local to, news = rows_of(after)
   local pairs_of = match.functions(olds, news)
   local out, found = {}, {}
   local function add(a, b)
-    out[#out + 1] = { before = a, after = b,
+    local entry = { before = a, after = b,
       func = b ~= nothing and b.func or a.func,
       points = percent(b, after) - percent(a, before) }
+    local _
+    entry.points_off, entry.ns_off = error_of(view, entry, "self_most")
+    _, entry.total_off = error_of(view, entry, "total_most")
+    out[#out + 1] = entry
   end
   for i, row in ipairs(from) do
     local j = pairs_of[i]
@@ -103,9 +122,17 @@ local function change(entry, field)
   return entry.after[field] - entry.before[field]
 end
 
+-- may there be no change at all?
+local function within(entry)
+  return math.abs(entry.points) <= entry.points_off and
+    math.abs(change(entry, "self_ns")) <= entry.ns_off and
+    entry.points_off > 0
+end
+
 local function sort(entries, by)
   local field = by == "calls" and "calls" or by .. "_ns"
   table.sort(entries, function(x, y)
+    if by == "self" and within(x) ~= within(y) then return within(y) end
     if by ~= "name" then
       local a, b = math.abs(change(x, field)), math.abs(change(y, field))
       if a ~= b then return a > b end
@@ -117,10 +144,11 @@ local function sort(entries, by)
   end)
 end
 
-local function differs(entry)
+local function differs(view, entry)
   return entry.before == nothing or entry.after == nothing or
-    change(entry, "calls") ~= 0 or change(entry, "self_ns") ~= 0 or
-    change(entry, "total_ns") ~= 0
+    view.counted and change(entry, "calls") ~= 0 or
+    change(entry, "self_ns") ~= 0 or
+    math.abs(change(entry, "total_ns")) > entry.total_off
 end
 
 local function passes(entry, filter)
@@ -164,17 +192,17 @@ local columns = {
   { title = "was", left = true, least = 12, tight = 8, firm = true },
 }
 
--- the same of samples
+local COUNTED <const> = 2  -- how many of them are about calls
+
+-- the same of samples, and of profiles that have not both
 local of_samples = table.move(columns, 1, #columns, 1, {})
 of_samples[1] = { title = "samples", rank = 1 }
 of_samples[2] = { title = "now", alone = "samples now" }
-
--- the same of what samples of allocations tell, which are no calls
-local of_sizes = table.move(columns, 3, #columns, 1, {})
+local of_times = table.move(columns, COUNTED + 1, #columns, 1, {})
 
 local function columns_of(view)
-  return not view.sampled and columns or view.measured and of_sizes or
-    of_samples
+  if not view.counted then return of_times end
+  return view.counted == "samples" and of_samples or columns
 end
 
 local function sign(n, text)
@@ -191,20 +219,25 @@ local function points(n)
   return text == "0.0" and text or sign(n, text)
 end
 
--- how far they may be off, where they are known from samples
-local function uncertain(view, entry)
-  local square = 0
-  for side, n in pairs(view.samples) do
-    local share = entry[side].self_most / math.max(view.wholes[side], 1)
-    square = square + sampled.interval(share, n) ^ 2
-  end
-  return square > 0 and (" ±%.1f"):format(100 * square ^ 0.5) or ""
+local unsure_note <const> = "~ within the error of the samples: it may not " ..
+  "have changed"
+
+-- marks a figure that may well be 0
+local function mark(view, n, off, text)
+  if math.abs(n) > off or text:find "^0" then return text end
+  view.page:footnote(unsure_note)
+  return "~" .. text
+end
+
+local function uncertain(entry)
+  return entry.points_off > 0 and (" ±%.1f"):format(entry.points_off) or ""
 end
 
 -- what it was before, as far as that differs
 local function was(entry)
-  if entry.before == nothing then return "new" end
-  if entry.after == nothing then return "gone" end
+  local perhaps = within(entry) and "?" or ""
+  if entry.before == nothing then return "new" .. perhaps end
+  if entry.after == nothing then return "gone" .. perhaps end
   local old, new = entry.before.func, entry.after.func
   if new.kind == "C" or old.title == new.title then return "" end
   local old_place, out = match.place(old.source), {}
@@ -225,23 +258,25 @@ local function cells(view, entry)
     return side == nothing and "-" or text
   end
   local ns, now = change(entry, "self_ns"), was(entry)
+  local unsure = within(entry)
   local out = {
     figure(before, format.count(calls_of(before))),
     { figure(after, format.count(calls_of(after))),
-      calls_of(before) ~= calls_of(after) and "bold" or nil },
+      calls_of(before) ~= calls_of(after) and not unsure and "bold" or nil },
     figure(before, on:time(before.total_most, before.total_bounded)),
     figure(after, on:time(after.total_most, after.total_bounded)),
     figure(before, on:time(before.self_most, before.self_bounded)),
     figure(after, on:time(after.self_most, after.self_bounded)),
-    { signed(on, ns), format.heat(math.abs(ns), view.whole) },
-    points(entry.points) .. uncertain(view, entry),
+    { mark(view, ns, entry.ns_off, signed(on, ns)),
+      unsure and "dim" or format.heat(math.abs(ns), view.whole) },
+    mark(view, entry.points, entry.points_off, points(entry.points)) ..
+      uncertain(entry),
     format.plain(entry.func.name),
     { format.plain(name.where(entry.func)), "dim" },
-    { format.plain(now), (before == nothing or after == nothing) and "bold"
-      or "dim" },
+    { format.plain(now), (before == nothing or after == nothing) and
+      not unsure and "bold" or "dim" },
   }
-  return columns_of(view) == of_sizes and table.move(out, 3, #out, 1, {}) or
-    out
+  return view.counted and out or table.move(out, COUNTED + 1, #out, 1, {})
 end
 
 -- the columns of `all` below a rank, and their cells
@@ -290,7 +325,7 @@ end
 local function table_of(view, entries, parsed)
   local rows, more, more_ns = {}, 0, 0
   for _, entry in ipairs(entries) do
-    if differs(entry) and passes(entry, parsed.filter) then
+    if differs(view, entry) and passes(entry, parsed.filter) then
       if #rows < parsed.limit then
         rows[#rows + 1] = cells(view, entry)
       else
@@ -342,7 +377,7 @@ end
 local function counted(entries, side)
   local n = 0
   for _, entry in ipairs(entries) do
-    if entry[side] == nothing then n = n + 1 end
+    if entry[side] == nothing and not within(entry) then n = n + 1 end
   end
   return n
 end
@@ -350,9 +385,10 @@ end
 -- all of it in a line
 local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
-  local calls = select.calls(after) - select.calls(before)
-  local counts = not (before.samples or after.samples) and
-    (", %s calls"):format(sign(calls, format.count(math.abs(calls)))) or ""
+  local calls = view.counted == "calls" and
+    select.calls(after) - select.calls(before)
+  local counts = calls and (", %s calls"):format(sign(calls,
+    format.count(math.abs(calls)))) or ""
   view.page:line(("change: %s%s%s, %d new and %d gone functions")
     :format(signed(view.page, ns), was_ns > 0 and
       (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
@@ -360,19 +396,10 @@ local function whole(view, before, after, entries)
       counted(entries, "after")))
 end
 
--- the program, without its arguments
-local function program(profile)
-  return (profile.meta.program or "(embedded)"):match "^%S*"
-end
-
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
-  local old, new = program(before), program(after)
-  -- wherever they lie
-  if old:match "[^/]*$" ~= new:match "[^/]*$" then
-    table.insert(list, 1, ("these are recordings of two programs: %s and %s")
-      :format(format.plain(old), format.plain(new)))
-  end
+  local two = compare.programs(before.meta, after.meta)
+  if two then table.insert(list, 1, two) end
   local function check(path, profile)
     local why = compare.inexact(profile.meta)
     if why then
@@ -422,6 +449,15 @@ local function load_both(parsed, fail)
   return before, older, after, newer
 end
 
+-- what both have beside times
+local function counted_of(before, after, measure)
+  if before.samples and after.samples then
+    -- those of allocations are no calls
+    return not measure and "samples" or nil
+  end
+  return not (before.samples or after.samples) and "calls" or nil
+end
+
 function diff.call(parsed, fail)
   local before, older, after, newer = load_both(parsed, fail)
   if page.unit(before) ~= page.unit(after) then
@@ -440,14 +476,22 @@ function diff.call(parsed, fail)
                       color = parsed.color, unit = page.unit(before) },
     whole = math.max(before.program_ns, after.program_ns),
     samples = { before = page.samples(before), after = page.samples(after) },
-    sampled = before.samples and after.samples, measured = measure ~= nil,
     wholes = { before = before.program_ns, after = after.program_ns },
+    counted = counted_of(before, after, measure),
   }
-  local entries = entries_of(before, after)
+  if parsed.sort == "calls" and not view.counted then
+    fail(("--sort calls needs calls of both profiles, or samples: %s has " ..
+      "mode %s, %s has mode %s"):format(older, before.meta.mode, newer,
+      after.meta.mode))
+  end
+  local entries = entries_of(view, before, after)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)
   head(view, "after:  ", parsed.after, after)
+  if not view.counted and not measure then
+    view.page:line "compared: self and total times"
+  end
   whole(view, before, after, entries)
   notes(view, before, after)
   view.page:gap()

@@ -24,12 +24,18 @@ function command.define(parser)
   parser:option("-o", "A file for the joined profile. (default: none; a " ..
     "report is printed)"):argname "OUT":target "output"
     :hidden_name "--output"
+  parser:flag("--force", "Join them even if they hardly are of one program.")
   input.page(parser)
 end
 
 ---Says what does not agree.
-function command.say_notes(counts, times)
-  for _, note in ipairs(join.notes(counts, times)) do
+---@param counts cprof.Profile
+---@param times cprof.Profile
+---@param doubt? string  as of join.profiles
+function command.say_notes(counts, times, doubt)
+  local notes = join.notes(counts, times)
+  notes[#notes + 1] = doubt
+  for _, note in ipairs(notes) do
     terminal.say("note: " .. note .. "\n")
   end
 end
@@ -45,7 +51,8 @@ function command.call(parsed, fail)
   local times = input.load(parsed.times, fail)
   local all, why = join.profiles(counts, times)
   if not all then fail(why) end
-  command.say_notes(counts, times)
+  if why and not parsed.force then fail(why .. "; --force joins them") end
+  command.say_notes(counts, times, why)
   if parsed.output then
     local ok, message = all:save(parsed.output)
     if not ok then fail(message) end

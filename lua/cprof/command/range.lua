@@ -100,13 +100,18 @@ local function is_folder(path)
   return core.special(path) and core.filenames(path) ~= nil
 end
 
+local function exists(path)
+  local file = io.open(path, "rb")
+  return file and file:close()
+end
+
 -- the files that a word of the command means
 local function expand(word, fail)
   local found = {}
   if is_folder(word) then
     matching(word, "%.cprof$", found)
     if #found == 0 then fail(("%s has no file *.cprof"):format(word)) end
-  elseif word:find "[%*%?]" and not io.open(word, "rb") then
+  elseif word:find "[%*%?]" and not exists(word) then
     local folder, name = word:match "^(.*)/([^/]*)$"
     matching(folder == "" and "/" or folder or ".", pattern_of(name or word),
       found)

@@ -128,6 +128,20 @@ local function coverage_of(profile, facts, looks)
   terminal.say(table.concat(out))
 end
 
+---The report on one screen, and the lines that took most where lines were
+---recorded.
+---@param profile cprof.Profile
+---@param looks { width?: integer, color?: string }
+---@param height? integer  of the screen
+---@return string
+function summary.text(profile, looks, height)
+  height = height or rows
+  local count = math.max(fewest, math.min(height // 5, most))
+  local listed, taken = lines(profile, looks, count)
+  return profile:report { width = looks.width, color = looks.color,
+    height = math.max(10, height - taken) } .. (listed and "\n" .. listed or "")
+end
+
 ---The summary, on one screen, and where the rest is.
 ---@param profile cprof.Profile
 ---@param facts cprof.Summary
@@ -137,14 +151,9 @@ function summary.say(profile, facts)
     width = math.max(40, terminal.columns(io.stderr) or columns),
   }
   local height = terminal.rows(io.stderr) or rows
-  local count = math.max(fewest, math.min(height // 5, most))
   if facts.coverage then return coverage_of(profile, facts, looks) end
-  local listed, taken = lines(profile, looks, count)
-  height = height - taken
   if facts.note then height = height - 1 end
-  looks.height = math.max(10, height)
-  local out = { "\n", (profile:report(looks)) }
-  if listed then out[#out + 1] = "\n" .. listed end
+  local out = { "\n", summary.text(profile, looks, height) }
   if facts.note then out[#out + 1] = ("note: %s\n"):format(facts.note) end
   local last = ending(profile, facts)
   if last then out[#out + 1] = ("\n%s\n"):format(last) end

@@ -17,7 +17,7 @@ or, without the command:
 |---|---|
 | `lua5.4 -l cprof.auto` | unless the environment has `CPROF=0` or `CPROF_SIGNAL=0`, or asks to record at once |
 | `require "cprof".listen()` | in a program of your own; gives nil and a message where it cannot |
-| `cprof_listen(L)` | in a host, once in a process, in the thread that runs the state |
+| `cprof_listen(L)` | in a host, for each state that is to listen, in the thread that runs it |
 
 | variable of the program | |
 |---|---|
@@ -29,6 +29,7 @@ or, without the command:
 - A program that handles the signal itself is left alone: listening is refused with a message, and another signal can be named. One that sets a handler later takes the signal away from cprof.
 - Signals interrupt system calls. They are restarted where the system can; functions such as `sleep` may return early.
 - A program that records itself refuses.
+- Several states of a process, in one thread or in several, can listen. A signal begins, and ends, a recording in each; where `file` has no `%n` in its name, it gets one. `cprof attach` records the state that runs Lua code first.
 
 Only the same user can ask a program. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; a folder or a file that others own, or can write to, is not used. What `exec` puts in the place of a program never gets the signal. Children of a fork can be signalled by hand; `cprof attach` does not list them.
 ]],

@@ -20,7 +20,7 @@ assert(profile:save "copy.cprof")
 
 ## Continuous recordings
 
-`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, each event is in one of them. The file changes at the first event after the time is over; beginning one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`.
+`start { every = 60, keep = 60, file = "run-%p-%t.cprof" }` begins another file each minute and keeps the last hour, in a program that runs for weeks. Each file is a whole profile, each event is in one of them. The file changes at the first event after the time is over; beginning one takes some milliseconds. `CPROF_OPTIONS` can ask for it, too: `every=60,keep=60,file=run-%p-%t.cprof`. `cprof push --watch DIR`, beside the program, sends each file to a server when it is complete.
 
     cprof report runs/ --since 10m
     cprof report runs/ --since 2026-11-22T06:00:00Z --until 2026-11-22T07:00:00Z

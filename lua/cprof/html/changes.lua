@@ -39,8 +39,9 @@ function changes.of(before, after, rows, trees)
   local olds = select_rows.functions(before)
   local to, gone = pair(olds, rows)
   local out = { whole = before.program_ns, gone = gone, notes = {}, was = {},
-    program = encode.program(before), samples = before.samples, has = {},
-    calls = {}, self = {}, total = {} }
+    program = encode.program(before), samples = before.time_samples,
+    sampled = before.samples ~= nil, has = {}, calls = {}, self = {},
+    total = {} }
   for i = 1, #rows do
     out.has[i], out.calls[i], out.self[i], out.total[i] = 0, 0, 0, 0
     out.was[i] = ""

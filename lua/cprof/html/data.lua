@@ -2,7 +2,8 @@
 --
 -- The header's lists are columns, and functions, sources and trees are known
 -- by their place in these, from 0. All figures of time are ns, or whatever
--- `unit` says. Where there are samples, these stand in the place of calls.
+-- `unit` says. Where there are samples and these are not joined with calls,
+-- they stand in their place.
 
 local bound = require "cprof.bound"
 local changes = require "cprof.html.changes"
@@ -47,9 +48,10 @@ end
 
 -- how many samples, and what they can tell
 local function samples_of(p)
-  return p.samples and { n = p.samples, rate = header.rate(p),
-    asked = p.meta.rate, least = sampled.least(p.samples),
-    told = header.certainty(p) }
+  local n = p.time_samples
+  return n and { n = n, rate = header.rate(p), asked = p.meta.rate,
+    least = sampled.least(n), told = header.certainty(p),
+    joined = not p.samples or nil }
 end
 
 -- Characters that turn the direction of what follows are seen as codes: a

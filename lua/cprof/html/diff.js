@@ -12,7 +12,7 @@ import { both, forked, fromColumns, layout } from "./tree.js";
 
 // Two profiles may count different things: calls, or samples.
 function sameCounts(model) {
-  return model.sampled === (model.before.samples !== undefined);
+  return model.sampled === model.before.sampled;
 }
 
 // A row for each function that is in either profile.
@@ -73,13 +73,22 @@ export function diff(app, root) {
   let drawn;
 
   // how far a change may be off, where samples tell it
-  function off(was, now) {
-    if (!model.sampled && before.samples === undefined) return "";
-    const far = uncertain(
+  const far = (was, now) =>
+    uncertain(
       [was, before.whole, before.samples],
       [now, model.whole, model.samples?.n],
     );
-    return ` ±${text(far)}`;
+
+  function off(was, now) {
+    const n = far(was, now);
+    return n > 0 ? ` ±${text(n)}` : "";
+  }
+
+  // what samples cannot tell from no change has no colour
+  function judged(was, now, counts) {
+    if (was === now || (!counts && Math.abs(now - was) <= far(was, now)))
+      return "";
+    return now > was ? "worse" : "better";
   }
 
   function facts() {
@@ -198,8 +207,7 @@ export function diff(app, root) {
             h(
               "span",
               {
-                class:
-                  delta(row) > 0 ? "worse" : delta(row) < 0 ? "better" : "",
+                class: judged(row.was[key], row.now[key], key === "calls"),
               },
               signed(delta(row), show),
               key === "calls" ? "" : off(row.was[key], row.now[key]),

@@ -228,7 +228,7 @@ export function flame(app, root) {
     const columns = [
       {
         title: "share %",
-        cell: (i) => app.share(weight[i], weight[0]),
+        cell: (i) => app.drawnShare(weight[i], weight[0]),
       },
       { title: "total", cell: (i) => figure(weight[i]) },
       { title: "self", cell: (i) => app.figure(tree.self[i]) },

@@ -293,7 +293,7 @@ export class Icicle {
     if (tree.inverted) {
       out.push(
         `${text(tree.total[node])} of the chosen function by this way, ` +
-          `${app.share(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
+          `${app.drawnShare(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
       );
       return out;
     }

@@ -68,8 +68,9 @@ export class Model {
     this.before = header.before;
     this.trees = trees;
     this.tree = fromColumns(trees[0]);
+    // that times are from
     this.samples = header.samples;
-    this.sampled = header.samples !== undefined;
+    this.sampled = this.samples !== undefined && !this.samples.joined;
     // what is counted of functions and nodes
     this.counted = this.sampled ? "samples" : "calls";
     this.byTitle = new Map(this.functions.map((f) => [f.title, f]));

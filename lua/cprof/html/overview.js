@@ -11,8 +11,8 @@ import { forked, layout } from "./tree.js";
 const many = 12;
 
 function sampling(model, scope, put) {
-  const { rate, asked, least } = model.samples;
-  put("samples", count(scope.counted));
+  const { n, rate, asked, least } = model.samples;
+  put("samples", count(model.sampled ? scope.counted : n));
   put(
     "samples a second",
     count(rate),
@@ -70,8 +70,8 @@ function facts(app) {
     );
     put("program", app.time(whole), "100 %: the time without overhead");
   } else put(model.unit, count(whole));
-  if (model.sampled) sampling(model, scope, put);
-  else put("calls", count(scope.counted));
+  if (!model.sampled) put("calls", count(scope.counted));
+  if (model.samples) sampling(model, scope, put);
   const ran = model.functions.filter(
     (f) =>
       f.kind !== "root" &&
@@ -219,7 +219,7 @@ export function overview(app, root) {
     top = functions(app);
     root.replaceChildren(
       facts(app),
-      ...(model.sampled
+      ...(model.samples
         ? [h("p", { class: "aside" }, model.samples.told)]
         : []),
       ...(notes.length > 0

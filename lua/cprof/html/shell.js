@@ -86,6 +86,15 @@ const theme = {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+// In the colours that were chosen, else those of the system.
+function dress() {
+  document.documentElement.dataset.theme =
+    theme.get() || (dark.matches ? "dark" : "light");
+}
+
+// before the profile is read
+dress();
+
 export class Shell {
   constructor(root, model) {
     this.root = root;
@@ -139,9 +148,10 @@ export class Shell {
   start() {
     const { program } = this.model.meta;
     document.title = `${program} · cprof`;
-    const saved = theme.get();
-    if (saved) this.dress(saved);
-    dark.addEventListener("change", () => this.redraw());
+    dark.addEventListener("change", () => {
+      dress();
+      this.redraw();
+    });
     this.header = h("header", { class: "head" });
     this.strip = h("div", { class: "strip" });
     this.main = h("main", { id: "main", tabindex: "-1" });
@@ -162,19 +172,14 @@ export class Shell {
     this.status.textContent = text;
   }
 
-  dress(value) {
-    document.documentElement.dataset.theme = value;
-  }
-
   isDark() {
-    const chosen = document.documentElement.dataset.theme;
-    return chosen ? chosen === "dark" : dark.matches;
+    return document.documentElement.dataset.theme === "dark";
   }
 
   switchTheme() {
     const to = this.isDark() ? "light" : "dark";
     theme.set(to);
-    this.dress(to);
+    document.documentElement.dataset.theme = to;
     this.redraw();
   }
 
@@ -307,16 +312,24 @@ export class Shell {
 
   // A share in percent; of samples, with how far it may be off.
   share(n, whole = this.scope.whole, samples = this.scope.counted) {
+    const { model } = this;
     const text = percent(n, whole);
     const { measure } = this.scope;
-    const sampled = measure ? this.model.memory.samples : this.model.sampled;
-    // of samples, only these tell how sure it is
-    if (!sampled || (measure && measure !== "bytes")) return text;
-    const known = measure
-      ? (sampled * whole) / this.model.memory.bytes
-      : samples;
+    const taken = measure ? model.memory.samples : model.samples?.n;
+    // of samples of memory, only those of bytes tell how sure a share is
+    if (!taken || (measure && measure !== "bytes")) return text;
+    // joined with calls, samples are only known by the time
+    const all = measure ? model.memory.bytes : model.whole;
+    const known =
+      model.sampled && !measure ? samples : (taken * whole) / Math.max(all, 1);
     const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
+  }
+
+  // The same of what a graph is drawn by.
+  drawnShare(n, whole, samples) {
+    const exact = this.state.by === "calls" && !this.model.sampled;
+    return exact ? percent(n, whole) : this.share(n, whole, samples);
   }
 
   // Its calls, or its samples and those of its callees, in words.

@@ -107,7 +107,9 @@ const counted = [
   share,
   heat,
 ];
-const sampled = [number, self, { ...share, width: 84 }, heat, called];
+const uncertain = { ...share, width: 84 };
+const sampled = [number, self, uncertain, heat, called];
+const joined = timed.map((column) => (column === share ? uncertain : column));
 
 const allocated = {
   bytes: {
@@ -131,10 +133,15 @@ const allocated = {
   },
 };
 
+function timesOf(model) {
+  if (model.sampled) return sampled;
+  if (model.samples) return joined;
+  return model.unit === "ns" ? timed : counted;
+}
+
 // The columns for a kind of heat, whose share and bar stand beside it.
 function columnsOf(model, kind) {
-  const list = model.unit === "ns" ? timed : counted;
-  const own = model.sampled ? sampled : list;
+  const own = timesOf(model);
   const more = model.measures.map((key) => allocated[key]).filter(Boolean);
   if (kind === "self") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");

@@ -24,6 +24,14 @@ local function stripped(profile)
   return n
 end
 
+-- releases whose own tests fail under a line hook that does nothing, with
+-- what else is wrong
+local faulty <const> = {
+  ["5.4.0"] = "; functions without debug information crash it",
+  ["5.4.1"] = "; functions without debug information crash it",
+  ["5.4.2"] = "", ["5.4.3"] = "",
+}
+
 -- ns of overhead below which nobody expects to be told
 local too_short <const> = 100000
 
@@ -33,6 +41,11 @@ local function certainty(profile, page)
   if meta.mode == "count" then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
     page:note("overhead is included in the times: %s", meta.uncompensated)
+  end
+  if meta.mode == "line" and faulty[meta.lua_release] then
+    page:note("line hooks of Lua %s have faults that Lua 5.4.4 has not: a " ..
+      "program may fail that does not otherwise%s", meta.lua_release,
+      faulty[meta.lua_release])
   end
   local recorded = meta.wall_ns - meta.paused_ns
   if meta.overhead_ns * 4 > recorded * 3 and
@@ -149,24 +162,30 @@ function header.notes(profile, page)
 end
 
 ---How many samples there were a second.
----@param profile cprof.Profile  of mode "sample"
+---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
   local ns = profile.meta.wall_ns - profile.meta.paused_ns
-  return ns > 0 and profile.samples / ns * 1e9 or 0
+  return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
 ---What samples can tell.
----@param profile cprof.Profile  of mode "sample"
+---@param profile cprof.Profile  with times from samples
 ---@return string
 function header.certainty(profile)
   local asked = profile.meta.rate
-  local rate = ("%.0f samples a second%s; "):format(header.rate(profile),
-    asked and (" of %s"):format(format.count(asked)) or "")
+  local n = profile.meta.measure and profile.samples or
+    profile.time_samples
+  local told = ""
+  if not profile.meta.measure then
+    told = ("%s%.0f samples a second%s; "):format(profile.samples and "" or
+      ("times from %s, "):format(plural(n, "sample", "samples")),
+      header.rate(profile),
+      asked and (" of %s"):format(format.count(asked)) or "")
+  end
   return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
-    "in any order; functions below %.2g %% may be missing"):format(
-    profile.meta.measure and "" or rate,
-    100 * sampled.least(profile.samples))
+    "in any order; functions below %g %% may be missing"):format(told,
+    tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
 ---@param view cprof.View
