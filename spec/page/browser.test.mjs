@@ -909,6 +909,9 @@ describe("the page itself", () => {
       await page.evaluate(() => getComputedStyle(document.body).color),
       await pixels("canvas"),
     ];
+    // what another test has chosen
+    await open("luacheck");
+    await page.evaluate(() => localStorage.clear());
     for (const [name, view] of [
       ["luacheck", "flame"],
       ["leak", "timeline"],
