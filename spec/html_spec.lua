@@ -547,6 +547,16 @@ describe("cprof html", function()
       end
     end)
 
+    it("has them at once where one command records and writes", function()
+      local dir <close> = command.folder()
+      write(dir:file "p.lua", program)
+      local _, err, status = within(dir, "run --quiet --html -o p.html " ..
+        "--trace=p.json p.lua")
+      assert.equal(0, status, err)
+      local trace = page.data(command.read(dir:file "p.html")).trace
+      assert.is_true(trace.calls > 10 and trace.calls == trace.shown)
+    end)
+
     it("leaves the shortest calls out where there are many", function()
       local dir <close> = command.folder()
       traced(dir, "p.cprof")

@@ -29,7 +29,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 
 Where allocations were recorded, the choice beside the names of the views puts them in the place of time, in functions, flame graph and call graph: bytes allocated, allocations, and with `--memory=live` what is in use and was at the peak. Functions also have them as columns beside time, sources as columns and as heat; allocations in C functions are also those of the line that called them, where calls are known by line. Where frames are chosen, only the columns of functions know of memory.
 
-A trace is what `cprof run --trace=FILE.json` has written; profile and trace are of one run. The page shows up to 300,000 of its calls. Where there are more, the shortest are left out, and it says how many.
+A trace is what `cprof run --trace=FILE.json` has written; profile and trace are of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 of its calls. Where there are more, the shortest are left out, and it says how many.
 
 A function that is chosen is so in all views. *Only this* and *Without this* limit all figures but those of lines to what it calls, or to the rest; so does a frame, or a range of them. All of this is in the address of the page: a link to it shows the same. `?` lists the keys.
 
