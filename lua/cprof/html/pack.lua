@@ -32,7 +32,10 @@ function pack.figure(n) return short[n] or middle[n] or long(n) end
 -- bytes that are joined at once
 local many <const> = 8192
 
-local function column()
+---A column: a function that adds a figure, and one that gives its bytes.
+---@return fun(figure: integer) put
+---@return fun(): string get
+function pack.column()
   local parts, buffer, n = {}, {}, 0
   local function flush()
     parts[#parts + 1] = table.concat(buffer, "", 1, n)
@@ -54,7 +57,7 @@ end
 function pack.columns(columns)
   local out = { n = #columns[1], columns = {} }
   for i, figures in ipairs(columns) do
-    local put, get = column()
+    local put, get = pack.column()
     for _, figure in ipairs(figures) do put(figure) end
     out.columns[i] = get()
   end
@@ -86,7 +89,9 @@ end
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples, measures)
   local put, get = {}, {}
-  for i = 1, 4 + (measures and #measures or 0) do put[i], get[i] = column() end
+  for i = 1, 4 + (measures and #measures or 0) do
+    put[i], get[i] = pack.column()
+  end
   local levels, functions, calls, selves = table.unpack(put)
   local remember = measures and memory(nodes, measures, put)
   local n, last = 0, -1

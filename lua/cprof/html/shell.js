@@ -3,7 +3,7 @@
 
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
-import { choice, fill, h } from "./dom.js";
+import { choice, fill, h, refill } from "./dom.js";
 import { bytes, count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
@@ -86,6 +86,11 @@ const theme = {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+// What views are made for: others need other views.
+function kindOf(model) {
+  return [model.unit, model.sampled, model.sources.length > 0].join();
+}
+
 // In the colours that were chosen, else those of the system.
 function dress() {
   document.documentElement.dataset.theme =
@@ -96,11 +101,34 @@ function dress() {
 dress();
 
 export class Shell {
-  constructor(root, model) {
+  // bar: an element that stays in the head, if any
+  constructor(root, model, bar) {
     this.root = root;
     this.model = model;
-    this.time = figure(model.unit);
-    this.views = views.filter((v) => !v.has || v.has(model));
+    this.bar = bar;
+    this.prepare();
+  }
+
+  prepare() {
+    this.kind = kindOf(this.model);
+    this.time = figure(this.model.unit);
+    this.views = views.filter((v) => !v.has || v.has(this.model));
+  }
+
+  // The model has new figures: what is looked at stays.
+  refresh() {
+    const { scrollX, scrollY } = window;
+    if (this.kind !== kindOf(this.model)) {
+      this.prepare();
+      this.shown = undefined;
+    }
+    if (!this.shown) this.update();
+    else {
+      this.drawHead(this.shown);
+      this.drawStrip();
+      (this.view.refresh || this.view.update)();
+    }
+    if (scrollY !== window.scrollY) scrollTo(scrollX, scrollY);
   }
 
   get state() {
@@ -229,7 +257,7 @@ export class Shell {
         v.title,
       ),
     );
-    fill(
+    refill(
       this.header,
       h(
         "div",
@@ -258,6 +286,7 @@ export class Shell {
           "Keys",
         ),
       ),
+      this.bar,
       h(
         "div",
         { class: "tabs" },
@@ -363,7 +392,7 @@ export class Shell {
     const limits = this.limits();
     this.strip.hidden = !f && limits.length === 0;
     if (!f) {
-      fill(this.strip, limits);
+      refill(this.strip, limits);
       return;
     }
     const go = (view, text) =>
@@ -375,7 +404,7 @@ export class Shell {
         },
         text,
       );
-    fill(
+    refill(
       this.strip,
       h("span", { class: "name", title: f.title }, f.name),
       h(

@@ -1,6 +1,6 @@
 // Sources with heat and figures beside each line.
 
-import { bar, choice, fill, h, toggle } from "./dom.js";
+import { bar, choice, fill, h, refill, toggle } from "./dom.js";
 import { bytes, count, percent, plural, short } from "./format.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
@@ -217,12 +217,60 @@ class Listing {
     this.options = options;
     this.columns = columnsOf(app.model, kindOf(options.heat));
     this.pieces = highlight(source.text);
+    this.height = Math.max(source.text.length, source.active.length);
+    this.figure();
+    this.build();
+  }
+
+  // what is known of lines and their parts
+  figure() {
+    const { source, options } = this;
     this.expressions =
       options.parts && source.expressions ? expressionsOf(source) : undefined;
     this.branches = branchesOf(source);
-    this.height = Math.max(source.text.length, source.active.length);
     this.measure();
-    this.build();
+  }
+
+  // New figures of the same text.
+  refresh(source) {
+    this.source = source;
+    this.figure();
+    this.element.classList.toggle("parts", this.expressions !== undefined);
+    for (const b of this.blocks) {
+      if (!b.made) continue;
+      for (let n = b.from + 1; n <= b.to; n++) this.redraw(b, n);
+    }
+  }
+
+  // all that is shown of a line, to tell whether it is as it was
+  shown(n) {
+    const { app, source } = this;
+    const line = source.byLine.get(n);
+    const parts = this.expressions?.of.get(n);
+    if (!line && !parts) return source.active[n - 1];
+    const { hits, self, calls, total, most } = line || {};
+    return JSON.stringify([
+      [hits, self, calls, total, most, this.heatOf(line).toFixed(3)],
+      self && app.share(most || self, app.model.whole, app.model.samples?.n),
+      parts && [parts, this.expressions.most],
+      this.branches.get(n),
+    ]);
+  }
+
+  redraw(b, n) {
+    const at = n - 1 - b.from;
+    const shown = this.shown(n);
+    if (b.shown[at] === shown) return;
+    b.shown[at] = shown;
+    const old = [b.gauges.children[at], b.codes.children[at]];
+    this.line(n).forEach((now, i) => {
+      for (const mark of ["at", "within"]) {
+        if (old[i].classList.contains(mark)) now.classList.add(mark);
+      }
+      if (old[i].contains(document.activeElement)) {
+        refill(old[i], ...now.childNodes);
+      } else old[i].replaceWith(now);
+    });
   }
 
   measure() {
@@ -303,7 +351,8 @@ class Listing {
         gauges,
         codes,
       );
-      this.blocks.push({ element, gauges, codes, from, to: from + lines });
+      const to = from + lines;
+      this.blocks.push({ element, gauges, codes, from, to, shown: [] });
       this.sheet.append(element);
       observer.observe(element);
     }
@@ -322,6 +371,7 @@ class Listing {
     this.observer.unobserve(b.element);
     for (let n = b.from + 1; n <= b.to; n++) {
       const [gauge, code] = this.line(n);
+      b.shown.push(this.shown(n));
       b.gauges.append(gauge);
       b.codes.append(code);
     }
@@ -443,6 +493,15 @@ function minimap(listing, go) {
   return { element, draw, follow };
 }
 
+function sameText(a, b) {
+  return (
+    a.text === b.text ||
+    (a.text.length === b.text.length &&
+      a.active.length === b.active.length &&
+      a.text.every((line, i) => line === b.text[i]))
+  );
+}
+
 function nothing(app, root) {
   const counted = app.model.unit !== "ns";
   fill(
@@ -465,9 +524,11 @@ export function source(app, root) {
     nothing(app, root);
     return { update: () => {} };
   }
-  let order;
-  const sort = (kind) =>
-    (order = [...model.sources].sort((a, b) => b[kind] - a[kind]));
+  const sorted = () => {
+    const kind = kindOf(options().heat);
+    return [...model.sources].sort((a, b) => b[kind] - a[kind]);
+  };
+  let order = sorted();
   const files = h("div", {
     class: "files",
     role: "group",
@@ -518,15 +579,23 @@ export function source(app, root) {
     };
   }
 
-  function draw_files(current, kind, whole) {
+  // what heat is a share of
+  function measured() {
+    const kind = kindOf(options().heat);
+    return { kind, whole: model.wholeOf(kind === "self" ? undefined : kind) };
+  }
+
+  function draw_files(current, scroll) {
+    const { kind, whole } = measured();
     const most = order[0][kind] || 1;
-    fill(
+    refill(
       files,
       order.map((s) => {
         const slash = s.place.lastIndexOf("/");
         return h(
           "a",
           {
+            key: s.place,
             href: app.link({
               file: s.place,
               line: undefined,
@@ -541,16 +610,19 @@ export function source(app, root) {
         );
       }),
     );
+    if (!scroll) return;
     files.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
-  function draw_hot(current, kind, whole) {
-    fill(
+  function draw_hot(current) {
+    const { kind, whole } = measured();
+    refill(
       hotList,
       hottest(model, 12, current, kind).map(({ line }) =>
         h(
           "a",
           {
+            key: `${current.place}:${line.n}`,
             href: app.link({ file: current.place, line: line.n }),
             "aria-current": String(line.n) === app.state.line ? "true" : null,
           },
@@ -562,7 +634,8 @@ export function source(app, root) {
     );
   }
 
-  function draw_head(current, kind, whole) {
+  function draw_head(current) {
+    const { kind, whole } = measured();
     const set = options();
     const [ran, could] = coverage(current);
     const counts = model.unit !== "ns";
@@ -643,28 +716,57 @@ export function source(app, root) {
     app.set({ file: listing.source.place, line: n }, true);
   }
 
-  function update() {
+  function keyOf(source) {
     const set = options();
-    const kind = kindOf(set.heat);
-    const whole = model.wholeOf(kind === "self" ? undefined : kind);
-    sort(kind);
+    return [source.id, set.heat, set.relative, set.parts].join();
+  }
+
+  function open(current) {
+    key = keyOf(current);
+    listing = new Listing(app, current, options());
+    map = minimap(listing, go);
+    fill(
+      body,
+      note(current),
+      h("div", { class: "paper" }, listing.element, map.element),
+    );
+  }
+
+  function draw_around(current, scroll) {
+    draw_files(current, scroll);
+    draw_hot(current);
+    draw_head(current);
+  }
+
+  function update() {
+    order = sorted();
     const current = wanted();
-    const now = [current.id, set.heat, set.relative, set.parts].join();
-    draw_files(current, kind, whole);
-    draw_hot(current, kind, whole);
-    draw_head(current, kind, whole);
-    if (now !== key) {
-      key = now;
-      listing = new Listing(app, current, set);
-      map = minimap(listing, go);
-      fill(
-        body,
-        note(current),
-        h("div", { class: "paper" }, listing.element, map.element),
-      );
+    draw_around(current, true);
+    if (keyOf(current) !== key) {
+      open(current);
       map.draw();
     }
     mark(true);
+    map.follow();
+  }
+
+  // New figures of the file that is shown, which may have been edited.
+  function refresh() {
+    order = sorted();
+    const { source: old, scroller } = listing;
+    const current = order.find((s) => s.place === old.place) || wanted();
+    draw_around(current, false);
+    if (sameText(current, old)) {
+      key = keyOf(current);
+      listing.refresh(current);
+    } else {
+      const left = scroller.scrollLeft;
+      open(current);
+      listing.all();
+      listing.scroller.scrollLeft = left;
+    }
+    map.draw();
+    mark(false);
     map.follow();
   }
 
@@ -673,6 +775,7 @@ export function source(app, root) {
   addEventListener("scroll", follow, { passive: true });
   return {
     update,
+    refresh,
     resize: () => {
       map.draw();
       map.follow();
