@@ -263,6 +263,95 @@ describe("a page", function()
     end
   end)
 
+  it("has what was allocated, by node, function and line", function()
+    local kept = {}
+    local function keep(n) for i = 1, n do kept[i] = { kept[i] } end end
+    local p = helper.record(function()
+      for _ = 1, 3 do keep(1000) end
+      collectgarbage()
+    end, { mode = "line", memory = "live", memory_interval = 1, gc = true })
+    local header, trees = page.data((text(p)))
+    assert.same({ "bytes", "allocs", "live", "peak" },
+      header.memory.measures)
+    local f, i = helper.find(p, keep), row_of(header, "keep")
+    assert.is_true(f.self_bytes > 3000 * 16 and f.live_bytes > 0)
+    for what, of in pairs { bytes = { f.self_bytes, f.total_bytes },
+      allocs = { f.self_allocs, f.total_allocs },
+      live = { f.live_bytes, f.total_live_bytes },
+      peak = { f.peak_bytes, f.total_peak_bytes } } do
+      local own = header.functions.memory[what]
+      assert.same(of, { own.self[i], own.total[i] }, what)
+      local all = 0
+      for k, n in ipairs(trees[1][what]) do
+        if trees[1].func[k] == i - 1 then all = all + n end
+      end
+      assert.equal(of[1], all, what)
+      assert.equal(#header.functions.title, #own.self)
+    end
+    assert.equal(sum(trees[1].bytes), header.memory.bytes)
+    assert.equal(sum(trees[1].allocs), header.memory.allocs)
+    local line = debug.getinfo(keep, "S").linedefined
+    for _, source in ipairs(header.sources) do
+      if source.place == "spec/html_spec.lua" then
+        local own = p.lines["@spec/html_spec.lua"][line]
+        for k, n in ipairs(source.lines.n) do
+          if n == line then
+            assert.same({ own.bytes, own.allocs, own.live_bytes },
+              { source.lines.bytes[k], source.lines.allocs[k],
+                source.lines.live[k] })
+          end
+        end
+      end
+    end
+    assert.equal(p.meta.gc_cycles, header.collector.cycles)
+    assert.equal(p.meta.gc_longest_ns, header.collector.longest)
+  end)
+
+  it("has what C functions allocate on the lines that call them", function()
+    local p = helper.record(function() return ("x"):rep(100000) end,
+      { mode = "line", memory = true })
+    local header = page.data((text(p)))
+    local most, where = 0, nil
+    for _, source in ipairs(header.sources) do
+      for k, n in ipairs(source.lines.bytes) do
+        if n > most then most, where = n, source.text[source.lines.n[k]] end
+      end
+      assert.is_nil(source.lines.live)
+    end
+    assert.is_true(most >= 100000)
+    assert.is_truthy(where:find('("x"):rep(100000)', 1, true), where)
+    assert.same({ "bytes", "allocs" }, header.memory.measures)
+    assert.is_nil(header.collector)
+  end)
+
+  it("has the size of the heap over time", function()
+    local p = helper.record(function()
+      local all, ends = {}, os.clock() + 0.1
+      while os.clock() < ends do all[#all + 1] = ("x"):rep(10000) end
+    end, { memory = true })
+    assert.is_true(#p.heap > 1)
+    local header = page.data((text(p)))
+    assert.equal(#p.heap, #header.heap.ns)
+    assert.equal(p.heap[#p.heap].bytes, header.heap.bytes[#p.heap])
+    assert.is_nil((page.data((text(called)))).heap)
+  end)
+
+  it("has what was allocated in frames", function()
+    local p = helper.record(function()
+      for i = 1, 3 do
+        local t
+        for _ = 1, i * 100 do t = { t } end
+        profiler.frame()
+      end
+    end, { memory = true })
+    local header = page.data((text(p)))
+    for i, f in ipairs(header.frames.list) do
+      assert.equal(#f.rows // 4, #f.bytes)
+      assert.equal(p.frames:at(3 - i).bytes, sum(f.bytes))
+      assert.equal(p.frames:at(3 - i).allocs, sum(f.allocs))
+    end
+  end)
+
   it("adds up nodes of little time, says so, and keeps functions", function()
     local s, notes = text(called, { min_percent = 20 })
     assert.is_truthy(notes:find "added up as", notes)
@@ -386,6 +475,143 @@ describe("cprof html", function()
     assert.same({ 1, 2 }, { header.before.calls[both],
       header.functions.calls[both] })
     assert.equal(header.before.whole, sum(trees[header.before.tree + 1].self))
+  end)
+
+  describe("with a trace", function()
+    local program = [[
+      local function leaf(n) local s = 0 for i = 1, n do s = s + i end end
+      local function slow() leaf(200000) leaf(1) end
+      local co = coroutine.wrap(function()
+        slow() coroutine.yield() slow()
+      end)
+      co() leaf(10) co()
+      pcall(function() error "x" end)
+      slow()]]
+
+    -- the page of a traced run, and what was said
+    local function traced(dir, ...)
+      write(dir:file "p.lua", program)
+      local _, err, status = within(dir, "run --quiet -o p.cprof " ..
+        "--trace=p.json p.lua")
+      assert.equal(0, status, err)
+      _, err, status = within(dir, "html --trace=p.json", ...)
+      assert.equal(0, status, err)
+      return page.data(command.read(dir:file "p.html"))
+    end
+
+    -- calls of a thread, with depths; and are they within their callers?
+    local function calls_of(tree)
+      local out, open, at, last = {}, {}, 0, -1
+      for i = 1, tree.n do
+        local depth = last + 1 - tree.levels[i]
+        at = at + tree.calls[i]
+        out[i] = { func = tree.func[i], depth = depth, at = at,
+                   ends = at + tree.self[i] }
+        if depth > 0 then
+          assert.is_true(at >= open[depth - 1].at)
+          assert.is_true(out[i].ends <= open[depth - 1].ends)
+        end
+        open[depth], last = out[i], depth
+      end
+      return out
+    end
+
+    it("has the calls of each coroutine in the order of time", function()
+      local dir <close> = command.folder()
+      local header, trees = traced(dir, "p.cprof")
+      local trace = header.trace
+      assert.equal(2, #trace.threads)
+      assert.equal(trace.calls, trace.shown)
+      local calls, slow = 0, {}
+      for _, thread in ipairs(trace.threads) do
+        local list = calls_of(trees[thread.tree + 1])
+        assert.equal(thread.n, #list - 1)
+        assert.equal(trace.ns, list[1].ends)
+        calls = calls + thread.n
+        slow[#slow + 1] = 0
+        for _, call in ipairs(list) do
+          if header.functions.name[call.func + 1] == "slow" then
+            slow[#slow] = slow[#slow] + 1
+          end
+        end
+      end
+      assert.equal(trace.calls, calls)
+      table.sort(slow)
+      assert.same({ 1, 2 }, slow)
+      -- functions are those of the profile
+      local p = assert(profiler.load(dir:file "p.cprof"))
+      local titles = {}
+      for _, f in ipairs(p.functions) do titles[f.title] = true end
+      for _, title in ipairs(header.functions.title) do
+        assert.is_true(titles[title], title)
+      end
+    end)
+
+    it("has them at once where one command records and writes", function()
+      local dir <close> = command.folder()
+      write(dir:file "p.lua", program)
+      local _, err, status = within(dir, "run --quiet --html -o p.html " ..
+        "--trace=p.json p.lua")
+      assert.equal(0, status, err)
+      local trace = page.data(command.read(dir:file "p.html")).trace
+      assert.is_true(trace.calls > 10 and trace.calls == trace.shown)
+    end)
+
+    it("leaves the shortest calls out where there are many", function()
+      local dir <close> = command.folder()
+      traced(dir, "p.cprof")
+      local reader = require "cprof.html.traced"
+      local all = assert(reader.read(dir:file "p.json"))
+      local few = assert(reader.read(dir:file "p.json", 6))
+      assert.equal(all.calls, all.shown)
+      assert.equal(0, all.least)
+      assert.equal(all.calls, few.calls)
+      assert.is_true(few.shown <= 6 and few.shown > 0)
+      local kept = 0
+      for i, thread in ipairs(all.threads) do
+        local longer = {}
+        for k = 1, thread.n do
+          if thread.ns[k] >= few.least then
+            longer[#longer + 1] = { thread.start[k], thread.ns[k],
+              all.titles[thread.func[k]], thread.depth[k] }
+          end
+        end
+        local of = few.threads[i]
+        assert.equal(#longer, of.n)
+        for k = 1, of.n do
+          assert.same(longer[k], { of.start[k], of.ns[k],
+            few.titles[of.func[k]], of.depth[k] })
+        end
+        kept = kept + of.n
+      end
+      assert.equal(few.shown, kept)
+    end)
+
+    it("of a killed program ends calls where it ends", function()
+      local dir <close> = command.folder()
+      write(dir:file "t.json", '[\n' ..
+        '{"name":"a \\"q\\"","ph":"B","ts":1.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"B","ts":2.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"E","ts":5.500,"pid":1,"tid":1},\n{"name":"c')
+      local trace = assert(require "cprof.html.traced".read(
+        dir:file "t.json"))
+      assert.same({ 1000, 2000, 4500, 3500, 1, 'a "q"' }, {
+        trace.threads[1].start[1], trace.threads[1].start[2],
+        trace.threads[1].ns[1], trace.threads[1].ns[2], trace.open,
+        trace.titles[1] })
+    end)
+
+    it("tells a file that is none", function()
+      local dir <close> = command.folder()
+      saved(dir, "x.cprof", called)
+      for _, case in ipairs { { "x.cprof", "x.cprof has no calls" },
+        { "gone.json", "cannot read gone.json" } } do
+        local _, err, status = within(dir, "html x.cprof --trace=" .. case[1])
+        assert.equal(2, status)
+        assert.is_truthy(err:find("^cprof html: [^\n]*" .. case[2]) and
+          err:find "^[^\n]+\n$", err)
+      end
+    end)
   end)
 
   it("tells bad options in one line", function()

@@ -114,6 +114,9 @@ const pages = {
   count: views,
   hostile: views,
   game: [...views, "frames"],
+  leak: [...views, "frames", "timeline"],
+  memory: [...views, "timeline"],
+  trace: [...views, "trace"],
   diff: ["diff", ...views],
   million: ["overview", "functions", "flame"],
 };
@@ -140,7 +143,7 @@ describe("every view", () => {
   }
 
   it("fits a narrow window, light and dark", async () => {
-    for (const name of ["luacheck", "game", "diff"]) {
+    for (const name of ["luacheck", "game", "leak", "diff"]) {
       for (const view of pages[name]) {
         const f = name === "luacheck" ? "&search=skip" : "";
         await open(name, `view=${view}${f}`, [700, 900], "dark");
@@ -155,7 +158,7 @@ describe("every view", () => {
   });
 
   it("has a name for whatever can be pressed", async () => {
-    for (const name of ["luacheck", "game", "diff"]) {
+    for (const name of ["luacheck", "game", "leak", "diff"]) {
       for (const view of pages[name]) {
         await open(name, `view=${view}`);
         const nameless = await page.$$eval(
@@ -655,6 +658,161 @@ describe("frames", () => {
   });
 });
 
+describe("memory", () => {
+  const size = /^\d[\d.]* [KMG]?B$/;
+
+  it("is named in the overview, with the collector", async () => {
+    await open("leak");
+    const facts = Object.fromEntries(
+      await page.$$eval(".facts > div", (list) =>
+        list.map((e) => [e.children[0].textContent, e.children[1].textContent]),
+      ),
+    );
+    for (const key of ["allocated", "in use", "at the peak"]) {
+      assert.match(facts[key], size, key);
+    }
+    assert.match(facts.allocations, /^[\d,]{6,}$/);
+    assert.match(facts.collector, /%$/);
+    assert.ok(Number(facts.collections.replaceAll(",", "")) >= 1);
+    assert.match(facts["longest step"], /[nmµ]?s$/);
+  });
+
+  it("has columns beside time, which sort", async () => {
+    await open("leak", "view=functions");
+    const heads = await texts("thead th");
+    for (const head of ["alloc", "allocs", "in use"]) {
+      assert.ok(heads.includes(head), head);
+    }
+    await choose("th button", "in use");
+    // what is kept is made by string.rep, string.format and the table
+    const first = await text("tbody tr:first-child a.name");
+    assert.match(first, /^(remember|string\.format)$/);
+    assert.match(await text("tbody tr:first-child td:nth-child(11)"), size);
+    await choose("button", "Files");
+    assert.match(await text("tbody tr td:nth-child(5)"), size);
+    assert.deepEqual(faults, []);
+  });
+
+  it("takes the place of time in each view", async () => {
+    await open("leak", "view=functions");
+    await choose(".tabs button", "Allocated");
+    assert.equal((await state()).measure, "bytes");
+    const row = await page.$$eval("tbody tr", (list) =>
+      list
+        .map((tr) => [...tr.cells].map((td) => td.textContent))
+        .find((cells) => cells.includes("waste")),
+    );
+    assert.match(row[0], size);
+    await choose("tbody a.name", "waste");
+    assert.match(await text(".strip"), /self [\d.]+ [KMG]?B .*total/);
+    await choose("nav a", "Call graph");
+    assert.match(await text(".centre p"), /self [\d.]+ [KMG]?B/);
+    await choose("nav a", "Flame graph");
+    const bytes = await pixels("canvas");
+    await choose(".tabs button", "In use");
+    assert.notEqual(await pixels("canvas"), bytes);
+    assert.equal(await text(".choice [aria-pressed=true]"), "In use");
+    await choose(".tabs button", "Allocated");
+    await choose("button", "Sandwich");
+    assert.equal((await page.$$("canvas.icicle")).length, 2);
+    await choose("nav a", "Overview");
+    assert.match(await text("section.shape h2"), /bytes are allocated/);
+    assert.deepEqual(faults, []);
+  });
+
+  it("shades lines", async () => {
+    await open("leak", "view=source&measure=live");
+    assert.equal(await text(".controls [aria-pressed=true]"), "In use");
+    const lines = await texts(".hotlines .code");
+    assert.match(lines[0], /kept\[#kept \+ 1\]/);
+    await choose(".controls button", "Allocated");
+    assert.equal((await state()).heat, "bytes");
+    const hottest = await page.$$eval(".codes .code", (list) => {
+      const heat = (e) => Number(e.style.getPropertyValue("--heat"));
+      return list.sort((a, b) => heat(b) - heat(a))[0].textContent;
+    });
+    assert.match(hottest, /t\[i\] = \{ i \}|kept/);
+    const first = await text(".hotlines a .n");
+    await press("n");
+    assert.ok((await state()).line);
+    assert.ok(Number(first) > 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is read over time, by pointer and keys", async () => {
+    await open("leak", "view=timeline");
+    const box = await (await page.$("canvas.heap")).boundingBox();
+    await page.mouse.move(box.x + 400, box.y + 100);
+    await drawn();
+    const told = /^[\d.]+ [KMG]?B after [\d.]+ [mµ]?s/;
+    assert.match(await text(".tip"), told);
+    await page.mouse.move(0, 0);
+    await page.focus("canvas.heap");
+    const before = await pixels("canvas.heap");
+    await press("ArrowRight");
+    assert.notEqual(await pixels("canvas.heap"), before);
+    assert.match(await text("#app > p[role=status]"), /, the peak/);
+    await press("Home");
+    const first = await text("#app > p[role=status]");
+    await press("ArrowRight");
+    assert.notEqual(await text("#app > p[role=status]"), first);
+    const label = await page.$eval("canvas.heap", (e) => e.ariaLabel);
+    assert.match(label, /at most [\d.]+ MB after/);
+    await click("details.astable summary");
+    const rows = await texts(".astable tbody tr");
+    assert.ok(rows.length > 5);
+    assert.deepEqual(faults, []);
+  });
+
+  it("is known of each frame", async () => {
+    await open("leak", "view=frames");
+    const heads = await texts("section:nth-of-type(1) thead th");
+    assert.ok(heads.includes("alloc") && heads.includes("collector"));
+    await press("ArrowLeft");
+    const said = await text("#app > p[role=status]");
+    assert.match(said, /[\d.]+ [KM]B allocated/);
+    await choose("nav a", "Functions");
+    // trees of frames know times only, functions know bytes, too
+    assert.equal(await page.$(".tabs > .choice"), null);
+    assert.ok((await texts("thead th")).includes("alloc"));
+    assert.deepEqual(faults, []);
+  });
+});
+
+describe("a trace", () => {
+  it("is zoomed, searched and walked, by coroutine", async () => {
+    await open("trace", "view=trace");
+    const whole = await pixels("canvas.icicle");
+    const box = await (await page.$("canvas.icicle")).boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 45);
+    await drawn();
+    assert.match(await text(".tip"), /after .* took [\d.]+ [mµn]?s/);
+    const seen = await text(".controls .rest > .aside");
+    assert.match(seen, /^0 to .* in all$/);
+    await page.mouse.wheel({ deltaY: -400 });
+    await drawn();
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.notEqual(await text(".controls .rest > .aside"), seen);
+    await choose("button", "Zoom out");
+    await page.focus("canvas.icicle");
+    await press("ArrowDown", "ArrowDown", "ArrowRight");
+    assert.match(await text("#app > p[role=status]"), /took/);
+    await press("Enter");
+    assert.ok((await state()).function);
+    await press("Escape", "Escape");
+    const names = await page.$$eval("select option", (list) =>
+      list.map((e) => [e.value, e.textContent]),
+    );
+    assert.ok(names.length > 1);
+    const other = names.find(([tid]) => tid !== "1")[0];
+    await page.select("select", other);
+    await drawn();
+    assert.equal((await state()).thread, other);
+    assert.notEqual(await pixels("canvas.icicle"), whole);
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe("changes", () => {
   it("are in a table: more, new and gone", async () => {
     await open("diff", "view=diff");
@@ -744,6 +902,36 @@ describe("the page itself", () => {
     assert.ok(await page.$("dialog[open]"));
     await press("Escape");
     assert.equal(await page.$("dialog[open]"), null);
+  });
+
+  it("prints dark pages light, charts as well", async () => {
+    const look = async () => [
+      await page.evaluate(() => getComputedStyle(document.body).color),
+      await pixels("canvas"),
+    ];
+    // what another test has chosen
+    await open("luacheck");
+    await page.evaluate(() => localStorage.clear());
+    for (const [name, view] of [
+      ["luacheck", "flame"],
+      ["leak", "timeline"],
+      ["game", "frames"],
+    ]) {
+      await open(name, `view=${view}`);
+      const light = await look();
+      await press("t");
+      const dark = await look();
+      assert.notDeepEqual(dark, light);
+      const printed = await page.evaluate(() => {
+        dispatchEvent(new Event("beforeprint"));
+        return getComputedStyle(document.body).color;
+      });
+      assert.deepEqual([printed, await pixels("canvas")], light, view);
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+      await drawn();
+      assert.deepEqual(await look(), dark, view);
+      await press("t");
+    }
   });
 
   it("prints all lines of a source", async () => {

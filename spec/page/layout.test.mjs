@@ -20,13 +20,15 @@ const from = (name) => import(pathToFileURL(join(modules, `${name}.js`)).href);
 
 const { figures } = await from("decode");
 const trees = await from("tree");
-const { count, percent, short, signed, tail, time } = await from("format");
+const { bytes, count, instant, percent, short, signed, tail, time } =
+  await from("format");
 const { matcher } = await from("search");
-const { beside, coverage, hot } = await from("lines");
+const { between, falls, nearest, peaks, ticks } = await from("axis");
+const { beside, coverage, hot, hottest } = await from("lines");
 const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
-const { span } = await from("model");
+const { Model, span } = await from("model");
 const { byFile, palette } = await from("colors");
 const { Recording } = await from("recording");
 
@@ -275,6 +277,215 @@ describe("a flame graph", () => {
     assert.equal(trees.forked(trees.layout(t, t.self)), 1);
     const straight = tree({ func: root, children: [{ func: a, self: 5 }] });
     assert.equal(trees.forked(trees.layout(straight, straight.self)), 0);
+  });
+});
+
+describe("a trace", () => {
+  // root 0..100: a 10..50 (b 20..30, b 35..36), a 60..61, b 70..90
+  const calls = {
+    n: 6,
+    levels: Int32Array.from([0, 0, 0, 1, 2, 1]),
+    func: Int32Array.from([root, a, b, b, a, b]),
+    calls: Float64Array.from([0, 10, 10, 15, 25, 10]),
+    self: Float64Array.from([100, 40, 10, 1, 1, 20]),
+  };
+  const l = trees.timed(trees.fromColumns(calls));
+
+  it("has calls where they are in time, and gaps between them", () => {
+    assert.deepEqual([...l.start], [0, 10, 20, 35, 60, 70]);
+    assert.deepEqual([...l.tree.parent], [-1, 0, 1, 1, 0, 0]);
+    assert.equal(trees.childAt(l, 0, 49), 1);
+    assert.equal(trees.childAt(l, 0, 55), -1);
+    assert.equal(trees.childAt(l, 1, 35.5), 3);
+  });
+
+  it("shows a long call after short ones", () => {
+    const seen = [];
+    const rests = [];
+    trees.visible(
+      l,
+      0,
+      100,
+      5,
+      9,
+      (node) => seen.push(node),
+      (depth, x) => rests.push([depth, x]),
+    );
+    assert.deepEqual(seen.sort(), [0, 1, 2, 5]);
+    assert.deepEqual(rests.sort(), [
+      [1, 60],
+      [2, 35],
+    ]);
+    seen.length = 0;
+    const add = (node) => seen.push(node);
+    trees.visible(l, 55, 95, 0.1, 9, add, () => {});
+    assert.deepEqual(seen.sort(), [0, 4, 5]);
+  });
+});
+
+describe("memory", () => {
+  const header = {
+    unit: "ns",
+    whole: 100,
+    functions: {
+      title: ["root", "a", "b"],
+      name: ["root", "a", "b"],
+      place: ["", "x", "x"],
+      kind: ["root", "Lua", "Lua"],
+      source: [-1, 0, 0],
+      line: [0, 1, 2],
+      last: [0, 1, 2],
+      depth: [1, 1, 1],
+      calls: [1, 1, 2],
+      self: [10, 70, 20],
+      total: [100, 90, 20],
+      samples: [],
+      most: [[1, 75, 95]],
+      memory: {
+        bytes: { self: [0, 8, 92], total: [100, 100, 92] },
+        allocs: { self: [0, 1, 4], total: [5, 5, 4] },
+      },
+    },
+    sources: [
+      {
+        lines: {
+          n: [1, 2, 3],
+          hits: [1, 2, 2],
+          self: [70, 15, 5],
+          calls: [1, 0, 0],
+          total: [20, 0, 0],
+          most: [],
+          bytes: [8, 0, 92],
+          allocs: [1, 0, 4],
+        },
+        active: "111",
+        text: [],
+      },
+    ],
+    memory: { measures: ["bytes", "allocs"] },
+    frames: {
+      list: [
+        {
+          n: 1,
+          ns: 60,
+          rows: [1, 1, 40, 60, 2, 1, 20, 20],
+          bytes: [8, 50],
+          allocs: [1, 2],
+        },
+        { n: 2, ns: 30, rows: [1, 1, 30, 30], bytes: [0], allocs: [0] },
+      ],
+    },
+  };
+  const column = (...list) => Float64Array.from(list);
+  const columns = {
+    n: 3,
+    levels: Int32Array.from([0, 0, 0]),
+    func: Int32Array.from([0, 1, 2]),
+    calls: column(1, 1, 2),
+    self: column(10, 70, 20),
+    bytes: column(0, 8, 92),
+    allocs: column(0, 1, 4),
+  };
+  const model = new Model(header, [columns]);
+
+  it("stands in the place of time, in functions and the tree", () => {
+    const scope = model.scope({ measure: "bytes" });
+    assert.equal(scope.whole, 100);
+    assert.deepEqual([...scope.self], [0, 8, 92]);
+    assert.deepEqual([...scope.tree.total], [100, 100, 92]);
+    assert.equal(scope.measure, "bytes");
+    // bounds are those of times
+    assert.equal(scope.all, undefined);
+    assert.deepEqual([...model.scope({}).self], [10, 70, 20]);
+    assert.equal(model.scope({ measure: "live" }).measure, undefined);
+  });
+
+  it("is relative to what is left where a function is hidden", () => {
+    const scope = model.scope({ measure: "bytes", hide: "b" });
+    assert.equal(scope.whole, 8);
+    assert.equal(scope.hide.title, "b");
+    const focus = model.scope({ measure: "allocs", focus: "b" });
+    assert.deepEqual([focus.whole, focus.self[2]], [4, 4]);
+  });
+
+  it("of functions is that of the frames that are chosen", () => {
+    const own = (state) => [...model.allocated(state, "bytes")];
+    assert.deepEqual(own({}), [0, 8, 92]);
+    assert.deepEqual(own({ frames: "1" }), [0, 8, 50]);
+    assert.deepEqual(own({ frames: "1-2" }), [0, 8, 50]);
+    assert.deepEqual(own({ frames: "2" }), [0, 0, 0]);
+    // trees of frames know times only
+    assert.equal(model.measure({ frames: "1", measure: "bytes" }), undefined);
+  });
+
+  it("keeps the frames that are chosen where a function is hidden", () => {
+    const state = { frames: "1", focus: "a" };
+    assert.equal(model.scope(state).frames.length, 1);
+  });
+
+  it("sorts lines", () => {
+    const lines = (key) => hottest(model, 9, undefined, key);
+    assert.deepEqual(
+      lines("bytes").map(({ line }) => line.n),
+      [3, 1],
+    );
+    assert.deepEqual(
+      lines().map(({ line }) => line.n),
+      [1, 2, 3],
+    );
+    assert.deepEqual(hot(model.sources[0], 0.5, "bytes"), [3]);
+  });
+
+  it("has sizes with three digits, as the reports have", () => {
+    const texts = { 0: "0 B", 876: "876 B", 1024: "1.00 KB", 1023: "1.00 KB" };
+    for (const n of Object.keys(texts)) assert.equal(bytes(n), texts[n]);
+    assert.equal(bytes(45 * 2 ** 20), "45.0 MB");
+    assert.equal(bytes(3 * 2 ** 30), "3.00 GB");
+  });
+});
+
+describe("an axis", () => {
+  it("has round marks, of sizes in their unit", () => {
+    assert.deepEqual(ticks(1.1e9, 5), [0, 5e8, 1e9]);
+    assert.deepEqual(ticks(10, 5), [0, 2, 4, 6, 8, 10]);
+    assert.deepEqual(ticks(0, 5), [0]);
+    const kb = 1024;
+    assert.deepEqual(ticks(900 * kb, 4, true), [0, 500 * kb]);
+    assert.deepEqual(ticks(3 * kb, 3, true), [0, kb, 2 * kb, 3 * kb]);
+  });
+
+  it("knows the point that is nearest", () => {
+    const list = [0, 10, 30];
+    const at = [-5, 4, 5, 19, 21, 99].map((n) => nearest(list, n));
+    assert.deepEqual(at, [0, 0, 1, 1, 2, 2]);
+  });
+
+  it("finds where a line falls far", () => {
+    const list = [1, 9, 5, 2, 3, 2, 8, 1];
+    assert.deepEqual(falls(list, 3), [
+      { at: 3, by: 7 },
+      { at: 7, by: 7 },
+    ]);
+    assert.deepEqual(falls([1, 2, 3], 1), []);
+  });
+
+  it("has round marks between any two times, which can be told apart", () => {
+    const { marks, step } = between(1234567, 1234999, 4);
+    assert.equal(step, 200);
+    assert.deepEqual(marks, [1234600, 1234800]);
+    assert.deepEqual(
+      marks.map((n) => instant(n, step)),
+      ["1.2346 ms", "1.2348 ms"],
+    );
+    assert.equal(instant(0, 5), "0");
+    assert.equal(instant(12, 5), "12 ns");
+    assert.equal(instant(2e9, 1e9), "2 s");
+    assert.deepEqual(between(5, 5, 4).marks, []);
+  });
+
+  it("keeps the peaks where it has fewer points", () => {
+    assert.deepEqual(peaks([1, 5, 2, 3, 9, 4], 2), [1, 4]);
+    assert.deepEqual(peaks([1, 2], 9), [0, 1]);
   });
 });
 

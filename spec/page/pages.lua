@@ -55,6 +55,28 @@ local function game()
   end)
 end
 
+-- what is kept, and what the collector frees; a frame for each round
+local function leak()
+  local kept = {}
+  local function remember(i) kept[#kept + 1] = ("%d,"):rep(40):format(
+    table.unpack({ i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i,
+      i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i, i })) end
+  local function waste(n)
+    local t = {}
+    for i = 1, n do t[i] = { i } end
+    return t
+  end
+  return record({ mode = "line", memory = "live", memory_interval = 1,
+    gc = true, slow_frames = { budget_ms = 100 } }, function()
+    for round = 1, 60 do
+      for i = 1, 150 do remember(i) end
+      waste(3000)
+      if round % 20 == 0 then collectgarbage() end
+      profiler.frame()
+    end
+  end)
+end
+
 -- lines that are wider than any window
 local function long()
   local path = folder .. "/long.lua"
@@ -133,6 +155,8 @@ local sampled = luacheck("sampled", "--sample=2000")
 write("sampled", sampled)
 write("joined", assert(join.profiles(called, sampled)))
 write("game", game())
+write("leak", leak())
+write("memory", luacheck("memory", "--memory=live"))
 write("coroutines", coroutines())
 write("long", long())
 write("hostile", named())
@@ -165,6 +189,22 @@ local after = edited("after", [[
   both() other() fresh()]])
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
   "'%s' '%s' 2>&1"):format(arg[-1], folder, before, after)))
+
+-- calls in the order of time, of two coroutines
+local path = folder .. "/trace.lua"
+local file = assert(io.open(path, "w"))
+file:write [[
+  local function leaf(n) local s = 0 for i = 1, n do s = s + i end end
+  local function work(n) for i = 1, n do leaf(i * 10) end end
+  local co = coroutine.wrap(function()
+    for i = 1, 20 do work(i) coroutine.yield() end
+  end)
+  for i = 1, 20 do work(50) co() end]]
+file:close()
+assert(os.execute(("%s lua/cprof/bin/cprof run --quiet -o '%s/trace.cprof' " ..
+  "'--trace=%s/trace.json' '%s' && %s lua/cprof/bin/cprof html -o " ..
+  "'%s/trace.html' '--trace=%s/trace.json' '%s/trace.cprof' 2>&1"):format(
+  arg[-1], folder, folder, path, arg[-1], folder, folder, folder)))
 
 -- two runs of one program, of which one is sampled
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/sampled-diff.html' " ..

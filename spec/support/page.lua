@@ -36,9 +36,13 @@ local function column(s, n)
   return out
 end
 
+local names = { "levels", "func", "calls", "self", "bytes", "allocs", "live",
+  "peak" }
+
 local function tree(s, at, sizes)
   local out = { n = sizes[1] }
-  for i, name in ipairs { "levels", "func", "calls", "self" } do
+  for i = 1, #sizes - 1 do
+    local name = names[i]
     out[name] = column(s:sub(at, at + sizes[i + 1] - 1), sizes[1])
     at = at + sizes[i + 1]
   end

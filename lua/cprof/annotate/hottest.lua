@@ -2,7 +2,7 @@
 
 local bound = require "cprof.bound"
 local format = require "cprof.format"
-local select_rows = require "cprof.report.select"
+local in_c = require "cprof.annotate.in_c"
 local source = require "cprof.annotate.source"
 
 -- what self is, where it is no time
@@ -21,34 +21,19 @@ local function columns(profile)
   }
 end
 
--- the time of C functions that were called from lines, by source and line:
--- C has no lines of its own, so it is that of those
-local function times_in_c(profile)
-  local out = {}
-  local _, edges = select_rows.functions(profile)
-  for _, edge in ipairs(edges) do
-    local of = edge.caller.func.source
-    if edge.callee.func.kind == "C" and edge.line > 0 and edge.self_ns > 0 then
-      out[of] = out[of] or {}
-      out[of][edge.line] = (out[of][edge.line] or 0) + edge.self_ns
-    end
-  end
-  return out
-end
-
 -- all lines that have any, hottest first
 local function sorted(view, files)
-  local all, c = {}, times_in_c(view.profile)
+  local all, c = {}, in_c.of(view.profile)
   local by_hits = view.options.sort == "hits"
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
       local own, bounded = bound.of(line.self_ns, line.self_raw_ns,
         view.most)
-      local in_c = (c[file.source] or {})[number] or 0
-      local value = by_hits and line.hits or own + in_c
+      local of_c = (c[file.source] or {})[number] or 0
+      local value = by_hits and line.hits or own + of_c
       if value > 0 then
         all[#all + 1] = { file = file, number = number, line = line,
-          value = value, own = own, bounded = bounded, in_c = in_c }
+          value = value, own = own, bounded = bounded, in_c = of_c }
       end
     end
   end

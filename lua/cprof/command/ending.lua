@@ -8,6 +8,7 @@ local internal = require "cprof.internal"
 local recordings = require "cprof.command.recordings"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.command.terminal"
+local traced = require "cprof.html.traced"
 
 internal.add()
 
@@ -31,11 +32,22 @@ end
 ---@field watch fun()         from here on, a signal finds the file
 ---@field cancel fun()        nothing is recorded there
 
+-- a page shows the calls of the trace, too
+local function add_trace(profile, parsed, full)
+  local path = parsed.trace or ""
+  if parsed.format ~= "html" or not path:find "%.json$" then return end
+  local why
+  profile.trace, why = traced.read(full(path), nil,
+    terminal.progress "reading")
+  if why then terminal.say(("cprof run: %s\n"):format(why)) end
+end
+
 -- says how it went; the program may be in another folder by now
 local function deliver(parsed, plan, full)
   return function(profile, note)
     local kept = plan.output
     if parsed.format then
+      add_trace(profile, parsed, full)
       local ok, why = profile:export(parsed.format, full(plan.output))
       if why then terminal.say(("cprof run: %s\n"):format(why)) end
       kept = ok and kept or nil

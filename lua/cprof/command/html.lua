@@ -4,13 +4,16 @@ local core = require "cprof.core"
 local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local input = require "cprof.command.input"
+local format = require "cprof.format"
 local terminal = require "cprof.command.terminal"
+local traced = require "cprof.html.traced"
 
 local html = {
   name = "html",
   summary = "Write a profile as a page to look at in a browser.",
   description = "Write a profile as one HTML file, which needs no network: " ..
-    "functions, flame graph, call graph, sources, frames, and what changed.",
+    "functions, flame graph, call graph, sources, frames, memory, and what " ..
+    "changed.",
   example = "cprof html -o page.html run.cprof",
 }
 
@@ -22,6 +25,8 @@ function html.define(parser)
   parser:option("--diff", "Show what changed since this " ..
     "profile. (default: none)"):argname
     "BEFORE"
+  parser:option("--trace", "The calls of this trace, too, which cprof run " ..
+    "--trace=FILE.json wrote: on an axis of time."):argname "FILE"
   parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
     '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
     :format(export.format("html", 1).limit // 1000000)):argname "N"
@@ -58,11 +63,25 @@ local function size(path)
     ("%d kB"):format((bytes or 0) // 1000)
 end
 
+-- reads a trace, and says what of it is left out
+local function trace(profile, path, fail)
+  local read, why = traced.read(path, nil, terminal.progress "reading")
+  if not read then fail(why) end
+  profile.trace = read
+  if read.shown < read.calls then
+    terminal.say(("cprof html: %s of %s calls of the trace are left out, " ..
+      "which took less than %s each\n"):format(
+      format.count(read.calls - read.shown), format.count(read.calls),
+      format.time(read.least)))
+  end
+end
+
 function html.call(parsed, fail)
   local row = export.format("html", 1)
   local target = parsed.output or default_name(parsed.file, fail)
   local before = parsed.diff and input.load(parsed.diff, fail)
   local profile = input.load(parsed.file, fail)
+  if parsed.trace then trace(profile, parsed.trace, fail) end
   exporting.write(profile, row, target ~= "-" and target or io.stdout, {
     min_percent = parsed.min_percent, root = parsed.root,
   }, fail, before)

@@ -5,6 +5,7 @@ return {
 ```sh
 cprof html run.cprof
 cprof html --diff before.cprof -o changes.html after.cprof
+cprof html --trace=run.json run.cprof
 cprof run --html -o run.html script.lua
 ```
 
@@ -22,7 +23,13 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls; the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"` or `"count"`: figures beside each line, which is shaded by them; in mode `"count"` also the parts of lines, and branches that went one way only |
-| Frames | of a profile that has them: the time of each, those over budget, and what they did more of |
+| Frames | of a profile that has them: the time of each, those over budget, and what they did more of; what each has allocated, and the steps of the collector |
+| Memory | of a recording with `--memory`: the size of the heap over time, what was allocated by kind and function, what of it is in use, the collector |
+| Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |
+
+Where allocations were recorded, the choice beside the names of the views puts them in the place of time, in functions, flame graph and call graph: bytes allocated, allocations, and with `--memory=live` what is in use and was at the peak. Functions also have them as columns beside time, sources as columns and as heat; allocations in C functions are also those of the line that called them, where calls are known by line. Where frames are chosen, only the columns of functions know of memory.
+
+A trace is what `cprof run --trace=FILE.json` has written; profile and trace are of one run. With `--html`, that command writes a page with both. The page shows up to 300,000 of its calls. Where there are more, the shortest are left out, and it says how many.
 
 A function that is chosen is so in all views. *Only this* and *Without this* limit all figures but those of lines to what it calls, or to the rest; so does a frame, or a range of them. All of this is in the address of the page: a link to it shows the same. `?` lists the keys.
 

@@ -12,12 +12,14 @@ local encode = require "cprof.export.encode"
 local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
 local lines = require "cprof.lines"
+local memory = require "cprof.html.memory"
 local name = require "cprof.name"
 local pack = require "cprof.html.pack"
 local sampled = require "cprof.sampled"
 local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.text"
+local traced = require "cprof.html.traced"
 
 local data = {}
 
@@ -108,17 +110,21 @@ local function columns_of(rows, source_of)
 end
 
 -- by line: its number, hits, self, calls, total; times that are only known
--- to be less than a figure
-local function figures_of(p, list)
+-- to be less than a figure; what `allocated` gives
+local function figures_of(p, key, list, allocated)
   local counts = p.meta.mode == "count"
   local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
     most = {} }
+  for what in pairs(allocated) do out[what] = {} end
   for number, line in ipairs(list) do
     if line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
-       line.total_ns > 0 then
+       line.total_ns > 0 or line.bytes > 0 then
       local i = #out.n + 1
       out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
       out.calls[i], out.total[i] = line.calls, line.total_ns
+      for what, of in pairs(allocated) do
+        out[what][i] = of(key, number, line)
+      end
       local most, bounded = bound.of(line.self_ns, line.self_raw_ns)
       if bounded and not counts then
         out.most[#out.most + 1] = { i - 1, most }
@@ -194,9 +200,9 @@ function data.parts(p, key, out)
   end
 end
 
-local function source_of(p, key, list)
+local function source_of(p, key, list, allocated)
   local out = data.source(p, key, list)
-  out.lines = figures_of(p, list)
+  out.lines = figures_of(p, key, list, allocated)
   data.parts(p, key, out)
   return out
 end
@@ -204,11 +210,11 @@ end
 local function sources_of(p)
   local keys, out, number = {}, {}, {}
   if not lines.recorded(p) then return out, number end
-  local all = p.lines_of()
+  local all, allocated = p.lines_of(), memory.lines(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do
-    out[i], number[key] = source_of(p, key, all[key]), i - 1
+    out[i], number[key] = source_of(p, key, all[key], allocated), i - 1
   end
   text.forget()
   return out, number
@@ -244,6 +250,34 @@ local function appended(rows, known)
   end
 end
 
+-- The row of a function of a trace, by title. A trace has a function's first
+-- name, the profile its best: so the place counts where only one is there.
+local function finder(rows, more)
+  local by_title, by_place = {}, {}
+  for i, row in ipairs(rows) do
+    local title = plain(row.title)
+    local place = title:match " (%(.+:%d+%))$"
+    by_title[title] = i - 1
+    if place then by_place[place] = not by_place[place] and i - 1 or -1 end
+  end
+  return function(title)
+    local n = by_title[title] or by_place[title:match " (%(.+:%d+%))$"]
+    if not n or n < 0 then
+      n = more { title = title, name = title:gsub(" %b()$", ""), kind = "Lua",
+        source = "", line = 0, last_line = 0 }
+    end
+    by_title[title] = n
+    return n
+  end
+end
+
+-- the calls of a trace; functions that the profile does not know get rows
+local function trace_of(p, rows, more, trees)
+  if not p.trace then return nil end
+  local find = finder(rows, more)
+  return traced.of(p.trace, find "(root)", find, trees)
+end
+
 ---The header and the trees of a page.
 ---@param p cprof.Profile         what is shown: small nodes may be added up
 ---@param whole cprof.Profile     as it was recorded
@@ -258,16 +292,20 @@ function data.of(p, whole, before)
   local index = numbers(p, rows, more)
   local notes = data.notes(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
-  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil) }
+  local trees = { pack.tree(p.nodes, index, whole.samples ~= nil,
+    memory.measures(whole)) }
   local out = {
     version = 1, unit = data.unit(whole), meta = data.meta(whole),
     notes = notes, whole = p.program_ns, sources = listed,
-    samples = data.samples(whole),
+    samples = data.samples(whole), memory = memory.of(whole),
+    collector = memory.collector(whole), heap = memory.heap(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }
+  out.trace = trace_of(whole, rows, more, trees)
   out.before = before and changes.of(before, whole, rows, trees)
   out.functions = columns_of(rows, number)
+  out.functions.memory = memory.functions(from, rows)
   return out, trees
 end
 

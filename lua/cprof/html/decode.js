@@ -36,11 +36,13 @@ export function figures(bytes, n, out) {
 }
 
 function columns(bytes, at, [n, ...sizes]) {
-  const types = [Int32Array, Int32Array, Float64Array, Float64Array];
   const names = ["levels", "func", "calls", "self"];
+  const memory = ["bytes", "allocs", "live", "peak"];
   const out = { n };
   sizes.forEach((size, i) => {
-    out[names[i]] = figures(bytes.subarray(at, at + size), n, new types[i](n));
+    const name = names[i] || memory[i - names.length];
+    const column = i < 2 ? new Int32Array(n) : new Float64Array(n);
+    out[name] = figures(bytes.subarray(at, at + size), n, column);
     at += size;
   });
   return out;

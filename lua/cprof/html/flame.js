@@ -96,10 +96,11 @@ export function flame(app, root) {
     );
 
   function shape() {
-    const { state } = app;
+    const { state, scope } = app;
     const key = [
       state.shape,
       state.by,
+      scope.measure,
       state.fold,
       state.zones,
       state.frames,
@@ -166,7 +167,7 @@ export function flame(app, root) {
       choice(
         "Width",
         [
-          [undefined, model.unit === "ns" ? "Time" : "Instructions"],
+          [undefined, app.measure?.title || model.title],
           ["calls", model.sampled ? "Samples" : "Calls"],
         ],
         state.by,

@@ -18,6 +18,32 @@ export function time(ns) {
   return Math.round(ns) + " ns";
 }
 
+// A time that can be told from others that are `step` away.
+export function instant(ns, step) {
+  if (ns === 0) return "0";
+  const [size, unit] = units.find(([n]) => Math.abs(ns) >= n) || [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
+  return (ns / size).toFixed(digits) + " " + unit;
+}
+
+const sizes = [
+  [2 ** 30, "GB"],
+  [2 ** 20, "MB"],
+  [2 ** 10, "KB"],
+];
+
+// A size with three digits and its unit.
+export function bytes(n) {
+  for (const [size, unit] of sizes) {
+    const value = n / size;
+    if (value >= 0.9995 || (unit === "KB" && n >= 1000)) {
+      const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+      return value.toFixed(digits) + " " + unit;
+    }
+  }
+  return Math.round(n) + " B";
+}
+
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 // A count with its thousands apart.
@@ -38,9 +64,9 @@ export function percent(part, of) {
   return of === 0 ? "0.0" : ((part / of) * 100).toFixed(1);
 }
 
-// The figures of a profile are times, or counts of something.
+// The figures of a profile are times, sizes, or counts of something.
 export function figure(unit) {
-  return unit === "ns" ? time : count;
+  return { ns: time, bytes }[unit] || count;
 }
 
 // A change with its sign.

@@ -5,9 +5,11 @@ local pack = require "cprof.html.pack"
 
 local framed = {}
 
--- by row of the page: row, calls, self, total
+-- by row of the page: row, calls, self, total; and of each of these rows,
+-- allocations and bytes, where they were counted
 local function rows_of(frame, index)
   local out, at = {}, {}
+  local allocs, bytes = frame.allocs and {}, frame.allocs and {}
   for _, row in ipairs(frame.rows) do
     local number = index[row.func.id]
     local i = at[number]
@@ -18,8 +20,13 @@ local function rows_of(frame, index)
     end
     out[i + 1], out[i + 2] = out[i + 1] + row.calls, out[i + 2] + row.self_ns
     out[i + 3] = math.max(out[i + 3], row.total_ns)
+    if allocs then
+      local j = i // 4 + 1
+      allocs[j] = (allocs[j] or 0) + row.allocs
+      bytes[j] = (bytes[j] or 0) + row.bytes
+    end
   end
-  return out
+  return out, allocs, bytes
 end
 
 local function without(p, rows)
@@ -43,8 +50,10 @@ function framed.of(p, index, trees)
     f.rows = without(p, f.rows)
     local nodes = f.full and frames:nodes(back, slow)
     if nodes then trees[#trees + 1] = pack.tree(nodes, index) end
+    local rows, allocs, bytes = rows_of(f, index)
     list[#list + 1] = { n = f.number, start = f.start_ns,
-      ns = f.ns - f.overhead_ns, rows = rows_of(f, index),
+      ns = f.ns - f.overhead_ns, rows = rows, allocs = allocs, bytes = bytes,
+      steps = f.gc_steps, collected = f.gc_ns,
       tree = nodes and #trees - 1 or nil }
   end
   for back = 0, frames.kept - 1 do add(back, false) end

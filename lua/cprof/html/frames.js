@@ -2,12 +2,21 @@
 
 import { palette } from "./colors.js";
 import { fill, h } from "./dom.js";
-import { count, percent, plural, time } from "./format.js";
+import { bytes, count, percent, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { amount, named, Table } from "./table.js";
 
 const height = 190;
 const margin = 62;
+
+// of the strip below, which shows what was allocated
+const strip = 46;
+const gap = 10;
+
+// What was allocated in a frame; undefined: that was not counted.
+export function allocatedIn(frame) {
+  return frame.bytes?.reduce((sum, n) => sum + n, 0);
+}
 
 // What is a figure of a function in a frame; 0: it did not run there.
 export function inFrame(frame, id, offset) {
@@ -62,6 +71,8 @@ class Chart {
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.allocated = this.list.map(allocatedIn);
+    this.sized = this.allocated.some((n) => n !== undefined);
     this.listen();
   }
 
@@ -83,8 +94,9 @@ class Chart {
     const ratio = devicePixelRatio || 1;
     this.width = width;
     canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    canvas.style.setProperty("height", height + "px");
+    const full = this.sized ? height + gap + strip : height;
+    canvas.height = full * ratio;
+    canvas.style.setProperty("height", full + "px");
     const c = canvas.getContext("2d");
     const theme = palette(app.isDark());
     const style = getComputedStyle(canvas);
@@ -129,6 +141,24 @@ class Chart {
       c.fillText(text, width - margin + 8, at);
       last = at;
     }
+    if (this.sized) this.sizes(c, each, theme, style);
+  }
+
+  // the bytes that each frame has allocated, below its time
+  sizes(c, each, theme, style) {
+    const most = Math.max(1, ...this.allocated.map((n) => n || 0));
+    c.fillStyle = style.getPropertyValue("--soft");
+    c.globalAlpha = 0.6;
+    this.allocated.forEach((n, i) => {
+      const high = ((n || 0) / most) * strip;
+      const wide = Math.max(0.6, each - (each > 3 ? 1 : 0));
+      c.fillRect(i * each, height + gap + strip - high, wide, high);
+    });
+    c.globalAlpha = 1;
+    c.fillStyle = theme.dim;
+    const x = this.width - margin + 8;
+    c.fillText("alloc", x, height + gap + strip - 20);
+    c.fillText(`≤ ${bytes(most)}`, x, height + gap + strip - 6);
   }
 
   choose(n, other) {
@@ -174,7 +204,14 @@ class Chart {
     const { budget } = app.model.frames;
     const over =
       budget > 0 && f.ns > budget ? `, ${time(f.ns - budget)} over budget` : "";
-    const out = `Frame ${count(f.n)}: ${time(f.ns)}${over}`;
+    const more = [];
+    if (f.bytes) more.push(`${bytes(allocatedIn(f))} allocated`);
+    if (f.steps > 0) {
+      const steps = plural(f.steps, "step");
+      more.push(`${steps} of the collector, ${time(f.collected)}`);
+    }
+    const memory = more.length > 0 ? `; ${more.join(", ")}` : "";
+    const out = `Frame ${count(f.n)}: ${time(f.ns)}${over}${memory}`;
     if (!app.chosen) return out;
     return `${out}; ${app.chosen.name}: ${time(inFrame(f, app.chosen.id, 3))}`;
   }
@@ -259,6 +296,17 @@ export function frames(app, root) {
             return n > 0 ? "×" + (f.ns / n).toFixed(1) : "";
           },
         },
+        data.list.some((f) => f.bytes) && {
+          title: "alloc",
+          hint: "Bytes allocated in it",
+          cell: (f) => (f.bytes ? bytes(allocatedIn(f)) : ""),
+        },
+        data.list.some((f) => f.steps !== undefined) && {
+          title: "collector",
+          hint: "Time of the garbage collector, and how many steps",
+          cell: (f) =>
+            f.steps > 0 ? `${time(f.collected)} ×${count(f.steps)}` : "",
+        },
         {
           title: "most self time",
           left: true,
@@ -275,7 +323,7 @@ export function frames(app, root) {
             return best < 0 ? "" : named(app, model.functions[f.rows[best]]);
           },
         },
-      ],
+      ].filter(Boolean),
       {
         caption: title,
         limit: 20,

@@ -1,7 +1,8 @@
 // All functions, as a table.
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
-import { count, plural } from "./format.js";
+import { count, figure, plural } from "./format.js";
+import { measures } from "./measures.js";
 import { matcher, searched } from "./search.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { levels } from "./tree.js";
@@ -13,10 +14,13 @@ export function rowsOf(app, state) {
   const { model, scope } = app;
   const passes = matcher(state.search) || (() => true);
   const rows = [];
+  const own = allocated(app, state);
   for (const f of model.functions) {
     const { id } = f;
     const ran =
-      scope.calls[id] > 0 || scope.self[id] > 0 || scope.total[id] > 0;
+      (!scope.measure && scope.calls[id] > 0) ||
+      scope.self[id] > 0 ||
+      scope.total[id] > 0;
     if (!ran || !passes(f) || f.kind === "root") continue;
     const row = {
       f,
@@ -24,12 +28,22 @@ export function rowsOf(app, state) {
       calls: scope.calls[id],
       samples: scope.samples?.[id],
     };
+    for (const [key, figures] of own) row[key] = figures[id];
     [row.self, row.selfBound] = figureOf(app, f, "self");
     [row.total, row.totalBound] = figureOf(app, f, "total");
     rows.push(row);
   }
   if (state.recursion === "spread" && scope.tree) return spread(rows, scope);
-  return state.group === "file" ? files(rows, scope) : rows;
+  return state.group === "file" ? files(rows, scope, own) : rows;
+}
+
+// What functions have allocated, where that is known and not shown anyway: a
+// list of [measure, figures by function].
+function allocated({ model, scope }, state) {
+  return model.measures
+    .filter((key) => key !== scope.measure && key !== "peak")
+    .map((key) => [key, model.allocated(state, key)])
+    .filter(([, figures]) => figures);
 }
 
 // a row for each level of a recursion
@@ -48,7 +62,7 @@ function spread(rows, scope) {
 }
 
 // a row for each file; what is in none has one by its kind
-function files(rows, scope) {
+function files(rows, scope, own) {
   const out = new Map();
   for (const row of rows) {
     const place = row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind);
@@ -63,6 +77,7 @@ function files(rows, scope) {
     file.self += scope.self[row.f.id];
     file.calls += row.calls;
     file.functions++;
+    for (const [key] of own) file[key] = (file[key] || 0) + row[key];
     out.set(place, file);
   }
   return [...out.values()];
@@ -119,6 +134,7 @@ function columnsOf(app, state) {
     out.push({
       key: "per",
       title: "per call",
+      class: "spare",
       hint: "Total divided by calls",
       value: value("per"),
       cell: (row) =>
@@ -126,6 +142,20 @@ function columnsOf(app, state) {
           ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
           : "",
     });
+  }
+  if (single || grouped) {
+    for (const [key] of allocated(app, state)) {
+      const { column, hint, unit } = measures[key];
+      const text = figure(unit);
+      out.push({
+        key,
+        title: column,
+        class: key === "bytes" ? undefined : "spare",
+        hint: `${hint}, by the function itself`,
+        value: value(key),
+        cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
+      });
+    }
   }
   out.push(
     grouped
@@ -167,7 +197,7 @@ function columnsOf(app, state) {
       title: "defined",
       left: true,
       value: value("place"),
-      cell: (row) => placed(row.f),
+      cell: (row) => placed(row.f, app.model.measures.length > 0),
     });
   }
   return out;

@@ -17,7 +17,7 @@ export class Icicle {
   // options: label; up: the root is at the bottom; height: fixed, else what
   // the tree needs; most: of that; color(theme): function -> colour of a
   // node; detail(node): more lines for the tip; name(node): its label;
-  // choose(node); zoomed(node)
+  // choose(node); zoomed(node); painted(): of what is seen from x0 to x1
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -139,6 +139,8 @@ export class Icicle {
 
   draw() {
     if (this.waiting || !this.layout) return;
+    // what is printed does not wait
+    if (this.app.printing) return this.paint();
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
       this.paint();
@@ -225,6 +227,7 @@ export class Icicle {
     if (document.activeElement === this.canvas) {
       this.outline(this.cursor, theme.mark, box);
     }
+    this.options.painted?.(this);
   }
 
   outline(node, color, box) {

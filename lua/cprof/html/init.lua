@@ -9,16 +9,24 @@ local page = require "cprof.html.page"
 
 local html = {}
 
----What a node takes, in bytes: three figures of one byte or two, a time.
+---What a node takes, in bytes: three figures of one byte or two, a time, and
+---what it has allocated.
+---@param f cprof.Function
 ---@return cprof.FormatSize
-function html.size() return { node = gzip.available and 6 or 11 } end
+function html.size(f)
+  local memory = f.peak_bytes and 4 or f.self_bytes and 2 or 0
+  return { node = (gzip.available and 6 or 11) +
+    memory * (gzip.available and 1 or 2) }
+end
 
 -- the length of the header, itself, and the columns of the trees
 local function payload(header, trees, out)
   header.trees = {}
   for i, tree in ipairs(trees) do
-    header.trees[i] = { tree.n, #tree.columns[1], #tree.columns[2],
-      #tree.columns[3], #tree.columns[4] }
+    header.trees[i] = { tree.n }
+    for j, column in ipairs(tree.columns) do
+      header.trees[i][j + 1] = #column
+    end
   end
   local text = json.encode(header)
   out(("<I4"):pack(#text))

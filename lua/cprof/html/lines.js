@@ -1,22 +1,25 @@
 // The lines of sources.
 
-// The hottest lines of all sources, or of one.
-export function hottest(model, limit, only) {
+// The hottest lines of all sources, or of one; by what they have allocated,
+// if that is asked for.
+export function hottest(model, limit, only, measure = "self") {
   const out = [];
   for (const source of only ? [only] : model.sources) {
     for (const line of source.lines) {
-      if (line.self > 0) out.push({ source, line });
+      if (line[measure] > 0) out.push({ source, line });
     }
   }
-  const shown = ({ line }) => line.most || line.self;
+  const shown = ({ line }) =>
+    measure === "self" ? line.most || line.self : line[measure];
   out.sort((a, b) => shown(b) - shown(a));
   return out.slice(0, limit);
 }
 
-// The lines of a source that have at least this share of its time, in order.
-export function hot(source, least) {
+// The lines of a source that have at least this share of its time, or of what
+// it has allocated, in order.
+export function hot(source, least, key = "self") {
   return source.lines
-    .filter((line) => line.self > 0 && line.self >= source.self * least)
+    .filter((line) => line[key] > 0 && line[key] >= source[key] * least)
     .map((line) => line.n);
 }
 

@@ -1,6 +1,12 @@
 // A profile as the views read it, and the part of it that is looked at.
 
-import { callees, fromColumns, hide, perFunction, union } from "./tree.js";
+import {
+  callees,
+  fromColumns,
+  hide as without,
+  perFunction,
+  union,
+} from "./tree.js";
 
 function rows(header) {
   const f = header.functions;
@@ -38,9 +44,15 @@ function sourceOf(source, id) {
     total: lines.total[i],
   }));
   for (const [i, most] of lines.most) list[i].most = most;
+  for (const key of ["bytes", "allocs", "live"]) {
+    lines[key]?.forEach((figure, i) => (list[i][key] = figure));
+  }
   const byLine = new Map(list.map((line) => [line.n, line]));
-  const self = list.reduce((sum, line) => sum + line.self, 0);
-  return { ...source, id, lines: list, byLine, self };
+  const out = { ...source, id, lines: list, byLine };
+  for (const key of ["self", "bytes", "allocs", "live"]) {
+    out[key] = list.reduce((sum, line) => sum + (line[key] || 0), 0);
+  }
+  return out;
 }
 
 export class Model {
@@ -55,6 +67,7 @@ export class Model {
   load(header, tree) {
     this.header = header;
     this.unit = header.unit;
+    this.title = header.unit === "ns" ? "Time" : "Instructions";
     this.meta = header.meta;
     this.whole = header.whole;
     this.functions = rows(header);
@@ -70,6 +83,32 @@ export class Model {
     this.byTitle = new Map(this.functions.map((f) => [f.title, f]));
     this.scopes = new Map();
     this.made = new Map();
+    this.memory = header.memory;
+    this.measures = header.memory?.measures || [];
+  }
+
+  // What a state measures in the place of time. Frames know less of memory.
+  measure(state) {
+    const known = this.measures.includes(state.measure);
+    return known && !(state.frames && this.frames) ? state.measure : undefined;
+  }
+
+  // What is 100 %, whatever part of it is looked at.
+  wholeOf(measure) {
+    return measure ? this.tree.measured(measure).total[0] : this.whole;
+  }
+
+  // By function, what it has allocated itself within a state.
+  allocated(state, measure) {
+    const { frames, focus, hide } = this.scope(state);
+    if (!frames) return this.scope({ ...state, measure }).self;
+    const known = frames.every((f) => f[measure]);
+    if (!known || focus || hide) return undefined;
+    const out = new Float64Array(this.functions.length);
+    for (const { rows, [measure]: own } of frames) {
+      own.forEach((figure, i) => (out[rows[4 * i]] += figure));
+    }
+    return out;
   }
 
   // A tree of those that were recorded beside the profile's.
@@ -85,32 +124,44 @@ export class Model {
 
   // What a state looks at: all, some frames, without or only a function.
   scope(state) {
-    const key = [state.frames, state.hide, state.focus].join("\n");
+    const measure = this.measure(state);
+    const key = [state.frames, state.hide, state.focus, measure].join("\n");
     if (!this.scopes.has(key)) {
       // each has a tree of its own
-      if (this.scopes.size > 8) this.scopes.clear();
+      if (this.scopes.size > 12) this.scopes.clear();
       this.scopes.set(key, this.make(state));
     }
     return this.scopes.get(key);
   }
 
   make(state) {
-    let out = this.ofAll();
+    const measure = this.measure(state);
+    let out = measure ? this.ofMemory(measure) : this.ofAll();
     if (state.frames && this.frames) out = this.ofFrames(state.frames);
     for (const [what, reduce] of [
       ["focus", callees],
-      ["hide", hide],
+      ["hide", without],
     ]) {
       const f = this.byTitle.get(state[what]);
       if (f && out.tree) {
         const tree = reduce(out.tree, f.id, this.functions.length);
         if (tree.n > 0) {
-          out = this.ofTree(tree);
+          const { frames, focus, hide } = out;
+          out = { ...this.ofTree(tree), frames, focus, hide };
           out[what] = f;
         }
       }
     }
+    out.measure = measure;
     return out;
+  }
+
+  ofMemory(measure) {
+    const tree = this.tree.measured(measure);
+    const { self, total } = this.header.functions.memory[measure];
+    const { calls, samples, counted } = this.ofAll();
+    const whole = tree.total[0];
+    return { tree, whole, counted, calls, samples, self, total };
   }
 
   ofAll() {

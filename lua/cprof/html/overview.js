@@ -1,9 +1,10 @@
 // What ran, what matters most, and the shape of it.
 
 import { h, refill } from "./dom.js";
-import { count, plural } from "./format.js";
+import { bytes, count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
+import { ofLines } from "./measures.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { forked, layout } from "./tree.js";
 
@@ -24,25 +25,51 @@ function sampling(model, scope, put) {
   );
 }
 
+function memory({ model }, put) {
+  const { memory: m } = model;
+  const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
+  const told = m.samples
+    ? `estimated from ${plural(m.samples, "sample")}, one each ${bytes(m.interval)}`
+    : "";
+  put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
+  put("allocations", count(m.allocs), told || undefined);
+  if (m.live === undefined) return;
+  const each =
+    m.live_interval > 1
+      ? `, estimated from a sample each ${bytes(m.live_interval)}`
+      : "";
+  put("in use", bytes(m.live), `${plural(m.blocks, "block")}${each}`);
+  put("at the peak", bytes(m.peak), `In use when most was${each}`);
+}
+
+function collector({ time, model }, put) {
+  const { ns, steps, cycles, longest } = model.header.collector;
+  const share = percent(ns, model.whole);
+  put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
+  put("collections", count(cycles), plural(steps, "step"));
+  put("longest step", time(longest), "Of the garbage collector");
+}
+
 function facts(app) {
   const { model, scope } = app;
   const { meta } = model;
+  const { whole } = model.scope({ ...app.state, measure: undefined });
   const out = [];
   const put = (title, value, hint) =>
     out.push(h("div", { title: hint }, h("dt", {}, title), h("dd", {}, value)));
   if (model.unit === "ns") {
     put(
       meta.clock === "cpu" ? "cpu time" : "wall time",
-      app.figure(meta.wall_ns),
+      app.time(meta.wall_ns),
     );
-    if (meta.paused_ns > 0) put("paused", app.figure(meta.paused_ns));
+    if (meta.paused_ns > 0) put("paused", app.time(meta.paused_ns));
     put(
       "of it overhead",
-      app.figure(meta.overhead_ns),
+      app.time(meta.overhead_ns),
       "Profiler overhead, excluded from all that follows",
     );
-    put("program", app.figure(scope.whole), "100 %: the time without overhead");
-  } else put(model.unit, count(scope.whole));
+    put("program", app.time(whole), "100 %: the time without overhead");
+  } else put(model.unit, count(whole));
   if (!model.sampled) put("calls", count(scope.counted));
   if (model.samples) sampling(model, scope, put);
   const ran = model.functions.filter(
@@ -53,6 +80,8 @@ function facts(app) {
   );
   put("functions", count(ran.length));
   if (scope.tree) put("nodes", count(scope.tree.n), "Nodes of the call tree");
+  if (model.memory) memory(app, put);
+  if (model.header.collector) collector(app, put);
   put("mode", meta.mode);
   put("clock", meta.clock);
   if (meta.runs) put("runs", count(meta.runs));
@@ -88,7 +117,7 @@ function functions(app) {
         { title: "defined", left: true, cell: (f) => placed(f, true) },
       ],
       {
-        caption: "The functions with most time of their own",
+        caption: "The functions with most of their own",
         key: (f) => f.title,
         row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
         choose: (f) =>
@@ -117,7 +146,8 @@ function lines(app) {
   const table = new Table([], { caption: "" });
   const element = h("section", {});
   const draw = () => {
-    const list = hottest(app.model, many);
+    const measure = ofLines(app.scope.measure);
+    const list = hottest(app.model, many, undefined, measure);
     const content =
       list.length > 0
         ? show_lines(app, table, list)
@@ -134,13 +164,15 @@ function lines(app) {
 
 function show_lines(app, table, list) {
   const { model } = app;
+  const measure = ofLines(app.scope.measure);
   const columns = [
     ...amount(app, {
       title: "self",
-      of: model.whole,
+      of: model.wholeOf(measure),
       samples: model.samples?.n,
       bar: "self",
-      get: ({ line }) => [line.most || line.self, line.most],
+      get: ({ line }) =>
+        measure ? [line[measure]] : [line.most || line.self, line.most],
     }),
     !model.sampled && { title: "hits", cell: ({ line }) => count(line.hits) },
     {
@@ -205,17 +237,19 @@ function shape(app) {
   function draw() {
     const { model, scope } = app;
     title.textContent =
-      model.unit === "ns" ? "Where the time goes" : "Where the work is";
+      app.measure?.heading ||
+      (model.unit === "ns" ? "Where the time goes" : "Where the work is");
     const l = layout(scope.tree, scope.tree.self);
     const from = forked(l);
     const f = model.functions[scope.tree.func[from]];
     // figures of what is shown, or something else
-    if (drawn === f.title) graph.refresh(l);
+    const key = [scope.measure, f.title].join();
+    if (drawn === key) graph.refresh(l);
     else {
       graph.show(l);
       if (from > 0) graph.zoom(from, true);
     }
-    drawn = f.title;
+    drawn = key;
     said.textContent =
       from > 0
         ? `Below ${f.name}, which has ` +

@@ -51,25 +51,61 @@ function pack.column()
   end
 end
 
----The columns of a tree: levels, functions, calls or samples, self.
+---Columns of figures as bytes.
+---@param columns integer[][]
+---@return { n: integer, columns: string[] }
+function pack.columns(columns)
+  local out = { n = #columns[1], columns = {} }
+  for i, figures in ipairs(columns) do
+    local put, get = pack.column()
+    for _, figure in ipairs(figures) do put(figure) end
+    out.columns[i] = get()
+  end
+  return out
+end
+
+-- a function that puts what a node has allocated in the columns after the
+-- fourth; estimates may be below 0
+local function memory(nodes, measures, put)
+  local put_bytes, put_allocs, put_live, put_peak =
+    table.unpack(put, 5, 4 + #measures)
+  local peak = put_peak and core.measured(nodes, "peak")
+  return function(id, bytes, allocs, live)
+    put_bytes(bytes)
+    put_allocs(allocs)
+    if not peak then return end
+    local _, _, _, _, at_peak = core.node(peak, id)
+    put_live(live > 0 and live or 0)
+    put_peak(at_peak > 0 and at_peak or 0)
+  end
+end
+
+---The columns of a tree: levels, functions, calls or samples, self, and
+---those of memory.
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
 ---@param samples? boolean  are these in the place of calls?
+---@param measures? string[]  of memory, see cprof.html.memory
 ---@return { n: integer, columns: string[] }
-function pack.tree(nodes, index, samples)
+function pack.tree(nodes, index, samples, measures)
   local put, get = {}, {}
-  for i = 1, 4 do put[i], get[i] = pack.column() end
+  for i = 1, 4 + (measures and #measures or 0) do
+    put[i], get[i] = pack.column()
+  end
   local levels, functions, calls, selves = table.unpack(put)
+  local remember = measures and memory(nodes, measures, put)
   local n, last = 0, -1
-  for _, depth, func, _, count, self_ns, _, raw in core.walk(nodes) do
+  for id, depth, func, _, count, self_ns, _, raw, allocs, bytes, _, live in
+    core.walk(nodes) do
     levels(last + 1 - depth)
     functions(index[func])
     calls(samples and raw or count)
     -- an estimate of overhead never takes more than there is
     selves(self_ns > 0 and self_ns or 0)
+    if remember then remember(id, bytes, allocs, live) end
     n, last = n + 1, depth
   end
-  for i = 1, 4 do put[i] = get[i]() end
+  for i = 1, #put do put[i] = get[i]() end
   return { n = n, columns = put }
 end
 

@@ -3,29 +3,59 @@
 
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
-import { fill, h, refill } from "./dom.js";
-import { count, figure, percent, plural } from "./format.js";
+import { choice, fill, h, refill } from "./dom.js";
+import { bytes, count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { overview } from "./overview.js";
+import { measures } from "./measures.js";
 import { interval } from "./samples.js";
 import { source } from "./source.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
+import { timeline } from "./timeline.js";
+import { trace } from "./trace.js";
 
+// Those that are `timed` have times, whatever others show in their place.
 const views = [
   { key: "overview", title: "Overview", make: overview },
-  { key: "diff", title: "Changes", make: diff, has: (m) => m.before },
+  {
+    key: "diff",
+    title: "Changes",
+    make: diff,
+    has: (m) => m.before,
+    timed: true,
+  },
   { key: "functions", title: "Functions", make: functions },
   { key: "flame", title: "Flame graph", make: flame },
   { key: "callgraph", title: "Call graph", make: callgraph },
-  { key: "source", title: "Source", make: source },
-  { key: "frames", title: "Frames", make: frames, has: (m) => m.frames },
+  { key: "source", title: "Source", make: source, timed: true },
+  {
+    key: "frames",
+    title: "Frames",
+    make: frames,
+    has: (m) => m.frames,
+    timed: true,
+  },
+  {
+    key: "timeline",
+    title: "Memory",
+    make: timeline,
+    has: (m) => m.header.heap,
+    timed: true,
+  },
+  {
+    key: "trace",
+    title: "Trace",
+    make: trace,
+    has: (m) => m.header.trace,
+    timed: true,
+  },
 ];
 
 const keys = [
-  ["1 … 7", "the views"],
+  ["1 … 9", "the views"],
   ["/", "search"],
   ["↑ ↓", "the next row, node or line"],
   ["Enter", "choose it; in the flame graph: zoom in"],
@@ -81,7 +111,7 @@ export class Shell {
 
   prepare() {
     this.kind = kindOf(this.model);
-    this.figure = figure(this.model.unit);
+    this.time = figure(this.model.unit);
     this.views = views.filter((v) => !v.has || v.has(this.model));
   }
 
@@ -106,7 +136,24 @@ export class Shell {
   }
 
   get scope() {
-    return this.model.scope(this.state);
+    const { row, state: current } = this;
+    if (row.timed) return this.model.scope({ ...current, measure: undefined });
+    return this.model.scope(current);
+  }
+
+  // The view that is shown, as it stands among all.
+  get row() {
+    return this.views.find((v) => v.key === this.state.view) || this.views[0];
+  }
+
+  // What is measured in the place of time, if anything.
+  get measure() {
+    return measures[this.scope.measure];
+  }
+
+  // Writes figures, as they are measured.
+  get figure() {
+    return this.measure ? figure(this.measure.unit) : this.time;
   }
 
   get chosen() {
@@ -143,7 +190,8 @@ export class Shell {
     state.start();
     addEventListener("keydown", (event) => this.keydown(event));
     addEventListener("resize", () => this.view?.resize?.());
-    addEventListener("beforeprint", () => this.view?.print?.());
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
     this.update();
   }
 
@@ -163,13 +211,25 @@ export class Shell {
     this.redraw();
   }
 
+  // Paper is light.
+  print(begins) {
+    const { dataset } = document.documentElement;
+    this.printing = begins;
+    if (begins) {
+      this.worn = dataset.theme;
+      dataset.theme = "light";
+    } else if (this.worn) dataset.theme = this.worn;
+    else delete dataset.theme;
+    this.redraw();
+    if (begins) this.view?.print?.();
+  }
+
   redraw() {
     this.view?.resize?.();
   }
 
   update() {
-    const wanted = this.views.find((v) => v.key === this.state.view);
-    const row = wanted || this.views[0];
+    const { row } = this;
     this.drawHead(row);
     this.drawStrip();
     if (this.shown === row && this.view?.update) {
@@ -227,7 +287,30 @@ export class Shell {
         ),
       ),
       this.bar,
-      h("nav", { "aria-label": "Views" }, tabs),
+      h(
+        "div",
+        { class: "tabs" },
+        h("nav", { "aria-label": "Views" }, tabs),
+        this.measured(row),
+      ),
+    );
+  }
+
+  // a choice between time and memory
+  measured(row) {
+    const { model } = this;
+    if (model.measures.length === 0 || row.timed || this.scope.frames)
+      return [];
+    const options = [
+      [undefined, model.title, "Self and total are of this"],
+      ...model.measures.map((key) => [
+        key,
+        measures[key].title,
+        measures[key].hint,
+      ]),
+    ];
+    return choice("Measure", options, this.scope.measure, (measure) =>
+      this.set({ measure }),
     );
   }
 
@@ -260,11 +343,14 @@ export class Shell {
   share(n, whole = this.scope.whole, samples = this.scope.counted) {
     const { model } = this;
     const text = percent(n, whole);
-    if (!model.samples) return text;
+    const { measure } = this.scope;
+    const taken = measure ? model.memory.samples : model.samples?.n;
+    // of samples of memory, only those of bytes tell how sure a share is
+    if (!taken || (measure && measure !== "bytes")) return text;
     // joined with calls, samples are only known by the time
-    const known = model.sampled
-      ? samples
-      : (model.samples.n * whole) / Math.max(model.whole, 1);
+    const all = measure ? model.memory.bytes : model.whole;
+    const known =
+      model.sampled && !measure ? samples : (taken * whole) / Math.max(all, 1);
     const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
   }
@@ -294,6 +380,10 @@ export class Shell {
         `(${this.share(total || scope.total[f.id])} %)`,
     ];
     out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
+    if (!scope.measure && this.model.memory) {
+      const own = this.model.allocated(this.state, "bytes");
+      if (own?.[f.id] > 0) out.push(`${bytes(own[f.id])} allocated by itself`);
+    }
     return out;
   }
 

@@ -1,9 +1,10 @@
 // Sources with heat and figures beside each line.
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
-import { count, percent, plural, short } from "./format.js";
+import { bytes, count, percent, plural, short } from "./format.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
+import { measures, ofLines } from "./measures.js";
 
 // lines that are made at once; others when they are scrolled to
 const block = 200;
@@ -13,7 +14,13 @@ const heats = {
   self: (l) => l.self,
   hits: (l) => l.hits,
   total: (l) => l.total,
+  bytes: (l) => l.bytes,
+  allocs: (l) => l.allocs,
+  live: (l) => l.live,
 };
+
+// What a heat is a share of: self time, or what was allocated.
+const kindOf = (heat) => (measures[heat] ? heat : "self");
 
 // The columns beside a source: title, hint, width, cell(line, listing): its
 // text. Those that are `spare` are shown where there is room.
@@ -29,10 +36,15 @@ const share = {
   hint: "Share of the whole program",
   width: 44,
   class: "percent",
-  cell: (line, { app }) => {
-    const { whole, samples } = app.model;
+  cell: (line, { app, options }) => {
+    const { model } = app;
+    const kind = kindOf(options.heat);
+    if (kind !== "self") {
+      const n = line[kind];
+      return n > 0 ? percent(n, model.wholeOf(kind)) : "";
+    }
     const self = line.most || line.self;
-    return self > 0 ? app.share(self, whole, samples?.n) : "";
+    return self > 0 ? app.share(self, model.whole, model.samples?.n) : "";
   },
 };
 const heat = {
@@ -99,10 +111,43 @@ const uncertain = { ...share, width: 84 };
 const sampled = [number, self, uncertain, heat, called];
 const joined = timed.map((column) => (column === share ? uncertain : column));
 
-function columnsOf(model) {
+const allocated = {
+  bytes: {
+    title: "alloc",
+    hint: "Bytes allocated on the line, and in C functions where it is known to call them",
+    width: 66,
+    cell: (line) => (line.bytes > 0 ? bytes(line.bytes) : ""),
+  },
+  allocs: {
+    title: "allocs",
+    hint: "Allocations on the line, and in C functions where it is known to call them",
+    width: 56,
+    spare: true,
+    cell: (line) => (line.allocs > 0 ? short(line.allocs) : ""),
+  },
+  live: {
+    title: "in use",
+    hint: "Of the bytes allocated, those that were in use at the end",
+    width: 66,
+    cell: (line) => (line.live > 0 ? bytes(line.live) : ""),
+  },
+};
+
+function timesOf(model) {
   if (model.sampled) return sampled;
   if (model.samples) return joined;
   return model.unit === "ns" ? timed : counted;
+}
+
+// The columns for a kind of heat, whose share and bar stand beside it.
+function columnsOf(model, kind) {
+  const own = timesOf(model);
+  const more = model.measures.map((key) => allocated[key]).filter(Boolean);
+  if (kind === "self") return [...own, ...more];
+  const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
+  const shown = { ...allocated[kind], spare: false };
+  const others = more.filter((c) => c !== allocated[kind]);
+  return [...before, shown, share, heat, ...others];
 }
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
@@ -170,7 +215,7 @@ class Listing {
     this.app = app;
     this.source = source;
     this.options = options;
-    this.columns = columnsOf(app.model);
+    this.columns = columnsOf(app.model, kindOf(options.heat));
     this.pieces = highlight(source.text);
     this.height = Math.max(source.text.length, source.active.length);
     this.figure();
@@ -479,7 +524,10 @@ export function source(app, root) {
     nothing(app, root);
     return { update: () => {} };
   }
-  const sorted = () => [...model.sources].sort((a, b) => b.self - a.self);
+  const sorted = () => {
+    const kind = kindOf(options().heat);
+    return [...model.sources].sort((a, b) => b[kind] - a[kind]);
+  };
   let order = sorted();
   const files = h("div", {
     class: "files",
@@ -522,15 +570,24 @@ export function source(app, root) {
 
   function options() {
     const { state } = app;
+    const first = ofLines(model.measure(state)) || "self";
+    const known = !measures[state.heat] || model.measures.includes(state.heat);
     return {
-      heat: heats[state.heat] ? state.heat : "self",
+      heat: heats[state.heat] && known ? state.heat : first,
       relative: state.relative,
       parts: state.parts !== "0",
     };
   }
 
+  // what heat is a share of
+  function measured() {
+    const kind = kindOf(options().heat);
+    return { kind, whole: model.wholeOf(kind === "self" ? undefined : kind) };
+  }
+
   function draw_files(current, scroll) {
-    const most = order[0].self || 1;
+    const { kind, whole } = measured();
+    const most = order[0][kind] || 1;
     refill(
       files,
       order.map((s) => {
@@ -548,8 +605,8 @@ export function source(app, root) {
             title: s.place,
           },
           h("span", { class: "name" }, s.place.slice(slash + 1)),
-          h("span", { class: "percent" }, percent(s.self, model.whole)),
-          bar(s.self / most, "heat"),
+          h("span", { class: "percent" }, percent(s[kind], whole)),
+          bar(s[kind] / most, "heat"),
         );
       }),
     );
@@ -558,9 +615,10 @@ export function source(app, root) {
   }
 
   function draw_hot(current) {
+    const { kind, whole } = measured();
     refill(
       hotList,
-      hottest(model, 12, current).map(({ line }) =>
+      hottest(model, 12, current, kind).map(({ line }) =>
         h(
           "a",
           {
@@ -570,13 +628,14 @@ export function source(app, root) {
           },
           h("span", { class: "n" }, String(line.n)),
           h("span", { class: "code" }, (current.text[line.n - 1] || "").trim()),
-          h("span", { class: "percent" }, percent(line.self, model.whole)),
+          h("span", { class: "percent" }, percent(line[kind], whole)),
         ),
       ),
     );
   }
 
   function draw_head(current) {
+    const { kind, whole } = measured();
     const set = options();
     const [ran, could] = coverage(current);
     const counts = model.unit !== "ns";
@@ -589,8 +648,9 @@ export function source(app, root) {
       h(
         "span",
         { class: "aside" },
-        app.share(current.self, model.whole, model.samples?.n) +
-          " % self" +
+        (kind === "self"
+          ? `${app.share(current.self, whole, model.samples?.n)} % self`
+          : `${percent(current[kind], whole)} % ${measures[kind].of}`) +
           covered,
       ),
       h("span", { class: "space" }),
@@ -600,6 +660,9 @@ export function source(app, root) {
           ["self", counts ? "Instructions" : "Self", "What shades a line"],
           !model.sampled && ["hits", "Hits", "What shades a line"],
           !counts && ["total", "Calls", "Time of the calls made from it"],
+          ...model.measures
+            .filter((key) => heats[key])
+            .map((key) => [key, measures[key].title, allocated[key].hint]),
         ].filter(Boolean),
         set.heat,
         (heat) => app.set({ heat }),
@@ -676,6 +739,7 @@ export function source(app, root) {
   }
 
   function update() {
+    order = sorted();
     const current = wanted();
     draw_around(current, true);
     if (keyOf(current) !== key) {
@@ -721,7 +785,9 @@ export function source(app, root) {
     key: (event) => {
       if (event.key === "n" || event.key === "p") {
         const at = Number(app.state.line) || 0;
-        const to = beside(hot(listing.source, 0.01), at, event.key === "n");
+        const kind = kindOf(options().heat);
+        const list = hot(listing.source, 0.01, kind);
+        const to = beside(list, at, event.key === "n");
         if (to) go(to);
         return true;
       }

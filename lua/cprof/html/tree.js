@@ -22,6 +22,19 @@ export class Tree {
     return this.depth;
   }
 
+  // The same nodes with what they have allocated in the place of time.
+  measured(key) {
+    this.others ??= {};
+    this.others[key] ??= new Tree(
+      this.n,
+      this.parent,
+      this.func,
+      this.calls,
+      this.memory[key],
+    );
+    return this.others[key];
+  }
+
   // Calls of each node and of all below it, which says something of samples.
   below() {
     this.callsBelow ??= sums(this.parent, this.calls);
@@ -37,7 +50,7 @@ export function sums(parent, own) {
 }
 
 // A tree of what was decoded.
-export function fromColumns({ n, levels, func, calls, self }) {
+export function fromColumns({ n, levels, func, calls, self, ...memory }) {
   const parent = new Int32Array(n);
   const path = [];
   let depth = -1;
@@ -46,7 +59,9 @@ export function fromColumns({ n, levels, func, calls, self }) {
     parent[i] = depth === 0 ? -1 : path[depth - 1];
     path[depth] = i;
   }
-  return new Tree(n, parent, func, calls, self);
+  const out = new Tree(n, parent, func, calls, self);
+  out.memory = memory;
+  return out;
 }
 
 // Trees that are made node by node; a function has one node below another.
@@ -388,6 +403,23 @@ export function childAt(l, node, x) {
   return -1;
 }
 
+// The same of calls that stand in time, from the beginning of each since that
+// of the node before it, and how long it took: in the order of time.
+export function timed(tree) {
+  const { n, parent, calls, self } = tree;
+  const start = new Float64Array(n);
+  const first = new Int32Array(n + 1);
+  for (let i = 1; i < n; i++) {
+    start[i] = start[i - 1] + calls[i];
+    first[parent[i] + 1]++;
+  }
+  for (let i = 0; i < n; i++) first[i + 1] += first[i];
+  const at = first.slice();
+  const child = new Int32Array(Math.max(0, n - 1));
+  for (let i = 1; i < n; i++) child[at[parent[i]]++] = i;
+  return { tree, weight: self, first, child, start, timed: true };
+}
+
 // Calls visit(node, depth, x, width) for all nodes that are seen between x0
 // and x1 and are at least `least` wide, and rest(depth, x, width) for the
 // narrower ones that follow each other. Depths are below `until`.
@@ -398,6 +430,7 @@ export function visible(l, x0, x1, least, until, visit, rest) {
     const node = stack.pop();
     visit(node, depth, l.start[node], l.weight[node]);
     if (depth + 1 >= until) continue;
+    let drawn = -Infinity;
     let low = l.first[node];
     const end = l.first[node + 1];
     let high = end;
@@ -411,6 +444,14 @@ export function visible(l, x0, x1, least, until, visit, rest) {
       const next = l.child[c];
       const x = l.start[next];
       if (x >= x1) break;
+      if (l.weight[next] < least && l.timed) {
+        // those that are close together are drawn as one
+        if (x >= drawn) {
+          rest(depth + 1, x, Math.max(l.weight[next], least));
+          drawn = x + least;
+        }
+        continue;
+      }
       if (l.weight[next] < least) {
         // all that follow are no wider
         const last = l.child[end - 1];

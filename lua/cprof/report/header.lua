@@ -126,14 +126,20 @@ local function choice(profile, page)
   end
 end
 
--- what the garbage collector took
-local function collector(profile, page)
-  local meta, ns = profile.meta, 0
+---What the garbage collector took.
+---@param profile cprof.Profile
+---@return integer
+function header.collector_ns(profile)
+  local ns = 0
   for _, f in ipairs(profile.functions) do
-    if rows.collector(f) then
-      ns = ns + f.self_ns
-    end
+    if rows.collector(f) then ns = ns + f.self_ns end
   end
+  return ns
+end
+
+-- the same in words
+local function collector(profile, page)
+  local meta, ns = profile.meta, header.collector_ns(profile)
   page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
     "the longest took %s"):format(format.time(ns),
     format.percent(ns, profile.program_ns),

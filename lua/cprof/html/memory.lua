@@ -1,0 +1,107 @@
+-- What a profile knows of memory, for the page: what was allocated, what of
+-- it is in use, the collector, and the size of the heap over time.
+
+local allocations = require "cprof.allocations"
+local header = require "cprof.report.header"
+local in_c = require "cprof.annotate.in_c"
+local select_rows = require "cprof.report.select"
+
+local memory = {}
+
+-- as a column has it: estimates may be below 0
+local function figure(n) return n > 0 and n or 0 end
+
+---What trees and functions are measured by, besides time.
+---@param p cprof.Profile
+---@return string[]?  as cprof.allocations names it; nil: by nothing else
+function memory.measures(p)
+  if not p.meta.memory then return nil end
+  return p.meta.live_interval and { "bytes", "allocs", "live", "peak" } or
+    { "bytes", "allocs" }
+end
+
+---By measure, what functions have allocated.
+---@param p cprof.Profile
+---@param list cprof.Row[]  of the page
+---@return table<string, { self: integer[], total: integer[] }>?
+function memory.functions(p, list)
+  local out
+  for _, what in ipairs(memory.measures(p) or {}) do
+    local by, of = {}, { self = {}, total = {} }
+    local measured = allocations.measured(p, what)
+    for _, row in ipairs(select_rows.functions(measured)) do
+      by[row.title] = row
+    end
+    for i, row in ipairs(list) do
+      local own = by[row.title]
+      of.self[i] = own and figure(own.self_ns) or 0
+      of.total[i] = own and figure(own.total_ns) or 0
+    end
+    out = out or {}
+    out[what] = of
+  end
+  return out
+end
+
+-- fields of lines; these do not know what they had at the peak
+local fields = { bytes = "bytes", allocs = "allocs", live = "live_bytes" }
+
+---By measure, a function that gives what was allocated on a line, in C
+---functions that it calls, too: these have no lines of their own.
+---@param p cprof.Profile
+---@return table<string, fun(source: string, number: integer,
+---    line: cprof.Line): integer>
+function memory.lines(p)
+  local out = {}
+  for _, what in ipairs(memory.measures(p) or {}) do
+    local field = fields[what]
+    local c = field and in_c.of(allocations.measured(p, what))
+    out[what] = field and function(source, number, line)
+      return figure(line[field] + ((c[source] or {})[number] or 0))
+    end
+  end
+  return out
+end
+
+---What was allocated in all, and in use.
+---@param p cprof.Profile
+---@return table?
+function memory.of(p)
+  local measures, meta = memory.measures(p), p.meta
+  if not measures then return nil end
+  local sum, root = allocations.sum(p), allocations.root(p)
+  local kinds = {}
+  for _, kind in ipairs(allocations.kinds) do
+    local of = sum.kinds[kind]
+    if of then kinds[#kinds + 1] = { kind, of.bytes, of.allocs } end
+  end
+  table.sort(kinds, function(a, b) return a[2] > b[2] end)
+  return { measures = measures, bytes = sum.bytes, allocs = sum.allocs,
+    kinds = kinds, live = meta.live_interval and
+      figure(root.total_live_bytes), blocks = root.total_live_blocks,
+    peak = meta.peak_bytes, live_interval = meta.live_interval,
+    samples = meta.memory_samples, interval = meta.memory_interval }
+end
+
+---What the collector did.
+---@param p cprof.Profile
+---@return table?
+function memory.collector(p)
+  local meta = p.meta
+  return meta.gc and { ns = header.collector_ns(p), steps = meta.gc_steps,
+    cycles = meta.gc_cycles, longest = meta.gc_longest_ns } or nil
+end
+
+---The size of the heap over time.
+---@param p cprof.Profile
+---@return { ns: integer[], bytes: integer[] }?
+function memory.heap(p)
+  if not p.heap or #p.heap < 2 then return nil end
+  local out = { ns = {}, bytes = {} }
+  for i, point in ipairs(p.heap) do
+    out.ns[i], out.bytes[i] = point.ns, point.bytes
+  end
+  return out
+end
+
+return memory

@@ -1,0 +1,369 @@
+// Memory: the size of the heap over time, what was allocated, and the
+// collector.
+
+import { falls, nearest, peaks, ticks } from "./axis.js";
+import { palette } from "./colors.js";
+import { bar, fill, h } from "./dom.js";
+import { bytes, count, percent, instant, plural, time } from "./format.js";
+import { measures } from "./measures.js";
+import { named, placed, Table } from "./table.js";
+
+const height = 260;
+const left = 70;
+const bottom = 24;
+const top = 18;
+
+// falls of the heap that are marked, as a share of the peak
+const least = 0.05;
+
+class Chart {
+  constructor(app) {
+    this.app = app;
+    const { ns, bytes: sizes } = app.model.header.heap;
+    this.ns = ns;
+    this.sizes = sizes;
+    this.peak = sizes.reduce((best, n, i) => (n > sizes[best] ? i : best), 0);
+    this.falls = falls(sizes, sizes[this.peak] * least);
+    this.cursor = -1;
+    this.canvas = h("canvas", {
+      class: "heap",
+      tabindex: "0",
+      role: "img",
+      "aria-label":
+        `The size of the heap over ${time(ns[ns.length - 1])}: ` +
+        `${bytes(sizes[0])} at first, ` +
+        `${bytes(sizes[sizes.length - 1])} at the end, at most ` +
+        `${bytes(sizes[this.peak])} after ${time(ns[this.peak])}. ` +
+        "Arrow keys read it, Home and End go to its ends; a table follows.",
+    });
+    this.tip = h("div", { class: "tip", hidden: true });
+    this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
+    this.listen();
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.element);
+  }
+
+  x(ns) {
+    const room = this.width - left - 12;
+    return left + (ns / this.ns[this.ns.length - 1]) * room;
+  }
+
+  y(n) {
+    const most = this.sizes[this.peak] || 1;
+    return top + (1 - n / most) * (height - top - bottom);
+  }
+
+  draw() {
+    const width = this.element.clientWidth;
+    if (width === 0) return;
+    const { canvas, app } = this;
+    const ratio = devicePixelRatio || 1;
+    this.width = width;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    canvas.style.setProperty("height", height + "px");
+    const c = canvas.getContext("2d");
+    const style = getComputedStyle(canvas);
+    c.scale(ratio, ratio);
+    c.font = "11px " + style.getPropertyValue("--ui");
+    this.axes(c, palette(app.isDark()), style);
+    this.line(c, style);
+    this.marks(c, style);
+  }
+
+  axes(c, theme, style) {
+    const last = this.ns[this.ns.length - 1];
+    c.textBaseline = "middle";
+    c.textAlign = "right";
+    for (const n of ticks(this.sizes[this.peak], 4, true)) {
+      const y = Math.round(this.y(n));
+      c.fillStyle = style.getPropertyValue("--rule");
+      c.fillRect(left, y, this.width - left - 12, 1);
+      c.fillStyle = theme.dim;
+      c.fillText(bytes(n), left - 8, y);
+    }
+    c.textBaseline = "top";
+    const marks = ticks(last, Math.max(2, Math.floor(this.width / 160)));
+    for (const ns of marks) {
+      const x = this.x(ns);
+      c.fillStyle = theme.dim;
+      c.fillRect(x, height - bottom, 1, 4);
+      c.textAlign = x > this.width - 40 ? "right" : "center";
+      c.fillText(instant(ns, marks[1]), x, height - bottom + 7);
+    }
+  }
+
+  line(c, style) {
+    const { ns, sizes } = this;
+    const ink = style.getPropertyValue("--accent");
+    c.beginPath();
+    ns.forEach((at, i) => c.lineTo(this.x(at), this.y(sizes[i])));
+    c.strokeStyle = ink;
+    c.lineWidth = 1.5;
+    c.stroke();
+    c.lineTo(this.x(ns[ns.length - 1]), this.y(0));
+    c.lineTo(this.x(ns[0]), this.y(0));
+    c.fillStyle = ink;
+    c.globalAlpha = 0.14;
+    c.fill();
+    c.globalAlpha = 1;
+  }
+
+  marks(c, style) {
+    const { ns, sizes, peak, cursor } = this;
+    c.fillStyle = style.getPropertyValue("--soft");
+    for (const { at } of this.falls) {
+      const x = this.x(ns[at]);
+      c.beginPath();
+      c.moveTo(x - 4, height - bottom - 7);
+      c.lineTo(x + 4, height - bottom - 7);
+      c.lineTo(x, height - bottom - 1);
+      c.fill();
+    }
+    c.fillStyle = style.getPropertyValue("--hot");
+    this.dot(c, peak);
+    const x = this.x(ns[peak]);
+    c.fillStyle = style.getPropertyValue("--ink");
+    c.textBaseline = "alphabetic";
+    c.textAlign = x > this.width - 120 ? "right" : "left";
+    const aside = c.textAlign === "right" ? -8 : 8;
+    c.fillText(
+      `peak ${bytes(sizes[peak])}`,
+      x + aside,
+      this.y(sizes[peak]) - 5,
+    );
+    if (cursor < 0) return;
+    c.fillStyle = style.getPropertyValue("--ink");
+    c.fillRect(this.x(ns[cursor]), top, 1, height - top - bottom);
+    this.dot(c, cursor);
+  }
+
+  dot(c, i) {
+    c.beginPath();
+    c.arc(this.x(this.ns[i]), this.y(this.sizes[i]), 3.5, 0, 2 * Math.PI);
+    c.fill();
+  }
+
+  // What is said of a point.
+  said(i) {
+    const fall = this.falls.find(({ at }) => at === i);
+    const fell = fall ? `, ${bytes(fall.by)} less than before` : "";
+    const peak = i === this.peak ? ", the peak" : "";
+    return `${bytes(this.sizes[i])} after ${time(this.ns[i])}${peak}${fell}`;
+  }
+
+  point(i, aloud) {
+    this.cursor = i;
+    this.draw();
+    this.tip.hidden = i < 0;
+    if (i < 0) return;
+    fill(this.tip, this.said(i));
+    const x = this.x(this.ns[i]) + 12;
+    const over = x + this.tip.offsetWidth > this.width;
+    const at = over ? x - this.tip.offsetWidth - 24 : x;
+    this.tip.style.setProperty("left", Math.max(0, at) + "px");
+    this.tip.style.setProperty("top", this.y(this.sizes[i]) + 10 + "px");
+    if (aloud) this.app.say(this.said(i));
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener("pointermove", (event) => {
+      const room = this.width - left - 12;
+      const last = this.ns[this.ns.length - 1];
+      const at = ((event.offsetX - left) / room) * last;
+      this.point(nearest(this.ns, at));
+    });
+    canvas.addEventListener("pointerleave", () => this.point(-1));
+    canvas.addEventListener("blur", () => this.point(-1));
+  }
+
+  key(event) {
+    if (document.activeElement !== this.canvas) return false;
+    const last = this.ns.length - 1;
+    const now = this.cursor < 0 ? this.peak : this.cursor;
+    const to = {
+      ArrowLeft: this.cursor < 0 ? now : Math.max(0, now - 1),
+      ArrowRight: this.cursor < 0 ? now : Math.min(last, now + 1),
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (to === undefined) return false;
+    this.point(to, true);
+    return true;
+  }
+}
+
+function facts(app) {
+  const { model } = app;
+  const { memory, collector } = model.header;
+  const rows = [
+    ["allocated", bytes(memory.bytes)],
+    ["allocations", count(memory.allocs)],
+  ];
+  if (memory.live !== undefined) {
+    rows.push(
+      ["in use", bytes(memory.live), "Of what was allocated while recording"],
+      ["at the peak", bytes(memory.peak), "In use when most of it was"],
+    );
+  }
+  if (collector) {
+    const share = percent(collector.ns, model.whole);
+    rows.push(
+      ["collector", `${time(collector.ns)}, ${share} %`],
+      ["collections", count(collector.cycles)],
+      ["steps", count(collector.steps)],
+      ["longest step", time(collector.longest)],
+    );
+  }
+  return h(
+    "dl",
+    { class: "facts" },
+    rows.map(([title, text, hint]) =>
+      h("div", { title: hint }, h("dt", {}, title), h("dd", {}, text)),
+    ),
+  );
+}
+
+function kinds({ model }) {
+  const { memory } = model.header;
+  const table = new Table(
+    [
+      { title: "alloc", cell: ([, n]) => bytes(n) },
+      {
+        title: "%",
+        class: "percent",
+        cell: ([, n]) => percent(n, memory.bytes),
+      },
+      {
+        title: "",
+        class: "bars",
+        cell: ([, n]) => bar(n / memory.bytes, "self"),
+      },
+      { title: "allocs", cell: ([, , n]) => count(n) },
+      { title: "kind", left: true, cell: ([kind]) => kind },
+    ],
+    { caption: "What was allocated, by kind" },
+  );
+  table.show(memory.kinds);
+  return h("section", {}, h("h2", {}, "Kinds"), table.element);
+}
+
+// the functions with most of a measure; a click looks at it in a flame graph
+function most(app, measure) {
+  const { model } = app;
+  const { self } = model.scope({ measure });
+  const list = model.functions.filter((f) => self[f.id] > 0);
+  list.sort((a, b) => self[b.id] - self[a.id]);
+  const text = measure === "allocs" ? count : bytes;
+  const whole = model.wholeOf(measure);
+  const table = new Table(
+    [
+      { title: measures[measure].column, cell: (f) => text(self[f.id]) },
+      {
+        title: "%",
+        class: "percent",
+        cell: (f) => percent(self[f.id], whole),
+      },
+      {
+        title: "",
+        class: "bars",
+        cell: (f) => bar(self[f.id] / whole, "self"),
+      },
+      { title: "function", left: true, cell: (f) => named(app, f) },
+      { title: "defined", left: true, cell: (f) => placed(f, true) },
+    ],
+    {
+      caption: `Functions, ${measures[measure].title.toLowerCase()}`,
+      row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+      choose: (f) => app.choose(f, { measure, view: "callgraph" }),
+    },
+  );
+  table.show(list.slice(0, 15));
+  const element = h(
+    "section",
+    {},
+    h("h2", {}, measures[measure].heading),
+    table.element,
+    h(
+      "p",
+      { class: "aside" },
+      h(
+        "a",
+        { href: app.link({ view: "flame", measure, by: undefined }) },
+        "As a flame graph",
+      ),
+    ),
+  );
+  return { table, element };
+}
+
+// the points as a table, for those who do not see the chart
+function listed(chart) {
+  const box = h("div", {});
+  const draw = () => {
+    const table = new Table(
+      [
+        { title: "after", cell: (i) => time(chart.ns[i]) },
+        { title: "heap", cell: (i) => bytes(chart.sizes[i]) },
+      ],
+      { caption: "The size of the heap", limit: 60 },
+    );
+    table.show(peaks(chart.sizes, 60));
+    fill(box, table.element);
+  };
+  return h(
+    "details",
+    { class: "astable", ontoggle: draw },
+    h("summary", {}, "As a table"),
+    box,
+  );
+}
+
+export function timeline(app, root) {
+  const chart = new Chart(app);
+  let tables = [];
+
+  function draw() {
+    const wanted = ["bytes", "live"].filter((m) =>
+      app.model.measures.includes(m),
+    );
+    tables = wanted.map((measure) => most(app, measure));
+    const shrank = chart.falls.length;
+    fill(
+      root,
+      facts(app),
+      h("h2", {}, "The heap over time"),
+      chart.element,
+      h(
+        "p",
+        { class: "aside" },
+        shrank > 0
+          ? `It shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more, see the marks below it.`
+          : "It never shrank by much.",
+      ),
+      listed(chart),
+      h(
+        "div",
+        { class: "columns apart" },
+        tables.map((t) => t.element),
+      ),
+      kinds(app),
+    );
+    chart.draw();
+  }
+
+  draw();
+  return {
+    update: draw,
+    resize: () => chart.draw(),
+    print: () => chart.draw(),
+    key: (event) => {
+      if (chart.key(event)) return true;
+      const inside = ({ table }) => table.body.contains(document.activeElement);
+      const at = tables.find(inside) || tables[0];
+      return at ? at.table.key(event) : false;
+    },
+    close: () => chart.observer.disconnect(),
+  };
+}

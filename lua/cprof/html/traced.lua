@@ -1,0 +1,190 @@
+-- The calls of a trace, as mode "trace" has written it, for the page: of
+-- each coroutine, those of most time, as a tree that stands in time.
+
+local encode = require "cprof.export.encode"
+local pack = require "cprof.html.pack"
+
+local traced = {}
+
+---The calls that a page shows at most.
+traced.limit = 300000
+
+---@class cprof.Traced
+---@field calls integer   in the file
+---@field shown integer
+---@field least integer   ns; shorter calls are left out
+---@field open integer    calls that had not ended
+---@field ns integer      the last event
+---@field threads { tid: integer, n: integer, func: integer[],
+---    depth: integer[], start: integer[], ns: integer[] }[]
+---@field titles string[] of functions, as in `func`
+
+local event <const> = '^{"name":"(.-)","ph":"([BE])","ts":(%d+)%.(%d%d%d),' ..
+  '"pid":%d+,"tid":(%d+)}'
+
+local function new(tid)
+  return { tid = tid, n = 0, func = {}, depth = {}, start = {}, ns = {},
+           stack = {} }
+end
+
+-- takes what is shorter out; what is open stays
+local function compact(thread, least)
+  local stack, to = thread.stack, 0
+  local level = 1
+  for i = 1, thread.n do
+    local ns = thread.ns[i]
+    if not ns or ns >= least then
+      to = to + 1
+      for _, key in ipairs { "func", "depth", "start", "ns" } do
+        thread[key][to] = thread[key][i]
+      end
+      if stack[level] == i then
+        stack[level] = to
+        level = level + 1
+      end
+    end
+  end
+  thread.n = to
+end
+
+-- begins and ends calls; the shortest go where there are too many
+local function collector(limit)
+  local self = { calls = 0, shown = 0, least = 0, open = 0, ns = 0,
+                 threads = {} }
+  local by_tid = {}
+  local function shrink()
+    while self.shown > limit do
+      self.least = math.max(self.least * 2, 100)
+      self.shown = 0
+      for _, thread in ipairs(self.threads) do
+        compact(thread, self.least)
+        self.shown = self.shown + thread.n
+      end
+    end
+  end
+  local function thread_of(tid)
+    local thread = by_tid[tid]
+    if not thread then
+      thread = new(tid)
+      by_tid[tid], self.threads[#self.threads + 1] = thread, thread
+    end
+    return thread
+  end
+  function self.enter(tid, func, at)
+    local thread = thread_of(tid)
+    local i = thread.n + 1
+    thread.n, thread.func[i], thread.start[i], thread.ns[i] = i, func, at,
+      false
+    thread.stack[#thread.stack + 1] = i
+    thread.depth[i] = #thread.stack
+    self.calls, self.shown, self.ns = self.calls + 1, self.shown + 1, at
+  end
+  function self.leave(tid, at)
+    local thread = thread_of(tid)
+    local i = table.remove(thread.stack)
+    self.ns = at
+    if not i then return end
+    local ns = at - thread.start[i]
+    thread.ns[i] = ns
+    if ns < self.least then
+      -- what it called was shorter, so it is the last one
+      thread.n, self.shown = i - 1, self.shown - 1
+    elseif self.shown > limit * 3 // 2 then
+      shrink()
+    end
+  end
+  function self.finish()
+    shrink()
+    for _, thread in ipairs(self.threads) do
+      for _, i in ipairs(thread.stack) do
+        thread.ns[i] = self.ns - thread.start[i]
+        self.open = self.open + 1
+      end
+    end
+  end
+  return self
+end
+
+---Reads a trace.
+---@param path string
+---@param limit? integer  calls
+---@param progress? fun(text: string)
+---@return cprof.Traced?
+---@return string? message
+function traced.read(path, limit, progress)
+  local file, why = io.open(path, "rb")
+  if not file then return nil, "cannot read " .. why end
+  local out, index = collector(limit or traced.limit), {}
+  out.titles = {}
+  local match = string.match
+  local bytes, lines = 0, 0
+  for line in file:lines() do
+    local name, phase, us, ns, tid = match(line, event)
+    if name then
+      local at = math.tointeger(us) * 1000 + math.tointeger(ns)
+      tid = math.tointeger(tid)
+      if phase == "B" then
+        local func = index[name]
+        if not func then
+          func = #out.titles + 1
+          index[name] = func
+          out.titles[func] = name:gsub('\\(["\\])', "%1")
+        end
+        out.enter(tid, func, at)
+      else
+        out.leave(tid, at)
+      end
+    end
+    bytes, lines = bytes + #line + 1, lines + 1
+    if lines % 100000 == 0 and progress then
+      progress(("%.0f MB"):format(bytes / 1e6))
+    end
+  end
+  file:close()
+  if progress then progress() end
+  if out.calls == 0 then
+    return nil, ("%s has no calls that cprof run --trace=FILE.json wrote")
+      :format(path)
+  end
+  out.finish()
+  return out
+end
+
+-- the columns of a thread: levels, functions, time since the node before it
+-- began, duration; below a root that lasts as long as all
+local function columns_of(thread, to, root, ns)
+  local columns = { { 0 }, { root }, { 0 }, { ns } }
+  local last, before = 0, 0
+  for i = 1, thread.n do
+    columns[1][i + 1] = last + 1 - thread.depth[i]
+    columns[2][i + 1] = to[thread.func[i]]
+    columns[3][i + 1] = thread.start[i] - before
+    columns[4][i + 1] = thread.ns[i]
+    last, before = thread.depth[i], thread.start[i]
+  end
+  return pack.columns(columns)
+end
+
+---@param trace cprof.Traced
+---@param root integer    number of the root's row
+---@param numbers fun(title: string): integer  the row of a function
+---@param trees table[]   those of threads are appended
+---@return table
+function traced.of(trace, root, numbers, trees)
+  local to, threads = {}, {}
+  for i, title in ipairs(trace.titles) do
+    to[i] = numbers(encode.utf8(title))
+  end
+  table.sort(trace.threads, function(a, b) return a.tid < b.tid end)
+  for _, thread in ipairs(trace.threads) do
+    if thread.n > 0 then
+      trees[#trees + 1] = columns_of(thread, to, root, trace.ns)
+      threads[#threads + 1] = { tid = thread.tid, tree = #trees - 1,
+        n = thread.n }
+    end
+  end
+  return { calls = trace.calls, shown = trace.shown, least = trace.least,
+    open = trace.open, ns = trace.ns, threads = threads }
+end
+
+return traced
