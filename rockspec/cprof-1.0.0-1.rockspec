@@ -226,6 +226,7 @@ build = {
     ["cprof.html.memory"] = "lua/cprof/html/memory.lua",
     ["cprof.html.pack"] = "lua/cprof/html/pack.lua",
     ["cprof.html.sha256"] = "lua/cprof/html/sha256.lua",
+    ["cprof.html.traced"] = "lua/cprof/html/traced.lua",
     ["cprof"] = "lua/cprof/init.lua",
     ["cprof.instructions"] = "lua/cprof/instructions.lua",
     ["cprof.internal"] = "lua/cprof/internal.lua",
@@ -296,6 +297,7 @@ build = {
     bin = { cprof = "lua/cprof/bin/cprof" },
     lua = {
       -- assets: by make rockspec
+      ["cprof.html.axis"] = "lua/cprof/html/axis.js",
       ["cprof.html.callgraph"] = "lua/cprof/html/callgraph.js",
       ["cprof.html.colors"] = "lua/cprof/html/colors.js",
       ["cprof.html.decode"] = "lua/cprof/html/decode.js",
@@ -309,6 +311,7 @@ build = {
       ["cprof.html.lines"] = "lua/cprof/html/lines.js",
       ["cprof.html.lua"] = "lua/cprof/html/lua.js",
       ["cprof.html.main"] = "lua/cprof/html/main.js",
+      ["cprof.html.measures"] = "lua/cprof/html/measures.js",
       ["cprof.html.model"] = "lua/cprof/html/model.js",
       ["cprof.html.overview"] = "lua/cprof/html/overview.js",
       ["cprof.html.page"] = "lua/cprof/html/page.html",
@@ -319,6 +322,8 @@ build = {
       ["cprof.html.state"] = "lua/cprof/html/state.js",
       ["cprof.html.style"] = "lua/cprof/html/style.css",
       ["cprof.html.table"] = "lua/cprof/html/table.js",
+      ["cprof.html.timeline"] = "lua/cprof/html/timeline.js",
+      ["cprof.html.trace"] = "lua/cprof/html/trace.js",
       ["cprof.html.tree"] = "lua/cprof/html/tree.js",
       -- end
     },
