@@ -237,6 +237,18 @@ describe("allocations", function()
     assert.equal(15, helper.find(p, tables).self_allocs)
   end)
 
+  it("go on where a coroutine that was not known ran in a pause", function()
+    local function work()
+      local co = coroutine.wrap(function() end)
+      profiler.pause()
+      co()
+      profiler.resume()
+      tables(5)
+    end
+    local p = record(work)
+    assert.equal(5, helper.find(p, tables).self_allocs)
+  end)
+
   it("begin again with reset", function()
     local function work()
       tables(10)
