@@ -281,6 +281,29 @@ describe("samples of allocations", function()
       assert.is_true(after > 0)
     end)
 
+  it("keep what was in use where the recording ended by itself", function()
+    local result = host.memory([[
+      local profiler = require "cprof"
+      local kept = {}
+      profiler.start { mode = "sample", memory = "live", memory_interval = 1 }
+      for i = 1, 500 do kept[i] = { i } end
+      math.abs(1)
+      arm()
+      for i = 501, 2000 do kept[i] = { i } end
+      disarm()
+      assert(not profiler.running())
+      local function live()
+        local p = profiler.snapshot()
+        return p.functions[p.nodes[1].func].total_live_bytes
+      end
+      local before = live()
+      assert(before > 500 * 56)
+      kept = nil
+      collectgarbage()
+      return live() - before]], "cprof", 0)
+    assert.equal("0", result)
+  end)
+
   it("do no harm where memory fails", function()
     local code = [[
       local profiler = require "cprof"
