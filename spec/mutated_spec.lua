@@ -34,6 +34,32 @@ describe("a damaged file", function()
     end
   end)
 
+  it("is refused where a line that has only allocated has no number",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "x.cprof"
+      helper.record(function() end,
+        { mode = "line", memory = true, file = path })
+      local s, at, found = command.read(path), 4097, false
+      while at < #s do
+        local kind, _, units, used = ("<I4I4I4I4"):unpack(s, at)
+        if units == 0 then break end
+        if kind == 2 and used > 0 then
+          -- no hits, no time, a line; behind all lines, one allocation
+          local first, found_at = at + 64, at + 64 + used * 32
+          s = s:sub(1, first - 1) .. ("<I8I8i4"):pack(0, 0, -7) ..
+            s:sub(first + 20, found_at - 1) .. ("<I8"):pack(1) ..
+            s:sub(found_at + 8)
+          found = true
+          break
+        end
+        at = at + units * 64
+      end
+      assert.is_true(found)
+      assert.is_truthy((select(2, profiler.load(dir:file("y.cprof", s))) or "")
+        :find("damaged: number of a line", 1, true))
+    end)
+
   it("has a root that is the root of a sum, whatever it is called",
     function()
       local dir <close> = command.folder()
