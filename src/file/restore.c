@@ -384,6 +384,8 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
     return restore_fail(c, "function of the first nodes");
   if (i > 0 && n->parent == NODE_OVERHEAD)
     return restore_fail(c, "a callee of overhead");
+  if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
+    return restore_fail(c, "overhead, a second time");
   return 1;
 }
 
