@@ -90,8 +90,9 @@ void collector_due (Collector *c, const Hot *h, int64_t change) {
     c->quiet -= change;
     return;
   }
-  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 || c->frozen ||
-      hot_current->recorder == NULL || r->state != STATE_RUNNING)
+  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 ||
+      c->frozen || hot_current->recorder == NULL ||
+      r->state != STATE_RUNNING)
     return;
   if (!attach_pending(h->L)) {
     c->quiet = QUIET;
