@@ -253,6 +253,22 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("leaves no hook to coroutines that do harm in mode sample", function()
+    local out, ok = helper.run [[
+      local profiler = require "cprof"
+      local function f() return 1 end
+      local made = {}
+      profiler.start { gc = true }
+      for i = 1, 100000 do made[i] = coroutine.create(f) end
+      profiler.stop()
+      profiler.start { mode = "sample" }
+      for i = 1, #made do coroutine.resume(made[i]) end
+      profiler.stop()
+      print "good"]]
+    assert.equal("good\n", out)
+    assert.is_true(ok)
+  end)
+
   with("may be begun anew by a finalizer, in a step", function()
     local done
     local function work()
