@@ -43,8 +43,8 @@ static INLINE int allocations_counted (Allocations *a) {
 
 
 static AllocKind allocations_kind (const void *p, size_t tag) {
-  return (AllocKind)(p == NULL && tag < TAGS ? allocations_kinds[tag]
-                                             : ALLOC_OTHER);
+  if (p != NULL || tag >= TAGS) return ALLOC_OTHER;
+  return (AllocKind)allocations_kinds[tag];
 }
 
 
