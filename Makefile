@@ -265,7 +265,8 @@ pages: deps-browser
 	  >$(B)/page/log 2>&1 || { cat $(B)/page/log; exit 1; }
 
 test-browser: pages
-	@CPROF_BUILD="$(CURDIR)/$(B)" $(NODE_TEST) spec/page/browser.test.mjs
+	@$(PATHS) $(NODE_TEST) spec/page/browser.test.mjs \
+	  spec/page/live.test.mjs
 
 screenshot: pages
 	@CPROF_BUILD="$(CURDIR)/$(B)" node spec/page/screenshot.mjs luacheck \

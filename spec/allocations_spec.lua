@@ -508,6 +508,48 @@ describe("an allocator of someone else", function()
     end
   end)
 
+  it("may limit: collections in an emergency go on as without", function()
+    local code = [[
+      local profiler = require "cprof"
+      collectgarbage()
+      collectgarbage "stop"
+      local options = OPTIONS
+      if options then profiler.start(options) end
+      limit(200000)
+      local keep
+      local function make(n)
+        for i = 1, n do
+          keep = { { i } }
+        end
+      end
+      make(20000)
+      local most = collectgarbage "count"
+      local ok, why = pcall(string.rep, "x", 1000000)
+      limit(1 << 40)
+      profiler.stop()
+      if options then
+        local sum = 0
+        for _, f in ipairs(profiler.snapshot().functions) do
+          local tables = f.name == "make" and f.allocated and f.allocated.table
+          sum = sum + (tables and tables.allocs or 0)
+        end
+        assert(sum == 40000 or options.mode == "sample" and
+          math.abs(sum - 40000) < 8000, sum)
+      end
+      return ("%s %s %s"):format(most < 2000, ok, why)
+    ]]
+    local expected = "true false not enough memory"
+    for _, options in ipairs { "nil", "{ memory = true }",
+      "{ memory = 'live', memory_interval = 1 }",
+      "{ memory = true, mode = 'line' }",
+      require "cprof.core".drives() and "{ memory = true, gc = true }" or "nil",
+      "{ memory = 'live', memory_interval = 4096, mode = 'sample' }" } do
+      local result, status, _, left = host.memory(
+        code:gsub("OPTIONS", options), "lua", -1)
+      assert.same({ expected, 0, 0 }, { result, status, left }, options)
+    end
+  end)
+
   it("is given back when a state is closed while it records", function()
     local result, status, _, left = host.memory([[
       local profiler = require "cprof"

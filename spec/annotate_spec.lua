@@ -52,7 +52,7 @@ end
 return ai
 ]])
 
-local p = helper.record(function()
+local p = helper.undisturbed(function()
   local step = assert(loadfile(ai))(dofile(util)).step
   step(20)
 end, { mode = "line", lines = { "ai%.lua$", "util%.lua$" } })

@@ -38,7 +38,7 @@ local function beside(dir, starts, lines, code)
     q(dir.path), command.here(), starts, lines))
 end
 
-local auto = "lua5.4 -l cprof.auto x.lua"
+local auto = "$SPEC_LUA -l cprof.auto x.lua"
 local host = os.getenv "CPROF_BUILD" .. "/cprof-host x.lua"
 
 local function profiles(dir)
@@ -408,7 +408,7 @@ describe("cprof attach", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cprof attach --seconds 1 " ..
       "-o a.cprof $pid >/dev/null 2>&1 & sleep 0.5; " ..
-      "kill -9 $(pgrep -P $! -n lua5.4 || echo $!); sleep 1; " ..
+      "kill -9 $(pgrep -P $! -n lua || echo $!); sleep 1; " ..
       "cat cprof-*/$pid.answer")
     assert.is_truthy(out:find("state=stopped\n", 1, true), out .. err)
     assert.is_falsy(profiler.load(dir:file "a.cprof").meta.live)

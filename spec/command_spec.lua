@@ -12,7 +12,7 @@ local function work() for i = 1, 50 do leaf(i) end end
 
 -- a profile of this file's functions, in a file
 local function saved(dir, name, options)
-  local p = helper.record(work, options)
+  local p = helper.undisturbed(work, options)
   local path = dir:file(name)
   assert(p:save(path))
   return path, profiler.load(path)

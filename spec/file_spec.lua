@@ -258,6 +258,39 @@ describe("a file that is being written", function()
     assert.equal("good\n", output)
   end)
 
+  it("is read while it is reset, as if that were one moment", function()
+    local output = shell("", [[
+      local host = require "spec_host"
+      local profiler = require "cprof"
+      local helper = require "helper"
+      if host.fork() then
+        profiler.start { file = arg[1], mode = "line" }
+        local t = os.time() + 3
+        while os.time() < t do
+          for i = 1, 300 do math.abs(i) end
+          profiler.reset()
+        end
+        profiler.stop()
+        os.exit(0)
+      end
+      local p
+      repeat p = profiler.load(arg[1]) until p
+      local loads = 0
+      repeat
+        local why
+        p, why = profiler.load(arg[1])
+        if p then
+          assert(helper.check(p))
+          loads = loads + 1
+        else
+          assert(why:find "too fast", why)
+        end
+      until p and not p.meta.live
+      assert(loads > 100, loads)
+      print "good"]], path)
+    assert.equal("good\n", output)
+  end)
+
   it("is brought up to now while no event comes", function()
     for _, body in ipairs { "while true do end", "host.sleep(1000)" } do
       local stuck = body:find "host" and "spec_host.sleep" or "stuck"

@@ -215,6 +215,37 @@ describe("samples of allocations", function()
     assert.equal(2 * once, twice)
   end)
 
+  it("are those of each state, of several that are sampled", function()
+    local code = [[
+      local profiler = require "cprof"
+      local function make(n) for i = 1, n do keep = { i, { } } end end
+      function begin()
+        profiler.start { mode = "sample", memory = "live",
+          memory_interval = 4096 }
+      end
+      function go(n) make(n) end
+      function finish()
+        profiler.stop()
+        for _, f in ipairs(profiler.snapshot().functions) do
+          if f.name == "make" then return f.self_bytes end
+        end
+      end
+    ]]
+    local a, b = host.state(), host.state()
+    a:run(code) b:run(code)
+    a:run "begin()"
+    b:run "begin()"
+    for _ = 1, 10 do
+      a:run "go(1000)"
+      b:run "go(3000)"
+    end
+    near(10000 * 144, tonumber(a:run "return finish()"), 4096, "one")
+    b:run "go(10000)"
+    near(40000 * 144, tonumber(b:run "return finish()"), 4096, "another")
+    a:close()
+    b:close()
+  end)
+
   it("leave nothing behind", function()
     local allocator = host.allocator()
     sample(work)

@@ -362,7 +362,7 @@ describe("line mode", function()
         profiler.leave "zone"
         return x
       end]], "=zoned")(profiler)
-    local p = helper.record(f, { mode = "line" })
+    local p = helper.undisturbed(f, { mode = "line" })
     check_sums(p)
     local lines = p.lines["=zoned"]
     for number = 3, 7 do

@@ -147,6 +147,19 @@ describe("the name of a function", function()
     end
   end)
 
+  it("of what nothing refers to is found though the collector runs",
+    function()
+      debug.sethook(function() collectgarbage() end, "", 1000)
+      local found = paths.all()
+      debug.sethook()
+      local shown = {}
+      for _, path in pairs(found) do shown[path] = true end
+      for _, given in ipairs { "coroutine.wrap function",
+        "string.gmatch iterator", "io.lines iterator" } do
+        assert.is_true(shown[given], given)
+      end
+    end)
+
   it("of the main chunk is the script", function()
     local output = helper.run [[
       local profiler = require "cprof"

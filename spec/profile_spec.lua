@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
 local helper = require "helper"
+local interpreter = require "interpreter"
 
 local function leaf() end
 local function mid(n) for _ = 1, n do leaf() end end
@@ -47,6 +48,7 @@ describe("a snapshot", function()
     local meta = p.meta
     assert.equal("call", meta.mode)
     assert.equal(_VERSION, meta.lua_version)
+    assert.equal(interpreter.release, meta.lua_release)
     assert.equal(0, meta.unmatched)
     assert.equal(0, meta.truncated)
     assert.equal(0, meta.paused_ns)

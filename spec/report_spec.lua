@@ -10,7 +10,7 @@ local function physics() spin(60000) end
 local function frame() ai() physics() end
 local function game() for _ = 1, 3 do frame() end end
 
-local p = helper.record(game)
+local p = helper.undisturbed(game)
 
 local function lines(s)
   local out = {}
@@ -130,6 +130,20 @@ describe("a report", function()
     assert.equal(0, #rows(s, "table.pack"))
     assert.is_truthy(s:find "\n… %d+ more functions?, %d+%.%d %% self\n$")
     assert.is_nil(report("total"):find("more function", 1, true))
+  end)
+
+  it("says when line hooks of the release have faults", function()
+    local q = helper.record(function() end, { mode = "line" })
+    local note = "line hooks of Lua 5.4.%d have faults that Lua 5.4.4 has not"
+    for patch = 0, 8 do
+      q.meta.lua_release = "5.4." .. patch
+      local s = q:report { width = 200 }
+      assert.equal(patch < 4, s:find(note:format(patch), 1, true) ~= nil, s)
+      assert.equal(patch < 2, s:find("crash it", 1, true) ~= nil, s)
+    end
+    q = helper.record(function() end)
+    q.meta.lua_release = "5.4.0"
+    assert.is_nil(q:report():find "line hooks")
   end)
 
   it("can be filtered by a pattern", function()

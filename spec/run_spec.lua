@@ -14,7 +14,7 @@ local programs = {
   ["that ends with os.exit(true)"] = { "os.exit(true)" },
   ["that ends with os.exit(false)"] = { "os.exit(false)" },
   ["that ends with os.exit(7.0, true)"] = {
-    [[setmetatable({}, { __gc = function() print "collected" end })
+    [[kept = setmetatable({}, { __gc = function() print "collected" end })
       local close = { __close = function() print "closed" end }
       local x <close> = setmetatable({}, close)
       os.exit(7.0, true)]], output = "closed\ncollected\n" },
@@ -46,7 +46,7 @@ local programs = {
   ["that closes what it opened"] = {
     [[local x <close> = setmetatable({}, { __close = function(_, e)
         print("closed", e:match "^[^\n]*") end })
-      setmetatable({}, { __gc = function() print "collected" end })
+      kept = setmetatable({}, { __gc = function() print "collected" end })
       error "late"]] },
   ["that warns"] = { "warn('@on') warn 'careful'", err = "careful" },
   ["that returns something"] = { "return 42, 'x'" },

@@ -148,16 +148,19 @@ end
 ---@return string?
 function allocations.sentence(profile, title)
   if not profile.meta.memory then return nil end
-  local bytes, allocs, kinds, total = 0, 0, nil, 0
+  local bytes, allocs, kinds, total, live = 0, 0, nil, 0, 0
   for _, f in ipairs(profile.functions) do
     if f.title == title then
       bytes, allocs = bytes + f.self_bytes, allocs + f.self_allocs
       kinds = allocations.add(kinds, f.allocated)
       total = math.max(total, f.total_bytes)
+      live = live + (f.live_bytes or 0)
     end
   end
-  return ("allocated: %s self%s; %s total"):format(amount(bytes, allocs),
-    shares(kinds or {}, bytes), format.bytes(total))
+  return ("allocated: %s self%s; %s total%s"):format(amount(bytes, allocs),
+    shares(kinds or {}, bytes), format.bytes(total),
+    profile.meta.live_interval and ("; %s of it in use"):format(
+      format.bytes(math.max(live, 0))) or "")
 end
 
 -- lines with what was allocated in the place of time
@@ -200,6 +203,7 @@ function allocations.measured(profile, what)
     heap = profile.heap, overhead = profile.overhead,
     program_ns = core.program(nodes),
     samples = profile.samples and profile.meta.memory_samples,
+    time_samples = profile.time_samples,
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, what), sources)
   known[profile][what] = out

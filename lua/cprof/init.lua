@@ -224,7 +224,8 @@ local function given_of(o, tell, close)
     every = o.every,
     rate = o.rate,
     meta = profile.strings { program = program, lua_version = _VERSION,
-                             options = shape, rate = o.rate },
+                             lua_release = core.release, options = shape,
+                             rate = o.rate },
     paths = o.file and profile.paths(),
   } do given[key] = value end
   return given
@@ -297,7 +298,8 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, options = shape, rate = recorded_rate,
+    lua_version = _VERSION, lua_release = core.release, options = shape,
+    rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
 

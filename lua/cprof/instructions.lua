@@ -8,9 +8,7 @@ local pack, unpack = string.pack, string.unpack
 
 local instructions = {}
 
--- those of Lua 5.4 that matter here, by number; 5.5 has two more before the
--- last two
-local later <const> = _VERSION == "Lua 5.4" and 0 or 2
+-- those that matter here, by number
 local op = {
   LFALSESKIP = 6, LOADTRUE = 7, GETTABUP = 11, SETTABUP = 15,
   SETTABLE = 16, SETI = 17, SETFIELD = 18, NEWTABLE = 19, SELF = 20,
@@ -19,10 +17,24 @@ local op = {
   CLOSE = 54, TBC = 55, JMP = 56, EQ = 57, TESTSET = 67, CALL = 68,
   TAILCALL = 69, RETURN = 70, RETURN0 = 71, RETURN1 = 72, VARARG = 80,
   FORLOOP = 73, FORPREP = 74, TFORPREP = 75, TFORCALL = 76, TFORLOOP = 77,
-  SETLIST = 78, CLOSURE = 79, VARARGPREP = 81 + later,
-  EXTRAARG = 82 + later,
+  SETLIST = 78, CLOSURE = 79,
 }
-instructions.op = op
+
+-- Lua 5.5 has two more before the last two
+local ops <const> = {
+  ["Lua 5.4"] = setmetatable({ VARARGPREP = 81, EXTRAARG = 82 },
+    { __index = op }),
+  ["Lua 5.5"] = setmetatable({ VARARGPREP = 83, EXTRAARG = 84 },
+    { __index = op }),
+}
+
+---The instructions of a Lua, by name: of the one that runs, or of the one
+---that a profile says.
+---@param version? string  as _VERSION is
+---@return table<string, integer>?  nil: not known
+function instructions.of(version) return ops[version or _VERSION] end
+
+instructions.op = ops[_VERSION]
 
 -- Is it a test? A jump follows it that is taken or not.
 local function is_test(code)
@@ -43,10 +55,12 @@ local function bx(code) return code >> 15 end
 ---@field jump integer[]       ... or another; at 0: how it was entered
 ---@field code integer[]
 ---@field line integer[]       0: not known
+---@field op table<string, integer>  of the Lua that ran them
 
 ---@param counters string      as the recorder gives them
+---@param version? string      the Lua that was recorded; default: this one
 ---@return cprof.Counted
-function instructions.read(counters)
+function instructions.read(counters, version)
   local count, step, skip, jump, code, line = {}, {}, {}, {}, {}, {}
   local n = #counters // SIZE - 1
   for i = 0, n do
@@ -54,7 +68,7 @@ function instructions.read(counters)
       unpack(byte_form, counters, i * SIZE + 1)
   end
   return { n = n, count = count, step = step, skip = skip, jump = jump,
-           code = code, line = line }
+           code = code, line = line, op = ops[version or _VERSION] }
 end
 
 ---The same the other way round.
@@ -170,7 +184,7 @@ function instructions.ran(c)
       -- an iterator that yields lets the end of the round be seen
       out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
         c.step[i] + c.jump[i]
-    elseif o == op.VARARGPREP then
+    elseif o == c.op.VARARGPREP then
       out[i] = c.step[0] + c.skip[0]
     end
   end

@@ -25,9 +25,9 @@ end
 local from_times = { "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
   "clock_backwards", "clock_backwards_ns", "started_at", "rate" }
-local from_counts = { "pid", "program", "lua_version", "cprof_version",
-  "events", "unmatched", "truncated", "folded", "fold_at", "hook_lost",
-  "ended", "options" }
+local from_counts = { "pid", "program", "lua_version", "lua_release",
+  "cprof_version", "events", "unmatched", "truncated", "folded", "fold_at",
+  "hook_lost", "ended", "options" }
 
 -- a share as it is told: never 0 or 100 % when it is not
 local function percent(n, whole)

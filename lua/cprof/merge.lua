@@ -77,7 +77,7 @@ local function meta_of(profiles)
     fold_at = first.fold_at }
   for _, key in ipairs { "mode", "clock", "internals", "memory", "gc",
     "live_interval", "memory_interval", "program",
-    "lua_version", "cprof_version" } do
+    "lua_version", "lua_release", "cprof_version" } do
     out[key] = first[key]
   end
   for _, p in ipairs(profiles) do
@@ -154,6 +154,9 @@ local function newest_first(profiles)
   return out
 end
 
+-- Does it know single instructions?
+local function counted(p) return p.meta.mode == "count" or p.samples end
+
 -- why they cannot be added up
 local function differ(profiles)
   local first = profiles[1].meta
@@ -161,6 +164,9 @@ local function differ(profiles)
     if p.meta.mode ~= first.mode then
       return ("mode %s and mode %s cannot be added up"):format(first.mode,
         p.meta.mode)
+    elseif counted(p) and p.meta.lua_version ~= first.lua_version then
+      return ("instructions of %s and of %s cannot be added up"):format(
+        first.lua_version, p.meta.lua_version)
     elseif p.meta.memory ~= first.memory then
       return "profiles with and without allocations cannot be added up"
     elseif (p.meta.live_interval == nil) ~= (first.live_interval == nil) then

@@ -107,7 +107,7 @@ end
 ---The functions that can be reached, each with its best path.
 ---@return table<function, string>
 function paths.all()
-  local found = setmetatable({}, { __mode = "k" })
+  local found = {}
   for module, value in next, package.loaded do
     if module == "_G" then collect(found, "", value, 2)
     elseif type(module) == "string" and type(value) == "table" then

@@ -11,6 +11,7 @@ local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
+local plain = require "cprof.format".plain
 local report = require "cprof.report"
 local sampled = require "cprof.sampled"
 local text = require "cprof.text"
@@ -58,7 +59,8 @@ local text = require "cprof.text"
 ---@field options table<string, string>?  of `start`, that shaped it and
 ---    had not their defaults
 ---@field unmatched_patterns string?  a line for each that matched nothing
----@field lua_version string
+---@field lua_version string   "Lua 5.4"
+---@field lua_release string?  "5.4.4"
 ---@field cprof_version string
 
 ---@class cprof.Function
@@ -227,7 +229,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
-    counted = sampled.lines(raw, meta.internals == "direct")
+    counted = sampled.lines(raw, meta.internals == "direct",
+      meta.lua_version)
   elseif counting then
     core.counting(nodes)
     without_times(meta, nodes)
@@ -295,8 +298,9 @@ local option <const> = "option."
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "lua_version", "cprof_version", "runs",
-    "rate", "samples", "unmatched_patterns", "joined" } do
+  for _, key in ipairs { "program", "lua_version", "lua_release",
+    "cprof_version", "runs", "rate", "samples", "unmatched_patterns",
+    "joined" } do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
@@ -351,12 +355,24 @@ local function derived(raw, found, sources)
   end)
 end
 
+-- why the instructions in a file cannot be told
+local function unknown(meta)
+  local version = meta.lua_version
+  if version and (meta.mode == "count" or meta.mode == "sample") and
+     not instructions.of(version) then
+    return ("it has instructions of %s, which this cprof does not know")
+      :format(plain(version))
+  end
+end
+
 ---The profile that a file holds.
 ---@param path string
 ---@return cprof.Profile?, string?
 function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
+  local why = unknown(meta)
+  if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
   for _, f in ipairs(raw) do
     if not names[f.key] then unnamed[#unnamed + 1] = f end

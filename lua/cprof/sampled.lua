@@ -2,7 +2,7 @@
 
 local instructions = require "cprof.instructions"
 
-local op = instructions.op
+local op = instructions.of "Lua 5.4"
 
 local sampled = {}
 
@@ -44,10 +44,10 @@ function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
 -- may be any of them. They share it, each as much as it usually takes.
 -- =======================================================
 
--- after these, Lua looks
+-- after these, and after VARARGPREP, Lua looks
 local looks = {
   [op.JMP] = true, [op.CALL] = true, [op.FORLOOP] = true,
-  [op.TFORCALL] = true, [op.TFORLOOP] = true, [op.VARARGPREP] = true,
+  [op.TFORCALL] = true, [op.TFORLOOP] = true,
   [op.EQ] = true, [op.LEN] = true, [op.CONCAT] = true, [op.CLOSE] = true,
   [op.TBC] = true, [op.VARARG] = true,
 }
@@ -58,9 +58,9 @@ local leaves = {
   [op.RETURN1] = true, [op.LFALSESKIP] = true,
 }
 
--- how long instructions take, against a move
+-- how long instructions take, against a move; EXTRAARG is part of another
 local weights = {
-  [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0, [op.EXTRAARG] = 0,
+  [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0,
   [op.NEWTABLE] = 12, [op.CONCAT] = 16, [op.CLOSURE] = 12, [op.CALL] = 6,
   [op.TFORCALL] = 6, [op.SETLIST] = 4, [op.POW] = 6, [op.POWK] = 6,
   [op.MOD] = 3, [op.MODK] = 3, [op.IDIV] = 3, [op.IDIVK] = 3, [op.DIV] = 2,
@@ -69,7 +69,15 @@ local weights = {
 -- tables
 for o = op.GETTABUP, op.SELF do weights[o] = weights[o] or 2 end
 
-local function weight(code) return weights[code & 0x7f] or 1 end
+local function weight(c, i)
+  local o = c.code[i] & 0x7f
+  return o == c.op.EXTRAARG and 0 or weights[o] or 1
+end
+
+local function looks_after(c, i)
+  local o = c.code[i] & 0x7f
+  return looks[o] or o == c.op.VARARGPREP
+end
 
 local function is_metamethod(code)
   local o = code & 0x7f
@@ -115,7 +123,7 @@ local function stretch(c, i, back, out)
     out[#out + 1] = i
     if back[i] then return end
     i = before(c, i)
-    if i and looks[c.code[i] & 0x7f] then return end
+    if i and looks_after(c, i) then return end
   end
 end
 
@@ -125,7 +133,7 @@ local function seen_at(c, i, from, back)
   for _, jump in ipairs(from[i] or {}) do stretch(c, jump, back, out) end
   local last = before(c, i)
   local o = last and c.code[last] & 0x7f
-  if last and (#out == 0 or looks[o]) then
+  if last and (#out == 0 or looks_after(c, last)) then
     -- it looks before a call, too
     if o == op.CALL or o == op.TFORCALL then out[#out + 1] = last
     else stretch(c, last, back, out)
@@ -138,11 +146,11 @@ end
 -- adds `ns` to those of `list`, by their weights
 local function share(to, c, list, ns, weigh)
   local all, left, rest = 0, ns, nil
-  for _, i in ipairs(list) do all = all + weigh(c.code[i]) end
+  for _, i in ipairs(list) do all = all + weigh(c, i) end
   if all == 0 then rest = list[1] end
   for _, i in ipairs(list) do
     if rest then break end
-    local w = weigh(c.code[i])
+    local w = weigh(c, i)
     local part = all > 0 and ns * w // all or 0
     to[i], left = to[i] + part, left - part
   end
@@ -189,7 +197,9 @@ local allocates = {
   [op.VARARG] = 1, [op.CALL] = 1, [op.TFORCALL] = 1,
 }
 
-local function weight_allocated(code) return allocates[code & 0x7f] or 0 end
+local function weight_allocated(c, i)
+  return allocates[c.code[i] & 0x7f] or 0
+end
 
 -- what each instruction has allocated: allocations, bytes, bytes in use
 local function allocated(c, text, direct)
@@ -205,12 +215,13 @@ end
 ---What the lines of functions have, as `lines.each` gives it, without hits.
 ---@param raw { counters?: string, allocated_at?: string }[]
 ---@param direct boolean
+---@param version? string  see instructions.read
 ---@return integer[]
-function sampled.lines(raw, direct)
+function sampled.lines(raw, direct, version)
   local out = {}
   for func, f in ipairs(raw) do
     if f.counters then
-      local c = instructions.read(f.counters)
+      local c = instructions.read(f.counters, version)
       instructions.add_lines(out, func, c.line, {},
         { sampled.times(c, direct), allocated(c, f.allocated_at, direct) })
     end

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local allocations = require "cprof.allocations"
 local consumers = require "consumers"
 local name = require "cprof.name"
 local text = require "cprof.text"
@@ -75,6 +76,33 @@ describe("callgrind_annotate", function()
 
   it("shows the figures of mode count", function()
     check(consumers.profile { mode = "count", callsites = true })
+  end)
+
+  it("shows what was allocated", function()
+    local p = consumers.profile { memory = true }
+    local path = consumers.export(p, "callgrind", "callgrind.out")
+    local output = consumers.run("callgrind_annotate --auto=no " ..
+      "--threshold=100 --sort=Bytes --show=Allocations,Bytes '%s'", path)
+    local rows, seen = {}, 0
+    for line in output:gmatch "[^\n]+" do
+      local allocs, bytes, what = line:match
+        "^ *([%d,]+) %([ %d.]+%%%) +([%d,]+) %([ %d.]+%%%)  (.+)$"
+      if what then
+        what = what:gsub(" %[%]$", "")
+        rows[what] = { consumers.integer(allocs), consumers.integer(bytes) }
+      end
+    end
+    for title, f in pairs(consumers.rows(p)) do
+      local own, of = {}, { "allocs", "bytes" }
+      for i, what in ipairs(of) do
+        own[i] = consumers.rows(allocations.measured(p, what))[title].self_ns
+      end
+      if own[1] > 0 then
+        assert.same(own, find(rows, f), title)
+        seen = seen + 1
+      end
+    end
+    assert.is_true(seen > 50, seen)
   end)
 
   local function check_lines(options, event, figure_of)

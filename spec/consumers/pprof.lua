@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local allocations = require "cprof.allocations"
 local consumers = require "consumers"
 local lines = require "cprof.lines"
 
@@ -10,11 +11,12 @@ local pprof = "go tool pprof -symbolize=none "
 local function top(path, what)
   local output = consumers.run(pprof .. "-top -unit=%s -sample_index=%s " ..
     "-nodefraction=0 -edgefraction=0 -nodecount=1000000 '%s'",
-    what == "time" and "ns" or "count", what, path)
+    what == "time" and "ns" or what:find "space" and "B" or "count", what,
+    path)
   local rows = {}
   for line in output:match "\n *flat  flat%%.-\n(.*)$":gmatch "[^\n]+" do
     local flat, cum, name = line:match
-      "^ *(%d+)%l* +%S+%% +%S+%% +(%d+)%l* +%S+%%  (.*)$"
+      "^ *(%d+)%a* +%S+%% +%S+%% +(%d+)%a* +%S+%%  (.*)$"
     if name then
       rows[name] = { math.tointeger(flat), math.tointeger(cum) }
     end
@@ -47,6 +49,30 @@ describe("go tool pprof, of mode count,", function()
     end
     assert.is_true(seen > 200)
     assert.is_truthy(output:find("Type: instructions", 1, true), output)
+  end)
+end)
+
+describe("go tool pprof, of allocations,", function()
+  it("-top has what reports have", function()
+    local p = consumers.profile { memory = "live", memory_interval = 4096 }
+    local path = consumers.export(p, "pprof", "cprof-memory.pb")
+    for what, measure in pairs { alloc_objects = "allocs",
+      alloc_space = "bytes", inuse_objects = "blocks", inuse_space = "live" }
+    do
+      local found, output = top(path, what)
+      local seen = 0
+      local of = allocations.measured(p, measure)
+      for title, row in pairs(consumers.rows(of)) do
+        local name = consumers.written(title, "text")
+        if name == "" then name = '""' end
+        if row.func.kind ~= "root" and row.self_ns > 0 then
+          assert.same({ row.self_ns, row.total_ns }, found[shown(name)], name)
+          seen = seen + 1
+        end
+      end
+      assert.is_true(seen > (what:find "^alloc" and 50 or 2), seen)
+      assert.is_truthy(output:find("Type: " .. what, 1, true), output)
+    end
   end)
 end)
 

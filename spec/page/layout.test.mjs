@@ -27,6 +27,8 @@ const { interval, uncertain } = await from("samples");
 const { cut, highlight } = await from("lua");
 const { address, parse } = await from("state");
 const { span } = await from("model");
+const { byFile, palette } = await from("colors");
+const { Recording } = await from("recording");
 
 // a tree from { func, calls, self, children }
 function tree(root) {
@@ -410,5 +412,154 @@ describe("a source", () => {
   it("knows which lines ran of those that could", () => {
     const byLine = new Map([[1, { hits: 1, self: 0 }]]);
     assert.deepEqual(coverage({ active: "1011", byLine }), [1, 3]);
+  });
+});
+
+describe("hues of files", () => {
+  it("stay what they were, whatever is hotter now", () => {
+    const known = new Map();
+    const of = (...list) =>
+      byFile(
+        list.map(([place, self]) => ({ place, self, kind: "Lua" })),
+        palette(false),
+        known,
+      );
+    const [a, b] = of(["a", 2], ["b", 1]);
+    const [a2, b2, c] = of(["a", 1], ["b", 3], ["c", 9]);
+    assert.deepEqual([a2, b2], [a, b]);
+    assert.equal(new Set([a, b, c]).size, 3);
+  });
+});
+
+describe("a live recording", () => {
+  const packed = (list) => {
+    const columns = [[], [], [], [], []];
+    let last = -1;
+    for (const [id, parent, func, calls, self] of list) {
+      const row = [id - last, parent < 0 ? 0 : id - parent, func, calls, self];
+      row.forEach((n, i) => columns[i].push(...seven(n)));
+      last = id;
+    }
+    const bytes = Buffer.from(columns.flat()).toString("base64");
+    const sizes = [list.length, ...columns.map((c) => c.length)];
+    return { sizes, bytes };
+  };
+  const seven = (n) =>
+    n < 128 ? [n] : [(n % 128) + 128, ...seven(Math.floor(n / 128))];
+  const functionOf = (id, title, calls, self, total, raw) =>
+    [
+      id,
+      title,
+      title,
+      "x.lua",
+      "Lua",
+      0,
+      1,
+      2,
+      calls,
+      self,
+      total,
+      1,
+      0,
+    ].concat([raw ?? self, total]);
+  const told = (version, from, nodes, functions, more) => ({
+    epoch: "1",
+    version,
+    from,
+    status: { state: "running" },
+    content: {
+      unit: "ns",
+      meta: { wall_ns: version * 1000 },
+      notes: [],
+      whole: 300,
+      most: 300,
+      nodes: packed(nodes),
+      functions,
+      sources: [],
+      lines: [],
+      ...more,
+    },
+  });
+  const first = () => {
+    const r = new Recording();
+    r.apply(
+      told(
+        2,
+        0,
+        [
+          [0, -1, 0, 0, 0],
+          [1, 0, 1, 3, 100],
+          [2, 1, 2, 300, 200],
+        ],
+        [
+          functionOf(0, "(root)", 0, 0, 300),
+          functionOf(1, "a", 3, 100, 300),
+          functionOf(2, "b", 300, 200, 200),
+        ],
+        {
+          sources: [[0, { place: "x.lua", text: ["x"], active: "1" }]],
+          lines: [0, 1, 5, 40, 0, 0, 40],
+        },
+      ),
+    );
+    return r;
+  };
+  const second = told(
+    3,
+    2,
+    [
+      [2, 1, 2, 500, 230],
+      [3, 1, 3, 1, 70],
+    ],
+    [functionOf(2, "b", 500, 230, 230), functionOf(3, "c", 1, 70, 70, 900)],
+    { whole: 400, most: 400, lines: [0, 1, 7, 60, 0, 0, 60] },
+  );
+
+  it("is put together from what has changed", () => {
+    const r = first();
+    assert.ok(r.apply(second));
+    const { header, tree: t } = r.page();
+    assert.deepEqual([...t.calls], [0, 3, 500, 1]);
+    assert.deepEqual([...t.parent], [-1, 0, 1, 1]);
+    assert.deepEqual([...t.total], [400, 400, 230, 70]);
+    assert.deepEqual(header.functions.calls, [0, 3, 500, 1]);
+    assert.deepEqual(header.sources[0].lines.hits, [7]);
+    // much overhead was taken out: only a bound is known
+    assert.deepEqual(header.functions.most, [[3, 70 + 208, -1]]);
+  });
+
+  it("refuses what does not follow what it has", () => {
+    const r = first();
+    assert.equal(r.apply({ ...second, from: 3 }), false);
+    assert.equal(r.apply({ ...second, epoch: "2" }), false);
+    assert.ok(r.apply({ ...told(1, 0, [[0, -1, 0, 0, 0]], []), epoch: "2" }));
+    assert.equal(r.functions[1], undefined);
+  });
+
+  it("has figures since a mark, and all of them again", () => {
+    const r = first();
+    r.mark();
+    assert.deepEqual([...r.page().tree.total], [0, 0, 0, 0].slice(0, 3));
+    r.apply(second);
+    const { header, tree: t } = r.page();
+    assert.deepEqual([...t.calls], [0, 0, 200, 1]);
+    assert.deepEqual([...t.self], [0, 0, 30, 70]);
+    assert.equal(header.whole, 100);
+    assert.equal(header.meta.wall_ns, 1000);
+    assert.deepEqual(header.functions.calls, [0, 0, 200, 1]);
+    assert.deepEqual(header.sources[0].lines.hits, [2]);
+    assert.deepEqual(header.sources[0].lines.self, [20]);
+    r.unmark();
+    assert.deepEqual([...r.page().tree.calls], [0, 3, 500, 1]);
+  });
+
+  it("grows as far as there are nodes", () => {
+    const r = first();
+    const list = [];
+    for (let i = 3; i < 5000; i++) list.push([i, i - 1, 1, 1, 1]);
+    r.apply(told(3, 2, list, []));
+    const { tree: t } = r.page();
+    assert.equal(t.n, 5000);
+    assert.equal(t.total[0], 300 + 4997);
   });
 });

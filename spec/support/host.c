@@ -113,6 +113,7 @@ typedef struct Memory {
   long left;		/* requests to be granted; negative: all */
   long asked;
   size_t used;
+  size_t most;		/* bytes to be in use; 0: any number */
 } Memory;
 
 
@@ -127,7 +128,8 @@ static void *host_alloc (void *ud, void *p, size_t from, size_t to) {
   }
   if (to > from) {
     m->asked++;
-    if (m->left == 0) return NULL;
+    if (m->left == 0 || (m->most > 0 && m->used + to - from > m->most))
+      return NULL;
     if (m->left > 0) m->left--;
   }
   new = realloc(p, to);
@@ -181,6 +183,13 @@ static int host_disarm (lua_State *L) {
 }
 
 
+/* From here on, the armed one gives no more than so many bytes at once. */
+static int host_limit (lua_State *L) {
+  host_armed->most = host_armed->used + (size_t)luaL_checkinteger(L, 1);
+  return 0;
+}
+
+
 /* bytes that the armed one has in use */
 static int host_used (lua_State *L) {
   lua_pushinteger(L, (lua_Integer)host_armed->used);
@@ -191,7 +200,7 @@ static int host_used (lua_State *L) {
 static int host_memory (lua_State *L) {
   const char *code = luaL_checkstring(L, 1);
   int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
-  Memory own = {-1, 0, 0}, state = {-1, 0, 0};
+  Memory own = {-1, 0, 0, 0}, state = {-1, 0, 0, 0};
 #if LUA_VERSION_NUM >= 505
   lua_State *S = lua_newstate(host_alloc, &state, 0);
 #else
@@ -202,10 +211,12 @@ static int host_memory (lua_State *L) {
   host_armed = lua ? &state : &own;
   lua_register(S, "arm", host_arm);
   lua_register(S, "disarm", host_disarm);
+  lua_register(S, "limit", host_limit);
   lua_register(S, "used", host_used);
   cprof_setalloc(S, host_alloc, &own);
   status = host_protected(S, code);
   state.left = own.left = -1;
+  state.most = own.most = 0;
   lua_pushstring(L, luaL_tolstring(S, -1, NULL));
   lua_pushinteger(L, status);
   lua_pushinteger(L, lua ? state.asked : own.asked);

@@ -24,6 +24,9 @@ case $CFLAGS in *ltests.h*) sources="$sources ltests.c" ;; esac
 minor=$(sed -n 's/^#define LUA_VERSION_M[AJINOR]*[^"0-9]*"*\([0-9]\).*/\1/p' \
   lua.h | paste -sd.)
 cp lua.h luaconf.h lualib.h lauxlib.h ltests.h ../include
+# luarocks looks for the number itself
+sed -i 's/^\(#define LUA_VERSION_NUM\)[^0-9]*(.*/\1\t'"50${minor#5.}/" \
+  ../include/lua.h
 printf 'extern "C" {\n%s\n%s\n%s\n}\n' '#include "lua.h"' \
   '#include "lualib.h"' '#include "lauxlib.h"' > ../include/lua.hpp
 

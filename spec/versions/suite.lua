@@ -1,7 +1,7 @@
 -- Runs a file of Lua's own test suite while it is recorded, and checks what
 -- was recorded: lua suite.lua FILE [NAME=VALUE...], options of start.
--- Without options, nothing is recorded. The last line that it writes is
--- "well", or what is wrong.
+-- Without options, nothing is recorded. It writes a line with "suite: well",
+-- or what is wrong.
 
 local file = arg[1]
 local bare = #arg == 1
@@ -40,7 +40,13 @@ local function check()
   end
 end
 
-if not bare then profiler.start(options) end
+if not bare then
+  local started, why = pcall(profiler.start, options)
+  if not started then
+    write("\nsuite: refused: ", why, "\n")
+    exit(1, true)
+  end
+end
 local ok, message = pcall(dofile, file)
 if not bare then
   local stopped, why = pcall(profiler.stop)
@@ -49,5 +55,5 @@ end
 if ok and not bare then
   ok, message = pcall(check)
 end
-write("\n", ok and "well" or tostring(message), "\n")
-exit(ok and 0 or 1, false)
+write("\nsuite: ", ok and "well" or tostring(message), "\n")
+exit(ok and 0 or 1, true)

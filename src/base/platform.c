@@ -103,6 +103,16 @@ long platform_process (void) {
 /* }====================================================== */
 
 
+const void *platform_exported (const char *name) {
+#if PLATFORM_DLADDR
+  return dlsym(RTLD_DEFAULT, name);
+#else
+  (void)name;
+  return NULL;
+#endif
+}
+
+
 int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
 #if PLATFORM_DLADDR
   Dl_info info;

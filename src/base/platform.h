@@ -82,6 +82,9 @@ CPROF_I unsigned platform_generation (void);
 /* the id of this process */
 CPROF_I long platform_process (void);
 
+/* The data that the program exports by this name; NULL: not known. */
+CPROF_I const void *platform_exported (const char *name);
+
 /*
 ** Where in which file code is: "/lib/a.so: symbol", if one is exported, or
 ** "/lib/a.so+0x1a30". 0: that is not known.

@@ -43,7 +43,8 @@ typedef struct FormatHeader {
   uint32_t state;
   uint32_t mode;	/* a Mode */
   uint32_t clock;	/* a ClockKind */
-  uint32_t generation;	/* how often all nodes were forgotten */
+  uint32_t generation;	/* odd: all nodes are being forgotten right now;
+			   else twice as often as they were */
   uint32_t nodes;	/* that are complete */
   uint32_t units;	/* where the blocks end */
   uint32_t counted;	/* are 'events' known? */

@@ -108,6 +108,14 @@ static void livefile_clear (Store *s, const Recorder *r) {
 }
 
 
+static void livefile_cleared (Store *s) {
+  const LiveFile *l = livefile_of(s);
+  FormatHeader *h = mapped_header(l->file);
+  if (livefile_open(l) && h->generation % 2 != 0)
+    platform_publish(&h->generation, h->generation + 1);
+}
+
+
 static int livefile_lost (const Store *s) {
   const LiveFile *l = livefile_of((Store *)s);
   return livefile_open(l) && mapped_failure(l->file) != NULL;
@@ -244,6 +252,7 @@ static void livefile_setstore (LiveFile *l) {
   s->started = livefile_started;
   s->told = livefile_told;
   s->clear = livefile_clear;
+  s->cleared = livefile_cleared;
   s->lost = livefile_lost;
   s->end = livefile_end;
   s->finish = livefile_finish;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 
@@ -221,12 +222,19 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
 }
 
 
-/* Were all nodes forgotten while it was read? */
-static int open_again (int fd, const char *bytes) {
+/* How often all nodes were forgotten, see FormatHeader; 0: no profile. */
+static uint32_t open_generation (int fd) {
   FormatHeader h;
-  const FormatHeader *was = (const FormatHeader *)(const void *)bytes;
-  return platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
-         h.generation != was->generation;
+  char why[1];
+  if (platform_read(fd, (char *)&h, sizeof h) < sizeof h) return 0;
+  h.nodes = 1;  /* there may be none meanwhile */
+  return header_check(&h, why, sizeof why) ? h.generation : 0;
+}
+
+
+static void open_wait (void) {
+  const struct timespec moment = {0, 1000000};
+  nanosleep(&moment, NULL);
 }
 
 
@@ -235,11 +243,18 @@ static int open_again (int fd, const char *bytes) {
 static int open_load (Loaded *l, const Memory *m, int fd) {
   int i;
   for (i = 0; i < OPEN_TRIES; i++) {
-    size_t size;
+    size_t size = 0;
     int live = platform_locked(fd);  /* it may begin or end right now */
-    char *bytes = open_bytes(l, m, fd, &size);
-    if (bytes == NULL) return 0;
-    if (!open_again(fd, bytes)) {
+    uint32_t generation = open_generation(fd);
+    char *bytes;
+    if (generation % 2 != 0) {
+      if (!live) return open_fail(l, "its program was killed in a reset");
+      open_wait();
+      continue;
+    }
+    bytes = open_bytes(l, m, fd, &size);
+    if (open_generation(fd) == generation) {
+      if (bytes == NULL) return 0;
       l->live = platform_locked(fd) || live;
       return reader_load(l, m, bytes, size);
     }

@@ -40,10 +40,19 @@ static char **child_words (lua_State *L, int list) {
 }
 
 
+/* Where a program reads from and writes to; NULL: what this process has. */
+typedef struct ChildFiles {
+  const char *input;
+  const char *output;
+  int shared;	/* does standard output stay apart from errors? */
+} ChildFiles;
+
+
 /* Both outputs go to one file, so that they stay in order. */
-static int child_start (char **words, const char *input, const char *output,
+static int child_start (char **words, const ChildFiles *files,
                         pid_t *process) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND;
+  const char *input = files->input, *output = files->output;
   posix_spawn_file_actions_t actions;
   int error = posix_spawn_file_actions_init(&actions);
   if (error) return error;
@@ -52,7 +61,7 @@ static int child_start (char **words, const char *input, const char *output,
   if (!error && output != NULL)
     error = posix_spawn_file_actions_addopen(&actions, 1, output, flags,
                                              0600);
-  if (!error)
+  if (!error && !files->shared)
     error = posix_spawn_file_actions_adddup2(&actions, output != NULL ? 1 : 2,
                                              output != NULL ? 2 : 1);
   if (!error)
@@ -63,18 +72,20 @@ static int child_start (char **words, const char *input, const char *output,
 
 
 /*
-** list of words, path of its input or nil, path of its outputs or nil ->
-** id of the process; or nil and a message. What is nil is this process's
-** own; of the outputs, that of errors.
+** list of words, path of its input or nil, path of its outputs, nil or true
+** -> id of the process; or nil and a message. What is nil is this process's
+** own; of the outputs, that of errors; with true, each is.
 */
 static int child_spawn (lua_State *L) {
-  const char *input = luaL_optstring(L, 2, NULL);
-  const char *output = luaL_optstring(L, 3, NULL);
+  ChildFiles files;
   pid_t process;
   int error;
+  files.input = luaL_optstring(L, 2, NULL);
+  files.shared = lua_isboolean(L, 3) && lua_toboolean(L, 3);
+  files.output = files.shared ? NULL : luaL_optstring(L, 3, NULL);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
-  error = child_start(child_words(L, 1), input, output, &process);
+  error = child_start(child_words(L, 1), &files, &process);
   if (error) {
     lua_pushnil(L);
     lua_pushstring(L, strerror(error));
@@ -115,10 +126,42 @@ static int child_signal (lua_State *L) {
 }
 
 
+static void child_end (int number) {
+  child_tell(number);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+
+/*
+** -> : from now on, a signal that ends this process ends the program that
+** was started last, too
+*/
+static int child_share (lua_State *L) {
+  static const int numbers[] = {SIGTERM, SIGHUP};
+  size_t i;
+  (void)L;
+  for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (signal(numbers[i], child_end) == SIG_IGN)  /* as nohup does */
+      signal(numbers[i], SIG_IGN);
+  return 0;
+}
+
+
+/* open file -> : no program that is started has it */
+static int child_closed (lua_State *L) {
+  int fd = (int)luaL_checkinteger(L, 1);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
+
 static const luaL_Reg child_list[] = {
   {"spawn", child_spawn},
   {"status", child_status},
   {"signal_child", child_signal},
+  {"share_signals", child_share},
+  {"closed_by_exec", child_closed},
   {NULL, NULL}
 };
 

@@ -283,6 +283,61 @@ static int nodes_since (lua_State *L) {
   return 1;
 }
 
+
+typedef struct Changes {
+  const Nodes *nodes, *older;
+  uint32_t at;
+  int exact;	/* does an estimate of overhead count that is another one? */
+} Changes;
+
+
+static int changes_any (const Changes *c, uint32_t id) {
+  const ProfileNode *n = &c->nodes->list[id], *old;
+  if (c->older == NULL || id >= c->older->count) return 1;
+  old = &c->older->list[id];
+  return n->calls != old->calls || n->raw != old->raw ||
+         (c->exact && n->self != old->self);
+}
+
+
+/* -> id, parent, function, calls, self, self with overhead, or samples */
+static int changes_next (lua_State *L) {
+  Changes *c = cast(Changes *, lua_touserdata(L, lua_upvalueindex(3)));
+  const ProfileNode *n;
+  uint32_t id;
+  while (c->at < c->nodes->count &&
+         (c->at == NODE_OVERHEAD || !changes_any(c, c->at))) c->at++;
+  if (c->at == c->nodes->count) return 0;
+  id = c->at++;
+  n = &c->nodes->list[id];
+  lua_pushinteger(L, (lua_Integer)id + 1);
+  lua_pushinteger(L, id == 0 ? 0 : (lua_Integer)n->parent + 1);
+  lua_pushinteger(L, (lua_Integer)n->func + 1);
+  lua_pushinteger(L, n->calls);
+  lua_pushinteger(L, n->self);
+  lua_pushinteger(L, n->raw);
+  return 6;
+}
+
+
+/*
+** nodes, older nodes of the same recording or nil, exact -> iterator over
+** those whose figures differ, by id. Without 'exact', those in which nothing
+** happened are the same, though estimates of their overhead may differ.
+** Overhead itself is left out.
+*/
+static int nodes_changes (lua_State *L) {
+  Changes *c;
+  int exact = lua_toboolean(L, 3);
+  lua_settop(L, 2);
+  c = cast(Changes *, lnodes_room(L, 1, sizeof *c));
+  c->exact = exact;
+  c->nodes = lnodes_check(L, 1);
+  c->older = lua_isnil(L, 2) ? NULL : lnodes_check(L, 2);
+  lua_pushcclosure(L, changes_next, 3);  /* it holds both */
+  return 1;
+}
+
 /* }====================================================== */
 
 
@@ -301,6 +356,7 @@ static const luaL_Reg lnodes_list[] = {
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
   {"since", nodes_since},
+  {"changes", nodes_changes},
   {NULL, NULL}
 };
 

@@ -12,6 +12,9 @@
 #include "record/sample.h"
 
 
+/* Do blocks keep the allocator that they were made by? */
+#define ALLOCATIONS_STAY	(LUA_VERSION_NUM >= 505)
+
 /* Lua tells the kind of a new object in the place of its old size. */
 #define TAGS	16
 
@@ -210,9 +213,11 @@ int allocations_begin (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (!r->options.memory && !r->options.gc) return 1;
   if (a == NULL || !allocations_used(a, L)) {
-    a = cast(Allocations *, calloc(1, sizeof *a));
+    if (a == NULL || !a->returned)
+      a = cast(Allocations *, calloc(1, sizeof *a));
     if (a == NULL) return 0;
     a->alloc = lua_getallocf(L, &a->ud);
+    a->returned = 0;
     r->allocations = a;
     lua_setallocf(L, allocations_alloc, a);
   }
@@ -239,6 +244,8 @@ void allocations_end (Recorder *r, lua_State *L) {
   a->hot = NULL;
   if (!allocations_ontop(a, L)) return;
   lua_setallocf(L, a->alloc, a->ud);
+  a->returned = 1;
+  if (ALLOCATIONS_STAY) return;
   r->allocations = NULL;
   free(a);
 }

@@ -4,7 +4,9 @@
 ** on top of the shadow stack, and to its line.
 **
 ** Someone else may wrap ours in turn; then it stays where it is when
-** recording stops, and counts nothing.
+** recording stops, and counts nothing. From Lua 5.5 on, long strings keep the
+** allocator that they were made with: what it needs is there for good, and
+** used again by later recordings.
 */
 
 #ifndef allocations_h
@@ -24,6 +26,7 @@ typedef struct Allocations {
   Collector collector;
   Live live;
   HeapSample sample;
+  int returned;		/* has the state its own allocator again? */
   int called;		/* was it called, while nothing was counted? */
   int64_t until;	/* bytes, until the size of the heap is looked at */
   const Node *node;	/* the last one that was charged ... */

@@ -319,7 +319,9 @@ int recorder_clear (Recorder *r) {
   frames_clear(&r->frames);
   recorder_forget(r);
   functions_clear(&x->functions);
-  return tree_reset(&x->tree);
+  if (!tree_reset(&x->tree)) return 0;
+  if (r->store != NULL) r->store->cleared(r->store);
+  return 1;
 }
 
 

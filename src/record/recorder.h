@@ -86,6 +86,8 @@ typedef struct Store {
   int (*told) (void *store, uint32_t source);
   /* All nodes are about to be forgotten. */
   void (*clear) (struct Store *s, const struct Recorder *r);
+  /* They are, and the root is there again. */
+  void (*cleared) (struct Store *s);
   /* Is it damaged, so that recording must end? */
   int (*lost) (const struct Store *s);
   /* Recording ended by itself. Returns the reason, 'why' or a better one. */

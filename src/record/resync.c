@@ -177,6 +177,8 @@ static int stack_match (Recorder *r, lua_State *running, Stack *s,
 #define DEEP	20000
 #define NEAR	8
 
+#define STACK_ROOM	1000	/* slots that no stack has which overflows */
+
 /* The frame of 's' for the function at 'level', from 'top' down; or NULL. */
 static Frame *resync_standing (Recorder *r, lua_State *running,
                                const Stack *s, Frame *top, int level) {
@@ -227,11 +229,25 @@ int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
 }
 
 
+/*
+** Lua tells nothing of a call that finds its stack full. Where it calls the
+** message handler, that function is above those known, or that and handlers
+** that found no room either.
+*/
+static int resync_isfull (const Hot *h, lua_State *L, int level) {
+  lua_Debug ar;
+  int i;
+  if (h->top == h->recorder->current->base) return 0;
+  for (i = 1; i < NEAR && lua_getstack(L, level + i, &ar); i++)
+    if (ar.i_ci == h->top->ci) return !lua_checkstack(L, STACK_ROOM);
+  return 0;
+}
+
+
 /* An event was missed: looks at the whole stack. */
 static Frame *resync_anew (Hot *h, lua_State *L, int level) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
-  r->recording.figures->unmatched++;
   s->top = h->top;
   stack_uncount(s);
   s->top = s->base;
@@ -250,7 +266,6 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   while (f == NULL && ++i < level + NEAR)
     f = resync_standing(r, L, s, h->top, i);
   if (f == NULL) return resync_anew(h, L, level);
-  r->recording.figures->unmatched++;
   if (h->fold) stack_deactivate(f, h->top);
   s->top = f;
   while (--i >= level) {
@@ -269,9 +284,12 @@ Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
   const Stack *s = h->recorder->current;
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
-  if (f->ci != ci)
+  if (f->ci != ci) {
+    if (!resync_isfull(h, L, level))
+      h->recorder->recording.figures->unmatched++;
     return h->top - s->base < DEEP ? resync_anew(h, L, level)
                                    : resync_near(h, L, level);
+  }
   if (h->fold) stack_deactivate(f, h->top);
   else stack_unreturned(f + replaced, h->top);
   *h->running = f->node;

@@ -18,7 +18,7 @@ local terminal = require "cprof.command.terminal"
 ---    parser: fun(name: string?): table?, commands: string[])
 ---    parser: that of a command, or of all
 
-local list = { "run", "attach", "top", "report", "annotate", "tree",
+local list = { "run", "attach", "top", "serve", "report", "annotate", "tree",
   "callgraph", "show", "coverage", "diff", "merge", "join", "html", "export",
   "push", "check", "calibrate", "completion", "help" }
 

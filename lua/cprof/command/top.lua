@@ -1,14 +1,12 @@
 -- cprof top: a live screen of a program that is being recorded.
 
-local core = require "cprof.core"
-local cprof = require "cprof"
+local follow = require "cprof.follow"
 local history = require "cprof.top.history"
 local input = require "cprof.command.input"
 local loop = require "cprof.top.loop"
 local model = require "cprof.top.model"
-local process = require "cprof.command.process"
-local program = require "cprof.top.program"
-local recordings = require "cprof.command.recordings"
+local program = require "cprof.follow.program"
+local target = require "cprof.follow.target"
 local terminal = require "cprof.command.terminal"
 
 local top = {
@@ -48,53 +46,17 @@ function top.define(parser)
     :choices { "auto", "curses", "ansi" }:default "auto"
 end
 
--- the file that a word means; fails where there is none
-local function file_of(word, fail)
-  if not word then
-    local path = recordings.last()
-    if not path then
-      fail "nothing was recorded yet: name a FILE, or a program after --"
-    end
-    return path
-  end
-  local file = io.open(word, "rb")
-  if file then
-    file:close()
-    if core.special(word) then fail(word .. ": not a regular file") end
-    return word
-  end
-  local pid = math.tointeger(tonumber(word))
-  if not pid then fail(word .. ": No such file or directory") end
-  local path = process.recording(pid)
-  if not path then
-    fail(("process %d does not record into a file: start it with cprof run")
-      :format(pid))
-  end
-  return path
-end
-
--- what is no profile at all is better known at once
-local function check(path, fail)
-  local profile, why = cprof.load(path)
-  if not profile and not core.islive(path) then fail(why) end
-end
-
 function top.call(parsed, fail)
-  if parsed.program and parsed.file then
-    fail(("either FILE, which is '%s', or a program after --"):format(
-      parsed.file))
-  elseif parsed.program and #parsed.program == 0 then
-    fail "name a script, -e code or -m module after --"
-  end
+  target.check(parsed, fail)
   local screen = not parsed.screens and terminal.columns(io.stdout) ~= nil and
     os.getenv "TERM" ~= "dumb"
   local started, why, path
   if parsed.program then
-    started, why = program.start(parsed.program, screen)
+    started, why = program.start(parsed.program,
+      screen and "kept" or "errors")
     if not started then fail(why) end
   else
-    path = file_of(parsed.file, fail)
-    check(path, fail)
+    path = target.path(parsed.file, fail)
   end
   local m = model.new {
     history = history.new(parsed.window and "window" or "start",
@@ -103,7 +65,9 @@ function top.call(parsed, fail)
     title = parsed.program and table.concat(parsed.program, " ") or path,
     output = started and screen and function() return started:output() end,
   }
-  local watched = { path = path, program = started, model = m }
+  local watched = { model = m,
+    follower = follow.new { path = path, program = started,
+      share = 1 / 20 } }
   if screen then return loop.interactive(watched, parsed, fail) end
   return loop.print(watched, parsed, fail)
 end

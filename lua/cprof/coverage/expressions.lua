@@ -82,11 +82,17 @@ local function last_of(token, count, begins, ends)
   return last
 end
 
+local arguments = { ["("] = true, ["{"] = true, string = true }
+
 -- The token that an instruction is shown at: functions are made where they
--- end, and tables before they begin.
+-- end, and tables before they begin. A call is where its arguments begin, in
+-- later releases of Lua.
 local function stands_at(tokens, begins, p, i)
   local o, token = p.code[i] & 0x7f, p.token[i]
   if o == op.CLOSURE then return begins[token] or token
+  elseif (o == op.CALL or o == op.TAILCALL) and
+         arguments[tokens.kind[token]] then
+    return begins[token - 1] or token - 1
   elseif o == op.NEWTABLE and tokens.kind[token + 1] == "{" then
     return token + 1
   end

@@ -78,10 +78,18 @@ local function unmapped(source)
   end
 end
 
+-- why the code of another Lua cannot be told; this one would compile it
+local function elsewhere(version)
+  if version and version ~= _VERSION then
+    return ("it ran in %s, and this is %s: only lines are known"):format(
+      version, _VERSION)
+  end
+end
+
 local function covered(p, key)
   local source = p.sources[key]
   local out = { source = key, functions = defined.functions(p, source) }
-  out.note = unmapped(source)
+  out.note = elsewhere(p.meta.lua_version) or unmapped(source)
   if out.note then return out end
   local map, why = tokenmap.new(source.text)
   if not map then

@@ -11,6 +11,8 @@ local fields = { "id", "name", "title", "kind", "source", "line",
 local allocated = { "self_allocs", "self_bytes", "total_allocs",
   "total_bytes" }
 
+local live = { "live_bytes", "total_live_bytes", "peak_bytes" }
+
 -- those of a profile without times
 local counted_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "instructions", "total_instructions", "max_depth" }
@@ -38,6 +40,9 @@ function csv.write(p, out)
   if p.meta.memory then
     columns = table.move(columns, 1, #columns, 1, {})
     table.move(allocated, 1, #allocated, #columns + 1, columns)
+  end
+  if p.meta.live_interval then
+    table.move(live, 1, #live, #columns + 1, columns)
   end
   out(table.concat(columns, ",") .. "\r\n")
   for id, f in ipairs(p.functions) do

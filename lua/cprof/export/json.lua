@@ -15,11 +15,13 @@
 --               calls, self_ns, total_ns, self_raw_ns]; the root's parent
 --               is 0. Profiler overhead has a node and a function, with no
 --               time.
---               With allocations, self_allocs and self_bytes follow.
+--               With allocations, self_allocs and self_bytes follow;
+--               where what is in use is known, live_blocks and live_bytes.
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns], only of lines that have
---               any of these. With allocations, allocs and bytes follow.
+--               any of these. With allocations, allocs and bytes follow;
+--               where what is in use is known, live_bytes.
 --
 --   heap        with allocations: [ns since the start, bytes] over time
 --
@@ -44,8 +46,7 @@ local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth", "self_allocs", "self_bytes", "total_allocs", "total_bytes",
-  "allocated" }
+  "max_depth" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
@@ -71,10 +72,35 @@ local sampled = {
     "total_ns", "total_samples" },
   lines = line_fields,
 }
--- a list, and what follows it
-local function joined(list, more)
-  local out = table.move(list, 1, #list, 1, {})
-  return table.move(more or {}, 1, #(more or {}), #out + 1, out)
+
+-- what follows of allocations
+local allocated = {
+  functions = { "self_allocs", "self_bytes", "total_allocs", "total_bytes",
+                "allocated" },
+  nodes = { "self_allocs", "self_bytes" },
+  lines = { "allocs", "bytes" },
+}
+
+-- and of what is in use
+local live = {
+  functions = { "live_bytes", "total_live_bytes", "live_blocks",
+                "total_live_blocks", "peak_bytes", "total_peak_bytes" },
+  nodes = { "live_blocks", "live_bytes" },
+  lines = { "live_bytes" },
+}
+
+local function append(list, more)
+  return table.move(more, 1, #more, #list + 1, list)
+end
+
+-- the names of all figures of functions, nodes or lines
+local function fields_of(p, what)
+  local own = encode.counts(p) and counted or p.samples and sampled or
+    { functions = function_fields, nodes = node_fields, lines = line_fields }
+  local out = append({}, own[what])
+  if p.meta.memory then append(out, allocated[what]) end
+  if p.meta.live_interval then append(out, live[what]) end
+  return out
 end
 
 local function sorted(t)
@@ -107,28 +133,32 @@ function whole.size(f)
   return { node = 40, once = #record(f, function_fields) + 60 }
 end
 
+-- where core.node has what was allocated
+local ALLOCATED <const> = 10
+
 local function nodes(p, out, fields)
-  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "%s]"
-  local memory = p.meta.memory
+  local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "]"
+  local own = encode.counts(p) and #counted.nodes or #node_fields
   for i = 1, #p.nodes do
     local figures = table.pack(core.node(p.nodes, i))
     if p.samples then figures[4], figures[7] = figures[7], figures[8] end
-    figures[#fields + 1] = memory and (",%d,%d"):format(figures[10],
-      figures[11]) or ""
+    table.move(figures, ALLOCATED, figures.n, own + 1)
     out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
-      #fields + 1)))
+      #fields)))
   end
 end
 
-local function lines(list, out, memory)
-  local separator = "\n"
-  for n, line in ipairs(list) do
-    if line.active or line.hits > 0 or line.calls > 0 or
-       line.self_ns > 0 or memory and line.allocs > 0 then
-      out(("%s[%d,%d,%d,%d,%d,%s,%d"):format(separator, n, line.hits,
-        line.self_ns, line.calls, line.total_ns, line.active,
-        line.self_raw_ns))
-      out(memory and (",%d,%d]"):format(line.allocs, line.bytes) or "]")
+-- lines by the names of their figures
+local function lines(p, source, out, fields)
+  local separator, rest = "\n", table.move(fields, 2, #fields, 1, {})
+  for n, line in ipairs(p.lines[source]) do
+    if line.active or line.hits > 0 or (line.calls or 0) > 0 or
+       (line.self_ns or 0) > 0 or (line.allocs or 0) > 0 then
+      local figures = { n }
+      for i, field in ipairs(rest) do
+        figures[i + 1] = tostring(line[field])
+      end
+      out(separator .. "[" .. table.concat(figures, ",") .. "]")
       separator = ",\n"
     end
   end
@@ -143,17 +173,6 @@ local function by_source(p, out, write)
     separator = ",\n"
   end
   out "\n}"
-end
-
-local function counted_lines(list, out)
-  local separator = "\n"
-  for n, line in ipairs(list) do
-    if line.active or line.hits > 0 then
-      out(("%s[%d,%d,%d,%s]"):format(separator, n, line.hits,
-        line.instructions, line.active))
-      separator = ",\n"
-    end
-  end
 end
 
 local function expressions(list, out)
@@ -194,8 +213,6 @@ end
 ---@param out fun(s: string)
 function whole.write(p, out)
   local counts = encode.counts(p)
-  local fields = counts and counted or p.samples and sampled or {
-    functions = function_fields, nodes = node_fields, lines = line_fields }
   out '{"format":"cprof","version":2,\n"comments":'
   out(json.encode(encode.comments(p)))
   out((',\n"%s":%d,'):format(counts and "instructions" or "program_ns",
@@ -204,19 +221,17 @@ function whole.write(p, out)
   out '\n"meta":'
   out(record(p.meta, sorted(p.meta)))
   out ',\n"functions":['
+  local of_functions, of_nodes, of_lines = fields_of(p, "functions"),
+    fields_of(p, "nodes"), fields_of(p, "lines")
   for i, f in ipairs(p.functions) do
-    out((i > 1 and ",\n" or "\n") .. record(f, fields.functions))
+    out((i > 1 and ",\n" or "\n") .. record(f, of_functions))
   end
-  local memory = p.meta.memory
-  out('\n],\n"node_fields":' .. json.encode(joined(fields.nodes, memory and
-    { "self_allocs", "self_bytes" })) .. ',\n"nodes":[')
-  nodes(p, out, fields.nodes)
-  out('\n],\n"line_fields":' .. json.encode(joined(fields.lines,
-    memory and not counts and { "allocs", "bytes" })) .. ',\n"lines":{')
+  out('\n],\n"node_fields":' .. json.encode(of_nodes) .. ',\n"nodes":[')
+  nodes(p, out, of_nodes)
+  out('\n],\n"line_fields":' .. json.encode(of_lines) .. ',\n"lines":{')
   by_source(p, out, function(source)
     out "["
-    local write = counts and counted_lines or lines
-    write(p.lines[source], out, memory)
+    lines(p, source, out, of_lines)
     out "\n]"
   end)
   if counts then parts(p, out) end

@@ -10,7 +10,7 @@ local help = {}
 ---@field text string  Markdown
 
 local list = { "library", "recording", "sampling", "reports", "sources",
-  "coverage", "names", "profile", "files", "comparing", "page", "top",
+  "coverage", "names", "profile", "files", "comparing", "page", "top", "serve",
   "exports", "frames", "view", "attaching", "fleet", "environment" }
 
 ---The names of all topics.

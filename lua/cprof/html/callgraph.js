@@ -1,6 +1,6 @@
 // One function: who calls it above, what it calls below.
 
-import { fill, h } from "./dom.js";
+import { fill, h, refill } from "./dom.js";
 import { count } from "./format.js";
 import { field, matcher } from "./search.js";
 import { amount, named, placed, Table } from "./table.js";
@@ -39,17 +39,18 @@ function columns(app, what, of, samples) {
   return out;
 }
 
-// the hottest functions, to begin with one
+// The hottest functions, to begin with one. Gives what draws them again.
 function start(app, root) {
-  const { scope, model } = app;
-  const list = model.functions.filter(
-    (f) => f.kind !== "root" && scope.total[f.id] > 0,
-  );
-  list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
   const box = h("div", { class: "list" });
-  const draw = (text) => {
+  let text;
+  const draw = () => {
+    const { scope, model } = app;
+    const list = model.functions.filter(
+      (f) => f.kind !== "root" && scope.total[f.id] > 0,
+    );
+    list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
     const passes = matcher(text) || (() => true);
-    fill(
+    refill(
       box,
       list
         .filter(passes)
@@ -57,7 +58,7 @@ function start(app, root) {
         .map((f) =>
           h(
             "a",
-            { href: app.link({ function: f.title }) },
+            { key: f.title, href: app.link({ function: f.title }) },
             h("span", { class: "name" }, f.name),
             h(
               "span",
@@ -76,35 +77,61 @@ function start(app, root) {
       { class: "lead" },
       "Choose a function to see who calls it and what it calls.",
     ),
-    h("div", { class: "controls" }, field("", draw)),
+    h(
+      "div",
+      { class: "controls" },
+      field("", (typed) => {
+        text = typed;
+        draw();
+      }),
+    ),
     box,
   );
+  return draw;
 }
 
 export function callgraph(app, root) {
   let tables = [];
+  let begun;
+  const made = new Map();
+
+  // a section that stays, with its table
+  function section(title) {
+    if (!made.has(title)) {
+      const of = new Table([], { caption: title, limit: 50 });
+      const element = h("section", {}, h("h2", {}, title), of.element);
+      made.set(title, { table: of, element });
+    }
+    return made.get(title);
+  }
 
   function table(title, what, rows, none) {
     const { scope, chosen } = app;
     const of = scope.total[chosen.id];
     const samples = scope.samples?.[chosen.id];
-    const made = new Table(columns(app, what, of, samples), {
+    const { table: its, element } = section(title);
+    its.change(columns(app, what, of, samples), {
       caption: title,
       none,
-      limit: 50,
+      key: (row) => (row.self ? "itself" : row.f.title),
       row: (row) => (row.self ? { class: "own" } : {}),
       choose: (row) => row.f && app.choose(row.f),
     });
-    made.show(rows);
-    tables.push(made);
-    return h("section", {}, h("h2", {}, title), made.element);
+    its.show(rows);
+    tables.push(its);
+    return element;
   }
 
   function draw() {
     const f = app.chosen;
     const { scope, model } = app;
     tables = [];
-    if (!f) return start(app, root);
+    if (!f) {
+      if (begun) begun();
+      else begun = start(app, root);
+      return;
+    }
+    begun = undefined;
     if (!scope.tree) {
       fill(
         root,
@@ -139,7 +166,7 @@ export function callgraph(app, root) {
       below.push({ self: true, total: self, samples });
       below.sort((a, b) => b.total - a.total);
     }
-    fill(
+    refill(
       root,
       table("Called by", "caller", rows("callers"), "Nothing calls it."),
       h(
@@ -155,6 +182,7 @@ export function callgraph(app, root) {
 
   draw();
   return {
+    refresh: draw,
     update: () => {
       const inside = root.contains(document.activeElement);
       draw();

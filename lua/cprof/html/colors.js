@@ -41,17 +41,20 @@ export function palette(dark) {
 }
 
 // A colour for each function, by file; the hottest files have the first hues.
-export function byFile(functions, theme) {
+// known: the ranks of files that have one, and keep it.
+export function byFile(functions, theme, known = new Map()) {
   const self = new Map();
   for (const f of functions) {
     if (f.place) self.set(f.place, (self.get(f.place) || 0) + f.self);
   }
   const places = [...self.keys()].sort((a, b) => self.get(b) - self.get(a));
-  const rank = new Map(places.map((place, i) => [place, i]));
+  for (const place of places) {
+    if (!known.has(place)) known.set(place, known.size);
+  }
   return functions.map((f) => {
     if (f.kind === "root" || f.kind === "internal") return theme.root;
     if (!f.place) return f.kind === "zone" ? theme.hue(310) : theme.grey;
-    return theme.hue(hues[rank.get(f.place) % hues.length]);
+    return theme.hue(hues[known.get(f.place) % hues.length]);
   });
 }
 

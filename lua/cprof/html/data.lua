@@ -23,8 +23,10 @@ local data = {}
 
 local utf = encode.utf8
 
--- what the head of a report warns of, in its words
-local function notes_of(p)
+---What the head of a report warns of, in its words.
+---@param p cprof.Profile
+---@return string[]
+function data.notes(p)
   local out = {}
   local function note(_, s, ...)
     out[#out + 1] = utf(select("#", ...) > 0 and s:format(...) or s)
@@ -38,14 +40,18 @@ end
 local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
   "started_at", "runs", "lua_version", "cprof_version", "instructions" }
 
-local function meta_of(p)
+---@param p cprof.Profile
+---@return table
+function data.meta(p)
   local out = { program = encode.program(p) }
   for _, key in ipairs(shown) do out[key] = p.meta[key] end
   return out
 end
 
--- how many samples, and what they can tell
-local function samples_of(p)
+---How many samples, and what they can tell.
+---@param p cprof.Profile
+---@return table?
+function data.samples(p)
   local n = p.time_samples
   return n and { n = n, rate = header.rate(p), asked = p.meta.rate,
     least = sampled.least(n), told = header.certainty(p),
@@ -67,22 +73,31 @@ local function plain(s)
   return s
 end
 
+---The fields of a function in the page, in order.
+data.fields = { "title", "name", "place", "kind", "source", "line", "last",
+  "calls", "self", "total", "depth", "samples" }
+
+---A function's fields.
+---@param row cprof.Row
+---@param source_of table<string, integer>  numbers of sources
+---@return any[]
+function data.row(row, source_of)
+  local f = row.func
+  local stands = f.kind == "Lua" or f.kind == "main"
+  return { plain(row.title), plain(f.name),
+    stands and plain(name.place(f.source)) or "", f.kind,
+    source_of[f.source] or -1, encode.first(f), f.last_line,
+    row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
+    row.total_samples }
+end
+
 -- rows as columns; `source_of` gives the number of a source
 local function columns_of(rows, source_of)
-  local out = { title = {}, name = {}, place = {}, kind = {}, source = {},
-    line = {}, last = {}, calls = {}, self = {}, total = {}, depth = {},
-    samples = {}, most = {} }
+  local out = { most = {} }
+  for _, field in ipairs(data.fields) do out[field] = {} end
   for i, row in ipairs(rows) do
-    local f = row.func
-    out.title[i], out.name[i] = plain(row.title), plain(f.name)
-    out.kind[i] = f.kind
-    local stands = f.kind == "Lua" or f.kind == "main"
-    out.place[i] = stands and plain(name.place(f.source)) or ""
-    out.source[i] = source_of[f.source] or -1
-    out.line[i], out.last[i] = encode.first(f), f.last_line
-    out.calls[i] = row.calls or row.self_samples
-    out.self[i], out.total[i] = row.self_ns, row.total_ns
-    out.samples[i], out.depth[i] = row.total_samples, row.max_depth
+    local values = data.row(row, source_of)
+    for k, field in ipairs(data.fields) do out[field][i] = values[k] end
     -- what is only known to be less than a figure
     if row.self_bounded or row.total_bounded then
       out.most[#out.most + 1] = { i - 1, row.self_bounded and row.self_most or
@@ -151,18 +166,38 @@ local function expressions_of(list, content)
   return out
 end
 
-local function source_of(p, key, list)
+---A source without its figures.
+---@param p cprof.Profile
+---@param key string  as the profile names it
+---@param list cprof.Line[]
+---@return table
+function data.source(p, key, list)
   local content, note = sources.text(p, key)
-  local covered = coverage.of(p, key)
-  local out = { place = plain(name.place(key)), lines = figures_of(p, list),
-    active = active_of(list), note = note and utf(note), text = {} }
+  local out = { place = plain(name.place(key)), active = active_of(list),
+    note = note and utf(note), text = {} }
   for i, line in ipairs(content) do out.text[i] = utf(line) end
+  return out
+end
+
+---What is known of the parts of a source's lines is added.
+---@param p cprof.Profile
+---@param key string
+---@param out table
+function data.parts(p, key, out)
+  local covered = coverage.of(p, key)
   if covered and covered.expressions then
-    out.expressions = expressions_of(covered.expressions, content)
+    out.expressions = expressions_of(covered.expressions,
+      (sources.text(p, key)))
     out.branches = covered.branches and branches_of(covered.branches)
   elseif covered then
     out.unmapped = covered.note
   end
+end
+
+local function source_of(p, key, list)
+  local out = data.source(p, key, list)
+  out.lines = figures_of(p, list)
+  data.parts(p, key, out)
   return out
 end
 
@@ -221,13 +256,13 @@ function data.of(p, whole, before)
   local listed, number = sources_of(whole)
   local more = appended(rows, {})
   local index = numbers(p, rows, more)
-  local notes = notes_of(whole)
+  local notes = data.notes(whole)
   for _, note in ipairs(p.notes or {}) do notes[#notes + 1] = utf(note.text) end
   local trees = { pack.tree(p.nodes, index, whole.samples ~= nil) }
   local out = {
-    version = 1, unit = data.unit(whole), meta = meta_of(whole),
+    version = 1, unit = data.unit(whole), meta = data.meta(whole),
     notes = notes, whole = p.program_ns, sources = listed,
-    samples = samples_of(whole),
+    samples = data.samples(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),
   }

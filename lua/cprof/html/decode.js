@@ -9,7 +9,8 @@ async function inflate(bytes, encoding) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-function bytesOf(text) {
+// The bytes of Base64.
+export function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text);
   const out = new Uint8Array(binary.length);

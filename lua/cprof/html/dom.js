@@ -7,12 +7,23 @@ const special = {
     for (const key of Object.keys(v)) e.style.setProperty(key, v[key]);
   },
   data: (e, v) => Object.assign(e.dataset, v),
+  // what it is about, among those beside it
+  key: (e, v) => (e.key = v),
 };
+
+// The one listener of an element for a type of events.
+function on(e, type, listener) {
+  e.listeners ??= {};
+  if (!(type in e.listeners)) {
+    e.addEventListener(type, (event) => e.listeners[type]?.(event));
+  }
+  e.listeners[type] = listener;
+}
 
 function set(e, key, value) {
   if (value === undefined || value === null || value === false) return;
   if (special[key]) special[key](e, value);
-  else if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+  else if (key.startsWith("on")) on(e, key.slice(2), value);
   else e.setAttribute(key, value === true ? "" : String(value));
 }
 
@@ -33,6 +44,80 @@ export function h(tag, properties, ...children) {
 // Puts children in the place of those that are there.
 export function fill(e, ...children) {
   e.replaceChildren(...children.flat().filter((c) => c || c === ""));
+  return e;
+}
+
+function attributes(old, now) {
+  for (const { name } of [...old.attributes]) {
+    if (name !== "style" && !now.hasAttribute(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of now.attributes) {
+    if (name !== "style" && old.getAttribute(name) !== value) {
+      old.setAttribute(name, value);
+    }
+  }
+  // the page's policy lets no script write this attribute
+  if (old.style.cssText !== now.style.cssText) {
+    old.style.cssText = now.style.cssText;
+  }
+}
+
+// Makes an element, or a text, like another one of its kind.
+function adapt(old, now) {
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== now.data) old.data = now.data;
+    return;
+  }
+  attributes(old, now);
+  for (const type of Object.keys({ ...old.listeners, ...now.listeners })) {
+    on(old, type, now.listeners?.[type]);
+  }
+  replace(old, [...now.childNodes]);
+}
+
+const alike = (old, now) =>
+  old && old.nodeName === now.nodeName && old.key === now.key;
+
+function replace(e, list) {
+  const kept = new Set(list.filter((now) => now.parentNode === e));
+  const keyed = new Map();
+  for (const old of e.childNodes) if (old.key) keyed.set(old.key, old);
+  let at = e.firstChild;
+  const place = (node) => {
+    if (node === at) at = at.nextSibling;
+    else e.insertBefore(node, at);
+  };
+  for (const now of list) {
+    const old = now.key ? keyed.get(now.key) : at;
+    if (kept.has(now)) place(now);
+    else if (alike(old, now) && !kept.has(old)) {
+      keyed.delete(now.key);
+      adapt(old, now);
+      place(old);
+    } else place(now);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+// Does what fill does, but keeps elements that are like the new ones, so that
+// nothing loses its focus or what is selected in it. Those with a key are
+// found again wherever they are.
+export function refill(e, ...children) {
+  const focus = document.activeElement;
+  const list = children.flat().filter((c) => c || c === "");
+  replace(
+    e,
+    list.map((c) =>
+      c instanceof Node ? c : document.createTextNode(String(c)),
+    ),
+  );
+  if (focus !== document.activeElement && e.contains(focus)) {
+    focus.focus({ preventScroll: true });
+  }
   return e;
 }
 

@@ -1,6 +1,6 @@
 // The flame graph, with what shapes it; and its nodes as a table.
 
-import { choice, fill, h, toggle } from "./dom.js";
+import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
@@ -39,7 +39,6 @@ function wantedOf(app) {
 
 export function flame(app, root) {
   const { model } = app;
-  const functions = model.functions.length;
   const box = h("div", { class: "graphs" });
   const crumbs = h("p", { class: "crumbs", "aria-label": "Path" });
   const table = h("div", {});
@@ -53,9 +52,9 @@ export function flame(app, root) {
   const search = searched(app.state.search, (text) =>
     app.set({ search: text || undefined }, true),
   );
-  const zones = model.functions.some((f) => f.kind === "zone");
   let graphs = [];
   let drawn;
+  let rows;
   fill(root, search.element, box, crumbs, listing);
 
   const shared = {
@@ -65,8 +64,15 @@ export function flame(app, root) {
     },
   };
 
-  function graph(tree, options) {
-    const own = app.state.by === "calls" ? tree.calls : tree.self;
+  // make(): the tree that it shows, now and when there are new figures
+  function graph(make, options) {
+    const layout = () => {
+      const tree = make();
+      return trees.layout(
+        tree,
+        app.state.by === "calls" ? tree.calls : tree.self,
+      );
+    };
     const made = new Icicle(app, {
       ...options,
       choose: (node) => shared.choose(node, made),
@@ -76,7 +82,8 @@ export function flame(app, root) {
       },
     });
     box.append(made.element);
-    made.show(trees.layout(tree, own));
+    made.show(layout());
+    made.refigure = () => made.refresh(layout());
     graphs.push(made);
     return made;
   }
@@ -110,16 +117,16 @@ export function flame(app, root) {
       const what =
         'The nodes of this frame were not kept: record with history = "full".';
       fill(box, h("p", { class: "lead" }, what));
-    } else if (state.shape === "sandwich") sandwich(tree);
+    } else if (state.shape === "sandwich") sandwich();
     else {
       const up = state.shape === "flame";
       const label =
         "Flame graph. Arrow keys go from node to node, Enter zooms; a table follows.";
-      graph(tree, { up, label, height: room(1) });
+      graph(() => treeOf(app), { up, label, height: room(1) });
     }
   }
 
-  function sandwich(tree) {
+  function sandwich() {
     const f = app.chosen;
     if (!f) {
       const what =
@@ -128,14 +135,21 @@ export function flame(app, root) {
       return;
     }
     box.append(h("h2", {}, "Callers"));
-    const counts = model.sampled ? tree.below() : tree.calls;
-    graph(trees.callers(tree, f.id, functions, counts), {
+    const above = () => {
+      const tree = treeOf(app);
+      const counts = model.sampled ? tree.below() : tree.calls;
+      const { id } = app.chosen;
+      return trees.callers(tree, id, model.functions.length, counts);
+    };
+    const below = () =>
+      trees.callees(treeOf(app), app.chosen.id, model.functions.length);
+    graph(above, {
       up: true,
       label: `Callers of ${f.name}`,
       height: room(0.45),
     });
     box.append(h("h2", {}, "Callees"));
-    graph(trees.callees(tree, f.id, functions), {
+    graph(below, {
       label: `What ${f.name} calls`,
       height: room(0.5),
     });
@@ -143,7 +157,8 @@ export function flame(app, root) {
 
   function draw_controls() {
     const { state, scope } = app;
-    fill(
+    const zones = model.functions.some((f) => f.kind === "zone");
+    refill(
       search.rest,
       choice("Shape", shapes, state.shape, (value) =>
         app.set({ shape: value }),
@@ -212,7 +227,7 @@ export function flame(app, root) {
             },
             model.functions[g.layout.tree.func[node]].name,
           );
-    fill(
+    refill(
       crumbs,
       shown.flatMap((node, i) => (i > 0 ? [" › ", link(node)] : [link(node)])),
     );
@@ -247,13 +262,16 @@ export function flame(app, root) {
         ],
       },
     ];
-    const made = new Table(columns, {
+    const options = {
       caption: "The node that fills the width, and what it calls",
       limit: 40,
       choose: (i) => g.zoom(i),
-    });
-    made.show(list);
-    fill(table, made.element);
+      key: (i) => model.functions[tree.func[i]].title,
+    };
+    if (rows) rows.change(columns, options);
+    else rows = new Table(columns, options);
+    rows.show(list);
+    refill(table, rows.element);
   }
 
   function update() {
@@ -268,9 +286,19 @@ export function flame(app, root) {
     if (focused >= 0) graphs[focused]?.canvas.focus();
   }
 
+  // new figures of the same
+  function refresh() {
+    // what had no tree, or no function chosen, may have it now
+    if (graphs.length === 0) drawn = undefined;
+    else if (graphs.length > 1 && !app.chosen) drawn = undefined;
+    else for (const g of graphs) g.refigure();
+    update();
+  }
+
   update();
   return {
     update,
+    refresh,
     resize: () => graphs.forEach((g) => g.resize()),
     key: (event) => {
       const g = graphs.find((one) => one.canvas === document.activeElement);

@@ -1,6 +1,6 @@
 // All functions, as a table.
 
-import { choice, fill, h, toggle } from "./dom.js";
+import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, plural } from "./format.js";
 import { matcher, searched } from "./search.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
@@ -186,7 +186,7 @@ export function functions(app, root) {
     const { state } = app;
     const by = state.sort || "self";
     const up = state.up === "1";
-    fill(
+    refill(
       search.rest,
       choice(
         "Group by",
@@ -207,7 +207,8 @@ export function functions(app, root) {
         ),
       said,
     );
-    table = new Table(columnsOf(app, state), {
+    const columns = columnsOf(app, state);
+    const options = {
       caption: "Functions and their figures",
       sort: { key: by, up },
       none: "No function has this in its name.",
@@ -223,7 +224,10 @@ export function functions(app, root) {
         row.f
           ? app.choose(row.f)
           : app.set({ group: undefined, search: row.place }),
-    });
+      key: (row) => (row.f ? `${row.f.title}\n${row.level || ""}` : row.place),
+    };
+    if (table) table.change(columns, options);
+    else table = new Table(columns, options);
     const rows = sorted(rowsOf(app, state), by, up);
     const matched = new Set(rows.map((row) => row.f));
     const self = [...matched].reduce(
@@ -237,11 +241,12 @@ export function functions(app, root) {
       ? `${number}, ${app.share(self)} % self`
       : number;
     table.show(rows);
-    fill(box, table.element);
+    refill(box, table.element);
   }
 
   draw();
   return {
+    refresh: draw,
     update: () => {
       const inside = box.contains(document.activeElement);
       draw();

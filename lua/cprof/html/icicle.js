@@ -44,13 +44,62 @@ export class Icicle {
   }
 
   show(layout) {
-    this.layout = layout;
     this.base = 0;
     this.x0 = 0;
     this.x1 = layout.weight[0] || 1;
     this.scroll = 0;
     this.cursor = 0;
     this.hover = -1;
+    this.take(layout);
+  }
+
+  // New figures of what is shown: what is looked at stays.
+  refresh(layout) {
+    if (!this.layout) return this.show(layout);
+    const { layout: old, x0, x1 } = this;
+    const [base, cursor] = [this.base, this.cursor].map((node) =>
+      this.again(node, layout),
+    );
+    const hover = this.hover < 0 ? -1 : this.again(this.hover, layout);
+    const unit = old.weight[this.base];
+    const part = (x) => (unit > 0 ? (x - old.start[this.base]) / unit : 0);
+    const same = base >= 0 && unit > 0 && layout.weight[base] > 0;
+    this.base = same ? base : 0;
+    const to = (p) => layout.start[base] + p * layout.weight[base];
+    this.x0 = same ? to(part(x0)) : 0;
+    this.x1 = same ? to(part(x1)) : layout.weight[0] || 1;
+    this.cursor = Math.max(0, cursor);
+    this.hover = -1;
+    cancelAnimationFrame(this.moving);
+    this.take(layout);
+    this.hover = hover;
+    if (hover >= 0 && !this.tip.hidden) this.tell(hover);
+  }
+
+  // A node of the old layout in a new one, by its path; -1: it is not there.
+  again(node, layout) {
+    const { tree } = this.layout;
+    const path = [];
+    for (let i = node; i > 0; i = tree.parent[i]) path.push(tree.func[i]);
+    const names = this.app.model.functions;
+    let at = 0;
+    while (path.length > 0 && at >= 0) {
+      const { title } = this.functions[path.pop()];
+      let next = -1;
+      for (let c = layout.first[at]; c < layout.first[at + 1]; c++) {
+        if (names[layout.tree.func[layout.child[c]]].title === title) {
+          next = layout.child[c];
+          break;
+        }
+      }
+      at = next;
+    }
+    return at;
+  }
+
+  take(layout) {
+    this.layout = layout;
+    this.functions = this.app.model.functions;
     this.theme = undefined;
     const depth = layout.tree.depths();
     let deepest = 0;
@@ -101,7 +150,8 @@ export class Icicle {
     this.theme = palette(app.isDark());
     if (this.options.color) this.color = this.options.color(this.theme);
     else {
-      const colors = byFile(app.model.functions, this.theme);
+      const { functions, hues } = app.model;
+      const colors = byFile(functions, this.theme, hues);
       const { func } = this.layout.tree;
       this.color = (node) => colors[func[node]];
     }
@@ -310,6 +360,15 @@ export class Icicle {
     return out;
   }
 
+  // what the tip has of a node
+  tell(node) {
+    this.tip.replaceChildren(
+      ...(node >= 0 ? this.lines(node) : []).map((line, i) =>
+        h("div", { class: i === 0 ? "name" : "" }, line),
+      ),
+    );
+  }
+
   point(node, px, py) {
     if (node !== this.hover) {
       this.hover = node;
@@ -318,11 +377,7 @@ export class Icicle {
         node >= 0 ? "pointer" : "default",
       );
       this.draw();
-      this.tip.replaceChildren(
-        ...(node >= 0 ? this.lines(node) : []).map((line, i) =>
-          h("div", { class: i === 0 ? "name" : "" }, line),
-        ),
-      );
+      this.tell(node);
     }
     this.tip.hidden = node < 0;
     if (node < 0) return;

@@ -1,42 +1,17 @@
 -- The page: a profile as one HTML file, which needs no network. Whatever the
 -- program has named is in its data, which no browser reads as markup.
 
-local assets = require "cprof.html.assets"
 local base64 = require "cprof.html.base64"
-local bundle = require "cprof.html.bundle"
 local data = require "cprof.html.data"
 local gzip = require "cprof.export.gzip"
 local json = require "cprof.json"
-local sha256 = require "cprof.html.sha256"
+local page = require "cprof.html.page"
 
 local html = {}
 
 ---What a node takes, in bytes: three figures of one byte or two, a time.
 ---@return cprof.FormatSize
 function html.size() return { node = gzip.available and 6 or 11 } end
-
-local function hash(s) return "sha256-" .. base64.encode(sha256(s)) end
-
--- read at once, for the program may go to another folder
-local script, style = bundle.join("main.js", assets.read),
-  assets.read "style.css"
-local skeleton = assets.read "page.html"
-
--- what stands before the data, and what after it
-local function frame()
-  local values = { script_hash = hash(script), style_hash = hash(style),
-    encoding = gzip.available and "gzip" or "none" }
-  local contents = { script = script, style = style }
-  local page = skeleton:gsub("{{([%l_]+)}}", values)
-  local _, last = page:find 'data%-encoding="%l+"%s*>'
-  local function filled(part)
-    return (part:gsub("<(%l+)></%l+>", function(tag)
-      local text = contents[tag]
-      return text and ("<%s>%s</%s>"):format(tag, text, tag)
-    end))
-  end
-  return filled(page:sub(1, last)), filled(page:sub(last + 1))
-end
 
 -- the length of the header, itself, and the columns of the trees
 local function payload(header, trees, out)
@@ -56,8 +31,8 @@ local function payload(header, trees, out)
   end
 end
 
-local function page(header, trees, out)
-  local before, after = frame()
+local function written(header, trees, out)
+  local before, after = page.recorded(gzip.available and "gzip" or "none")
   out(before)
   local encoded = base64.writer(out)
   local compressed = gzip.writer(function(s) encoded(s) end)
@@ -73,7 +48,7 @@ end
 ---@param before? cprof.Profile  what it is compared with
 function html.write(p, out, whole, before)
   local header, trees = data.of(p, whole, before)
-  page(header, trees, out)
+  written(header, trees, out)
 end
 
 return html

@@ -45,6 +45,14 @@ function sourceOf(source, id) {
 
 export class Model {
   constructor(header, trees) {
+    this.trees = trees;
+    // of files, in the order in which they got them
+    this.hues = new Map();
+    this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
+  }
+
+  // Another header and tree take the place of those that are there.
+  load(header, tree) {
     this.header = header;
     this.unit = header.unit;
     this.meta = header.meta;
@@ -53,8 +61,7 @@ export class Model {
     this.sources = header.sources.map(sourceOf);
     this.frames = header.frames;
     this.before = header.before;
-    this.trees = trees;
-    this.tree = fromColumns(trees[0]);
+    this.tree = tree;
     // that times are from
     this.samples = header.samples;
     this.sampled = this.samples !== undefined && !this.samples.joined;

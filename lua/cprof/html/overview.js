@@ -1,6 +1,6 @@
 // What ran, what matters most, and the shape of it.
 
-import { h } from "./dom.js";
+import { h, refill } from "./dom.js";
 import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
@@ -69,32 +69,36 @@ function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
+// What can be drawn again with other figures: { element, table, draw() }.
 function functions(app) {
-  const { model, scope } = app;
-  const list = model.functions.filter(
-    (f) => f.kind !== "root" && scope.self[f.id] > 0,
-  );
+  const table = new Table([], { caption: "" });
+  const element = h("section", {});
   const self = (f) => figureOf(app, f, "self");
-  list.sort((a, b) => self(b)[0] - self(a)[0]);
-  const columns = [
-    ...amount(app, { title: "self", get: self, bar: "self" }),
-    { title: model.counted, cell: (f) => count(scope.calls[f.id]) },
-    { title: "function", left: true, cell: (f) => named(app, f) },
-    { title: "defined", left: true, cell: (f) => placed(f, true) },
-  ];
-  const table = new Table(columns, {
-    caption: "The functions with most time of their own",
-    row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
-    choose: (f) =>
-      app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
-  });
-  table.show(list.slice(0, many));
-  const left = list.length - many;
-  return {
-    table,
-    element: h(
-      "section",
-      {},
+  function draw() {
+    const { model, scope } = app;
+    const list = model.functions.filter(
+      (f) => f.kind !== "root" && scope.self[f.id] > 0,
+    );
+    list.sort((a, b) => self(b)[0] - self(a)[0]);
+    table.change(
+      [
+        ...amount(app, { title: "self", get: self, bar: "self" }),
+        { title: model.counted, cell: (f) => count(scope.calls[f.id]) },
+        { title: "function", left: true, cell: (f) => named(app, f) },
+        { title: "defined", left: true, cell: (f) => placed(f, true) },
+      ],
+      {
+        caption: "The functions with most time of their own",
+        key: (f) => f.title,
+        row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
+        choose: (f) =>
+          app.choose(f, { view: f.source >= 0 ? "source" : "callgraph" }),
+      },
+    );
+    table.show(list.slice(0, many));
+    const left = list.length - many;
+    refill(
+      element,
       h("h2", {}, "Hottest functions"),
       table.element,
       left > 0 &&
@@ -104,26 +108,32 @@ function functions(app) {
           h("a", { href: app.link({ view: "functions" }) }, `All functions`),
           `, ${plural(left, "more", "more")}`,
         ),
-    ),
-  };
+    );
+  }
+  return { element, table, draw };
 }
 
 function lines(app) {
+  const table = new Table([], { caption: "" });
+  const element = h("section", {});
+  const draw = () => {
+    const list = hottest(app.model, many);
+    const content =
+      list.length > 0
+        ? show_lines(app, table, list)
+        : h(
+            "p",
+            { class: "aside" },
+            "No lines were recorded; to have them: ",
+            h("code", {}, "cprof run --lines"),
+          );
+    refill(element, h("h2", {}, "Hottest lines"), content);
+  };
+  return { element, draw };
+}
+
+function show_lines(app, table, list) {
   const { model } = app;
-  const list = hottest(model, many);
-  if (list.length === 0) {
-    return h(
-      "section",
-      {},
-      h("h2", {}, "Hottest lines"),
-      h(
-        "p",
-        { class: "aside" },
-        "No lines were recorded; to have them: ",
-        h("code", {}, "cprof run --lines"),
-      ),
-    );
-  }
   const columns = [
     ...amount(app, {
       title: "self",
@@ -161,8 +171,9 @@ function lines(app) {
         placed({ place: source.place, line: line.n }, true),
     },
   ].filter(Boolean);
-  const table = new Table(columns, {
+  table.change(columns, {
     caption: "The lines with most time of their own",
+    key: ({ source, line }) => `${source.place}:${line.n}`,
     choose: ({ source, line }) =>
       app.set({
         view: "source",
@@ -172,79 +183,84 @@ function lines(app) {
       }),
   });
   table.show(list);
-  return h("section", {}, h("h2", {}, "Hottest lines"), table.element);
+  return table.element;
+}
+
+// The flame graph from where it divides.
+function shape(app) {
+  const said = h("p", { class: "aside" });
+  const title = h("h2", {});
+  const graph = new Icicle(app, {
+    label:
+      "The shape of it, as a flame graph; the view Flame graph has it, too.",
+    most: 228,
+    still: true,
+    choose: (node) => {
+      const f = app.model.functions[app.scope.tree.func[node]];
+      app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
+    },
+  });
+  const element = h("section", { class: "shape" }, title, said, graph.element);
+  let drawn;
+  function draw() {
+    const { model, scope } = app;
+    title.textContent =
+      model.unit === "ns" ? "Where the time goes" : "Where the work is";
+    const l = layout(scope.tree, scope.tree.self);
+    const from = forked(l);
+    const f = model.functions[scope.tree.func[from]];
+    // figures of what is shown, or something else
+    if (drawn === f.title) graph.refresh(l);
+    else {
+      graph.show(l);
+      if (from > 0) graph.zoom(from, true);
+    }
+    drawn = f.title;
+    said.textContent =
+      from > 0
+        ? `Below ${f.name}, which has ` +
+          `${app.share(l.weight[from], l.weight[0])} % of it.`
+        : "";
+  }
+  return { element, graph, draw };
 }
 
 export function overview(app, root) {
-  const { model } = app;
+  const top = functions(app);
+  const hot = lines(app);
+  const columns = h("div", { class: "columns" }, top.element, hot.element);
   let graph;
-  let top;
 
   function draw() {
-    graph?.close();
-    graph = undefined;
-    const { scope } = app;
-    const notes = model.header.notes;
-    top = functions(app);
-    root.replaceChildren(
+    const { model, scope } = app;
+    const { notes } = model.header;
+    if (!scope.tree) {
+      graph?.graph.close();
+      graph = undefined;
+    } else if (!graph) graph = shape(app);
+    top.draw();
+    hot.draw();
+    refill(
+      root,
       facts(app),
-      ...(model.samples
-        ? [h("p", { class: "aside" }, model.samples.told)]
-        : []),
-      ...(notes.length > 0
-        ? [
-            h(
-              "ul",
-              { class: "notes", "aria-label": "Notes" },
-              notes.map((note) => h("li", {}, note)),
-            ),
-          ]
-        : []),
-    );
-    if (scope.tree) {
-      const said = h("p", { class: "aside" });
-      graph = new Icicle(app, {
-        label:
-          "The shape of it, as a flame graph; the view Flame graph has it, too.",
-        most: 228,
-        still: true,
-        choose: (node) => {
-          const f = model.functions[scope.tree.func[node]];
-          app.choose(f.kind === "root" ? undefined : f, { view: "flame" });
-        },
-      });
-      root.append(
+      model.samples && h("p", { class: "aside" }, model.samples.told),
+      notes.length > 0 &&
         h(
-          "section",
-          { class: "shape" },
-          h(
-            "h2",
-            {},
-            model.unit === "ns" ? "Where the time goes" : "Where the work is",
-          ),
-          said,
-          graph.element,
+          "ul",
+          { class: "notes", "aria-label": "Notes" },
+          notes.map((note) => h("li", {}, note)),
         ),
-      );
-      const l = layout(scope.tree, scope.tree.self);
-      graph.show(l);
-      const from = forked(l);
-      if (from > 0) {
-        graph.zoom(from, true);
-        const f = model.functions[scope.tree.func[from]];
-        said.textContent =
-          `Below ${f.name}, which has ` +
-          `${app.share(l.weight[from], l.weight[0])} % of it.`;
-      }
-    }
-    root.append(h("div", { class: "columns" }, top.element, lines(app)));
+      graph?.element,
+      columns,
+    );
+    graph?.draw();
   }
 
   draw();
   return {
     update: draw,
-    resize: () => graph?.resize(),
+    resize: () => graph?.graph.resize(),
     key: (event) => top.table.key(event),
-    close: () => graph?.close(),
+    close: () => graph?.graph.close(),
   };
 }

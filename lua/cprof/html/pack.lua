@@ -32,7 +32,10 @@ function pack.figure(n) return short[n] or middle[n] or long(n) end
 -- bytes that are joined at once
 local many <const> = 8192
 
-local function column()
+---A column: a function that adds a figure, and one that gives its bytes.
+---@return fun(figure: integer) put
+---@return fun(): string get
+function pack.column()
   local parts, buffer, n = {}, {}, 0
   local function flush()
     parts[#parts + 1] = table.concat(buffer, "", 1, n)
@@ -55,7 +58,7 @@ end
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples)
   local put, get = {}, {}
-  for i = 1, 4 do put[i], get[i] = column() end
+  for i = 1, 4 do put[i], get[i] = pack.column() end
   local levels, functions, calls, selves = table.unpack(put)
   local n, last = 0, -1
   for _, depth, func, _, count, self_ns, _, raw in core.walk(nodes) do

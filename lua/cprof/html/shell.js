@@ -3,7 +3,7 @@
 
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
-import { fill, h } from "./dom.js";
+import { fill, h, refill } from "./dom.js";
 import { count, figure, percent, plural } from "./format.js";
 import { flame } from "./flame.js";
 import { frames } from "./frames.js";
@@ -56,6 +56,11 @@ const theme = {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+// What views are made for: others need other views.
+function kindOf(model) {
+  return [model.unit, model.sampled, model.sources.length > 0].join();
+}
+
 // In the colours that were chosen, else those of the system.
 function dress() {
   document.documentElement.dataset.theme =
@@ -66,11 +71,34 @@ function dress() {
 dress();
 
 export class Shell {
-  constructor(root, model) {
+  // bar: an element that stays in the head, if any
+  constructor(root, model, bar) {
     this.root = root;
     this.model = model;
-    this.figure = figure(model.unit);
-    this.views = views.filter((v) => !v.has || v.has(model));
+    this.bar = bar;
+    this.prepare();
+  }
+
+  prepare() {
+    this.kind = kindOf(this.model);
+    this.figure = figure(this.model.unit);
+    this.views = views.filter((v) => !v.has || v.has(this.model));
+  }
+
+  // The model has new figures: what is looked at stays.
+  refresh() {
+    const { scrollX, scrollY } = window;
+    if (this.kind !== kindOf(this.model)) {
+      this.prepare();
+      this.shown = undefined;
+    }
+    if (!this.shown) this.update();
+    else {
+      this.drawHead(this.shown);
+      this.drawStrip();
+      (this.view.refresh || this.view.update)();
+    }
+    if (scrollY !== window.scrollY) scrollTo(scrollX, scrollY);
   }
 
   get state() {
@@ -169,7 +197,7 @@ export class Shell {
         v.title,
       ),
     );
-    fill(
+    refill(
       this.header,
       h(
         "div",
@@ -198,6 +226,7 @@ export class Shell {
           "Keys",
         ),
       ),
+      this.bar,
       h("nav", { "aria-label": "Views" }, tabs),
     );
   }
@@ -273,7 +302,7 @@ export class Shell {
     const limits = this.limits();
     this.strip.hidden = !f && limits.length === 0;
     if (!f) {
-      fill(this.strip, limits);
+      refill(this.strip, limits);
       return;
     }
     const go = (view, text) =>
@@ -285,7 +314,7 @@ export class Shell {
         },
         text,
       );
-    fill(
+    refill(
       this.strip,
       h("span", { class: "name", title: f.title }, f.name),
       h(

@@ -1,6 +1,6 @@
 // Sources with heat and figures beside each line.
 
-import { bar, choice, fill, h, toggle } from "./dom.js";
+import { bar, choice, fill, h, refill, toggle } from "./dom.js";
 import { count, percent, plural, short } from "./format.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
@@ -172,12 +172,60 @@ class Listing {
     this.options = options;
     this.columns = columnsOf(app.model);
     this.pieces = highlight(source.text);
+    this.height = Math.max(source.text.length, source.active.length);
+    this.figure();
+    this.build();
+  }
+
+  // what is known of lines and their parts
+  figure() {
+    const { source, options } = this;
     this.expressions =
       options.parts && source.expressions ? expressionsOf(source) : undefined;
     this.branches = branchesOf(source);
-    this.height = Math.max(source.text.length, source.active.length);
     this.measure();
-    this.build();
+  }
+
+  // New figures of the same text.
+  refresh(source) {
+    this.source = source;
+    this.figure();
+    this.element.classList.toggle("parts", this.expressions !== undefined);
+    for (const b of this.blocks) {
+      if (!b.made) continue;
+      for (let n = b.from + 1; n <= b.to; n++) this.redraw(b, n);
+    }
+  }
+
+  // all that is shown of a line, to tell whether it is as it was
+  shown(n) {
+    const { app, source } = this;
+    const line = source.byLine.get(n);
+    const parts = this.expressions?.of.get(n);
+    if (!line && !parts) return source.active[n - 1];
+    const { hits, self, calls, total, most } = line || {};
+    return JSON.stringify([
+      [hits, self, calls, total, most, this.heatOf(line).toFixed(3)],
+      self && app.share(most || self, app.model.whole, app.model.samples?.n),
+      parts && [parts, this.expressions.most],
+      this.branches.get(n),
+    ]);
+  }
+
+  redraw(b, n) {
+    const at = n - 1 - b.from;
+    const shown = this.shown(n);
+    if (b.shown[at] === shown) return;
+    b.shown[at] = shown;
+    const old = [b.gauges.children[at], b.codes.children[at]];
+    this.line(n).forEach((now, i) => {
+      for (const mark of ["at", "within"]) {
+        if (old[i].classList.contains(mark)) now.classList.add(mark);
+      }
+      if (old[i].contains(document.activeElement)) {
+        refill(old[i], ...now.childNodes);
+      } else old[i].replaceWith(now);
+    });
   }
 
   measure() {
@@ -258,7 +306,8 @@ class Listing {
         gauges,
         codes,
       );
-      this.blocks.push({ element, gauges, codes, from, to: from + lines });
+      const to = from + lines;
+      this.blocks.push({ element, gauges, codes, from, to, shown: [] });
       this.sheet.append(element);
       observer.observe(element);
     }
@@ -277,6 +326,7 @@ class Listing {
     this.observer.unobserve(b.element);
     for (let n = b.from + 1; n <= b.to; n++) {
       const [gauge, code] = this.line(n);
+      b.shown.push(this.shown(n));
       b.gauges.append(gauge);
       b.codes.append(code);
     }
@@ -398,6 +448,15 @@ function minimap(listing, go) {
   return { element, draw, follow };
 }
 
+function sameText(a, b) {
+  return (
+    a.text === b.text ||
+    (a.text.length === b.text.length &&
+      a.active.length === b.active.length &&
+      a.text.every((line, i) => line === b.text[i]))
+  );
+}
+
 function nothing(app, root) {
   const counted = app.model.unit !== "ns";
   fill(
@@ -420,7 +479,8 @@ export function source(app, root) {
     nothing(app, root);
     return { update: () => {} };
   }
-  const order = [...model.sources].sort((a, b) => b.self - a.self);
+  const sorted = () => [...model.sources].sort((a, b) => b.self - a.self);
+  let order = sorted();
   const files = h("div", {
     class: "files",
     role: "group",
@@ -469,15 +529,16 @@ export function source(app, root) {
     };
   }
 
-  function draw_files(current) {
+  function draw_files(current, scroll) {
     const most = order[0].self || 1;
-    fill(
+    refill(
       files,
       order.map((s) => {
         const slash = s.place.lastIndexOf("/");
         return h(
           "a",
           {
+            key: s.place,
             href: app.link({
               file: s.place,
               line: undefined,
@@ -492,16 +553,18 @@ export function source(app, root) {
         );
       }),
     );
+    if (!scroll) return;
     files.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
 
   function draw_hot(current) {
-    fill(
+    refill(
       hotList,
       hottest(model, 12, current).map(({ line }) =>
         h(
           "a",
           {
+            key: `${current.place}:${line.n}`,
             href: app.link({ file: current.place, line: line.n }),
             "aria-current": String(line.n) === app.state.line ? "true" : null,
           },
@@ -590,25 +653,56 @@ export function source(app, root) {
     app.set({ file: listing.source.place, line: n }, true);
   }
 
-  function update() {
-    const current = wanted();
+  function keyOf(source) {
     const set = options();
-    const now = [current.id, set.heat, set.relative, set.parts].join();
-    draw_files(current);
+    return [source.id, set.heat, set.relative, set.parts].join();
+  }
+
+  function open(current) {
+    key = keyOf(current);
+    listing = new Listing(app, current, options());
+    map = minimap(listing, go);
+    fill(
+      body,
+      note(current),
+      h("div", { class: "paper" }, listing.element, map.element),
+    );
+  }
+
+  function draw_around(current, scroll) {
+    draw_files(current, scroll);
     draw_hot(current);
     draw_head(current);
-    if (now !== key) {
-      key = now;
-      listing = new Listing(app, current, set);
-      map = minimap(listing, go);
-      fill(
-        body,
-        note(current),
-        h("div", { class: "paper" }, listing.element, map.element),
-      );
+  }
+
+  function update() {
+    const current = wanted();
+    draw_around(current, true);
+    if (keyOf(current) !== key) {
+      open(current);
       map.draw();
     }
     mark(true);
+    map.follow();
+  }
+
+  // New figures of the file that is shown, which may have been edited.
+  function refresh() {
+    order = sorted();
+    const { source: old, scroller } = listing;
+    const current = order.find((s) => s.place === old.place) || wanted();
+    draw_around(current, false);
+    if (sameText(current, old)) {
+      key = keyOf(current);
+      listing.refresh(current);
+    } else {
+      const left = scroller.scrollLeft;
+      open(current);
+      listing.all();
+      listing.scroller.scrollLeft = left;
+    }
+    map.draw();
+    mark(false);
     map.follow();
   }
 
@@ -617,6 +711,7 @@ export function source(app, root) {
   addEventListener("scroll", follow, { passive: true });
   return {
     update,
+    refresh,
     resize: () => {
       map.draw();
       map.follow();

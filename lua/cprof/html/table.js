@@ -1,19 +1,20 @@
 // Tables of figures that are sorted, walked by key, and cut where they are
 // long.
 
-import { bar, fill, h } from "./dom.js";
+import { bar, h, refill } from "./dom.js";
 import { tail } from "./format.js";
 
 const step = 200;
 
 // columns: { key, title, left, value(row): number or string, cell(row): what
 // is shown, hint }. options: caption, sort, order(key), row(row): properties
-// of its element, choose(row).
+// of its element, choose(row), key(row): what it is about.
 export class Table {
   constructor(columns, options) {
     this.columns = columns;
     this.options = options;
     this.limit = options.limit || step;
+    this.caption = h("caption", { class: "hidden" }, options.caption);
     this.body = h("tbody", {});
     this.headRow = h("tr", {});
     this.more = h("button", {
@@ -27,12 +28,19 @@ export class Table {
       h(
         "table",
         { class: "figures" },
-        h("caption", { class: "hidden" }, options.caption),
+        this.caption,
         h("thead", {}, this.headRow),
         this.body,
       ),
       this.more,
     );
+  }
+
+  // Other columns and options, for the next rows.
+  change(columns, options) {
+    this.columns = columns;
+    this.options = options;
+    this.caption.textContent = options.caption;
   }
 
   extend() {
@@ -60,7 +68,7 @@ export class Table {
           : label,
       );
     });
-    fill(this.headRow, cells);
+    refill(this.headRow, cells);
   }
 
   show(rows) {
@@ -69,11 +77,12 @@ export class Table {
   }
 
   line(row) {
-    const { choose } = this.options;
+    const { choose, key } = this.options;
     const given = this.options.row ? this.options.row(row) : {};
     return h(
       "tr",
       {
+        key: key && key(row),
         tabindex: choose ? "-1" : null,
         onclick: choose && (() => choose(row)),
         ...given,
@@ -100,7 +109,7 @@ export class Table {
       const chosen = lines.find((tr) => tr.getAttribute("aria-selected"));
       (chosen || lines[0]).tabIndex = 0;
     }
-    fill(this.body, lines);
+    refill(this.body, lines);
     const left = rows.length - limit;
     this.more.hidden = left <= 0;
     this.more.textContent = `${left.toLocaleString("en-US")} more rows`;

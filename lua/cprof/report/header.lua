@@ -24,6 +24,14 @@ local function stripped(profile)
   return n
 end
 
+-- releases whose own tests fail under a line hook that does nothing, with
+-- what else is wrong
+local faulty <const> = {
+  ["5.4.0"] = "; functions without debug information crash it",
+  ["5.4.1"] = "; functions without debug information crash it",
+  ["5.4.2"] = "", ["5.4.3"] = "",
+}
+
 -- ns of overhead below which nobody expects to be told
 local too_short <const> = 100000
 
@@ -33,6 +41,11 @@ local function certainty(profile, page)
   if meta.mode == "count" then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
     page:note("overhead is included in the times: %s", meta.uncompensated)
+  end
+  if meta.mode == "line" and faulty[meta.lua_release] then
+    page:note("line hooks of Lua %s have faults that Lua 5.4.4 has not: a " ..
+      "program may fail that does not otherwise%s", meta.lua_release,
+      faulty[meta.lua_release])
   end
   local recorded = meta.wall_ns - meta.paused_ns
   if meta.overhead_ns * 4 > recorded * 3 and

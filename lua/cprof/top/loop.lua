@@ -1,91 +1,34 @@
 -- What happens in the course of time: loads, keys, the screen, the end.
 
 local core = require "cprof.core"
-local cprof = require "cprof"
 local terminal = require "cprof.command.terminal"
 
 local loop = {}
 
 ---@class cprof.TopWatched
----@field path? string             nil: the program has not begun to record
----@field program? cprof.TopProgram  that was started
+---@field follower cprof.Follower
 ---@field model cprof.TopModel
-
--- the part of a processor's time that this may take
-local share <const> = 1 / 20
-
--- seconds that a program has to end after it was asked to
-local patience <const> = 3
-
-local by_itself <const> = "the program ended without stopping it"
-
-local function exit_text(status)
-  if status >= 128 then return "killed", "killed by signal " .. status - 128 end
-  return "ended", "ended" .. (status == 0 and "" or
-    ", exit status " .. status)
-end
-
--- how the program fares
-local function status_of(watched, meta)
-  local program = watched.program
-  if program and not program:running() then
-    local state, text = exit_text(program.status)
-    return { state = state, text = text }
-  elseif not meta then
-    return { state = "waiting", text = "nothing was recorded yet" }
-  elseif meta.live then
-    return { state = "running" }
-  elseif meta.ended == by_itself or meta.ended == "a signal ended the program"
-  then
-    return { state = "killed" }
-  end
-  return { state = "ended", text = meta.ended and "ended: " .. meta.ended }
-end
-
--- Is there nothing new to be expected, as far as can be known?
-local function settled(watched)
-  local program, now = watched.program, watched.model.history:now()
-  if program and program:running() then return false end
-  return now ~= nil and not now.profile.meta.live and
-    not core.islive(watched.path)
-end
-
-local function same(a, b)
-  return a.meta.pid == b.meta.pid and a.meta.started_at == b.meta.started_at
-end
 
 -- Loads what there is now.
 local function load(watched)
-  local m, program = watched.model, watched.program
-  if not watched.path and program then watched.path = program:recording() end
-  local now = m.history:now()
-  if now and settled(watched) and watched.final then
-    m.status = status_of(watched, now.profile.meta)
-    return
-  end
-  local ended = not (program and program:running())
-  local profile = watched.path and cprof.load(watched.path)
+  local m, follower = watched.model, watched.follower
+  local profile, anew = follower:load()
   if profile then
-    if now and not same(now.profile, profile) then
+    if anew then
       m.history:forget()
       m:begin_anew()
     end
     m.history:add(profile, core.console_time())
-    watched.final = ended and not profile.meta.live
   end
-  m.status = now and not profile and { state = "ended",
-    text = "the file cannot be read any more" } or
-    status_of(watched, profile and profile.meta)
+  m.status = follower.status
   m:refresh()
 end
 
--- One more look; what it takes of a processor makes the next one later.
+-- one more look
 local function look(watched)
-  local m, since, used = watched.model, core.console_time(), os.clock()
-  if not m.paused then load(watched) end
-  used = os.clock() - used
-  watched.due = math.max(since + (m.now and m.interval or 0.05),
-    core.console_time() + used * (1 / share - 1))
+  watched.follower:look(watched.model.interval, function()
+    if not watched.model.paused then load(watched) end
+  end)
 end
 
 local function leave_question()
@@ -98,13 +41,13 @@ local does = {}
 
 -- Each gives true when it is over.
 function does.quit(watched)
-  local program = watched.program
+  local program = watched.follower.program
   if not program or not program:running() then return true end
   watched.model.question = leave_question()
 end
 
 does["end"] = function(watched)
-  watched.program:signal "TERM"
+  watched.follower.program:signal "TERM"
   return true
 end
 
@@ -114,7 +57,7 @@ function does.leave(watched)
 end
 
 function does.interrupt(watched)
-  local program = watched.program
+  local program = watched.follower.program
   watched.interrupted = true
   if not program or not program:running() or watched.asked then return true end
   watched.asked = core.console_time()
@@ -133,8 +76,8 @@ end
 
 -- Handles the keys that come until the next look is due.
 local function wait(watched, driver)
-  local m = watched.model
-  local list = driver:keys(math.max(watched.due - core.console_time(), 0))
+  local m, follower = watched.model, watched.follower
+  local list = driver:keys(math.max(follower.due - core.console_time(), 0))
   if not list then
     watched.gone = true
     return true
@@ -145,9 +88,9 @@ local function wait(watched, driver)
       return true
     end
   end
-  if #list > 0 and not m.paused and m.interval < watched.due -
+  if #list > 0 and not m.paused and m.interval < follower.due -
      core.console_time() then
-    watched.due = core.console_time() + m.interval
+    follower.due = core.console_time() + m.interval
   end
 end
 
@@ -157,26 +100,17 @@ local function run(watched, driver)
   repeat
     drawn(watched, driver)
     if wait(watched, driver) then return end
-    if core.console_time() >= watched.due then look(watched) end
+    if core.console_time() >= watched.follower.due then look(watched) end
     -- what nothing was recorded of has nothing to look at
-    local program = watched.program
+    local program = watched.follower.program
     local over = program and (watched.asked or not watched.model.now) and
       not program:running()
   until over
 end
 
--- the program has some time to end, and is then made to
-local function settle(program)
-  local since = core.console_time()
-  while program:running() do
-    if core.console_time() - since > patience then program:signal "KILL" end
-    os.execute "sleep 0.05"
-  end
-end
-
 -- What the program wrote appears as if it had run alone.
 local function finish(watched)
-  local program = watched.program
+  local program = watched.follower.program
   if not program then return watched.interrupted and 130 or 0 end
   if watched.left then
     terminal.say(("cprof top: process %d goes on; it writes to %s\n"):format(
@@ -185,7 +119,7 @@ local function finish(watched)
   end
   if watched.gone then program:signal "TERM" end
   if watched.interrupted then program:signal "TERM" end
-  settle(program)
+  watched.follower:settle()
   program:replay(io.stdout)
   return program.status
 end
@@ -210,14 +144,14 @@ end
 function loop.interactive(watched, parsed, fail)
   local driver, why = open(parsed)
   if not driver then
-    if watched.program then watched.program:signal "TERM" end
+    if watched.follower.program then watched.follower.program:signal "TERM" end
     fail("the terminal cannot be used: " .. tostring(why))
   end
   do
     local _ <close> = setmetatable({}, { __close = function(_, failed)
       driver:close()
-      if failed and watched.program then
-        watched.program:signal "TERM"
+      if failed and watched.follower.program then
+        watched.follower.program:signal "TERM"
         finish(watched)
       end
     end })
@@ -244,19 +178,20 @@ function loop.print(watched, parsed, fail)
       if not ok then fail("cannot write standard output: " .. why) end
       left = left - 1
     end
-    local over = settled(watched) and watched.final
+    local follower, program = watched.follower, watched.follower.program
+    local over = follower:settled() and follower.final
     if left < 1 or over and not parsed.screens then break end
-    if watched.program and not watched.program:running() and not m.now then
+    if program and not program:running() and not m.now then
       break
     end
-    os.execute(("sleep %.3f"):format(math.max(watched.due -
+    os.execute(("sleep %.3f"):format(math.max(follower.due -
       core.console_time(), 0)))
   end
-  local program = watched.program
+  local program = watched.follower.program
   if not program then return 0 end
   if program:running() then
     program:signal "TERM"
-    settle(program)
+    watched.follower:settle()
   end
   return program.status
 end

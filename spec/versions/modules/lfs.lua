@@ -19,7 +19,11 @@ local function is(test, path)
 end
 
 function lfs.attributes(path, name)
-  if name and name ~= "mode" then error("no attribute " .. name, 2) end
+  if name == "modification" then
+    return tonumber(lines("stat -c %Y " .. quote(path) .. " 2>&1")[1])
+  elseif name and name ~= "mode" then
+    error("no attribute " .. name, 2)
+  end
   local mode = is("-d", path) and "directory" or is("-f", path) and "file" or
     is("-e", path) and "other" or nil
   if not mode or name then return mode end
@@ -39,6 +43,14 @@ end
 function lfs.chdir(path)
   if path == "." or path == "./" then return true end
   return nil, path .. ": cannot be gone to"
+end
+
+function lfs.mkdir(path)
+  return os.execute("mkdir " .. quote(path)) or nil, path
+end
+
+function lfs.rmdir(path)
+  return os.execute("rmdir " .. quote(path)) or nil, path
 end
 
 function lfs.dir(path)

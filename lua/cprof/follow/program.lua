@@ -1,14 +1,13 @@
--- A program that is started to be watched. What it writes goes to a file,
--- so that it does not spoil the screen.
+-- A program that is started to be watched, as cprof run starts it.
 
 local core = require "cprof.core"
 local process = require "cprof.command.process"
 
 local program = {}
 
----@class cprof.TopProgram
+---@class cprof.FollowedProgram
 ---@field pid integer
----@field path string       of what it writes
+---@field path? string      of what it writes, if that is kept
 ---@field status? integer   its exit status; nil: it runs
 ---@field private size integer
 ---@field private lines string[]
@@ -27,19 +26,22 @@ local function interpreter()
   return out
 end
 
----Starts a program as cprof run does. Its input is this process's, unless
----that is the terminal, whose keys are the screen's.
+---Starts a program as cprof run does. Where that does not share its input
+---and outputs with this process, its input is this process's, unless that is
+---the terminal, and what it writes is kept for later, or goes to standard
+---error.
 ---@param words string[]   what follows `cprof run`
----@param captured boolean is what it writes kept for later?
----@return cprof.TopProgram?
+---@param output "kept"|"errors"|"shared"
+---@return cprof.FollowedProgram?
 ---@return string? why
-function program.start(words, captured)
+function program.start(words, output)
   local line = interpreter()
   line[#line + 1] = "run"
   for _, word in ipairs(words) do line[#line + 1] = word end
-  local path = captured and os.tmpname() or nil
-  local pid, why = core.spawn(line, core.columns(0) and "/dev/null" or nil,
-    path)
+  local path = output == "kept" and os.tmpname() or nil
+  local shared = output == "shared"
+  local pid, why = core.spawn(line, not shared and core.columns(0) and
+    "/dev/null" or nil, shared or path)
   if not pid then return nil, ("cannot start %s: %s"):format(line[1], why) end
   return setmetatable({ pid = pid, path = path, size = 0, lines = {} },
     Program)

@@ -1,0 +1,105 @@
+-- cprof serve: the page of a program that is being recorded.
+
+local core = require "cprof.core"
+local follow = require "cprof.follow"
+local input = require "cprof.command.input"
+local program = require "cprof.follow.program"
+local target = require "cprof.follow.target"
+local terminal = require "cprof.command.terminal"
+
+local serve = {
+  name = "serve",
+  summary = "Show a live page of a program while it is recorded.",
+  usage = "cprof serve [options] [FILE | PID]\n" ..
+    "       cprof serve [options] -- [options of cprof run] script.lua " ..
+    "[args…]",
+  description = "The page that cprof html writes, for a browser, over a " ..
+    "file that is being recorded, or over a program that is started as " ..
+    "cprof run does. Its figures follow the program. The address is " ..
+    "printed; Ctrl-C ends it.",
+  example = "cprof serve -- --lines script.lua input.txt",
+  takes_program = true,
+}
+
+-- seconds that a program has to end after it was interrupted
+local patience <const> = 10
+
+local function address(s)
+  local host, port = s:match "^%[([%x:.]+)%]:(%d+)$"
+  if not host then host, port = s:match "^([%w.-]+):(%d+)$" end
+  port = port and math.tointeger(tonumber(port))
+  if port and port <= 65535 then return { host = host, port = port } end
+  return nil, ("option '--listen' must be HOST:PORT, got '%s'"):format(s)
+end
+
+function serve.define(parser)
+  parser:argument("FILE", "A profile that is being recorded, or the number " ..
+    "of the process. Without it: what was recorded last."):target "file"
+    :args "?"
+  parser:option("--listen", "Where to listen; port 0: any that is free. " ..
+    "Whoever can reach it and knows the token in the address sees the " ..
+    "sources.", "127.0.0.1:0"):argname "HOST:PORT":convert(address)
+  parser:option("--interval", "Seconds from one refresh to the next, to " ..
+    "begin with.", "1"):argname "SECONDS"
+    :convert(input.positive("--interval", 3600, "number of seconds above 0"))
+end
+
+local function say(text)
+  terminal.say(("cprof serve: %s\n"):format(text))
+end
+
+-- Ctrl-C ends it, and is meant for the program, too.
+local function interrupted(why)
+  return tostring(why):find "interrupted!" ~= nil
+end
+
+-- A terminal has sent the signal to the program, too: another one would not
+-- let it end in its own way.
+local function has_terminal()
+  return core.columns(0) or core.columns(1) or core.columns(2)
+end
+
+-- the exit status is that of the program
+local function finish(follower)
+  local started = follower.program
+  if not started then return 0 end
+  if not has_terminal() then started:signal "INT" end
+  follower:settle(patience)
+  return started.status
+end
+
+local function open(parsed, path, fail)
+  local found, session = pcall(require, "cprof.serve.session")
+  if not found then fail(tostring(session)) end
+  local opened, why = session.open {
+    host = parsed.listen.host, port = parsed.listen.port,
+    interval = parsed.interval, words = parsed.program, say = say,
+    title = parsed.program and table.concat(parsed.program, " ") or path,
+  }
+  if not opened then fail(why) end
+  return opened
+end
+
+function serve.call(parsed, fail)
+  target.check(parsed, fail)
+  local path = not parsed.program and target.path(parsed.file, fail) or nil
+  local session = open(parsed, path, fail)
+  say(session.url)
+  local started, why
+  if parsed.program then
+    core.share_signals()
+    started, why = program.start(parsed.program, "shared")
+    if not started then fail(why) end
+  end
+  session.follower = follow.new { path = path, program = started,
+    share = 1 / 10 }
+  local _, message = xpcall(session.run, function(message)
+    return interrupted(message) and message or debug.traceback(message)
+  end, session)
+  session.server:close()
+  local status = finish(session.follower)
+  if not interrupted(message) then error(message, 0) end
+  return status
+end
+
+return serve

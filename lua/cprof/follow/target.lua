@@ -1,0 +1,57 @@
+-- The file that a command is to follow, by what its user has named: a file,
+-- a process, or nothing, which is what was recorded last.
+
+local core = require "cprof.core"
+local cprof = require "cprof"
+local process = require "cprof.command.process"
+local recordings = require "cprof.command.recordings"
+
+local target = {}
+
+local function last(fail)
+  return recordings.last() or
+    fail "nothing was recorded yet: name a FILE, or a program after --"
+end
+
+local function of_process(word, fail)
+  local pid = math.tointeger(tonumber(word))
+  if not pid then fail(word .. ": No such file or directory") end
+  return process.recording(pid) or
+    fail(("process %d does not record into a file: start it with cprof run")
+      :format(pid))
+end
+
+local function find(word, fail)
+  if not word then return last(fail) end
+  local file = io.open(word, "rb")
+  if not file then return of_process(word, fail) end
+  file:close()
+  if core.special(word) then fail(word .. ": not a regular file") end
+  return word
+end
+
+---The file that a word means. Fails where there is none, and where it is
+---none that will ever be a profile.
+---@param word? string
+---@param fail fun(message: string)
+---@return string path
+function target.path(word, fail)
+  local path = find(word, fail)
+  local profile, why = cprof.load(path)
+  if not profile and not core.islive(path) then fail(why) end
+  return path
+end
+
+---Fails where both a file and a program are named, or none of a program.
+---@param parsed table  `file`, `program`
+---@param fail fun(message: string)
+function target.check(parsed, fail)
+  if parsed.program and parsed.file then
+    fail(("either FILE, which is '%s', or a program after --"):format(
+      parsed.file))
+  elseif parsed.program and #parsed.program == 0 then
+    fail "name a script, -e code or -m module after --"
+  end
+end
+
+return target

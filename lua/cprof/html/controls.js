@@ -1,0 +1,118 @@
+// What guides a live page: how the program fares, and buttons.
+
+import { h, refill } from "./dom.js";
+
+const rates = [0.2, 0.5, 1, 2, 5, 10, 30];
+
+const states = {
+  waiting: "waiting for a recording",
+  running: "running",
+  ended: "ended",
+  killed: "killed",
+};
+
+const text = (seconds) =>
+  seconds < 1 ? `${seconds * 1000} ms` : `${seconds} s`;
+
+// does: pause(on), mark(on), reset(), run(), rate(seconds)
+export class Controls {
+  constructor(does, interval) {
+    this.does = does;
+    this.state = { lost: false, paused: false, marked: false };
+    this.said = h("span", { class: "state", role: "status" });
+    this.buttons = h("span", { class: "buttons" });
+    this.rate = h(
+      "select",
+      {
+        "aria-label": "Seconds from one refresh to the next",
+        onchange: () => does.rate(Number(this.rate.value)),
+      },
+      [...new Set([...rates, interval])]
+        .sort((a, b) => a - b)
+        .map((s) =>
+          h("option", { value: s, selected: s === interval }, text(s)),
+        ),
+    );
+    this.element = h(
+      "div",
+      { class: "live", role: "toolbar", "aria-label": "Recording" },
+      this.said,
+      h("span", { class: "space" }),
+      h(
+        "span",
+        { class: "actions" },
+        this.buttons,
+        h("label", {}, "every ", this.rate),
+      ),
+    );
+  }
+
+  // What is so now; what is not given stays.
+  show(change) {
+    Object.assign(this.state, change);
+    const { recording, lost, paused, marked } = this.state;
+    const status = recording?.status || { state: "waiting" };
+    const kind = lost ? "lost" : paused ? "paused" : status.state;
+    this.element.dataset.state = kind;
+    const told = lost
+      ? "the server does not answer"
+      : status.text || states[status.state];
+    refill(
+      this.said,
+      h("span", { class: "lamp", "aria-hidden": "true" }),
+      told,
+      paused && ", paused here",
+      marked && h("span", { class: "limit" }, "since the mark"),
+      recording?.sinceReset && h("span", { class: "limit" }, "since the reset"),
+    );
+    this.draw(recording, status);
+  }
+
+  draw(recording, status) {
+    const { does } = this;
+    const { paused, marked } = this.state;
+    const has = recording?.content !== undefined;
+    const button = (key, label, title, action, more) =>
+      h(
+        "button",
+        { key, type: "button", title, onclick: action, ...more },
+        label,
+      );
+    refill(
+      this.buttons,
+      button(
+        "pause",
+        paused ? "Resume" : "Pause",
+        "The figures of this page stay as they are; the program goes on",
+        () => does.pause(!paused),
+        { "aria-pressed": String(paused) },
+      ),
+      button(
+        "mark",
+        marked ? "Since the start" : "From here",
+        marked
+          ? "Figures since the start again"
+          : "Figures since now, on this page",
+        () => does.mark(!marked),
+        { disabled: !has, "aria-pressed": String(marked) },
+      ),
+      button(
+        "reset",
+        "Reset",
+        "Figures begin at 0, on all pages",
+        () => does.reset(),
+        { disabled: !has },
+      ),
+      recording?.runs &&
+        button(
+          "run",
+          status.state === "running" ? "Restart" : "Run again",
+          status.state === "running"
+            ? "End the program, and start it again"
+            : "Start the program again",
+          () => does.run(),
+          { class: "run" },
+        ),
+    );
+  }
+}

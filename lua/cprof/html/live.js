@@ -1,0 +1,112 @@
+// The page over a recording that goes on: its server tells what changes.
+
+import { Controls } from "./controls.js";
+import { fill, h } from "./dom.js";
+import { Model } from "./model.js";
+import { Recording } from "./recording.js";
+import { Shell } from "./shell.js";
+
+const app = document.getElementById("app");
+const token = new URLSearchParams(location.search).get("token") || "";
+const recording = new Recording();
+
+let interval = Number(app.dataset.interval) || 1;
+let events;
+let paused = false;
+let marked = false;
+let model;
+let shell;
+
+const address = (path, more) =>
+  path + "?" + new URLSearchParams({ token, ...more }).toString();
+
+function show() {
+  controls.show({ recording, paused, marked });
+  if (!recording.content) {
+    if (!shell) waiting();
+    return;
+  }
+  const { header, tree } = recording.page();
+  if (shell) {
+    model.load(header, tree);
+    shell.refresh();
+    return;
+  }
+  model = new Model(header, [tree]);
+  shell = new Shell(app, model, controls.element);
+  shell.start();
+}
+
+function waiting() {
+  const what = h("p", { class: "loading" }, "Nothing was recorded yet.");
+  fill(app, h("header", { class: "head" }, controls.element), what);
+}
+
+function receive(event) {
+  if (paused) return;
+  const message = JSON.parse(event.data);
+  if (message.from === 0) marked = false;
+  // what does not fit here begins anew
+  if (!recording.apply(message)) return connect(true);
+  controls.show({ lost: false });
+  show();
+}
+
+// Asks for what is new from now on, or for all.
+function connect(all) {
+  events?.close();
+  // Browsers have few connections to a server for all of their pages: those
+  // that nobody sees have none.
+  if (paused || document.hidden) return;
+  const since =
+    !all && recording.epoch
+      ? { since: `${recording.epoch}-${recording.version}` }
+      : {};
+  const source = new EventSource(address("events", { interval, ...since }));
+  events = source;
+  source.onopen = () => controls.show({ lost: false });
+  source.onmessage = receive;
+  source.onerror = () => {
+    controls.show({ lost: true });
+    // refused for good: a server that is new may be there later
+    if (source.readyState === EventSource.CLOSED) {
+      setTimeout(() => events === source && connect(false), 2000);
+    }
+  };
+}
+
+async function post(path) {
+  try {
+    const answer = await fetch(address(path), { method: "POST" });
+    if (!answer.ok) throw new Error(await answer.text());
+  } catch {
+    controls.show({ lost: true });
+  }
+}
+
+const controls = new Controls(
+  {
+    pause(on) {
+      paused = on;
+      controls.show({ paused });
+      connect(false);
+    },
+    mark(on) {
+      marked = on;
+      if (on) recording.mark();
+      else recording.unmark();
+      show();
+    },
+    reset: () => post("reset"),
+    run: () => post("run"),
+    rate(seconds) {
+      interval = seconds;
+      connect(false);
+    },
+  },
+  interval,
+);
+
+document.addEventListener("visibilitychange", () => connect(false));
+waiting();
+connect(false);

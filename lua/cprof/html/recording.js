@@ -1,0 +1,234 @@
+// A recording as its server tells it, piece by piece, and the figures of all
+// of it or since a mark.
+
+import { bound } from "./bound.js";
+import { bytesOf, figures } from "./decode.js";
+import { Tree } from "./tree.js";
+
+// of a function: its place in what the server tells, after its number
+const fields = [
+  "title",
+  "name",
+  "place",
+  "kind",
+  "source",
+  "line",
+  "last",
+  "calls",
+  "self",
+  "total",
+  "depth",
+  "samples",
+  "selfRaw",
+  "totalRaw",
+];
+const grows = ["calls", "self", "total", "samples", "selfRaw", "totalRaw"];
+// of a line, likewise
+const counts = ["hits", "self", "calls", "total", "selfRaw"];
+// what of the meta data grows
+const times = ["wall_ns", "paused_ns", "overhead_ns", "instructions"];
+
+const less = (now, old) => Math.max(0, now - (old ?? 0));
+
+// Nodes in columns that grow.
+class Nodes {
+  constructor() {
+    this.n = 0;
+    this.room(1024);
+  }
+
+  room(n) {
+    const grown = (Type, old) => {
+      const out = new Type(n);
+      if (old) out.set(old);
+      return out;
+    };
+    this.parent = grown(Int32Array, this.parent);
+    this.func = grown(Int32Array, this.func);
+    this.calls = grown(Float64Array, this.calls);
+    this.self = grown(Float64Array, this.self);
+  }
+
+  // Ids by their distance from the one before, callers by how far they are
+  // before them.
+  apply({ sizes: [n, ...sizes], bytes }) {
+    const all = bytesOf(bytes);
+    let at = 0;
+    const [ids, up, func, calls, self] = sizes.map((size) => {
+      const column = all.subarray(at, at + size);
+      at += size;
+      return figures(column, n, new Float64Array(n));
+    });
+    let id = -1;
+    for (let i = 0; i < n; i++) {
+      id += ids[i];
+      if (id >= this.parent.length) this.room(2 * id);
+      this.parent[id] = up[i] === 0 ? -1 : id - up[i];
+      this.func[id] = func[i];
+      this.calls[id] = calls[i];
+      this.self[id] = self[i];
+      if (id >= this.n) this.n = id + 1;
+    }
+  }
+
+  tree(mark) {
+    const own = (key) => {
+      const now = this[key].slice(0, this.n);
+      const old = mark?.[key];
+      if (old)
+        for (let i = 0; i < old.length; i++) now[i] = less(now[i], old[i]);
+      return now;
+    };
+    const { n } = this;
+    const [parent, func] = [this.parent.slice(0, n), this.func.slice(0, n)];
+    return new Tree(n, parent, func, own("calls"), own("self"));
+  }
+}
+
+export class Recording {
+  constructor() {
+    this.begin();
+  }
+
+  begin() {
+    this.content = undefined;
+    this.nodes = new Nodes();
+    this.functions = [];
+    this.sources = [];
+    this.marked = undefined;
+  }
+
+  // Adds what the server tells; false: that is about something else than what
+  // is here.
+  apply(message) {
+    if (message.from === 0) this.begin();
+    else if (message.epoch !== this.epoch || message.from > this.version) {
+      return false;
+    }
+    this.epoch = message.epoch;
+    this.version = message.version;
+    this.title = message.title;
+    this.status = message.status;
+    this.runs = message.runs;
+    this.sinceReset = message.since_reset;
+    if (message.content) this.add(message.content);
+    return true;
+  }
+
+  add(content) {
+    this.content = content;
+    this.nodes.apply(content.nodes);
+    for (const [id, ...values] of content.functions) {
+      const f = {};
+      fields.forEach((field, i) => (f[field] = values[i]));
+      this.functions[id] = f;
+    }
+    for (const [id, changes] of content.sources) {
+      this.sources[id] ??= { lines: new Map() };
+      Object.assign(this.sources[id], changes);
+    }
+    const { lines } = content;
+    for (let i = 0; i < lines.length; i += 2 + counts.length) {
+      const line = {};
+      counts.forEach((key, k) => (line[key] = lines[i + 2 + k]));
+      this.sources[lines[i]].lines.set(lines[i + 1], line);
+    }
+  }
+
+  // From here on, figures are since now.
+  mark() {
+    const { nodes, content } = this;
+    this.marked = {
+      calls: nodes.calls.slice(0, nodes.n),
+      self: nodes.self.slice(0, nodes.n),
+      functions: [...this.functions],
+      lines: this.sources.map((source) => new Map(source.lines)),
+      meta: content.meta,
+      whole: content.whole,
+      samples: content.samples?.n,
+    };
+  }
+
+  unmark() {
+    this.marked = undefined;
+  }
+
+  // Functions as the header of a page has them.
+  functionColumns() {
+    const out = { most: [] };
+    const { marked } = this;
+    for (const field of fields) out[field] = [];
+    const most = this.content.most && this.whole();
+    this.functions.forEach((now, id) => {
+      const f = { ...now };
+      const old = marked?.functions[id];
+      for (const key of grows) f[key] = less(f[key], old?.[key]);
+      for (const field of fields) out[field].push(f[field]);
+      const total = bound(f.total, f.totalRaw, most);
+      // the total of an inner call is that of the outer one
+      const outer = f.totalRaw >= f.selfRaw ? (total ?? f.total) : most;
+      const self = bound(f.self, f.selfRaw, outer);
+      if (self !== undefined || total !== undefined) {
+        out.most.push([id, self ?? -1, total ?? -1]);
+      }
+    });
+    return out;
+  }
+
+  // The lines of a source that have figures.
+  lineColumns(source, old) {
+    const out = { n: [], hits: [], self: [], calls: [], total: [], most: [] };
+    const numbers = [...source.lines.keys()].sort((a, b) => a - b);
+    for (const n of numbers) {
+      const line = { ...source.lines.get(n) };
+      const before = old?.get(n);
+      for (const key of counts) line[key] = less(line[key], before?.[key]);
+      if (!line.hits && !line.self && !line.calls && !line.total) continue;
+      const most = bound(line.self, line.selfRaw);
+      if (most !== undefined) out.most.push([out.n.length, most]);
+      out.n.push(n);
+      for (const key of counts) out[key]?.push(line[key]);
+    }
+    return out;
+  }
+
+  whole() {
+    return less(this.content.whole, this.marked?.whole);
+  }
+
+  meta() {
+    const { marked, content } = this;
+    const out = { ...content.meta };
+    for (const key of times) {
+      if (out[key] === undefined) continue;
+      out[key] = less(out[key], marked?.meta[key]);
+    }
+    return out;
+  }
+
+  samples() {
+    const { samples } = this.content;
+    if (!samples || !this.marked) return samples;
+    const n = less(samples.n, this.marked.samples);
+    return { ...samples, n, least: Math.min(3 / Math.max(n, 1), 1), told: "" };
+  }
+
+  // The header of a page with these figures, and the tree.
+  page() {
+    const { content, marked } = this;
+    const header = {
+      unit: content.unit,
+      meta: this.meta(),
+      notes: content.notes,
+      whole: this.whole(),
+      samples: this.samples(),
+      functions: this.functionColumns(),
+      sources: this.sources.map(({ parts, ...source }, id) => ({
+        ...source,
+        ...parts,
+        lines: this.lineColumns(source, marked?.lines[id]),
+      })),
+    };
+    return { header, tree: this.nodes.tree(marked) };
+  }
+}

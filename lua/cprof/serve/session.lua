@@ -1,0 +1,201 @@
+-- What is served: a recording, the pages that look at it, and the program,
+-- where it was started to be looked at.
+
+local core = require "cprof.core"
+local feed = require "cprof.serve.feed"
+local guard = require "cprof.serve.guard"
+local http = require "cprof.serve.http"
+local page = require "cprof.html.page"
+local program = require "cprof.follow.program"
+local server = require "cprof.serve.server"
+
+local session = {}
+
+---@class cprof.Session
+---@field server cprof.Server
+---@field guard cprof.Guard
+---@field feed cprof.Feed
+---@field follower cprof.Follower
+---@field words? string[]     of the program that was started
+---@field say fun(text: string)
+---@field private again? number  since when the program is to run again
+---@field private beat number    when the next sign of life is due
+local Session = {}
+Session.__index = Session
+
+-- seconds: between refreshes, at least and at most; between signs of life;
+-- that a program has to end before it is made to; to wait at once
+local least <const>, longest <const>, usual <const> = 0.1, 3600, 1
+local beat <const>, patience <const>, nap <const> = 15, 3, 0.2
+
+
+-- {======================================================
+-- Requests
+-- =======================================================
+
+local function interval_of(request)
+  local n = tonumber(request.query.interval)
+  if not n or n ~= n then return usual end
+  return math.min(math.max(n, least), longest)
+end
+
+-- "epoch-version", which a page has when it comes back
+local function known_of(request)
+  local id = request.headers["last-event-id"] or request.query.since or ""
+  local epoch, version = id:match "^([%x.]+)-(%d+)$"
+  return epoch, version and #version < 16 and math.tointeger(
+    tonumber(version)) or nil
+end
+
+local routes = {}
+
+routes["/"] = { GET = function(self, c, _, now)
+  c:answer(http.answer(200, "text/html; charset=utf-8", self.page.text,
+    { "Content-Security-Policy: " .. self.page.policy }), now)
+end }
+
+routes["/events"] = { GET = function(self, c, request, now)
+  c:stream(http.head(200, { "Content-Type: text/event-stream" }) ..
+    "retry: 1000\n\n", now)
+  c.epoch, c.version = known_of(request)
+  c.interval = interval_of(request)
+  -- whoever comes sees what is now
+  self.follower.due = math.min(self.follower.due, now + c.interval)
+  if not self.feed.profile then self.follower.due = 0 end
+end }
+
+routes["/reset"] = { POST = function(self, c, _, now)
+  self:load()
+  self.feed:reset()
+  c:answer(http.answer(204), now)
+end }
+
+routes["/run"] = { POST = function(self, c, _, now)
+  if not self.words then
+    return c:answer(http.answer(409, nil,
+      "This program was not started by cprof serve.\n"), now)
+  end
+  self.again = self.again or now
+  self.follower.program:signal "TERM"
+  c:answer(http.answer(204), now)
+end }
+
+local function handle(self, c, request, now)
+  local status, why = guard.refuse(self.guard, request)
+  if status then return c:answer(http.answer(status, nil, why), now) end
+  local route = routes[request.path]
+  if not route then return c:answer(http.answer(404), now) end
+  local answer = route[request.method]
+  if not answer then
+    return c:answer(http.answer(405, nil, nil, { "Allow: " .. next(route) }),
+      now)
+  end
+  answer(self, c, request, now)
+end
+
+-- }======================================================
+
+
+---@param of { host: string, port: integer, interval: number, title: string,
+---  words: string[]?, say: fun(text: string) }
+---@return cprof.Session?
+---@return string? why
+function session.open(of)
+  local token, why = guard.token()
+  if not token then return nil, why end
+  local self = setmetatable({ words = of.words, say = of.say, beat = 0,
+    feed = feed.new(of.title, of.words ~= nil) }, Session)
+  self.server, why = server.listen(of.host, of.port, function(...)
+    handle(self, ...)
+  end)
+  if not self.server then return nil, why end
+  self.guard = guard.new(of.host, self.server.port, token)
+  self.page = page.live(of.interval)
+  local host = of.host:find(":", 1, true) and "[" .. of.host .. "]" or of.host
+  self.url = ("http://%s:%d/?token=%s"):format(host, self.server.port, token)
+  return self
+end
+
+---Loads what there is now.
+function Session:load()
+  local profile, anew = self.follower:load()
+  if profile then self.feed:add(profile, anew, self.follower.final) end
+  self.feed:set_status(self.follower.status)
+end
+
+-- how often the pages want to see something new; nil: there is none
+local function wanted(self)
+  local out
+  for c in self.server:streams() do
+    out = math.min(out or c.interval, c.interval)
+  end
+  return out
+end
+
+-- Gives a page what is new, if anything is.
+local function tell_one(self, c, now)
+  local used = os.clock()
+  local message, whole = self.feed:message(c.epoch, c.version)
+  if not message then return false end
+  -- a page that is new delays no other
+  if not whole then self.follower:spend(os.clock() - used) end
+  c.epoch, c.version = self.feed.epoch, self.feed.version
+  c.due = now + c.interval * 0.9
+  c:send(("id: %s-%d\ndata: %s\n\n"):format(c.epoch, c.version, message),
+    now)
+  return true
+end
+
+-- Each page gets what is new when it has got all that was before: nothing
+-- ever waits for one that reads slowly but the last message.
+local function tell(self, now)
+  local signs = now >= self.beat
+  if signs then self.beat = now + beat end
+  for c in self.server:streams() do
+    local idle = not c:pending()
+    local told = idle and now >= (c.due or 0) and tell_one(self, c, now)
+    if idle and signs and not told then c:send(":\n\n", now) end
+  end
+end
+
+-- The program runs again when it has ended, or was made to.
+local function run_again(self, now)
+  local follower = self.follower
+  if follower.program:running() then
+    if now - self.again > patience then follower.program:signal "KILL" end
+    return
+  end
+  self.again = nil
+  local started, why = program.start(self.words, "shared")
+  if not started then return self.say(why) end
+  self.told = false
+  follower:restart(started)
+end
+
+-- says once that the program has ended
+local function watch_program(self, now)
+  local running = self.follower.program:running()
+  if self.again then return run_again(self, now) end
+  if running or self.told then return end
+  self.told = true
+  self.follower.due = 0
+  self.say(("the program has ended, exit status %d; the page stays until " ..
+    "Ctrl-C"):format(self.follower.program.status))
+end
+
+---Serves until an error, as Ctrl-C is one, ends it.
+function Session:run()
+  while true do
+    local follower, now = self.follower, core.console_time()
+    if follower.program then watch_program(self, now) end
+    local interval = wanted(self)
+    if interval and now >= follower.due then
+      follower:look(interval, function() self:load() end)
+    end
+    tell(self, core.console_time())
+    self.server:turn(math.max(math.min(nap, interval and
+      follower.due - core.console_time() or nap), 0))
+  end
+end
+
+return session

@@ -1,0 +1,53 @@
+-- A profile with only what came since an older one of the same recording.
+
+local core = require "cprof.core"
+
+-- what of the meta data grows while recording goes on
+local grows = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+  "clock_backwards", "clock_backwards_ns", "instructions" }
+
+local function meta_of(now, old)
+  local out = setmetatable({}, { __index = now })
+  for _, key in ipairs(grows) do
+    if now[key] and old[key] then
+      out[key] = math.max(now[key] - old[key], 0)
+    end
+  end
+  return out
+end
+
+local fields = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
+  "total_raw_ns" }
+
+local function line_of(now, old)
+  local out = { active = now.active }
+  for _, key in ipairs(fields) do
+    out[key] = math.max(now[key] - (old and old[key] or 0), 0)
+  end
+  return out
+end
+
+local function lines_of(now, old)
+  local out = {}
+  for key, list in pairs(now) do
+    local before, to = old[key] or {}, {}
+    for i, line in ipairs(list) do to[i] = line_of(line, before[i]) end
+    out[key] = to
+  end
+  return out
+end
+
+---What came since `old`; nil: that is of another recording.
+---@param p cprof.Profile
+---@param old cprof.Profile
+---@return cprof.Profile?
+return function(p, old)
+  local nodes = core.since(p.nodes, old.nodes)
+  if not nodes then return nil end
+  local out = { nodes = nodes, program_ns = core.program(nodes),
+    meta = meta_of(p.meta, old.meta),
+    samples = p.samples and p.samples - old.samples,
+    time_samples = p.time_samples and p.time_samples - old.time_samples }
+  function out.lines_of() return lines_of(p.lines_of(), old.lines_of()) end
+  return setmetatable(out, { __index = p })
+end

@@ -1,0 +1,138 @@
+-- The sources of a profile as pages know them, and since when: what changed
+-- of them from one load to the next.
+
+local data = require "cprof.html.data"
+local json = require "cprof.json"
+local lines = require "cprof.lines"
+local text = require "cprof.text"
+
+local sources = {}
+
+---@class cprof.ServedSource
+---@field about table     all but figures and parts of lines
+---@field about_at integer  the version that has it as it is
+---@field parts table     parts of lines, branches
+---@field parts_at integer
+---@field lines table<integer, integer[]>  hits, self, calls, total, self and
+---    total with overhead, version
+---@field private seen string[]
+
+---@class cprof.ServedSources
+---@field list cprof.ServedSource[]
+---@field number table<string, integer>  by the profile's name, from 0
+local Sources = {}
+Sources.__index = Sources
+
+---@return cprof.ServedSources
+function sources.new()
+  return setmetatable({ list = {}, number = {} }, Sources)
+end
+
+-- what tells whether a source is as it was
+local function seen_of(source)
+  return { source.active, source.text or false, source.changed,
+    source.mixed }
+end
+
+local function same(a, b, except)
+  for i = 1, #a do
+    if a[i] ~= b[i] and not (except and except[i]) then return false end
+  end
+  return true
+end
+
+local function line_of(line)
+  return { line.hits, line.self_ns, line.calls, line.total_ns,
+    line.self_raw_ns, line.total_raw_ns }
+end
+
+-- estimates, which may differ though nothing happened
+local estimates = { [2] = true, [4] = true }
+
+-- Are any figures of the lines others than before?
+local function add_lines(to, list, version, exact)
+  local changed = false
+  for n, line in ipairs(list) do
+    local old = to[n]
+    local now = (old or line.hits > 0 or line.self_ns > 0 or
+      line.calls > 0 or line.total_ns > 0) and line_of(line)
+    if now and not (old and same(now, old, not exact and estimates)) then
+      now[7], to[n], changed = version, now, true
+    end
+  end
+  return changed
+end
+
+local function add_parts(of, p, key, version)
+  local parts = {}
+  data.parts(p, key, parts)
+  local now = next(parts) and json.encode(parts) or ""
+  if now ~= of.parts_text then
+    of.parts, of.parts_text, of.parts_at = parts, now, version
+  end
+end
+
+local function add(self, p, key, list, version, exact)
+  if not self.number[key] then
+    self.number[key] = #self.list
+    self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
+      parts_text = "", parts_at = 0 }
+  end
+  local of = self.list[self.number[key] + 1]
+  local seen = seen_of(p.sources[key] or {})
+  local changed = not of.about or not same(seen, of.seen)
+  if changed then
+    of.about, of.seen = data.source(p, key, list), seen
+    of.about_at = version
+  end
+  if add_lines(of.lines, list, version, exact) or changed then
+    add_parts(of, p, key, version)
+    changed = true
+  end
+  return changed
+end
+
+---Adds what was loaded. Is anything other than before?
+---@param p cprof.Profile
+---@param version integer  of what changes
+---@param exact boolean    estimates, too, where nothing happened
+---@return boolean
+function Sources:add(p, version, exact)
+  if not lines.recorded(p) then return false end
+  local all, keys, changed = p.lines_of(), {}, false
+  for key in pairs(all) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    changed = add(self, p, key, all[key], version, exact) or changed
+  end
+  text.forget()
+  return changed
+end
+
+---What changed since a version: sources as { number, fields }, and lines as
+---figures in turn: source, line, hits, self, calls, total, self with
+---overhead.
+---@param version integer
+---@return table[] list
+---@return integer[] figures
+function Sources:since(version)
+  local list, figures = {}, {}
+  for i, of in ipairs(self.list) do
+    local changes = {}
+    if of.about_at > version then
+      for key, value in pairs(of.about) do changes[key] = value end
+    end
+    if of.parts_at > version then changes.parts = of.parts end
+    if next(changes) then list[#list + 1] = { i - 1, changes } end
+    for n, line in pairs(of.lines) do
+      if line[7] > version then
+        local at = #figures
+        figures[at + 1], figures[at + 2] = i - 1, n
+        table.move(line, 1, 5, at + 3, figures)
+      end
+    end
+  end
+  return list, figures
+end
+
+return sources

@@ -1,0 +1,374 @@
+// The live page as people use it, over a program that runs.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, afterEach, describe, it } from "node:test";
+import { build, drawn, start } from "./browser.mjs";
+
+const { browser, close } = await start().catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+const folder = mkdtempSync(join(tmpdir(), "cprof-live-"));
+const servers = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.kill("SIGTERM");
+});
+
+after(async () => {
+  await close();
+  rmSync(folder, { recursive: true });
+});
+
+// runs until there is a file "stop"; most of its time is in `hot`
+const program = (hot) => `
+local function alpha(n)
+  local x = 0
+  for i = 1, n do x = x + i end
+  return x
+end
+local function beta(n)
+  local x = 0
+  for i = 1, n do x = x + i % 3 end
+  return x
+end
+local functions = {}
+for i = 1, 60 do
+  functions[i] = assert(load(("local f, n = ... local function small_%d() " ..
+    "return f(n) end return small_%d"):format(i, i), "=small" .. i))
+end
+local function round()
+  alpha(${hot === "alpha" ? 20000 : 10})
+  beta(${hot === "beta" ? 20000 : 10})
+  for i, f in ipairs(functions) do f(alpha, 10)() end
+end
+while not io.open "stop" do round() end
+os.exit(4)
+`;
+
+// A server of its own, whose address is given.
+async function serve(name, ...words) {
+  writeFileSync(join(folder, name), program("alpha"));
+  rmSync(join(folder, "stop"), { force: true });
+  const lua = process.env.SPEC_LUA || "lua5.4";
+  const command = resolve("lua/cprof/bin/cprof");
+  const server = spawn(
+    lua,
+    [command, "serve", "--interval", "0.2"].concat(words),
+    {
+      cwd: folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, TMPDIR: folder },
+    },
+  );
+  servers.push(server);
+  let said = "";
+  const url = await new Promise((done, fail) => {
+    server.stderr.on("data", (data) => {
+      said += data;
+      const found = said.match(/http:\S+/);
+      if (found) done(found[0]);
+    });
+    server.on("exit", () => fail(new Error(said)));
+  });
+  return { server, url };
+}
+
+let faults;
+
+async function open(url, hash = "") {
+  const page = await browser.newPage();
+  faults = [];
+  page.on("console", (message) => {
+    if (["error", "warn"].includes(message.type())) faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(String(error.stack || error)));
+  await page.setViewport({ width: 1300, height: 800 });
+  await page.goto(hash ? `${url}#${hash}` : url);
+  await page.waitForSelector("nav a");
+  await drawn(page);
+  return page;
+}
+
+// what the overview calls a figure
+const fact = (page, title) =>
+  page.evaluate((wanted) => {
+    const term = [...document.querySelectorAll(".facts dt")].find(
+      (dt) => dt.textContent === wanted,
+    );
+    return term.nextElementSibling.textContent;
+  }, title);
+const calls = async (page) =>
+  Number((await fact(page, "calls")).replaceAll(",", ""));
+
+// waits until a function of the page gives something else than now
+async function changed(page, ask, ...args) {
+  // a page behind another one is not drawn
+  await page.bringToFront();
+  const before = await ask(page, ...args);
+  for (let i = 0; i < 300; i++) {
+    await new Promise((done) => setTimeout(done, 50));
+    const now = await ask(page, ...args);
+    if (now !== before) return now;
+  }
+  throw new Error(`nothing changed: ${before}`);
+}
+
+async function until(page, test, ...args) {
+  await page.bringToFront();
+  await page.waitForFunction(test, { timeout: 30000, polling: 50 }, ...args);
+}
+
+async function press(page, label) {
+  await page.bringToFront();
+  await page.evaluate((wanted) => {
+    const buttons = [...document.querySelectorAll(".live button")];
+    buttons.find((b) => b.textContent === wanted).click();
+  }, label);
+}
+
+const totals = (page) =>
+  page.$$eval("tbody tr", (rows) =>
+    rows.map((tr) => tr.textContent).join("\n"),
+  );
+const state = (page) => page.$eval(".live .state", (e) => e.textContent);
+
+describe("the live page", () => {
+  it(
+    "follows the program in each view, without a fault",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("a.lua", "--", "--lines", "a.lua");
+      const page = await open(url);
+      assert.equal(await state(page), "running");
+      const before = await calls(page);
+      await changed(page, calls);
+      assert.ok((await calls(page)) > before);
+      for (const view of ["functions", "callgraph", "source"]) {
+        await page.evaluate((v) => (location.hash = "view=" + v), view);
+        await until(page, (v) => document.querySelector(".view-" + v), view);
+        const text = (p) => p.$eval("main", (e) => e.textContent);
+        await changed(page, text);
+        assert.equal(await page.evaluate(() => location.hash), "#view=" + view);
+      }
+      await page.screenshot({ path: `${build}/screenshots/live-source.png` });
+      assert.deepEqual(faults, []);
+      await page.close();
+    },
+  );
+
+  it(
+    "keeps choice, zoom, scroll, focus and what is typed",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("b.lua", "--", "--lines", "b.lua");
+      let page = await open(url, "view=functions");
+      await page.type("input[type=search]", "a");
+      await page.evaluate(() => scrollTo(0, 400));
+      await page.focus("input[type=search]");
+      const y = await page.evaluate(() => scrollY);
+      assert.ok(y > 100);
+      const input = await page.$("input[type=search]");
+      const row = await page.$("tbody tr");
+      for (let i = 0; i < 3; i++) await changed(page, totals);
+      assert.equal(await page.evaluate(() => scrollY), y);
+      assert.equal(await input.evaluate((e) => e.value), "a");
+      assert.ok(await input.evaluate((e) => e === document.activeElement));
+      // rows are found again
+      assert.ok(await row.evaluate((e) => e.isConnected));
+      assert.equal(
+        await page.evaluate(() => location.hash),
+        "#view=functions&search=a",
+      );
+      // a row that has the focus keeps it, wherever it goes
+      await page.evaluate(() =>
+        [...document.querySelectorAll("tbody tr")]
+          .find((tr) => tr.textContent.includes("beta"))
+          .focus({ preventScroll: true }),
+      );
+      for (let i = 0; i < 3; i++) await changed(page, totals);
+      assert.ok(
+        await page.evaluate(() =>
+          document.activeElement.textContent.includes("beta"),
+        ),
+      );
+      await page.close();
+
+      page = await open(url, "view=flame");
+      const crumbs = (p) => p.$eval(".crumbs", (e) => e.textContent);
+      await page.focus("canvas.icicle");
+      for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await drawn(page);
+      const path = await crumbs(page);
+      assert.match(path, / › /);
+      const hash = await page.evaluate(() => location.hash);
+      assert.match(hash, /function=/);
+      await page.click("details summary");
+      await page.waitForSelector(".astable table");
+      const table = (p) => p.$eval(".astable table", (e) => e.textContent);
+      for (let i = 0; i < 3; i++) await changed(page, table);
+      assert.equal(await crumbs(page), path);
+      assert.equal(await page.evaluate(() => location.hash), hash);
+      assert.match(await page.$eval(".strip", (e) => e.textContent), /self/);
+      await page.close();
+      page = await open(url, "view=source&file=b.lua&line=4");
+      await page.evaluate(() => {
+        document.querySelector("#line-4").seen = true;
+        document.querySelector(".lines").firstChild.seen = true;
+      });
+      const line = (p) => p.$eval("#line-4", (e) => e.textContent);
+      await changed(page, line);
+      assert.ok(
+        await page.evaluate(
+          () =>
+            document.querySelector(".lines").firstChild.seen &&
+            document.querySelector("#line-4").classList.contains("at"),
+        ),
+      );
+      assert.deepEqual(faults, []);
+      await page.close();
+    },
+  );
+
+  it(
+    "pauses, marks, resets, and is refreshed as often as is chosen",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("c.lua", "--", "c.lua");
+      const page = await open(url);
+      const other = await open(url);
+      await changed(page, calls);
+      await press(page, "Pause");
+      const paused = await calls(page);
+      await changed(other, calls);
+      await changed(other, calls);
+      assert.equal(await calls(page), paused);
+      assert.match(await state(page), /paused here/);
+      assert.equal(await state(other), "running");
+      await press(page, "Resume");
+      await changed(page, calls);
+
+      const before = await calls(page);
+      await press(page, "From here");
+      assert.match(await state(page), /since the mark/);
+      assert.equal(await calls(page), 0);
+      await changed(page, calls);
+      const since = await calls(page);
+      await press(page, "Since the start");
+      assert.ok((await calls(page)) >= before + since);
+
+      await changed(other, calls);
+      await press(page, "Reset");
+      for (const p of [page, other]) {
+        await until(p, () =>
+          document.querySelector(".live").textContent.includes("reset"),
+        );
+        assert.ok((await calls(p)) < before * 100);
+      }
+      await changed(other, calls);
+
+      await page.select(".live select", "30");
+      await new Promise((done) => setTimeout(done, 400));
+      const slow = await calls(page);
+      await changed(other, calls);
+      await changed(other, calls);
+      assert.equal(await calls(page), slow);
+      await page.select(".live select", "0.2");
+      await changed(page, calls);
+      assert.deepEqual(faults, []);
+      await page.close();
+      await other.close();
+    },
+  );
+
+  it(
+    "runs the program again, and the heat moves",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("d.lua", "--", "--lines", "d.lua");
+      const page = await open(url, "view=source&file=d.lua");
+      const hottest = (p) =>
+        p.$eval(".hotlines .n", (e) => Number(e.textContent));
+      await until(page, () => document.querySelector(".hotlines .n"));
+      assert.equal(await hottest(page), 4);
+      writeFileSync(join(folder, "d.lua"), program("beta"));
+      await press(page, "Restart");
+      await until(
+        page,
+        () => document.querySelector(".hotlines .n")?.textContent === "9",
+      );
+      const heat = (n) =>
+        page.$eval(`#code-${n}`, (e) =>
+          Number(e.style.getPropertyValue("--heat")),
+        );
+      assert.ok((await heat(9)) > (await heat(4)));
+      assert.equal(
+        await page.evaluate(() => location.hash),
+        "#view=source&file=d.lua",
+      );
+      writeFileSync(join(folder, "stop"), "");
+      await until(
+        page,
+        () =>
+          document.querySelector(".live .state").textContent ===
+          "ended, exit status 4",
+      );
+      assert.match(
+        await page.$eval(".live .actions", (e) => e.textContent),
+        /Run again/,
+      );
+      assert.deepEqual(faults, []);
+      await page.close();
+    },
+  );
+
+  it(
+    "is refreshed in the page that is seen, of as many as there are",
+    { timeout: 60000 },
+    async () => {
+      const { url } = await serve("g.lua", "--", "g.lua");
+      const pages = [];
+      for (let i = 0; i < 9; i++) pages.push(await open(url));
+      for (const page of [...pages.slice(7), ...pages.slice(0, 2)]) {
+        await changed(page, calls);
+        assert.equal(await state(page), "running");
+      }
+      assert.deepEqual(faults, []);
+      for (const page of pages) await page.close();
+    },
+  );
+
+  it("says when the server is gone", { timeout: 60000 }, async () => {
+    const { server, url } = await serve("e.lua", "--", "--quiet", "e.lua");
+    const page = await open(url);
+    const before = await calls(page);
+    server.kill("SIGTERM");
+    await until(page, () => document.querySelector(".live[data-state=lost]"));
+    assert.ok((await calls(page)) >= before);
+    assert.match(await state(page), /does not answer/);
+    await page.close();
+  });
+
+  it(
+    "shows what the program has named as text",
+    { timeout: 60000 },
+    async () => {
+      const hostile = "</script><img src=x onerror=hacked()>";
+      const file = "f.lua";
+      const { url } = await serve(file, "--", "--quiet", file, hostile);
+      const page = await open(url);
+      assert.match(
+        await page.$eval(".program", (e) => e.textContent),
+        /onerror/,
+      );
+      assert.equal((await page.$$("img")).length, 0);
+      assert.deepEqual(faults, []);
+      await page.close();
+    },
+  );
+});

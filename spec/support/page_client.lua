@@ -1,0 +1,158 @@
+-- What a browser does with a live page, without the browser: requests, and
+-- events, which are put together as the page does.
+
+local json = require "dkjson"
+local socket = require "socket"
+
+local client = {}
+
+---Sends bytes to a port, and gives all that is answered; nothing more is
+---sent. nil: nothing came.
+function client.raw(port, bytes)
+  local s = assert(socket.connect("127.0.0.1", port))
+  s:settimeout(10)
+  s:send(bytes)
+  local all, _, part = s:receive "*a"
+  s:close()
+  return all or part
+end
+
+---A request as its lines.
+function client.lines(method, target, port, headers)
+  local out = { ("%s %s HTTP/1.1"):format(method, target) }
+  headers = headers or {}
+  if headers.Host ~= false then
+    out[2] = "Host: " .. (headers.Host or "127.0.0.1:" .. port)
+  end
+  for key, value in pairs(headers) do
+    if key ~= "Host" then out[#out + 1] = key .. ": " .. value end
+  end
+  return table.concat(out, "\r\n") .. "\r\n\r\n"
+end
+
+---Status, headers and body of an answer.
+function client.request(method, target, port, headers)
+  local answer = client.raw(port, client.lines(method, target, port, headers))
+  local status, head, body = answer:match(
+    "^HTTP/1.1 (%d+) [^\r]*\r\n(.-\r\n)\r\n(.*)$")
+  assert(status, answer)
+  return tonumber(status), head, body
+end
+
+-- figures as the page packs them
+local function figures(bytes, n)
+  local out, at = {}, 1
+  for i = 1, n do
+    local value, shift = 0, 0
+    repeat
+      local b = bytes:byte(at)
+      value = value | (b & 127) << shift
+      at, shift = at + 1, shift + 7
+    until b < 128
+    out[i] = value
+  end
+  return out
+end
+
+---What a page knows, from messages.
+local Page = {}
+Page.__index = Page
+
+function client.page()
+  return setmetatable({ nodes = {}, functions = {}, sources = {}, seen = 0 },
+    Page)
+end
+
+local function add_nodes(self, nodes)
+  local bytes = require "mime".unb64(nodes.bytes) or ""
+  local n, at, columns = nodes.sizes[1], 1, {}
+  for i = 2, 6 do
+    columns[i - 1] = figures(bytes:sub(at, at + nodes.sizes[i] - 1), n)
+    at = at + nodes.sizes[i]
+  end
+  local id = -1
+  for i = 1, n do
+    id = id + columns[1][i]
+    self.nodes[id] = { parent = id - columns[2][i], func = columns[3][i],
+      calls = columns[4][i], self = columns[5][i] }
+  end
+  self.moved = n
+end
+
+function Page:apply(message)
+  if message.from == 0 then
+    self.nodes, self.functions, self.sources = {}, {}, {}
+  else
+    assert(message.epoch == self.epoch and message.from == self.version)
+  end
+  self.epoch, self.version = message.epoch, message.version
+  self.status, self.message = message.status, message
+  self.seen = self.seen + 1
+  local content = message.content
+  if not content then return self end
+  add_nodes(self, content.nodes)
+  self.rows = #content.functions
+  for _, row in ipairs(content.functions) do
+    self.functions[row[1]] = { title = row[2], name = row[3], calls = row[9],
+      self = row[10], total = row[11] }
+  end
+  for _, pair in ipairs(content.sources) do
+    local of = self.sources[pair[1]] or { lines = {} }
+    self.sources[pair[1]] = of
+    for key, value in pairs(pair[2]) do of[key] = value end
+  end
+  local l = content.lines
+  for i = 1, #l, 7 do
+    self.sources[l[i]].lines[l[i + 1]] = { hits = l[i + 2], self = l[i + 3] }
+  end
+  return self
+end
+
+---The calls of a function; nil: it is not known.
+function Page:calls(name)
+  for _, f in pairs(self.functions) do
+    if f.name == name then return f.calls end
+  end
+end
+
+---All that it knows of figures, to compare.
+function Page:known()
+  return { self.nodes, self.functions, self.sources }
+end
+
+---A page that is open: `page` is what it knows.
+local Stream = {}
+Stream.__index = Stream
+Stream.__close = function(self) self.socket:close() end
+
+function client.open(port, token, more)
+  local s = assert(socket.connect("127.0.0.1", port))
+  s:settimeout(20)
+  s:send(client.lines("GET", ("/events?token=%s%s"):format(token,
+    more or "&interval=0.1"), port))
+  return setmetatable({ socket = s, page = client.page() }, Stream)
+end
+
+---The next message, which the page has then; nil: there is none.
+function Stream:next()
+  repeat
+    local line = self.socket:receive "*l"
+    if not line then return nil end
+    local text = line:match "^data: (.*)$"
+    if text then
+      self.bytes = #text
+      self.page:apply(assert(json.decode(text)))
+      return self.page
+    end
+  until false
+end
+
+---Goes on until something is so.
+function Stream:wait(test)
+  repeat
+    local page = assert(self:next(), "no more messages")
+  until test(page)
+  return self.page
+end
+
+return client
