@@ -237,6 +237,18 @@ describe("allocations", function()
     assert.equal(15, helper.find(p, tables).self_allocs)
   end)
 
+  it("go on where a coroutine that was not known ran in a pause", function()
+    local function work()
+      local co = coroutine.wrap(function() end)
+      profiler.pause()
+      co()
+      profiler.resume()
+      tables(5)
+    end
+    local p = record(work)
+    assert.equal(5, helper.find(p, tables).self_allocs)
+  end)
+
   it("begin again with reset", function()
     local function work()
       tables(10)
@@ -361,6 +373,14 @@ describe("a profile with allocations", function()
     local without = helper.record(work, { mode = "line" })
     assert.same({ nil, "profiles with and without allocations cannot be " ..
       "added up" }, { merge.sum { a, without } })
+    profiler.start { mode = "line", memory = "live" }
+    work()
+    profiler.stop()
+    local live = profiler.snapshot()
+    for _, both in ipairs { { a, live }, { live, a } } do
+      assert.same({ nil, "profiles with and without live blocks cannot be " ..
+        "added up" }, { merge.sum(both) })
+    end
   end)
 
   it("is told in reports", function()
@@ -599,6 +619,15 @@ describe("the heap over time", function()
       assert.same(points, p.heap)
     end
     assert.is_nil(helper.record(work).heap)
+  end)
+
+  it("is of the points that are sound, in a damaged file", function()
+    local heap = require "cprof.heap"
+    local huge = ("9"):rep(30)
+    assert.same({ { ns = 1, bytes = 10 }, { ns = 5, bytes = 20 } },
+      heap.points(("1 10 0 7 2 %s 5 20 %s 4"):format(huge, huge)))
+    assert.is_nil(heap.points(huge))
+    assert.is_nil(heap.points(nil))
   end)
 
   it("is a line of bars, each the most of its time", function()

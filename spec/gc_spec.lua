@@ -261,6 +261,44 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("leaves no hook to coroutines that do harm in mode sample", function()
+    local out, ok = helper.run [[
+      local profiler = require "cprof"
+      local function f() return 1 end
+      local made = {}
+      profiler.start { gc = true }
+      for i = 1, 100000 do made[i] = coroutine.create(f) end
+      profiler.stop()
+      profiler.start { mode = "sample" }
+      for i = 1, #made do coroutine.resume(made[i]) end
+      profiler.stop()
+      print "good"]]
+    assert.equal("good\n", out)
+    assert.is_true(ok)
+  end)
+
+  with("may be begun anew by a finalizer, in a step", function()
+    local done
+    local function work()
+      for _ = 1, 20 do make(1000) end
+    end
+    profiler.start { gc = true, memory = true }
+    setmetatable({}, { __gc = function()
+      profiler.stop()
+      profiler.start { memory = "live", memory_interval = 1 }
+      done = true
+    end })
+    for _ = 1, 100 do
+      if not done then work() end
+    end
+    work()
+    profiler.stop()
+    assert.is_true(done)
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert.is_true(helper.find(p, make).self_allocs > 0)
+  end)
+
   with("may come to an end of memory", function()
     local code = [[
       local profiler = require "cprof"

@@ -271,6 +271,70 @@ describe("samples of allocations", function()
       got .. " " .. expected)
   end)
 
+  it("go on where a coroutine has the hook of an earlier recording", function()
+    profiler.start()
+    local co = coroutine.wrap(function() end)
+    profiler.stop()
+    local p = helper.record(function()
+      co()
+      tables(100)
+    end, { mode = "sample", memory = true, memory_interval = 1 })
+    local f = helper.find(p, tables)
+    assert.is_true(f ~= nil and f.self_allocs >= 100)
+  end)
+
+  it("leave no memory behind where one recording ended for lack of it",
+    function()
+      local code = [[
+        local profiler = require "cprof"
+        local function record()
+          local kept = {}
+          profiler.start { mode = "sample", memory = "live",
+            memory_interval = 1 }
+          for i = 1, 100 do kept[i] = { i } end
+          return kept
+        end
+        arm()
+        local kept = record()
+        disarm()
+        local ended = not profiler.running()
+        if ended then record() end
+        profiler.stop()
+        return tostring(ended)
+      ]]
+      local _, _, asked = host.memory(code, "cprof", -1)
+      local after = 0
+      for n = 0, asked, math.max(1, asked // (helper.slow and 10 or 50)) do
+        local result, status, _, left = host.memory(code, "cprof", n)
+        if status == 0 and result == "true" then after = after + 1 end
+        assert.equal(0, left, n)
+      end
+      assert.is_true(after > 0)
+    end)
+
+  it("keep what was in use where the recording ended by itself", function()
+    local result = host.memory([[
+      local profiler = require "cprof"
+      local kept = {}
+      profiler.start { mode = "sample", memory = "live", memory_interval = 1 }
+      for i = 1, 500 do kept[i] = { i } end
+      math.abs(1)
+      arm()
+      for i = 501, 2000 do kept[i] = { i } end
+      disarm()
+      assert(not profiler.running())
+      local function live()
+        local p = profiler.snapshot()
+        return p.functions[p.nodes[1].func].total_live_bytes
+      end
+      local before = live()
+      assert(before > 500 * 56)
+      kept = nil
+      collectgarbage()
+      return live() - before]], "cprof", 0)
+    assert.equal("0", result)
+  end)
+
   it("do no harm where memory fails", function()
     local code = [[
       local profiler = require "cprof"

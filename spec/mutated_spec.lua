@@ -21,6 +21,22 @@ local function changed(dir, form, at, value)
   return select(2, profiler.load(path))
 end
 
+-- where the contents of the first block of a kind that has any begin, and
+-- how many these are; see src/file/format.h
+local function block(s, kind)
+  local at = 4097
+  repeat
+    local k, _, units, used = ("I4I4I4I4"):unpack(s, at)
+    if k == kind and (used > 0 or kind == 1) then return at + 64, used end
+    at = at + units * 64
+  until units == 0 or at > #s - 16
+  error("there is no block of kind " .. kind)
+end
+
+local function put(s, at, bytes)
+  return s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes)
+end
+
 describe("a damaged file", function()
   it("is refused where exports rely on what is not so", function()
     local dir <close> = command.folder()
@@ -32,6 +48,29 @@ describe("a damaged file", function()
       local why = changed(dir, table.unpack(case))
       assert.is_truthy((why or ""):find("damaged: " .. what, 1, true), why)
     end
+  end)
+
+  it("is refused where a line that has only allocated has no number",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "x.cprof"
+      helper.record(function() end,
+        { mode = "line", memory = true, file = path })
+      local s = command.read(path)
+      local first, used = block(s, 2)
+      -- no hits, no time, a line; behind all lines, one allocation
+      s = put(s, first, ("I8I8i4"):pack(0, 0, -7))
+      s = put(s, first + used * 32, ("I8"):pack(1))
+      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+      assert.is_truthy(why:find("damaged: number of a line", 1, true), why)
+    end)
+
+  it("is refused where overhead is a function that was called", function()
+    local dir <close> = command.folder()
+    local s = recorded(dir)
+    local why = select(2, profiler.load(dir:file("y.cprof",
+      put(s, block(s, 1) + 2 * 64 + 24, ("I4"):pack(1))))) or ""
+    assert.is_truthy(why:find("damaged: overhead", 1, true), why)
   end)
 
   it("has a root that is the root of a sum, whatever it is called",

@@ -26,16 +26,19 @@ function heap.text(points)
   return #list > 0 and table.concat(list, " ") or nil
 end
 
----The points that such a string holds.
+---The points that such a string holds, as far as they are sound.
 ---@param text string?
 ---@return cprof.HeapPoint[]?
 function heap.points(text)
-  if not text then return nil end
-  local out = {}
-  for ns, bytes in text:gmatch "(%d+) (%d+)" do
-    out[#out + 1] = { ns = math.tointeger(ns), bytes = math.tointeger(bytes) }
+  local out, last = {}, -1
+  for ns, bytes in (text or ""):gmatch "(%d+) (%d+)" do
+    local point = { ns = math.tointeger(tonumber(ns)),
+                    bytes = math.tointeger(tonumber(bytes)) }
+    if point.ns and point.bytes and point.ns > last then
+      out[#out + 1], last = point, point.ns
+    end
   end
-  return out
+  return #out > 0 and out or nil
 end
 
 local bars <const> = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }

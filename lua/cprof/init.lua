@@ -75,7 +75,7 @@ local start_options = {
   keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
   memory = { type = "memory", default = false },
-  memory_interval = { type = "integer", min = 1, max = 1 << 40,
+  memory_interval = { type = "integer", min = 1, max = 1 << 30,
                       default = 1 << 19 },
   gc = { type = "boolean", default = false },
 }

@@ -169,6 +169,8 @@ local function differ(profiles)
         first.lua_version, p.meta.lua_version)
     elseif p.meta.memory ~= first.memory then
       return "profiles with and without allocations cannot be added up"
+    elseif (p.meta.live_interval == nil) ~= (first.live_interval == nil) then
+      return "profiles with and without live blocks cannot be added up"
     elseif compare.clock(p.meta) ~= compare.clock(first) then
       return ("clock %s and clock %s cannot be added up"):format(first.clock,
         p.meta.clock)

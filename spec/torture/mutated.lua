@@ -27,7 +27,10 @@ end
 local ways <const> = {
   { mode = "call" }, { mode = "line" }, { mode = "count" },
   { mode = "trace", trace = nothing }, { recursion = "fold" },
-  { callsites = true },
+  { callsites = true }, { memory = true },
+  { mode = "line", memory = "live", memory_interval = 1 },
+  { mode = "count", memory = "live", memory_interval = 1 },
+  { mode = "sample", rate = 10000, memory = "live", memory_interval = 1 },
 }
 
 -- as recorded, and as saved

@@ -224,12 +224,13 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
   f->lines.count = b->used;
   for (i = 0; i < b->used; i++) {
     const Line *line = &f->lines.list[i];
-    if (f->lines.memory &&
-        !restore_bytes(c, lines_allocated(&f->lines, i)->live_bytes))
-      return restore_fail(c, "bytes in use of a line");
-    if (f->lines.memory && !restore_sum(c, &lines_allocated(&f->lines, i)->all))
+    const LineAllocated *a = lines_allocated(&f->lines, i);
+    if (a != NULL && (!restore_bytes(c, a->live_bytes) ||
+                      !restore_sum(c, &a->all)))
       return restore_fail(c, "allocations of a line");
-    if (line->hits == 0 && line->self == 0) continue;
+    if (line->hits == 0 && line->self == 0 &&
+        (a == NULL || a->all.count == 0))
+      continue;
     if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
       return restore_fail(c, "number of a line");
     if (line->hits > INT64_MAX - c->hits ||
@@ -383,6 +384,8 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
     return restore_fail(c, "function of the first nodes");
   if (i > 0 && n->parent == NODE_OVERHEAD)
     return restore_fail(c, "a callee of overhead");
+  if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
+    return restore_fail(c, "overhead, a second time");
   return 1;
 }
 

@@ -97,6 +97,28 @@ static int listen_count (int number) {
 static void listen_event (lua_State *L, lua_Debug *ar);
 
 
+/* Adds to what handlers of several threads add to. */
+static void listen_ask (Listener *l, int asks) {
+#if defined(__GNUC__)
+  __atomic_fetch_or(&l->asked, asks, __ATOMIC_SEQ_CST);
+#else
+  l->asked |= asks;
+#endif
+}
+
+
+/* Takes that, at once, so that nothing that is added meanwhile is lost. */
+static int listen_take (Listener *l) {
+#if defined(__GNUC__)
+  return __atomic_exchange_n(&l->asked, 0, __ATOMIC_SEQ_CST);
+#else
+  int asked = l->asked;
+  l->asked = 0;
+  return asked;
+#endif
+}
+
+
 static ListenHook *listen_slot (Listener *l, const lua_State *L) {
   int i;
   for (i = 0; i < LISTEN_HOOKS; i++)
@@ -167,9 +189,9 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
   ListenHook was = listen_takeoff(l, L);
   if (alone) attach_pass(L, ar);
   else listen_pass(&was, L, ar);  /* the recorder has had it */
-  asked = l != NULL ? l->asked : 0;
-  if (asked == 0 || !lua_checkstack(L, LUA_MINSTACK)) return;
-  l->asked = 0;
+  if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
+  asked = listen_take(l);
+  if (asked == 0) return;
   if (lua_gethook(l->main) == listen_event) listen_takeoff(l, l->main);
   if (asked & LISTEN_ALARM) listen_tell(L, "alarm");
   if (asked & LISTEN_REQUEST) listen_tell(L, "request");
@@ -273,7 +295,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
     lua_State *main = l->main;
     int asks = listen_asks(l, info);
     if (main == NULL || l->number != number) continue;
-    l->asked |= asks;
+    if (asks != 0) listen_ask(l, asks);
     if (!listen_elsewhere(l)) {
       if (l->asked != 0) listen_arm(l, main);
     }
@@ -345,15 +367,17 @@ static int listen_is (const struct sigaction *a) {
 /* A signal that is on its way when nobody listens any more does nothing. */
 static void listen_end (Listener *l) {
   struct sigaction action;
+  Running running;
   if (l->main == NULL) return;
   alarm_clear(l);
   pthread_mutex_lock(&listen_lock);
+  running = l->running;  /* another thread may have the place next */
   l->main = NULL;
   if (listen_count(l->number) == 0 &&
       sigaction(l->number, NULL, &action) == 0 && listen_is(&action))
     signal(l->number, SIG_IGN);
   pthread_mutex_unlock(&listen_lock);
-  running_end(&l->running);
+  running_end(&running);
 }
 
 

@@ -43,6 +43,14 @@ CPROF_I int allocations_begin (Recorder *r, lua_State *L);
 /* Gives it back, if it was wrapped. */
 CPROF_I void allocations_end (Recorder *r, lua_State *L);
 
+/* Recording ends, wherever the program is: figures stay what they are. */
+static INLINE void allocations_cease (const Recorder *r) {
+  if (r->allocations == NULL) return;
+  r->allocations->counts = 0;
+  r->allocations->live.on = 0;
+  r->allocations->sample.on = 0;
+}
+
 /* Notes whether another allocator has taken the place of ours. */
 CPROF_I void allocations_check (Recorder *r, lua_State *L);
 

@@ -90,8 +90,9 @@ void collector_due (Collector *c, const Hot *h, int64_t change) {
     c->quiet -= change;
     return;
   }
-  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 || c->frozen ||
-      hot_current->recorder == NULL || r->state != STATE_RUNNING)
+  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 ||
+      c->frozen || hot_current->recorder == NULL ||
+      r->state != STATE_RUNNING)
     return;
   if (!attach_pending(h->L)) {
     c->quiet = QUIET;
@@ -124,19 +125,20 @@ static void collector_charge (Hot *h, Node *n, uint64_t now) {
 
 /*
 ** Finalizers run in the step, and may do anything: afterwards, nothing of
-** before is sure.
+** before is sure. 0: they have ended the recording, and 'c' with it.
 */
-static void collector_collect (Collector *c, lua_State *L, Node *n) {
+static int collector_collect (Collector *c, lua_State *L, Node *n) {
   Recorder *r = c->recorder;
+  const struct Allocations *owner = r->allocations;
   Hot *h = r->hot;
   uint64_t epoch = h->epoch, from = h->last, now;
   collector_release(c, L);
-  if (r->allocations == NULL || h->L != L || h->epoch != epoch ||
-      h->last != from)
-    return;
+  if (r->allocations == NULL || r->allocations != owner) return 0;
+  if (h->L != L || h->epoch != epoch || h->last != from) return c->on;
   now = hot_now(h);
   collector_charge(h, n, now);
   collector_count(c, L, now > from ? now - from : 0);
+  return c->on;
 }
 
 
@@ -156,8 +158,7 @@ void collector_step (Collector *c, lua_State *L) {
       return;
     }
     hot_charge(h, hot_now(h));
-    collector_collect(c, L, n);
-    if (r->allocations == NULL || !c->on) return;
+    if (!collector_collect(c, L, n)) return;
   }
   if (c->held == 0) collector_hold(c, L);
 }

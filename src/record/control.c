@@ -139,7 +139,9 @@ static int control_begin (Recorder *r, lua_State *L) {
 }
 
 
+/* A recording that ended by itself may have left the allocator wrapped. */
 int control_start (Recorder *r, lua_State *L, const Options *o) {
+  allocations_end(r, L);
   if (!recorder_begin(r, L, o) || !allocations_begin(r, L))
     return recorder_nomemory(r);
   if (control_begin(r, L)) return 1;

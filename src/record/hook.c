@@ -453,14 +453,16 @@ Recorder *hook_recorder (lua_State *L) {
 
 
 /*
-** Nothing is recorded any more: the program gets its own hook back, which
-** must not miss this event. But what a callback does is not recorded.
+** Nothing is recorded here, or any more: the program gets its own hook back,
+** which must not miss this event. But what a callback does is not recorded.
+** A coroutine that was not known when recording paused, or ended, still has
+** our hook.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f;
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   if (r != NULL && r->callback) return;
-  if (r) {
+  if (r != NULL && r->state == STATE_STOPPED) {
     allocations_release(r, L);
     allocations_end(r, L);
   }
@@ -698,7 +700,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = hook_recorder(L);
   int event = ar->event, done = 0;
-  if (r == NULL) {
+  if (r == NULL || sample_on(r)) {  /* that of an earlier recording */
     hook_leave(recorder_get(L), L, ar);
     return;
   }

@@ -445,6 +445,7 @@ uint32_t recorder_serial (Recorder *r) {
 void recorder_end (Recorder *r, const char *why) {
   if (r->store != NULL) why = r->store->end(r->store, why);
   sample_cease(r);
+  allocations_cease(r);
   r->state = STATE_STOPPED;
   r->recording.stopped = 1;
   r->recording.events = hot_events(r->hot);

@@ -123,8 +123,10 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 ** ======================================================= */
 
 static void sample_unbusy (Sampler *s) {
-  int number = s->later;
-  if (--s->busy > 0 || number == 0) return;
+  int number;
+  if (--s->busy > 0) return;
+  number = s->later;  /* not before, for it may come in between */
+  if (number == 0) return;
   s->later = 0;
   raise(number);
 }
