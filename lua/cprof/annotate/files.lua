@@ -2,6 +2,7 @@
 
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
+local in_c = require "cprof.annotate.in_c"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
 local source = require "cprof.annotate.source"
@@ -12,7 +13,7 @@ local files = {}
 ---@field source string
 ---@field place string       as people write it
 ---@field lines cprof.Line[]
----@field self_ns integer
+---@field ns integer         of its lines, with the C functions they call
 ---@field ran integer        lines that ran
 ---@field active integer     lines that could
 ---@field hottest integer    of its lines, in the figure that is heat
@@ -32,18 +33,22 @@ end
 ---@return cprof.File[]
 function files.all(view)
   local list, whole = {}, view.profile.lines_of()
+  local called = in_c.of(view.profile, function(f)
+    return (not view.remaining or view.remaining(f)) and f.source or nil
+  end)
   for of, lines in pairs(view.profile.lines_of(view.remaining)) do
     local file = { source = of, place = name.place(of), lines = lines,
-                   self_ns = 0, ran = 0, active = 0, hottest = 0 }
+                   ns = 0, ran = 0, active = 0, hottest = 0 }
+    in_c.note(view, lines, called[of])
     for _, line in ipairs(lines) do
-      file.self_ns = file.self_ns + line.self_ns
+      file.ns = file.ns + line.self_ns + in_c.ns(view, line)
       file.hottest = math.max(file.hottest, view.heat(line))
     end
     coverage(file, whole[of])
     list[#list + 1] = file
   end
   table.sort(list, function(a, b)
-    if a.self_ns ~= b.self_ns then return a.self_ns > b.self_ns end
+    if a.ns ~= b.ns then return a.ns > b.ns end
     return a.source < b.source
   end)
   return list
@@ -56,7 +61,8 @@ local function shown_lines(view, file, whole)
   if not o.context and not least then return nil end
   least = least or (view.single and 0.1 or 1)
   for number, line in ipairs(file.lines) do
-    if line.self_ns * 100 >= least * view.whole and line.self_ns > 0 or
+    local ns = line.self_ns + in_c.ns(view, line)
+    if ns * 100 >= least * view.whole and ns > 0 or
        o.coverage and whole[number].active and whole[number].hits == 0 then
       marked[number] = true
     end
@@ -83,7 +89,7 @@ local function block_of(view, file, greatest)
   local block = {
     title = format.plain(file.place),
     facts = ("%s %% of %s%s"):format(
-      format.percent(file.self_ns, view.whole),
+      format.percent(file.ns, view.whole),
       view.page:told(view.whole, false), view.profile.samples and "" or
         (", %d of %d lines ran"):format(file.ran, file.active)),
     note = note,
@@ -100,11 +106,11 @@ end
 -- the hottest files, until they cover nine tenths of the time
 local function hottest(list, limit)
   local whole, out, sum = 0, {}, 0
-  for _, file in ipairs(list) do whole = whole + file.self_ns end
+  for _, file in ipairs(list) do whole = whole + file.ns end
   for _, file in ipairs(list) do
     if #out >= limit or sum >= whole * 0.9 then break end
     out[#out + 1] = file
-    sum = sum + file.self_ns
+    sum = sum + file.ns
   end
   return out
 end
@@ -127,7 +133,7 @@ function files.show(view, list, one)
   listing.show(view.page, blocks)
   if not one and #list > #selected then
     local rest = 0
-    for i = #selected + 1, #list do rest = rest + list[i].self_ns end
+    for i = #selected + 1, #list do rest = rest + list[i].ns end
     view.page:gap()
     view.page:rest(("… %d more file%s, %s %%"):format(#list - #selected,
       #list - #selected == 1 and "" or "s",

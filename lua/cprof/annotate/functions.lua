@@ -3,6 +3,7 @@
 local find = require "cprof.report.find"
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
+local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"
@@ -67,20 +68,45 @@ local function text_of(view, of)
   return known
 end
 
+-- the lines of a function, and what C functions took that they called
+local function lines_of(view, row)
+  local p = view.profile
+  view.called_by = view.called_by or in_c.of(p, function(f)
+    return f.title
+  end)
+  local own, called, sum = p.lines_by_title()[row.title],
+    view.called_by[row.title], 0
+  in_c.note(view, own, called)
+  for _, line in pairs(own) do sum = sum + in_c.ns(view, line) end
+  return own, sum
+end
+
 -- lines of a function that are worth to be read
 local function warm(view, row, own, from)
-  local o, out, self_ns = view.options, { [from] = true }, 0
-  for _, line in pairs(own) do self_ns = self_ns + line.self_ns end
+  local o, out, all_ns = view.options, { [from] = true }, 0
+  local function ns(line) return line.self_ns + in_c.ns(view, line) end
+  for _, line in pairs(own) do all_ns = all_ns + ns(line) end
   for number, line in pairs(own) do
     local least = o.min_percent and o.min_percent * view.whole / 100 or
-      self_ns * cold_self
-    if line.self_ns >= least and line.self_raw_ns > 0 or
-       not o.min_percent and line.calls > 0 and
+      all_ns * cold_self
+    if ns(line) >= least and (line.self_raw_ns > 0 or ns(line) > 0) or
+       not o.min_percent and line.total_ns > 0 and
        line.total_ns >= row.total_ns * cold_total then
       out[number] = true
     end
   end
   return out
+end
+
+-- what is said of a function: 520 KB self, 17.1 MB in C, 97.2 %
+local function facts_of(view, row, of_c)
+  local page = view.page
+  return ("%s self%s, %s %%%s"):format(
+    page:told(row.self_most, row.self_bounded),
+    of_c > 0 and (" + %s in C"):format(page:told(of_c, false)) or "",
+    page:share(row.self_most + of_c, row.self_bounded, view.whole),
+    row.calls and (", %s call%s"):format(format.count(row.calls),
+      row.calls == 1 and "" or "s") or "")
 end
 
 ---The lines of a function.
@@ -90,7 +116,7 @@ end
 function functions.block(view, row)
   local f, o = row.func, view.options
   local known = text_of(view, f.source)
-  local own = view.profile.lines_by_title()[row.title]
+  local own, of_c = lines_of(view, row)
   local from, to = f.line, f.last_line
   if f.kind == "main" then
     from, to = 1, #known.content
@@ -124,11 +150,7 @@ function functions.block(view, row)
   return {
     title = format.plain(f.name),
     place = f.kind == "Lua" and format.plain(name.where(f)) or nil,
-    facts = ("%s self, %s %%%s"):format(
-      view.page:told(row.self_most, row.self_bounded),
-      view.page:share(row.self_most, row.self_bounded, view.whole),
-      row.calls and (", %s call%s"):format(format.count(row.calls),
-        row.calls == 1 and "" or "s") or ""),
+    facts = facts_of(view, row, of_c),
     note = known.note,
     rows = listing.rows(view, from, to, line_at,
       function(number) return view.unfolded or marked[number] end,
@@ -136,39 +158,65 @@ function functions.block(view, row)
   }
 end
 
+---@class cprof.Candidate
+---@field row cprof.Row
+---@field ns integer    of its lines, with the C functions that they call
+---@field in_c integer  of it, in these
+
 -- functions with lines, hottest first, and their time in all
 local function candidates(view)
-  local rows = select.functions(view.profile)
-  select.sort(rows, "self")
   local out, whole = {}, 0
-  for _, row in ipairs(rows) do
+  for _, row in ipairs(select.functions(view.profile)) do
     if functions.has_lines(view.profile, row) and view.passes(row) then
-      out[#out + 1] = row
-      whole = whole + row.self_most
+      local _, of_c = lines_of(view, row)
+      local ns = row.self_most + of_c
+      out[#out + 1] = { row = row, ns = ns, in_c = of_c }
+      whole = whole + ns
     end
   end
+  table.sort(out, function(a, b)
+    if a.ns ~= b.ns then return a.ns > b.ns end
+    return a.row.title < b.row.title
+  end)
   return out, whole
 end
 
+-- what each C function took that no line called, by title
+local function of_no_line(view)
+  local rows, edges = select.functions(view.profile)
+  local left = {}
+  for _, row in ipairs(rows) do left[row.title] = row.self_ns end
+  for _, edge in ipairs(edges) do
+    if edge.line > 0 and edge.callee.func.kind == "C" and
+       functions.has_lines(view.profile, edge.caller) then
+      left[edge.callee.title] = left[edge.callee.title] - edge.self_ns
+    end
+  end
+  return left
+end
+
 -- What is left out: functions, and those that have no lines.
-local function rest(view, more, more_ns)
+local function rest(view, more, more_ns, more_in_c)
   local o, p = view.options, view.profile
   local function say(count, ns, what, hint)
     if count == 0 then return end
-    view.page:rest(("… %s %sfunction%s%s, %s %% self%s"):format(
+    view.page:rest(("… %s %sfunction%s%s, %s %% self%s%s"):format(
       format.count(count), what == "more" and "more " or "",
       count == 1 and "" or "s", what == "more" and "" or " " .. what,
-      format.percent(ns, view.whole), hint or ""))
+      format.percent(ns, view.whole),
+      what == "more" and more_in_c > 0 and " and in C" or "", hint or ""))
   end
   if more > 0 then view.page:gap() end
   say(more, more_ns, "more", o.all and "" or " (--all)")
   if o.focus then return end
   local count, ns = { c = 0, stripped = 0 }, { c = 0, stripped = 0 }
+  local left = of_no_line(view)
   for _, row in ipairs(select.functions(p)) do
-    if row.self_ns > 0 and row.func.kind ~= "root" and
+    if left[row.title] > 0 and row.func.kind ~= "root" and
        not functions.has_lines(p, row) then
       local which = row.func.source == "=?" and "stripped" or "c"
-      count[which], ns[which] = count[which] + 1, ns[which] + row.self_ns
+      count[which], ns[which] = count[which] + 1,
+        ns[which] + left[row.title]
     end
   end
   if more == 0 then view.page:gap() end
@@ -177,10 +225,10 @@ local function rest(view, more, more_ns)
 end
 
 -- the greatest heat of all lines of these functions
-local function greatest_of(view, rows)
+local function greatest_of(view, list)
   local most, by_title = 0, view.profile.lines_by_title()
-  for _, row in ipairs(rows) do
-    for _, line in pairs(by_title[row.title]) do
+  for _, candidate in ipairs(list) do
+    for _, line in pairs(by_title[candidate.row.title]) do
       most = math.max(most, view.heat(line))
     end
   end
@@ -195,28 +243,29 @@ end
 ---@param view cprof.AnnotateView
 function functions.show(view)
   local o = view.options
-  local rows, whole = candidates(view)
+  local list, whole = candidates(view)
   -- who asks for a number, or for a function, gets it
   local asked = o.all or o.focus or o.limit
   local room = not asked and (o.height or format.rows())
   local limit = o.limit or (room or o.all) and math.huge or usual_limit
-  if o.relative ~= "file" then view.greatest = greatest_of(view, rows) end
-  local blocks, seen, taken, left = {}, 0, below, 0
+  if o.relative ~= "file" then view.greatest = greatest_of(view, list) end
+  local blocks, seen, taken, left, left_in_c = {}, 0, below, 0, 0
   local full = false
-  for i, row in ipairs(rows) do
+  for i, candidate in ipairs(list) do
     full = full or #blocks >= limit or not asked and seen >= whole * covered
-    local block = not full and functions.block(view, row)
+    local block = not full and functions.block(view, candidate.row)
     taken = block and taken + height(block) or taken
     if block and (i == 1 or not room or taken <= room) then
       blocks[#blocks + 1] = block
-      seen = seen + row.self_most
+      seen = seen + candidate.ns
     else
       full = true
-      left = left + row.self_ns
+      left = left + candidate.row.self_ns + candidate.in_c
+      left_in_c = left_in_c + candidate.in_c
     end
   end
   listing.show(view.page, blocks)
-  rest(view, #rows - #blocks, left)
+  rest(view, #list - #blocks, left, left_in_c)
   view.page:explain()
 end
 

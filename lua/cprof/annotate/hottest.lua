@@ -23,13 +23,13 @@ end
 
 -- all lines that have any, hottest first
 local function sorted(view, files)
-  local all, c = {}, in_c.of(view.profile)
+  local all = {}
   local by_hits = view.options.sort == "hits"
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
       local own, bounded = bound.of(line.self_ns, line.self_raw_ns,
         view.most)
-      local of_c = (c[file.source] or {})[number] or 0
+      local of_c = in_c.ns(view, line)
       local value = by_hits and line.hits or own + of_c
       if value > 0 then
         all[#all + 1] = { file = file, number = number, line = line,

@@ -7,6 +7,7 @@ local core = require "cprof.core"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
+local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
 local nearest = require "cprof.nearest"
 local options = require "cprof.options"
@@ -56,7 +57,9 @@ local annotate_options = {
 }
 
 local heat = {
-  time = function(line) return (bound.of(line.self_ns, line.self_raw_ns)) end,
+  time = function(line, of_c)
+    return (bound.of(line.self_ns, line.self_raw_ns)) + of_c
+  end,
   hits = function(line) return line.hits end,
   total = function(line)
     return (bound.of(line.total_ns, line.total_raw_ns))
@@ -70,6 +73,9 @@ local heat = {
 ---@field whole integer       the time that is 100 %, in ns: the program's
 ---@field most? integer       see bound.most
 ---@field heat fun(line: cprof.Line): integer
+---@field called table<cprof.Line, cprof.CalledByLine>  what lines called
+---@field called_by? table<string, table<integer, cprof.CalledByLine>>  by
+---    the title of the function, once that is asked for
 ---@field single boolean      is a source named?
 ---@field remaining? fun(f: cprof.Function): boolean  whose lines these are
 ---@field passes fun(row: cprof.Row): boolean  the same of rows
@@ -83,10 +89,12 @@ local heat = {
 ---@param on cprof.Page
 ---@return cprof.AnnotateView
 function annotate.view(profile, o, on)
-  return { profile = profile, options = o, page = on, texts = {},
-           whole = profile.program_ns, most = bound.most(profile),
-           heat = heat[o.heat] or heat.time,
-           passes = function() return true end, single = false }
+  local view = { profile = profile, options = o, page = on, texts = {},
+    whole = profile.program_ns, most = bound.most(profile), called = {},
+    passes = function() return true end, single = false }
+  local of = heat[o.heat] or heat.time
+  view.heat = function(line) return of(line, in_c.ns(view, line)) end
+  return view
 end
 
 -- which functions remain when 'focus' and 'ignore' have had their say

@@ -3,6 +3,7 @@
 local bound = require "cprof.bound"
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
+local in_c = require "cprof.annotate.in_c"
 
 local listing = {}
 
@@ -33,7 +34,7 @@ end
 
 local columns = {
   { title = "hits", optional = true }, { title = "self", optional = true },
-  { title = "self %", optional = true },
+  { title = "in C", optional = true }, { title = "self %", optional = true },
   { title = "alloc", optional = true }, { title = "allocs", optional = true },
   { title = "calls", optional = true }, { title = "total", optional = true },
   { title = "per call", optional = true },
@@ -50,9 +51,9 @@ end
 
 -- columns that make room for the source, in turn: per call, total, calls,
 -- self %, allocs
-local dispensable <const> = { 8, 7, 6, 3, 5 }
+local dispensable <const> = { 9, 8, 7, 4, 6 }
 
-local SOURCE <const> = 10
+local IN_C <const>, SHARE <const>, SOURCE <const> = 3, 4, 11
 
 -- a row that has nothing but a number and a text
 local function bare(number, text)
@@ -79,10 +80,11 @@ function listing.row(view, line, greatest)
   if line.never then
     local row = bare(number, { line.content .. never_ran, "dim" })
     row[1] = { "0", "dim" }
-    for _, i in ipairs { 2, 3, 6, 7, 8 } do row[i] = { "-", "dim" } end
+    for _, i in ipairs { 2, 4, 7, 8, 9 } do row[i] = { "-", "dim" } end
     return row
   elseif not figures or figures.hits == 0 and figures.calls == 0 and
-         figures.self_raw_ns == 0 and (figures.allocs or 0) == 0 then
+         figures.self_raw_ns == 0 and figures.total_ns == 0 and
+         (figures.allocs or 0) == 0 then
     return bare(number, line.content)
   end
   local style = format.heat(view.heat(figures), greatest)
@@ -92,17 +94,21 @@ function listing.row(view, line, greatest)
   local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns,
     view.most)
   local spent, called = own > 0, figures.calls > 0
+  local of_c, by_line = in_c.ns(view, figures), view.called[figures]
+  -- a mean over different functions is of no use
+  local alike = called and not (by_line and by_line.callees > 1)
   local meta = view.profile.meta
   local allocated = meta.memory and figures.allocs and not meta.measure
   return {
     view.profile.samples and "" or { format.count(figures.hits), style },
     cell(spent, page:time(own, own_bounded)),
-    cell(spent, page:share(own, own_bounded, whole)),
+    of_c > 0 and { page:time(of_c), style } or "",
+    cell(spent or of_c > 0, page:share(own + of_c, own_bounded, whole)),
     allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",
     allocated and cell(figures.allocs > 0, format.count(figures.allocs)) or "",
     cell(called, format.count(figures.calls)),
     cell(total > 0, page:time(total, bounded)),
-    cell(called, called and page:time(total // figures.calls, bounded)),
+    cell(alike, alike and page:time(total // figures.calls, bounded)),
     number,
     line.spans and expressions.painted(line.content, line.spans,
       line.greatest, page.paint) or { line.content, style },
@@ -193,10 +199,19 @@ local function lines_of(page, blocks, paint)
   for _, block in ipairs(blocks) do
     table.move(block.rows, 1, #block.rows, #rows + 1, rows)
   end
-  local shown = fitting(rows, page.width)
-  for i, row in ipairs(rows) do rows[i] = pick(row, shown) end
-  return format.table(pick(page.counts and counted_columns or columns, shown),
-    rows, page.width, paint)
+  local shown, of_c = fitting(rows, page.width), false
+  for _, row in ipairs(rows) do of_c = of_c or row[IN_C] ~= "" end
+  for i, row in ipairs(rows) do
+    if of_c and row[IN_C] == "" and row[SHARE] ~= "" then
+      row[IN_C] = { "-", row[SHARE][2] }
+    end
+    rows[i] = pick(row, shown)
+  end
+  local all = table.move(page.counts and counted_columns or columns, 1,
+    #columns, 1, {})
+  -- of self and in C
+  if of_c then all[SHARE] = { title = "%", optional = true } end
+  return format.table(pick(all, shown), rows, page.width, paint)
 end
 
 -- each of them on its own, for Markdown has no columns
@@ -258,7 +273,8 @@ function listing.rows(view, from, to, line_at, shown, greatest)
       marks(view, rows, line)
     elseif line then
       folded, last = folded + 1, line
-      ns = ns + (line.figures and line.figures.self_ns or 0)
+      local figures = line.figures
+      ns = ns + (figures and figures.self_ns + in_c.ns(view, figures) or 0)
     end
   end
   fold()

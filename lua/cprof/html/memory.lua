@@ -57,7 +57,8 @@ function memory.lines(p)
     local field = fields[what]
     local c = field and in_c.of(allocations.measured(p, what))
     out[what] = field and function(source, number, line)
-      return figure(line[field] + ((c[source] or {})[number] or 0))
+      local called = (c[source] or {})[number]
+      return figure(line[field] + (called and called.ns or 0))
     end
   end
   return out

@@ -1,0 +1,97 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+
+local leak <const> = [[
+local cache = {}
+local function remember(i)
+  cache[i] = string.rep("x", 4096 + i)
+  return #cache
+end
+local function idle(i)
+  return { i }
+end
+return function()
+  for i = 1, 1000 do
+    remember(i)
+    idle(i)
+  end
+end
+]]
+
+local sorting <const> = [[
+local t = {}
+local function fill(n)
+  for i = 1, n do t[i] = (i * 7919) % 100003 end
+end
+return function()
+  fill(100000)
+  for _ = 1, 10 do
+    table.sort(t, nil)
+  end
+end
+]]
+
+local function profile_of(text, options)
+  local folder <close> = command.folder()
+  return helper.record(dofile(folder:file("code.lua", text)), options)
+end
+
+-- what is left of the line of a listing that has this number and text
+local function figures(s, number, content)
+  for line in s:gmatch "[^\n]+" do
+    local left, right = line:match("^(.-) +" .. number .. "   *(%a.*)$")
+    if right and right:find(content, 1, true) == 1 then return left end
+  end
+  return ""
+end
+
+describe("a line whose figures are all in C", function()
+  for _, heat in ipairs { "alloc", "live" } do
+    it("is the hottest by bytes, " .. heat .. ", sampled or not", function()
+      for _, mode in ipairs { "sample", "line" } do
+        local p = profile_of(leak, { mode = mode, memory = "live",
+          memory_interval = mode == "sample" and 16384 or 1 })
+        local s = p:annotate(nil, { heat = heat, width = 120 })
+        local head = s:match "^[^\n]*"
+        assert.is_truthy(head:find("remember (", 1, true), s)
+        assert.is_truthy(head:find " self %+ %d%.%d+ MB in C, %d+%.%d ", s)
+        assert.is_truthy(s:find "\n[^\n]* in C +%%", s)
+        assert.is_truthy(figures(s, 3, "cache"):find " MB", s)
+        -- what is on a line is not also without lines
+        assert.is_nil(s:find("without lines, 9", 1, true), s)
+        s = p:annotate("code.lua", { heat = heat, width = 120 })
+        assert.is_truthy(figures(s, 3, "cache"):find "%d%.%d+ MB.* 9%d%.%d", s)
+      end
+    end)
+  end
+
+  it("has its share and its total, sampled, and is shaded", function()
+    local p = profile_of(sorting, { mode = "sample" })
+    local s = p:annotate("code.lua", { width = 120, color = "always" })
+    local line = s:match "\n([^\n]*table%.sort[^\n]*)"
+    assert.is_truthy(line:find "^\27%[[%d;]*m", line)
+    s = p:annotate("code.lua", { width = 120 })
+    assert.is_truthy(figures(s, 8, "table"):find "%d+%.%d ±%d+%.%d +%S+$", s)
+    -- functions rank by it, too
+    local first = p:annotate(nil, { width = 120 })
+    assert.is_truthy(first:match "^[^\n]*":find("code.lua:5", 1, true), first)
+  end)
+
+  it("has no time per call where it calls several functions", function()
+    local p = profile_of([[
+local function f() return 1 end
+local function g() return 2 end
+return function()
+  for _ = 1, 5 do
+    f(g())
+    f()
+  end
+end
+]], { mode = "line", memory = true, compensate = false })
+    local s = p:annotate("code.lua", { width = 140 })
+    assert.is_truthy(figures(s, 5, "f("):find " 10 +%S+ +%-$", s)
+    assert.is_truthy(figures(s, 6, "f("):find " 5 +%S+ +%d%S+$", s)
+  end)
+end)
