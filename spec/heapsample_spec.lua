@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
+local format = require "cprof.format"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -165,8 +166,10 @@ describe("samples of allocations", function()
   it("are told as what they are", function()
     local p = sample(work)
     local text = p:report { width = 1000 }
-    assert.is_truthy(text:find("estimated from [%d,]+ samples, one each " ..
-      "4.00 KB"), text)
+    local n = p.meta.memory_samples
+    assert.is_truthy(text:find(("\nallocated: [%%d.]+ MB ±%.0f %%%% in " ..
+      "[^\n]+; estimated from %s samples, one per 4.00 KB of allocation\n"):format(
+      200 / math.sqrt(n), format.count(n))), text)
     text = p:report { sort = "alloc", mode = "self" }
     assert.is_truthy(text:find "self and total are bytes allocated")
     assert.is_truthy(text:find "string.rep" and text:find "±", text)
@@ -394,7 +397,8 @@ describe("samples of what is in use", function()
       assert.is_true(line.live_bytes > 0.9 * helper.find(p, keep).live_bytes)
     end
     local text = p:report { width = 1000 }
-    assert.is_truthy(text:find "in use: [^\n]+ at the peak", text)
+    assert.is_truthy(text:find("in use: [%d.]+ %u?B ±%d+ %% of what was " ..
+      "allocated, in [%d,]+ blocks?; [^\n]+ at the peak\n"), text)
   end)
 
   it("grow where something leaks", function()

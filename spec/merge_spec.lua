@@ -136,6 +136,16 @@ describe("cprof merge", function()
     helper.check(p)
   end)
 
+  it("says that what is in use is a sum over runs", function()
+    local folder <close> = command.folder()
+    local p = helper.record(busy, { memory = "live", memory_interval = 1 })
+    local sum = merge(folder, p, p)
+    local text = sum:report { width = 1000 }
+    assert.is_truthy(text:find("\nin use, added up over 2 runs: [^\n]+ at " ..
+      "the peaks\n"), text)
+    assert.is_truthy(p:report():find "\nin use: ")
+  end)
+
   it("makes of one profile the same", function()
     for what, options in pairs(ways) do
       local dir <close> = command.folder()

@@ -94,9 +94,14 @@ function allocations.sum(profile)
 end
 
 -- an amount in words
-local function amount(bytes, allocs)
-  return ("%s in %s allocation%s"):format(format.bytes(bytes),
+local function amount(bytes, allocs, sure)
+  return ("%s%s in %s allocation%s"):format(format.bytes(bytes), sure or "",
     format.count(allocs), allocs == 1 and "" or "s")
+end
+
+-- how sure a sum is that `n` samples tell, at 95 %: " ±12 %"
+local function interval(n)
+  return (" ±%.0f %%"):format(math.min(2 / math.sqrt(math.max(n, 1)), 1) * 100)
 end
 
 -- the kinds, those with most bytes first: ": string 93.1 %, table 6.9 %"
@@ -120,10 +125,11 @@ end
 ---@return string
 function allocations.headline(profile)
   local sum, meta = allocations.sum(profile), profile.meta
-  return amount(sum.bytes, sum.allocs) .. shares(sum.kinds, sum.bytes) ..
-    (meta.memory_interval and ("; estimated from %s sample%s, one each %s")
-      :format(format.count(meta.memory_samples),
-      meta.memory_samples == 1 and "" or "s",
+  local n = meta.memory_interval and meta.memory_samples
+  return amount(sum.bytes, sum.allocs, n and n > 0 and interval(n)) ..
+    shares(sum.kinds, sum.bytes) ..
+    (n and ("; estimated from %s sample%s, one per %s of allocation"):format(
+      format.count(n), n == 1 and "" or "s",
       format.bytes(meta.memory_interval)) or "")
 end
 
@@ -133,12 +139,21 @@ end
 function allocations.in_use(profile)
   local meta, root = profile.meta, allocations.root(profile)
   if not meta.live_interval then return nil end
-  local live, blocks = root.total_live_bytes, root.total_live_blocks
-  return ("in use: %s of it in %s block%s, %s at the peak%s"):format(
-    format.bytes(math.max(live, 0)), format.count(blocks),
-    blocks == 1 and "" or "s", format.bytes(meta.peak_bytes),
-    meta.live_interval > 1 and (", estimated from a sample each %s"):format(
-      format.bytes(meta.live_interval)) or "")
+  local live, blocks = math.max(root.total_live_bytes, 0),
+    root.total_live_blocks
+  local estimated = meta.live_interval > 1
+  return ("in use%s: %s%s of what was allocated, in %s block%s; %s at the " ..
+    "peak%s%s"):format(
+    meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
+      format.count(meta.runs)) or "",
+    format.bytes(live), estimated and live > 0 and
+      -- a sample stands for the interval, or for a larger block
+      interval(live / meta.live_interval) or "",
+    format.count(blocks), blocks == 1 and "" or "s",
+    format.bytes(meta.peak_bytes), meta.runs and meta.runs > 1 and "s" or "",
+    estimated and not meta.memory_interval and
+      ("; estimated from samples, one per %s of allocation"):format(
+        format.bytes(meta.live_interval)) or "")
 end
 
 ---What the functions with this title have allocated, in words; nil: that
@@ -148,19 +163,21 @@ end
 ---@return string?
 function allocations.sentence(profile, title)
   if not profile.meta.memory then return nil end
-  local bytes, allocs, kinds, total, live = 0, 0, nil, 0, 0
+  local bytes, allocs, kinds, total, live, all = 0, 0, nil, 0, 0, 0
   for _, f in ipairs(profile.functions) do
     if f.title == title then
       bytes, allocs = bytes + f.self_bytes, allocs + f.self_allocs
       kinds = allocations.add(kinds, f.allocated)
       total = math.max(total, f.total_bytes)
       live = live + (f.live_bytes or 0)
+      all = math.max(all, f.total_live_bytes or 0)
     end
   end
   return ("allocated: %s self%s; %s total%s"):format(amount(bytes, allocs),
     shares(kinds or {}, bytes), format.bytes(total),
-    profile.meta.live_interval and ("; %s of it in use"):format(
-      format.bytes(math.max(live, 0))) or "")
+    profile.meta.live_interval and
+      ("; in use: %s self, %s total"):format(format.bytes(math.max(live, 0)),
+        format.bytes(math.max(all, 0))) or "")
 end
 
 -- lines with what was allocated in the place of time
