@@ -95,6 +95,7 @@ describe("the cprof command", function()
     local call = saved(dir, "call.cprof")
     local line = saved(dir, "line.cprof", { mode = "line" })
     local cpu = saved(dir, "cpu.cprof", { clock = "cpu" })
+    local sample = saved(dir, "sample.cprof", { mode = "sample" })
     local text = dir:file("text", "no profile")
     local out = dir:file "out"
     local cases = {
@@ -166,6 +167,18 @@ describe("the cprof command", function()
         "--lines", "--trace", "-e", "" },
       { "--gc cannot be recorded with --sample", "run", "--sample=100",
         "--gc", "-e", "" },
+      { "cprof run: --gc cannot be recorded with --count\n", "run",
+        "--gc", "--count", "-e", "" },
+      { "record with cprof run --memory\n", "annotate", "--heat=alloc",
+        line },
+      { "record with cprof run --memory=live\n", "report", "--sort=live",
+        call },
+      { "record with cprof run --memory\n", "export", "--format=folded",
+        "--measure=alloc", call },
+      { "record with cprof run --lines\n", "export", "--format=lcov",
+        sample },
+      { "record with cprof run --coverage\n", "export",
+        "--format=cobertura", sample },
       { "--both goes with neither --memory nor --gc", "run", "--both",
         "--memory=live", "-e", "" },
       { "module 'no.such' not found", "run", "-m", "no.such" },
@@ -180,7 +193,7 @@ describe("the cprof command", function()
       assert.is_truthy(err:find(case[1], 1, true), what)
     end
     local left = command.shell("ls " .. dir.path)
-    assert.equal("call.cprof\ncpu.cprof\nline.cprof\ntext\n", left)
+    assert.equal("call.cprof\ncpu.cprof\nline.cprof\nsample.cprof\ntext\n", left)
   end)
 
   it("reads a profile from standard input", function()

@@ -50,6 +50,21 @@ describe("cprof help", function()
       true))
   end)
 
+  it("explains what headers and columns say", function()
+    for topic, terms in pairs {
+      reports = { "each part is a step", "in C" },
+      sampling = { "in 95 of 100 recordings" },
+      exports = { "in modes \"line\" and \"sample\" by line" },
+      check = { "none of the budget's functions" },
+      run = { "Record as %-%-count does" },
+    } do
+      local out = command.cprof("help", topic):gsub("%s+", " ")
+      for _, term in ipairs(terms) do
+        assert.is_truthy(out:find(term), topic .. ": " .. term)
+      end
+    end
+  end)
+
   it("is the page of the folder", function()
     -- make reference writes it
     assert.equal(help.reference(), command.read "lua/cprof/README.md")

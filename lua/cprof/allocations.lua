@@ -31,10 +31,11 @@ local fields <const> = {
 function allocations.unknown(profile, what)
   local meta, measure = profile.meta, allocations.measures[what]
   if not measure then return nil end
+  local live = measure == "live" or measure == "peak"
   if not meta.memory then
-    return "without allocations; record with start { memory = true }"
-  elseif (measure == "live" or measure == "peak") and
-         not meta.live_interval then
+    return "without allocations; record with start { memory = " ..
+      (live and '"live"' or "true") .. " }"
+  elseif live and not meta.live_interval then
     return "without live blocks; record with start { memory = \"live\" }"
   end
 end

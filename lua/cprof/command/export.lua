@@ -101,7 +101,9 @@ end
 ---@param fail fun(message: string)
 ---@param before? cprof.Profile  what it is compared with
 function command.write(profile, row, target, o, fail, before)
-  local produce, notes = export.prepare(profile, row, o, fail, before)
+  local produce, notes = export.prepare(profile, row, o, function(message)
+    fail(input.worded(message))
+  end, before)
   local ok, why = writer(target)(produce)
   if ok and target == io.stdout then ok, why = io.stdout:flush() end
   if not ok then fail(why) end
@@ -121,7 +123,7 @@ function command.call(parsed, fail)
       :format(row.name, named))
   end
   local unfit = export.unfit(profile, row)
-  if unfit then fail(unfit:format(row.name)) end
+  if unfit then fail(input.worded(unfit:format(row.name))) end
   local fold = parsed.fold
   if parsed.no_fold then fold = false end
   command.write(profile, row, target, {

@@ -106,6 +106,25 @@ function input.load(path, fail, which)
   return profile, "standard input"
 end
 
+-- options of `start`, and those of `cprof run` that mean the same
+local recorded_by = {
+  ['mode = "line"'] = "--lines", ['mode = "count"'] = "--coverage",
+  ["memory = true"] = "--memory", ['memory = "live"'] = "--memory=live",
+}
+
+---A message of the library as the command says it: with its own options.
+---@param message string
+---@return string
+function input.worded(message)
+  message = message:gsub("start { ([^}]*) }", function(option)
+    local own = recorded_by[option]
+    return own and "cprof run " .. own
+  end)
+  return (message:gsub("option '([%w_]+)'", function(name)
+    return "option '--" .. name:gsub("_", "-") .. "'"
+  end))
+end
+
 ---Calls a method of a profile; what is wrong with its options is said as
 ---it is of those of the command.
 ---@param fail fun(message: string)
@@ -117,9 +136,7 @@ function input.ask(fail, profile, method, ...)
     result:match("^" .. method .. ": (.*)$") or
     tostring(result):match("^[^\n]-:%d+: " .. method .. ": (.*)$")
   if not message then error(result, 0) end
-  fail((message:gsub("option '([%w_]+)'", function(name)
-    return "option '--" .. name:gsub("_", "-") .. "'"
-  end)))
+  fail(input.worded(message))
 end
 
 ---@param text string

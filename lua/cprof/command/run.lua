@@ -54,8 +54,8 @@ function run.define(parser)
   parser:option("--count", "How often each instruction ran, without " ..
     "times, of sources that match a Lua pattern, or of all.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
-  parser:option("--coverage", "The same, and at the end which lines, " ..
-    "branches and functions ran."):argname "[=PATTERN]":count "*"
+  parser:option("--coverage", "Record as --count does, and print at " ..
+    "the end which lines, branches and functions ran."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--coverage")
   parser:option("--sample", "Look at what runs, RATE times a second: " ..
     "true shares of time at hardly any cost, by line, too, without calls. " ..
@@ -66,8 +66,9 @@ function run.define(parser)
     end)
   parser:option("--memory", "Count what is allocated, by function and " ..
     "line. live: also what of it is in use, from samples; all: from all " ..
-    "blocks. Records --lines, unless --count, --sample or --trace is given, " ..
-    "and includes --gc, where that can be. (default: neither)")
+    "blocks. Implies --lines, unless --count, --sample or --trace is given, " ..
+    "and, with --lines, --gc where this Lua allows it. (default: nothing " ..
+    "of it)")
     :argname "[=live|all]":convert(memory_of)
   parser:flag("--gc", "Time the garbage collector, as a zone.")
   parser:flag("--callsites", "Tell calls from different lines apart.")
@@ -192,8 +193,10 @@ local function start_options(parsed, fail)
     fail("only one of --lines, --count or --coverage, --sample, and --trace " ..
       "can be recorded at once")
   end
-  if parsed.sample and parsed.gc then
-    fail "--gc cannot be recorded with --sample"
+  local untimed = modes[1] ~= "line" and modes[1]
+  if untimed and parsed.gc then
+    fail(("--gc cannot be recorded with --%s"):format(
+      untimed == "count" and #parsed.coverage > 0 and "coverage" or untimed))
   end
   if parsed.memory then modes[1] = modes[1] or "line" end
   for _, pattern in ipairs(modes[1] == "count" and counted or
@@ -272,7 +275,7 @@ local function launch(chunk, options, last, fail, ...)
   end
   if not ok then
     last.cancel()
-    fail(message)
+    fail(input.worded(message))
   end
   return chunk(...)
 end

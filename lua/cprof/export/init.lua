@@ -100,12 +100,12 @@ end
 ---@return string?
 function export.unfit(profile, row)
   local mode = profile.meta.mode
-  if row.lines and (profile.samples or not lines.recorded(profile)) then
-    return ('format %%s needs a profile of mode "line" or "count", this one ' ..
-      'has mode "%s"; record with start { mode = "line" }'):format(mode)
-  elseif row.branches and mode ~= "count" then
+  if row.branches and mode ~= "count" then
     return ('format %%s needs a profile of mode "count", this one has mode ' ..
       '"%s"; record with start { mode = "count" }'):format(mode)
+  elseif row.lines and (profile.samples or not lines.recorded(profile)) then
+    return ('format %%s needs a profile of mode "line" or "count", this one ' ..
+      'has mode "%s"; record with start { mode = "line" }'):format(mode)
   elseif row.times and mode == "count" then
     return 'format %s is about times, which mode "count" has not; ' ..
       "formats without times: " ..

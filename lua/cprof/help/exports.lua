@@ -14,8 +14,8 @@ writes the profile in a format that other programs read, as `cprof export --form
 | `speedscope` | the same, as JSON | speedscope |
 | `chrome` | the tree as nested slices: all calls of a node as one | Perfetto, `chrome://tracing` |
 | `cpuprofile` | nodes, and time by line | Chrome's developer tools, VS Code, speedscope |
-| `pprof` | calls and time of each node; in mode `"line"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
-| `callgrind` | time and calls of functions, and the calls between them; in mode `"line"` by line | KCachegrind, `callgrind_annotate` |
+| `pprof` | calls and time of each node; in modes `"line"` and `"sample"` by line; compressed where lua-zlib is installed | `go tool pprof`, Pyroscope, Parca |
+| `callgrind` | time and calls of functions, and the calls between them; in modes `"line"` and `"sample"` by line | KCachegrind, `callgrind_annotate` |
 | `lcov` | mode `"line"` or `"count"`: which lines and functions of files ran, and which did not; in mode `"count"` also branches | `lcov`, `genhtml` |
 | `cobertura` | mode `"count"`: lines, branches and functions of files | GitLab, Jenkins, and most that read Cobertura's XML |
 | `luacov` | mode `"line"` or `"count"`: the hits of lines, as `luacov.stats.out` | LuaCov and its reporters |

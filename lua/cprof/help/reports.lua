@@ -7,11 +7,12 @@ return {
 | self | time in the function itself, without its callees |
 | total | the same with its callees; recursion counted once |
 | % | share of the program's time: the wall time without profiler overhead |
+| in C | of a line: self time of the C functions that it calls, which have no lines; % is then the share of self and in C |
 | calls | how often it was called, exactly |
 | alloc, allocs | with `memory`: the bytes that it allocated itself, and in how many allocations |
 | defined | where its code is |
 
-`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep; `≥150`: at least, where it was folded while recording. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
+`<12ms` is a bound: the time is less than that, and overhead is too large a part of what was measured to know it. `~` marks a time that is known roughly. `fact ×150` is a recursion, 150 deep; `≥150`: at least, where it was folded while recording. `garbage collector: … in 3 collections and 40 steps`: Lua collects in parts, between instructions of the program, and each part is a step. What a report cuts it says in its last line. What it does not know (a limit was reached, memory ran out, the program set its own debug hook) it says in its header.
 
 A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and `a` ends with `return b()`, both are callees of `main`, `b` is not one of `a`, and the time of `b` is not in the total of `a`. To see `b` under `a`, write `local x = b() return x`, or `return (b())`.
 
