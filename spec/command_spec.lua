@@ -122,7 +122,7 @@ describe("the cprof command", function()
         "x.c" },
       { "cprof show: no function 'laef' was recorded; there are: leaf (",
         "show", call, "laef" },
-      { "no function 'qqqqqqqq' was recorded; there are: ", "show", call,
+      { "no function 'qqqqqqqq' was recorded; the hottest are: ", "show", call,
         "qqqqqqqq" },
       { "no function matches --filter 'laef'; there are: leaf (", "report",
         "--filter=laef", call },

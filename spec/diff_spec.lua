@@ -44,6 +44,15 @@ local function diff(dir, a, b, ...)
 end
 
 describe("cprof diff", function()
+  it("counts one call as one", function()
+    local dir <close> = command.folder()
+    local p = helper.record(gone, { c_functions = false })
+    local out = diff(dir, p, p)
+    local n, what = out:match ", ([%d,]+) (calls?), mode call"
+    assert.equal(n == "1" and "call" or "calls", what)
+    assert.equal("1", n)
+  end)
+
   it("has each function before and after, what changed most first",
     function()
       local dir <close> = command.folder()

@@ -16,6 +16,15 @@ describe("figures", function()
     end
   end)
 
+  it("stay with their units where a text is wrapped", function()
+    for width = 12, 40 do
+      for _, line in ipairs(format.wrap("other 50.7 %, string 49.3 %; one " ..
+        "per 512 KB of it, 7 B", width)) do
+        assert.is_nil(line:find "^%s*%%" or line:find "^%s*K?B%f[%W]", line)
+      end
+    end
+  end)
+
   it("of counts have their thousands apart", function()
     for n, s in pairs { [0] = "0", [999] = "999", [1000] = "1,000",
       [1234567] = "1,234,567", [-1234] = "-1,234", [100000] = "100,000",

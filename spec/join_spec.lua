@@ -269,6 +269,17 @@ describe("cprof run --both", function()
       (command.shell("ls " .. command.quote(dir.path))))
   end)
 
+  it("says how its lines can be had", function()
+    local dir <close> = command.folder()
+    local to = dir:file "both.cprof"
+    local script = dir:file("x.lua", program)
+    command.cprof("run", "--both", "--quiet", "-o", to, script)
+    local _, err = command.cprof("annotate", to)
+    assert.is_truthy(err:find("cprof run --both --lines\n", 1, true), err)
+    local out = command.cprof("show", to, "leaf")
+    assert.is_truthy(out:find("cprof run --both --lines\n", 1, true), out)
+  end)
+
   it("has exact calls and sampled times, of small functions, too",
     function()
       local dir <close> = command.folder()

@@ -405,4 +405,16 @@ describe("cprof run", function()
       assert.equal(1, select(2, err:gsub("\ncprof: ", "")))
     end
   end)
+
+  it("says how an option has its value where it is taken for the script",
+    function()
+      for _, case in ipairs { { "--sample", "200" }, { "--memory", "live" } } do
+        local _, err = command.cprof("run", case[1], case[2], "x.lua")
+        assert.is_truthy(err:find("cannot open " .. case[2], 1, true), err)
+        assert.is_truthy(err:find((" sign: %s=%s\n"):format(case[1], case[2]),
+          1, true), err)
+      end
+      local _, err = command.cprof("run", "--sample", "nosuch.lua")
+      assert.is_nil(err:find("equals", 1, true), err)
+    end)
 end)

@@ -892,3 +892,19 @@ describe("the interval of a share", function()
     assert.equal(1, sampled.interval(0, 0))
   end)
 end)
+
+describe("a rate far below what was asked", function()
+  it("is explained where samples take long", function()
+    local told = require "cprof.report.header".certainty
+    local function profile(overhead_ns)
+      return { samples = 50, time_samples = 50, meta = { rate = 1000,
+        wall_ns = 1000000000, paused_ns = 0, overhead_ns = overhead_ns } }
+    end
+    assert.is_truthy(told(profile(10000000)):find(
+      "50 samples a second of 1,000 (each takes long here, as with deep " ..
+      "stacks); ", 1, true))
+    -- it may have waited
+    assert.is_truthy(told(profile(100000)):find(
+      "50 samples a second of 1,000; ", 1, true))
+  end)
+end)

@@ -53,6 +53,31 @@ function nearest.sort(wanted, names)
   return out
 end
 
+-- the first names, and how many more there are
+local function shown(names, most)
+  local out = {}
+  for i, name in ipairs(names) do
+    if i > most then
+      out[i] = ("and %s more"):format(format.count(#names - most))
+      break
+    end
+    out[i] = format.plain(name)
+  end
+  return table.concat(out, ", ")
+end
+
+---Is any of the names near to what is wanted?
+---@param wanted string
+---@param names string[]
+---@return boolean
+function nearest.any(wanted, names)
+  local key = word(wanted):lower()
+  for _, name in ipairs(names) do
+    if far(key, name:lower()) <= 1000 + #key // 2 then return true end
+  end
+  return false
+end
+
 ---The end of a message: "; there are: a, b, and 7 more".
 ---@param wanted string
 ---@param names string[]
@@ -61,15 +86,20 @@ end
 function nearest.list(wanted, names, most)
   if #names == 0 then return "; there are none" end
   most = most or 5
-  local out = {}
-  for i, name in ipairs(nearest.sort(wanted, names)) do
-    if i > most then
-      out[i] = ("and %s more"):format(format.count(#names - most))
-      break
-    end
-    out[i] = format.plain(name)
+  return "; there are: " .. shown(nearest.sort(wanted, names), most)
+end
+
+---The same where the first names are the most important ones: these, if
+---none is near.
+---@param wanted string
+---@param names string[]
+---@param what string    that they are: "the hottest"
+---@return string
+function nearest.list_or_first(wanted, names, what)
+  if #names == 0 or nearest.any(wanted, names) then
+    return nearest.list(wanted, names)
   end
-  return "; there are: " .. table.concat(out, ", ")
+  return ("; %s are: %s"):format(what, shown(names, 5))
 end
 
 ---The file that is meant: by its name, or the end of its path. nil and why

@@ -60,8 +60,9 @@ function annotate.call(parsed, fail)
   end
   local profile, named = input.load(parsed.file, fail)
   if not lines.recorded(profile) then
-    fail(("%s has no lines: record it with cprof run --lines, --count or " ..
-      "--sample"):format(named))
+    fail(("%s has no lines: record it with cprof run %s"):format(named,
+      profile.meta.joined and "--both --lines" or
+      "--lines, --count or --sample"))
   end
   if parsed.expressions and not annotated.has_expressions(profile) then
     fail(("%s has no expressions: record it with cprof run --count " ..

@@ -365,10 +365,11 @@ local amounts = {
 local function head(view, side, path, profile)
   local meta = profile.meta
   local amount = amounts[meta.measure or meta.mode]
+  local n = profile.samples or select.calls(profile)
   local facts = (", %s, %s %s, mode %s, clock %s"):format(
     amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
-    format.count(profile.samples or select.calls(profile)),
-    profile.samples and "samples" or "calls", meta.mode, meta.clock)
+    format.count(n), (profile.samples and "sample" or "call") ..
+      (n == 1 and "" or "s"), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.plain(meta.program or "(embedded)")
   view.page:line(what .. facts)

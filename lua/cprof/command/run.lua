@@ -173,6 +173,11 @@ local function load_program(parsed, words, at, fail)
   -- as the interpreter: "-" is standard input, unless it follows "--"
   local stdin = file == "-" and words[at - 1] ~= "--"
   local chunk, why = loadfile(not stdin and file or nil)
+  if not chunk and optional[words[at - 1]] and not file:find "%.lua$" and
+     why:find "^cannot open" then
+    why = ("%s; a value of %s follows an equals sign: %s=%s"):format(why,
+      words[at - 1], words[at - 1], file)
+  end
   return chunk, why, file, at
 end
 

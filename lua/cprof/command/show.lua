@@ -117,7 +117,8 @@ local function lines(view)
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
   if not recorded.recorded(p) then
-    view.page:line "no lines were recorded; to have them: cprof run --lines"
+    view.page:line("no lines were recorded; to have them: cprof run " ..
+      (p.meta.joined and "--both --lines" or "--lines"))
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"
   elseif not functions.has_lines(p, view.row) then

@@ -47,8 +47,13 @@ return function(rows, wanted)
       row.title:lower():find(lower, 1, true) ~= nil
   end)
   if found and #found == 1 then return found[1] end
-  local names = {}
-  for i, row in ipairs(found or rows) do names[i] = row.title end
+  found = found or rows
+  local sorted, names = table.move(found, 1, #found, 1, {}), {}
+  table.sort(sorted, function(a, b)
+    if a.self_ns ~= b.self_ns then return a.self_ns > b.self_ns end
+    return a.title < b.title
+  end)
+  for i, row in ipairs(sorted) do names[i] = row.title end
   return nil, ("no function '%s' was recorded%s"):format(wanted,
-    nearest.list(wanted, names))
+    nearest.list_or_first(wanted, names, "the hottest"))
 end

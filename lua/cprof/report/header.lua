@@ -169,6 +169,14 @@ function header.rate(profile)
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
+-- why there were far fewer than asked: cprof takes its time no more often
+local function slowed(profile, rate)
+  local meta = profile.meta
+  local dear = meta.rate and rate * 2 < meta.rate and
+    meta.overhead_ns * 250 > meta.wall_ns - meta.paused_ns
+  return dear and " (each takes long here, as with deep stacks)" or ""
+end
+
 ---What samples can tell.
 ---@param profile cprof.Profile  with times from samples
 ---@return string
@@ -178,10 +186,11 @@ function header.certainty(profile)
     profile.time_samples
   local told = ""
   if not profile.meta.measure then
-    told = ("%s%.0f samples a second%s; "):format(profile.samples and "" or
-      ("times from %s, "):format(plural(n, "sample", "samples")),
-      header.rate(profile),
-      asked and (" of %s"):format(format.count(asked)) or "")
+    local rate = header.rate(profile)
+    told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
+      ("times from %s, "):format(plural(n, "sample", "samples")), rate,
+      asked and (" of %s"):format(format.count(asked)) or "",
+      slowed(profile, rate))
   end
   return ("%s± is the 95 %% interval, rows whose intervals overlap may be " ..
     "in any order; functions below %g %% may be missing"):format(told,
