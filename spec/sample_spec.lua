@@ -844,6 +844,48 @@ describe("a profile of samples", function()
       end
     end)
 
+  it("is exported with samples on the lines where they were taken",
+    function()
+      local exports = require "exports"
+      local folder <close> = command.folder()
+      local f = dofile(folder:file("lines.lua", [[
+return function(n)
+  local s = 0
+  for i = 1, n do
+    s = s + i % 7 // 2
+  end
+  for i = 1, n do s = s + i % 5 end
+  return s
+end
+]]))
+      local p = helper.record(function() f(5000000) end, { mode = "sample" })
+      local row = assert(helper.find(p, f))
+      local sums, all = {}, 0
+      for _, sample in ipairs(require "pprof"(exports.plain(
+        exports.text(p, "pprof"))).samples) do
+        local leaf = sample.stack[1]
+        if leaf.file:find "lines.lua$" then
+          sums[leaf.line] = (sums[leaf.line] or 0) + sample.calls
+          all = all + sample.calls
+        end
+      end
+      assert.equal(row.self_samples, all)
+      -- nothing where the function begins, where no time is, either
+      assert.is_nil(sums[1])
+      assert.is_true((sums[4] or 0) > 0 and (sums[6] or 0) > 0)
+      all = 0
+      local text = exports.text(p, "callgrind") .. "\n"
+      for own in text:gmatch "\nfn=[^\n]*\n([%d ]+.-)\n\n" do
+        if own:find "^1 %d+ %d+\n" and own:find "\n6 %d+ %d+" then
+          assert.is_truthy(own:find "^1 0 0\n", own)
+          for _, _, n in own:gsub("c.*", ""):gmatch "(%d+) (%d+) (%d+)" do
+            all = all + tonumber(n)
+          end
+        end
+      end
+      assert.equal(row.self_samples, all)
+    end)
+
   it("is exported with samples in the place of calls", function()
     local function exported(format)
       local out = {}

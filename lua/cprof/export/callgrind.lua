@@ -1,12 +1,13 @@
 -- Callgrind: functions as in reports, with the calls between them by line.
--- In mode "line" a function's own time stands on its lines, else where it
--- begins. Recursion counts once: the calls of a function add up to its
+-- In modes "line" and "sample" a function's own time stands on its lines, with
+-- its samples, else where it begins. Recursion counts once: the calls of a function add up to its
 -- total, and those that it makes of itself, at any depth, cost nothing.
 
 local allocations = require "cprof.allocations"
 local encode = require "cprof.export.encode"
 local lines = require "cprof.lines"
 local name = require "cprof.name"
+local spread = require "cprof.export.spread"
 
 local callgrind = {}
 
@@ -68,6 +69,29 @@ local function own_lines(p, rows)
   end
 end
 
+-- what was rounded goes to the line that has most; `known` to all lines
+local function give_rounded(row)
+  local own, known = row.own, row.known
+  for k, all in ipairs { row.self_ns, row.allocs or 0, row.bytes or 0 } do
+    local left, most = all - known[k], own[1]
+    for _, line in ipairs(own) do
+      if line[k + 1] > most[k + 1] then most = line end
+    end
+    if spread.rounded(left, all) then
+      most[k + 1], known[k] = most[k + 1] + left, known[k] + left
+    end
+  end
+end
+
+-- samples of each line; and of what is on none
+local function samples_of(row)
+  local times = { row.self_ns - row.known[1] }
+  for i, own in ipairs(row.own) do times[i + 1] = own[2] end
+  local counts = spread.samples(row.self_samples, times)
+  for i, own in ipairs(row.own) do own.samples = counts[i + 1] end
+  return counts[1]
+end
+
 -- what was allocated, as it stands behind other figures
 local function tail(allocs, bytes)
   return bytes and (" %d %d"):format(allocs, bytes) or ""
@@ -94,12 +118,14 @@ local function write_row(row, out, file, label)
   local first = encode.first(row.func)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
+  local sampled = row.self_samples and row.own
+  if sampled then give_rounded(row) end
   local known = row.known or { 0, 0, 0 }
   out(("%d %d %d%s\n"):format(first, row.self_ns - known[1],
-    row.calls or row.self_samples, row.bytes and
+    sampled and samples_of(row) or row.calls or row.self_samples, row.bytes and
       tail(row.allocs - known[2], row.bytes - known[3]) or ""))
   for _, own in ipairs(row.own or {}) do
-    out(("%d %d 0%s\n"):format(own[1], own[2],
+    out(("%d %d %d%s\n"):format(own[1], own[2], own.samples or 0,
       row.bytes and tail(own[3], own[4]) or ""))
   end
   for _, edge in ipairs(row.edges or {}) do

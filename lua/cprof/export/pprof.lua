@@ -1,7 +1,7 @@
 -- pprof: profile.proto, compressed where it can be; its readers accept both.
 -- What refers to something may come before it, so all is written as it is
 -- met. In mode "line", a function's own time is on its lines, and its calls
--- are where it begins.
+-- are where it begins. Samples are on the lines, as their times are.
 
 local allocations = require "cprof.allocations"
 local core = require "cprof.core"
@@ -172,13 +172,19 @@ local function spreads(p)
   return out
 end
 
+local function any_of(figures)
+  for _, n in ipairs(figures) do
+    if n > 0 then return true end
+  end
+  return false
+end
+
 -- divides a node's figures: { line, figures } of each line, and the rest
 local function divided(by, owner, figures)
-  local list, at, rest, any = {}, {}, {}, false
+  local list, at, rest = {}, {}, {}
   for k, share_of in ipairs(by) do
     local lines, shares, left = share_of(owner, figures[k])
     rest[k] = left or figures[k]
-    any = any or rest[k] > 0
     for i, n in ipairs(lines or {}) do
       if (shares[i] or 0) > 0 then
         if not at[n] then
@@ -190,7 +196,24 @@ local function divided(by, owner, figures)
       end
     end
   end
-  return list, rest, any
+  return list, rest
+end
+
+-- The samples of a node on its lines, and the rest of them. What was rounded
+-- goes to the line that has most.
+local function sampled(list, figures, rest, samples)
+  for k, left in ipairs(rest) do
+    local most
+    for _, at in ipairs(list) do
+      if not most or at[2][k] > most[k] then most = at[2] end
+    end
+    if most and most[k] > 0 and spread.rounded(left, figures[k]) then
+      most[k], rest[k] = most[k] + left, 0
+    end
+  end
+  local times = { rest[1] }
+  for i, at in ipairs(list) do times[i + 1] = at[2][1] end
+  return spread.samples(samples, times)
 end
 
 ---@param p cprof.Profile
@@ -202,14 +225,16 @@ function pprof.write(p, write)
   local stack, by = stacks(p, out, id), spreads(p)
   for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live in
     core.walk(p.nodes) do
-    if p.samples then calls = raw end
     local owner = stack.enter(depth, func, line)
-    local lines, rest, any = divided(by, owner, { ns, allocs, space,
-      math.max(blocks, 0), math.max(live, 0) })
-    if calls > 0 or any then stack.sample(depth, calls, rest) end
-    for _, at in ipairs(lines) do
+    local figures = { ns, allocs, space, math.max(blocks, 0),
+      math.max(live, 0) }
+    local lines, rest = divided(by, owner, figures)
+    local samples = p.samples and sampled(lines, figures, rest, raw)
+    if samples then calls = samples[1] end
+    if calls > 0 or any_of(rest) then stack.sample(depth, calls, rest) end
+    for i, at in ipairs(lines) do
       stack.set_line(depth, at[1])
-      stack.sample(depth, 0, at[2])
+      stack.sample(depth, samples and samples[i + 1] or 0, at[2])
     end
   end
   out()

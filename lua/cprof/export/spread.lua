@@ -40,6 +40,31 @@ local function share(own, ns)
   return out, ns - given
 end
 
+---How many of `n` samples go with each of several times: in proportion, and
+---adding up to `n`. Counters of instructions have times only.
+---@param n integer
+---@param times integer[]
+---@return integer[]
+function spread.samples(n, times)
+  local all, upto, given, out = 0, 0, 0, {}
+  for _, ns in ipairs(times) do all = all + ns end
+  for i, ns in ipairs(times) do
+    upto = upto + ns
+    out[i] = (all > 0 and math.floor(n * (upto / all) + 0.5) or n) - given
+    given = given + out[i]
+  end
+  return out
+end
+
+---Is what is left of samples' times, when their lines have theirs, no more
+---than what was rounded?
+---@param left integer
+---@param all integer
+---@return boolean
+function spread.rounded(left, all)
+  return left > 0 and left < all and (left <= 16 or left * 10000 <= all)
+end
+
 ---A function that gives the lines of a node of `func`, or of zones that
 ---`func` has opened, with their shares of its own time `ns`: lines, times,
 ---and what is on no line. nil: the lines of `func` are not known.
