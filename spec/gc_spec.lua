@@ -72,6 +72,21 @@ describe("the time of the garbage collector", function()
     end
   end)
 
+  with("adds no hits to lines", function()
+    local function loop(n) for _ = 1, n do make(1) end end
+    local line = debug.getinfo(loop, "S").linedefined
+    for _, options in ipairs { {}, { gc = true }, { memory = true, gc = true },
+                               { gc = true, lines = { "gc_spec" } } } do
+      options.mode = "line"
+      local p = helper.record(function()
+        setmetatable({}, { __gc = function() loop(1) end })
+        loop(20000)
+      end, options)
+      local source = helper.find(p, loop).source
+      assert.equal(20000, p.lines[source][line].hits)
+    end
+  end)
+
   with("is known of each frame", function()
     local p = helper.record(function()
       for i = 1, 20 do
