@@ -285,6 +285,8 @@ TO	= $(DESTDIR)$(PREFIX)
 TO_C	= $(TO)/lib/lua/$(LUA_VERSION)
 TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
+FINDS	= assert(package.searchpath("cprof.core", package.cpath))
+
 install: all
 	install -d "$(TO_C)/cprof"
 	install $(B)/cprof/core.so "$(TO_C)/cprof"
@@ -294,6 +296,10 @@ install: all
 	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
 	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
 	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' "$(TO)/bin/cprof"
+	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
+	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
+	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \
+	  '  export LUA_CPATH="$(TO_C)/?.so;;"'
 
 uninstall:
 	rm -f "$(TO)/bin/cprof"

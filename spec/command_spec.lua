@@ -300,6 +300,16 @@ describe("the cprof command", function()
       on_terminal(utf8 .. " NO_COLOR=1"))
   end)
 
+  it("exports to standard output, also for -o -", function()
+    local dir <close> = command.folder()
+    local path = saved(dir, "one.cprof")
+    local plain = command.cprof("export", "--format=csv", path)
+    assert.is_true(#plain > 100)
+    assert.equal(plain, (command.cprof("export", "--format=csv", path, "-o",
+      "-")))
+    assert.is_nil(io.open "-")
+  end)
+
   it("prints what recording costs", function()
     for _, options in ipairs { {}, { "--lines", "--clock=cpu" } } do
       local out, err, status = command.cprof("calibrate",

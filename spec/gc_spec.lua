@@ -29,15 +29,15 @@ describe("the time of the garbage collector", function()
   local with = usable and it or pending
 
   -- other specs may have left a large heap, which is collected less often:
-  -- so a cycle begins soon after the one before
+  -- so a cycle begins at once after the one before, and steps are small
   before_each(function()
     collectgarbage()
-    collectgarbage("incremental", 104)
+    collectgarbage("incremental", 100, 20)
   end)
 
   after_each(function()
     profiler.stop()
-    collectgarbage("incremental", 200)
+    collectgarbage("incremental", 200, 100)
     collectgarbage "restart"
   end)
 
@@ -45,7 +45,7 @@ describe("the time of the garbage collector", function()
     for _, mode in ipairs { "call", "line" } do
       for _, kind in ipairs { "incremental", "generational" } do
         collectgarbage(kind)
-        local rounds = 20 + collectgarbage "count" // 500
+        local rounds = 20 + collectgarbage "count" // 1000
         local function work() for _ = 1, rounds do make(10000) end end
         local p = helper.record(work, { gc = true, mode = mode })
         helper.check(p)
@@ -69,6 +69,21 @@ describe("the time of the garbage collector", function()
           "[%d,]+ collections?%s+and%s+[%d,]+%s+steps?; the%s+longest%s+took"),
           text)
       end
+    end
+  end)
+
+  with("adds no hits to lines", function()
+    local function loop(n) for _ = 1, n do make(1) end end
+    local line = debug.getinfo(loop, "S").linedefined
+    for _, options in ipairs { {}, { gc = true }, { memory = true, gc = true },
+                               { gc = true, lines = { "gc_spec" } } } do
+      options.mode = "line"
+      local p = helper.record(function()
+        setmetatable({}, { __gc = function() loop(1) end })
+        loop(20000)
+      end, options)
+      local source = helper.find(p, loop).source
+      assert.equal(20000, p.lines[source][line].hits)
     end
   end)
 

@@ -674,6 +674,23 @@ describe("a program that is sampled", function()
     assert.equal("good\n", out)
   end)
 
+  it("has all of its time, also after the last sample", function()
+    local dir <close> = command.folder()
+    local path = dir:file "one.cprof"
+    for _, how in ipairs { "", "os.exit(0, true)" } do
+      local script = dir:file("spin.lua", [[
+        local clock = os.clock
+        local from = clock()
+        repeat until clock() - from > 0.05
+        ]] .. how)
+      local _, err, status = command.cprof("run", "--quiet", "--sample=1",
+        "-o", path, script)
+      assert.equal(0, status, err)
+      local p = assert(profiler.load(path))
+      assert.is_true(p.meta.wall_ns > 50e6, p.meta.wall_ns)
+    end
+  end)
+
   it("leaves a good file when it is killed", function()
     local path <const> = os.tmpname()
     for i = 1, slow and 3 or 10 do

@@ -31,6 +31,7 @@
 #include "record/collector.h"
 #include "record/control.h"
 #include "record/nogc.h"
+#include "record/sample.h"
 #include "record/zone.h"
 
 
@@ -379,7 +380,7 @@ static int core_stop (lua_State *L) {
 /* The same when the state is being closed. */
 static int core_close (lua_State *L) {
   Recorder *r = recorder_get(L);
-  if (r != NULL && recorder_active(r)) recorder_skip(r);
+  if (r != NULL && recorder_active(r) && !sample_on(r)) recorder_skip(r);
   return core_stop(L);
 }
 

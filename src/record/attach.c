@@ -55,11 +55,22 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
 }
 
 
+/*
+** Where Lua calls a function at an instruction, it takes its line for a new
+** one. So where lines are told, the event is the next of these, or a call or
+** a return.
+*/
+void attach_soon (lua_State *L, lua_Hook f, int mask) {
+  if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
+  else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
+}
+
+
 int attach_pending (lua_State *L) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L);
   if (!hook_is(f) || hook_counts(f)) return 0;
-  lua_sethook(L, hook_pending, mask | LUA_MASKCOUNT, 1);
+  attach_soon(L, hook_pending, mask);
   return 1;
 }
 

@@ -34,9 +34,13 @@ CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
 /* Where ours is the hook of L, this is the program's own; NULL: none. */
 CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
                          int count);
+
+/* The next event of L is one for 'f', with those of 'mask'. */
+CPROF_I void attach_soon (lua_State *L, lua_Hook f, int mask);
+
 /*
-** Makes the next event of L, of any kind, one for 'hook_pending', and be it
-** the next instruction. 0: the program counts instructions there.
+** The same for 'hook_pending', with the events that L has. 0: the program
+** counts instructions there.
 */
 CPROF_I int attach_pending (lua_State *L);
 

@@ -51,6 +51,6 @@ int interval_is (lua_Hook f) {
 
 void interval_check (const Hot *h, lua_State *L) {
   if (!interval_over(h)) return;
-  lua_sethook(L, interval_event, lua_gethookmask(L) | LUA_MASKCALL |
-              LUA_MASKRET | LUA_MASKCOUNT, 1);
+  attach_soon(L, interval_event,
+              lua_gethookmask(L) | LUA_MASKCALL | LUA_MASKRET);
 }

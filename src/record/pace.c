@@ -27,7 +27,7 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
   p->period = p->interval = 1000000000u / (rate * PACE_FASTER);
   p->cpu = cpu;
   p->seed = platform_ticks();
-  p->cost = PACE_USUAL;
+  p->cost = p->last = PACE_USUAL;
 }
 
 
@@ -126,8 +126,11 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
 
 void pace_adjust (Pace *p, uint64_t ns) {
   uint64_t rate = 1000000000u / p->period, interval;
+  uint64_t both = ns < p->last ? ns : p->last;
+  p->last = ns;
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
+  if (both > p->cost * 4) p->cost = both;  /* not twice: stacks are deep */
   interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);

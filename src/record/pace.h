@@ -31,7 +31,8 @@ typedef struct Pace {
   volatile uint32_t waited;	/* ticks that found the hook set */
   volatile uint64_t interval;	/* ns between ticks, on average ... */
   uint64_t period;	/* ... and as asked */
-  uint64_t cost;	/* ns of a sample */
+  uint64_t cost;	/* ns of a sample ... */
+  uint64_t last;	/* ... and of the last one */
   uint64_t seed;
 } Pace;
 

@@ -67,7 +67,7 @@ Recorder *recorder_get (lua_State *L) {
 /* The state is closed while it was recorded: completes the store. */
 static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
-  recorder_skip(r);
+  if (!sample_on(r)) recorder_skip(r);
   recorder_settle(r);
   r->state = STATE_STOPPED;
   r->store->finish(r->store, r, L);
@@ -498,6 +498,7 @@ void recorder_settle (Recorder *r) {
   uint64_t now = hot_now(r->hot);
   x->events = hot_events(r->hot);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  else if (sample_on(r)) sample_pass(r);
   else hot_charge(r->hot, now);
 }
 

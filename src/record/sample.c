@@ -179,12 +179,8 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 }
 
 
-/*
-** The time since the last sample is shared by all of them, by what each
-** stands for, but for what the handler has spent. Returns that time.
-*/
-static uint64_t sample_pass (Sampler *s) {
-  Recorder *r = s->recorder;
+uint64_t sample_pass (Recorder *r) {
+  Sampler *s = sample_of(r);
   Hot *h = r->hot;
   uint64_t now = hot_now(h), spent = pace_take(&s->pace.spent), passed;
   if (unlikely(now < h->last)) hot_backwards(h, now);
@@ -203,7 +199,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Hot *h = r->hot;
   const Chunks *functions = &r->recording.functions.list;
   uint32_t met = functions->count;
-  uint64_t ns = platform_monotonic(), now, passed = sample_pass(s);
+  uint64_t ns = platform_monotonic(), now, passed = sample_pass(r);
   uint64_t handler = s->pace.within / (s->pace.waited + 1);
   Weight w = pace_weigh(&s->pace, ns, passed);
   Unwound x;
@@ -309,7 +305,7 @@ int sample_settle (Recorder *r, lua_State *L) {
   s->busy++;
   here = s->unwinder.at != NULL || L == r->main;
   if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
-  else sample_pass(s);
+  else sample_pass(r);
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
   sample_unbusy(s);

@@ -21,6 +21,12 @@ CPROF_I int sample_start (Recorder *r, const char **why);
 CPROF_I void sample_stop (Recorder *r, lua_State *L);
 
 /*
+** The time since the last sample is shared by all of them, by what each
+** stands for, but for what the handler has spent. Returns that time.
+*/
+CPROF_I uint64_t sample_pass (Recorder *r);
+
+/*
 ** Charges the time since the last sample to what runs in L. 0: out of
 ** memory.
 */

@@ -112,6 +112,7 @@ end
 
 function command.call(parsed, fail)
   local row = export.format(parsed.format, 1)
+  if parsed.output == "-" then parsed.output = nil end
   local target = parsed.output or io.stdout
   check(parsed, row, fail)
   if not parsed.output and row.name == "pprof" and core.columns(1) then

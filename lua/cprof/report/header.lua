@@ -184,6 +184,9 @@ function header.certainty(profile)
   local asked = profile.meta.rate
   local n = profile.meta.measure and profile.samples or
     profile.time_samples
+  if n == 0 then
+    return "no samples: what the program did in this time is not known"
+  end
   local told = ""
   if not profile.meta.measure then
     local rate = header.rate(profile)
