@@ -193,7 +193,8 @@ describe("the cprof command", function()
       assert.is_truthy(err:find(case[1], 1, true), what)
     end
     local left = command.shell("ls " .. dir.path)
-    assert.equal("call.cprof\ncpu.cprof\nline.cprof\nsample.cprof\ntext\n", left)
+    assert.equal("call.cprof\ncpu.cprof\nline.cprof\nsample.cprof\ntext\n",
+      left)
   end)
 
   it("reads a profile from standard input", function()

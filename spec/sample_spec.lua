@@ -875,15 +875,16 @@ return function(n)
   return s
 end
 ]]))
-      local p = helper.record(function() f(5000000) end, { mode = "sample" })
-      local row = assert(helper.find(p, f))
+      local taken = helper.record(function() f(5000000) end,
+        { mode = "sample" })
+      local plain = exports.plain(exports.text(taken, "pprof"))
+      local row = assert(helper.find(taken, f))
       local sums, all = {}, 0
-      for _, sample in ipairs(require "pprof"(exports.plain(
-        exports.text(p, "pprof"))).samples) do
-        local leaf = sample.stack[1]
+      for _, found in ipairs(require "pprof"(plain).samples) do
+        local leaf = found.stack[1]
         if leaf.file:find "lines.lua$" then
-          sums[leaf.line] = (sums[leaf.line] or 0) + sample.calls
-          all = all + sample.calls
+          sums[leaf.line] = (sums[leaf.line] or 0) + found.calls
+          all = all + found.calls
         end
       end
       assert.equal(row.self_samples, all)
@@ -891,7 +892,7 @@ end
       assert.is_nil(sums[1])
       assert.is_true((sums[4] or 0) > 0 and (sums[6] or 0) > 0)
       all = 0
-      local text = exports.text(p, "callgrind") .. "\n"
+      local text = exports.text(taken, "callgrind") .. "\n"
       for own in text:gmatch "\nfn=[^\n]*\n([%d ]+.-)\n\n" do
         if own:find "^1 %d+ %d+\n" and own:find "\n6 %d+ %d+" then
           assert.is_truthy(own:find "^1 0 0\n", own)

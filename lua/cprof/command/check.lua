@@ -23,8 +23,8 @@ local check = {
     "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
     "a function that has one is not in the profile, unless the budget " ..
     'says "optional": true for it, or the limit is 0; it is 2 when none ' ..
-    "of the budget's functions is in the profile. --update brings a budget up to date. Times are " ..
-    "printed, but decide nothing.",
+    "of the budget's functions is in the profile. --update brings a " ..
+    "budget up to date. Times are printed, but decide nothing.",
   example = "cprof check --budget budget.json run.cprof",
 }
 

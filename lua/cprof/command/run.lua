@@ -55,8 +55,8 @@ function run.define(parser)
     "times, of sources that match a Lua pattern, or of all.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
   parser:option("--coverage", "Record as --count does, and print at " ..
-    "the end which lines, branches and functions ran."):argname "[=PATTERN]":count "*"
-    :convert(input.pattern "--coverage")
+    "the end which lines, branches and functions ran.")
+    :argname "[=PATTERN]":count "*":convert(input.pattern "--coverage")
   parser:option("--sample", "Look at what runs, RATE times a second: " ..
     "true shares of time at hardly any cost, by line, too, without calls. " ..
     "(default: not at all; without RATE: 1000)")

@@ -1,7 +1,8 @@
 -- Callgrind: functions as in reports, with the calls between them by line.
 -- In modes "line" and "sample" a function's own time stands on its lines, with
--- its samples, else where it begins. Recursion counts once: the calls of a function add up to its
--- total, and those that it makes of itself, at any depth, cost nothing.
+-- its samples, else where it begins. Recursion counts once: the calls of a
+-- function add up to its total, and those that it makes of itself, at any
+-- depth, cost nothing.
 
 local allocations = require "cprof.allocations"
 local encode = require "cprof.export.encode"
