@@ -619,7 +619,7 @@ describe("cprof html", function()
     local path = saved(dir, "x.cprof", called)
     for _, case in ipairs {
       { "--min-percent=200", "from 0 to 100" },
-      { "--root=nobody", "option 'root'.*nobody" },
+      { "--root=nobody", "option '%-%-root'.*nobody" },
       { "--diff=/nowhere/x.cprof", "/nowhere/x.cprof" },
       { "-o /nowhere/x.html", "cannot write /nowhere/x.html" },
     } do
