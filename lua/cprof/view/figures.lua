@@ -212,7 +212,7 @@ end
 function Figures:largest()
   local most
   for _, row in ipairs(self.rows) do
-    if row.func.kind ~= "root" and figures.any(row) and
+    if row.func.kind ~= "root" and (row.calls or row.total_ns) > 0 and
        (not most or row.total_ns > most.total_ns) then
       most = row
     end
