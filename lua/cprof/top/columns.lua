@@ -76,7 +76,9 @@ end
 local function field(kind, show)
   local ns, raw = kind .. "_ns", kind .. "_raw_ns"
   return function(e, m)
-    return show(e.of[ns], not m.sampled and e.of[raw], m), format.heat(e.of[ns], m.now.whole)
+    -- what stands in the place of overhead are samples
+    local with = not m.sampled and e.of[raw] or nil
+    return show(e.of[ns], with, m), format.heat(e.of[ns], m.now.whole)
   end
 end
 
