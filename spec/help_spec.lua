@@ -42,6 +42,18 @@ describe("cprof help", function()
     end
   end)
 
+  it("says what top does to a program after so many screens", function()
+    local out = command.cprof("top", "--help"):gsub("%s+", " ")
+    assert.is_truthy(out:find("--screens N Print so many screens, and end; " ..
+      "a program that top started is ended, too, by SIGTERM.", 1, true))
+  end)
+
+  it("names each mode whose pages have sources", function()
+    local out = command.cprof("help", "page"):gsub("%s+", " ")
+    assert.is_truthy(out:find('Source mode "line", "sample" or "count"', 1,
+      true), out)
+  end)
+
   it("names what there is when there is no such topic", function()
     local out, err, status = command.cprof("help", "reprots")
     assert.equal("", out)

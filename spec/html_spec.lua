@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
+local in_c = require "cprof.annotate.in_c"
 local page = require "page"
 local profiler = require "cprof"
 
@@ -22,7 +23,7 @@ end
 
 local function sum(list)
   local n = 0
-  for _, figure in ipairs(list) do n = n + figure end
+  for _, figure in pairs(list) do n = n + figure end
   return n
 end
 
@@ -205,6 +206,33 @@ describe("a page", function()
     end
     assert.is_true(#source.lines.n >= 5)
     assert.equal(#own, #source.active)
+  end)
+
+  it("has what C functions take on the lines that call them", function()
+    local function sort()
+      local t = {}
+      for i = 1, 20000 do t[i] = i * 7919 % 20011 end
+      table.sort(t)
+    end
+    local calling = debug.getinfo(sort, "S").linedefined + 3
+    for _, mode in ipairs { "line", "sample" } do
+      local p = helper.record(function()
+        local ends = os.clock() + 0.1
+        repeat sort() until os.clock() > ends
+      end, { mode = mode })
+      local c = in_c.of(p)["@spec/html_spec.lua"]
+      assert.is_true((c[calling] or 0) > 0)
+      local seen = 0
+      for _, s in ipairs(page.data((text(p))).sources) do
+        if s.place == "spec/html_spec.lua" then
+          for i, n in ipairs(s.lines.n) do
+            assert.equal(c[n] or 0, s.lines.inC[i])
+            seen = seen + s.lines.inC[i]
+          end
+        end
+      end
+      assert.equal(sum(c), seen)
+    end
   end)
 
   it("has expressions and branches, in characters", function()

@@ -300,6 +300,28 @@ describe("what pages are told", function()
     end)
   end)
 
+  it("has what C functions take on the lines that call them", function()
+    local function sort()
+      local t = {}
+      for i = 1, 20000 do t[i] = i * 7919 % 20011 end
+      table.sort(t)
+    end
+    for _, mode in ipairs { "line", "sample" } do
+      watched({ mode = mode }, function(run, look, f)
+        local page = client.page()
+        run(sort, 40)
+        look()
+        tell(f, page)
+        local at = debug.getinfo(sort, "S").linedefined + 3
+        local line
+        for _, of in pairs(page.sources) do
+          if of.place == "spec/serve_spec.lua" then line = of.lines[at] end
+        end
+        assert.is_true(line.in_c > line.self)
+      end)
+    end
+  end)
+
   it("begins anew with another recording", function()
     local page, f = client.page(), feed.new "x"
     local path = os.tmpname()

@@ -6,6 +6,7 @@ local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
+local sampled = require "cprof.sampled"
 local terminal = require "cprof.command.terminal"
 
 local path = os.tmpname()
@@ -459,5 +460,107 @@ describe("cprof top", function()
     assert.is_truthy(screen.lines[1]:text():find "running, %d+%.%ds$")
     assert.is_truthy(screen.lines[2]:text():find "calls .- overhead")
     assert.is_truthy(screen.lines[3]:text():find("since the start", 1, true))
+  end)
+end)
+
+describe("cprof top of samples", function()
+  -- looks when there are so many more samples
+  local function sample(n, look)
+    local m = look(0)
+    local most = (m or 0) + n
+    local ends = os.time() + 60
+    repeat
+      run(branch, 100)
+      local now = look()
+    until now >= most or os.time() > ends
+  end
+
+  -- a model of samples, as `watched`, whose `look` gives their number
+  local function watched_samples(body)
+    return watched(function(m, look)
+      return body(m, function(seconds)
+        look(seconds)
+        return m.history:now().profile.samples
+      end)
+    end, { mode = "sample", clock = "cpu" })
+  end
+
+  it("has the samples and the interval of shares, and no calls", function()
+    local m = watched_samples(function(_, look) sample(60, look) end)
+    local p = m.now.now.profile
+    local head = draw(m, 200).lines
+    assert.is_truthy(head[2]:text():find(("^%d samples? %%("):format(
+      p.samples)), head[2]:text())
+    assert.is_nil(head[4]:text():find "calls")
+    assert.is_truthy(head[4]:text():find "samples")
+    local f
+    for _, other in ipairs(p.functions) do
+      if other.name == "spin" then f = other end
+    end
+    local text = line_of(m, "spin")
+    local share, off, samples = text:match
+      "^ *%S+ +([%d.]+) ±([%d.]+) +%S+ +[%d.]+ ±[%d.]+ +(%d+) "
+    assert.is_truthy(share, text)
+    assert.equal(f.self_samples, tonumber(samples))
+    assert.equal(("%.1f"):format(100 * sampled.interval(
+      f.self_ns / p.program_ns, p.samples)), off)
+    assert.equal(format.percent(f.self_ns, p.program_ns), share)
+    assert.is_truthy(draw(m, 80).lines[6]:text():find "±")
+    to(m, "spin")
+    press(m, "o")
+    local titles = draw(m, 120).lines[4]:text()
+    assert.is_truthy(titles:find "^ +self +self %% +total +line ", titles)
+    local hot = false
+    for _, line in ipairs(draw(m, 120).lines) do
+      hot = hot or line:text():find "^ *%S+ +[%d.]+ ±[%d.]+ .*x = x %+ i"
+    end
+    assert.is_truthy(hot)
+  end)
+
+  it("has each view, since the start and since a mark", function()
+    watched_samples(function(m, look)
+      sample(40, look)
+      local before = look()
+      local function views_of()
+        for _, key in ipairs { "t", "e", "c", "o", "f" } do
+          press(m, key)
+          local screen = draw(m, 120, 40)
+          assert.equal(40, #screen.lines)
+        end
+        press(m, "t")
+        local own = 0
+        for _, item in ipairs(m.view.list(m)) do
+          assert.is_nil(item.of.calls)
+          own = own + item.of.self_samples
+        end
+        assert.is_true(own <= m.now.samples)
+        press(m, "c")
+        assert.is_true(#m.view.list(m) > 0)
+        press(m, "f")
+      end
+      views_of()
+      press(m, "r")
+      sample(40, look)
+      assert.equal(look() - before, m.now.samples)
+      views_of()
+      press(m, "s")
+      local last = math.huge
+      m.sort = "calls"
+      for _, item in ipairs(m.view.list(m)) do
+        assert.is_true(item.of.self_samples <= last)
+        last = item.of.self_samples
+      end
+    end)
+  end)
+
+  it("begins anew when the program resets", function()
+    watched_samples(function(m, look)
+      sample(60, look)
+      press(m, "r")
+      profiler.reset()
+      sample(5, look)
+      assert.equal("start", m.history.period)
+      assert.equal(m.now.now.profile.samples, m.now.samples)
+    end)
   end)
 end)

@@ -411,23 +411,6 @@ function profile.marks(p)
   return parts[p][3]
 end
 
--- What stands in the place of overhead are samples.
-local function without_calls(rows, edges)
-  for _, row in ipairs(rows) do
-    row.self_samples, row.total_samples = row.self_raw_ns, row.total_raw_ns
-    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
-    row.calls = nil
-  end
-  for _, edge in ipairs(edges) do
-    edge.self_samples = edge.self_raw_ns
-    edge.total_in_samples = edge.total_in_raw_ns
-    edge.self_raw_ns = edge.self_ns
-    edge.total_in_raw_ns, edge.total_out_raw_ns = edge.total_in_ns,
-      edge.total_out_ns
-    edge.calls = nil
-  end
-end
-
 ---Sums over groups of functions; recursion within a group counts once.
 ---The profiler itself is in none: the root's total is `program_ns`.
 ---@param group fun(f: cprof.Function): string  the title of f's group
@@ -448,7 +431,7 @@ function Profile:sums(group, by_line)
   for i, row in ipairs(rows) do
     row.title, row.func = first[i].title, first[i].func
   end
-  if self.samples then without_calls(rows, edges) end
+  if self.samples then sampled.sums(rows, edges) end
   local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
   root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns

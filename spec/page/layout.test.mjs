@@ -354,6 +354,7 @@ describe("memory", () => {
           self: [70, 15, 5],
           calls: [1, 0, 0],
           total: [20, 0, 0],
+          inC: [0, 0, 80],
           most: [],
           bytes: [8, 0, 92],
           allocs: [1, 0, 4],
@@ -430,8 +431,9 @@ describe("memory", () => {
       [3, 1],
     );
     assert.deepEqual(
+      // with what C functions called there take
       lines().map(({ line }) => line.n),
-      [1, 2, 3],
+      [3, 1, 2],
     );
     assert.deepEqual(hot(model.sources[0], 0.5, "bytes"), [3]);
   });
@@ -611,9 +613,9 @@ describe("a source", () => {
   });
 
   it("has hot lines one after the other, round about", () => {
-    const line = (n, self) => ({ n, self });
+    const line = (n, spent) => ({ n, spent });
     const lines = [line(2, 50), line(5, 0), line(7, 49), line(9, 1)];
-    assert.deepEqual(hot({ lines, self: 100 }, 0.02), [2, 7]);
+    assert.deepEqual(hot({ lines, spent: 100 }, 0.02), [2, 7]);
     assert.equal(beside([2, 7], 2, true), 7);
     assert.equal(beside([2, 7], 7, true), 2);
     assert.equal(beside([2, 7], 2, false), 7);
@@ -709,7 +711,7 @@ describe("a live recording", () => {
         ],
         {
           sources: [[0, { place: "x.lua", text: ["x"], active: "1" }]],
-          lines: [0, 1, 5, 40, 0, 0, 40],
+          lines: [0, 1, 5, 40, 0, 0, 40, 7],
         },
       ),
     );
@@ -723,7 +725,7 @@ describe("a live recording", () => {
       [3, 1, 3, 1, 70],
     ],
     [functionOf(2, "b", 500, 230, 230), functionOf(3, "c", 1, 70, 70, 900)],
-    { whole: 400, most: 400, lines: [0, 1, 7, 60, 0, 0, 60] },
+    { whole: 400, most: 400, lines: [0, 1, 7, 60, 0, 0, 60, 9] },
   );
 
   it("is put together from what has changed", () => {
@@ -760,6 +762,7 @@ describe("a live recording", () => {
     assert.deepEqual(header.functions.calls, [0, 0, 200, 1]);
     assert.deepEqual(header.sources[0].lines.hits, [2]);
     assert.deepEqual(header.sources[0].lines.self, [20]);
+    assert.deepEqual(header.sources[0].lines.inC, [2]);
     r.unmark();
     assert.deepEqual([...r.page().tree.calls], [0, 3, 500, 1]);
   });

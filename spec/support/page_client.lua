@@ -102,8 +102,9 @@ function Page:apply(message)
     for key, value in pairs(pair[2]) do of[key] = value end
   end
   local l = content.lines
-  for i = 1, #l, 7 do
-    self.sources[l[i]].lines[l[i + 1]] = { hits = l[i + 2], self = l[i + 3] }
+  for i = 1, #l, 8 do
+    self.sources[l[i]].lines[l[i + 1]] = { hits = l[i + 2], self = l[i + 3],
+      in_c = l[i + 7] }
   end
   return self
 end

@@ -249,9 +249,11 @@ static int nodes_walk (lua_State *L) {
 ** Is the node what it was, with no less of anything? Nodes keep their
 ** places while recording goes on.
 */
-static int since_follows (const ProfileNode *n, const ProfileNode *old) {
+static int since_follows (const ProfileNode *n, const ProfileNode *old,
+                          int samples) {
   return n->parent == old->parent && n->func == old->func &&
-         n->call_line == old->call_line && n->calls >= old->calls;
+         n->call_line == old->call_line && n->calls >= old->calls &&
+         (!samples || n->raw >= old->raw);
 }
 
 
@@ -262,19 +264,21 @@ static int64_t since_more (int64_t now, int64_t old) {
 
 /*
 ** nodes, older nodes or nil -> nodes with what came since then; nil: the
-** older ones are of another recording. All of them are times.
+** older ones are of another recording. Instructions are given as times.
 */
 static int nodes_since (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   const Nodes *older = lua_isnoneornil(L, 2) ? NULL : lnodes_check(L, 2);
   uint32_t i, count = older != NULL ? older->count : 0;
+  int samples = nodes->unit == NODES_SAMPLES;
   ProfileNode *list;
   if (count > nodes->count) return 0;
   list = lnodes_new(L, nodes->count, NULL);
   memcpy(list, nodes->list, nodes->count * sizeof *list);
+  if (samples) lnodes_check(L, -1)->unit = NODES_SAMPLES;
   for (i = 0; i < count; i++) {
     const ProfileNode *old = &older->list[i];
-    if (!since_follows(&list[i], old)) return 0;
+    if (!since_follows(&list[i], old, samples)) return 0;
     list[i].calls -= old->calls;
     list[i].self = since_more(list[i].self, old->self);
     list[i].raw = since_more(list[i].raw, old->raw);

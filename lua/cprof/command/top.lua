@@ -36,8 +36,9 @@ function top.define(parser)
     :convert(seconds "--window")
   parser:option("--sort", "Begin with the functions sorted by this.", "self")
     :choices { "self", "total", "calls", "name" }
-  parser:option("--screens", "Print so many screens, and end. (default: on " ..
-    "a terminal, an interactive screen; elsewhere, until the program ends)")
+  parser:option("--screens", "Print so many screens, and end; a program " ..
+    "that top started is ended, too, by SIGTERM. (default: on a terminal, " ..
+    "an interactive screen; elsewhere, until the program ends)")
     :argname "N":convert(input.integer("--screens", 1))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"

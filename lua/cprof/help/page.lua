@@ -22,7 +22,7 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | Functions | all of them, sorted by what is clicked; search takes a part of the name, or a `/pattern/` of JavaScript |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls; the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
-| Source | mode `"line"` or `"count"`: figures beside each line, which is shaded by them; in mode `"count"` also the parts of lines, and branches that went one way only |
+| Source | mode `"line"`, `"sample"` or `"count"`: figures beside each line, which is shaded by them; in mode `"count"` also the parts of lines, and branches that went one way only |
 | Frames | of a profile that has them: the time of each, those over budget, and what they did more of; what each has allocated, and the steps of the collector |
 | Memory | of a recording with `--memory`: the size of the heap over time, what was allocated by kind and function, what of it is in use, the collector |
 | Trace | with `--trace`: calls on an axis of time, of one coroutine at a time |

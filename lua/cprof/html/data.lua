@@ -11,6 +11,7 @@ local coverage = require "cprof.coverage"
 local encode = require "cprof.export.encode"
 local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
+local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
 local memory = require "cprof.html.memory"
 local name = require "cprof.name"
@@ -109,12 +110,13 @@ local function columns_of(rows, source_of)
   return out
 end
 
--- by line: its number, hits, self, calls, total; times that are only known
--- to be less than a figure; what `allocated` gives
-local function figures_of(p, key, list, allocated)
+-- by line: its number, hits, self, calls, total, what C functions called
+-- there took; times that are only known to be less than a figure; what
+-- `allocated` gives
+local function figures_of(p, key, list, allocated, c)
   local counts = p.meta.mode == "count"
   local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
-    most = {} }
+    inC = {}, most = {} }
   for what in pairs(allocated) do out[what] = {} end
   for number, line in ipairs(list) do
     if line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
@@ -122,6 +124,7 @@ local function figures_of(p, key, list, allocated)
       local i = #out.n + 1
       out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
       out.calls[i], out.total[i] = line.calls, line.total_ns
+      out.inC[i] = c[number] or 0
       for what, of in pairs(allocated) do
         out[what][i] = of(key, number, line)
       end
@@ -200,9 +203,9 @@ function data.parts(p, key, out)
   end
 end
 
-local function source_of(p, key, list, allocated)
+local function source_of(p, key, list, allocated, c)
   local out = data.source(p, key, list)
-  out.lines = figures_of(p, key, list, allocated)
+  out.lines = figures_of(p, key, list, allocated, c)
   data.parts(p, key, out)
   return out
 end
@@ -210,11 +213,12 @@ end
 local function sources_of(p)
   local keys, out, number = {}, {}, {}
   if not lines.recorded(p) then return out, number end
-  local all, allocated = p.lines_of(), memory.lines(p)
+  local all, allocated, c = p.lines_of(), memory.lines(p), in_c.of(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do
-    out[i], number[key] = source_of(p, key, all[key], allocated), i - 1
+    out[i], number[key] = source_of(p, key, all[key], allocated,
+      c[key] or {}), i - 1
   end
   text.forget()
   return out, number

@@ -1,23 +1,21 @@
 // The lines of sources.
 
-// The hottest lines of all sources, or of one; by what they have allocated,
-// if that is asked for.
-export function hottest(model, limit, only, measure = "self") {
+// The hottest lines of all sources, or of one: by self and what C functions
+// called there took, or by what they have allocated.
+export function hottest(model, limit, only, measure = "spent") {
   const out = [];
   for (const source of only ? [only] : model.sources) {
     for (const line of source.lines) {
       if (line[measure] > 0) out.push({ source, line });
     }
   }
-  const shown = ({ line }) =>
-    measure === "self" ? line.most || line.self : line[measure];
-  out.sort((a, b) => shown(b) - shown(a));
+  out.sort((a, b) => b.line[measure] - a.line[measure]);
   return out.slice(0, limit);
 }
 
 // The lines of a source that have at least this share of its time, or of what
 // it has allocated, in order.
-export function hot(source, least, key = "self") {
+export function hot(source, least, key = "spent") {
   return source.lines
     .filter((line) => line[key] > 0 && line[key] >= source[key] * least)
     .map((line) => line.n);

@@ -42,14 +42,17 @@ function sourceOf(source, id) {
     self: lines.self[i],
     calls: lines.calls[i],
     total: lines.total[i],
+    inC: lines.inC[i],
   }));
   for (const [i, most] of lines.most) list[i].most = most;
+  // C functions have no lines: their time is spent where they are called
+  for (const line of list) line.spent = (line.most || line.self) + line.inC;
   for (const key of ["bytes", "allocs", "live"]) {
     lines[key]?.forEach((figure, i) => (list[i][key] = figure));
   }
   const byLine = new Map(list.map((line) => [line.n, line]));
   const out = { ...source, id, lines: list, byLine };
-  for (const key of ["self", "bytes", "allocs", "live"]) {
+  for (const key of ["self", "spent", "bytes", "allocs", "live"]) {
     out[key] = list.reduce((sum, line) => sum + (line[key] || 0), 0);
   }
   return out;

@@ -162,18 +162,30 @@ function lines(app) {
   return { element, draw };
 }
 
+const inC = (app) => ({
+  title: "in C",
+  hint: "Time of C functions called from it",
+  cell: ({ line }) => (line.inC > 0 ? app.figure(line.inC) : ""),
+});
+
 function show_lines(app, table, list) {
   const { model } = app;
   const measure = ofLines(app.scope.measure);
+  const [own, ...shares] = amount(app, {
+    title: "self",
+    of: model.wholeOf(measure),
+    samples: model.samples?.n,
+    bar: "self",
+    get: ({ line }) => [line[measure || "spent"]],
+  });
+  if (!measure) {
+    own.cell = ({ line }) =>
+      (line.most ? "<" : "") + app.figure(line.most || line.self);
+  }
   const columns = [
-    ...amount(app, {
-      title: "self",
-      of: model.wholeOf(measure),
-      samples: model.samples?.n,
-      bar: "self",
-      get: ({ line }) =>
-        measure ? [line[measure]] : [line.most || line.self, line.most],
-    }),
+    own,
+    !measure && model.unit === "ns" && inC(app),
+    ...shares,
     !model.sampled && { title: "hits", cell: ({ line }) => count(line.hits) },
     {
       title: "line",
@@ -204,7 +216,7 @@ function show_lines(app, table, list) {
     },
   ].filter(Boolean);
   table.change(columns, {
-    caption: "The lines with most time of their own",
+    caption: "The lines with most time, with that of C functions they call",
     key: ({ source, line }) => `${source.place}:${line.n}`,
     choose: ({ source, line }) =>
       app.set({

@@ -24,7 +24,7 @@ const fields = [
 ];
 const grows = ["calls", "self", "total", "samples", "selfRaw", "totalRaw"];
 // of a line, likewise
-const counts = ["hits", "self", "calls", "total", "selfRaw"];
+const counts = ["hits", "self", "calls", "total", "selfRaw", "inC"];
 // what of the meta data grows
 const times = ["wall_ns", "paused_ns", "overhead_ns", "instructions"];
 
@@ -177,7 +177,8 @@ export class Recording {
 
   // The lines of a source that have figures.
   lineColumns(source, old) {
-    const out = { n: [], hits: [], self: [], calls: [], total: [], most: [] };
+    const out = { n: [], most: [] };
+    for (const key of counts) if (key !== "selfRaw") out[key] = [];
     const numbers = [...source.lines.keys()].sort((a, b) => a - b);
     for (const n of numbers) {
       const line = { ...source.lines.get(n) };

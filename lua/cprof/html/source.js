@@ -11,7 +11,7 @@ const block = 200;
 const rowHeight = 20;
 
 const heats = {
-  self: (l) => l.self,
+  self: (l) => l.spent,
   hits: (l) => l.hits,
   total: (l) => l.total,
   bytes: (l) => l.bytes,
@@ -19,8 +19,9 @@ const heats = {
   live: (l) => l.live,
 };
 
-// What a heat is a share of: self time, or what was allocated.
-const kindOf = (heat) => (measures[heat] ? heat : "self");
+// What a heat is a share of: self time with that in C functions, or what was
+// allocated.
+const kindOf = (heat) => (measures[heat] ? heat : "spent");
 
 // The columns beside a source: title, hint, width, cell(line, listing): its
 // text. Those that are `spare` are shown where there is room.
@@ -39,12 +40,12 @@ const share = {
   cell: (line, { app, options }) => {
     const { model } = app;
     const kind = kindOf(options.heat);
-    if (kind !== "self") {
+    if (kind !== "spent") {
       const n = line[kind];
       return n > 0 ? percent(n, model.wholeOf(kind)) : "";
     }
-    const self = line.most || line.self;
-    return self > 0 ? app.share(self, model.whole, model.samples?.n) : "";
+    const { spent } = line;
+    return spent > 0 ? app.share(spent, model.whole, model.samples?.n) : "";
   },
 };
 const heat = {
@@ -65,6 +66,12 @@ const self = {
     return n > 0 ? (line.most ? "<" : "") + app.figure(n) : "";
   },
 };
+const inC = {
+  title: "in C",
+  hint: "Time of C functions called from it",
+  width: 62,
+  cell: (line, { app }) => (line.inC > 0 ? app.figure(line.inC) : ""),
+};
 const called = {
   title: "total",
   hint: "Time of the calls made from it",
@@ -76,6 +83,7 @@ const timed = [
   number,
   hits,
   self,
+  inC,
   share,
   heat,
   {
@@ -108,7 +116,7 @@ const counted = [
   heat,
 ];
 const uncertain = { ...share, width: 84 };
-const sampled = [number, self, uncertain, heat, called];
+const sampled = [number, self, inC, uncertain, heat, called];
 const joined = timed.map((column) => (column === share ? uncertain : column));
 
 const allocated = {
@@ -143,7 +151,7 @@ function timesOf(model) {
 function columnsOf(model, kind) {
   const own = timesOf(model);
   const more = model.measures.map((key) => allocated[key]).filter(Boolean);
-  if (kind === "self") return [...own, ...more];
+  if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
   const shown = { ...allocated[kind], spare: false };
   const others = more.filter((c) => c !== allocated[kind]);
@@ -248,10 +256,10 @@ class Listing {
     const line = source.byLine.get(n);
     const parts = this.expressions?.of.get(n);
     if (!line && !parts) return source.active[n - 1];
-    const { hits, self, calls, total, most } = line || {};
+    const { hits, self, calls, total, most, inC, spent } = line || {};
     return JSON.stringify([
-      [hits, self, calls, total, most, this.heatOf(line).toFixed(3)],
-      self && app.share(most || self, app.model.whole, app.model.samples?.n),
+      [hits, self, calls, total, most, inC, this.heatOf(line).toFixed(3)],
+      spent && app.share(spent, app.model.whole, app.model.samples?.n),
       parts && [parts, this.expressions.most],
       this.branches.get(n),
     ]);
@@ -582,7 +590,7 @@ export function source(app, root) {
   // what heat is a share of
   function measured() {
     const kind = kindOf(options().heat);
-    return { kind, whole: model.wholeOf(kind === "self" ? undefined : kind) };
+    return { kind, whole: model.wholeOf(kind === "spent" ? undefined : kind) };
   }
 
   function draw_files(current, scroll) {
@@ -648,8 +656,9 @@ export function source(app, root) {
       h(
         "span",
         { class: "aside" },
-        (kind === "self"
-          ? `${app.share(current.self, whole, model.samples?.n)} % self`
+        (kind === "spent"
+          ? `${app.share(current.spent, whole, model.samples?.n)} % self` +
+            (current.spent > current.self ? " and in C" : "")
           : `${percent(current[kind], whole)} % ${measures[kind].of}`) +
           covered,
       ),

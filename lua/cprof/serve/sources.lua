@@ -2,6 +2,7 @@
 -- of them from one load to the next.
 
 local data = require "cprof.html.data"
+local in_c = require "cprof.annotate.in_c"
 local json = require "cprof.json"
 local lines = require "cprof.lines"
 local text = require "cprof.text"
@@ -13,8 +14,8 @@ local sources = {}
 ---@field about_at integer  the version that has it as it is
 ---@field parts table     parts of lines, branches
 ---@field parts_at integer
----@field lines table<integer, integer[]>  hits, self, calls, total, self and
----    total with overhead, version
+---@field lines table<integer, integer[]>  hits, self, calls, total, self
+---    with overhead, in C functions, total with overhead, version
 ---@field private seen string[]
 
 ---@class cprof.ServedSources
@@ -41,23 +42,26 @@ local function same(a, b, except)
   return true
 end
 
-local function line_of(line)
+local function line_of(line, c)
   return { line.hits, line.self_ns, line.calls, line.total_ns,
-    line.self_raw_ns, line.total_raw_ns }
+    line.self_raw_ns, c or 0, line.total_raw_ns }
 end
 
+-- fields that pages are told, and where the version is
+local told <const>, at_version <const> = 6, 8
+
 -- estimates, which may differ though nothing happened
-local estimates = { [2] = true, [4] = true }
+local estimates = { [2] = true, [4] = true, [6] = true }
 
 -- Are any figures of the lines others than before?
-local function add_lines(to, list, version, exact)
+local function add_lines(to, list, c, version, exact)
   local changed = false
   for n, line in ipairs(list) do
     local old = to[n]
     local now = (old or line.hits > 0 or line.self_ns > 0 or
-      line.calls > 0 or line.total_ns > 0) and line_of(line)
+      line.calls > 0 or line.total_ns > 0) and line_of(line, c[n])
     if now and not (old and same(now, old, not exact and estimates)) then
-      now[7], to[n], changed = version, now, true
+      now[at_version], to[n], changed = version, now, true
     end
   end
   return changed
@@ -72,7 +76,7 @@ local function add_parts(of, p, key, version)
   end
 end
 
-local function add(self, p, key, list, version, exact)
+local function add(self, p, key, list, c, version, exact)
   if not self.number[key] then
     self.number[key] = #self.list
     self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
@@ -85,7 +89,7 @@ local function add(self, p, key, list, version, exact)
     of.about, of.seen = data.source(p, key, list), seen
     of.about_at = version
   end
-  if add_lines(of.lines, list, version, exact) or changed then
+  if add_lines(of.lines, list, c, version, exact) or changed then
     add_parts(of, p, key, version)
     changed = true
   end
@@ -100,10 +104,12 @@ end
 function Sources:add(p, version, exact)
   if not lines.recorded(p) then return false end
   local all, keys, changed = p.lines_of(), {}, false
+  local c = in_c.of(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for _, key in ipairs(keys) do
-    changed = add(self, p, key, all[key], version, exact) or changed
+    changed = add(self, p, key, all[key], c[key] or {}, version, exact) or
+      changed
   end
   text.forget()
   return changed
@@ -111,7 +117,7 @@ end
 
 ---What changed since a version: sources as { number, fields }, and lines as
 ---figures in turn: source, line, hits, self, calls, total, self with
----overhead.
+---overhead, in C functions.
 ---@param version integer
 ---@return table[] list
 ---@return integer[] figures
@@ -125,10 +131,10 @@ function Sources:since(version)
     if of.parts_at > version then changes.parts = of.parts end
     if next(changes) then list[#list + 1] = { i - 1, changes } end
     for n, line in pairs(of.lines) do
-      if line[7] > version then
+      if line[at_version] > version then
         local at = #figures
         figures[at + 1], figures[at + 2] = i - 1, n
-        table.move(line, 1, 5, at + 3, figures)
+        table.move(line, 1, told, at + 3, figures)
       end
     end
   end

@@ -5,6 +5,7 @@
 local bound = require "cprof.bound"
 local format = require "cprof.format"
 local name = require "cprof.name"
+local sampled = require "cprof.sampled"
 local terminal = require "cprof.command.terminal"
 
 local columns = {}
@@ -40,6 +41,8 @@ end
 ---@class cprof.TopColumn
 ---@field title string
 ---@field width integer|fun(screen: integer): integer
+---@field uncertain? integer  instead, where times are from samples
+---@field sampled? string   title in mode "sample"; false: not shown there
 ---@field sort? string      what it is sorted by where it is chosen
 ---@field from? integer     columns of a screen from which on it is shown
 ---@field cell fun(e: cprof.TopEntry, m: cprof.TopModel): string, string?
@@ -51,11 +54,21 @@ local function time(ns, raw, m)
   return (bounded and "<" or "") .. format.time(most)
 end
 
-local function share(ns, raw, m)
+---A share of the period's time.
+---@param ns integer
+---@param raw integer?  the same with overhead
+---@param m cprof.TopModel
+---@return string
+function columns.share(ns, raw, m)
   if ns == 0 and (raw or 0) == 0 then return "-" end
   local most, bounded = bound.of(ns, raw or ns, m.now.whole)
   if m.counts then most, bounded = ns, false end
   local percent = format.percent(math.min(most, m.now.whole), m.now.whole)
+  if m.now.samples then
+    local off = sampled.interval(most / math.max(m.now.whole, 1),
+      m.now.samples)
+    return ("%s ±%.1f"):format(percent, 100 * off)
+  end
   if not bounded then return percent end
   return "<" .. (percent == "0.0" and "0.1" or percent)
 end
@@ -63,7 +76,9 @@ end
 local function field(kind, show)
   local ns, raw = kind .. "_ns", kind .. "_raw_ns"
   return function(e, m)
-    return show(e.of[ns], e.of[raw], m), format.heat(e.of[ns], m.now.whole)
+    -- what stands in the place of overhead are samples
+    local with = not m.sampled and e.of[raw] or nil
+    return show(e.of[ns], with, m), format.heat(e.of[ns], m.now.whole)
   end
 end
 
@@ -88,22 +103,32 @@ local function spark_width(screen)
   return screen < 100 and 8 or screen < 160 and 16 or 30
 end
 
+---Calls of what has figures, or samples of it alone.
+---@param of table
+---@return integer
+function columns.counted(of) return of.calls or of.self_samples or 0 end
+
 ---@type cprof.TopColumn[]
 columns.list = {
   { title = "self", width = 8, sort = "self", cell = field("self", time) },
-  { title = "self %", width = 7, cell = field("self", share) },
+  { title = "self %", width = 7, uncertain = 11,
+    cell = field("self", columns.share) },
   { title = "total", width = 8, sort = "total",
     cell = field("total", time) },
-  { title = "total %", width = 7, cell = field("total", share) },
-  { title = "calls", width = 9, sort = "calls", cell = function(e)
-    return e.of.calls > 0 and columns.count(e.of.calls) or "-"
-  end },
-  { title = "calls/s", width = 7, from = 100, cell = function(e, m)
-    local seconds = m.now.seconds
-    if e.of.calls == 0 or not seconds or seconds <= 0 then return "-" end
-    local rate = e.of.calls / seconds
-    return rate < 0.5 and "<1" or columns.count(rate, true)
-  end },
+  { title = "total %", width = 7, uncertain = 11,
+    cell = field("total", columns.share) },
+  { title = "calls", sampled = "samples", width = 9, sort = "calls",
+    cell = function(e)
+      local n = columns.counted(e.of)
+      return n > 0 and columns.count(n) or "-"
+    end },
+  { title = "calls/s", sampled = false, width = 7, from = 100,
+    cell = function(e, m)
+      local seconds = m.now.seconds
+      if e.of.calls == 0 or not seconds or seconds <= 0 then return "-" end
+      local rate = e.of.calls / seconds
+      return rate < 0.5 and "<1" or columns.count(rate, true)
+    end },
   { title = "lately", width = spark_width, left = true,
     cell = function(e, m)
       return columns.sparkline(m.history:series(e.func.title,
@@ -116,17 +141,23 @@ columns.orders = { "self", "total", "calls", "name" }
 
 local gap <const> = 1
 
-local function shown(width)
+local function shown(m)
   local out = {}
   for _, column in ipairs(columns.list) do
-    if width >= (column.from or 0) then out[#out + 1] = column end
+    if m.width >= (column.from or 0) and
+       not (m.sampled and column.sampled == false) then
+      out[#out + 1] = column
+    end
   end
   return out
 end
 
-local function width_of(column, screen)
+local function width_of(column, m)
+  if column.uncertain and m.now and m.now.samples then
+    return column.uncertain
+  end
   local width = column.width
-  return type(width) == "function" and width(screen) or width
+  return type(width) == "function" and width(m.width) or width
 end
 
 -- columns for the name, and for where it is defined; 0: not shown
@@ -143,8 +174,9 @@ end
 function columns.head(line, m, sorted)
   local mark = terminal.ascii and "*" or "▼"
   line.style = "head"
-  for _, column in ipairs(shown(m.width)) do
-    local width, title = width_of(column, m.width), column.title
+  for _, column in ipairs(shown(m)) do
+    local width, title = width_of(column, m), column.title
+    if m.sampled then title = column.sampled or title end
     if m.counts and title:find "^self" then
       title = title:gsub("^self", "instr")
     end
@@ -165,8 +197,8 @@ end
 ---@return integer
 function columns.shift(m, indent)
   local taken = 1
-  for _, column in ipairs(shown(m.width)) do
-    taken = taken + width_of(column, m.width) + gap
+  for _, column in ipairs(shown(m)) do
+    taken = taken + width_of(column, m) + gap
   end
   return math.max(indent - math.max(m.width - taken, 0) // 6, 0)
 end
@@ -185,8 +217,8 @@ end
 ---@param m cprof.TopModel
 ---@param e cprof.TopEntry
 function columns.draw(line, m, e)
-  for _, column in ipairs(shown(m.width)) do
-    local width = width_of(column, m.width)
+  for _, column in ipairs(shown(m)) do
+    local width = width_of(column, m)
     local text, style = column.cell(e, m)
     if column.left then
       line:add(" ")

@@ -82,7 +82,7 @@ local function facts(m, line)
   if not now then return line:add(m.waiting or "", "dim") end
   local meta, rate = now.profile.meta, m.history:rate()
   local live = m.status.state == "running"
-  local out = { plural(now.calls, "call") ..
+  local out = { plural(now.calls, m.sampled and "sample" or "call") ..
     (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
       ""),
     overhead(meta) or plural(meta.instructions or 0, "instruction"),

@@ -12,7 +12,7 @@ local history = {}
 ---@field base cprof.ViewBase
 ---@field nodes userdata   times, also where these are instructions
 ---@field program integer  time, or instructions, of the program
----@field calls integer
+---@field calls integer    or samples
 ---@field own table<string, integer>  self time by title
 
 ---@class cprof.TopHistory
@@ -33,7 +33,7 @@ History.__index = History
 ---@field whole integer    what is 100 %
 ---@field seconds? number  that the period lasted, by the clock; nil: since
 ---    the start, and when that was is not known
----@field calls integer
+---@field samples? integer that its times are from
 ---@field now cprof.TopPoint
 ---@field before? cprof.TopPoint  nil: since the start
 
@@ -65,6 +65,7 @@ local function point_of(p, at)
     point.own[base.titles[i]] = row.self_ns
     point.calls = point.calls + row.calls
   end
+  point.calls = p.samples or point.calls
   return point
 end
 
@@ -161,6 +162,11 @@ local function seconds_of(now, before)
   return before and now.at - before.at
 end
 
+local function samples_of(now, before)
+  local n = now.profile.time_samples
+  return n and n - (before and before.profile.time_samples or 0)
+end
+
 ---The figures of the period; nil: nothing was loaded yet.
 ---@return cprof.TopFigures?
 function History:figures()
@@ -169,19 +175,20 @@ function History:figures()
   local before = before_of(self)
   local nodes = before and core.since(now.nodes, before.nodes) or now.nodes
   local base = setmetatable({
-    profile = { functions = now.profile.functions, nodes = nodes },
+    profile = { functions = now.profile.functions, nodes = nodes,
+                samples = now.profile.samples },
     callees = core.callees(nodes),
   }, { __index = now.base })
   self.known = {
     figures = figures.new(base, { back = 0, which = 1, spread = false }),
     whole = core.program(nodes), now = now, before = before,
     seconds = seconds_of(now, before),
-    calls = now.calls - (before and before.calls or 0),
+    samples = samples_of(now, before),
   }
   return self.known
 end
 
----Calls a second, lately; nil: that is not known.
+---Calls or samples a second, lately; nil: that is not known.
 ---@return number?
 function History:rate()
   local now, before = self:now(), self.previous

@@ -15,6 +15,7 @@ local model = {}
 ---@field history cprof.TopHistory
 ---@field now? cprof.TopFigures   what is shown; nil: nothing was loaded yet
 ---@field counts boolean          instructions in the place of times
+---@field sampled boolean         samples in the place of calls
 ---@field view cprof.TopView
 ---@field sort string
 ---@field zone? cprof.ViewZone    of the call graph and the source
@@ -102,8 +103,8 @@ function Model:refresh()
     #self.items == place.at
   local key = item and self.view.key and self.view.key(item)
   self.now, self.items = self.history:figures(), nil
-  self.counts = self.now and
-    self.now.now.profile.meta.mode == "count" or false
+  local mode = self.now and self.now.now.profile.meta.mode
+  self.counts, self.sampled = mode == "count", mode == "sample"
   local items = items_of(self)
   if self.view == texts.output and last then
     place.at = math.max(#items, 1)

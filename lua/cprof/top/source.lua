@@ -92,10 +92,16 @@ end
 local titles <const> = { { "hits", 9 }, { "self", 8 }, { "self %", 7 },
   { "calls", 9 }, { "total", 8 } }
 
+-- of samples, there are neither hits nor calls
+local sampled_titles <const> = { { "self", 8 }, { "self %", 11 },
+  { "total", 8 } }
+
+local function titles_of(m) return m.sampled and sampled_titles or titles end
+
 local function head(m, line)
   line.style = "head"
   if lines.recorded(m.now.now.profile) then
-    for _, title in ipairs(titles) do
+    for _, title in ipairs(titles_of(m)) do
       local text_of_title = m.counts and title[1]:gsub("^self", "instr") or
         title[1]
       line:add(format.right(text_of_title,
@@ -112,8 +118,14 @@ local function cells(m, figures)
     return ns == 0 and "-" or m.counts and columns.count(ns) or
       format.time(ns)
   end
-  if not figures or figures.hits == 0 and figures.self_ns == 0 then
+  if not figures or figures.hits == 0 and figures.self_ns == 0 and
+     (figures.total_ns == 0 or not m.sampled) then
     return { "", "", "", "", "" }
+  end
+  if m.sampled then
+    return { time(figures.self_ns),
+      figures.self_ns == 0 and "-" or columns.share(figures.self_ns, nil, m),
+      time(figures.total_ns) }
   end
   return { columns.count(figures.hits), time(figures.self_ns),
     figures.self_ns == 0 and "-" or format.percent(figures.self_ns, whole),
@@ -125,8 +137,9 @@ local function draw(m, line, item)
   local figures = item.figures
   local style = figures and format.heat(figures.self_ns, item.greatest)
   if lines.recorded(m.now.now.profile) then
-    for i, cell in ipairs(cells(m, figures)) do
-      line:add(format.right(cell, titles[i][2] + (i > 1 and 1 or 0)), style)
+    local given = cells(m, figures)
+    for i, title in ipairs(titles_of(m)) do
+      line:add(format.right(given[i], title[2] + (i > 1 and 1 or 0)), style)
     end
   end
   line:add(format.right(tostring(item.number), 7) ..

@@ -13,6 +13,8 @@ local explained = {
   "total      the same with its callees; recursion counted once",
   "%          share of the program's time in the period",
   "calls/s    calls per second of the period",
+  "samples    of the function itself, where samples are taken, not calls",
+  "±          the 95 % interval of a share that is known from samples",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar: 5, 10, 20, 50 or 100 %, as the greatest one needs",
   "<          at most: most of what was measured there is overhead",

@@ -3,6 +3,7 @@
 
 local columns = require "cprof.top.columns"
 local core = require "cprof.core"
+local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
 
 local views = {}
@@ -25,7 +26,9 @@ local hidden = { root = true, internal = true }
 local orders = {
   self = function(a, b) return a.of.self_ns > b.of.self_ns end,
   total = function(a, b) return a.of.total_ns > b.of.total_ns end,
-  calls = function(a, b) return a.of.calls > b.of.calls end,
+  calls = function(a, b)
+    return columns.counted(a.of) > columns.counted(b.of)
+  end,
   name = function(a, b) return a.name < b.name end,
 }
 
@@ -48,12 +51,12 @@ local function key(entry)
 end
 
 -- the lines of a list of the library's view
-local function entries_of(list, nodes)
+local function entries_of(m, list, nodes)
   local out = {}
   for i = 1, list.count do
     local record = list.record(i)
     if not hidden[record.func.kind] then
-      if nodes then
+      if nodes and not m.sampled then
         record.of.total_raw_ns = select(8, core.node(nodes, record.of.id))
       end
       out[#out + 1] = { func = record.func, name = record.name,
@@ -73,8 +76,7 @@ views.functions = {
   list = function(m)
     local out = {}
     for _, row in ipairs(m.now.figures.rows) do
-      if not hidden[row.func.kind] and
-         (row.calls > 0 or row.total_ns > 0) then
+      if not hidden[row.func.kind] and figures.any(row) then
         out[#out + 1] = { func = row.func, name = row.name, indent = 0,
           of = row, zone = row.zone }
       end
@@ -128,8 +130,8 @@ views.tree = {
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
     if not m.open then begin(m) end
-    local figures = m.now.figures
-    return entries_of(lists.tree(figures, m), figures.nodes)
+    local fig = m.now.figures
+    return entries_of(m, lists.tree(fig, m), fig.nodes)
   end,
 }
 
@@ -139,7 +141,7 @@ views.callgraph = {
   text = text, zone = zone, draw = draw, key = key,
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
-    return entries_of(lists.callgraph(m.now.figures, m))
+    return entries_of(m, lists.callgraph(m.now.figures, m))
   end,
 }
 

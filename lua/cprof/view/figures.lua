@@ -2,6 +2,7 @@
 -- whom, in the frame or average that is looked at.
 
 local core = require "cprof.core"
+local sampled = require "cprof.sampled"
 
 local figures = {}
 
@@ -20,7 +21,8 @@ local figures = {}
 ---@field func cprof.Function
 ---@field name string
 ---@field title string      the zone's, with its level beyond the first
----@field calls integer
+---@field calls? integer   nil in mode "sample", which has instead:
+---@field self_samples? integer
 ---@field self_ns integer
 ---@field total_ns integer
 ---@field heat number[]     of self and total time
@@ -29,7 +31,8 @@ local figures = {}
 
 ---@class cprof.ViewEdge
 ---@field row cprof.ViewRow the caller or callee
----@field calls integer
+---@field calls? integer
+---@field self_samples? integer
 ---@field self_ns integer
 ---@field total_ns integer
 
@@ -145,13 +148,15 @@ end
 
 local function join(rows, edges)
   for _, e in ipairs(edges) do
-    if e.calls > 0 or e.self_ns > 0 or e.total_in_ns > 0 or
+    if (e.calls or 0) > 0 or e.self_ns > 0 or e.total_in_ns > 0 or
        e.total_out_ns ~= 0 then
       table.insert(rows[e.callee].callers, { row = rows[e.caller],
-        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_in_ns,
+        calls = e.calls, self_samples = e.self_samples,
+        self_ns = e.self_ns, total_ns = e.total_in_ns,
         self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_in_raw_ns })
       table.insert(rows[e.caller].callees, { row = rows[e.callee],
-        calls = e.calls, self_ns = e.self_ns, total_ns = e.total_out_ns,
+        calls = e.calls, self_samples = e.self_samples,
+        self_ns = e.self_ns, total_ns = e.total_out_ns,
         self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_out_raw_ns })
     end
   end
@@ -170,6 +175,7 @@ function figures.new(base, place)
   else
     rows, edges = plain(base, list)
   end
+  if base.profile.samples then sampled.sums(rows, edges) end
   local self = setmetatable({ base = base, rows = rows, nodes = nodes,
     divisor = divisor, of = of, levels = {}, heat = {} }, Figures)
   if frames and frames.counted > 0 then
@@ -194,12 +200,19 @@ function Figures:find(zone)
   return levels[level]
 end
 
----The row that took the most time of those that were called.
+---Has the row any figures?
+---@param row cprof.ViewRow
+---@return boolean
+function figures.any(row)
+  return (row.calls or 0) > 0 or row.total_ns > 0
+end
+
+---The row that took the most time of those that have any.
 ---@return cprof.ViewRow?
 function Figures:largest()
   local most
   for _, row in ipairs(self.rows) do
-    if row.func.kind ~= "root" and row.calls > 0 and
+    if row.func.kind ~= "root" and (row.calls or row.total_ns) > 0 and
        (not most or row.total_ns > most.total_ns) then
       most = row
     end

@@ -1,6 +1,8 @@
 -- The lines of a view in each of its modes. A list knows how many there
 -- are; a line is made when it is to be shown.
 
+local figures = require "cprof.view.figures"
+
 ---@class cprof.Record      a line of the view
 ---@field name string
 ---@field title string      of its function: tells it from namesakes
@@ -29,7 +31,7 @@
 local lists = {}
 
 local function record(fig, of, func, name, indent, mark, heat)
-  local calls = of.calls / fig.divisor
+  local calls = (of.calls or 0) / fig.divisor
   return { name = name, title = func.title, indent = indent,
     marks = mark, heat = heat or 0, highlighted = false,
     func = func, of = of,
@@ -47,7 +49,7 @@ end
 local function flat(fig, field, heat)
   local rows = {}
   for _, row in ipairs(fig.rows) do
-    if row.calls > 0 or row.total_ns > 0 then rows[#rows + 1] = row end
+    if figures.any(row) then rows[#rows + 1] = row end
   end
   table.sort(rows, by(field))
   return {
