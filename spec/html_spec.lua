@@ -220,7 +220,7 @@ describe("a page", function()
         local ends = os.clock() + 0.1
         repeat sort() until os.clock() > ends
       end, { mode = mode })
-      local c = in_c.of(p)["@spec/html_spec.lua"]
+      local c = in_c.times(p)["@spec/html_spec.lua"]
       assert.is_true((c[calling] or 0) > 0)
       local seen = 0
       for _, s in ipairs(page.data((text(p))).sources) do

@@ -34,6 +34,17 @@ function in_c.of(profile, key)
   return out
 end
 
+---Self time of the C functions that lines called, by source and line.
+---@param profile cprof.Profile
+---@return table<string, table<integer, integer>>
+function in_c.times(profile)
+  local out = in_c.of(profile)
+  for _, lines in pairs(out) do
+    for number, line in pairs(lines) do lines[number] = line.ns end
+  end
+  return out
+end
+
 ---Adds what lines called to what a view knows of them.
 ---@param view cprof.AnnotateView
 ---@param lines table<integer, cprof.Line>

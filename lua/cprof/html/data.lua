@@ -213,7 +213,7 @@ end
 local function sources_of(p)
   local keys, out, number = {}, {}, {}
   if not lines.recorded(p) then return out, number end
-  local all, allocated, c = p.lines_of(), memory.lines(p), in_c.of(p)
+  local all, allocated, c = p.lines_of(), memory.lines(p), in_c.times(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do

@@ -55,10 +55,9 @@ function memory.lines(p)
   local out = {}
   for _, what in ipairs(memory.measures(p) or {}) do
     local field = fields[what]
-    local c = field and in_c.of(allocations.measured(p, what))
+    local c = field and in_c.times(allocations.measured(p, what))
     out[what] = field and function(source, number, line)
-      local called = (c[source] or {})[number]
-      return figure(line[field] + (called and called.ns or 0))
+      return figure(line[field] + ((c[source] or {})[number] or 0))
     end
   end
   return out

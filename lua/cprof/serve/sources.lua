@@ -104,7 +104,7 @@ end
 function Sources:add(p, version, exact)
   if not lines.recorded(p) then return false end
   local all, keys, changed = p.lines_of(), {}, false
-  local c = in_c.of(p)
+  local c = in_c.times(p)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for _, key in ipairs(keys) do
