@@ -31,8 +31,8 @@ describe("the time of the garbage collector", function()
   -- other specs may have left a large heap, which is collected less often:
   -- so a cycle begins at once after the one before, and steps are small
   before_each(function()
-    collectgarbage()
     collectgarbage("incremental", 100, 20)
+    collectgarbage()
   end)
 
   after_each(function()
