@@ -580,6 +580,7 @@ describe("samples", () => {
     assert.deepEqual(heads.filter(Boolean), [
       "line",
       "self",
+      "in C",
       "%",
       "total",
       "source",
