@@ -185,7 +185,7 @@ function header.certainty(profile)
   local n = profile.meta.measure and profile.samples or
     profile.time_samples
   if n == 0 then
-    return "no samples: what the program did in this time is not known"
+    return "no samples: where the time went is not known"
   end
   local told = ""
   if not profile.meta.measure then
