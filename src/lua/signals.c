@@ -76,11 +76,10 @@ static void signals_end (int number) {
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   const LentHook *own = &signals_own;
-  (void)ar;
   if (r == NULL || !sample_on(r)) attach_restore(r, L);
   else {
     lua_sethook(L, own->hook, own->mask, own->count);
-    sample_goon(r);
+    sample_goon(r, L, ar);
   }
   luaL_error(L, "interrupted!");
 }

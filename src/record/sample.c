@@ -132,12 +132,6 @@ static void sample_unbusy (Sampler *s) {
 }
 
 
-void sample_goon (Recorder *r) {
-  Sampler *s = sample_of(r);
-  if (s != NULL) s->held = 0;
-}
-
-
 void sample_hold (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
@@ -260,19 +254,10 @@ static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The program's own hook is last, for it may yield. */
-static void sample_event (lua_State *L, lua_Debug *ar) {
-  Recorder *r = recorder_get(L);
-  Sampler *s = sample_of(r);
+/* The sample that is due, if any; 's' is busy. */
+static void sample_due (Sampler *s, lua_State *L, lua_Debug *ar) {
+  Recorder *r = hook_recorder(L);
   int top = lua_gettop(L);
-  lua_Hook own = NULL;
-  if (s == NULL) {
-    lua_sethook(L, NULL, 0, 0);
-    return;
-  }
-  s->busy++;
-  own = lend_back(&s->lender, L, ar);
-  r = hook_recorder(L);
   if (r != NULL && sample_on(r) &&
       (s->pace.weight > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
@@ -282,9 +267,35 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
   }
   s->unwinder.top.L = NULL;
   lua_settop(L, top);
+}
+
+
+/* The program's own hook is last, for it may yield. */
+static void sample_event (lua_State *L, lua_Debug *ar) {
+  Recorder *r = recorder_get(L);
+  Sampler *s = sample_of(r);
+  lua_Hook own = NULL;
+  if (s == NULL) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  s->busy++;
+  own = lend_back(&s->lender, L, ar);
+  sample_due(s, L, ar);
+  r = recorder_get(L);
   sample_unbusy(s);
   if (r != NULL && sample_on(r)) interval_end(r, L);
   if (own != NULL) own(L, ar);
+}
+
+
+void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  s->busy++;
+  sample_due(s, L, ar);
+  s->held = 0;
+  sample_unbusy(s);
 }
 
 

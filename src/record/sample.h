@@ -48,7 +48,9 @@ CPROF_I void sample_release (Recorder *r);
 ** 'sample_goon'. NULL: that must not be now; signal 'number' comes again.
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
-CPROF_I void sample_goon (Recorder *r);
+
+/* In a hook, which has given the program's own back. */
+CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);
 
 /* The next event is to tell who has allocated, see heapsample.h. */
 CPROF_I void sample_ask (Recorder *r);
