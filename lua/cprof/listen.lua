@@ -48,7 +48,9 @@ local function take_request()
   if request.action == "stop" and not (now and now.id == request.id) then
     return nil  -- another state's
   end
-  rendezvous.remove(state.folder, pid, "request")
+  if not rendezvous.remove(state.folder, pid, "request") then
+    return nil  -- another state was faster
+  end
   local from = math.tointeger(request.from)
   return from and core.owner(from) == "self" and request or nil
 end

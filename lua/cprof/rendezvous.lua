@@ -57,8 +57,9 @@ function rendezvous.write(folder, pid, what, fields)
     encode(fields))
 end
 
+---@return boolean  was it there? Of several that remove it, one hears so
 function rendezvous.remove(folder, pid, what)
-  remove(rendezvous.path(folder, pid, what))
+  return remove(rendezvous.path(folder, pid, what)) ~= nil
 end
 
 ---The file of a program that listens, for as long as this lives.
