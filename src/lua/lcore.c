@@ -639,7 +639,6 @@ static void core_pushrelease (lua_State *L) {
 }
 
 
-
 /*
 ** Even the numbers of pseudo-indices differ from one minor version to the
 ** next, so this comes before all else.
