@@ -4,6 +4,7 @@ local format = require "cprof.format"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
+local releases = require "releases"
 local sizes = require "sizes"
 
 local path = os.tmpname()
@@ -271,8 +272,7 @@ describe("allocations", function()
     assert.equal(10, helper.find(p, work).self_allocs)
   end)
 
-  local counted = require "cprof.core".internals() == "direct" and it or
-    pending
+  local counted = releases.it(_ENV, releases.without_internals())
   counted("are counted with instructions, too, and their lines", function()
     local path_of = debug.getinfo(tables, "S").source
     local line = debug.getinfo(tables, "S").linedefined + 2
