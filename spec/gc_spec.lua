@@ -217,6 +217,7 @@ describe("the time of the garbage collector", function()
       end
       profiler.stop()
       collectgarbage()
+      profiler.stop()  -- up to Lua 5.4.3, finalizers can start it
     end
     assert.is_true(done >= 2000 * #acts)
   end)

@@ -69,6 +69,13 @@ function releases.without_gc()
     _VERSION .. " does not let its collector be driven"
 end
 
+---Why the collector does not come when it would have come without.
+---@return string?  nil: it does
+function releases.collects_sooner()
+  if _VERSION == "Lua 5.4" then return nil end
+  return "a collector of " .. _VERSION .. " that goes on begins at once"
+end
+
 ---`it` of a file of specs; with a reason, its specs are pending.
 ---@param env table  the file's
 ---@param why string?
