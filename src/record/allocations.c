@@ -45,6 +45,15 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 }
 
 
+/* Is it a mark of collections, which is the profiler's own? */
+static INLINE int allocations_own (const void *p, size_t tag) {
+  if (allocations_kind(p, tag) != ALLOC_USERDATA || collection_marks == 0)
+    return 0;
+  collection_marks = 0;
+  return 1;
+}
+
+
 /* Not within the collector, which does not tell it. */
 static NOINLINE void allocations_heap (Allocations *a) {
   Timeline *t = &a->hot->recorder->recording.heap;
@@ -65,10 +74,6 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   const Node *n = h->top->node;
   AllocKind kind = allocations_kind(p, tag);
   InstructionAllocated *at;
-  if (unlikely(kind == ALLOC_USERDATA && collection_marks > 0)) {
-    collection_marks = 0;
-    return;
-  }
   if (unlikely(a->node != n)) {
     a->node = n;
     a->own = &tree_allocated(h->tree, n->id)->all;
@@ -99,7 +104,7 @@ static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a);
+  counted = to > old && allocations_counted(a) && !allocations_own(p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
@@ -128,7 +133,7 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);
   int counted = to > old && allocations_sampling(a) &&
-                !(kind == ALLOC_USERDATA && collection_marks > 0);
+                !allocations_own(p, from);
   Recorder *r;
   if ((block == NULL && to != 0) || a->hot == NULL) return block;
   r = a->hot->recorder;
