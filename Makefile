@@ -79,10 +79,10 @@ $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
-$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform.o
+$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
-$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform.o
+$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
