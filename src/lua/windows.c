@@ -20,9 +20,9 @@
 #include <string.h>
 
 
-static int windows_fail (lua_State *L, const char *what) {
+static int windows_fail (lua_State *L, const char *why) {
   lua_pushnil(L);
-  lua_pushfstring(L, "%s: not on Windows", what);
+  lua_pushstring(L, why);
   return 2;
 }
 
@@ -46,7 +46,8 @@ static int windows_nothing (lua_State *L) {
 ** ======================================================= */
 
 static int windows_spawn (lua_State *L) {
-  return windows_fail(L, "starting a program from cprof");
+  return windows_fail(L, "cprof starts no programs on Windows: "
+                      "use cprof run, and name its file");
 }
 
 
@@ -65,7 +66,7 @@ const luaL_Reg *child_functions (void) {
 
 
 static int windows_console (lua_State *L) {
-  return windows_fail(L, "reading single keys from the terminal");
+  return windows_fail(L, "there are no single keys on Windows");
 }
 
 
@@ -91,7 +92,8 @@ const luaL_Reg *console_functions (void) {
 ** ======================================================= */
 
 static int windows_listen (lua_State *L) {
-  return windows_fail(L, "attaching to programs");
+  return windows_fail(L, "attaching needs signals, which Windows does "
+                      "not have");
 }
 
 
@@ -194,12 +196,13 @@ static int windows_gc (lua_State *L) {
 
 
 static int windows_own (lua_State *L) {
-  return windows_fail(L, "files that only one user can write to");
+  return windows_fail(L, "cprof cannot tell on Windows who may write to a "
+                      "file");
 }
 
 
 static int windows_signal (lua_State *L) {
-  return windows_fail(L, "signals");
+  return windows_fail(L, "Windows has no signals");
 }
 
 
