@@ -80,10 +80,10 @@ $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
-$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform.o
+$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
-$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform.o
+$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
@@ -226,18 +226,17 @@ test-suites: deps-test
 	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/versions" $(SUITES)
 
-# Other compilers and machines, as far as they are installed; all of them
-# after make deps-platforms. PLATFORMS="musl aarch64" for some.
+# Other compilers and machines. PLATFORMS="musl aarch64" for some.
 PLATFORMS	=
 
-test-platforms: deps-test
+test-platforms: deps-test deps-platforms
 	@sh spec/versions/platforms.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/platforms" $(PLATFORMS)
 
 deps-platforms:
 	$(call need,clang g++ musl-tools qemu-user gcc-i686-linux-gnu \
 	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-	  gcc-s390x-linux-gnu libc6-dev-s390x-cross)
+	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine wine64)
 
 # Damaged files, from a seed that is said; TORTURE_FILES=1000000 for hours
 TORTURE_SEED	= 1

@@ -682,6 +682,8 @@ int luaopen_cprof_core (lua_State *L) {
   lua_setfield(L, -2, "version");
   core_pushrelease(L);
   lua_setfield(L, -2, "release");
+  lua_pushboolean(L, PLATFORM_SIGNALS);
+  lua_setfield(L, -2, "signals");
   return 1;
 }
 

@@ -6,21 +6,23 @@
 
 #include "lua/listen.h"
 
+#include "lua/lstate.h"
+#include "record/attach.h"
+#include "record/lend.h"
+#include "record/running.h"
+#include "record/sample.h"
+
+#if PLATFORM_SIGNALS
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
+#if PLATFORM_TIMERS
 #include <sys/syscall.h>
 #endif
-
-#include "lua/lstate.h"
-#include "record/attach.h"
-#include "record/lend.h"
-#include "record/running.h"
-#include "record/sample.h"
 
 
 #define LISTENER	"cprof.listener"
@@ -308,7 +310,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 ** Where there is none, whoever asked for the recording ends it, too.
 ** ======================================================= */
 
-#if defined(__linux__)
+#if PLATFORM_TIMERS
 
 /* calls of the kernel need no library */
 
@@ -521,3 +523,5 @@ void listen_open (lua_State *L) {
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
 }
+
+#endif

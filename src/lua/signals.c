@@ -6,15 +6,17 @@
 
 #include "lua/signals.h"
 
+#include "record/attach.h"
+#include "record/lend.h"
+#include "record/sample.h"
+
+#if PLATFORM_SIGNALS
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "record/attach.h"
-#include "record/lend.h"
-#include "record/sample.h"
 
 
 /* what is run before a signal kills this process */
@@ -206,3 +208,5 @@ static const luaL_Reg signals_list[] = {
 const luaL_Reg *signals_functions (void) {
   return signals_list;
 }
+
+#endif

@@ -97,7 +97,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
   if (!p->cpu && now > p->since + p->within)
     w.ns += now - p->since - p->within;
   /* a timer that counts other time goes on where this thread waits */
-  if (TIMER_PROCESS && p->cpu && w.ns > passed) w.ns = passed;
+  if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
   w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
   p->weight = 0;
   p->waited = 0;

@@ -2,16 +2,22 @@
 ** See sigbus.h
 */
 
-#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK */
+#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK, MAP_ANONYMOUS */
 
 #include "base/sigbus.h"
+
+#if !defined(_WIN32)
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "base/platform.h"
+#if !defined(MAP_ANONYMOUS)
+#define MAP_ANONYMOUS	MAP_ANON
+#endif
 
 
 /*
@@ -67,6 +73,15 @@ static SigbusRange *sigbus_find (const char *address) {
 }
 
 
+/* Replaces the page that 'at' lies in by an empty one. */
+static int sigbus_replace (void *at) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *start = (char *)at - (uintptr_t)at % page;
+  return mmap(start, page, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+
 /* Calls the program's handler as the system would. */
 static void sigbus_call (int signal, siginfo_t *info, void *context) {
   struct sigaction theirs = sigbus_before;
@@ -101,7 +116,7 @@ static void sigbus_handle (int signal, siginfo_t *info, void *context) {
   int error = errno;
   const char *at = cast(const char *, info->si_addr);
   SigbusRange *p = info->si_code > 0 ? sigbus_find(at) : NULL;
-  if (p != NULL && platform_replace(info->si_addr)) {
+  if (p != NULL && sigbus_replace(info->si_addr)) {
     p->lost = 1;
     p->tell(p->ud);
   }
@@ -161,3 +176,5 @@ void sigbus_remove (int range) {
 int sigbus_lost (int range) {
   return range != SIGBUS_NONE && sigbus_ranges[range].lost;
 }
+
+#endif
