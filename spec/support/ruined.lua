@@ -120,7 +120,7 @@ local function work()
   pcall(fail)
   profiler.enter("part", 1)
   profiler.leave("part", 1)
-  do local zone <close> = profiler.zone("other", 2) end
+  do local _ <close> = profiler.zone("other", 2) end
   profiler.wrap("wrapped", leaf)(1)
   profiler.frame()
 end
@@ -212,7 +212,8 @@ local function ask(p)
   if next(p.counted) then p:annotate() end
   if p.frames then ask_all(p.frames, of_frames) end
   for source in next, p.sources do
-    local _ = p.lines[source], p.expressions and p.expressions[source]
+    local _ = p.lines[source]
+    _ = p.expressions and p.expressions[source]
     _ = p.branches and p.branches[source]
   end
   for _, value in next, p do
@@ -233,7 +234,7 @@ local function calls(p)
   end
 end
 
-local function once(name, options, run)
+local function once(options, run)
   profiler.start(options)
   local state = profiler.running()
   if run then run() else
@@ -260,12 +261,13 @@ harm[how]()
 local lines = {}
 for i = 1, #ways do
   local way = ways[i]
-  local ok, found, same, state, ended, written = pcall(once, way[1], way[2], way[3])
+  local ok, found, same, state, ended, written =
+    pcall(once, way[2], way[3])
   if not ok then pcall(profiler.stop) end
   local fine = not ended and state and (way[3] and (found or 0) ~= 0 or
     found == 101 and same == 101)
-  lines[i] = way[1] .. ": " .. (ok and (fine and "good" .. written or ended or "wrong")
-    or found)
+  if ok then found = fine and "good" .. written or ended or "wrong" end
+  lines[i] = way[1] .. ": " .. found
   flush(stdout)
 end
 setmetatable("", nil)
