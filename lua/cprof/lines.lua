@@ -1,6 +1,7 @@
 -- The lines of a profile: what was counted for each line of each source.
 
 local core = require "cprof.core"
+local methods = require "cprof.methods"
 local text = require "cprof.text"
 
 local lines = {}
@@ -200,7 +201,10 @@ end
 local function once(make)
   local made
   return function()
-    made = made or make()
+    if made == nil then
+      local _ <close> = methods.borrow()
+      made = make()
+    end
     return made
   end
 end
@@ -235,7 +239,9 @@ function lines.attach(p, counted, sources)
     __pairs = function() return next, shown(), nil end,
   })
   p.lines_of = function(passes)
-    return passes and collect(p, counted, sources, passes) or whole()
+    if not passes then return whole() end
+    local _ <close> = methods.borrow()
+    return collect(p, counted, sources, passes)
   end
   p.lines_by_title = once(function() return by_title(p, counted) end)
   p.lines_ran = once(function() return ran(p, counted) end)

@@ -494,7 +494,8 @@ static size_t core_zonename (lua_State *L) {
   luaL_addchar(&b, '(');
   for (i = 2; i <= n; i++) {
     if (i > 2) luaL_addstring(&b, ", ");
-    luaL_tolstring(L, i, NULL);
+    if (lua_isstring(L, i)) lua_pushvalue(L, i);  /* a number, too */
+    else luaL_tolstring(L, i, NULL);
     luaL_addvalue(&b);
   }
   luaL_addchar(&b, ')');
