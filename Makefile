@@ -60,7 +60,8 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-public \
+.PHONY: all amalgamation rockspec reference host demo test specs \
+	specs-ready test-public \
 	test-versions test-suites test-platforms test-consumers test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
@@ -191,7 +192,12 @@ demo: deps-test
 	@$(PATHS) $(LUA) spec/demo/luacheck.lua
 
 test: deps-test
-	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(MAKE) --no-print-directory specs-ready
+	@$(MAKE) --no-print-directory specs
+
+specs-ready: all $(SUPPORT)
+
+specs:
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
 
 # what depends on how Lua is asked

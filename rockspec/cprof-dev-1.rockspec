@@ -257,6 +257,7 @@ build = {
     ["cprof.paths"] = "lua/cprof/paths.lua",
     ["cprof.patterns"] = "lua/cprof/patterns.lua",
     ["cprof.profile"] = "lua/cprof/profile.lua",
+    ["cprof.release"] = "lua/cprof/release.lua",
     ["cprof.rendezvous"] = "lua/cprof/rendezvous.lua",
     ["cprof.report.around"] = "lua/cprof/report/around.lua",
     ["cprof.report.callgraph"] = "lua/cprof/report/callgraph.lua",

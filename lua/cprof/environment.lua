@@ -5,8 +5,11 @@
 
 local core = require "cprof.core"
 
-local require, loadfile, open = require, loadfile, io and io.open
+local require, loadfile, next, error = require, loadfile, next, error
+local rawget, rawset = rawget, rawset
+local open, close = io and io.open, io and io.close
 local loaded, preload = package.loaded, {}
+local search, searched = package.searchpath, package.path
 for name, loader in next, package.preload do
   if type(name) == "string" then preload[name] = loader end
 end
@@ -22,11 +25,12 @@ local function copy(t)
   return out
 end
 
-local environment = {}
+local environment, own = {}, { ["cprof.core"] = core }
 for name in names:gmatch "%S+" do
   local value = rawget(_G, name)
   local library = type(value) == "table" and name ~= "arg"
   environment[name] = library and copy(value) or value
+  own[name] = library and environment[name] or nil
 end
 
 -- the program's, where a module means these
@@ -43,14 +47,16 @@ end
 local gsub, find = string.gsub, string.find
 
 local function path_of(name)
-  if not root or not open or not find(name, "^cprof[.%w_]*$") then
+  if not find(name, "^cprof[.%w_]*$") then
+    return search and searched and search(name, searched)
+  elseif not root or not open then
     return nil
   end
   local path = root .. gsub(name, "%.", "/")
   for _, suffix in next, { ".lua", "/init.lua" } do
     local there = open(path .. suffix, "rb")
     if there then
-      there:close()
+      close(there)
       return path .. suffix
     end
   end
@@ -66,8 +72,6 @@ local function load_module(name)
   if not chunk then error(why, 0) end
   return chunk(name, path)
 end
-
-local own = { ["cprof.core"] = core }
 
 ---@param name string
 ---@return any

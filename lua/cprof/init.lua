@@ -2,6 +2,7 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
+local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local heap = require "cprof.heap"
 local internal = require "cprof.internal"
@@ -11,6 +12,7 @@ local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
+local report = require "cprof.report"
 local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
@@ -102,9 +104,15 @@ local chosen         ---@type cprof.Patterns  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
-  if type(arg) ~= "table" or type(arg[0]) ~= "string" then return nil end
+  if type(arg) ~= "table" or type(rawget(arg, 0)) ~= "string" then
+    return nil
+  end
   local words = {}
-  for i = 0, #arg do words[#words + 1] = tostring(arg[i]) end
+  for i = 0, rawlen(arg) do
+    local word = rawget(arg, i)
+    local plain = type(word) == "string" or type(word) == "number"
+    words[i + 1] = plain and word or type(word)
+  end
   return table.concat(words, " ")
 end
 
@@ -155,6 +163,9 @@ end
 local function check_gc(o)
   if o.mode ~= "call" and o.mode ~= "line" then
     error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
+  elseif not core.drives() and core.internals() == "direct" then
+    error(("start: option 'gc' needs Lua 5.4: the collector of %s cannot be " ..
+      "driven"):format(_VERSION), 4)
   elseif not core.drives() then
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
       "not possible here, or switched off by CPROF_INTERNALS=0", 4)
@@ -240,6 +251,7 @@ end
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
+  local _ <close> = methods.borrow()
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
@@ -334,6 +346,7 @@ end)
 ---    default: the environment's CPROF_OPTIONS
 ---@return boolean?, string?
 function cprof.listen(signal, opts)
+  local _ <close> = methods.borrow()
   if signal ~= nil and type(signal) ~= "string" then
     error("listen: the signal must be a string, got a " .. type(signal), 2)
   end
@@ -358,6 +371,7 @@ end
 ---@param opts? cprof.StartOptions
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
+  local _ <close> = methods.borrow()
   local o = options.check("calibrate", start_options, opts, 2)
   local _ <close> = core.suspend() and resume or nil
   local costs, why = core.calibrate(way(o, patterns.new(o)))
@@ -370,6 +384,7 @@ end
 ---@param path string
 ---@return cprof.Profile?, string?
 function cprof.load(path)
+  local _ <close> = methods.borrow()
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
@@ -382,6 +397,7 @@ for method, f in pairs(view.methods) do
   if type(f) == "function" then
     view.methods[method] = function(...)
       local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
       return f(...)
     end
   end
@@ -391,6 +407,7 @@ end
 ---@return cprof.Profile
 function cprof.snapshot()
   local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
   local p = snapshot "snapshot"
   return p
 end
@@ -400,7 +417,8 @@ end
 ---@return string
 function cprof.report(opts)
   local _ <close> = core.suspend() and resume or nil
-  return snapshot "report":report(opts)
+  local _ <close> = methods.borrow()
+  return report.make(snapshot "report", opts, 3)
 end
 
 ---The source with figures beside each line, as text: of one source, or of
@@ -410,13 +428,15 @@ end
 ---@return string
 function cprof.annotate(source, opts)
   local _ <close> = core.suspend() and resume or nil
-  return snapshot "annotate":annotate(source, opts)
+  local _ <close> = methods.borrow()
+  return annotate.make(snapshot "annotate", source, opts, 3)
 end
 
 ---A view of a profile, or of what is being recorded.
 ---@param p? cprof.Profile
 ---@return cprof.View
 function cprof.view(p)
+  local _ <close> = methods.borrow()
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end

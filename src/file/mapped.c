@@ -79,43 +79,53 @@ FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
 }
 
 
-static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_NODES, owner, size);
+/* The data of a new block; NULL: there is no room. */
+static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
+                          size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
   return b ? block_data(b) : NULL;
+}
+
+
+/* The same of a block of counters, each of which takes so many bytes. */
+static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
+                              size_t size, size_t each) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
+  if (b == NULL) return NULL;
+  platform_publish(&b->used, (uint32_t)(size / each));
+  return block_data(b);
+}
+
+
+static int mapped_memory (void *ud) {
+  return mapped_header(cast(MappedFile *, ud))->memory != 0;
+}
+
+
+static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
+  return mapped_data(ud, BLOCK_NODES, owner, size);
 }
 
 
 static void *mapped_getallocated (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_ALLOCATED, owner,
-                              size);
-  return b ? block_data(b) : NULL;
+  return mapped_data(ud, BLOCK_ALLOCATED, owner, size);
 }
 
 
 static void *mapped_getkinds (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_KINDS, owner,
-                              size);
-  return b ? block_data(b) : NULL;
+  return mapped_data(ud, BLOCK_KINDS, owner, size);
 }
 
 
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
-  MappedFile *f = cast(MappedFile *, ud);
-  FileBlock *b = mapped_block(f, BLOCK_LINES, owner, size);
-  size_t each = lines_size(1, mapped_header(f)->memory != 0);
-  if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / each));
-  return block_data(b);
+  return mapped_counters(ud, BLOCK_LINES, owner, size,
+                         lines_size(1, mapped_memory(ud)));
 }
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
-  MappedFile *f = cast(MappedFile *, ud);
-  FileBlock *b = mapped_block(f, BLOCK_INSTRUCTIONS, owner, size);
-  size_t each = instructions_size(1, mapped_header(f)->memory != 0);
-  if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / each));
-  return block_data(b);
+  return mapped_counters(ud, BLOCK_INSTRUCTIONS, owner, size,
+                         instructions_size(1, mapped_memory(ud)));
 }
 
 

@@ -494,7 +494,8 @@ static size_t core_zonename (lua_State *L) {
   luaL_addchar(&b, '(');
   for (i = 2; i <= n; i++) {
     if (i > 2) luaL_addstring(&b, ", ");
-    luaL_tolstring(L, i, NULL);
+    if (lua_isstring(L, i)) lua_pushvalue(L, i);  /* a number, too */
+    else luaL_tolstring(L, i, NULL);
     luaL_addvalue(&b);
   }
   luaL_addchar(&b, ')');
@@ -637,7 +638,6 @@ static void core_pushrelease (lua_State *L) {
   at = (at != NULL ? at : built) + sizeof "Lua " - 1;
   lua_pushlstring(L, at, strspn(at, ".0123456789"));
 }
-
 
 
 /*

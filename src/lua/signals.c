@@ -93,9 +93,7 @@ static lua_State *signals_target (Recorder *r) {
   if (sample_on(r)) {
     L = sample_interrupt(r, SIGINT);
     if (L == NULL) return NULL;
-    signals_own.hook = lua_gethook(L);
-    signals_own.mask = lua_gethookmask(L);
-    signals_own.count = lua_gethookcount(L);
+    lend_note(&signals_own, L);
     return L;
   }
   if (L != NULL) return L;
