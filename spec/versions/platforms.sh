@@ -59,7 +59,8 @@ run () (
   export LUA_CPATH="$to/$platform/?.so"
   lua=$to/lua-$platform/bin/lua5.4
   [ -f "$lua" ] || lua=$lua.exe
-  timeout 600 $emulator "$lua" "$@"
+  # paths are whole without PWD; lines end as they do here
+  env -u PWD timeout 600 $emulator "$lua" "$@" | tr -d '\r'
 )
 
 # what smoke.lua said last, added to "passed" and "failed"
@@ -102,7 +103,7 @@ commands () {
     expect 'attaching needs signals, which Windows does not have'
     cprof run --both "$here/script.lua"
     expect '--both takes samples, which need signals'
-    cprof top "$here/script.lua"
+    cprof top -- "$here/script.lua"
     expect 'cprof starts no programs on Windows' ;;
   esac
 }

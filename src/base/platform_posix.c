@@ -2,7 +2,7 @@
 ** See platform.h: Linux, macOS, the BSDs and others of their kind.
 */
 
-#define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, flock, winsize */
+#define _DEFAULT_SOURCE		/* MAP_ANON, flock, winsize */
 #define _GNU_SOURCE		/* dladdr */
 #define _FILE_OFFSET_BITS 64
 
@@ -298,13 +298,9 @@ int platform_terminal (int fd, int *columns, int *rows) {
 #define MAP_NORESERVE	0
 #endif
 
-#if !defined(MAP_ANONYMOUS)
-#define MAP_ANONYMOUS	MAP_ANON
-#endif
-
 void *platform_space (size_t size) {
   void *p = mmap(NULL, size, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                 MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
 }
 
@@ -334,7 +330,7 @@ size_t platform_read (int fd, char *to, size_t size) {
 
 int platform_unmap (void *at, size_t size, int fd) {
   if (mmap(at, size, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+           MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
   platform_read(fd, cast(char *, at), size);  /* the rest is zero */
   return 1;

@@ -2,7 +2,7 @@
 ** See sigbus.h
 */
 
-#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK, MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK, MAP_ANON */
 
 #include "base/sigbus.h"
 
@@ -14,10 +14,6 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if !defined(MAP_ANONYMOUS)
-#define MAP_ANONYMOUS	MAP_ANON
-#endif
 
 
 /*
@@ -78,7 +74,7 @@ static int sigbus_replace (void *at) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *start = (char *)at - (uintptr_t)at % page;
   return mmap(start, page, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+              MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 
