@@ -2,7 +2,8 @@
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
-# make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test       all specs; make test SPEC=spec/zones_spec.lua for one,
+#                 JOBS=4 for so many at a time
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
@@ -34,6 +35,7 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
+JOBS		= 1
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
@@ -193,7 +195,9 @@ demo: deps-test
 
 test: deps-test
 	@$(MAKE) --no-print-directory specs-ready
-	@$(MAKE) --no-print-directory specs
+	@if [ $(JOBS) = 1 ]; then $(MAKE) --no-print-directory specs; \
+	  else echo : | sh spec/support/parallel.sh $(JOBS) $(B)/specs \
+	  "$(SPEC)"; fi
 
 specs-ready: all $(SUPPORT)
 
