@@ -32,8 +32,8 @@ local function start(dir, variables)
   return server.start(dir, function(port)
     local text = configuration:gsub("DIR", dir.path):gsub("PORT", port)
     local path = dir:file("prosody.cfg.lua", text)
-    return ("%s exec $SPEC_LUA -lcprof.auto /usr/bin/prosody --config '%s' -F")
-      :format(variables, path)
+    return ("%s exec $SPEC_LUA -lcprof.auto /usr/bin/prosody " ..
+      "--config '%s' -F"):format(variables, path)
   end)
 end
 
