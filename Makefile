@@ -10,6 +10,7 @@
 # make test-platforms other compilers and machines, emulated
 # make torture    damaged files through all that reads them
 # make test-consumers  exports, as the programs see them that read them
+# make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
 # make screenshot the picture of a page that the README shows
@@ -63,11 +64,11 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test specs \
-	specs-ready test-public \
-	test-versions test-suites test-platforms test-consumers test-html \
+	specs-ready test-public test-versions test-suites test-platforms \
+	test-consumers test-hosts test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-html deps-browser deps-platforms deps-lint \
+	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
 	deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
@@ -170,6 +171,9 @@ deps-consumers: deps-test
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
 
+deps-hosts: deps-test
+	$(call need,lighttpd lighttpd-modules-lua prosody apache2-utils curl)
+
 deps-html: deps-build
 	$(call need,$$(command -v npm >/dev/null || echo nodejs npm))
 	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
@@ -256,6 +260,11 @@ test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
+
+test-hosts: deps-hosts
+	@$(MAKE) --no-print-directory all
+	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
+	  spec/hosts
 
 NODE_TEST	= node --test --test-reporter=./spec/page/reporter.mjs
 PAGE		= lua/cprof/html/*.js spec/page/*.mjs
