@@ -51,6 +51,14 @@ export WINEPREFIX="$to/wine" WINEDEBUG=-all
 share=/usr/share/lua
 modules="$share/5.4/?.lua;$share/5.4/?/init.lua;$share/5.1/?.lua"
 
+# The amalgamation of this platform's build, with all warnings
+amalgamation () {
+  env -u MAKEFLAGS make -s -C "$tree" amalgamation B="$to/x86-64" &&
+    $cprof -std=c99 $extra -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
+      -Wunused -Werror -I"$to/lua-$name/include" -c -o "$to/$name/cprof.o" \
+      "$to/x86-64/cprof.c"
+}
+
 # Runs a script on a platform: its name, what runs its programs, the script
 run () (
   platform=$1 emulator=$2
@@ -131,6 +139,10 @@ echo "$platforms" | (while IFS='|' read -r name compiler runner flags extra; do
     continue
   fi
   passed=0 failed=0 other=
+  if amalgamation >> "$log" 2>&1; then passed=1; else
+    failed=1
+    echo "failed: the amalgamation is not compiled" >> "$log"
+  fi
   [ "$name" = x86-64 ] || other=$to/x86-64
   run "$name" "$runner" "$here/smoke.lua" "$to/$name" $other >> "$log" 2>&1
   add "$log"

@@ -31,8 +31,10 @@
 #endif
 
 
-/* Linkage of what only cprof calls. */
-#if defined(CPROF_AMALGAMATION)
+/* Linkage of what only cprof calls. Without signals, not all of it is. */
+#if defined(CPROF_AMALGAMATION) && defined(__GNUC__) && !PLATFORM_SIGNALS
+#define CPROF_I	static __attribute__((unused))
+#elif defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)
 #define CPROF_I	__attribute__((visibility("hidden"))) extern

@@ -9,6 +9,8 @@
 
 #if defined(_WIN32)
 
+#define WIN32_LEAN_AND_MEAN
+#define NOGDI
 #define PSAPI_VERSION	2	/* is in kernel32 */
 
 #include <windows.h>
@@ -392,5 +394,11 @@ int platform_locked (int fd) {
 }
 
 /* }====================================================== */
+
+/* The amalgamation has these names, too. */
+#undef NEAR
+#undef FAR
+#undef near
+#undef far
 
 #endif

@@ -51,6 +51,12 @@ static int windows_spawn (lua_State *L) {
 }
 
 
+/* None was started. */
+void child_tell (int number) {
+  (void)number;
+}
+
+
 static const luaL_Reg windows_child[] = {
   {"spawn", windows_spawn},
   {"status", windows_none},
