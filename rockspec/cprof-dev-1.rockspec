@@ -73,6 +73,7 @@ build = {
         "src/lua/listen.c",
         "src/lua/ljoin.c",
         "src/lua/lnodes.c",
+        "src/lua/loan.c",
         "src/lua/lprofile.c",
         "src/lua/lprune.c",
         "src/lua/lsave.c",

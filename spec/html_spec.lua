@@ -606,6 +606,22 @@ describe("cprof html", function()
       assert.same({ 20, 16, 16 }, { few.calls, few.shown, few.open })
     end)
 
+    it("keeps as many as it may of calls that take as long", function()
+      local dir <close> = command.folder()
+      local events = { "[" }
+      for i = 1, 30 do
+        for phase in ("BE"):gmatch "." do
+          events[#events + 1] = ('{"name":"f","ph":"%s","ts":%d.000,' ..
+            '"pid":1,"tid":1},'):format(phase, i * 10 + (phase == "E" and 2 or
+            0))
+        end
+      end
+      write(dir:file "p.json", table.concat(events, "\n"))
+      local reader = require "cprof.html.traced"
+      local few = assert(reader.read(dir:file "p.json", 12))
+      assert.same({ 30, 12, 2001 }, { few.calls, few.shown, few.least })
+    end)
+
     it("leaves no call out for one as short", function()
       local dir <close> = command.folder()
       local events = { "[" }

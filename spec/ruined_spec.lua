@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local helper = require "helper"
 
 -- what programs may do to what all share
 local harm = {
@@ -193,6 +194,70 @@ describe("a program that records itself and ruins", function()
       assert.equal(unharmed, run(how))
     end)
   end
+end)
+
+describe("what a program has made of basic types", function()
+  -- a program, after which all is as it has made it
+  local function kept(code)
+    return (helper.run([[
+      local profiler = require "cprof"
+      local own = { __tostring = function() return "own" end }
+      local strings = getmetatable ""
+      debug.setmetatable(nil, own)
+      profiler.start()
+      math.abs(1)
+      profiler.stop()
+      local p = profiler.snapshot()
+      local function whole()
+        return debug.getmetatable(nil) == own and tostring(nil) == "own" and
+          getmetatable "" == strings
+      end
+      assert(whole())
+      ]] .. code .. [[
+      collectgarbage()
+      print(whole())]]))
+  end
+
+  it("is there for what it does while it is asked", function()
+    assert.equal("true\ntrue\ntrue\ntrue\n", kept [[
+      p:export("folded", function() print(whole()) end)
+      p:export("folded", setmetatable({}, { __index = function()
+        return function() print(whole()) end
+      end }))
+      p:sums(function(f) assert(whole()) return f.title end)
+      print(whole())]])
+  end)
+
+  it("is there after coroutines that take turns, or are dropped", function()
+    assert.equal("true\ntrue\n", kept [[
+      local function streams()
+        return coroutine.create(function()
+          p:export("folded", coroutine.yield)
+        end)
+      end
+      local a, b, c = streams(), streams(), streams()
+      for _, co in ipairs { a, b, c, a, b } do
+        assert(coroutine.resume(co))
+        assert(whole())
+      end
+      print(coroutine.status(a) == "dead" and coroutine.status(b) == "dead")]])
+  end)
+
+  it("is there after errors at any instruction", function()
+    assert.equal("true\n", kept [[
+      for n = 1, 3000, 7 do
+        pcall(function()
+          debug.sethook(function()
+            debug.sethook()
+            error "too long"
+          end, "", n)
+          p:report()
+        end)
+        debug.sethook()
+        collectgarbage()
+        assert(whole(), n)
+      end]])
+  end)
 end)
 
 describe("a report that fails", function()

@@ -397,7 +397,7 @@ for method, f in pairs(view.methods) do
   if type(f) == "function" then
     view.methods[method] = function(...)
       local _ <close> = core.suspend() and resume or nil
-  local _ <close> = methods.borrow()
+      local _ <close> = methods.borrow()
       return f(...)
     end
   end

@@ -1,9 +1,11 @@
 -- The metatables of strings, of the other basic types and of files as cprof
 -- needs them, for a program may change what all share.
 
+local core = require "cprof.core"
+
 local methods = {}
 
-local metatable_of, set_metatable = debug.getmetatable, debug.setmetatable
+local metatable_of = debug.getmetatable
 
 local function copy(t)
   local out = {}
@@ -18,6 +20,9 @@ local file_methods = files and copy(rawget(files, "__index"))
 -- a value of each type whose metatable all of them share; nil is one more
 local values <const> = { "", 0, true, next, coroutine.create(next) }
 local NIL <const> = #values + 1
+
+-- of a loan, see loan.c
+local ON <const> = NIL + 1
 
 -- does an __index give these methods?
 local function gives(index, own)
@@ -34,58 +39,72 @@ local function over(own, theirs)
   return setmetatable(copy(own), { __index = theirs })
 end
 
--- what is no hindrance of a metatable: tostring() asks __tostring of all
+-- tostring() asks these of all
+local function hinders(metatable)
+  return metatable and (rawget(metatable, "__tostring") ~= nil or
+    rawget(metatable, "__name") ~= nil)
+end
+
 local function harmless(theirs)
   local ours = copy(theirs)
   ours.__tostring, ours.__name = nil, nil
   return ours
 end
 
--- the metatables to set, by their place in `values`; nil: all are well
+-- what to exchange; nil: nothing
 local function wanted()
-  local theirs, out = metatable_of "", nil
+  local theirs = metatable_of ""
   local index = theirs and rawget(theirs, "__index")
-  if not gives(index, strings) or rawget(theirs, "__tostring") then
+  local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
+  local any = false
+  if not gives(index, strings) or hinders(theirs) then
     local ours = harmless(theirs)
     ours.__index = over(strings, index)
-    out = { ours }
+    loan[1], any = ours, true
   end
   for i = 2, NIL do
     theirs = metatable_of(values[i])
-    if theirs then
-      out = out or {}
-      out[i] = harmless(theirs)
-    end
+    if hinders(theirs) then loan[i], any = harmless(theirs), true end
   end
-  return out
+  index = files and rawget(files, "__index")
+  if files and not gives(index, file_methods) then
+    loan[ON + 2], loan[ON + 3] = files, over(file_methods, index)
+    any = true
+  end
+  return any and loan or nil
 end
 
-local function exchange(metatables)
-  local before = {}
-  for i, metatable in next, metatables do
-    before[i] = metatable_of(values[i]) or false
-    set_metatable(values[i], metatable or nil)
-  end
-  return before
-end
+-- where an error or a dropped coroutine left it, the collector gives it back
+local returned <const> = { __close = core.giveback, __gc = core.giveback }
+
+local last    -- the loan of whoever runs, given back or not
 
 ---Until what this gives is closed, strings and files have the library's
 ---methods, and no basic type has a __tostring of the program's. nil: it is
 ---so anyway.
 ---@return table?
 function methods.borrow()
-  local types, of_files = wanted(), nil
-  if files and not gives(rawget(files, "__index"), file_methods) then
-    of_files = over(file_methods, rawget(files, "__index"))
-  end
-  if not types and not of_files then return nil end
-  local before = types and exchange(types)
-  local index = files and rawget(files, "__index")
-  if of_files then rawset(files, "__index", of_files) end
-  return setmetatable({}, { __close = function()
-    if before then exchange(before) end
-    if of_files then rawset(files, "__index", index) end
-  end })
+  local loan = wanted()
+  if not loan then return nil end
+  last = setmetatable(loan, returned)
+  return core.borrow(last)
+end
+
+local function again(loan, ...)
+  core.borrow(loan)
+  last = loan
+  return ...
+end
+
+---Calls a function of the program's, which finds all as it has made it, and
+---may yield.
+---@param f function
+---@return any ...
+function methods.outside(f, ...)
+  local loan = last
+  if not loan or not loan[ON] then return f(...) end
+  core.giveback(loan)
+  return again(loan, f(...))
 end
 
 return methods

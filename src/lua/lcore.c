@@ -20,6 +20,7 @@
 #include "lua/listen.h"
 #include "lua/ljoin.h"
 #include "lua/lnodes.h"
+#include "lua/loan.h"
 #include "lua/lprofile.h"
 #include "lua/lprune.h"
 #include "lua/lsave.h"
@@ -620,7 +621,7 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
   listen_functions, private_functions, ljoin_functions,
-  console_functions, child_functions
+  console_functions, child_functions, loan_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)

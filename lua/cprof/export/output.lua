@@ -1,6 +1,7 @@
 -- Where an export goes: a path, a function, or what has a method 'write'.
 
 local core = require "cprof.core"
+local methods = require "cprof.methods"
 
 local output = {}
 
@@ -15,7 +16,7 @@ local enough <const> = 65536
 function output.valid(target)
   local kind = type(target)
   if kind == "string" or kind == "function" then return true end
-  local ok, write = pcall(function() return target.write end)
+  local ok, write = pcall(methods.outside, function() return target.write end)
   return ok and write ~= nil
 end
 
@@ -99,9 +100,10 @@ end
 ---@return true? ok  nil, and the reason, when it could not be written
 ---@return string? why
 function output.send(target, produce)
-  if type(target) == "function" then return run(target, produce) end
   if type(target) ~= "string" then
-    return run(function(s) return target:write(s) end, produce)
+    local write = type(target) == "function" and target or
+      function(s) return target:write(s) end
+    return run(function(s) return methods.outside(write, s) end, produce)
   end
   -- a device or a pipe must not be replaced by a file
   local send = core.special(target) and to_file or replace

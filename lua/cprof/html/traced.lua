@@ -27,13 +27,15 @@ local function new(tid)
            stack = {} }
 end
 
--- takes what is shorter out; what is open stays
-local function compact(thread, least)
+-- Takes what is shorter out, and what takes just as long but for so many,
+-- callers first. What is open stays. Gives how many of these are left.
+local function compact(thread, bound, equals)
   local stack, to = thread.stack, 0
   local level = 1
   for i = 1, thread.n do
     local ns = thread.ns[i]
-    if not ns or ns >= least then
+    if ns == bound then equals = equals - 1 end
+    if not ns or ns > bound or ns == bound and equals >= 0 then
       to = to + 1
       for _, key in ipairs { "func", "depth", "start", "ns" } do
         thread[key][to] = thread[key][i]
@@ -45,6 +47,7 @@ local function compact(thread, least)
     end
   end
   thread.n = to
+  return equals
 end
 
 -- begins and ends calls; the shortest go where there are too many
@@ -66,10 +69,12 @@ local function collector(limit)
     local surplus = self.shown - limit
     if surplus <= 0 then return end
     local list = durations()
-    self.least = (list[math.min(surplus, #list)] or -1) + 1
-    self.shown = 0
+    local cut = math.min(surplus, #list)
+    local bound, equals = list[cut] or -1, 0
+    while list[cut + equals + 1] == bound do equals = equals + 1 end
+    self.least, self.shown = bound + 1, 0
     for _, thread in ipairs(self.threads) do
-      compact(thread, self.least)
+      equals = compact(thread, bound, equals)
       self.shown = self.shown + thread.n
     end
     most = math.max(most, self.shown * 3 // 2)

@@ -1,0 +1,94 @@
+/*
+** See loan.h
+**
+** A loan is a list, made by methods.lua:
+**   1 to TYPES	the metatable of a type: what to set, false: none; nil: that
+**		type keeps its own. After an exchange, what was set before
+**   ON		is it exchanged?
+**   VALUES	a value of each of these types
+**   FILES	the metatable of files, or false
+**   METHODS	its __index, as above
+** All of an exchange is here, for nothing that can fail, or run a hook, may
+** come between its parts: each field is there already.
+*/
+
+#include "lua/loan.h"
+
+#include <lua.h>
+
+
+#define TYPES	6
+#define ON	7
+#define VALUES	8
+#define FILES	9
+#define METHODS	10
+
+
+/* The loan is at 1, the values at 2. */
+static void loan_type (lua_State *L, int type) {
+  lua_rawgeti(L, 1, type);
+  if (!lua_isnil(L, 3)) {
+    lua_rawgeti(L, 2, type);
+    if (!lua_getmetatable(L, 4)) lua_pushboolean(L, 0);
+    lua_rawseti(L, 1, type);
+    if (lua_toboolean(L, 3)) lua_pushvalue(L, 3);
+    else lua_pushnil(L);
+    lua_setmetatable(L, 4);
+  }
+  lua_settop(L, 2);
+}
+
+
+static void loan_files (lua_State *L) {
+  lua_rawgeti(L, 1, FILES);
+  if (lua_istable(L, 3)) {
+    lua_rawgeti(L, 1, METHODS);
+    lua_pushliteral(L, "__index");
+    lua_pushvalue(L, 5);
+    lua_rawget(L, 3);
+    lua_rawseti(L, 1, METHODS);
+    lua_pushvalue(L, 4);
+    lua_rawset(L, 3);
+  }
+  lua_settop(L, 2);
+}
+
+
+/* loan -> loan */
+static int loan_exchange (lua_State *L, int on) {
+  int i;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  lua_rawgeti(L, 1, ON);
+  i = lua_toboolean(L, 2);
+  lua_settop(L, 1);
+  if (i == on) return 1;
+  lua_rawgeti(L, 1, VALUES);
+  for (i = 1; i <= TYPES; i++) loan_type(L, i);
+  loan_files(L);
+  lua_pushboolean(L, on);
+  lua_rawseti(L, 1, ON);
+  lua_settop(L, 1);
+  return 1;
+}
+
+
+static int loan_borrow (lua_State *L) {
+  return loan_exchange(L, 1);
+}
+
+
+static int loan_giveback (lua_State *L) {
+  return loan_exchange(L, 0);
+}
+
+
+static const luaL_Reg loan_list[] = {
+  {"borrow", loan_borrow},
+  {"giveback", loan_giveback},
+  {NULL, NULL}
+};
+
+const luaL_Reg *loan_functions (void) {
+  return loan_list;
+}
