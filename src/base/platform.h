@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
 
 
 /*
@@ -19,6 +22,14 @@
 #define PLATFORM_SIGNALS	0
 #else
 #define PLATFORM_SIGNALS	1
+#endif
+
+#if PLATFORM_SIGNALS
+typedef pthread_once_t PlatformOnce;
+#define PLATFORM_ONCE	PTHREAD_ONCE_INIT
+#else
+typedef int PlatformOnce;
+#define PLATFORM_ONCE	0
 #endif
 
 /* Can a timer signal one thread? */
@@ -104,7 +115,7 @@ CPROF_I unsigned platform_generation (void);
 CPROF_I long platform_process (void);
 
 /* Calls 'f' once in a process; other threads wait until it has ended. */
-CPROF_I void platform_once (int *done, void (*f) (void));
+CPROF_I void platform_once (PlatformOnce *once, void (*f) (void));
 
 CPROF_I void platform_sleep (double seconds);
 
@@ -203,6 +214,14 @@ static inline void platform_publish (uint32_t *at, uint32_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 #else
   *(volatile uint32_t *)at = value;
+#endif
+}
+
+
+/* Nothing is moved past it that a handler in this thread may see. */
+static inline void platform_fence (void) {
+#if defined(__GNUC__)
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 

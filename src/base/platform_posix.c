@@ -80,7 +80,6 @@ uint64_t platform_cpu (void) {
 static void (*platform_child) (void);
 static unsigned platform_forks;
 static pthread_once_t platform_watched = PTHREAD_ONCE_INIT;
-static pthread_mutex_t platform_calling = PTHREAD_MUTEX_INITIALIZER;
 
 
 static void platform_forked (void) {
@@ -114,18 +113,9 @@ long platform_process (void) {
 }
 
 
-void platform_once (int *done, void (*f) (void)) {
-#if defined(__GNUC__)
-  if (__atomic_load_n(done, __ATOMIC_ACQUIRE)) return;
-#endif
-  pthread_mutex_lock(&platform_calling);
-  if (!*done) f();
-#if defined(__GNUC__)
-  __atomic_store_n(done, 1, __ATOMIC_RELEASE);
-#else
-  *done = 1;
-#endif
-  pthread_mutex_unlock(&platform_calling);
+/* In the child of a fork that came in the middle, it begins anew. */
+void platform_once (PlatformOnce *once, void (*f) (void)) {
+  pthread_once(once, f);
 }
 
 

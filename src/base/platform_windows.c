@@ -85,10 +85,10 @@ long platform_process (void) {
 }
 
 
-void platform_once (int *done, void (*f) (void)) {
+void platform_once (PlatformOnce *once, void (*f) (void)) {
   AcquireSRWLockExclusive(&platform_calling);
-  if (!*done) f();
-  *done = 1;
+  if (!*once) f();
+  *once = 1;
   ReleaseSRWLockExclusive(&platform_calling);
 }
 

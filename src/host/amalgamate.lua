@@ -27,7 +27,8 @@ local build = arg[1]
 local sources = { table.unpack(arg, 2) }
 if #sources == 0 then die "name the folder to write to, and the sources" end
 
-local features = {} -- _DEFAULT_SOURCE and its like: before all includes
+-- _DEFAULT_SOURCE and its like, and _FILE_OFFSET_BITS: before all includes
+local features = {}
 local system = {}   -- headers of the system, and of Lua
 
 local function add(set, item)
@@ -58,7 +59,8 @@ local function parse(path)
     elseif word == "endif" then depth = depth - 1 end
     local ours = line:match '^#include%s+"([^"]+)"'
     local header = line:match "^#include%s+<([^>]+)>"
-    local feature = line:match "^#define%s+(_[%u_]+_SOURCE)"
+    local feature = line:match "^#define%s+(_[%u_]+_SOURCE)" or
+      line:match "^#define%s+_FILE_OFFSET_BITS"
     if ours and depth > 0 then
       die("%s: #include \"%s\" depends on a condition", path, ours)
     elseif ours then out[#out + 1] = { include = ours }

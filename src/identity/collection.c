@@ -54,6 +54,7 @@ static int collection_gc (lua_State *L) {
   lua_pushcfunction(L, collection_renew);
   lua_insert(L, 1);
   lua_pcall(L, 1, 0, 0);
+  collection_marks = 0;
   return 0;
 }
 

@@ -410,7 +410,7 @@ static int proof_states (Proof *x) {
 
 
 /* The library that is called is the same for all states of a process. */
-static int internals_once;
+static PlatformOnce internals_once = PLATFORM_ONCE;
 static int internals_proved;
 static int internals_found;	/* is what is known of states proved, too? */
 static InternalsState internals_at;

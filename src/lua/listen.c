@@ -143,7 +143,8 @@ static void listen_inherited (lua_State *L) {
 */
 static LentHook listen_takeoff (Listener *l, lua_State *L) {
   ListenHook *slot = l != NULL ? listen_slot(l, L) : NULL;
-  LentHook none = ZEROS, was = slot != NULL ? slot->own : none;
+  ListenHook none = ZEROS, kept = slot != NULL ? *slot : none;
+  LentHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
     if (attach_is(L))
@@ -152,7 +153,7 @@ static LentHook listen_takeoff (Listener *l, lua_State *L) {
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
     if (was.mask & LUA_MASKCOUNT && l->running.at != NULL)
-      internals_setcount(L, l->running.at, slot->left);
+      internals_setcount(L, l->running.at, kept.left);
   }
   else if (!attach_back(recorder_get(L), L)) listen_inherited(L);
   return was;
@@ -237,6 +238,8 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
     slot = &l->hooks[l->oldest];
     l->oldest = (l->oldest + 1) % LISTEN_HOOKS;
   }
+  slot->own.L = NULL;
+  platform_fence();
   if (l->running.at != NULL)
     slot->left = internals_count(L, l->running.at);
   lend_note(&slot->own, L);

@@ -19,11 +19,14 @@ typedef struct LentHook {
   int mask, count;
 } LentHook;
 
-/* L is last, for a signal may come in between. */
+/* A handler that comes in between finds an entry that is free. */
 static inline void lend_note (LentHook *g, lua_State *L) {
+  g->L = NULL;
+  platform_fence();
   g->hook = lua_gethook(L);
   g->mask = lua_gethookmask(L);
   g->count = lua_gethookcount(L);
+  platform_fence();
   g->L = L;
 }
 

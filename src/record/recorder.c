@@ -167,7 +167,7 @@ int recorder_touch (Recorder *r, Stack *s) {
 /*
 ** In Lua 5.4.0, a hook that sets a hook makes Lua tell the line that runs
 ** once more: there, the first instruction of a line that is counted is not
-** chosen at random.
+** chosen at random. The headers of 5.4.2 and 5.4.3 have the same number.
 */
 #define RECORDER_TELLSTWICE	(LUA_VERSION_RELEASE_NUM < 50402)
 
