@@ -2,7 +2,8 @@
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
-# make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test       all specs; make test SPEC=spec/zones_spec.lua for one,
+#                 JOBS=4 for so many at a time
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
@@ -35,6 +36,7 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
+JOBS		= 1
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
@@ -61,9 +63,9 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 		  SPEC_SHARE="$(SHARE)/5.4/?.lua;$(SHARE)/5.4/?/init.lua;;"
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
-.PHONY: all amalgamation rockspec reference host demo test test-public \
-	test-versions test-suites test-platforms test-consumers test-hosts \
-	test-html \
+.PHONY: all amalgamation rockspec reference host demo test specs \
+	specs-ready test-public test-versions test-suites test-platforms \
+	test-consumers test-hosts test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
 	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
@@ -81,10 +83,10 @@ $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
-$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform.o
+$(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
-$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform.o
+$(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
@@ -196,7 +198,14 @@ demo: deps-test
 	@$(PATHS) $(LUA) spec/demo/luacheck.lua
 
 test: deps-test
-	@$(MAKE) --no-print-directory all $(SUPPORT)
+	@$(MAKE) --no-print-directory specs-ready
+	@if [ $(JOBS) = 1 ]; then $(MAKE) --no-print-directory specs; \
+	  else echo : | sh spec/support/parallel.sh $(JOBS) $(B)/specs \
+	  "$(SPEC)"; fi
+
+specs-ready: all $(SUPPORT)
+
+specs:
 	@$(BUSTED) --output=spec/support/output.lua --pattern=_spec $(SPEC)
 
 # what depends on how Lua is asked
@@ -225,18 +234,17 @@ test-suites: deps-test
 	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/versions" $(SUITES)
 
-# Other compilers and machines, as far as they are installed; all of them
-# after make deps-platforms. PLATFORMS="musl aarch64" for some.
+# Other compilers and machines. PLATFORMS="musl aarch64" for some.
 PLATFORMS	=
 
-test-platforms: deps-test
+test-platforms: deps-test deps-platforms
 	@sh spec/versions/platforms.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/platforms" $(PLATFORMS)
 
 deps-platforms:
 	$(call need,clang g++ musl-tools qemu-user gcc-i686-linux-gnu \
 	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-	  gcc-s390x-linux-gnu libc6-dev-s390x-cross)
+	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine wine64)
 
 # Damaged files, from a seed that is said; TORTURE_FILES=1000000 for hours
 TORTURE_SEED	= 1

@@ -3,10 +3,11 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
+local releases = require "releases"
 
 -- else samples do not know the lines of calls
 local direct = core.internals() == "direct"
-local known = direct and it or pending
+local known = releases.it(_ENV, releases.without_internals())
 
 local leak <const> = [[
 local cache = {}

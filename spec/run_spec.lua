@@ -3,6 +3,8 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local interpreter = require "interpreter"
+local releases = require "releases"
 
 -- programs that must do the same under the command as under the interpreter
 local programs = {
@@ -97,6 +99,20 @@ describe("cprof run", function()
       assert.equal(err, got)
       assert.equal(status, got_status)
     end)
+
+  it("warns of line hooks that crash Lua, and of no others", function()
+    for option, mode in pairs { ["--lines"] = "line", ["--count"] = "count" } do
+      local _, err = command.cprof("run", "--quiet", option, "-e", "x = 1")
+      if mode == "line" and releases.stripped_crash() then
+        assert.equal("cprof run: warning: line hooks of Lua " ..
+          interpreter.release .. " have faults that Lua 5.4.4 has not: a " ..
+          "program may fail that does not otherwise; functions without " ..
+          "debug information crash it\n", err)
+      else
+        assert.equal("", err)
+      end
+    end
+  end)
 
   it("shows the traceback of the program, and nothing of cprof's",
     function()

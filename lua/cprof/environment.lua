@@ -49,8 +49,9 @@ environment._G = _G
 
 -- the folder with all modules, from whichever folder the program is in later
 local _, file = ...
-local root = file and file:match "^(.*)cprof/environment%.lua$"
-if root and root:sub(1, 1) ~= "/" then
+local root = file and file:match "^(.*)cprof[/\\]environment%.lua$"
+local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
+if root and not root:find(anywhere) then
   root = (core.cwd() or ".") .. "/" .. root
 end
 

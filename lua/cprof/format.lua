@@ -270,8 +270,8 @@ function format.wrap(s, width)
   local out, line = {}, nil
   -- a figure keeps its unit: 12 %, 512 KB
   s = s:gsub("(%d) (%%)", "%1\0%2"):gsub("(%d) ([KMGT]?B%f[%W])", "%1\0%2")
-  for word in s:gmatch "%S+" do
-    word = word:gsub("\0", " ")
+  for part in s:gmatch "%S+" do
+    local word = part:gsub("\0", " ")
     local longer = line and line .. " " .. word or word
     if line and format.width(longer) > width then
       out[#out + 1], longer = line, "  " .. word

@@ -163,6 +163,9 @@ end
 local function check_gc(o)
   if o.mode ~= "call" and o.mode ~= "line" then
     error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
+  elseif not core.drives() and core.internals() == "direct" then
+    error(("start: option 'gc' needs Lua 5.4: the collector of %s cannot be " ..
+      "driven"):format(_VERSION), 4)
   elseif not core.drives() then
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
       "not possible here, or switched off by CPROF_INTERNALS=0", 4)
@@ -183,7 +186,12 @@ local function check_start(opts)
   if o.rate and o.mode ~= "sample" then
     error('start: option \'rate\' needs mode = "sample"', 3)
   end
-  if o.mode == "sample" then o.rate = o.rate or 1000 end
+  if o.mode == "sample" then
+    if not core.signals then
+      error("start: samples need signals, which Windows does not have", 3)
+    end
+    o.rate = o.rate or 1000
+  end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" and

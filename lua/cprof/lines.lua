@@ -267,4 +267,19 @@ function lines.active(source, content)
   return out
 end
 
+local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
+  "total_raw_ns" }
+
+---What came to a line since an older profile of the same recording.
+---@param now cprof.Line
+---@param before cprof.Line?
+---@return cprof.Line
+function lines.since(now, before)
+  local out = {}
+  for _, field in ipairs(grow) do
+    out[field] = math.max(now[field] - (before and before[field] or 0), 0)
+  end
+  return out
+end
+
 return lines

@@ -76,7 +76,7 @@ end
 
 add("deep recursion", function()
   for _ = 1, 10 do deep(15000) end
-end)
+end, { depth = 15000 })
 
 -- A recursive descent over a text without end: which rule follows which
 -- is drawn from a generator of its own, so that it is the same each time.

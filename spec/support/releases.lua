@@ -2,6 +2,7 @@
 -- the one place that says so. Specs ask for the reason, and skip or expect
 -- what is so there.
 
+local core = require "cprof.core"
 local interpreter = require "interpreter"
 
 local releases = {}
@@ -24,11 +25,76 @@ function releases.until_(release) return here <= number(release) end
 ---@return boolean
 function releases.closes_twice() return releases.until_ "5.4.2" end
 
+---Does a line hook, even an empty one, crash Lua in functions without debug
+---information?
+---@return string?  nil: it does not
+function releases.stripped_crash()
+  if not releases.until_ "5.4.1" then return nil end
+  return "line hooks of this Lua crash in stripped code"
+end
+
+---Does Lua tell the line that runs once more after a hook was set?
+---@return boolean
+function releases.tells_twice() return releases.until_ "5.4.1" end
+
+local function levels()
+  local most
+  local function down(n)
+    most = n
+    return 1 + down(n + 1)
+  end
+  pcall(down, 1)
+  return most
+end
+
+---How deep functions of Lua may call one another: some 200,000 levels, but
+---as many as are in C, 2,000 or so, in Lua 5.4.0.
+releases.levels = levels()
+
+---Why there is no recursion so deep.
+---@param depth integer
+---@return string?  nil: there is
+function releases.without_levels(depth)
+  if depth < releases.levels - 100 then return nil end
+  return ("this Lua has no room for %d levels"):format(depth)
+end
+
 ---LuaSocket; the Lua that was built from sources has no C modules.
 ---@return string?  nil: it is there
 function releases.without_sockets()
   if pcall(require, "socket") then return nil end
   return "this Lua has no LuaSocket"
+end
+
+---Why what reads Lua's own structures is not here.
+---@return string?  nil: it is
+function releases.without_internals()
+  if core.internals() == "direct" then return nil end
+  return "Lua's own structures are not read here"
+end
+
+---Why the collector cannot be driven by the profiler (`gc = true`).
+---@return string?  nil: it can
+function releases.without_gc()
+  if core.drives() then return nil end
+  return releases.without_internals() or
+    _VERSION .. " does not let its collector be driven"
+end
+
+---Why the collector does not come when it would have come without.
+---@return string?  nil: it does
+function releases.collects_sooner()
+  if _VERSION == "Lua 5.4" then return nil end
+  return "a collector of " .. _VERSION .. " that goes on begins at once"
+end
+
+---`it` of a file of specs; with a reason, its specs are pending.
+---@param env table  the file's
+---@param why string?
+---@return function
+function releases.it(env, why)
+  if not why then return env.it end
+  return function(name) env.it(name, function() env.pending(why) end) end
 end
 
 return releases

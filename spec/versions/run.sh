@@ -4,12 +4,13 @@
 #
 #   run.sh SOURCES FOLDER SPEC [RELEASE...]
 #
-# Without releases, on each that SOURCES has. A line for each says how many
-# specs passed. Ends with 1 if any failed.
-set -eu
+# Without releases, on each that SOURCES has; JOBS files of specs at a time,
+# see parallel.sh. Ends with 1 if any failed.
+set -u
 sources=$1 to=$2 spec=$3
 shift 3
 here=$(dirname "$0")
+jobs=${JOBS:-$(nproc)}
 
 if [ $# = 0 ]; then
   set -- $(ls "$sources" 2>/dev/null |
@@ -21,23 +22,29 @@ if [ $# = 0 ]; then
   exit 0
 fi
 
+unset MAKEFLAGS
+mkdir -p "$to"
 failed=0
+: > "$to/sets"
 for release; do
   tarball=$sources/lua-$release.tar.gz
+  tree=$to/$release
   if ! [ -f "$tarball" ]; then
     echo "Lua $release: skipped, there is no $tarball"
     continue
   fi
-  tree=$to/$release
-  log=$tree.log
   mkdir -p "$tree"
   tar cf - --exclude=./build --exclude=./.git . | tar xf - -C "$tree"
-  if sh "$here/build.sh" "$tarball" "$to/lua-$release" > "$log" 2>&1 &&
-    env -u MAKEFLAGS make -C "$tree" test LUA_DIR="$to/lua-$release" \
-      LUA_VERSION="${release%.*}" SPEC="$spec" >> "$log" 2>&1
-  then status=0; else status=1 failed=1; fi
-  sums=$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1 || true)
-  echo "Lua $release: ${sums:-ended early, see $log}"
-  [ $status = 0 ] || grep -A 6 -E '^(FAILED|ERROR)' "$log" || tail "$log"
+  arguments="-C $tree LUA_DIR=$to/lua-$release LUA_VERSION=${release%.*}"
+  if sh "$here/build.sh" "$tarball" "$to/lua-$release" > "$tree.log" 2>&1 &&
+    make -s -j "$jobs" specs-ready $arguments >> "$tree.log" 2>&1
+  then echo "Lua $release: $arguments" >> "$to/sets"
+  else
+    echo "Lua $release: not built, see $tree.log"
+    failed=1
+  fi
 done
+
+sh "$here/../support/parallel.sh" "$jobs" "$to/logs" "$spec" < "$to/sets" ||
+  failed=1
 exit $failed

@@ -640,7 +640,6 @@ static void core_pushrelease (lua_State *L) {
 }
 
 
-
 /*
 ** Even the numbers of pseudo-indices differ from one minor version to the
 ** next, so this comes before all else.
@@ -684,6 +683,8 @@ int luaopen_cprof_core (lua_State *L) {
   lua_setfield(L, -2, "version");
   core_pushrelease(L);
   lua_setfield(L, -2, "release");
+  lua_pushboolean(L, PLATFORM_SIGNALS);
+  lua_setfield(L, -2, "signals");
   return 1;
 }
 

@@ -26,12 +26,6 @@ static const uint8_t allocations_kinds[TAGS] = {
 };
 
 
-static INLINE void allocations_add (Allocated *a, size_t bytes) {
-  a->count++;
-  a->bytes += bytes;
-}
-
-
 /*
 ** After a fork, and in another thread, the first event has to find out
 ** what is recorded there: until then, no node is to be trusted.
@@ -48,6 +42,15 @@ static INLINE int allocations_counted (Allocations *a) {
 static AllocKind allocations_kind (const void *p, size_t tag) {
   if (p != NULL || tag >= TAGS) return ALLOC_OTHER;
   return (AllocKind)allocations_kinds[tag];
+}
+
+
+/* Is it a mark of collections, which is the profiler's own? */
+static INLINE int allocations_own (const void *p, size_t tag) {
+  if (allocations_kind(p, tag) != ALLOC_USERDATA || collection_marks == 0)
+    return 0;
+  collection_marks = 0;
+  return 1;
 }
 
 
@@ -71,22 +74,18 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   const Node *n = h->top->node;
   AllocKind kind = allocations_kind(p, tag);
   InstructionAllocated *at;
-  if (unlikely(kind == ALLOC_USERDATA && collection_marks > 0)) {
-    collection_marks = 0;
-    return;
-  }
   if (unlikely(a->node != n)) {
     a->node = n;
     a->own = &tree_allocated(h->tree, n->id)->all;
     a->kinds = tree_kinds(h->tree, n->func);
   }
-  allocations_add(a->own, bytes);
-  allocations_add(&a->kinds->kind[kind], bytes);
+  allocated_add(a->own, 1, bytes);
+  allocated_add(&a->kinds->kind[kind], 1, bytes);
   a->until -= (int64_t)bytes;
   if (unlikely(a->until < 0)) allocations_heap(a);
-  if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
+  if (h->lines) allocated_add(&line_allocated(h->top->line)->all, 1, bytes);
   at = instructions_running(h);
-  if (at != NULL) allocations_add(&at->other, bytes);
+  if (at != NULL) allocated_add(&at->other, 1, bytes);
 }
 
 
@@ -105,7 +104,7 @@ static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a);
+  counted = to > old && allocations_counted(a) && !allocations_own(p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
@@ -134,7 +133,7 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);
   int counted = to > old && allocations_sampling(a) &&
-                !(kind == ALLOC_USERDATA && collection_marks > 0);
+                !allocations_own(p, from);
   Recorder *r;
   if ((block == NULL && to != 0) || a->hot == NULL) return block;
   r = a->hot->recorder;

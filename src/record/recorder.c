@@ -164,6 +164,14 @@ int recorder_touch (Recorder *r, Stack *s) {
 }
 
 
+/*
+** In Lua 5.4.0, a hook that sets a hook makes Lua tell the line that runs
+** once more: there, the first instruction of a line that is counted is not
+** chosen at random.
+*/
+#define RECORDER_TELLSTWICE	(LUA_VERSION_RELEASE_NUM < 50402)
+
+
 static void recorder_sethot (Recorder *r, const Options *o) {
   Hot *h = r->hot;
   h->L = NULL;
@@ -177,7 +185,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->counting.ticks = 0;
   h->somelines = h->counting.on ||
                  (h->lines && o->include_lines != NULL);
-  h->recounts = h->somelines || o->gc;
+  h->recounts = !RECORDER_TELLSTWICE && (h->somelines || o->gc);
   h->trace = o->mode == MODE_TRACE;
   h->callee = r->cache->callee;
   h->child = r->cache->child;

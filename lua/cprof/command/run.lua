@@ -7,6 +7,7 @@ local export = require "cprof.export"
 local internal = require "cprof.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
+local release = require "cprof.release"
 local session = require "cprof.command.session"
 
 internal.add()
@@ -269,6 +270,14 @@ local function broken(why)
   os.exit(1, true)
 end
 
+-- a crash leaves no report that could say why
+local function warn(options)
+  local fault, crashes = release.line_fault(core.release)
+  if options.mode == "line" and crashes then
+    io.stderr:write("cprof run: warning: ", fault, "\n")
+  end
+end
+
 -- nothing of ours is called once recording has begun
 local function launch(chunk, options, last, fail, ...)
   last.watch()
@@ -301,6 +310,7 @@ function run.run(parsed, words, at, fail, forget, given)
   local options = start_options(parsed, fail)
   local chunk, why, name, zero = load_program(parsed, words, at, fail)
   if not chunk then broken(why) end
+  warn(options)
   local last = ending.plan(parsed, words, name)
   options.file = last.record
   local shifted = { [0] = name }

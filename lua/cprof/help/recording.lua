@@ -16,7 +16,7 @@ return {
 | `max_nodes` | `1000000` | most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so |
 | `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in modes `"line"` and `"count"` by line; in mode `"sample"`, it is estimated, by line, too; `"live"`: also what of it is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: bytes from sample to sample, on average; `1`: all blocks are known, for 64 bytes of memory or so for each that is in use |
-| `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due |
+| `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due (not on Lua 5.5) |
 | `file` | none | record into this file instead of memory; in its name, `%p` becomes the number of the process, `%t` the time in UTC (`20261122T065108Z`), `%n` a running number |
 | `every` | none | after so many seconds, the file is complete, and another one is begun; its name needs `%t` or `%n` |
 | `keep` | all | with `every`: of the files of this recording, only the newest so many are kept |
@@ -24,6 +24,8 @@ return {
 | `history` | `128` | most frames to keep, with each function's times; `"full"`: with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: the last 32 frames over budget are kept with all their nodes |
 | `compensate` | `true` | `false`: overhead stays in the times |
+
+A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: a program may fail in mode `"line"` that does not otherwise, and in Lua 5.4.0 and 5.4.1, functions without debug information crash it. Modes `"call"`, `"count"` and `"sample"` do without line hooks.
 
 The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 

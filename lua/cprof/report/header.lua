@@ -5,6 +5,7 @@ local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
+local release = require "cprof.release"
 local rows = require "cprof.rows"
 local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
@@ -24,14 +25,6 @@ local function stripped(profile)
   return n
 end
 
--- releases whose own tests fail under a line hook that does nothing, with
--- what else is wrong
-local faulty <const> = {
-  ["5.4.0"] = "; functions without debug information crash it",
-  ["5.4.1"] = "; functions without debug information crash it",
-  ["5.4.2"] = "", ["5.4.3"] = "",
-}
-
 -- ns of overhead below which nobody expects to be told
 local too_short <const> = 100000
 
@@ -42,11 +35,8 @@ local function certainty(profile, page)
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
     page:note("overhead is included in the times: %s", meta.uncompensated)
   end
-  if meta.mode == "line" and faulty[meta.lua_release] then
-    page:note("line hooks of Lua %s have faults that Lua 5.4.4 has not: a " ..
-      "program may fail that does not otherwise%s", meta.lua_release,
-      faulty[meta.lua_release])
-  end
+  local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
+  if fault then page:note("%s", fault) end
   local recorded = meta.wall_ns - meta.paused_ns
   if meta.overhead_ns * 4 > recorded * 3 and
      meta.overhead_ns > too_short then

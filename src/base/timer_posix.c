@@ -18,6 +18,8 @@
 
 #include "base/timer.h"
 
+#if !defined(_WIN32)
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
 #include <sys/time.h>
 #else
 #include <sys/syscall.h>
@@ -42,7 +44,7 @@ typedef struct Timer {
   const void *thread;	/* an address that is this thread's alone */
   unsigned generation;	/* of the process */
   int signal;
-#if !TIMER_PROCESS
+#if PLATFORM_TIMERS
   timer_t id;
 #endif
 } Timer;
@@ -72,7 +74,7 @@ int timer_ishere (int timer) {
 static void timer_handler (int sig, siginfo_t *info, void *context) {
   int error = errno, i = 0;
   (void)sig; (void)context;
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
   (void)info;
   while (i < TIMER_MOST && timers[i].carries == 0) i++;
   if (i < TIMER_MOST && timers[i].thread == &timer_thread)
@@ -125,7 +127,7 @@ static int timer_usable (int sig) {
 }
 
 
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
 
 static int timer_choose (void) {
   return timer_usable(SIGALRM) ? SIGALRM : 0;
@@ -164,7 +166,7 @@ static int timer_install (void) {
 
 /* Takes what is on its way to this thread. */
 static void timer_drain (int sig) {
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
   (void)sig;
 #else
   struct timespec none = {0, 0};
@@ -198,7 +200,7 @@ static void timer_uninstall (int sig, int here) {
 ** The system's timers
 ** ======================================================= */
 
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
 
 static int timer_make (Timer *t, int cpu) {
   (void)t; (void)cpu;
@@ -324,3 +326,5 @@ void timer_forked (void) {
     if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
       timers[i].tick(timers[i].ud);
 }
+
+#endif

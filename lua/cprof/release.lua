@@ -1,0 +1,23 @@
+-- What is wrong with releases of Lua, as far as a recording meets it.
+
+local release = {}
+
+-- those whose own tests fail under a line hook that does nothing; do
+-- functions without debug information crash it, too?
+local line_hooks <const> = {
+  ["5.4.0"] = true, ["5.4.1"] = true, ["5.4.2"] = false, ["5.4.3"] = false,
+}
+
+---What to expect in mode `"line"`.
+---@param number string  "5.4.0"
+---@return string?  nil: nothing bad
+---@return boolean? crashes
+function release.line_fault(number)
+  local crashes = line_hooks[number]
+  if crashes == nil then return nil end
+  return ("line hooks of Lua %s have faults that Lua 5.4.4 has not: a " ..
+    "program may fail that does not otherwise%s"):format(number, crashes and
+    "; functions without debug information crash it" or ""), crashes
+end
+
+return release
