@@ -44,12 +44,12 @@ end
 
 describe("lighttpd with mod_magnet", function()
   for _, mode in ipairs { "call", "line" } do
-    it("is recorded into a file, and seen meanwhile, in mode " .. mode,
+    it("is recorded into a file, and seen meanwhile: " .. mode,
       function()
         local dir <close> = command.folder()
         local file = dir.path .. "/run.cprof"
-        local host <close> = start(dir, ('file = "%s", mode = "%s"'):format(file,
-          mode))
+        local host <close> = start(dir,
+          ('file = "%s", mode = "%s"'):format(file, mode))
         host:wait()
         host:begin(200)
         host:finish()

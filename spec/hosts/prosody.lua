@@ -42,8 +42,8 @@ describe("prosody", function()
     it("is recorded from its start, in mode " .. mode, function()
       local dir <close> = command.folder()
       local file = dir.path .. "/run.cprof"
-      local host <close> = start(dir, ("CPROF_OPTIONS=mode=%s,file='%s'"):format(
-        mode, file))
+      local options = ("CPROF_OPTIONS=mode=%s,file='%s'"):format(mode, file)
+      local host <close> = start(dir, options)
       host:wait()
       host:begin(500)
       host:finish()

@@ -454,13 +454,14 @@ Recorder *hook_recorder (lua_State *L) {
 
 /*
 ** Nothing is recorded here, or any more: the program gets its own hook back,
-** which must not miss this event. But what a callback does is not recorded.
-** A coroutine that was not known when recording paused, or ended, still has
-** our hook.
+** which must not miss this event, unless it is the one that has called ours.
+** But what a callback does is not recorded. A coroutine that was not known
+** when recording paused, or ended, still has our hook.
 */
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
-  lua_Hook f;
+  lua_Hook f = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int called = f != NULL && !hook_is(f);
   if (r != NULL && r->callback) return;
   if (r != NULL && r->state == STATE_STOPPED) {
     allocations_release(r, L);
@@ -469,7 +470,8 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   attach_release(r, L);
   f = lua_gethook(L);
   if (hook_is(f)) lua_sethook(L, NULL, 0, 0);
-  else if (f != NULL && lua_gethookmask(L) & (1 << event)) f(L, ar);
+  else if (!called && f != NULL && lua_gethookmask(L) & (1 << event))
+    f(L, ar);
 }
 
 
