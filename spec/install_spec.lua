@@ -94,7 +94,8 @@ describe("an installed cprof", function()
     local dir = checkout()
     -- as by hand, whatever make runs the specs with
     local ok, output = shell(("env -u MAKEFLAGS make -C '%s' install " ..
-      "DESTDIR='%s/root' PREFIX=/opt %s"):format(dir, dir, interpreter.make))
+      "DESTDIR='%s/root' PREFIX=/opt CFLAGS=-O0 %s"):format(dir, dir,
+      interpreter.make))
     assert.is_true(ok, output)
     local root = dir .. "/root/opt"
     assert.equal("works\n", (helper.run(program, root)))
@@ -106,8 +107,8 @@ describe("an installed cprof", function()
     function()
       local dir = checkout()
       local root = dir .. "/any where"
-      local make = ("env -u MAKEFLAGS make -C '%s' %%s PREFIX='%s' %s"):format(
-        dir, root, interpreter.make)
+      local make = ("env -u MAKEFLAGS make -C '%s' %%s PREFIX='%s' " ..
+        "CFLAGS=-O0 %s"):format(dir, root, interpreter.make)
       local ok, output = shell(make:format "install")
       assert.is_true(ok, output)
       runs(root .. "/bin", "")

@@ -26,7 +26,8 @@ describe("the room that reads Lua's structures", function()
       export LD_PRELOAD=
       gcc -std=c99 %s -I'%s' -Isrc -I$SPEC_INCLUDE -o '%s/host' \
         spec/support/layout_host.c src/internals/internals.c \
-        src/base/probe.c src/base/platform.c $SPEC_LINK -lm -ldl -lpthread && \
+        src/base/probe_posix.c src/base/platform_posix.c \
+        $SPEC_LINK -lm -ldl -lpthread && \
        %s '%s/host']]):format(
       flags or "", dir.path, dir.path, before or direct, dir.path))
     assert.equal(0, status, err)

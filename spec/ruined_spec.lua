@@ -166,6 +166,35 @@ describe("a program that ruins", function()
   end)
 end)
 
+describe("a program that records itself and ruins", function()
+  local function run(how)
+    local dir <close> = command.folder()
+    local out, err, status = command.lua("spec/support/ruined.lua", how,
+      dir.path)
+    assert.equal(0, status, err)
+    return out
+  end
+
+  local unharmed
+  setup(function() unharmed = run "nothing" end)
+
+  it("nothing can be recorded and asked in each way", function()
+    local ways = 0
+    for line in unharmed:gmatch "[^\n]+" do
+      assert.is_truthy(line:find ": good .*csv", line)
+      ways = ways + 1
+    end
+    assert.is_true(ways > 20)
+  end)
+
+  for _, how in ipairs { "globals", "functions", "types", "strings", "files",
+    "tables", "everything" } do
+    it(how .. " can do so as well", function()
+      assert.equal(unharmed, run(how))
+    end)
+  end
+end)
+
 describe("a report that fails", function()
   it("leaves the recording, and its name on standard error", function()
     local dir <close> = command.folder()

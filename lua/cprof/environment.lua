@@ -5,8 +5,22 @@
 
 local core = require "cprof.core"
 
-local require, loadfile, open = require, loadfile, io and io.open
+-- A host may have opened only some; what a program does to them later on is
+-- no matter.
+for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
+  "string", "table", "utf8" } do
+  if type(rawget(_G, name)) ~= "table" then
+    error("cprof needs Lua's library '" .. name .. "': open it (luaopen_" ..
+      name .. " or luaL_openlibs), and take it away after cprof was loaded",
+      0)
+  end
+end
+
+local require, loadfile, next, error = require, loadfile, next, error
+local rawget, rawset = rawget, rawset
+local open, close = io.open, io.close
 local loaded, preload = package.loaded, {}
+local search, searched = package.searchpath, package.path
 for name, loader in next, package.preload do
   if type(name) == "string" then preload[name] = loader end
 end
@@ -22,11 +36,12 @@ local function copy(t)
   return out
 end
 
-local environment = {}
+local environment, own = {}, { ["cprof.core"] = core }
 for name in names:gmatch "%S+" do
   local value = rawget(_G, name)
   local library = type(value) == "table" and name ~= "arg"
   environment[name] = library and copy(value) or value
+  own[name] = library and environment[name] or nil
 end
 
 -- the program's, where a module means these
@@ -34,22 +49,25 @@ environment._G = _G
 
 -- the folder with all modules, from whichever folder the program is in later
 local _, file = ...
-local root = file and file:match "^(.*)cprof/environment%.lua$"
-if root and root:sub(1, 1) ~= "/" then
+local root = file and file:match "^(.*)cprof[/\\]environment%.lua$"
+local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
+if root and not root:find(anywhere) then
   root = (core.cwd() or ".") .. "/" .. root
 end
 
 local gsub, find = string.gsub, string.find
 
 local function path_of(name)
-  if not root or not open or not find(name, "^cprof[.%w_]*$") then
+  if not find(name, "^cprof[.%w_]*$") then
+    return searched and search(name, searched)
+  elseif not root then
     return nil
   end
   local path = root .. gsub(name, "%.", "/")
   for _, suffix in next, { ".lua", "/init.lua" } do
     local there = open(path .. suffix, "rb")
     if there then
-      there:close()
+      close(there)
       return path .. suffix
     end
   end
@@ -65,8 +83,6 @@ local function load_module(name)
   if not chunk then error(why, 0) end
   return chunk(name, path)
 end
-
-local own = { ["cprof.core"] = core }
 
 ---@param name string
 ---@return any

@@ -16,11 +16,24 @@ function filename.expand(path, number, time)
   end))
 end
 
+-- what paths begin with that lead from anywhere to the same file
+local roots = package.config:sub(1, 1) == "\\" and
+  { "^[/\\]", "^%a:[/\\]" } or { "^/" }
+
+---@param path string
+---@return boolean
+function filename.is_absolute(path)
+  for _, root in next, roots do
+    if string.find(path, root) then return true end
+  end
+  return false
+end
+
 ---@param path string
 ---@param here string?  the folder that it is in; nil: not known
 ---@return string
 function filename.absolute(path, here)
-  if string.sub(path, 1, 1) == "/" or not here then return path end
+  if filename.is_absolute(path) or not here then return path end
   return here .. "/" .. path
 end
 

@@ -1,6 +1,7 @@
 -- The frames of a profile, from one call of `frame` to the next, with
 -- averages, history and percentiles.
 
+local methods = require "cprof.methods"
 local rows = require "cprof.rows"
 
 local frames = {}
@@ -115,6 +116,7 @@ end
 ---@param slow? boolean
 ---@return cprof.Frame?
 function Frames:at(back, slow)
+  local _ <close> = methods.borrow()
   check_back("at", back)
   local f = self.history:frame(back, slow)
   if not f then return nil end
@@ -141,6 +143,7 @@ end
 ---@param average "all"|1|2
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
+  local _ <close> = methods.borrow()
   local flat = self.history:averages(check_average("averages", average))
   local out = {}
   for i = 1, #flat, 6 do
@@ -157,6 +160,7 @@ end
 ---@param slow? boolean
 ---@return cprof.Node[]?
 function Frames:nodes(back, slow)
+  local _ <close> = methods.borrow()
   check_back("nodes", back)
   return self.history:nodes(back, slow or false, self.profile.nodes)
 end
@@ -165,6 +169,7 @@ end
 ---@param average "all"|1|2
 ---@return cprof.Node[]
 function Frames:average_nodes(average)
+  local _ <close> = methods.borrow()
   return self.history:average_nodes(check_average("average_nodes", average),
     self.profile.nodes)
 end
@@ -175,6 +180,7 @@ end
 ---@return { numbers: integer[], ns: integer[], self: integer[],
 ---  total: integer[], calls: integer[] }
 function Frames:series(of)
+  local _ <close> = methods.borrow()
   local out = { numbers = {}, ns = {}, self = {}, total = {}, calls = {} }
   for i = 1, self.kept do
     local f = self.history:frame(self.kept - i, false)
@@ -207,6 +213,7 @@ end
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles
 function Frames:percentiles(func, field)
+  local _ <close> = methods.borrow()
   local offset = offsets[field or "self_ns"]
   if func and self.profile.functions[func.id] ~= func then
     error("frames:percentiles: must be a function of this profile", 2)

@@ -2,6 +2,7 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
+local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local heap = require "cprof.heap"
 local internal = require "cprof.internal"
@@ -11,6 +12,7 @@ local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
+local report = require "cprof.report"
 local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
@@ -102,9 +104,15 @@ local chosen         ---@type cprof.Patterns  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
-  if type(arg) ~= "table" or type(arg[0]) ~= "string" then return nil end
+  if type(arg) ~= "table" or type(rawget(arg, 0)) ~= "string" then
+    return nil
+  end
   local words = {}
-  for i = 0, #arg do words[#words + 1] = tostring(arg[i]) end
+  for i = 0, rawlen(arg) do
+    local word = rawget(arg, i)
+    local plain = type(word) == "string" or type(word) == "number"
+    words[i + 1] = plain and word or type(word)
+  end
   return table.concat(words, " ")
 end
 
@@ -178,7 +186,12 @@ local function check_start(opts)
   if o.rate and o.mode ~= "sample" then
     error('start: option \'rate\' needs mode = "sample"', 3)
   end
-  if o.mode == "sample" then o.rate = o.rate or 1000 end
+  if o.mode == "sample" then
+    if not core.signals then
+      error("start: samples need signals, which Windows does not have", 3)
+    end
+    o.rate = o.rate or 1000
+  end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" and
@@ -238,6 +251,7 @@ end
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
+  local _ <close> = methods.borrow()
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
@@ -332,6 +346,7 @@ end)
 ---    default: the environment's CPROF_OPTIONS
 ---@return boolean?, string?
 function cprof.listen(signal, opts)
+  local _ <close> = methods.borrow()
   if signal ~= nil and type(signal) ~= "string" then
     error("listen: the signal must be a string, got a " .. type(signal), 2)
   end
@@ -356,6 +371,7 @@ end
 ---@param opts? cprof.StartOptions
 ---@return table<string, number>?, string?
 function cprof.calibrate(opts)
+  local _ <close> = methods.borrow()
   local o = options.check("calibrate", start_options, opts, 2)
   local _ <close> = core.suspend() and resume or nil
   local costs, why = core.calibrate(way(o, patterns.new(o)))
@@ -368,6 +384,7 @@ end
 ---@param path string
 ---@return cprof.Profile?, string?
 function cprof.load(path)
+  local _ <close> = methods.borrow()
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
@@ -380,6 +397,7 @@ for method, f in pairs(view.methods) do
   if type(f) == "function" then
     view.methods[method] = function(...)
       local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
       return f(...)
     end
   end
@@ -389,6 +407,7 @@ end
 ---@return cprof.Profile
 function cprof.snapshot()
   local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
   local p = snapshot "snapshot"
   return p
 end
@@ -398,7 +417,8 @@ end
 ---@return string
 function cprof.report(opts)
   local _ <close> = core.suspend() and resume or nil
-  return snapshot "report":report(opts)
+  local _ <close> = methods.borrow()
+  return report.make(snapshot "report", opts, 3)
 end
 
 ---The source with figures beside each line, as text: of one source, or of
@@ -408,13 +428,15 @@ end
 ---@return string
 function cprof.annotate(source, opts)
   local _ <close> = core.suspend() and resume or nil
-  return snapshot "annotate":annotate(source, opts)
+  local _ <close> = methods.borrow()
+  return annotate.make(snapshot "annotate", source, opts, 3)
 end
 
 ---A view of a profile, or of what is being recorded.
 ---@param p? cprof.Profile
 ---@return cprof.View
 function cprof.view(p)
+  local _ <close> = methods.borrow()
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end

@@ -1,6 +1,7 @@
 -- The lines of a profile: what was counted for each line of each source.
 
 local core = require "cprof.core"
+local methods = require "cprof.methods"
 local text = require "cprof.text"
 
 local lines = {}
@@ -200,7 +201,10 @@ end
 local function once(make)
   local made
   return function()
-    made = made or make()
+    if made == nil then
+      local _ <close> = methods.borrow()
+      made = make()
+    end
     return made
   end
 end
@@ -235,7 +239,9 @@ function lines.attach(p, counted, sources)
     __pairs = function() return next, shown(), nil end,
   })
   p.lines_of = function(passes)
-    return passes and collect(p, counted, sources, passes) or whole()
+    if not passes then return whole() end
+    local _ <close> = methods.borrow()
+    return collect(p, counted, sources, passes)
   end
   p.lines_by_title = once(function() return by_title(p, counted) end)
   p.lines_ran = once(function() return ran(p, counted) end)
@@ -257,6 +263,21 @@ function lines.active(source, content)
   local out = {}
   for n = 1, #source.active do
     out[n] = source.active:byte(n) == 1 and not bare(content[n] or "")
+  end
+  return out
+end
+
+local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
+  "total_raw_ns" }
+
+---What came to a line since an older profile of the same recording.
+---@param now cprof.Line
+---@param before cprof.Line?
+---@return cprof.Line
+function lines.since(now, before)
+  local out = {}
+  for _, field in ipairs(grow) do
+    out[field] = math.max(now[field] - (before and before[field] or 0), 0)
   end
   return out
 end

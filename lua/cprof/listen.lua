@@ -160,6 +160,9 @@ end
 ---@return boolean? ok
 ---@return string? why
 function listen.begin(signal, options)
+  if not core.signals then
+    return nil, "attaching needs signals, which Windows does not have"
+  end
   local number = core.signalnumber(signal)
   if not number then
     return nil, ("the signal must be USR1, USR2, PROF, WINCH, URG or IO, " ..

@@ -9,6 +9,7 @@ local frames = require "cprof.frames"
 local heap = require "cprof.heap"
 local instructions = require "cprof.instructions"
 local lines = require "cprof.lines"
+local methods = require "cprof.methods"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
 local plain = require "cprof.format".plain
@@ -394,6 +395,7 @@ end
 ---@param path string
 ---@return true?, string?
 function Profile:save(path)
+  local _ <close> = methods.borrow()
   if type(path) ~= "string" then
     error("save: the path must be a string, got a " .. type(path), 2)
   end
@@ -417,6 +419,7 @@ end
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
+  local _ <close> = methods.borrow()
   local ids, groups, first = {}, {}, {}
   for i, f in ipairs(self.functions) do
     -- a key that is no title
@@ -450,6 +453,7 @@ end
 ---@param options? cprof.ReportOptions
 ---@return string
 function Profile:report(options)
+  local _ <close> = methods.borrow()
   return report.make(self, options, 3)
 end
 
@@ -458,6 +462,7 @@ end
 ---@param options? cprof.AnnotateOptions
 ---@return string
 function Profile:annotate(source, options)
+  local _ <close> = methods.borrow()
   return annotate.make(self, source, options, 3)
 end
 
@@ -469,7 +474,8 @@ end
 ---@return true? ok
 ---@return string? message     with true: what is not as it was recorded
 function Profile:export(format, target, options)
-  return export.write(self, format, target, options, 2)
+  local _ <close> = methods.borrow()
+  return export.write(self, format, target, options, 3)
 end
 
 ---Writes the profile as a page to look at in a browser. Raises an error and
@@ -479,7 +485,8 @@ end
 ---@return true? ok
 ---@return string? message
 function Profile:html(target, options)
-  return export.write(self, "html", target, options, 2)
+  local _ <close> = methods.borrow()
+  return export.write(self, "html", target, options, 3)
 end
 
 return profile

@@ -3,7 +3,8 @@
 
 local trace = {}
 
--- no methods within the hook: the program may have changed them
+-- Within the hook, no methods and no %s, which calls __tostring: the program
+-- may have changed them.
 local format, gsub, rep = string.format, string.gsub, string.rep
 
 ---@class cprof.TraceWriter
@@ -21,12 +22,10 @@ end
 local function text(file)
   local write = file.write
   local function tell(event, depth, title, since, took)
-    local line = event == "enter"
-      and format("%14.6fms %s> %s\n", since * 1e-6, rep("  ", depth),
-        plain(title))
-      or format("%14.6fms %s< %s  %.6fms\n", since * 1e-6,
-        rep("  ", depth), plain(title), took * 1e-6)
-    assert(write(file, line))
+    local enters = event == "enter"
+    assert(write(file, format("%14.6fms ", since * 1e-6) ..
+      rep("  ", depth) .. (enters and "> " or "< ") .. plain(title) ..
+      (enters and "\n" or format("  %.6fms\n", took * 1e-6))))
   end
   return { tell = tell, close = function() end }
 end
@@ -43,9 +42,9 @@ local function events(file, pid)
   local write = file.write
   assert(file:write "[\n")
   local function tell(event, _, title, since, _, coroutine)
-    assert(write(file, format('{"name":%s,"ph":"%s","ts":%d.%03d,' ..
-      '"pid":%d,"tid":%d},\n', quoted(title), phases[event], since // 1000,
-      since % 1000, pid, coroutine)))
+    assert(write(file, '{"name":' .. quoted(title) .. ',"ph":"' ..
+      phases[event] .. format('","ts":%d.%03d,"pid":%d,"tid":%d},\n',
+        since // 1000, since % 1000, pid, coroutine)))
   end
   local function close()
     write(file, format('{"name":"process_name","ph":"M","pid":%d,' ..

@@ -167,6 +167,8 @@ describe("the live page", () => {
     async () => {
       const { url } = await serve("b.lua", "--", "--lines", "b.lua");
       let page = await open(url, "view=functions");
+      // all functions were called
+      await until(page, () => document.body.scrollHeight > 2 * innerHeight);
       await page.type("input[type=search]", "a");
       await page.evaluate(() => scrollTo(0, 400));
       await page.focus("input[type=search]");

@@ -22,7 +22,8 @@ function page.bytes(s)
   return table.concat(out)
 end
 
-local function column(s, n)
+---The figures of a column, as the page packs them.
+function page.column(s, n)
   local out, at = {}, 1
   for i = 1, n do
     local figure, shift = 0, 0
@@ -43,7 +44,7 @@ local function tree(s, at, sizes)
   local out = { n = sizes[1] }
   for i = 1, #sizes - 1 do
     local name = names[i]
-    out[name] = column(s:sub(at, at + sizes[i + 1] - 1), sizes[1])
+    out[name] = page.column(s:sub(at, at + sizes[i + 1] - 1), sizes[1])
     at = at + sizes[i + 1]
   end
   return out, at

@@ -2,6 +2,7 @@
 -- events, which are put together as the page does.
 
 local json = require "dkjson"
+local pages = require "page"
 local socket = require "socket"
 
 local client = {}
@@ -39,21 +40,6 @@ function client.request(method, target, port, headers)
   return tonumber(status), head, body
 end
 
--- figures as the page packs them
-local function figures(bytes, n)
-  local out, at = {}, 1
-  for i = 1, n do
-    local value, shift = 0, 0
-    repeat
-      local b = bytes:byte(at)
-      value = value | (b & 127) << shift
-      at, shift = at + 1, shift + 7
-    until b < 128
-    out[i] = value
-  end
-  return out
-end
-
 ---What a page knows, from messages.
 local Page = {}
 Page.__index = Page
@@ -67,7 +53,7 @@ local function add_nodes(self, nodes)
   local bytes = require "mime".unb64(nodes.bytes) or ""
   local n, at, columns = nodes.sizes[1], 1, {}
   for i = 2, 6 do
-    columns[i - 1] = figures(bytes:sub(at, at + nodes.sizes[i] - 1), n)
+    columns[i - 1] = pages.column(bytes:sub(at, at + nodes.sizes[i] - 1), n)
     at = at + nodes.sizes[i]
   end
   local id = -1

@@ -10,6 +10,7 @@
 set -eu
 tarball=$(realpath "$1") to=$2
 : "${CC:=gcc}" "${CXX:=g++}" "${AR:=ar}" "${CFLAGS:=-O2}" "${LDFLAGS:=}"
+case $CC in *mingw*) : "${PLATFORM:=-DLUA_BUILD_AS_DLL}" ;; esac
 : "${LIBRARIES=c cxx}" "${PLATFORM:=-DLUA_USE_LINUX}" "${LIBS:=-lm -ldl}"
 
 [ "$to/done" -nt "$tarball" ] && exit 0
@@ -45,7 +46,15 @@ library () {
 
 library "$CC" "lua$minor"
 $CC $CFLAGS $PLATFORM -DLUA_COMPAT_5_3 -c -o ../objects/main.o lua.c
-${LINK-$CC} $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" ../objects/main.o \
-  ../objects/lua$minor/*.o $LIBS
+case $CC in
+*mingw*)  # Lua is a library of its own there, which C modules name
+  library=lua${minor%.*}${minor#*.}.dll
+  $CC -shared -o "../bin/$library" -Wl,--out-implib,"../lib/lib$library.a" \
+    ../objects/lua$minor/*.o
+  $CC -o "../bin/lua$minor.exe" ../objects/main.o "../lib/lib$library.a" ;;
+*)
+  ${LINK-$CC} $LDFLAGS ${EXPORT--Wl,-E} -o "../bin/lua$minor" \
+    ../objects/main.o ../objects/lua$minor/*.o $LIBS ;;
+esac
 case $LIBRARIES in *cxx*) library "$CXX -x c++ $named" "lua$minor-c++" ;; esac
 touch ../done

@@ -1,8 +1,7 @@
 /*
-** What differs from one platform to the next: clocks, processes, mapped
-** files, and what compilers call things. Outside of here, only what the
-** command needs asks the system for anything: lua/system.c, signals.c,
-** listen.c and private.c.
+** What differs from one platform to the next: clocks, processes, files, and
+** what compilers call things. platform_posix.c and platform_windows.c have
+** it for the systems of a family; each file of a family is empty elsewhere.
 */
 
 #ifndef platform_h
@@ -12,10 +11,32 @@
 #include <stdint.h>
 
 
-/* Linkage of what only cprof calls. */
-#if defined(CPROF_AMALGAMATION)
+/*
+** Are there signals, as POSIX has them? What needs them, or the processes,
+** users and terminals that come with them, is empty where there are none.
+*/
+#if defined(_WIN32)
+#define PLATFORM_SIGNALS	0
+#else
+#define PLATFORM_SIGNALS	1
+#endif
+
+/* Can a timer signal one thread? */
+#if !defined(PLATFORM_TIMERS)
+#if defined(__linux__)
+#define PLATFORM_TIMERS	1
+#else
+#define PLATFORM_TIMERS	0
+#endif
+#endif
+
+
+/* Linkage of what only cprof calls. Without signals, not all of it is. */
+#if defined(CPROF_AMALGAMATION) && defined(__GNUC__) && !PLATFORM_SIGNALS
+#define CPROF_I	static __attribute__((unused))
+#elif defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define CPROF_I	__attribute__((visibility("hidden"))) extern
 #else
 #define CPROF_I	extern
@@ -82,6 +103,18 @@ CPROF_I unsigned platform_generation (void);
 /* the id of this process */
 CPROF_I long platform_process (void);
 
+/* Calls 'f' once in a process; other threads wait until it has ended. */
+CPROF_I void platform_once (int *done, void (*f) (void));
+
+CPROF_I void platform_sleep (double seconds);
+
+/*
+** Copies memory of this process, which may be no memory at all. -1: the
+** system has no such call; 0: it cannot be read.
+*/
+CPROF_I int platform_copy (long process, const void *at, void *to,
+                           size_t size);
+
 /* The data that the program exports by this name; NULL: not known. */
 CPROF_I const void *platform_exported (const char *name);
 
@@ -97,6 +130,33 @@ CPROF_I int platform_place (uintptr_t code, char to[PLATFORM_PLACE]);
 ** device is ever waited for. -1, with errno, when it cannot be opened.
 */
 CPROF_I int platform_openfile (const char *path);
+
+/*
+** Opens a file for a profile, and makes it if 'create' and it is not there.
+** -1, with errno.
+*/
+CPROF_I int platform_openprofile (const char *path, int create);
+
+CPROF_I void platform_close (int fd);
+
+/* The size of a regular file; -1, with errno: it is none, or it fails. */
+CPROF_I int64_t platform_size (int fd);
+
+/* Sets it. 0, or an errno. */
+CPROF_I int platform_resize (int fd, uint64_t size);
+
+/* Moves a file to the place of another one. 0, or an errno. */
+CPROF_I int platform_rename (const char *from, const char *to);
+
+/* Is there something at the path that is no regular file? */
+CPROF_I int platform_special (const char *path);
+
+/* A path, in up to 'room' bytes; 0: it is not known. */
+CPROF_I int platform_cwd (char *to, size_t room);
+CPROF_I int platform_executable (char *to, size_t room);
+
+/* Is an open file a terminal, and of which size? 0, 0: unknown. */
+CPROF_I int platform_terminal (int fd, int *columns, int *rows);
 
 
 /*
@@ -117,9 +177,6 @@ CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
 ** 0: out of memory, and the file stays mapped.
 */
 CPROF_I int platform_unmap (void *at, size_t size, int fd);
-
-/* Replaces the page that 'at' lies in by an empty one. */
-CPROF_I int platform_replace (void *at);
 
 /*
 ** Makes a file longer, and reserves the room on the disk, so that no later

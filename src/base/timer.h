@@ -11,15 +11,6 @@
 
 #define TIMER_MOST	64	/* at the same time */
 
-/* Is there only one for all of the process, which never counts its time? */
-#if !defined(TIMER_PROCESS)
-#if defined(__linux__)
-#define TIMER_PROCESS	0
-#else
-#define TIMER_PROCESS	1
-#endif
-#endif
-
 /* Called in a signal handler, in the thread that began the timer. */
 typedef void (*TimerTick) (void *ud);
 

@@ -2,18 +2,12 @@
 ** See mapped.h
 */
 
-#define _DEFAULT_SOURCE		/* O_CLOEXEC, ftruncate */
-#define _FILE_OFFSET_BITS 64
-
 #include "file/mapped.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/sigbus.h"
 
@@ -40,9 +34,10 @@
 
 /* Did someone cut it short? */
 static int mapped_cut (const MappedFile *f) {
-  struct stat s;
-  return sigbus_lost(f->range) ||
-         (fstat(f->fd, &s) == 0 && (uint64_t)s.st_size < f->mapped);
+  int64_t size;
+  if (sigbus_lost(f->range)) return 1;
+  size = platform_size(f->fd);
+  return size >= 0 && (uint64_t)size < f->mapped;
 }
 
 
@@ -84,43 +79,53 @@ FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
 }
 
 
-static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_NODES, owner, size);
+/* The data of a new block; NULL: there is no room. */
+static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
+                          size_t size) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
   return b ? block_data(b) : NULL;
+}
+
+
+/* The same of a block of counters, each of which takes so many bytes. */
+static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
+                              size_t size, size_t each) {
+  FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
+  if (b == NULL) return NULL;
+  platform_publish(&b->used, (uint32_t)(size / each));
+  return block_data(b);
+}
+
+
+static int mapped_memory (void *ud) {
+  return mapped_header(cast(MappedFile *, ud))->memory != 0;
+}
+
+
+static void *mapped_getnodes (void *ud, uint32_t owner, size_t size) {
+  return mapped_data(ud, BLOCK_NODES, owner, size);
 }
 
 
 static void *mapped_getallocated (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_ALLOCATED, owner,
-                              size);
-  return b ? block_data(b) : NULL;
+  return mapped_data(ud, BLOCK_ALLOCATED, owner, size);
 }
 
 
 static void *mapped_getkinds (void *ud, uint32_t owner, size_t size) {
-  FileBlock *b = mapped_block(cast(MappedFile *, ud), BLOCK_KINDS, owner,
-                              size);
-  return b ? block_data(b) : NULL;
+  return mapped_data(ud, BLOCK_KINDS, owner, size);
 }
 
 
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
-  MappedFile *f = cast(MappedFile *, ud);
-  FileBlock *b = mapped_block(f, BLOCK_LINES, owner, size);
-  size_t each = lines_size(1, mapped_header(f)->memory != 0);
-  if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / each));
-  return block_data(b);
+  return mapped_counters(ud, BLOCK_LINES, owner, size,
+                         lines_size(1, mapped_memory(ud)));
 }
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
-  MappedFile *f = cast(MappedFile *, ud);
-  FileBlock *b = mapped_block(f, BLOCK_INSTRUCTIONS, owner, size);
-  size_t each = instructions_size(1, mapped_header(f)->memory != 0);
-  if (b == NULL) return NULL;
-  platform_publish(&b->used, (uint32_t)(size / each));
-  return block_data(b);
+  return mapped_counters(ud, BLOCK_INSTRUCTIONS, owner, size,
+                         instructions_size(1, mapped_memory(ud)));
 }
 
 
@@ -130,7 +135,9 @@ const char *mapped_failure (const MappedFile *f) {
   switch (f->error) {
     case 0: return NULL;
     case ENOSPC: return "no space left for the file";
+#if defined(EDQUOT)
     case EDQUOT: return "no space left for the file: quota exceeded";
+#endif
     case EFBIG: return "the file has reached the size that it may have";
     case ENOMEM: return "out of memory";
     default: return "the file cannot grow";
@@ -154,7 +161,7 @@ static int mapped_refuse (char *why, const char *path, const char *what) {
 static int mapped_taken (int fd, const char *path, char *why) {
   FormatHeader h;
   char who[80] = "another program writes to it";
-  if (pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
+  if (platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
       memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0)
     snprintf(who, sizeof who, "process %lld writes to it", (long long)h.pid);
   return mapped_refuse(why, path, who);
@@ -163,14 +170,13 @@ static int mapped_taken (int fd, const char *path, char *why) {
 
 /* May it be replaced? Only a profile may. */
 static int mapped_accept (int fd, int locked, const char *path, char *why) {
-  struct stat s;
   char magic[8];
-  if (fstat(fd, &s) != 0) return mapped_refuse(why, path, strerror(errno));
-  if (!S_ISREG(s.st_mode))
-    return mapped_refuse(why, path, "not a regular file");
+  if (platform_size(fd) < 0)
+    return mapped_refuse(why, path, errno == EINVAL ? "not a regular file"
+                                                    : strerror(errno));
   if (locked) return mapped_taken(fd, path, why);
-  if (fstat(fd, &s) == 0 && s.st_size > 0 &&
-      (pread(fd, magic, sizeof magic, 0) != (ssize_t)sizeof magic ||
+  if (platform_size(fd) > 0 &&
+      (platform_read(fd, magic, sizeof magic) != sizeof magic ||
        memcmp(magic, FORMAT_MAGIC, sizeof magic) != 0))
     return mapped_refuse(why, path, "exists, and is no profile");
   return 1;
@@ -178,11 +184,11 @@ static int mapped_accept (int fd, int locked, const char *path, char *why) {
 
 
 int mapped_replaceable (const char *path, char *why) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), ok;
+  int fd = platform_openprofile(path, 0), ok;
   if (fd < 0)
     return errno == ENOENT || mapped_refuse(why, path, strerror(errno));
   ok = mapped_accept(fd, platform_locked(fd), path, why);
-  close(fd);
+  platform_close(fd);
   return ok;
 }
 
@@ -233,15 +239,14 @@ static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
   if (!mapped_room(f, nodes)) return 0;
   f->range = sigbus_add(f->base, f->space, tell, ud);
   if (f->range == SIGBUS_NONE) f->error = EMFILE;
-  else if (ftruncate(f->fd, 0) != 0) f->error = errno;
-  else if (mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
+  else f->error = platform_resize(f->fd, 0);
+  if (f->error == 0 && mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
   return f->error == 0;
 }
 
 
 MappedFile *mapped_create (const char *path, uint32_t nodes,
                    void (*tell) (void *ud), void *ud, char *why) {
-  int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   MappedFile *f = cast(MappedFile *, calloc(1, sizeof *f));
   if (f == NULL) {
     mapped_refuse(why, path, strerror(ENOMEM));
@@ -249,7 +254,7 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
   }
   f->range = SIGBUS_NONE;
   f->pid = platform_process();
-  f->fd = open(path, flags, 0666);
+  f->fd = platform_openprofile(path, 1);
   if (f->fd < 0) mapped_refuse(why, path, strerror(errno));
   else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
     if (mapped_map(f, nodes, tell, ud)) return f;
@@ -275,7 +280,7 @@ int mapped_mine (const MappedFile *f) {
 static void mapped_shut (MappedFile *f) {
   if (f->fd < 0) return;
   if (mapped_mine(f)) platform_unlock(f->fd);
-  close(f->fd);
+  platform_close(f->fd);
   f->fd = -1;
 }
 
@@ -283,13 +288,13 @@ static void mapped_shut (MappedFile *f) {
 int mapped_close (MappedFile *f, int ended) {
   FormatHeader *h = mapped_header(f);
   int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
-  off_t size;
+  uint64_t size;
   if (f->fd < 0) return 1;
-  size = (off_t)h->units * (off_t)FORMAT_UNIT;
+  size = (uint64_t)h->units * FORMAT_UNIT;
   if (mine && ended) platform_publish(&h->state, FORMAT_ENDED);
   if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
-  if (mine && ended && ftruncate(f->fd, size) != 0)
-    f->error = 0;  /* it just stays longer */
+  if (mine && ended)
+    (void)platform_resize(f->fd, size);  /* or it just stays longer */
   mapped_shut(f);
   f->error = f->error ? f->error : sigbus_lost(f->range) ? EIO : 0;
   sigbus_remove(f->range);

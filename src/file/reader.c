@@ -2,17 +2,11 @@
 ** See reader.h
 */
 
-#define _DEFAULT_SOURCE
-#define _FILE_OFFSET_BITS 64
-
 #include "file/reader.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 
 static int open_fail (Loaded *l, const char *what) {
@@ -199,7 +193,7 @@ static char *open_none (Loaded *l, const char *what) {
 */
 static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   FormatHeader h;
-  struct stat s;
+  int64_t there;
   uint64_t whole;
   char *bytes = NULL;
   if (platform_read(fd, (char *)&h, sizeof h) < sizeof h)
@@ -207,8 +201,9 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   if (!header_check(&h, l->why, sizeof l->why)) return NULL;
   whole = header_size(&h);
   if (whole < FORMAT_BLOCKS) return open_none(l, "damaged: size");
-  if (fstat(fd, &s) != 0) return open_none(l, strerror(errno));
-  *size = s.st_size < 0 ? 0 : (size_t)s.st_size;
+  there = platform_size(fd);
+  if (there < 0) return open_none(l, strerror(errno));
+  *size = (size_t)there;
   if (whole <= *size) {
     bytes = cast(char *, memory_resize(m, NULL, 0, (size_t)whole));
     if (bytes == NULL) return open_none(l, "out of memory");
@@ -232,13 +227,7 @@ static uint32_t open_generation (int fd) {
 }
 
 
-static void open_wait (void) {
-  const struct timespec moment = {0, 1000000};
-  nanosleep(&moment, NULL);
-}
-
-
-#define OPEN_TRIES	100
+#define OPEN_TRIES	100	/* 1 ms apart */
 
 static int open_load (Loaded *l, const Memory *m, int fd) {
   int i;
@@ -249,7 +238,7 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
     char *bytes;
     if (generation % 2 != 0) {
       if (!live) return open_fail(l, "its program was killed in a reset");
-      open_wait();
+      platform_sleep(0.001);
       continue;
     }
     bytes = open_bytes(l, m, fd, &size);
@@ -270,7 +259,7 @@ int reader_open (Loaded *l, const Memory *m, const char *path) {
     return open_fail(l, errno == EINVAL ? "not a regular file"
                                         : strerror(errno));
   ok = open_load(l, m, fd);
-  close(fd);
+  platform_close(fd);
   return ok;
 }
 

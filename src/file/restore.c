@@ -192,8 +192,7 @@ static int restore_sum (Restoring *c, const Allocated *a) {
   Allocated *sum = &c->allocated;
   if (a->count > INT64_MAX - sum->count || a->bytes > INT64_MAX - sum->bytes)
     return 0;
-  sum->count += a->count;
-  sum->bytes += a->bytes;
+  allocated_add(sum, a->count, a->bytes);
   return 1;
 }
 

@@ -33,6 +33,12 @@ typedef struct Allocated {
   uint64_t bytes;	/* of the first, and by which the others grew */
 } Allocated;
 
+static inline void allocated_add (Allocated *to, uint64_t count,
+                                  uint64_t bytes) {
+  to->count += count;
+  to->bytes += bytes;
+}
+
 /* the same of a line, and what of it is in use, see live.h */
 typedef struct LineAllocated {
   Allocated all;

@@ -5,7 +5,6 @@
 #include "identity/source.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include <lauxlib.h>
 
@@ -51,7 +50,7 @@ static int text_readfile (Source *s, const Memory *m, const char *path) {
     p = memory_new(m, char, room);
     size = p ? platform_read(fd, p, room) : 0;
   } while (size == room);
-  close(fd);
+  platform_close(fd);
   if (p == NULL) return 0;
   s->content = cast(char *, memory_resize(m, p, room, size + 1));
   if (s->content == NULL) memory_free(m, p, room);

@@ -5,7 +5,6 @@
 #include "internals/internals.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include <lauxlib.h>
@@ -411,7 +410,7 @@ static int proof_states (Proof *x) {
 
 
 /* The library that is called is the same for all states of a process. */
-static pthread_once_t internals_once = PTHREAD_ONCE_INIT;
+static int internals_once;
 static int internals_proved;
 static int internals_found;	/* is what is known of states proved, too? */
 static InternalsState internals_at;
@@ -438,7 +437,7 @@ static void internals_prove (void) {
 
 
 int internals_usable (void) {
-  pthread_once(&internals_once, internals_prove);
+  platform_once(&internals_once, internals_prove);
   return internals_proved;
 }
 

@@ -6,6 +6,8 @@
 
 #include "lua/child.h"
 
+#if PLATFORM_SIGNALS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -168,3 +170,5 @@ static const luaL_Reg child_list[] = {
 const luaL_Reg *child_functions (void) {
   return child_list;
 }
+
+#endif

@@ -6,6 +6,10 @@
 
 #include "lua/console.h"
 
+#include "lua/child.h"
+
+#if PLATFORM_SIGNALS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,8 +17,6 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "lua/child.h"
 
 
 /* There is one terminal of a process, so this is shared by all states. */
@@ -175,23 +177,17 @@ static int console_keys (lua_State *L) {
 }
 
 
-/* -> seconds of a clock that never goes back */
-static int console_time (lua_State *L) {
-  lua_pushnumber(L, (lua_Number)platform_monotonic() / 1e9);
-  return 1;
-}
-
-
 static const luaL_Reg console_list[] = {
   {"console_open", console_open},
   {"console_close", console_close},
   {"console_keys", console_keys},
   {"console_suspend", console_suspend},
   {"console_write", console_write},
-  {"console_time", console_time},
   {NULL, NULL}
 };
 
 const luaL_Reg *console_functions (void) {
   return console_list;
 }
+
+#endif

@@ -183,6 +183,7 @@ static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   uint32_t functions, i, *key;
   uint8_t *zone;
+  lua_Integer at = 0;
   Box *box;
   luaL_checktype(L, 2, LUA_TTABLE);
   luaL_checktype(L, 3, LUA_TTABLE);
@@ -205,17 +206,11 @@ static int lcallgraph_sites (lua_State *L) {
   for (i = 1; i < box->graph.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&box->graph, i);
     const SumRow *row = &box->graph.rows[i];
-    lua_Integer at = ((lua_Integer)i - 1) * 5;
-    lua_pushinteger(L, e->caller);
-    lua_rawseti(L, -2, at + 1);
-    lua_pushinteger(L, e->callee);
-    lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, row->calls - row->tails);
-    lua_rawseti(L, -2, at + 3);
-    lua_pushinteger(L, row->total);
-    lua_rawseti(L, -2, at + 4);
-    lua_pushinteger(L, row->rawtotal);
-    lua_rawseti(L, -2, at + 5);
+    lnodes_put(L, &at, e->caller);
+    lnodes_put(L, &at, e->callee);
+    lnodes_put(L, &at, row->calls - row->tails);
+    lnodes_put(L, &at, row->total);
+    lnodes_put(L, &at, row->rawtotal);
   }
   callgraph_free(&box->graph);
   return 1;

@@ -496,7 +496,8 @@ static size_t core_zonename (lua_State *L) {
   luaL_addchar(&b, '(');
   for (i = 2; i <= n; i++) {
     if (i > 2) luaL_addstring(&b, ", ");
-    luaL_tolstring(L, i, NULL);
+    if (lua_isstring(L, i)) lua_pushvalue(L, i);  /* a number, too */
+    else luaL_tolstring(L, i, NULL);
     luaL_addvalue(&b);
   }
   luaL_addchar(&b, ')');
@@ -641,7 +642,6 @@ static void core_pushrelease (lua_State *L) {
 }
 
 
-
 /*
 ** Even the numbers of pseudo-indices differ from one minor version to the
 ** next, so this comes before all else.
@@ -685,6 +685,8 @@ int luaopen_cprof_core (lua_State *L) {
   lua_setfield(L, -2, "version");
   core_pushrelease(L);
   lua_setfield(L, -2, "release");
+  lua_pushboolean(L, PLATFORM_SIGNALS);
+  lua_setfield(L, -2, "signals");
   return 1;
 }
 

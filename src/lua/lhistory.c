@@ -74,6 +74,7 @@ static const HistoryFrame *history_select (lua_State *L, const History *h) {
 static int history_read (lua_State *L) {
   const History *h = history_check(L);
   const HistoryFrame *p = history_select(L, h);
+  lua_Integer at = 0;
   uint32_t i;
   if (p == NULL) return 0;
   lua_createtable(L, 0, 5);
@@ -85,19 +86,12 @@ static int history_read (lua_State *L) {
   lua_createtable(L, (int)p->rows * 6, 0);
   for (i = 0; i < p->rows; i++) {
     const HistoryRow *row = &p->row[i];
-    lua_Integer at = (lua_Integer)i * 6;
-    lua_pushinteger(L, (lua_Integer)row->func + 1);
-    lua_rawseti(L, -2, at + 1);
-    lua_pushinteger(L, row->calls);
-    lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, row->self);
-    lua_rawseti(L, -2, at + 3);
-    lua_pushinteger(L, row->total);
-    lua_rawseti(L, -2, at + 4);
-    lua_pushinteger(L, row->allocs);
-    lua_rawseti(L, -2, at + 5);
-    lua_pushinteger(L, row->bytes);
-    lua_rawseti(L, -2, at + 6);
+    lnodes_put(L, &at, (lua_Integer)row->func + 1);
+    lnodes_put(L, &at, row->calls);
+    lnodes_put(L, &at, row->self);
+    lnodes_put(L, &at, row->total);
+    lnodes_put(L, &at, row->allocs);
+    lnodes_put(L, &at, row->bytes);
   }
   lua_setfield(L, -2, "rows");
   return 1;
@@ -110,25 +104,20 @@ static int history_read (lua_State *L) {
 */
 static int history_averages (lua_State *L) {
   const History *h = history_check(L);
-  lua_Integer which = luaL_checkinteger(L, 2);
+  lua_Integer which = luaL_checkinteger(L, 2), at = 0;
   uint32_t i;
   luaL_argcheck(L, which >= 0 && which < HISTORY_FIGURES, 2, "no such average");
   lua_createtable(L, (int)h->funcs * 6, 0);
   for (i = 0; i < h->funcs; i++) {
     const FuncAverage *f = &h->func[i];
-    lua_Integer at = (lua_Integer)i * 6;
-    lua_pushinteger(L, (lua_Integer)f->func + 1);
-    lua_rawseti(L, -2, at + 1);
-    lua_pushinteger(L, f->calls[which]);
-    lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, f->self[which]);
-    lua_rawseti(L, -2, at + 3);
-    lua_pushinteger(L, f->total[which]);
-    lua_rawseti(L, -2, at + 4);
+    lnodes_put(L, &at, (lua_Integer)f->func + 1);
+    lnodes_put(L, &at, f->calls[which]);
+    lnodes_put(L, &at, f->self[which]);
+    lnodes_put(L, &at, f->total[which]);
     lua_pushnumber(L, f->heat_self[which]);
-    lua_rawseti(L, -2, at + 5);
+    lua_rawseti(L, -2, ++at);
     lua_pushnumber(L, f->heat_total[which]);
-    lua_rawseti(L, -2, at + 6);
+    lua_rawseti(L, -2, ++at);
   }
   return 1;
 }

@@ -6,20 +6,23 @@
 
 #include "lua/listen.h"
 
+#include "lua/lstate.h"
+#include "record/attach.h"
+#include "record/lend.h"
+#include "record/running.h"
+#include "record/sample.h"
+
+#if PLATFORM_SIGNALS
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__linux__)
+#if PLATFORM_TIMERS
 #include <sys/syscall.h>
 #endif
-
-#include "lua/lstate.h"
-#include "record/attach.h"
-#include "record/running.h"
-#include "record/sample.h"
 
 
 #define LISTENER	"cprof.listener"
@@ -29,9 +32,7 @@ static const char LISTEN = 0;
 
 /* The program's own hook in a coroutine, from before ours was set. */
 typedef struct ListenHook {
-  lua_State *L;		/* NULL: the slot is free */
-  lua_Hook hook;
-  int mask, count;
+  LentHook own;
   int left;		/* instructions until its next count event */
 } ListenHook;
 
@@ -122,7 +123,7 @@ static int listen_take (Listener *l) {
 static ListenHook *listen_slot (Listener *l, const lua_State *L) {
   int i;
   for (i = 0; i < LISTEN_HOOKS; i++)
-    if (l->hooks[i].L == L) return &l->hooks[i];
+    if (l->hooks[i].own.L == L) return &l->hooks[i];
   return NULL;
 }
 
@@ -140,10 +141,10 @@ static void listen_inherited (lua_State *L) {
 ** recorder's is there meanwhile, ours is what it took for the program's.
 ** Returns the program's, with none in it where that is not known.
 */
-static ListenHook listen_takeoff (Listener *l, lua_State *L) {
-  ListenHook none = ZEROS, *slot = l != NULL ? listen_slot(l, L) : NULL;
-  ListenHook was = slot != NULL ? *slot : none;
-  if (slot != NULL) slot->L = NULL;
+static LentHook listen_takeoff (Listener *l, lua_State *L) {
+  ListenHook *slot = l != NULL ? listen_slot(l, L) : NULL;
+  LentHook none = ZEROS, was = slot != NULL ? slot->own : none;
+  if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
     if (attach_is(L))
       attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
@@ -151,7 +152,7 @@ static ListenHook listen_takeoff (Listener *l, lua_State *L) {
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
     if (was.mask & LUA_MASKCOUNT && l->running.at != NULL)
-      internals_setcount(L, l->running.at, was.left);
+      internals_setcount(L, l->running.at, slot->left);
   }
   else if (!attach_back(recorder_get(L), L)) listen_inherited(L);
   return was;
@@ -159,7 +160,7 @@ static ListenHook listen_takeoff (Listener *l, lua_State *L) {
 
 
 /* The program's hook has its event where it was behind the recorder's. */
-static void listen_pass (const ListenHook *was, lua_State *L,
+static void listen_pass (const LentHook *was, lua_State *L,
                          lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
@@ -186,7 +187,7 @@ static void listen_tell (lua_State *L, const char *what) {
 static void listen_event (lua_State *L, lua_Debug *ar) {
   Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
-  ListenHook was = listen_takeoff(l, L);
+  LentHook was = listen_takeoff(l, L);
   if (alone) attach_pass(L, ar);
   else listen_pass(&was, L, ar);  /* the recorder has had it */
   if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
@@ -228,7 +229,7 @@ static lua_State *listen_running (const Listener *l, const Recorder *r) {
 static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
   ListenHook *slot = listen_slot(l, L);
   if (hook == NULL || attach_is(L)) {
-    if (slot != NULL) slot->L = NULL;
+    if (slot != NULL) slot->own.L = NULL;
     return;
   }
   if (slot == NULL) slot = listen_slot(l, NULL);
@@ -236,12 +237,9 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
     slot = &l->hooks[l->oldest];
     l->oldest = (l->oldest + 1) % LISTEN_HOOKS;
   }
-  slot->hook = hook;
-  slot->mask = lua_gethookmask(L);
-  slot->count = lua_gethookcount(L);
   if (l->running.at != NULL)
     slot->left = internals_count(L, l->running.at);
-  slot->L = L;
+  lend_note(&slot->own, L);
 }
 
 
@@ -312,7 +310,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 ** Where there is none, whoever asked for the recording ends it, too.
 ** ======================================================= */
 
-#if defined(__linux__)
+#if PLATFORM_TIMERS
 
 /* calls of the kernel need no library */
 
@@ -525,3 +523,5 @@ void listen_open (lua_State *L) {
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
 }
+
+#endif

@@ -36,6 +36,12 @@ void lnodes_set (lua_State *L, const char *name, lua_Integer n) {
 }
 
 
+void lnodes_put (lua_State *L, lua_Integer *at, lua_Integer n) {
+  lua_pushinteger(L, n);
+  lua_rawseti(L, -2, ++*at);
+}
+
+
 void *lnodes_room (lua_State *L, size_t items, size_t size) {
   size_t bytes = items * size + 1;
   return memset(lua_newuserdatauv(L, bytes, 0), 0, bytes);

@@ -29,6 +29,9 @@ CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count,
 /* Sets a field of the table on top. */
 CPROF_I void lnodes_set (lua_State *L, const char *name, lua_Integer n);
 
+/* Puts a number into the array on top, behind '*at', which is raised. */
+CPROF_I void lnodes_put (lua_State *L, lua_Integer *at, lua_Integer n);
+
 /* Pushes an array of zeros that is garbage of the state. */
 CPROF_I void *lnodes_room (lua_State *L, size_t items, size_t size);
 

@@ -308,27 +308,19 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 /* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
 ** in use, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
+  lua_Integer at = 0;
   uint32_t i;
   lua_createtable(L, (int)s->lines * 8, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
-    lua_Integer at = (lua_Integer)i * 8;
-    lua_pushinteger(L, (lua_Integer)l->func + 1);
-    lua_rawseti(L, -2, at + 1);
-    lua_pushinteger(L, l->line);
-    lua_rawseti(L, -2, at + 2);
-    lua_pushinteger(L, l->hits);
-    lua_rawseti(L, -2, at + 3);
-    lua_pushinteger(L, l->self);
-    lua_rawseti(L, -2, at + 4);
-    lua_pushinteger(L, l->raw);
-    lua_rawseti(L, -2, at + 5);
-    lua_pushinteger(L, l->allocs);
-    lua_rawseti(L, -2, at + 6);
-    lua_pushinteger(L, l->bytes);
-    lua_rawseti(L, -2, at + 7);
-    lua_pushinteger(L, l->live);
-    lua_rawseti(L, -2, at + 8);
+    lnodes_put(L, &at, (lua_Integer)l->func + 1);
+    lnodes_put(L, &at, l->line);
+    lnodes_put(L, &at, l->hits);
+    lnodes_put(L, &at, l->self);
+    lnodes_put(L, &at, l->raw);
+    lnodes_put(L, &at, l->allocs);
+    lnodes_put(L, &at, l->bytes);
+    lnodes_put(L, &at, l->live);
   }
 }
 

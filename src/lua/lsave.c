@@ -4,7 +4,6 @@
 
 #include "lua/lsave.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -513,11 +512,12 @@ static int lsave_save (lua_State *L) {
     return save_fail(L, why);
   }
   if (save_all(L, s, nodes)) {
-    if (rename(aside, path) == 0) {
+    int error = platform_rename(aside, path);
+    if (error == 0) {
       lua_pushboolean(L, 1);
       return 1;
     }
-    failure = strerror(errno);
+    failure = strerror(error);
   }
   else {
     failure = mapped_failure(s->file);

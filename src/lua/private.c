@@ -7,6 +7,8 @@
 
 #include "lua/private.h"
 
+#if PLATFORM_SIGNALS
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 
@@ -34,10 +35,28 @@ static int private_owned (const struct stat *s) {
 }
 
 
-int private_folder (const char *path) {
+/* May nobody but this user read or write in the folder? It is made. */
+static int private_make (const char *path) {
   struct stat s;
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return 0;
   return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && private_owned(&s);
+}
+
+
+/*
+** -> a folder that is only this user's, for recordings that nobody gave a
+** name; nil: there is none
+*/
+static int private_folder (lua_State *L) {
+  const char *runtime = getenv("XDG_RUNTIME_DIR");
+  const char *temporary = getenv("TMPDIR");
+  if (runtime != NULL && *runtime == '/') {
+    lua_pushfstring(L, "%s/cprof", runtime);
+    if (private_make(lua_tostring(L, -1))) return 1;
+  }
+  if (temporary == NULL || *temporary != '/') temporary = "/tmp";
+  lua_pushfstring(L, "%s/cprof-%d", temporary, (int)geteuid());
+  return private_make(lua_tostring(L, -1));
 }
 
 
@@ -294,29 +313,11 @@ static int private_owner (lua_State *L) {
 }
 
 
-/* seconds -> : sleeps so long, or until a signal comes */
-static int private_sleep (lua_State *L) {
-  double seconds = luaL_checknumber(L, 1);
-  struct timespec t;
-  if (!(seconds > 0)) return 0;
-  if (seconds > 1e8) seconds = 1e8;
-  t.tv_sec = (time_t)seconds;
-  t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
-  nanosleep(&t, NULL);
-  return 0;
-}
-
-
-/* -> seconds, from any fixed point in time */
-static int private_seconds (lua_State *L) {
-  lua_pushnumber(L, (lua_Number)platform_monotonic() * 1e-9);
-  return 1;
-}
-
 /* }====================================================== */
 
 
 static const luaL_Reg private_list[] = {
+  {"folder", private_folder},
   {"folders", private_folders},
   {"isown", private_isown},
   {"filenames", private_names},
@@ -328,8 +329,6 @@ static const luaL_Reg private_list[] = {
   {"signalnumber", private_signalnumber},
   {"signal", private_signal},
   {"owner", private_owner},
-  {"sleep", private_sleep},
-  {"seconds", private_seconds},
   {NULL, NULL}
 };
 
@@ -351,3 +350,5 @@ void private_open (lua_State *L) {
   private_metatable(L, HELD, held_gc);
   private_metatable(L, HELD "-folder", names_gc);
 }
+
+#endif

@@ -11,9 +11,6 @@
 #include "base/platform.h"
 
 
-/* May nobody but this user read or write in the folder? It is made. */
-CPROF_I int private_folder (const char *path);
-
 /* the Lua functions of this */
 CPROF_I const luaL_Reg *private_functions (void);
 

@@ -6,15 +6,17 @@
 
 #include "lua/signals.h"
 
+#include "record/attach.h"
+#include "record/lend.h"
+#include "record/sample.h"
+
+#if PLATFORM_SIGNALS
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "record/attach.h"
-#include "record/lend.h"
-#include "record/sample.h"
 
 
 /* what is run before a signal kills this process */
@@ -91,9 +93,7 @@ static lua_State *signals_target (Recorder *r) {
   if (sample_on(r)) {
     L = sample_interrupt(r, SIGINT);
     if (L == NULL) return NULL;
-    signals_own.hook = lua_gethook(L);
-    signals_own.mask = lua_gethookmask(L);
-    signals_own.count = lua_gethookcount(L);
+    lend_note(&signals_own, L);
     return L;
   }
   if (L != NULL) return L;
@@ -208,3 +208,5 @@ static const luaL_Reg signals_list[] = {
 const luaL_Reg *signals_functions (void) {
   return signals_list;
 }
+
+#endif

@@ -2,57 +2,40 @@
 ** See system.h
 */
 
-#define _DEFAULT_SOURCE		/* winsize */
-#define _FILE_OFFSET_BITS 64
-
 #include "lua/system.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "file/format.h"
-#include "lua/private.h"
 #include "record/nogc.h"
-
-
-/* open file, default 1, as a terminal; 0: it is none */
-static int system_terminal (lua_State *L, struct winsize *w) {
-  int fd = (int)luaL_optinteger(L, 1, 1);
-  if (!isatty(fd)) return 0;
-  memset(w, 0, sizeof *w);
-  ioctl(fd, TIOCGWINSZ, w);
-  return 1;
-}
 
 
 /* open file, default 1 -> columns of the terminal that it is; nil: none */
 static int system_columns (lua_State *L) {
-  struct winsize w;
-  if (!system_terminal(L, &w)) return 0;
-  lua_pushinteger(L, w.ws_col ? w.ws_col : 80);
+  int columns, rows;
+  int fd = (int)luaL_optinteger(L, 1, 1);
+  if (!platform_terminal(fd, &columns, &rows)) return 0;
+  lua_pushinteger(L, columns ? columns : 80);
   return 1;
 }
 
 
 /* open file, default 1 -> rows of the terminal that it is; nil: none */
 static int system_rows (lua_State *L) {
-  struct winsize w;
-  if (!system_terminal(L, &w)) return 0;
-  lua_pushinteger(L, w.ws_row ? w.ws_row : 24);
+  int columns, rows;
+  int fd = (int)luaL_optinteger(L, 1, 1);
+  if (!platform_terminal(fd, &columns, &rows)) return 0;
+  lua_pushinteger(L, rows ? rows : 24);
   return 1;
 }
 
 
 /* path -> is there something that a file must not replace? */
 static int system_special (lua_State *L) {
-  struct stat s;
-  const char *path = luaL_checkstring(L, 1);
-  lua_pushboolean(L, stat(path, &s) == 0 && !S_ISREG(s.st_mode));
+  lua_pushboolean(L, platform_special(luaL_checkstring(L, 1)));
   return 1;
 }
 
@@ -61,7 +44,7 @@ static int system_special (lua_State *L) {
 static int system_islive (lua_State *L) {
   int fd = platform_openfile(luaL_checkstring(L, 1));
   lua_pushboolean(L, fd >= 0 && platform_locked(fd));
-  if (fd >= 0) close(fd);
+  if (fd >= 0) platform_close(fd);
   return 1;
 }
 
@@ -85,9 +68,9 @@ static int system_recorded (lua_State *L) {
   FormatHeader h;
   int fd = platform_openfile(luaL_checkstring(L, 1)), ok;
   if (fd < 0) return 0;
-  ok = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h &&
+  ok = platform_read(fd, (char *)&h, sizeof h) == sizeof h &&
        memcmp(h.magic, FORMAT_MAGIC, sizeof h.magic) == 0;
-  close(fd);
+  platform_close(fd);
   if (!ok) return 0;
   lua_pushfstring(L, "%I-%I-%I", (LUAI_UACINT)h.pid,
                   (LUAI_UACINT)h.started_at,
@@ -128,7 +111,7 @@ static int system_readfile (lua_State *L) {
     fd = platform_openfile(path);
     if (fd < 0) return system_fail(L, path, errno);
     size = platform_read(fd, to, room);
-    close(fd);
+    platform_close(fd);
   } while (size == room);
   luaL_pushresultsize(&b, size);
   return 1;
@@ -196,7 +179,7 @@ static int system_exiting (lua_State *L) {
 /* -> the current folder, or nil */
 static int system_cwd (lua_State *L) {
   char path[4096];
-  if (getcwd(path, sizeof path) == NULL) return 0;
+  if (!platform_cwd(path, sizeof path)) return 0;
   lua_pushstring(L, path);
   return 1;
 }
@@ -205,27 +188,38 @@ static int system_cwd (lua_State *L) {
 /* -> path of the program that runs, or nil */
 static int system_executable (lua_State *L) {
   char path[4096];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0 || n == (ssize_t)sizeof path) return 0;
-  lua_pushlstring(L, path, (size_t)n);
+  if (!platform_executable(path, sizeof path)) return 0;
+  lua_pushstring(L, path);
   return 1;
 }
 
 
-/*
-** -> a folder that is only this user's, for recordings that nobody gave a
-** name; nil: there is none
-*/
-static int system_folder (lua_State *L) {
-  const char *runtime = getenv("XDG_RUNTIME_DIR");
-  const char *temporary = getenv("TMPDIR");
-  if (runtime != NULL && *runtime == '/') {
-    lua_pushfstring(L, "%s/cprof", runtime);
-    if (private_folder(lua_tostring(L, -1))) return 1;
+/* as os.rename, but a file that is there already is replaced everywhere */
+static int system_rename (lua_State *L) {
+  int error = platform_rename(luaL_checkstring(L, 1),
+                              luaL_checkstring(L, 2));
+  if (error) {
+    lua_pushnil(L);
+    lua_pushstring(L, strerror(error));
+    return 2;
   }
-  if (temporary == NULL || *temporary != '/') temporary = "/tmp";
-  lua_pushfstring(L, "%s/cprof-%d", temporary, (int)geteuid());
-  return private_folder(lua_tostring(L, -1));
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+
+/* seconds -> : sleeps so long, or until a signal comes */
+static int system_sleep (lua_State *L) {
+  double seconds = luaL_checknumber(L, 1);
+  if (seconds > 0) platform_sleep(seconds > 1e8 ? 1e8 : seconds);
+  return 0;
+}
+
+
+/* -> seconds of a clock that never goes back */
+static int system_seconds (lua_State *L) {
+  lua_pushnumber(L, (lua_Number)platform_monotonic() * 1e-9);
+  return 1;
 }
 
 
@@ -241,7 +235,9 @@ static const luaL_Reg system_list[] = {
   {"saying", system_saying},
   {"cwd", system_cwd},
   {"executable", system_executable},
-  {"folder", system_folder},
+  {"rename", system_rename},
+  {"sleep", system_sleep},
+  {"seconds", system_seconds},
   {NULL, NULL}
 };
 

@@ -77,10 +77,6 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-/* {======================================================
-** Samples
-** ======================================================= */
-
 static double samples_weight (const Tree *t) {
   double all = 0;
   uint32_t i;
@@ -120,8 +116,6 @@ static void samples_fill (Snapshot *s) {
     s->node[i].calls = 0;
   }
 }
-
-/* }====================================================== */
 
 
 /* The times of nodes, from their ticks. Returns their sum in ticks. */

@@ -26,12 +26,6 @@ static const uint8_t allocations_kinds[TAGS] = {
 };
 
 
-static INLINE void allocations_add (Allocated *a, size_t bytes) {
-  a->count++;
-  a->bytes += bytes;
-}
-
-
 /*
 ** After a fork, and in another thread, the first event has to find out
 ** what is recorded there: until then, no node is to be trusted.
@@ -85,13 +79,13 @@ static INLINE void allocations_count (Allocations *a, const void *p,
     a->own = &tree_allocated(h->tree, n->id)->all;
     a->kinds = tree_kinds(h->tree, n->func);
   }
-  allocations_add(a->own, bytes);
-  allocations_add(&a->kinds->kind[kind], bytes);
+  allocated_add(a->own, 1, bytes);
+  allocated_add(&a->kinds->kind[kind], 1, bytes);
   a->until -= (int64_t)bytes;
   if (unlikely(a->until < 0)) allocations_heap(a);
-  if (h->lines) allocations_add(&line_allocated(h->top->line)->all, bytes);
+  if (h->lines) allocated_add(&line_allocated(h->top->line)->all, 1, bytes);
   at = instructions_running(h);
-  if (at != NULL) allocations_add(&at->other, bytes);
+  if (at != NULL) allocated_add(&at->other, 1, bytes);
 }
 
 

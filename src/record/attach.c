@@ -38,7 +38,7 @@ int attach_wantslines (const Hot *h, const Stack *s) {
 */
 static int attach_interval (Hot *h, const Stack *s) {
   if (s->hook != NULL || !h->recorder->options.timed) return 0;
-  return h->recounts ? 1 + (int)(timing_random(&h->seed) % COUNT_INTERVAL)
+  return h->recounts ? 1 + (int)(random_bits(&h->seed) % COUNT_INTERVAL)
                       : COUNT_INTERVAL;
 }
 

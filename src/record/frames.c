@@ -196,8 +196,7 @@ static int frame_rows (Frames *f) {
     if (row == NULL) return 0;
     row->calls += n->calls;
     row->self += n->self;
-    row->own.count += n->own.count;
-    row->own.bytes += n->own.bytes;
+    allocated_add(&row->own, n->own.count, n->own.bytes);
     if (x->inner < 0) row->total += x->total;
   }
   for (i = 0; i < p->rows; i++) frames_func(f, p->row[i].func)->row = 0;

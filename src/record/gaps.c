@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "record/timing.h"
+#include "base/random.h"
 
 
 void gaps_begin (Gaps *g, uint64_t interval) {
@@ -17,8 +17,8 @@ void gaps_begin (Gaps *g, uint64_t interval) {
 
 
 void gaps_choose (Gaps *g) {
-  double u = (timing_random(&g->seed) + 1.0) / 2147483649.0;
-  g->next = g->interval <= 1 ? 0 : 1 + (int64_t)(-log(u) * (double)g->interval);
+  double gap = random_exponential(&g->seed) * (double)g->interval;
+  g->next = g->interval <= 1 ? 0 : 1 + (int64_t)gap;
 }
 
 

@@ -23,16 +23,9 @@ void heapsample_clear (HeapSample *s) {
 void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
                      size_t bytes) {
   BlockWeight w = gaps_weight(&s->gaps, bytes);
-  s->kind[kind].count += w.count;
-  s->kind[kind].bytes += w.bytes;
+  allocated_add(&s->kind[kind], w.count, w.bytes);
   s->waits = 1;
   f->alloc_samples++;
-}
-
-
-static void heapsample_sum (Allocated *to, const Allocated *more) {
-  to->count += more->count;
-  to->bytes += more->bytes;
 }
 
 
@@ -45,10 +38,12 @@ void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
                            : instructions_allocated(x->instructions, x->at);
   int i;
   for (i = 0; i < ALLOC_KINDS; i++) {
-    heapsample_sum(own, &s->kind[i]);
-    heapsample_sum(&kinds->kind[i], &s->kind[i]);
+    const Allocated *more = &s->kind[i];
+    allocated_add(own, more->count, more->bytes);
+    allocated_add(&kinds->kind[i], more->count, more->bytes);
     if (at != NULL)
-      heapsample_sum(before ? &at->before : &at->other, &s->kind[i]);
+      allocated_add(before ? &at->before : &at->other, more->count,
+                    more->bytes);
   }
   live_settle(l, r, x->node, at != NULL ? &at->live[!before] : NULL);
   heapsample_clear(s);

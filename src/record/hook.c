@@ -700,6 +700,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = hook_recorder(L);
   int event = ar->event, done = 0;
+  /* after a finalizer, Lua would take the same line for a new one */
   if (event == LUA_HOOKCOUNT && lua_gethookmask(L) & LUA_MASKLINE) return;
   if (r == NULL || sample_on(r)) {  /* that of an earlier recording */
     hook_leave(recorder_get(L), L, ar);

@@ -26,10 +26,7 @@ static int lend_keep (Lender *l, lua_State *L, lua_Hook f) {
   if (mask & LUA_MASKCOUNT && l->at == NULL) return 0;
   if (g == NULL) g = lend_find(l, NULL);
   if (g == NULL) return 0;
-  g->L = L;
-  g->hook = f;
-  g->mask = mask;
-  g->count = lua_gethookcount(L);
+  lend_note(g, L);
   l->last = *g;
   return 1;
 }

@@ -12,11 +12,20 @@
 #define LEND_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
 #define LEND_MOST	32	/* coroutines whose own hook waits */
 
+/* a hook that another one has replaced */
 typedef struct LentHook {
   lua_State *L;		/* NULL: this entry is free */
   lua_Hook hook;
   int mask, count;
 } LentHook;
+
+/* L is last, for a signal may come in between. */
+static inline void lend_note (LentHook *g, lua_State *L) {
+  g->hook = lua_gethook(L);
+  g->mask = lua_gethookmask(L);
+  g->count = lua_gethookcount(L);
+  g->L = L;
+}
 
 typedef struct Lender {
   lua_Hook alone;	/* ours, where the program has none ... */
@@ -42,5 +51,10 @@ CPROF_I int lend_take (Lender *l, lua_State *L, int again);
 ** the event of 'ar', too; with NULL, there is none.
 */
 CPROF_I lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar);
+
+/* L has no hook of ours any more. */
+static inline void lend_end (Lender *l, lua_State *L) {
+  if (lend_is(l, lua_gethook(L))) lend_back(l, L, NULL);
+}
 
 #endif

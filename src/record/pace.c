@@ -4,6 +4,8 @@
 
 #include "record/pace.h"
 
+#include "base/random.h"
+
 
 #define PACE_PATIENCE	4	/* ticks within one C function; more of them
 				   come less and less often */
@@ -52,33 +54,13 @@ uint64_t pace_take (volatile uint64_t *from) {
 ** In the handler
 ** ======================================================= */
 
-/*
-** A random number with an exponential distribution and a mean of 1: the
-** logarithm of one between 0 and 1, which is m / 2^k with 1 <= m < 2, by
-** ln m = 2 artanh((m - 1) / (m + 1)). The series is off by 1e-5 at most.
-*/
-static double pace_random (Pace *p) {
-  uint64_t bits;
-  double k = 1, m, x;
-  p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
-  bits = (p->seed >> 11) | 1;
-  for (; bits < (uint64_t)1 << 52; bits <<= 1) k++;
-  m = (double)bits / (double)((uint64_t)1 << 52);
-  x = (m - 1) / (m + 1);
-  m = x * x;
-  x = 2 * x * (1 + m * (1.0 / 3 + m * (1.0 / 5 + m * (1.0 / 7 + m / 9))));
-  x = k * 0.6931471805599453 - x;
-  return x > 0 ? x : 0;
-}
-
-
 void pace_next (Pace *p) {
   uint64_t mean = p->interval, ns;
   uint32_t i;
   if (!p->cpu)
     for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
       mean *= 2;
-  ns = 1 + (uint64_t)(pace_random(p) * (double)mean);
+  ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
   p->mean = mean;
   p->due = platform_monotonic() + ns;
   timer_next(p->timer, ns);
@@ -115,7 +97,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
   if (!p->cpu && now > p->since + p->within)
     w.ns += now - p->since - p->within;
   /* a timer that counts other time goes on where this thread waits */
-  if (TIMER_PROCESS && p->cpu && w.ns > passed) w.ns = passed;
+  if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
   w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
   p->weight = 0;
   p->waited = 0;

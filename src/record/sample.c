@@ -111,7 +111,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
   }
   s->held = 1;
   L = sample_running(s);
-  if (lend_is(&s->lender, lua_gethook(L))) lend_back(&s->lender, L, NULL);
+  lend_end(&s->lender, L);
   return L;
 }
 
@@ -136,7 +136,7 @@ void sample_hold (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   s->busy++;
-  if (lend_is(&s->lender, lua_gethook(L))) lend_back(&s->lender, L, NULL);
+  lend_end(&s->lender, L);
 }
 
 

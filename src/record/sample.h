@@ -27,8 +27,8 @@ CPROF_I void sample_stop (Recorder *r, lua_State *L);
 CPROF_I uint64_t sample_pass (Recorder *r);
 
 /*
-** Charges the time since the last sample to what runs in L. 0: out of
-** memory.
+** What waits for the next event is recorded now: L runs. 0: out of memory,
+** or no more samples come.
 */
 CPROF_I int sample_settle (Recorder *r, lua_State *L);
 

@@ -6,7 +6,7 @@
 #ifndef timing_h
 #define timing_h
 
-#include <stdint.h>
+#include "base/random.h"
 
 
 typedef enum EventKind {
@@ -42,12 +42,6 @@ static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks) {
   t->ticks += ticks;
 }
 
-/* The same numbers in every run (Knuth's linear congruence). */
-static inline uint32_t timing_random (uint64_t *seed) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(*seed >> 33);
-}
-
 /*
 ** How many events to the next timed one: 1024 on average, fewer at the
 ** beginning, so that short recordings have some.
@@ -56,7 +50,7 @@ static inline uint64_t timing_gap (uint64_t events, uint64_t *seed) {
   uint64_t mean = events >> 7;
   if (mean < 16) mean = 16;
   if (mean > 1024) mean = 1024;
-  return 1 + timing_random(seed) % (2 * mean);
+  return 1 + random_bits(seed) % (2 * mean);
 }
 
 #endif

@@ -269,7 +269,9 @@ local function record(program, parsed, file, fail)
 end
 
 function attach.call(parsed, fail)
-  if not parsed.pid then return print_list(fail) end
+  if not core.signals then
+    fail "attaching needs signals, which Windows does not have"
+  elseif not parsed.pid then return print_list(fail) end
   local program = find(parsed.pid, fail)
   local file = target(parsed, fail)
   local function failed(message)

@@ -81,7 +81,9 @@ end
 ---@param at integer        the first word that is the program's
 ---@param fail fun(message: string)
 function both.run(parsed, words, options, at, fail)
-  if not core.executable() then fail "--both is not possible here" end
+  if not core.signals then
+    fail "--both takes samples, which need signals: Windows has none"
+  elseif not core.executable() then fail "--both is not possible here" end
   if parsed.format or parsed.trace or #parsed.coverage > 0 then
     fail "--both goes with neither --format, --trace nor --coverage"
   elseif parsed.memory or parsed.gc then

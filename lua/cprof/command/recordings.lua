@@ -9,7 +9,7 @@ internal.add()
 
 local recordings = {}
 
-local open, rename, remove = io.open, os.rename, os.remove
+local open, rename, remove = io.open, core.rename, os.remove
 local match, length, part = string.match, string.len, string.sub
 
 local folder

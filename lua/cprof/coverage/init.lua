@@ -5,6 +5,7 @@ local branches = require "cprof.coverage.branches"
 local defined = require "cprof.coverage.defined"
 local expressions = require "cprof.coverage.expressions"
 local instructions = require "cprof.instructions"
+local methods = require "cprof.methods"
 local sampled = require "cprof.sampled"
 local tokenmap = require "cprof.coverage.tokenmap"
 
@@ -133,6 +134,7 @@ function coverage.attach(p)
   for _, what in ipairs { "expressions", "branches" } do
     p[what] = setmetatable({}, {
       __index = function(_, source)
+        local _ <close> = methods.borrow()
         local of = coverage.of(p, source)
         return of and of[what]
       end,

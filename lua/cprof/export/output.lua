@@ -86,7 +86,7 @@ local function replace(path, produce)
   local temporary = aside(path)
   local ok, message, raised = to_file(temporary, produce)
   if ok then
-    ok, message = os.rename(temporary, path)
+    ok, message = core.rename(temporary, path)
     if ok then return true end
   end
   os.remove(temporary)

@@ -16,7 +16,7 @@ local follow = {}
 ---@field profile? cprof.Profile          that was loaded last
 ---@field status cprof.FollowStatus
 ---@field final? boolean    was it loaded after its end?
----@field due number        when to look again, as core.console_time tells
+---@field due number        when to look again, as core.seconds tells
 ---@field private busy? number  until then, the share is used up
 ---@field private share number  of a processor's time that looking may take
 local Follower = {}
@@ -103,7 +103,7 @@ end
 ---@param interval number  seconds
 ---@param look fun()
 function Follower:look(interval, look)
-  local since, used = core.console_time(), os.clock()
+  local since, used = core.seconds(), os.clock()
   look()
   used = os.clock() - used
   self.due = since + (self.profile and interval or soon)
@@ -113,7 +113,7 @@ end
 ---What took so many seconds of a processor makes the next look later.
 ---@param seconds number
 function Follower:spend(seconds)
-  self.busy = math.max(self.busy or 0, core.console_time()) +
+  self.busy = math.max(self.busy or 0, core.seconds()) +
     seconds * (1 / self.share - 1)
   self.due = math.max(self.due, self.busy)
 end
@@ -128,10 +128,10 @@ end
 ---Waits for the program to end; after some time, it is made to.
 ---@param seconds? number  that it has before it is asked once more
 function Follower:settle(seconds)
-  local ask = core.console_time() + (seconds or 0)
+  local ask = core.seconds() + (seconds or 0)
   local kill, asked = ask + patience, not seconds
   while self.program:running() do
-    local now = core.console_time()
+    local now = core.seconds()
     if now > ask and not asked then
       asked = true
       self.program:signal "TERM"

@@ -3,7 +3,7 @@
 -- see src/host/embed.lua.
 
 local _, path = ...
-local folder = path and path:match "^(.*/)[^/]*$" or ""
+local folder = path and path:match "^(.*[/\\])[^/\\]*$" or ""
 
 local assets = {}
 

@@ -52,15 +52,27 @@ local function collector(limit)
   local self = { calls = 0, shown = 0, least = 0, open = 0, ns = 0,
                  threads = {} }
   local by_tid = {}
-  local function shrink()
-    while self.shown > limit do
-      self.least = math.max(self.least * 2, 100)
-      self.shown = 0
-      for _, thread in ipairs(self.threads) do
-        compact(thread, self.least)
-        self.shown = self.shown + thread.n
-      end
+  -- until that are shown, none is taken out
+  local most = limit * 3 // 2
+  local function durations()
+    local list = {}
+    for _, thread in ipairs(self.threads) do
+      for i = 1, thread.n do list[#list + 1] = thread.ns[i] or nil end
     end
+    table.sort(list)
+    return list
+  end
+  local function shrink()
+    local surplus = self.shown - limit
+    if surplus <= 0 then return end
+    local list = durations()
+    self.least = (list[math.min(surplus, #list)] or -1) + 1
+    self.shown = 0
+    for _, thread in ipairs(self.threads) do
+      compact(thread, self.least)
+      self.shown = self.shown + thread.n
+    end
+    most = math.max(most, self.shown * 3 // 2)
   end
   local function thread_of(tid)
     local thread = by_tid[tid]
@@ -89,7 +101,7 @@ local function collector(limit)
     if ns < self.least then
       -- what it called was shorter, so it is the last one
       thread.n, self.shown = i - 1, self.shown - 1
-    elseif self.shown > limit * 3 // 2 then
+    elseif self.shown > most then
       shrink()
     end
   end

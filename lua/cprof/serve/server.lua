@@ -85,7 +85,7 @@ function Server:turn(seconds)
     if c:pending() then writing[#writing + 1] = c.socket end
   end
   local readable, writable = self.select(reading, writing, seconds)
-  local now = core.console_time()
+  local now = core.seconds()
   for _, socket in ipairs(readable) do
     local c = of[socket]
     local request = c and c:read(now)

@@ -186,15 +186,15 @@ end
 ---Serves until an error, as Ctrl-C is one, ends it.
 function Session:run()
   while true do
-    local follower, now = self.follower, core.console_time()
+    local follower, now = self.follower, core.seconds()
     if follower.program then watch_program(self, now) end
     local interval = wanted(self)
     if interval and now >= follower.due then
       follower:look(interval, function() self:load() end)
     end
-    tell(self, core.console_time())
+    tell(self, core.seconds())
     self.server:turn(math.max(math.min(nap, interval and
-      follower.due - core.console_time() or nap), 0))
+      follower.due - core.seconds() or nap), 0))
   end
 end
 

@@ -1,6 +1,7 @@
 -- A profile with only what came since an older one of the same recording.
 
 local core = require "cprof.core"
+local lines = require "cprof.lines"
 
 -- what of the meta data grows while recording goes on
 local grows = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
@@ -16,22 +17,14 @@ local function meta_of(now, old)
   return out
 end
 
-local fields = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
-  "total_raw_ns" }
-
-local function line_of(now, old)
-  local out = { active = now.active }
-  for _, key in ipairs(fields) do
-    out[key] = math.max(now[key] - (old and old[key] or 0), 0)
-  end
-  return out
-end
-
 local function lines_of(now, old)
   local out = {}
   for key, list in pairs(now) do
     local before, to = old[key] or {}, {}
-    for i, line in ipairs(list) do to[i] = line_of(line, before[i]) end
+    for i, line in ipairs(list) do
+      to[i] = lines.since(line, before[i])
+      to[i].active = line.active
+    end
     out[key] = to
   end
   return out

@@ -18,7 +18,7 @@ local function load(watched)
       m.history:forget()
       m:begin_anew()
     end
-    m.history:add(profile, core.console_time())
+    m.history:add(profile, core.seconds())
   end
   m.status = follower.status
   m:refresh()
@@ -60,7 +60,7 @@ function does.interrupt(watched)
   local program = watched.follower.program
   watched.interrupted = true
   if not program or not program:running() or watched.asked then return true end
-  watched.asked = core.console_time()
+  watched.asked = core.seconds()
   program:signal "INT"
   watched.model.message = "interrupted: waiting for the program to end; " ..
     "Ctrl-C again ends it"
@@ -77,7 +77,7 @@ end
 -- Handles the keys that come until the next look is due.
 local function wait(watched, driver)
   local m, follower = watched.model, watched.follower
-  local list = driver:keys(math.max(follower.due - core.console_time(), 0))
+  local list = driver:keys(math.max(follower.due - core.seconds(), 0))
   if not list then
     watched.gone = true
     return true
@@ -89,8 +89,8 @@ local function wait(watched, driver)
     end
   end
   if #list > 0 and not m.paused and m.interval < follower.due -
-     core.console_time() then
-    follower.due = core.console_time() + m.interval
+     core.seconds() then
+    follower.due = core.seconds() + m.interval
   end
 end
 
@@ -100,7 +100,7 @@ local function run(watched, driver)
   repeat
     drawn(watched, driver)
     if wait(watched, driver) then return end
-    if core.console_time() >= watched.follower.due then look(watched) end
+    if core.seconds() >= watched.follower.due then look(watched) end
     -- what nothing was recorded of has nothing to look at
     local program = watched.follower.program
     local over = program and (watched.asked or not watched.model.now) and
@@ -185,7 +185,7 @@ function loop.print(watched, parsed, fail)
       break
     end
     os.execute(("sleep %.3f"):format(math.max(follower.due -
-      core.console_time(), 0)))
+      core.seconds(), 0)))
   end
   local program = watched.follower.program
   if not program then return 0 end

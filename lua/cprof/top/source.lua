@@ -15,18 +15,6 @@ local text = require "cprof.text"
 ---@field own boolean          is it one of the function's?
 ---@field greatest integer     heat of the function's hottest line
 
-local fields = { "hits", "self_ns", "calls", "total_ns" }
-
--- what came to a line since an older load
-local function since(now, before)
-  if not now then return nil end
-  local out = {}
-  for _, field in ipairs(fields) do
-    out[field] = math.max(now[field] - (before and before[field] or 0), 0)
-  end
-  return out
-end
-
 -- A source as it ran, or, where lines are not recorded, as it is now.
 local function text_of(profile, of)
   if profile.sources[of] then return source.text(profile, of) end
@@ -80,7 +68,7 @@ local function list(m)
   for number = 1, math.max(#content, #now) do
     local own = f.kind == "main" or
       number >= f.line and number <= f.last_line
-    local figures = since(now[number], before[number])
+    local figures = now[number] and lines.since(now[number], before[number])
     if own and figures then greatest = math.max(greatest, figures.self_ns) end
     out[number] = { number = number, figures = figures, own = own,
       content = source.printable(content[number] or "") }

@@ -2,18 +2,14 @@
 ** See probe.h
 */
 
-#define _DEFAULT_SOURCE		/* pipe, read, write, syscall */
+#define _DEFAULT_SOURCE		/* pipe, read, write */
 
 #include "base/probe.h"
 
-#include <errno.h>
+#if !defined(_WIN32)
+
 #include <fcntl.h>
 #include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#endif
 
 
 int probe_open (MemoryProbe *p) {
@@ -42,33 +38,13 @@ static int probe_isours (const MemoryProbe *p) {
 }
 
 
-/*
-** Where a process may read itself like another one. That is no use of the
-** bytes that valgrind could object to. -1: it may not.
-*/
-static int probe_self (const MemoryProbe *p, const void *at, void *to,
-                       size_t size) {
-#if defined(SYS_process_vm_readv)
-  struct iovec local, remote;
-  long n, process = p->process;
-  if (p->generation != platform_generation()) process = (long)getpid();
-  local.iov_base = to;
-  remote.iov_base = (void *)(uintptr_t)at;
-  local.iov_len = remote.iov_len = size;
-  n = syscall(SYS_process_vm_readv, process, &local, 1L, &remote, 1L, 0L);
-  return n < 0 && errno != EFAULT ? -1 : n == (long)size;
-#else
-  (void)p; (void)at; (void)to; (void)size;
-  return -1;
-#endif
-}
-
-
 int probe_copy (const MemoryProbe *p, const void *at, void *to,
                 size_t size) {
+  long process = p->process;
   int readable;
   if (size > PROBE_MOST) return 0;
-  readable = probe_self(p, at, to, size);
+  if (p->generation != platform_generation()) process = (long)getpid();
+  readable = platform_copy(process, at, to, size);
   if (readable >= 0) return readable;
   return probe_isours(p) &&
          write(p->write, at, size) == (ssize_t)size &&
@@ -80,3 +56,5 @@ int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
   char bytes[PROBE_MOST];
   return probe_copy(p, at, bytes, size);
 }
+
+#endif

@@ -2,16 +2,18 @@
 ** See sigbus.h
 */
 
-#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK */
+#define _DEFAULT_SOURCE		/* sigaction, SA_ONSTACK, MAP_ANON */
 
 #include "base/sigbus.h"
+
+#if !defined(_WIN32)
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-
-#include "base/platform.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 
 /*
@@ -67,6 +69,15 @@ static SigbusRange *sigbus_find (const char *address) {
 }
 
 
+/* Replaces the page that 'at' lies in by an empty one. */
+static int sigbus_replace (void *at) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *start = (char *)at - (uintptr_t)at % page;
+  return mmap(start, page, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+
 /* Calls the program's handler as the system would. */
 static void sigbus_call (int signal, siginfo_t *info, void *context) {
   struct sigaction theirs = sigbus_before;
@@ -101,7 +112,7 @@ static void sigbus_handle (int signal, siginfo_t *info, void *context) {
   int error = errno;
   const char *at = cast(const char *, info->si_addr);
   SigbusRange *p = info->si_code > 0 ? sigbus_find(at) : NULL;
-  if (p != NULL && platform_replace(info->si_addr)) {
+  if (p != NULL && sigbus_replace(info->si_addr)) {
     p->lost = 1;
     p->tell(p->ud);
   }
@@ -161,3 +172,5 @@ void sigbus_remove (int range) {
 int sigbus_lost (int range) {
   return range != SIGBUS_NONE && sigbus_ranges[range].lost;
 }
+
+#endif

@@ -1,12 +1,14 @@
 /*
-** See platform.h
+** See platform.h: Linux, macOS, the BSDs and others of their kind.
 */
 
-#define _DEFAULT_SOURCE		/* MAP_ANONYMOUS, flock */
+#define _DEFAULT_SOURCE		/* MAP_ANON, flock, winsize */
 #define _GNU_SOURCE		/* dladdr */
 #define _FILE_OFFSET_BITS 64
 
 #include "base/platform.h"
+
+#if !defined(_WIN32)
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +16,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#endif
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
 
 #if PLATFORM_TSC && !defined(__aarch64__)
 #include <cpuid.h>
@@ -67,7 +79,8 @@ uint64_t platform_cpu (void) {
 /* A fork concerns the process, so these are shared by all states. */
 static void (*platform_child) (void);
 static unsigned platform_forks;
-static pthread_once_t platform_once = PTHREAD_ONCE_INIT;
+static pthread_once_t platform_watched = PTHREAD_ONCE_INIT;
+static pthread_mutex_t platform_calling = PTHREAD_MUTEX_INITIALIZER;
 
 
 static void platform_forked (void) {
@@ -87,7 +100,7 @@ void platform_atfork (void (*child) (void)) {
 #else
   platform_child = child;
 #endif
-  pthread_once(&platform_once, platform_watchforks);
+  pthread_once(&platform_watched, platform_watchforks);
 }
 
 
@@ -98,6 +111,50 @@ unsigned platform_generation (void) {
 
 long platform_process (void) {
   return (long)getpid();
+}
+
+
+void platform_once (int *done, void (*f) (void)) {
+#if defined(__GNUC__)
+  if (__atomic_load_n(done, __ATOMIC_ACQUIRE)) return;
+#endif
+  pthread_mutex_lock(&platform_calling);
+  if (!*done) f();
+#if defined(__GNUC__)
+  __atomic_store_n(done, 1, __ATOMIC_RELEASE);
+#else
+  *done = 1;
+#endif
+  pthread_mutex_unlock(&platform_calling);
+}
+
+
+/* A signal ends it early. */
+void platform_sleep (double seconds) {
+  struct timespec t;
+  t.tv_sec = (time_t)seconds;
+  t.tv_nsec = (long)((seconds - (double)t.tv_sec) * 1e9);
+  nanosleep(&t, NULL);
+}
+
+
+/*
+** Where a process may read itself like another one. That is no use of the
+** bytes that valgrind could object to.
+*/
+int platform_copy (long process, const void *at, void *to, size_t size) {
+#if defined(SYS_process_vm_readv)
+  struct iovec local, remote;
+  long n;
+  local.iov_base = to;
+  remote.iov_base = (void *)(uintptr_t)at;
+  local.iov_len = remote.iov_len = size;
+  n = syscall(SYS_process_vm_readv, process, &local, 1L, &remote, 1L, 0L);
+  return n < 0 && errno != EFAULT ? -1 : n == (long)size;
+#else
+  (void)process; (void)at; (void)to; (void)size;
+  return -1;
+#endif
 }
 
 /* }====================================================== */
@@ -153,6 +210,86 @@ int platform_openfile (const char *path) {
 }
 
 
+int platform_openprofile (const char *path, int create) {
+  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  flags |= create ? O_RDWR | O_CREAT : O_RDONLY;
+  return open(path, flags, 0666);
+}
+
+
+void platform_close (int fd) {
+  close(fd);
+}
+
+
+int64_t platform_size (int fd) {
+  struct stat s;
+  if (fstat(fd, &s) != 0) return -1;
+  if (S_ISREG(s.st_mode)) return (int64_t)s.st_size;
+  errno = EINVAL;
+  return -1;
+}
+
+
+int platform_resize (int fd, uint64_t size) {
+  return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+}
+
+
+int platform_rename (const char *from, const char *to) {
+  return rename(from, to) == 0 ? 0 : errno;
+}
+
+
+int platform_special (const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+}
+
+
+int platform_cwd (char *to, size_t room) {
+  return getcwd(to, room) != NULL;
+}
+
+
+#if defined(__APPLE__)
+
+int platform_executable (char *to, size_t room) {
+  uint32_t size = (uint32_t)room;
+  return _NSGetExecutablePath(to, &size) == 0;
+}
+
+#else
+
+/* as Linux, NetBSD and FreeBSD name it */
+int platform_executable (char *to, size_t room) {
+  static const char *const links[] = {
+    "/proc/self/exe", "/proc/curproc/exe", "/proc/curproc/file"
+  };
+  size_t i;
+  for (i = 0; i < sizeof links / sizeof *links; i++) {
+    ssize_t n = readlink(links[i], to, room);
+    if (n <= 0 || (size_t)n == room) continue;
+    to[n] = '\0';
+    return 1;
+  }
+  return 0;
+}
+
+#endif
+
+
+int platform_terminal (int fd, int *columns, int *rows) {
+  struct winsize w;
+  if (!isatty(fd)) return 0;
+  memset(&w, 0, sizeof w);
+  ioctl(fd, TIOCGWINSZ, &w);
+  *columns = w.ws_col;
+  *rows = w.ws_row;
+  return 1;
+}
+
+
 /* {======================================================
 ** Mapped files
 ** ======================================================= */
@@ -163,7 +300,7 @@ int platform_openfile (const char *path) {
 
 void *platform_space (size_t size) {
   void *p = mmap(NULL, size, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                 MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
   return p == MAP_FAILED ? NULL : p;
 }
 
@@ -193,18 +330,10 @@ size_t platform_read (int fd, char *to, size_t size) {
 
 int platform_unmap (void *at, size_t size, int fd) {
   if (mmap(at, size, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+           MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
   platform_read(fd, cast(char *, at), size);  /* the rest is zero */
   return 1;
-}
-
-
-int platform_replace (void *at) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  char *start = (char *)at - (uintptr_t)at % page;
-  return mmap(start, page, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 
@@ -229,7 +358,7 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
       limit.rlim_cur != RLIM_INFINITY && to > limit.rlim_cur)
     return EFBIG;
-#if !defined(__APPLE__)
+#if !defined(__APPLE__) && !defined(__OpenBSD__)  /* these have none */
   do {
     status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
   } while (status == EINTR);
@@ -304,3 +433,5 @@ int platform_locked (int fd) {
 #endif
 
 /* }====================================================== */
+
+#endif

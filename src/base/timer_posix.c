@@ -18,6 +18,8 @@
 
 #include "base/timer.h"
 
+#if !defined(_WIN32)
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
 #include <sys/time.h>
 #else
 #include <sys/syscall.h>
@@ -42,7 +44,7 @@ typedef struct Timer {
   const void *thread;	/* an address that is this thread's alone */
   unsigned generation;	/* of the process */
   int signal;
-#if !TIMER_PROCESS
+#if PLATFORM_TIMERS
   timer_t id;
 #endif
 } Timer;
@@ -72,7 +74,7 @@ int timer_ishere (int timer) {
 static void timer_handler (int sig, siginfo_t *info, void *context) {
   int error = errno, i = 0;
   (void)sig; (void)context;
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
   (void)info;
   while (i < TIMER_MOST && timers[i].carries == 0) i++;
   if (i < TIMER_MOST && timers[i].thread == &timer_thread)
@@ -117,19 +119,27 @@ static int timer_free (int sig) {
 }
 
 
-#if TIMER_PROCESS
+/* The same, and this thread does not block it. */
+static int timer_usable (int sig) {
+  sigset_t blocked;
+  return timer_free(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+         !sigismember(&blocked, sig);
+}
+
+
+#if !PLATFORM_TIMERS
 
 static int timer_choose (void) {
-  return timer_free(SIGALRM) ? SIGALRM : 0;
+  return timer_usable(SIGALRM) ? SIGALRM : 0;
 }
 
 #else
 
 static int timer_choose (void) {
   int sig;
-  if (timer_free(SIGPROF)) return SIGPROF;
+  if (timer_usable(SIGPROF)) return SIGPROF;
   for (sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
-    if (timer_free(sig)) return sig;
+    if (timer_usable(sig)) return sig;
   return 0;
 }
 
@@ -138,8 +148,8 @@ static int timer_choose (void) {
 
 static int timer_install (void) {
   struct sigaction a, before;
-  int sig = timer_users > 0 && timer_free(timer_signal) ? timer_signal
-                                                        : timer_choose();
+  int sig = timer_users > 0 && timer_usable(timer_signal) ? timer_signal
+                                                          : timer_choose();
   if (sig == 0) return 0;
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
@@ -156,7 +166,7 @@ static int timer_install (void) {
 
 /* Takes what is on its way to this thread. */
 static void timer_drain (int sig) {
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
   (void)sig;
 #else
   struct timespec none = {0, 0};
@@ -190,7 +200,7 @@ static void timer_uninstall (int sig, int here) {
 ** The system's timers
 ** ======================================================= */
 
-#if TIMER_PROCESS
+#if !PLATFORM_TIMERS
 
 static int timer_make (Timer *t, int cpu) {
   (void)t; (void)cpu;
@@ -264,7 +274,7 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
   t->generation = platform_generation();
   t->signal = timer_install();
   if (t->signal == 0) {
-    *why = "the program has a handler for each signal that a timer could use";
+    *why = "the program handles or blocks each signal that a timer could use";
     return 0;
   }
   timer_users++;
@@ -316,3 +326,5 @@ void timer_forked (void) {
     if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
       timers[i].tick(timers[i].ud);
 }
+
+#endif

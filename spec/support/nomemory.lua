@@ -1,0 +1,27 @@
+-- Programs whose requests for memory fail.
+
+local assert = require "luassert"
+local helper = require "helper"
+local host = require "spec_host"
+
+local nomemory = {}
+
+---Runs code in states of their own, in each of which another request of Lua's
+---or of cprof's fails, between `arm()` and `disarm()`. The code may end for
+---that, and leaves nothing behind.
+---@param code string
+---@param runs? integer  how many of the requests are tried, about; 100
+function nomemory.harmless(code, runs)
+  for _, which in ipairs { "lua", "cprof" } do
+    local _, _, asked = host.memory(code, which, -1)
+    local step = math.max(1, asked // (helper.slow and 10 or runs or 100))
+    for n = 0, asked, step do
+      local result, status, _, left = host.memory(code, which, n)
+      assert.is_true(status == 0 or
+        result:find "not enough memory" ~= nil, result)
+      assert.equal(0, left, n)
+    end
+  end
+end
+
+return nomemory

@@ -1,0 +1,404 @@
+/*
+** See platform.h: Windows
+**
+** Files are those of the C library, so that they are opened, and named in
+** messages, as Lua's are. A path is in the system's code page.
+*/
+
+#include "base/platform.h"
+
+#if defined(_WIN32)
+
+#define WIN32_LEAN_AND_MEAN
+#define NOGDI
+#define PSAPI_VERSION	2	/* is in kernel32 */
+
+#include <windows.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <psapi.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if PLATFORM_TSC && !defined(__aarch64__)
+#include <cpuid.h>
+#endif
+
+
+int platform_steady (void) {
+#if PLATFORM_TSC && !defined(__aarch64__)
+  unsigned a, b, c, d;
+  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+#else
+  return PLATFORM_TSC;
+#endif
+}
+
+
+uint64_t platform_monotonic (void) {
+  LARGE_INTEGER rate, now;
+  uint64_t whole, rest;
+  QueryPerformanceFrequency(&rate);
+  QueryPerformanceCounter(&now);
+  whole = (uint64_t)now.QuadPart / (uint64_t)rate.QuadPart;
+  rest = (uint64_t)now.QuadPart % (uint64_t)rate.QuadPart;
+  return whole * 1000000000u + rest * 1000000000u / (uint64_t)rate.QuadPart;
+}
+
+
+static uint64_t platform_hundreds (FILETIME t) {
+  return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
+}
+
+
+/* The system adds to it some 64 times a second. */
+uint64_t platform_cpu (void) {
+  FILETIME begun, ended, kernel, user;
+  if (!GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user))
+    return 0;
+  return (platform_hundreds(kernel) + platform_hundreds(user)) * 100;
+}
+
+
+/* {======================================================
+** Processes, which do not fork
+** ======================================================= */
+
+static SRWLOCK platform_calling = SRWLOCK_INIT;
+
+
+void platform_atfork (void (*child) (void)) {
+  (void)child;
+}
+
+
+unsigned platform_generation (void) {
+  return 0;
+}
+
+
+long platform_process (void) {
+  return (long)GetCurrentProcessId();
+}
+
+
+void platform_once (int *done, void (*f) (void)) {
+  AcquireSRWLockExclusive(&platform_calling);
+  if (!*done) f();
+  *done = 1;
+  ReleaseSRWLockExclusive(&platform_calling);
+}
+
+
+void platform_sleep (double seconds) {
+  double ms = seconds * 1e3 + 0.999;
+  Sleep(ms < 4e9 ? (DWORD)ms : 4000000000u);
+}
+
+
+int platform_copy (long process, const void *at, void *to, size_t size) {
+  SIZE_T n = 0;
+  (void)process;
+  return ReadProcessMemory(GetCurrentProcess(), at, to, size, &n) &&
+         n == size;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Code
+** ======================================================= */
+
+/* Lua is in the program, or in a library that it has loaded. */
+const void *platform_exported (const char *name) {
+  HMODULE all[256];
+  DWORD size = 0, i;
+  if (!EnumProcessModules(GetCurrentProcess(), all, sizeof all, &size))
+    return NULL;
+  if (size > sizeof all) size = sizeof all;
+  for (i = 0; i < size / sizeof *all; i++) {
+    FARPROC found = GetProcAddress(all[i], name);
+    const void *data;
+    if (found == NULL) continue;
+    memcpy(&data, &found, sizeof data);
+    return data;
+  }
+  return NULL;
+}
+
+
+int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
+  HMODULE module;
+  char path[PLATFORM_PLACE / 2];
+  DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, n;
+  if (!GetModuleHandleExA(flags, (LPCSTR)code, &module)) return 0;
+  n = GetModuleFileNameA(module, path, sizeof path);
+  if (n == 0 || n >= sizeof path) return 0;
+  snprintf(to, PLATFORM_PLACE, "%s+0x%llx", path,
+           (unsigned long long)(code - (uintptr_t)module));
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Files
+** ======================================================= */
+
+static HANDLE platform_handle (int fd) {
+  return (HANDLE)_get_osfhandle(fd);
+}
+
+
+static int platform_errno (void) {
+  switch (GetLastError()) {
+    case ERROR_DISK_FULL: case ERROR_HANDLE_DISK_FULL: return ENOSPC;
+    case ERROR_FILE_TOO_LARGE: return EFBIG;
+    case ERROR_FILE_NOT_FOUND: case ERROR_PATH_NOT_FOUND: return ENOENT;
+    case ERROR_ACCESS_DENIED: case ERROR_SHARING_VIOLATION:
+    case ERROR_USER_MAPPED_FILE: return EACCES;
+    default: return EIO;
+  }
+}
+
+
+int platform_openfile (const char *path) {
+  int fd = _open(path, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+  if (fd < 0 || platform_size(fd) >= 0) return fd;
+  _close(fd);
+  errno = EINVAL;
+  return -1;
+}
+
+
+int platform_openprofile (const char *path, int create) {
+  int flags = _O_BINARY | _O_NOINHERIT;
+  flags |= create ? _O_RDWR | _O_CREAT : _O_RDONLY;
+  return _open(path, flags, _S_IREAD | _S_IWRITE);
+}
+
+
+void platform_close (int fd) {
+  _close(fd);
+}
+
+
+int64_t platform_size (int fd) {
+  LARGE_INTEGER size;
+  if (GetFileType(platform_handle(fd)) == FILE_TYPE_DISK &&
+      GetFileSizeEx(platform_handle(fd), &size))
+    return size.QuadPart;
+  errno = EINVAL;
+  return -1;
+}
+
+
+int platform_resize (int fd, uint64_t size) {
+  LARGE_INTEGER to;
+  to.QuadPart = (LONGLONG)size;
+  return SetFilePointerEx(platform_handle(fd), to, NULL, FILE_BEGIN) &&
+         SetEndOfFile(platform_handle(fd)) ? 0 : platform_errno();
+}
+
+
+int platform_rename (const char *from, const char *to) {
+  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING) ? 0
+                                                          : platform_errno();
+}
+
+
+/* A path may be the name of a device. */
+int platform_special (const char *path) {
+  DWORD is = GetFileAttributesA(path);
+  int fd, special;
+  if (is == INVALID_FILE_ATTRIBUTES) return 0;
+  if (is & FILE_ATTRIBUTE_DIRECTORY) return 1;
+  fd = _open(path, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+  if (fd < 0) return 0;
+  special = platform_size(fd) < 0;
+  _close(fd);
+  return special;
+}
+
+
+int platform_cwd (char *to, size_t room) {
+  DWORD n = GetCurrentDirectoryA((DWORD)room, to);
+  return n > 0 && n < room;
+}
+
+
+int platform_executable (char *to, size_t room) {
+  DWORD n = GetModuleFileNameA(NULL, to, (DWORD)room);
+  return n > 0 && n < room;
+}
+
+
+int platform_terminal (int fd, int *columns, int *rows) {
+  CONSOLE_SCREEN_BUFFER_INFO info;
+  if (!_isatty(fd)) return 0;
+  *columns = *rows = 0;
+  if (GetConsoleScreenBufferInfo(platform_handle(fd), &info)) {
+    *columns = info.srWindow.Right - info.srWindow.Left + 1;
+    *rows = info.srWindow.Bottom - info.srWindow.Top + 1;
+  }
+  return 1;
+}
+
+
+size_t platform_read (int fd, char *to, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    OVERLAPPED at;
+    DWORD n = 0, most = 1u << 30;
+    if (size - done < most) most = (DWORD)(size - done);
+    memset(&at, 0, sizeof at);
+    at.Offset = (DWORD)done;
+    at.OffsetHigh = (DWORD)((uint64_t)done >> 32);
+    if (!ReadFile(platform_handle(fd), to + done, most, &n, &at) || n == 0)
+      break;
+    done += n;
+  }
+  return done;
+}
+
+
+int platform_extend (int fd, uint64_t from, uint64_t to) {
+  (void)from;
+  return platform_resize(fd, to);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Mapped files
+**
+** Views of files lie in addresses that are free: what is reserved ends for
+** a moment where a view begins, and begins again behind it. Another thread
+** that takes these addresses just then ends the recording.
+** ======================================================= */
+
+void *platform_space (size_t size) {
+  return VirtualAlloc(NULL, size, MEM_RESERVE, PAGE_NOACCESS);
+}
+
+
+/* Frees all in a range of addresses, views or memory. */
+void platform_freespace (void *at, size_t size) {
+  char *p = (char *)at, *end = p + size;
+  while (p < end) {
+    MEMORY_BASIC_INFORMATION m;
+    if (VirtualQuery(p, &m, sizeof m) == 0) return;
+    p = (char *)m.BaseAddress + m.RegionSize;
+    if (m.State == MEM_FREE) continue;
+    if (m.Type == MEM_MAPPED) UnmapViewOfFile(m.AllocationBase);
+    else VirtualFree(m.AllocationBase, 0, MEM_RELEASE);
+  }
+}
+
+
+static int platform_view (void *at, size_t size, int fd, uint64_t offset) {
+  uint64_t end = offset + size;
+  HANDLE m = CreateFileMappingA(platform_handle(fd), NULL, PAGE_READWRITE,
+                                (DWORD)(end >> 32), (DWORD)end, NULL);
+  void *view;
+  if (m == NULL) return 0;
+  view = MapViewOfFileEx(m, FILE_MAP_WRITE, (DWORD)(offset >> 32),
+                         (DWORD)offset, size, at);
+  CloseHandle(m);
+  return view != NULL;
+}
+
+
+/* It is the beginning of what is reserved. */
+int platform_map (void *at, size_t size, int fd, uint64_t offset) {
+  MEMORY_BASIC_INFORMATION m;
+  size_t rest;
+  if (VirtualQuery(at, &m, sizeof m) == 0 || m.State != MEM_RESERVE ||
+      m.AllocationBase != at || m.RegionSize < size)
+    return 0;
+  rest = m.RegionSize - size;
+  VirtualFree(at, 0, MEM_RELEASE);
+  if (!platform_view(at, size, fd, offset)) return 0;
+  if (rest > 0)  /* without it, this was the last time */
+    VirtualAlloc((char *)at + size, rest, MEM_RESERVE, PAGE_NOACCESS);
+  return 1;
+}
+
+
+int platform_unmap (void *at, size_t size, int fd) {
+  platform_freespace(at, size);
+  if (VirtualAlloc(at, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) ==
+      NULL) {
+    platform_view(at, size, fd, 0);
+    return 0;
+  }
+  platform_read(fd, cast(char *, at), size);  /* the rest is zero */
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Locks: of a byte behind all that a file may have, for what is locked
+** nobody else can read
+** ======================================================= */
+
+/* Whoever asks whether it is locked has it locked for a moment, too. */
+#define LOCK_TRIES	100
+
+static OVERLAPPED lock_byte (void) {
+  OVERLAPPED at;
+  memset(&at, 0, sizeof at);
+  at.OffsetHigh = 0x40000000u;
+  return at;
+}
+
+
+static int lock_try (int fd, DWORD how) {
+  OVERLAPPED at = lock_byte();
+  return LockFileEx(platform_handle(fd), how | LOCKFILE_FAIL_IMMEDIATELY, 0,
+                    1, 0, &at) ||
+         (GetLastError() != ERROR_LOCK_VIOLATION &&
+          GetLastError() != ERROR_IO_PENDING);
+}
+
+
+int platform_lock (int fd) {
+  int i;
+  for (i = 0; i < LOCK_TRIES; i++) {
+    if (lock_try(fd, LOCKFILE_EXCLUSIVE_LOCK)) return 1;
+    Sleep(1);
+  }
+  return 0;
+}
+
+
+void platform_unlock (int fd) {
+  OVERLAPPED at = lock_byte();
+  UnlockFileEx(platform_handle(fd), 0, 1, 0, &at);
+}
+
+
+int platform_locked (int fd) {
+  if (!lock_try(fd, 0)) return 1;
+  platform_unlock(fd);
+  return 0;
+}
+
+/* }====================================================== */
+
+/* The amalgamation has these names, too. */
+#undef NEAR
+#undef FAR
+#undef near
+#undef far
+
+#endif

@@ -1,0 +1,41 @@
+/*
+** See timer.h: without signals, nothing interrupts a thread.
+*/
+
+#include "base/timer.h"
+
+#if defined(_WIN32)
+
+int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
+  (void)tick; (void)ud; (void)cpu;
+  *why = "samples need signals, which Windows does not have";
+  return -1;
+}
+
+
+void timer_next (int timer, uint64_t ns) {
+  (void)timer; (void)ns;
+}
+
+
+void timer_end (int timer) {
+  (void)timer;
+}
+
+
+void timer_forked (void) {
+}
+
+
+int timer_lost (int timer) {
+  (void)timer;
+  return 0;
+}
+
+
+int timer_ishere (int timer) {
+  (void)timer;
+  return 0;
+}
+
+#endif

@@ -1,0 +1,245 @@
+/*
+** See child.h, console.h, listen.h, private.h and signals.h: what of these
+** there is where there are no signals, and what to say in their place.
+*/
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lua/child.h"
+#include "lua/console.h"
+#include "lua/listen.h"
+#include "lua/private.h"
+#include "lua/signals.h"
+
+#if !PLATFORM_SIGNALS
+
+#include <direct.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+
+
+static int windows_fail (lua_State *L, const char *why) {
+  lua_pushnil(L);
+  lua_pushstring(L, why);
+  return 2;
+}
+
+
+/* ... -> nil */
+static int windows_none (lua_State *L) {
+  lua_pushnil(L);
+  return 1;
+}
+
+
+/* ... -> : there is nothing to do */
+static int windows_nothing (lua_State *L) {
+  (void)L;
+  return 0;
+}
+
+
+/* {======================================================
+** Programs and terminals
+** ======================================================= */
+
+static int windows_spawn (lua_State *L) {
+  return windows_fail(L, "cprof starts no programs on Windows: "
+                      "use cprof run, and name its file");
+}
+
+
+/* None was started. */
+void child_tell (int number) {
+  (void)number;
+}
+
+
+static const luaL_Reg windows_child[] = {
+  {"spawn", windows_spawn},
+  {"status", windows_none},
+  {"signal_child", windows_nothing},
+  {"share_signals", windows_nothing},
+  {"closed_by_exec", windows_nothing},
+  {NULL, NULL}
+};
+
+const luaL_Reg *child_functions (void) {
+  return windows_child;
+}
+
+
+static int windows_console (lua_State *L) {
+  return windows_fail(L, "there are no single keys on Windows");
+}
+
+
+static const luaL_Reg windows_console_list[] = {
+  {"console_open", windows_console},
+  {"console_close", windows_nothing},
+  {"console_keys", windows_none},
+  {"console_suspend", windows_nothing},
+  {"console_write", windows_nothing},
+  {NULL, NULL}
+};
+
+const luaL_Reg *console_functions (void) {
+  return windows_console_list;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Signals. Ctrl-C ends a program as it does without cprof; what was
+** recorded into a file stays.
+** ======================================================= */
+
+static int windows_listen (lua_State *L) {
+  return windows_fail(L, "attaching needs signals, which Windows does "
+                      "not have");
+}
+
+
+static int windows_zero (lua_State *L) {
+  lua_pushinteger(L, 0);
+  return 1;
+}
+
+
+/* -> number of states that listen, and a number that was not given before */
+static int windows_number (lua_State *L) {
+  static lua_Integer last;
+  lua_pushinteger(L, 0);
+  lua_pushinteger(L, ++last);
+  return 2;
+}
+
+
+static const luaL_Reg windows_listen_list[] = {
+  {"listen", windows_listen},
+  {"alarm", windows_nothing},
+  {"unlisten", windows_zero},
+  {"listen_number", windows_number},
+  {NULL, NULL}
+};
+
+const luaL_Reg *listen_functions (void) {
+  return windows_listen_list;
+}
+
+
+void listen_open (lua_State *L) {
+  (void)L;
+}
+
+
+static const luaL_Reg windows_signals[] = {
+  {"interruptible", windows_nothing},
+  {"onkill", windows_nothing},
+  {NULL, NULL}
+};
+
+const luaL_Reg *signals_functions (void) {
+  return windows_signals;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Files of one user. Who else may write to a file is not looked at here, so
+** nothing is trusted that others may have left.
+** ======================================================= */
+
+#define WINDOWS_FOLDER	"cprof.folder"
+
+/* -> a folder in the user's own ones, for recordings without a name */
+static int windows_folder (lua_State *L) {
+  const char *own = getenv("LOCALAPPDATA");
+  if (own == NULL || *own == '\0') return 0;
+  lua_pushfstring(L, "%s/cprof", own);
+  if (_mkdir(lua_tostring(L, -1)) != 0 && errno != EEXIST) return 0;
+  return 1;
+}
+
+
+static int windows_folders (lua_State *L) {
+  lua_newtable(L);
+  return 1;
+}
+
+
+/* path -> list of the names in a folder, in order; or nil and a message */
+static int windows_names (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  DIR **d = cast(DIR **, lua_newuserdatauv(L, sizeof *d, 0));
+  const struct dirent *e;
+  lua_Integer n = 0;
+  *d = NULL;
+  luaL_setmetatable(L, WINDOWS_FOLDER);
+  lua_newtable(L);
+  *d = opendir(path);
+  if (*d == NULL) return luaL_fileresult(L, 0, path);
+  while ((e = readdir(*d)) != NULL) {
+    lua_pushstring(L, e->d_name);
+    lua_rawseti(L, -2, ++n);
+  }
+  closedir(*d);
+  *d = NULL;
+  return 1;
+}
+
+
+static int windows_gc (lua_State *L) {
+  DIR **d = cast(DIR **, luaL_checkudata(L, 1, WINDOWS_FOLDER));
+  if (*d != NULL) closedir(*d);
+  *d = NULL;
+  return 0;
+}
+
+
+static int windows_own (lua_State *L) {
+  return windows_fail(L, "cprof cannot tell on Windows who may write to a "
+                      "file");
+}
+
+
+static int windows_signal (lua_State *L) {
+  return windows_fail(L, "Windows has no signals");
+}
+
+
+static const luaL_Reg windows_private[] = {
+  {"folder", windows_folder},
+  {"folders", windows_folders},
+  {"isown", windows_none},
+  {"filenames", windows_names},
+  {"private_read", windows_none},
+  {"private_write", windows_own},
+  {"hold", windows_own},
+  {"keep_held", windows_nothing},
+  {"holder", windows_none},
+  {"signalnumber", windows_none},
+  {"signal", windows_signal},
+  {"owner", windows_none},
+  {NULL, NULL}
+};
+
+const luaL_Reg *private_functions (void) {
+  return windows_private;
+}
+
+
+void private_open (lua_State *L) {
+  luaL_newmetatable(L, WINDOWS_FOLDER);
+  lua_pushcfunction(L, windows_gc);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+/* }====================================================== */
+
+#endif
