@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local format = require "cprof.format"
+local said = require "cprof.format".bytes
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
@@ -83,8 +83,10 @@ describe("allocations", function()
       tables(100) closures(200) userdata(300) threads(50)
     end)
     check(p)
-    assert.same({ 100, 100 * sizes.table }, { kind(helper.find(p, tables), "table") })
-    assert.same({ 200, 200 * sizes.closure }, { kind(helper.find(p, closures), "closure") })
+    assert.same({ 100, 100 * sizes.table },
+      { kind(helper.find(p, tables), "table") })
+    assert.same({ 200, 200 * sizes.closure },
+      { kind(helper.find(p, closures), "closure") })
     local create = assert(helper.named(p, "coroutine.create"))
     assert.equal(50, (kind(create, "thread")))
     local made = assert(helper.named(p, "spec_host.userdata"))
@@ -390,7 +392,7 @@ describe("a profile with allocations", function()
   it("is told in reports", function()
     local p = record(work)
     local text = p:report()
-    local size = (format.bytes(100 * sizes.table):gsub("%.", "%%."))
+    local size = (said(100 * sizes.table):gsub("%.", "%%."))
     assert.is_truthy(text:find("allocated: .- in 12%d allocations"), text)
     assert.is_truthy(text:find "alloc%s+allocs")
     text = p:report { sort = "alloc", mode = "tree" }

@@ -142,7 +142,8 @@ describe("recursion", function()
   end)
 
   local deep_enough = releases.it(_ENV, releases.without_levels(120000))
-  deep_enough("is at least so deep where it was folded while recording", function()
+  deep_enough("is at least so deep where it was folded while recording",
+    function()
     if helper.slow then return end
     local dir <close> = command.folder()
     local function deep(level) if level > 0 then deep(level - 1) end end

@@ -302,7 +302,8 @@ describe("cprof run", function()
 
   it("writes them again, over what they were", function()
     local dir <close> = command.folder()
-    local script = dir:file("x.lua", "local function f() end f()")
+    local script = dir:file("x.lua",
+      "local function f() for _ = 1, 100000 do end end f()")
     local file = dir:file("x.folded", "what was there before")
     for _ = 1, 2 do
       local _, err, status = command.cprof("run", "--format=folded", "-o",

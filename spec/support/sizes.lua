@@ -14,6 +14,7 @@ local function of(make)
   for i = 1, objects do kept[i] = make(i) end
   local bytes = (collectgarbage "count" - before) * 1024
   collectgarbage "restart"
+  assert(#kept == objects)
   return math.tointeger(bytes / objects)
 end
 

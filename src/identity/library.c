@@ -19,13 +19,16 @@ static lua_CFunction library_field (lua_State *L, const char *name) {
 }
 
 
-/* A large buffer lives in a userdata, whose metatable has the function. */
+/*
+** A large buffer lives in a userdata, whose metatable has the function. It
+** becomes no string: from Lua 5.5 on, that would collect garbage.
+*/
 static lua_CFunction library_box (lua_State *L) {
   luaL_Buffer b;
   lua_CFunction f = NULL;
+  int top = lua_gettop(L);
   luaL_buffinitsize(L, &b, 1 << 20);
-  luaL_pushresultsize(&b, 0);
-  lua_pop(L, 1);
+  lua_settop(L, top);
   if (luaL_getmetatable(L, "_UBOX*") == LUA_TTABLE)
     f = library_field(L, "__close");
   lua_pop(L, 1);

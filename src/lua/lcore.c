@@ -327,6 +327,8 @@ static int core_start (lua_State *L) {
     lua_pushliteral(L, "a trace is being told of an event");
   else if (r->callback == CALLBACK_FILTER)
     lua_pushliteral(L, "a filter is being asked about a function");
+  else if (r->callback == CALLBACK_NAMES)
+    lua_pushliteral(L, "names are being written to the file");
   else if (control_active(r, L)) lua_pushliteral(L, "already running");
   else {
     int n = lprofile_nogc(L, core_begin, 1);

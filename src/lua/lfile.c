@@ -105,9 +105,14 @@ static int name_all (lua_State *L) {
 }
 
 
-/* Errors are ignored: without this the file is still good. */
+/*
+** Errors are ignored: without this the file is still good. A finalizer that
+** runs meanwhile must not take the file away: Lua 5.5 collects for each long
+** string that a library makes, even where collections are held off.
+*/
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
+  Callback before = r != NULL ? r->callback : CALLBACK_NONE;
   HookGuard guard;
   Asking a;
   if (!lua_checkstack(L, 4)) return 1;
@@ -117,7 +122,9 @@ static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, &a);
   guard = hookguard_begin(L);
+  if (r != NULL) r->callback = CALLBACK_NAMES;
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
+  if (r != NULL) r->callback = before;
   hookguard_end(L, guard);
   return a.ok;
 }

@@ -226,15 +226,18 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 }
 
 
-/* Samples of instructions, in ns: their running sum is rounded. */
+/*
+** Samples of instructions, in ns: their running sum is rounded. From Lua 5.5
+** on, luaL_Buffer would collect garbage.
+*/
 static void snapshot_pushsampled (lua_State *L, const Instructions *x,
                                   const Snapshot *s) {
   double weight = 0;
   uint64_t ns = 0;
-  luaL_Buffer b;
+  Instruction *list = cast(Instruction *,
+    lua_newuserdatauv(L, x->count * sizeof *list, 0));
   uint32_t i;
   int k;
-  luaL_buffinit(L, &b);
   for (i = 0; i < x->count; i++) {
     Instruction at = x->list[i];
     for (k = 0; k <= 2; k += 2) {
@@ -242,9 +245,10 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
       at.next[k] = (uint64_t)(weight * s->weight) - ns;
       ns += at.next[k];
     }
-    luaL_addlstring(&b, (const char *)&at, sizeof at);
+    list[i] = at;
   }
-  luaL_pushresult(&b);
+  lua_pushlstring(L, (const char *)list, x->count * sizeof *list);
+  lua_remove(L, -2);
 }
 
 

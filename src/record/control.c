@@ -259,7 +259,7 @@ void control_settle (Recorder *r, lua_State *L) {
 
 int control_stop (Recorder *r, lua_State *L) {
   if (!r->callback) allocations_release(r, L);
-  if (r->callback == CALLBACK_FILTER) return 0;
+  if (r->callback && r->callback != CALLBACK_TRACE) return 0;
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;

@@ -21,7 +21,7 @@ typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
 /* which of the options' functions is called right now, see callback.h */
 typedef enum Callback {
-  CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE
+  CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE, CALLBACK_NAMES
 } Callback;
 
 /* in mode trace: a function, or zone, is entered or left */
