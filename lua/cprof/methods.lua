@@ -1,6 +1,10 @@
 -- The metatables of strings, of the other basic types and of files as cprof
 -- needs them, for a program may change what all share.
 
+local internal = require "cprof.internal"
+
+internal.add()
+
 local methods = {}
 
 local metatable_of, set_metatable = debug.getmetatable, debug.setmetatable
