@@ -2,13 +2,15 @@
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
-# make test       all specs; make test SPEC=spec/zones_spec.lua for one
+# make test       all specs; make test SPEC=spec/zones_spec.lua for one,
+#                 JOBS=4 for so many at a time
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
 # make test-platforms other compilers and machines, emulated
 # make torture    damaged files through all that reads them
 # make test-consumers  exports, as the programs see them that read them
+# make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
 # make test-browser    the page as people use it, in chromium; screenshots
 # make screenshot the picture of a page that the README shows
@@ -34,6 +36,7 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
+JOBS		= 1
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
@@ -61,11 +64,11 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test specs \
-	specs-ready test-public \
-	test-versions test-suites test-platforms test-consumers test-html \
+	specs-ready test-public test-versions test-suites test-platforms \
+	test-consumers test-hosts test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
-	deps-consumers deps-html deps-browser deps-platforms deps-lint \
+	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
 	deps-memcheck deps-fuzz
 
 all: $(B)/cprof/core.so
@@ -168,6 +171,9 @@ deps-consumers: deps-test
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund speedscope@1.25.0 ajv-cli@5.0.0; fi
 
+deps-hosts: deps-test
+	$(call need,lighttpd lighttpd-modules-lua prosody apache2-utils curl)
+
 deps-html: deps-build
 	$(call need,$$(command -v npm >/dev/null || echo nodejs npm))
 	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
@@ -193,7 +199,9 @@ demo: deps-test
 
 test: deps-test
 	@$(MAKE) --no-print-directory specs-ready
-	@$(MAKE) --no-print-directory specs
+	@if [ $(JOBS) = 1 ]; then $(MAKE) --no-print-directory specs; \
+	  else echo : | sh spec/support/parallel.sh $(JOBS) $(B)/specs \
+	  "$(SPEC)"; fi
 
 specs-ready: all $(SUPPORT)
 
@@ -252,6 +260,11 @@ test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
 	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
 	  spec/consumers
+
+test-hosts: deps-hosts
+	@$(MAKE) --no-print-directory all
+	@$(BUSTED) --output=spec/support/output.lua --pattern=%.lua$$ \
+	  spec/hosts
 
 NODE_TEST	= node --test --test-reporter=./spec/page/reporter.mjs
 PAGE		= lua/cprof/html/*.js spec/page/*.mjs

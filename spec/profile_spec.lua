@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local interpreter = require "interpreter"
+local releases = require "releases"
 
 local function leaf() end
 local function mid(n) for _ = 1, n do leaf() end end
@@ -187,6 +188,8 @@ end)
 
 describe("a million nodes", function()
   local n = helper.many(1000000)
+
+  local it = releases.it(_ENV, releases.without_levels(n // 10))
 
   it("take at most 64 bytes each, and 100 MB in all", function()
     local host = require "spec_host"

@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
+local releases = require "releases"
 local sampled = require "cprof.sampled"
 
 local direct = core.internals() == "direct"
@@ -371,7 +372,7 @@ describe("mode sample", function()
       if n == 0 then plenty(function() spin(10000) end) return 0 end
       return 1 + down(n - 1)
     end
-    local depth = direct and 15000 or 500
+    local depth = direct and math.min(15000, releases.levels - 100) or 500
     local p = sample(function() down(depth) end)
     local f = helper.find(p, down)
     assert.is_true(f.total_samples > 0.9 * p.samples)
@@ -489,9 +490,11 @@ describe("a program that is sampled", function()
     for _, hook in ipairs { { "c" }, { "r" }, { "l" }, { "", 1 }, { "", 7 },
                             { "", 1000 }, { "crl", 100 } } do
       local bare = events(table.unpack(hook))
+      local more = hook[1]:find "l" and releases.tells_twice() and 300 or 0
       profiler.start { mode = "sample", rate = 10000 }
       for _ = 1, 5 do
-        assert.equal(bare, events(table.unpack(hook)))
+        local seen = events(table.unpack(hook))
+        assert.is_true(seen >= bare and seen <= bare + more, seen)
       end
       profiler.stop()
     end
@@ -749,6 +752,7 @@ describe("a program that is sampled", function()
   it("is not harmed by ticks while it changes all that they look at",
     function()
       local keep, n = {}, 0
+      local most = math.min(3000, releases.levels // 2)
       local function nest(k)
         if k == 0 then return 1 end
         return coroutine.wrap(function()
@@ -775,7 +779,7 @@ describe("a program that is sampled", function()
           end
         end
         nest(n % 20)
-        if n % 5 == 0 then coroutine.wrap(deep)(n % 3000) end
+        if n % 5 == 0 then coroutine.wrap(deep)(n % most) end
         load(("return function() return %d end"):format(n), "=c" .. n % 3)()()
         pcall(error, {})
         if n % 7 == 0 then

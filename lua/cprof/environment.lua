@@ -5,9 +5,20 @@
 
 local core = require "cprof.core"
 
+-- A host may have opened only some; what a program does to them later on is
+-- no matter.
+for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
+  "string", "table", "utf8" } do
+  if type(rawget(_G, name)) ~= "table" then
+    error("cprof needs Lua's library '" .. name .. "': open it (luaopen_" ..
+      name .. " or luaL_openlibs), and take it away after cprof was loaded",
+      0)
+  end
+end
+
 local require, loadfile, next, error = require, loadfile, next, error
 local rawget, rawset = rawget, rawset
-local open, close = io and io.open, io and io.close
+local open, close = io.open, io.close
 local loaded, preload = package.loaded, {}
 local search, searched = package.searchpath, package.path
 for name, loader in next, package.preload do
@@ -48,8 +59,8 @@ local gsub, find = string.gsub, string.find
 
 local function path_of(name)
   if not find(name, "^cprof[.%w_]*$") then
-    return search and searched and search(name, searched)
-  elseif not root or not open then
+    return searched and search(name, searched)
+  elseif not root then
     return nil
   end
   local path = root .. gsub(name, "%.", "/")

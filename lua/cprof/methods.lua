@@ -16,7 +16,7 @@ local function copy(t)
 end
 
 local strings = copy(string)
-local files = io and metatable_of(io.stdout)
+local files = metatable_of(io.stdout)
 local file_methods = files and copy(rawget(files, "__index"))
 
 -- a value of each type whose metatable all of them share; nil is one more

@@ -33,6 +33,10 @@ function releases.stripped_crash()
   return "line hooks of this Lua crash in stripped code"
 end
 
+---Does Lua tell the line that runs once more after a hook was set?
+---@return boolean
+function releases.tells_twice() return releases.until_ "5.4.1" end
+
 local function levels()
   local most
   local function down(n)
@@ -46,6 +50,14 @@ end
 ---How deep functions of Lua may call one another: some 200,000 levels, but
 ---as many as are in C, 2,000 or so, in Lua 5.4.0.
 releases.levels = levels()
+
+---Why there is no recursion so deep.
+---@param depth integer
+---@return string?  nil: there is
+function releases.without_levels(depth)
+  if depth < releases.levels - 100 then return nil end
+  return ("this Lua has no room for %d levels"):format(depth)
+end
 
 ---LuaSocket; the Lua that was built from sources has no C modules.
 ---@return string?  nil: it is there

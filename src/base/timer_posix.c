@@ -119,19 +119,27 @@ static int timer_free (int sig) {
 }
 
 
+/* The same, and this thread does not block it. */
+static int timer_usable (int sig) {
+  sigset_t blocked;
+  return timer_free(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+         !sigismember(&blocked, sig);
+}
+
+
 #if !PLATFORM_TIMERS
 
 static int timer_choose (void) {
-  return timer_free(SIGALRM) ? SIGALRM : 0;
+  return timer_usable(SIGALRM) ? SIGALRM : 0;
 }
 
 #else
 
 static int timer_choose (void) {
   int sig;
-  if (timer_free(SIGPROF)) return SIGPROF;
+  if (timer_usable(SIGPROF)) return SIGPROF;
   for (sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
-    if (timer_free(sig)) return sig;
+    if (timer_usable(sig)) return sig;
   return 0;
 }
 
@@ -140,8 +148,8 @@ static int timer_choose (void) {
 
 static int timer_install (void) {
   struct sigaction a, before;
-  int sig = timer_users > 0 && timer_free(timer_signal) ? timer_signal
-                                                        : timer_choose();
+  int sig = timer_users > 0 && timer_usable(timer_signal) ? timer_signal
+                                                          : timer_choose();
   if (sig == 0) return 0;
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
@@ -266,7 +274,7 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
   t->generation = platform_generation();
   t->signal = timer_install();
   if (t->signal == 0) {
-    *why = "the program has a handler for each signal that a timer could use";
+    *why = "the program handles or blocks each signal that a timer could use";
     return 0;
   }
   timer_users++;

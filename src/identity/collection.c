@@ -33,7 +33,7 @@ static void collection_mark (lua_State *L, int metatable) {
 
 
 /* old mark -> */
-static int collection_gc (lua_State *L) {
+static int collection_renew (lua_State *L) {
   lua_settop(L, 1);
   if (!lua_getmetatable(L, 1) ||
       lua_rawgetp(L, LUA_REGISTRYINDEX, &COLLECTION) != LUA_TTABLE)
@@ -41,6 +41,19 @@ static int collection_gc (lua_State *L) {
   if (lua_rawgeti(L, 3, 1) != LUA_TNIL) return 0;  /* that of another start */
   lua_pop(L, 1);
   collection_mark(L, 2);
+  return 0;
+}
+
+
+/*
+** Where there is no memory, or the C stack ends, no mark is made, and
+** nothing is sure until the next recording.
+*/
+static int collection_gc (lua_State *L) {
+  lua_settop(L, 1);
+  lua_pushcfunction(L, collection_renew);
+  lua_insert(L, 1);
+  lua_pcall(L, 1, 0, 0);
   return 0;
 }
 

@@ -146,5 +146,5 @@ int coroutine_here (Recorder *r, lua_State *L) {
   hot_charge(h, hot_now(h));
   if (h->L != L && !coroutine_switch(r, L, 0, 0)) return 0;
   ci = lua_getstack(L, 0, &ar) ? ar.i_ci : NULL;
-  return h->top->ci == ci || resync_unwind(h, L, ci, 0, 0) != NULL;
+  return h->top->ci == ci || resync_here(h, L, ci, 0) != NULL;
 }

@@ -279,19 +279,32 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
 }
 
 
-Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
-                     int replaced) {
+/* The frame at 'ci', without what stands on it; NULL: there is none. */
+static Frame *resync_pop (Hot *h, CallAddress ci, int replaced) {
   const Stack *s = h->recorder->current;
   Frame *f = h->top;
   while (f > s->base && f->ci != ci) f--;
-  if (f->ci != ci) {
-    if (!resync_isfull(h, L, level))
-      h->recorder->recording.figures->unmatched++;
-    return h->top - s->base < DEEP ? resync_anew(h, L, level)
-                                   : resync_near(h, L, level);
-  }
+  if (f->ci != ci) return NULL;
   if (h->fold) stack_deactivate(f, h->top);
   else stack_unreturned(f + replaced, h->top);
   *h->running = f->node;
   return h->top = f;
+}
+
+
+Frame *resync_here (Hot *h, lua_State *L, CallAddress ci, int level) {
+  Frame *f = resync_pop(h, ci, 0);
+  if (f != NULL) return f;
+  return h->top - h->recorder->current->base < DEEP
+       ? resync_anew(h, L, level) : resync_near(h, L, level);
+}
+
+
+Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                      int replaced) {
+  Frame *f = resync_pop(h, ci, replaced);
+  if (f != NULL) return f;
+  if (!resync_isfull(h, L, level))
+    h->recorder->recording.figures->unmatched++;
+  return resync_here(h, L, ci, level);
 }

@@ -40,6 +40,10 @@ CPROF_I int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
 CPROF_I Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
                               int replaced);
 
+/* The same where no event tells: calls may have been unseen, as in
+   finalizers. */
+CPROF_I Frame *resync_here (Hot *h, lua_State *L, CallAddress ci, int level);
+
 /* The line that the function of 'ar' is at; 0: not known. */
 CPROF_I uint32_t resync_line (lua_State *at, lua_Debug *ar);
 

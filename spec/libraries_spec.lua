@@ -1,0 +1,37 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+local libraries = { "coroutine", "debug", "io", "math", "os", "package",
+  "string", "table", "utf8" }
+
+local work = [[
+  local function leaf() end
+  profiler.start { mode = "line" }
+  for _ = 1, 10 do leaf() end
+  profiler.stop()
+  print(profiler.report() ~= nil and profiler.annotate() ~= nil)]]
+
+describe("a host that has not opened the library", function()
+  for _, name in ipairs(libraries) do
+    it(name .. " is told which one is needed", function()
+      local out, err, status = command.lua("-e", ([[
+        local print, require, pcall = print, require, pcall
+        package.loaded[%q] = nil
+        %s = nil
+        print(pcall(require, "cprof"))]]):format(name, name))
+      assert.equal(0, status, err)
+      assert.is_truthy(out:find(("^false\tcprof needs Lua's library '%s': " ..
+        "open it %%(luaopen_%s or luaL_openlibs%%)"):format(name, name)), out)
+    end)
+
+    it(name .. " but for cprof has recordings", function()
+      local out, err = command.lua("-e", ([[
+        local print, profiler = print, require "cprof"
+        package.loaded[%q] = nil
+        %s = nil
+        %s]]):format(name, name, work))
+      assert.equal("true\n", out, err)
+    end)
+  end
+end)

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Runs one file of specs, for parallel.sh:
+#
+#   file.sh LOGS SET FILE
+#
+# What it says goes to LOGS/SET, with the processor time of user and system,
+# and last the status.
+log=$1/$2/$(basename "$3").log
+timeout 900 make -s specs SPEC="$3" $(cat "$1/$2.make") > "$log" 2>&1
+status=$?
+{
+  echo "took $(times | tail -n 1)"
+  echo "status $status"
+} >> "$log"
