@@ -161,6 +161,22 @@ describe("a profile", function()
     assert.equal(2, helper.find(assert(profiler.load(path)), leaf).calls)
   end)
 
+  it("has no function of cprof's where another one is read meanwhile",
+    function()
+      helper.record(work):save(other)
+      profiler.start { mode = "line", file = path }
+      assert(profiler.load(other))
+      work()
+      profiler.stop()
+      local p = assert(profiler.load(path))
+      local own = false
+      for source in pairs(p.lines) do
+        assert.is_falsy(source:find("lua/cprof/", 1, true), source)
+        own = own or source:find("file_spec", 1, true)
+      end
+      assert.is_truthy(own)
+    end)
+
   it("is complete when the program ends without stop", function()
     for _, ending in ipairs { "", "os.exit(0, true)", "os.exit(0)",
       "error 'x'", "coroutine.wrap(function() os.exit(0, true) end)()" } do

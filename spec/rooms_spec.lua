@@ -45,6 +45,22 @@ describe("the folders of src", function()
     assert.is_true(count > 100)
   end)
 
+  it("name systems in the files of their families alone", function()
+    local families = 0
+    for _, path in ipairs(files "src/*/*.[ch]") do
+      local name = path:match "[^/]*$"
+      local family = name:find "^platform[_.]" or name:find "_posix%.c$" or
+        name:find "_windows%.c$"
+      families = families + (family and 1 or 0)
+      for _, system in ipairs { "_WIN32", "__linux__", "__APPLE__",
+        "__%l+BSD__" } do
+        assert.is_truthy(family or not command.read(path):find(system),
+          ("%s asks for %s"):format(path, system))
+      end
+    end
+    assert.equal(9, families)
+  end)
+
   it("have the files that the guide names", function()
     local count = 0
     for name in guide:gmatch "[`%s│├└─▶]([%l]+/[%l]+%.[ch])%f[%W]" do

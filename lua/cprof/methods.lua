@@ -2,6 +2,9 @@
 -- needs them, for a program may change what all share.
 
 local core = require "cprof.core"
+local internal = require "cprof.internal"
+
+internal.add()
 
 local methods = {}
 

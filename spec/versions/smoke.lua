@@ -69,7 +69,8 @@ local function sound(what, p)
     local samples, whole = by_name(p, "self_samples"), 0
     for _, n in pairs(samples) do whole = whole + n end
     equal(what .. ": samples", p.samples, whole)
-    check(what .. ": samples of burn", (samples.burn or 0) > whole / 2,
+    -- a busy machine may take the processor away anywhere
+    check(what .. ": samples of burn", (samples.burn or 0) > 20,
       ("%s of %d"):format(samples.burn, whole))
   else
     local calls = by_name(p, "calls")
