@@ -8,7 +8,7 @@
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
 # make test-platforms other compilers and machines, emulated
-# make torture    damaged files through all that reads them
+# make torture    damaged files, full disks, no memory, kills, clocks
 # make test-consumers  exports, as the programs see them that read them
 # make test-hosts  servers of Debian with Lua inside, recorded
 # make test-html  the page's scripts: style, and what they compute
@@ -19,7 +19,7 @@
 # make install, uninstall    into PREFIX (and DESTDIR)
 # make rockspec   list sources and modules; the rockspec of a release
 # make lint, sanitize, memcheck
-# make fuzz       files that nobody has written; FUZZ_RUNS=100000 for fewer
+# make fuzz       files and texts that nobody wrote; FUZZ_RUNS=100000 for fewer
 
 # LUA_DIR=FOLDER for a Lua that lies there, with bin, include and lib
 LUA_DIR		=
@@ -246,15 +246,22 @@ deps-platforms:
 	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine wine64)
 
-# Damaged files, from a seed that is said; TORTURE_FILES=1000000 for hours
+# Faults, from a seed; TORTURE_SCALE=50 for hours, TORTURE="killed disk" for
+# some parts of spec/torture/run.lua
 TORTURE_SEED	= 1
-TORTURE_FILES	= 20000
+TORTURE_SCALE	= 1
+TORTURE		=
+TORTURE_ASAN	= build/torture-asan
 
 torture: deps-test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all $(B)/spec_host.so
+	@$(MAKE) --no-print-directory -s B=$(TORTURE_ASAN) \
+	  CFLAGS="-O1 -g -fno-omit-frame-pointer" \
+	  EXTRA="-fsanitize=address,undefined -fno-sanitize-recover" all
 	@mkdir -p $(B)/torture
-	@$(PATHS) $(LUA) spec/torture/mutated.lua $(B)/torture \
-	  $(TORTURE_SEED) $(TORTURE_FILES)
+	@$(PATHS) TORTURE_ASAN="$(CURDIR)/$(TORTURE_ASAN)" $(LUA) \
+	  spec/torture/run.lua $(B)/torture $(TORTURE_SEED) $(TORTURE_SCALE) \
+	  $(TORTURE)
 
 test-consumers: deps-consumers
 	@$(MAKE) --no-print-directory all $(SUPPORT)
@@ -347,6 +354,7 @@ memcheck: deps-memcheck
 # Chunks of nodes are small, so that inputs are.
 FUZZ_RUNS	= 10000000
 FUZZ_SHIFT	= 3
+FUZZ_SEED	= 1
 FUZZ		= $(B)/fuzz
 
 fuzz: deps-fuzz
@@ -359,3 +367,6 @@ fuzz: deps-fuzz
 	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
 	  -max_len=24576 -print_final_stats=1 -verbosity=0 \
 	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus $(FUZZ)/seeds
+	@mkdir -p $(FUZZ)/texts
+	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
+	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

@@ -623,6 +623,9 @@ describe("the heap over time", function()
     assert.same({ { ns = 1, bytes = 10 }, { ns = 5, bytes = 20 } },
       heap.points(("1 10 0 7 2 %s 5 20 %s 4"):format(huge, huge)))
     assert.is_nil(heap.points(huge))
+    -- nothing is computed of them that overflows
+    assert.same({ { ns = 1, bytes = 2 } },
+      heap.points "1 2 9223372036854775807 3")
     assert.is_nil(heap.points(nil))
   end)
 

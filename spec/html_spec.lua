@@ -685,11 +685,31 @@ describe("cprof html", function()
         trace.titles[1] })
     end)
 
+    it("has no time below 0 where the clock stepped back", function()
+      local dir <close> = command.folder()
+      saved(dir, "x.cprof", called)
+      write(dir:file "t.json", '[\n' ..
+        '{"name":"a","ph":"B","ts":9.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"B","ts":8.000,"pid":1,"tid":1},\n' ..
+        '{"name":"b","ph":"E","ts":5.500,"pid":1,"tid":1},\n' ..
+        '{"name":"a","ph":"E","ts":9.500,"pid":1,"tid":1},\n')
+      local _, err, status = within(dir, "html x.cprof --trace=t.json")
+      assert.equal(0, status, err)
+      local trace = assert(require "cprof.html.traced".read(
+        dir:file "t.json"))
+      assert.same({ { 9000, 9000 }, { 500, 0 }, 9500 }, {
+        trace.threads[1].start, trace.threads[1].ns, trace.ns })
+    end)
+
     it("tells a file that is none", function()
       local dir <close> = command.folder()
       saved(dir, "x.cprof", called)
+      write(dir:file "long.json", '[\n{"name":"a","ph":"B","ts":' ..
+        '99999999999999999999.000,"pid":1,"tid":1},\n')
       for _, case in ipairs { { "x.cprof", "x.cprof has no calls" },
-        { "gone.json", "cannot read gone.json" } } do
+        { "gone.json", "cannot read gone.json" },
+        { "long.json", "long.json is damaged: line 2 has a number of 20 " ..
+          "digits" } } do
         local _, err, status = within(dir, "html x.cprof --trace=" .. case[1])
         assert.equal(2, status)
         assert.is_truthy(err:find("^cprof html: [^\n]*" .. case[2]) and

@@ -65,12 +65,49 @@ describe("a damaged file", function()
       assert.is_truthy(why:find("damaged: number of a line", 1, true), why)
     end)
 
+  it("is refused where a function has lines that is not in Lua", function()
+    local dir <close> = command.folder()
+    local modes = { line = 2 }
+    if require "cprof.core".internals() == "direct" then modes.count = 6 end
+    for mode, kind in pairs(modes) do
+      local path = dir:file "x.cprof"
+      helper.record(function() end, { mode = mode, file = path })
+      local s = command.read(path)
+      -- the owner, which becomes that of overhead
+      s = put(s, block(s, kind) - 64 + 4, ("I4"):pack(1))
+      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+      assert.is_truthy(why:find("damaged: function of ", 1, true), why)
+    end
+  end)
+
   it("is refused where overhead is a function that was called", function()
     local dir <close> = command.folder()
     local s = recorded(dir)
     local why = select(2, profiler.load(dir:file("y.cprof",
       put(s, block(s, 1) + 2 * 64 + 24, ("I4"):pack(1))))) or ""
     assert.is_truthy(why:find("damaged: overhead", 1, true), why)
+  end)
+
+  it("is refused where a line calls the overhead", function()
+    local dir <close> = command.folder()
+    local s = recorded(dir)
+    local why = select(2, profiler.load(dir:file("y.cprof",
+      put(s, block(s, 1) + 64 + 28, ("I4"):pack(7))))) or ""
+    assert.is_truthy(why:find("damaged: function of the first nodes", 1,
+      true), why)
+  end)
+
+  it("is refused where a C function is at no place", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local first, second = require "spec_host".nameless()
+    -- names of locals do not last
+    helper.record(function() first() second() end, { file = path })
+    assert(profiler.load(path))
+    local s, count = command.read(path):gsub("%.so%+0x(%x)", ".so+0y%1")
+    assert.is_true(count > 0)
+    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+    assert.is_truthy(why:find("damaged: place of a C function", 1, true), why)
   end)
 
   it("has a root that is the root of a sum, whatever it is called",
@@ -91,12 +128,73 @@ describe("a damaged file", function()
         sum.nodes[1].total_ns)
     end)
 
+  it("is refused where samples of instructions stand for too much", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local function work()
+      local till = os.clock() + 0.02
+      while os.clock() < till do end
+    end
+    local p
+    repeat p = helper.record(work, { mode = "sample", file = path })
+    until p.samples > 1
+    local s = command.read(path)
+    if require "cprof.core".internals() ~= "direct" then return end
+    -- see Instruction in src/identity/instruction.h
+    local at, first = block(s, 6), block(s, 1)
+    s = put(s, at + 8, ("I8"):pack(1 << 60))
+    for id = 0, #p.nodes - 1 do -- see Node in src/record/node.h
+      if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
+    end
+    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+    assert.is_truthy(why:find("damaged: samples", 1, true), why)
+  end)
+
+  it("takes no memory for lines that no source has", function()
+    local dir <close> = command.folder()
+    local function leaf() end
+    local function work() leaf() end
+    local path = dir:file "x.cprof"
+    local p = helper.record(work, { callsites = true, file = path })
+    local s, id = command.read(path), nil
+    for _, node in ipairs(p.nodes) do
+      if node.func == helper.find(p, leaf).id then id = node.id - 1 end
+    end
+    -- a Node, see src/record/node.h
+    s = put(s, block(s, 1) + id * 64 + 28, ("I4"):pack(2000000))
+    local counts = assert(profiler.load(dir:file("y.cprof", s)))
+    helper.record(work, { mode = "line", file = path })
+    local times = assert(profiler.load(path))
+    local all = assert(require "cprof.join".profiles(counts, times))
+    assert.is_true(#all.lines[debug.getinfo(1, "S").source] < 200000)
+  end)
+
   it("is refused, or read without an error", function()
     local dir <close> = command.folder()
     local out, err, status = command.shell(("$SPEC_LUA " ..
-      "spec/torture/mutated.lua %s 1 %d"):format(dir.path,
-      helper.many(100)))
+      "spec/torture/mutated.lua %s 1 %g"):format(dir.path,
+      helper.many(100) / 3000))
     assert.equal(0, status, out .. err)
-    assert.is_truthy(out:find "^mutated files: %d+ tried, %d+ refused, 0", out)
+    assert.is_truthy(out:find "^mutated, seed 1: %d+ files tried", out)
+    assert.is_truthy(out:find ", 0 failed\n$", out)
+  end)
+end)
+
+describe("text that others write", function()
+  it("is a budget only where its functions have names", function()
+    local dir <close> = command.folder()
+    local budget = dir:file("b.json", '{"version":1,"limits":{"calls":1},' ..
+      '"functions":[{"calls":1}]}')
+    local b, why = require "cprof.command.budget".read(budget)
+    assert.is_nil(b)
+    assert.is_truthy(why:find("functions must be an object", 1, true), why)
+  end)
+
+  it("is refused, or read without an error", function()
+    local dir <close> = command.folder()
+    local out, err, status = command.shell(("$SPEC_LUA " ..
+      "spec/fuzz/texts.lua %s %d 1"):format(dir.path, helper.many(200)))
+    assert.equal(0, status, out .. err)
+    assert.is_truthy(out:find ", 0 failed\n$", out)
   end)
 end)

@@ -26,15 +26,20 @@ function heap.text(points)
   return #list > 0 and table.concat(list, " ") or nil
 end
 
+-- more of ns or bytes than any program has, so that sums and products of
+-- them do not overflow
+local bound <const> = 1 << 53
+
 ---The points that such a string holds, as far as they are sound.
 ---@param text string?
 ---@return cprof.HeapPoint[]?
 function heap.points(text)
   local out, last = {}, -1
-  for ns, bytes in (text or ""):gmatch "(%d+) (%d+)" do
+  for ns, bytes in (text or ""):gmatch "%f[%d](%d+) (%d+)" do
     local point = { ns = math.tointeger(tonumber(ns)),
                     bytes = math.tointeger(tonumber(bytes)) }
-    if point.ns and point.bytes and point.ns > last then
+    if point.ns and point.bytes and point.ns > last and point.ns < bound and
+       point.bytes < bound then
       out[#out + 1], last = point, point.ns
     end
   end

@@ -99,7 +99,7 @@ local function new(active)
 end
 
 -- adds up what was counted: `get` gives the line to add to, by the key
--- that a function has; 0: it has none
+-- that a function has; 0: it has none. Calls may be from no line.
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
@@ -115,11 +115,17 @@ local function sum(p, counted, keys, get)
   end
   local sites = core.sites(p.nodes, zones, keys)
   for i = 1, #sites, 5 do
-    local line = get(sites[i], sites[i + 1])
-    line.calls, line.total_ns = sites[i + 2], sites[i + 3]
-    line.total_raw_ns = sites[i + 4]
+    local line = get(sites[i], sites[i + 1], true)
+    if line then
+      line.calls, line.total_ns = sites[i + 2], sites[i + 3]
+      line.total_raw_ns = sites[i + 4]
+    end
   end
 end
+
+-- So far behind the end of a source, a call in a sum of several profiles
+-- was from another text, or from none: lines up to there take memory.
+local far <const> = 100000
 
 ---The lines of all sources.
 ---@param p cprof.Profile
@@ -158,8 +164,9 @@ local function collect(p, counted, sources, passes)
       end
     end
   end
-  local function get(key, line)
+  local function get(key, line, calls)
     local list = out[sources[key].source]
+    if calls and line > #list + far then return nil end
     for n = #list + 1, line do list[n] = new(false) end
     return list[line]
   end

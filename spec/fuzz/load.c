@@ -80,10 +80,13 @@ static void fuzz_use (Loaded *l, const Memory *m) {
   uint32_t kind, sum = 0;
   const FileRecord *record;
   Nodes nodes = {0};
+  NodeMemory *memory = NULL;
   Snapshot s;
   nodes.count = r->tree.nodes.count;
   nodes.list = fuzz_room(nodes.count, sizeof *nodes.list);
-  if (!snapshot_take(&s, r, &l->overhead, (ProfileNode *)nodes.list)) abort();
+  if (r->tree.memory) memory = fuzz_room(nodes.count, sizeof *memory);
+  if (!snapshot_take(&s, r, &l->overhead, (ProfileNode *)nodes.list, memory))
+    abort();
   fuzz_sums(m, &nodes, &s, r->functions.list.count);
   for (kind = RECORD_TEXT; kind <= RECORD_META; kind++) {
     RecordCursor at = {NULL, NULL};
@@ -98,6 +101,7 @@ static void fuzz_use (Loaded *l, const Memory *m) {
   if (sum == UINT32_MAX) abort();
   snapshot_free(&s);
   free((void *)nodes.list);
+  free(memory);
 }
 
 

@@ -14,12 +14,15 @@ local function read(path)
   return s
 end
 
+-- kinds of blocks with so many bytes of each node
+local of_nodes <const> = { 64, nil, nil, 8, nil, nil, 48 }
+
 -- as small as chunks are in the fuzzer
-local function recut(block, out, owner, nodes)
-  local size = 64 << shift
+local function recut(kind, block, out, owner, nodes)
+  local size = of_nodes[kind] << shift
   for at = 65, #block, size do
     if owner << shift >= nodes then break end
-    out[#out + 1] = ("<I4I4I4I4"):pack(1, owner, 1 + size // 64, 0) ..
+    out[#out + 1] = ("<I4I4I4I4"):pack(kind, owner, 1 + size // 64, 0) ..
       ("\0"):rep(48) .. block:sub(at, at + size - 1)
     owner = owner + 1
   end
@@ -29,12 +32,13 @@ end
 -- see src/file/format.h
 local function convert(s)
   local header_size = ("<I4"):unpack(s, 17)
-  local out, at, owner = { "\0" .. s:sub(1, header_size) }, blocks + 1, 0
+  local out, at, owners = { "\0" .. s:sub(1, header_size) }, blocks + 1, {}
   local nodes, units = ("<I4I4"):unpack(s, 49)
   while at <= units * 64 do
     local kind, _, count, used = ("<I4I4I4I4"):unpack(s, at)
     local block = s:sub(at, at + count * 64 - 1)
-    if kind == 1 then owner = recut(block, out, owner, nodes)
+    if of_nodes[kind] then
+      owners[kind] = recut(kind, block, out, owners[kind] or 0, nodes)
     elseif kind == 3 then -- without the room behind the records
       local kept = 1 + (used + 63) // 64
       out[#out + 1] = ("<I4I4I4I4"):pack(kind, 0, kept, used) ..
@@ -89,6 +93,13 @@ record("lines", { mode = "line", lines = { "string", "chunk" } }, work)
 if require "cprof.core".internals() == "direct" then
   record("counted", { mode = "count", lines = { "string", "chunk" } }, work)
 end
+record("memory", { memory = true, c_functions = false }, work)
+record("live", { mode = "line", memory = "live", memory_interval = 1,
+  c_functions = false, lines = { "string" } }, work)
+record("sampled", { mode = "sample", rate = 10000 }, function()
+  local till = os.clock() + 0.01
+  while os.clock() < till do work() end
+end)
 record("folded", { recursion = "fold", callsites = true, clock = "cpu" },
   work)
 record("cut", { max_nodes = 16 }, function() fib(25) end)

@@ -1,7 +1,8 @@
 /*
 ** Two threads, each with a state that is recorded, with zones and frames,
 ** and a third that closes what another one has recorded. For a compiler
-** that finds races.
+** that finds races. Its argument, if any, is a chunk of Lua that starts a
+** recording; in it, 'thread' is the number of the thread.
 */
 
 #include <pthread.h>
@@ -44,15 +45,27 @@ static int write_nothing (lua_State *L, const void *p, size_t n, void *ud) {
 }
 
 
+static const char *starting;	/* the chunk, or NULL */
+
+static void start (lua_State *L) {
+  int status = starting != NULL ? luaL_dostring(L, starting)
+                                : cprof_start(L, NULL);
+  if (status == LUA_OK) return;
+  fprintf(stderr, "no start: %s\n",
+          starting != NULL ? lua_tostring(L, -1) : "");
+}
+
+
 static void *record (void *ud) {
   lua_State *L = luaL_newstate();
   size_t size = 0;
   int i;
-  (void)ud;
   luaL_openlibs(L);
   cprof_open(L);
+  lua_pushinteger(L, *(int *)ud);
+  lua_setglobal(L, "thread");
   for (i = 0; i < 3; i++) {
-    if (cprof_start(L, NULL) != LUA_OK) fprintf(stderr, "no start\n");
+    start(L);
     work(L);
     cprof_report(L, NULL, write_nothing, &size);
     if (i < 2) cprof_stop(L);
@@ -71,11 +84,13 @@ static void *end (void *ud) {
 }
 
 
-int main (void) {
+int main (int count, char **words) {
   pthread_t threads[2];
   void *states[2];
-  int i;
-  for (i = 0; i < 2; i++) pthread_create(&threads[i], NULL, record, NULL);
+  int numbers[] = {0, 1}, i;
+  if (count > 1) starting = words[1];
+  for (i = 0; i < 2; i++)
+    pthread_create(&threads[i], NULL, record, &numbers[i]);
   for (i = 0; i < 2; i++) pthread_join(threads[i], &states[i]);
   for (i = 0; i < 2; i++) pthread_create(&threads[i], NULL, end, states[i]);
   for (i = 0; i < 2; i++) pthread_join(threads[i], NULL);

@@ -1,122 +1,299 @@
--- Files of profiles with a few bytes or bits changed: what is refused is
--- refused when it is loaded, and nothing that reads the rest ever raises.
+-- Files of profiles that were damaged: what is refused is refused when it is
+-- loaded, and nothing that reads the rest raises, crashes, or takes memory
+-- or time without bounds.
 --
---   lua mutated.lua FOLDER SEED COUNT
+--   lua mutated.lua FOLDER SEED SCALE
 
+local commands = require "torture_commands"
+local data = require "cprof.html.data"
 local export = require "cprof.export"
+local join = require "cprof.join"
 local merge = require "cprof.merge"
 local profiler = require "cprof"
+local torture = require "torture"
 
-local folder, seed, count = arg[1], tonumber(arg[2]), tonumber(arg[3])
-math.randomseed(seed)
-io.stdout:setvbuf "line"
+local path, other_path = torture.path "mutated.cprof",
+  torture.path "whole.cprof"
+local saved = torture.path "saved.cprof"
+
+local FILES <const> = 3000
+local PAGES <const> = 100 -- of so many files, one becomes a page
+local SECONDS <const> = 10 -- for one file
+local KILOBYTES <const> = 400000
 
 local function nothing() end
-local function leaf(n) return ("x"):rep(n) end
-local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
-
-local function work()
-  local _ <close> = profiler.zone("zone", 1)
-  fib(8)
-  assert(load("local function f(n)\n return n\nend\nreturn f(1)"))()
-  pcall(error, "x")
-  for i = 1, 5 do profiler.frame(i) leaf(i) end
-  coroutine.wrap(function() fib(4) end)()
-end
-
-local ways <const> = {
-  { mode = "call" }, { mode = "line" }, { mode = "count" },
-  { mode = "trace", trace = nothing }, { recursion = "fold" },
-  { callsites = true }, { memory = true },
-  { mode = "line", memory = "live", memory_interval = 1 },
-  { mode = "count", memory = "live", memory_interval = 1 },
-  { mode = "sample", rate = 10000, memory = "live", memory_interval = 1 },
-}
 
 -- as recorded, and as saved
 local function seeds()
-  local out = {}
-  for _, options in ipairs(ways) do
-    options.file = folder .. "/seed.cprof"
-    os.remove(options.file)
-    profiler.start(options)
-    work()
+  local out, file = {}, torture.path "seed.cprof"
+  for _, way in ipairs(torture.ways()) do
+    os.remove(file)
+    profiler.start(torture.options(way, { file = file }))
+    torture.work()
     profiler.stop()
-    for i = 1, 2 do
-      local file <close> = assert(io.open(options.file, "rb"))
-      out[#out + 1] = file:read "a"
-      if i == 1 then assert(profiler.snapshot():save(options.file)) end
-    end
+    out[#out + 1] = { name = way.name, text = torture.read(file) }
+    assert(profiler.snapshot():save(file))
+    out[#out + 1] = { name = way.name, text = torture.read(file) }
+  end
+  os.remove(file)
+  return out
+end
+
+
+-- {======================================================
+-- Damage: see src/file/format.h
+-- =======================================================
+
+local HEADER <const>, FIRST <const>, UNIT <const> = 640, 4096, 64
+local JOURNAL <const> = 3
+
+-- bytes of what a block has so many of
+local sizes = { 64, 32, 1, 8, 8, 40, 48, 96 }
+
+-- from where to where there is something
+local function parts(s)
+  local out, at = { { 0, HEADER } }, FIRST
+  while at + UNIT <= #s do
+    local kind, _, units, used = ("I4I4I4I4"):unpack(s, at + 1)
+    local size = kind == JOURNAL and used or
+      used * (sizes[kind] or 1) -- chunks have 0
+    if size == 0 then size = 4096 end
+    if units == 0 then break end
+    out[#out + 1] = { at, math.min(UNIT + size, units * UNIT, #s - at),
+      units * UNIT }
+    at = at + units * UNIT
   end
   return out
 end
 
 -- most bytes are free room, where nothing would be noticed
-local function place(s)
+local function place(s, size)
+  local list = parts(s)
   local at
-  repeat at = math.random(#s)
-  until s:byte(at) ~= 0 or math.random(8) == 1
-  return at
-end
-
-local function mutated(s)
-  for _ = 1, math.random(4) do
-    local at = place(s)
-    local by = math.random(3)
-    local old = s:byte(at)
-    local new = by == 1 and old ~ 1 << math.random(0, 7) or
-      by == 2 and math.random(0, 255) or ({ 0, 255, 127, 128 })[math.random(4)]
-    s = s:sub(1, at - 1) .. string.char(new) .. s:sub(at + 1)
+  for _ = 1, 20 do
+    local part = list[math.random(#list)]
+    at = part[1] + math.random(0, part[2] // size - 1) * size
+    if s:byte(at + 1) ~= 0 or math.random(8) == 1 then break end
   end
-  return s
+  return math.max(0, math.min(at, #s - size))
 end
 
-local function read_all(p, other)
+local function put(s, at, new)
+  return s:sub(1, at) .. new .. s:sub(at + #new + 1)
+end
+
+local function bit(s)
+  local at = place(s, 1)
+  return put(s, at, string.char(s:byte(at + 1) ~ 1 << math.random(0, 7)))
+end
+
+local bytes <const> = { 0, 255, 127, 128 }
+
+local function byte(s)
+  return put(s, place(s, 1), string.char(math.random(2) == 1 and
+    math.random(0, 255) or bytes[math.random(#bytes)]))
+end
+
+local odd <const> = { 0, 1, -1, math.maxinteger, math.mininteger, 1 << 62,
+  1 << 61, -(1 << 61), 1 << 53, 1 << 40, 1 << 32, 0xffffffff, 0x7fffffff,
+  -(1 << 31) }
+
+local function number(s)
+  local form = math.random(2) == 1 and "<I4" or "<i8"
+  local size = form == "<I4" and 4 or 8
+  local at, n = place(s, size), odd[math.random(#odd)]
+  local which = math.random(4)
+  local old = (form):unpack(s, at + 1)
+  if which == 1 then n = old + math.random(-2, 2)
+  elseif which == 2 then n = (form):unpack(s, place(s, size) + 1)
+  end
+  return put(s, at, ("<i8"):pack(n):sub(1, size))
+end
+
+local function span(s)
+  local size = math.random(200)
+  local from = place(s, 1)
+  return put(s, math.min(place(s, 1), #s - size),
+    s:sub(from + 1, math.min(from + size, #s)))
+end
+
+local function cut(s)
+  return s:sub(1, place(s, 1))
+end
+
+-- the same, but for a header that knows how long it is
+local function resized(s)
+  s = s:sub(1, #s // UNIT * UNIT)
+  return #s < HEADER and s or put(s, 52, ("<I4"):pack(#s // UNIT))
+end
+
+local function spliced(s, other)
+  local at, from = place(s, 1), place(other, 1)
+  if math.random(2) == 1 then from = at end
+  return resized(s:sub(1, at) .. other:sub(from + 1))
+end
+
+-- a block of one file in the place of one of the other, or of none
+local function block(s, other)
+  local mine, theirs = parts(s), parts(other)
+  local a, b = mine[math.random(2, #mine)], theirs[math.random(2, #theirs)]
+  local new = other:sub(b[1] + 1, b[1] + b[3])
+  local upto = a[1] + math.random(0, 1) * a[3]
+  return resized(s:sub(1, a[1]) .. new .. s:sub(upto + 1))
+end
+
+local kinds = {
+  { "bits", bit, 4 }, { "bytes", byte, 4 }, { "numbers", number, 3 },
+  { "numbers", number, 3 }, { "numbers", number, 3 }, { "spans", span, 2 },
+  { "cut", cut, 1 }, { "spliced", spliced, 1 }, { "blocks", block, 2 },
+}
+
+local function mutated(s, other)
+  local kind = kinds[math.random(#kinds)]
+  for _ = 1, math.random(kind[3]) do
+    local text = kind[2](s, other)
+    if #text < UNIT then break end
+    s = text
+  end
+  return s, kind[1]
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- All that reads a profile
+-- =======================================================
+
+local function reports(p)
   for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
-    assert(type(p:report { mode = mode }) == "string")
+    assert(type(p:report { mode = mode, color = "always" }) == "string")
   end
+end
+
+local function exports(p, n)
   for _, row in ipairs(export.formats) do
-    if not export.unfit(p, row) then
+    if not export.unfit(p, row) and
+       (row.name ~= "html" or n % PAGES == 0) then
       p:export(row.name, nothing)
     end
   end
-  merge.sum { p, other }
+  data.of(p, p)
 end
 
-local tried, refused, raised = 0, 0, 0
-local all = seeds()
-local path = folder .. "/mutated.cprof"
-local whole = {}
-for i, s in ipairs(all) do
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(s)
-  file:close()
+-- the program itself meets no error in a file but these
+local function clear(why)
+  return why == nil or type(why) == "string" and not why:find "attempt to" and
+    not why:find "%.lua:%d+:"
+end
+
+local function sums(p, other)
+  local sum, why = merge.sum { p, other }
+  assert(clear(why), why)
+  if sum then
+    reports(sum)
+    assert(sum:save(saved))
+    local again, message = profiler.load(saved)
+    assert(again or clear(message), message)
+  end
+  local joined, reason = join.profiles(p, other)
+  assert(clear(reason), reason)
+  if joined then reports(joined) end
+  if joined then exports(joined, 1) end
+end
+
+local function annotations(p)
+  if not next(p.lines) then return end
+  local _, why = pcall(p.annotate, p)
+  assert(clear(why), why)
+  for source in pairs(p.lines) do p:annotate(source) end
+end
+
+local lines = {
+  "report FILE", "report --sort alloc FILE", "report --sort live FILE",
+  "tree FILE", "callgraph FILE", "show FILE fib", "show FILE zone",
+  "annotate FILE", "annotate --expressions FILE", "coverage FILE",
+  "diff FILE OTHER", "diff OTHER FILE", "diff --sort alloc FILE OTHER",
+  "diff --sort calls OTHER FILE", "diff --sort live FILE OTHER",
+  "join --force FILE OTHER", "join --force OTHER FILE",
+  "merge -o SAVED FILE OTHER", "merge -o SAVED OTHER FILE",
+  "check --budget BUDGET FILE", "check --budget BUDGET --update FILE",
+}
+
+local files = { FILE = path, OTHER = other_path, SAVED = saved,
+                BUDGET = torture.path "budget.json" }
+
+local function read_all(p, other, n)
+  reports(p)
+  exports(p, n)
+  annotations(p)
+  sums(p, other)
+  assert(p:save(saved))
+  -- how high a line's number may be depends on the size of the file
+  local again, reason = profiler.load(saved)
+  assert(again or clear(reason), reason)
+  for k = 0, 2 do -- all of them, in turn
+    local words = {}
+    for word in lines[(n + k * 7) % #lines + 1]:gmatch "%S+" do
+      words[#words + 1] = files[word] or word
+    end
+    local ok, why = commands.run(words)
+    if not ok then assert(clear(why), why) end
+  end
+end
+
+-- most memory that this process had so far, in KB
+local function peak()
+  local file = io.open "/proc/self/status"
+  local text = file and file:read "a" or ""
+  if file then file:close() end
+  return tonumber(text:match "VmHWM:%s*(%d+)") or 0
+end
+
+-- }======================================================
+
+
+local all, whole = seeds(), {}
+for i, seed in ipairs(all) do
+  torture.write(path, seed.text)
+  torture.write(other_path, seed.text)
   whole[i] = assert(profiler.load(path))
-  read_all(whole[i], whole[i])
+  read_all(whole[i], whole[i], 0)
 end
 
-for n = 1, count do
+local function try(n)
   local i = math.random(#all)
-  local file = assert(io.open(path, "wb"))
-  file:write(mutated(all[i]))
-  assert(file:close())
-  tried = tried + 1
-  local called, p = pcall(profiler.load, path)
-  if called and not p then refused = refused + 1
+  local k = math.random(2) == 1 and i or math.random(#all)
+  local text, kind = mutated(all[i].text, all[k].text)
+  torture.write(path, text)
+  torture.write(other_path, all[k].text)
+  torture.tried()
+  local before, since = peak(), os.clock()
+  local called, p, why = pcall(profiler.load, path)
+  if called and not p and clear(why) then
+    torture.count "refused"
   else
-    local ok, message = called, p
-    if called then
-      ok, message = xpcall(read_all, debug.traceback, p, whole[i])
+    torture.count "read"
+    local ok, message = called and p ~= nil, why or p
+    if ok then
+      ok, message = xpcall(read_all, debug.traceback, p, whole[k], n)
+    end
+    local took, grown = os.clock() - since, peak() - before
+    if ok and took > SECONDS then
+      ok, message = false, ("took %.1f s"):format(took)
+    elseif ok and grown > KILOBYTES then
+      ok, message = false, ("took %d MB"):format(grown // 1000)
     end
     if not ok then
-      raised = raised + 1
-      io.write(("seed %d, file %d: %s\n"):format(seed, n, message))
-      os.rename(path, ("%s/raised-%d-%d.cprof"):format(folder, seed, n))
+      local kept = torture.path(("raised-%d-%d.cprof"):format(torture.seed,
+        n))
+      torture.write(kept, text)
+      torture.fail("file %d (%s, %s, as %s): %s", n, all[i].name, kind, kept,
+        message)
     end
   end
 end
-os.remove(path)
-os.remove(folder .. "/seed.cprof")
-print(("mutated files: %d tried, %d refused, %d raised"):format(tried, refused,
-  raised))
-os.exit(raised == 0)
+
+for n = 1, torture.many(FILES) do try(n) end
+for _, file in pairs(files) do os.remove(file) end
+torture.done("mutated", "files")

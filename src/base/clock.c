@@ -7,6 +7,9 @@
 
 #define CLOCK_TRIES	16
 
+/* Readings until a clock that does not go on is given up. */
+#define CLOCK_PATIENCE	10000
+
 
 /*
 ** Reads both clocks at nearly the same moment: of several tries, the one
@@ -46,11 +49,17 @@ void clock_count (Clock *c, const uint64_t *counter) {
 }
 
 
+/*
+** The rate of the processor's clock, against the monotonic one. Where that
+** has stepped back behind the start, a tick is as good as a nanosecond.
+*/
 static Scale clock_measure (const Clock *c) {
-  Scale s = {0, 32};
+  Scale s = {0, 32}, unknown = {1u << 31, 31};
   Moment now;
   double rate;
+  int left = CLOCK_PATIENCE;
   do {  /* too short a time gives no rate */
+    if (left-- == 0) return unknown;
     now = moment();
   } while (now.ticks <= c->origin.ticks || now.ns <= c->origin.ns);
   rate = (double)(now.ns - c->origin.ns)

@@ -44,6 +44,27 @@ static int restore_texts (Restoring *c) {
 }
 
 
+/* Does it say where a C function is: "FILE: SYMBOL", "FILE+0xOFFSET", ""? */
+static int restore_place (const char *s, size_t length) {
+  size_t digits = 0, i;
+  for (i = 0; i + 1 < length; i++)
+    if (s[i] == ':' && s[i + 1] == ' ') return 1;
+  while (digits < length &&
+         memchr("0123456789abcdefABCDEF", s[length - digits - 1], 22))
+    digits++;
+  return length == 0 || (digits > 0 && length - digits >= 3 &&
+                         memcmp(s + length - digits - 3, "+0x", 3) == 0);
+}
+
+
+static int restore_code (Restoring *c, const Function *f) {
+  size_t length;
+  const char *s = text_get(&c->r->functions.text, f->source, &length);
+  if (f->kind != FUNCTION_C || restore_place(s, length)) return 1;
+  return restore_fail(c, "place of a C function");
+}
+
+
 static int restore_function (Restoring *c, const FunctionRecord *r) {
   Functions *fs = &c->r->functions;
   Function *f = cast(Function *, chunks_add(&fs->list));
@@ -68,7 +89,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return restore_fail(c, "text of a function");
-  return 1;
+  return restore_code(c, f);
 }
 
 
@@ -208,12 +229,20 @@ static int restore_within (Restoring *c, uint32_t text, uint32_t line) {
 }
 
 
+/* The function that counters belong to, which is in Lua; NULL: damaged. */
+static Function *restore_counted (const Restoring *c, const FileBlock *b) {
+  Functions *fs = &c->r->functions;
+  Function *f = b->owner < fs->list.count ? functions_at(fs, b->owner) : NULL;
+  if (f != NULL && f->kind != FUNCTION_LUA && f->kind != FUNCTION_MAIN)
+    f = NULL;
+  return f;
+}
+
+
 static int restore_counters (Restoring *c, const FileBlock *b) {
-  Function *f;
+  Function *f = restore_counted(c, b);
   uint32_t i;
-  if (b->owner >= c->r->functions.list.count)
-    return restore_fail(c, "function of lines");
-  f = functions_at(&c->r->functions, b->owner);
+  if (f == NULL) return restore_fail(c, "function of lines");
   f->lines.memory = c->h->memory != 0;
   if (f->lines.list != NULL ||
       b->used > block_room(b) / lines_size(1, f->lines.memory))
@@ -253,11 +282,9 @@ static int restore_instruction (Restoring *c, const InstructionAllocated *a) {
 /* The counters of a function's instructions: the sums must be sums. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
-  Function *f;
+  Function *f = restore_counted(c, b);
   uint32_t i;
-  if (b->owner >= c->r->functions.list.count)
-    return restore_fail(c, "function of instructions");
-  f = functions_at(&c->r->functions, b->owner);
+  if (f == NULL) return restore_fail(c, "function of instructions");
   x = &f->instructions;
   x->memory = c->h->memory != 0;
   if (x->list != NULL || b->used == 0 ||
@@ -281,6 +308,27 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
     c->linesself += n->next[0] + n->next[2];
   }
   return 1;
+}
+
+
+/* ns that samples may stand for in all: their sum must not overflow. */
+#define SAMPLED_MOST	4.6e18
+
+/*
+** In mode sample, the ticks of instructions stand for as much of the time
+** as those of nodes do.
+*/
+static int restore_checksamples (const Restoring *c) {
+  const Tree *t = &c->r->tree;
+  uint64_t factor = c->h->scale & UINT32_MAX, shift = c->h->scale >> 32;
+  double rate = factor == 0 ? 1 : (double)factor / (double)(1ull << shift);
+  double all = 0;
+  uint32_t i;
+  for (i = 0; i < t->nodes.count; i++)
+    if (i != NODE_OVERHEAD) all += (double)tree_node(t, i)->self;
+  return c->h->mode != MODE_SAMPLE || all == 0 ||
+         (double)c->linesself / all *
+         ((double)c->h->figures.sampled * rate) < SAMPLED_MOST;
 }
 
 
@@ -318,6 +366,7 @@ static int restore_lines (Restoring *c) {
     if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
         (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
       return 0;
+  if (!restore_checksamples(c)) return restore_fail(c, "samples");
   if (count > 1 && !restore_checkcalllines(c)) return 0;
   for (i = 1; i < count; i++) lines += c->highest[i];
   return lines <= c->l->size || restore_fail(c, "number of lines");
@@ -364,12 +413,12 @@ static int restore_checkticks (const Restoring *c, uint64_t ticks) {
 }
 
 
-/* The first two nodes are always there, and of functions that are. */
+/* The first two nodes are always there; no line calls their functions. */
 static int restore_checkfirst (const Restoring *c, uint32_t i,
                                const Node *n) {
   static const uint32_t func[] = {FUNC_ROOT, FUNC_OVERHEAD};
   static const uint8_t kind[] = {FUNCTION_ROOT, FUNCTION_INTERNAL};
-  return n->func == func[i] &&
+  return n->func == func[i] && n->call_line == 0 &&
          functions_at(&c->r->functions, n->func)->kind == kind[i];
 }
 

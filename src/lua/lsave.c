@@ -77,13 +77,17 @@ static uint64_t save_shape (lua_State *L, int arg) {
 }
 
 
-static int saving_gc (lua_State *L) {
-  Saving *s = cast(Saving *, luaL_checkudata(L, 1, SAVING));
-  if (s->functions.memory == NULL) return 0;
+static void saving_free (Saving *s) {
+  if (s->functions.memory == NULL) return;
   journal_free(&s->journal);
   mapped_free(s->file);
   functions_free(&s->functions);
   s->functions.memory = NULL;
+}
+
+
+static int saving_gc (lua_State *L) {
+  saving_free(cast(Saving *, luaL_checkudata(L, 1, SAVING)));
   return 0;
 }
 
@@ -487,21 +491,11 @@ static Saving *saving_new (lua_State *L) {
 }
 
 
-/*
-** path, nodes, functions, meta, its strings, lines, sources, marks -> true;
-** or nil and a message. What is at 'path' stays until all is written.
-*/
-static int lsave_save (lua_State *L) {
-  const char *path = luaL_checkstring(L, 1), *aside, *failure;
-  const Nodes *nodes = lnodes_check(L, 2);
-  Saving *s;
+/* What is at 'path' stays until all is written. As 'lsave_save'. */
+static int save_write (lua_State *L, Saving *s, const char *path,
+                       const Nodes *nodes) {
+  const char *aside, *failure;
   char why[MAPPED_MESSAGE];
-  int table;
-  for (table = 3; table <= 8; table++)
-    luaL_checktype(L, table, LUA_TTABLE);
-  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
-  s = saving_new(L);
-  if (s == NULL) return save_fail(L, "out of memory");
   if (!mapped_replaceable(path, why)) return save_fail(L, why);
   aside = lua_pushfstring(L, "%s.%d.tmp", path, (int)platform_process());
   s->file = mapped_create(aside, nodes->count, save_tell, NULL, why);
@@ -526,6 +520,26 @@ static int lsave_save (lua_State *L) {
   remove(aside);
   lua_pushfstring(L, "%s: %s", path, failure);
   return save_fail(L, lua_tostring(L, -1));
+}
+
+
+/*
+** path, nodes, functions, meta, its strings, lines, sources, marks -> true;
+** or nil and a message
+*/
+static int lsave_save (lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  const Nodes *nodes = lnodes_check(L, 2);
+  Saving *s;
+  int table, results;
+  for (table = 3; table <= 8; table++)
+    luaL_checktype(L, table, LUA_TTABLE);
+  if (recorder_get(L) == NULL) return save_fail(L, RECORDER_CLOSED);
+  s = saving_new(L);
+  if (s == NULL) return save_fail(L, "out of memory");
+  results = save_write(L, s, path, nodes);
+  saving_free(s);  /* at once: it takes many addresses */
+  return results;
 }
 
 

@@ -68,6 +68,7 @@ local function wrong_part(what, part, check)
     return what .. " must be an object"
   end
   for key, value in pairs(part or {}) do
+    if type(key) ~= "string" then return what .. " must be an object" end
     local why = check(key, value)
     if why then return why end
   end

@@ -22,9 +22,12 @@ traced.limit = 300000
 local event <const> = '^{"name":"(.-)","ph":"([BE])","ts":(%d+)%.(%d%d%d),' ..
   '"pid":%d+,"tid":(%d+)}'
 
+-- what more digits say, no clock and no system has said
+local most_digits <const> = 15
+
 local function new(tid)
   return { tid = tid, n = 0, func = {}, depth = {}, start = {}, ns = {},
-           stack = {} }
+           stack = {}, last = 0 }
 end
 
 -- Takes what is shorter out, and what takes just as long but for so many,
@@ -87,19 +90,26 @@ local function collector(limit)
     end
     return thread
   end
+  -- a clock may step back
+  local function ascending(thread, at)
+    at = math.max(at, thread.last)
+    thread.last, self.ns = at, math.max(at, self.ns)
+    return at
+  end
   function self.enter(tid, func, at)
     local thread = thread_of(tid)
     local i = thread.n + 1
+    at = ascending(thread, at)
     thread.n, thread.func[i], thread.start[i], thread.ns[i] = i, func, at,
       false
     thread.stack[#thread.stack + 1] = i
     thread.depth[i] = #thread.stack
-    self.calls, self.shown, self.ns = self.calls + 1, self.shown + 1, at
+    self.calls, self.shown = self.calls + 1, self.shown + 1
   end
   function self.leave(tid, at)
     local thread = thread_of(tid)
     local i = table.remove(thread.stack)
-    self.ns = at
+    at = ascending(thread, at)
     if not i then return end
     local ns = at - thread.start[i]
     thread.ns[i] = ns
@@ -137,7 +147,11 @@ function traced.read(path, limit, progress)
   local bytes, lines = 0, 0
   for line in file:lines() do
     local name, phase, us, ns, tid = match(line, event)
-    if name then
+    if name and (#us > most_digits or #tid > most_digits) then
+      file:close()
+      return nil, ("%s is damaged: line %d has a number of %d digits"):format(
+        path, lines + 1, math.max(#us, #tid))
+    elseif name then
       local at = math.tointeger(us) * 1000 + math.tointeger(ns)
       tid = math.tointeger(tid)
       if phase == "B" then

@@ -1,0 +1,43 @@
+-- Commands of cprof, called in this process: what they would end it with is
+-- given, and what they print goes nowhere.
+
+local argparse = require "argparse"
+
+local commands = {}
+
+local nowhere = assert(io.open("/dev/null", "w"))
+local ending = {}
+
+local function fail(message)
+  ending.message = message
+  error(ending, 0)
+end
+
+local function call(words)
+  local command = require("cprof.command." .. words[1])
+  local root = argparse "cprof"
+  root:command_target "command"
+  -- help would end the program
+  command.define(root:add_help(false):command(words[1]):add_help(false))
+  function root.error(_, message) fail(message) end
+  command.call(root:parse(words), fail, function() end, {})
+end
+
+local function traceback(why)
+  return why == ending and why or debug.traceback(why)
+end
+
+---Runs a command, with its options.
+---@param words string[]
+---@return boolean ok
+---@return string? why  what it says, or a traceback
+function commands.run(words)
+  local out, err = io.stdout, io.stderr
+  io.stdout, io.stderr = nowhere, nowhere -- luacheck: ignore
+  local ok, why = xpcall(call, traceback, words)
+  io.stdout, io.stderr = out, err -- luacheck: ignore
+  if ok then return true end
+  return false, why == ending and ending.message or why
+end
+
+return commands
