@@ -54,27 +54,23 @@ local function harmless(theirs)
   return ours
 end
 
--- what to exchange; nil: nothing
-local function wanted()
+local function new()
+  local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
   local theirs = metatable_of ""
   local index = theirs and rawget(theirs, "__index")
-  local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
-  local any = false
   if not gives(index, strings) or hinders(theirs) then
-    local ours = harmless(theirs)
-    ours.__index = over(strings, index)
-    loan[1], any = ours, true
+    loan[1] = harmless(theirs)
+    loan[1].__index = over(strings, index)
   end
   for i = 2, NIL do
     theirs = metatable_of(values[i])
-    if hinders(theirs) then loan[i], any = harmless(theirs), true end
+    if hinders(theirs) then loan[i] = harmless(theirs) end
   end
   index = files and rawget(files, "__index")
   if files and not gives(index, file_methods) then
     loan[ON + 2], loan[ON + 3] = files, over(file_methods, index)
-    any = true
   end
-  return any and loan or nil
+  return loan
 end
 
 -- where an error or a dropped coroutine left it, the collector gives it back
@@ -87,9 +83,8 @@ local last    -- the loan of whoever runs, given back or not
 ---so anyway.
 ---@return table?
 function methods.borrow()
-  local loan = wanted()
-  if not loan then return nil end
-  last = setmetatable(loan, returned)
+  if core.intact(strings, values, files, file_methods) then return nil end
+  last = setmetatable(new(), returned)
   return core.borrow(last)
 end
 

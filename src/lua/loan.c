@@ -83,7 +83,61 @@ static int loan_giveback (lua_State *L) {
 }
 
 
+/* Does the __index of the metatable at 'metatable' have all these methods? */
+static int loan_gives (lua_State *L, int metatable, int methods) {
+  int top = lua_gettop(L), all = 1;
+  lua_pushliteral(L, "__index");
+  lua_rawget(L, metatable);
+  if (!lua_istable(L, top + 1)) all = 0;
+  else
+    for (lua_pushnil(L); all && lua_next(L, methods); lua_pop(L, 2)) {
+      lua_pushvalue(L, top + 2);
+      lua_rawget(L, top + 1);
+      all = lua_rawequal(L, -1, -2);
+    }
+  lua_settop(L, top);
+  return all;
+}
+
+
+/* tostring() asks these of all. */
+static int loan_hinders (lua_State *L, int metatable) {
+  int found;
+  lua_pushliteral(L, "__tostring");
+  found = lua_rawget(L, metatable) != LUA_TNIL;
+  lua_pushliteral(L, "__name");
+  found = lua_rawget(L, metatable) != LUA_TNIL || found;
+  lua_pop(L, 2);
+  return found;
+}
+
+
+/*
+** string methods, values, metatable of files or nil, their methods -> is
+** there nothing to exchange? Here, as it is asked at each call of the API,
+** where a program's hook may count instructions.
+*/
+static int loan_intact (lua_State *L) {
+  int type, whole = 1;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_settop(L, 4);
+  for (type = 1; whole && type <= TYPES; type++) {
+    lua_rawgeti(L, 2, type);
+    if (lua_getmetatable(L, 5))
+      whole = !loan_hinders(L, 6) && (type > 1 || loan_gives(L, 6, 1));
+    else whole = type > 1;
+    lua_settop(L, 4);
+  }
+  if (whole && lua_istable(L, 3) && lua_istable(L, 4))
+    whole = loan_gives(L, 3, 4);
+  lua_pushboolean(L, whole);
+  return 1;
+}
+
+
 static const luaL_Reg loan_list[] = {
+  {"intact", loan_intact},
   {"borrow", loan_borrow},
   {"giveback", loan_giveback},
   {NULL, NULL}
