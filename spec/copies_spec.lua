@@ -54,6 +54,9 @@ local program = [[
 describe("two copies of cprof in one state", function()
   it("record in turn, one within the other, and at the same time",
     function()
+      if (os.getenv "SPEC_DIR" or "") ~= "" then
+        return pending "this host gives modules no Lua, which is a part of it"
+      end
       local dir <close> = command.folder()
       local out, err = command.shell(("timeout 60 '%s/cprof-host' '%s'")
         :format(os.getenv "CPROF_BUILD", dir:file("two.lua", program)))
