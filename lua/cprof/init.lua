@@ -187,9 +187,6 @@ local function check_start(opts)
     error('start: option \'rate\' needs mode = "sample"', 3)
   end
   if o.mode == "sample" then
-    if not core.signals then
-      error("start: samples need signals, which Windows does not have", 3)
-    end
     o.rate = o.rate or 1000
   end
   if o.mode == "count" then check_count(o) end

@@ -64,7 +64,7 @@ run () (
   platform=$1 emulator=$2
   shift 2
   export LUA_PATH="$tree/lua/?.lua;$tree/lua/?/init.lua;$here/?.lua;$modules"
-  export LUA_CPATH="$to/$platform/?.so"
+  export LUA_CPATH="$to/$platform/?.so;$to/$platform/?.dll"
   lua=$to/lua-$platform/bin/lua5.4
   [ -f "$lua" ] || lua=$lua.exe
   # paths are whole without PWD; lines end as they do here
