@@ -408,7 +408,7 @@ static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
 /* Do all ticks fit into ns? */
 static int restore_checkticks (const Restoring *c, uint64_t ticks) {
   uint64_t factor = c->h->scale & UINT32_MAX, shift = c->h->scale >> 32;
-  if (ticks > INT64_MAX || shift > 32) return 0;
+  if (ticks > INT64_MAX) return 0;
   return factor == 0 || ticks >> shift < INT64_MAX / factor;
 }
 
@@ -571,7 +571,8 @@ static int restore_overhead (Restoring *c) {
 static int restore_checkheader (Restoring *c) {
   const FormatHeader *h = c->h;
   if (h->mode > MODE_SAMPLE) return restore_fail(c, "mode");
-  if (h->clock > CLOCK_COUNT) return restore_fail(c, "clock");
+  if (h->clock > CLOCK_COUNT || h->scale >> 32 > 32)
+    return restore_fail(c, "clock");
   if (h->started_at < 0 || h->started_at > STARTED_MOST)
     return restore_fail(c, "time of the start");
   return 1;

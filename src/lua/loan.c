@@ -63,7 +63,8 @@ static int loan_exchange (lua_State *L, int on) {
   i = lua_toboolean(L, 2);
   lua_settop(L, 1);
   if (i == on) return 1;
-  lua_rawgeti(L, 1, VALUES);
+  if (lua_rawgeti(L, 1, VALUES) != LUA_TTABLE)
+    return luaL_argerror(L, 1, "not a loan");
   for (i = 1; i <= TYPES; i++) loan_type(L, i);
   loan_files(L);
   lua_pushboolean(L, on);
