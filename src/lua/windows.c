@@ -199,7 +199,7 @@ static int windows_signal (lua_State *L) {
 static const luaL_Reg windows_private[] = {
   {"folder", windows_folder},
   {"folders", windows_folders},
-  {"isown", windows_none},
+  {"isown", windows_own},
   {"filenames", windows_names},
   {"private_read", windows_none},
   {"private_write", windows_own},
