@@ -2,7 +2,7 @@
 ** What differs from one platform to the next: clocks, processes, files, and
 ** what compilers call things. platform_posix.c and platform_windows.c have
 ** it for the systems of a family; each file of a family is empty elsewhere.
-** Windows is compiled for with mingw-w64.
+** Windows means mingw-w64 here: other compilers lack its headers.
 */
 
 #ifndef platform_h
