@@ -125,6 +125,18 @@ describe("commands without a file", function()
         command.quote(dir.path) .. "; ls cprof-* | tr '\\n' ' '; echo")))
     end)
 
+  it("find that of a process where another one has ended since", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    cprof("run", dir:file("a.lua", once))
+    local pid = command.shell("cd " .. command.quote(dir.path) ..
+      "; ls cprof-*"):match "(%d+)%.cprof"
+    cprof("run", dir:file("b.lua", "local function other() end other()"))
+    local out, err, status = cprof("top", "--screens=1", pid)
+    assert.equal(0, status, err)
+    assert.is_truthy(out:find("leaf", 1, true), out)
+  end)
+
   it("say so where there is none", function()
     local dir <close> = command.folder()
     local cprof = within(dir)

@@ -36,9 +36,13 @@ end
 function process.recording(pid)
   local path = process.mapped(pid)
   if path then return path end
-  path = recordings.last()
-  local profile = path and cprof.load(path)
-  return profile and profile.meta.pid == pid and path or nil
+  -- another one may have ended since
+  local paths = recordings.unnamed(pid)
+  paths[#paths + 1] = recordings.last()
+  for _, of in ipairs(paths) do
+    local profile = cprof.load(of)
+    if profile and profile.meta.pid == pid then return of end
+  end
 end
 
 return process

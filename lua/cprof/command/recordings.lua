@@ -112,6 +112,19 @@ function recordings.last()
   return current() or get "last"
 end
 
+---Where a process may have recorded what got no name, the newest first:
+---see new_name.
+---@param pid integer
+---@return string[] paths
+function recordings.unnamed(pid)
+  local out = {}
+  if not path_of "" then return out end
+  for i, zeros in ipairs { "00", "0", "" } do
+    out[i] = path_of(pid .. zeros .. ".cprof")
+  end
+  return out
+end
+
 ---@return string? path  of the one before that
 function recordings.previous()
   local now, last = current(), get "last"
