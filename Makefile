@@ -1,4 +1,5 @@
 # make            build/cprof/core.so, to be used with lua/ as it stands
+#                 (core.dll with mingw-w64)
 # make amalgamation    build/cprof.c and .h: all of cprof for a host, in two files
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
@@ -46,6 +47,9 @@ FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
 SOURCES		= $(filter-out src/host/embed.c src/host/main.c,\
 		  $(wildcard src/*/*.c))
 OBJECTS		= $(SOURCES:src/%.c=$(B)/%.o)
+# as Lua looks for it on Windows, or elsewhere
+CORE		:= $(B)/cprof/core.$(if $(findstring -w64-,\
+		  $(shell $(CC) -dumpmachine 2>/dev/null)),dll,so)
 SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
@@ -71,11 +75,11 @@ BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 	deps-consumers deps-hosts deps-html deps-browser deps-platforms deps-lint \
 	deps-memcheck deps-fuzz
 
-all: $(B)/cprof/core.so
+all: $(CORE)
 
 $(OBJECTS): | deps-build
 
-$(B)/cprof/core.so: $(OBJECTS)
+$(CORE): $(OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) $(LIBS)
 
@@ -314,7 +318,7 @@ FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
 install: all
 	install -d "$(TO_C)/cprof"
-	install $(B)/cprof/core.so "$(TO_C)/cprof"
+	install $(CORE) "$(TO_C)/cprof"
 	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
 	  -exec install -D -m 644 {} \
 	  "$(TO_LUA)/{}" \;
@@ -324,7 +328,7 @@ install: all
 	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
 	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
 	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \
-	  '  export LUA_CPATH="$(TO_C)/?.so;;"'
+	  '  export LUA_CPATH="$(TO_C)/?$(suffix $(CORE));;"'
 
 uninstall:
 	rm -f "$(TO)/bin/cprof"

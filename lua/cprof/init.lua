@@ -186,12 +186,7 @@ local function check_start(opts)
   if o.rate and o.mode ~= "sample" then
     error('start: option \'rate\' needs mode = "sample"', 3)
   end
-  if o.mode == "sample" then
-    if not core.signals then
-      error("start: samples need signals, which Windows does not have", 3)
-    end
-    o.rate = o.rate or 1000
-  end
+  if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" and

@@ -160,9 +160,7 @@ end
 ---@return boolean? ok
 ---@return string? why
 function listen.begin(signal, options)
-  if not core.signals then
-    return nil, "attaching needs signals, which Windows does not have"
-  end
+  if rendezvous.unable then return nil, rendezvous.unable end
   local number = core.signalnumber(signal)
   if not number then
     return nil, ("the signal must be USR1, USR2, PROF, WINCH, URG or IO, " ..

@@ -10,6 +10,10 @@ local core = require "cprof.core"
 
 local rendezvous = {}
 
+---Why no program can be attached to here.
+rendezvous.unable = not core.signals and
+  "attaching needs signals, which Windows does not have" or nil
+
 local format, gmatch, match = string.format, string.gmatch, string.match
 local sort, concat = table.sort, table.concat
 local remove = os.remove

@@ -64,7 +64,7 @@ run () (
   platform=$1 emulator=$2
   shift 2
   export LUA_PATH="$tree/lua/?.lua;$tree/lua/?/init.lua;$here/?.lua;$modules"
-  export LUA_CPATH="$to/$platform/?.so"
+  export LUA_CPATH="$to/$platform/?.so;$to/$platform/?.dll"
   lua=$to/lua-$platform/bin/lua5.4
   [ -f "$lua" ] || lua=$lua.exe
   # paths are whole without PWD; lines end as they do here
@@ -94,6 +94,16 @@ cprof () {
   run "$name" "$runner" "$tree/lua/cprof/bin/cprof" "$@" > "$said" 2>&1
 }
 
+# Addresses that others take while a file is mapped, and while it is unmapped
+addresses () {
+  $compiler -std=c99 -Wall -Wextra -Werror -I"$tree/src" \
+    -o "$to/$name/space.exe" "$here/space.c"
+  $runner "$to/$name/space.exe" "$to/$name/space" | tr -d '\r' > "$said"
+  expect '^addresses are right$'
+  $runner "$to/$name/space.exe" "$to/$name/space" unmap > "$said" 2>&1
+  expect "^cprof: another thread has taken the recording's addresses"
+}
+
 commands () {
   said=$to/$name/said file=$to/$name/run.cprof
   rm -f "$file"
@@ -112,7 +122,10 @@ commands () {
     cprof run --both "$here/script.lua"
     expect '--both takes samples, which need signals'
     cprof top -- "$here/script.lua"
-    expect 'cprof starts no programs on Windows' ;;
+    expect 'cprof starts no programs on Windows'
+    cprof top --screens=2 "$file"
+    expect '^cprof top: '
+    addresses ;;
   esac
 }
 

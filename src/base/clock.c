@@ -4,6 +4,10 @@
 
 #include "base/clock.h"
 
+#if PLATFORM_TSC && !defined(__aarch64__)
+#include <cpuid.h>
+#endif
+
 
 #define CLOCK_TRIES	16
 
@@ -33,10 +37,21 @@ static Moment moment (void) {
 }
 
 
+/* Does the processor's counter run at one rate on all processors? */
+static int clock_steady (void) {
+#if PLATFORM_TSC && !defined(__aarch64__)
+  unsigned a, b, c, d;
+  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+#else
+  return PLATFORM_TSC;
+#endif
+}
+
+
 void clock_start (Clock *c, int cpu, int nanoseconds) {
   if (cpu) c->kind = CLOCK_CPU;
   else if (c->host != NULL) c->kind = CLOCK_HOST;
-  else if (platform_steady() && !nanoseconds) c->kind = CLOCK_TICKS;
+  else if (clock_steady() && !nanoseconds) c->kind = CLOCK_TICKS;
   else c->kind = CLOCK_MONO;
   c->origin = moment();
   c->scale.factor = 0;

@@ -2,6 +2,7 @@
 ** What differs from one platform to the next: clocks, processes, files, and
 ** what compilers call things. platform_posix.c and platform_windows.c have
 ** it for the systems of a family; each file of a family is empty elsewhere.
+** Windows means mingw-w64 here: other compilers lack its headers.
 */
 
 #ifndef platform_h
@@ -42,10 +43,8 @@ typedef int PlatformOnce;
 #endif
 
 
-/* Linkage of what only cprof calls. Without signals, not all of it is. */
-#if defined(CPROF_AMALGAMATION) && defined(__GNUC__) && !PLATFORM_SIGNALS
-#define CPROF_I	static __attribute__((unused))
-#elif defined(CPROF_AMALGAMATION)
+/* Linkage of what only cprof calls. */
+#if defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)
 #define CPROF_I	__attribute__((visibility("hidden"))) extern
@@ -94,9 +93,6 @@ static inline uint64_t platform_ticksafter (void) {
   return platform_ticks();
 }
 
-
-/* Does 'platform_ticks' run at one rate on all processors? */
-CPROF_I int platform_steady (void);
 
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
@@ -180,8 +176,12 @@ CPROF_I void platform_freespace (void *at, size_t size);
 /* Reads up to 'size' bytes from a file's beginning; the number read. */
 CPROF_I size_t platform_read (int fd, char *to, size_t size);
 
-/* Maps 'size' bytes of an open file, shared, into such a space. */
-CPROF_I int platform_map (void *at, size_t size, int fd, uint64_t offset);
+/*
+** Maps 'size' bytes of an open file, shared, where such a space of 'room'
+** bytes begins. 'room' becomes less if others have taken some of it.
+*/
+CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
+                          uint64_t offset);
 
 /*
 ** Replaces a file that is mapped at 'at' by memory with the same bytes.
@@ -230,8 +230,6 @@ static inline void platform_fence (void) {
 #if defined(__GLIBC__)
 #define PLATFORM_THREAD	\
 	__thread __attribute__((tls_model("initial-exec")))
-#elif defined(_MSC_VER)
-#define PLATFORM_THREAD	__declspec(thread)
 #else
 #define PLATFORM_THREAD	__thread
 #endif

@@ -29,11 +29,12 @@
 #endif
 
 #if defined(__APPLE__)
+#include <limits.h>
 #include <mach-o/dyld.h>
-#endif
-
-#if PLATFORM_TSC && !defined(__aarch64__)
-#include <cpuid.h>
+#include <stdlib.h>
+#elif defined(__FreeBSD__)
+#include <sys/types.h>
+#include <sys/sysctl.h>
 #endif
 
 #if defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__) || \
@@ -43,16 +44,6 @@
 #else
 #define PLATFORM_DLADDR	0
 #endif
-
-
-int platform_steady (void) {
-#if PLATFORM_TSC && !defined(__aarch64__)
-  unsigned a, b, c, d;
-  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
-#else
-  return PLATFORM_TSC;
-#endif
-}
 
 
 static uint64_t nanoseconds (clockid_t clock) {
@@ -244,14 +235,27 @@ int platform_cwd (char *to, size_t room) {
 
 #if defined(__APPLE__)
 
+/* The system has it as the program was called. */
 int platform_executable (char *to, size_t room) {
-  uint32_t size = (uint32_t)room;
-  return _NSGetExecutablePath(to, &size) == 0;
+  char called[PATH_MAX], whole[PATH_MAX];
+  uint32_t size = sizeof called;
+  if (_NSGetExecutablePath(called, &size) != 0 ||
+      realpath(called, whole) == NULL || strlen(whole) >= room)
+    return 0;
+  strcpy(to, whole);
+  return 1;
+}
+
+#elif defined(__FreeBSD__)
+
+int platform_executable (char *to, size_t room) {
+  int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PATHNAME, -1};
+  return sysctl(name, 4, to, &room, NULL, 0) == 0;
 }
 
 #else
 
-/* as Linux, NetBSD and FreeBSD name it */
+/* as Linux, NetBSD and DragonFly name it */
 int platform_executable (char *to, size_t room) {
   static const char *const links[] = {
     "/proc/self/exe", "/proc/curproc/exe", "/proc/curproc/file"
@@ -300,8 +304,10 @@ void platform_freespace (void *at, size_t size) {
 }
 
 
-int platform_map (void *at, size_t size, int fd, uint64_t offset) {
-  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+int platform_map (void *at, size_t size, size_t *room, int fd,
+                  uint64_t offset) {
+  return size <= *room &&
+         mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
               (off_t)offset) != MAP_FAILED;
 }
 
@@ -319,6 +325,9 @@ size_t platform_read (int fd, char *to, size_t size) {
 
 
 int platform_unmap (void *at, size_t size, int fd) {
+#if defined(__OpenBSD__)  /* what is read may be older than what is mapped */
+  (void)msync(at, size, MS_SYNC);
+#endif
   if (mmap(at, size, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;

@@ -11,31 +11,17 @@
 
 #define WIN32_LEAN_AND_MEAN
 #define NOGDI
-#define PSAPI_VERSION	2	/* is in kernel32 */
 
 #include <windows.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
-#include <psapi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#if PLATFORM_TSC && !defined(__aarch64__)
-#include <cpuid.h>
-#endif
-
-
-int platform_steady (void) {
-#if PLATFORM_TSC && !defined(__aarch64__)
-  unsigned a, b, c, d;
-  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
-#else
-  return PLATFORM_TSC;
-#endif
-}
+#include <tlhelp32.h>
 
 
 uint64_t platform_monotonic (void) {
@@ -115,19 +101,19 @@ int platform_copy (long process, const void *at, void *to, size_t size) {
 
 /* Lua is in the program, or in a library that it has loaded. */
 const void *platform_exported (const char *name) {
-  HMODULE all[256];
-  DWORD size = 0, i;
-  if (!EnumProcessModules(GetCurrentProcess(), all, sizeof all, &size))
-    return NULL;
-  if (size > sizeof all) size = sizeof all;
-  for (i = 0; i < size / sizeof *all; i++) {
-    FARPROC found = GetProcAddress(all[i], name);
-    const void *data;
-    if (found == NULL) continue;
-    memcpy(&data, &found, sizeof data);
-    return data;
-  }
-  return NULL;
+  HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPMODULE, 0);
+  MODULEENTRY32 m;
+  FARPROC found = NULL;
+  const void *data;
+  int more;
+  if (all == INVALID_HANDLE_VALUE) return NULL;
+  m.dwSize = sizeof m;
+  for (more = Module32First(all, &m); more && found == NULL;
+       more = Module32Next(all, &m))
+    found = GetProcAddress(m.hModule, name);
+  CloseHandle(all);
+  memcpy(&data, &found, sizeof data);
+  return data;
 }
 
 
@@ -156,15 +142,41 @@ static HANDLE platform_handle (int fd) {
 }
 
 
+/* the system's, which mingw-w64 may not name */
+#define WINDOWS_SYSTEM_LIMITATION	665
+#define WINDOWS_QUOTA_EXCEEDED		1295
+
 static int platform_errno (void) {
-  switch (GetLastError()) {
-    case ERROR_DISK_FULL: case ERROR_HANDLE_DISK_FULL: return ENOSPC;
-    case ERROR_FILE_TOO_LARGE: return EFBIG;
-    case ERROR_FILE_NOT_FOUND: case ERROR_PATH_NOT_FOUND: return ENOENT;
-    case ERROR_ACCESS_DENIED: case ERROR_SHARING_VIOLATION:
-    case ERROR_USER_MAPPED_FILE: return EACCES;
-    default: return EIO;
-  }
+  static const struct {
+    DWORD system;
+    int library;
+  } known[] = {
+    {ERROR_DISK_FULL, ENOSPC}, {ERROR_HANDLE_DISK_FULL, ENOSPC},
+    {WINDOWS_QUOTA_EXCEEDED, ENOSPC},
+    {ERROR_FILE_TOO_LARGE, EFBIG}, {WINDOWS_SYSTEM_LIMITATION, EFBIG},
+    {ERROR_FILE_NOT_FOUND, ENOENT}, {ERROR_PATH_NOT_FOUND, ENOENT},
+    {ERROR_INVALID_DRIVE, ENOENT}, {ERROR_BAD_PATHNAME, ENOENT},
+    {ERROR_BAD_NETPATH, ENOENT}, {ERROR_BAD_NET_NAME, ENOENT},
+    {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG},
+    {ERROR_ACCESS_DENIED, EACCES}, {ERROR_SHARING_VIOLATION, EACCES},
+    {ERROR_LOCK_VIOLATION, EACCES}, {ERROR_USER_MAPPED_FILE, EACCES},
+    {ERROR_NETWORK_ACCESS_DENIED, EACCES},
+    {ERROR_FILE_EXISTS, EEXIST}, {ERROR_ALREADY_EXISTS, EEXIST},
+    {ERROR_WRITE_PROTECT, EROFS}, {ERROR_NOT_SAME_DEVICE, EXDEV},
+    {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_OUTOFMEMORY, ENOMEM},
+    {ERROR_NO_SYSTEM_RESOURCES, ENOMEM}, {ERROR_NOT_ENOUGH_QUOTA, ENOMEM},
+    {ERROR_COMMITMENT_LIMIT, ENOMEM}, {ERROR_TOO_MANY_OPEN_FILES, EMFILE},
+    {ERROR_INVALID_HANDLE, EBADF}, {ERROR_NOT_READY, ENODEV},
+    {ERROR_DEV_NOT_EXIST, ENODEV}, {ERROR_DEVICE_NOT_CONNECTED, ENODEV},
+    {ERROR_CRC, EIO}, {ERROR_SEEK, EIO}, {ERROR_SECTOR_NOT_FOUND, EIO},
+    {ERROR_WRITE_FAULT, EIO}, {ERROR_READ_FAULT, EIO},
+    {ERROR_GEN_FAILURE, EIO}, {ERROR_IO_DEVICE, EIO}
+  };
+  DWORD error = GetLastError();
+  size_t i;
+  for (i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i].system == error) return known[i].library;
+  return EINVAL;
 }
 
 
@@ -281,7 +293,8 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 **
 ** Views of files lie in addresses that are free: what is reserved ends for
 ** a moment where a view begins, and begins again behind it. Another thread
-** that takes these addresses just then ends the recording.
+** that takes these addresses just then ends the recording; at its end, when
+** memory takes the place of the views, it ends the program.
 ** ======================================================= */
 
 void *platform_space (size_t size) {
@@ -289,7 +302,7 @@ void *platform_space (size_t size) {
 }
 
 
-/* Frees all in a range of addresses, views or memory. */
+/* Frees a range of addresses, views and memory, all of which is ours. */
 void platform_freespace (void *at, size_t size) {
   char *p = (char *)at, *end = p + size;
   while (p < end) {
@@ -303,44 +316,60 @@ void platform_freespace (void *at, size_t size) {
 }
 
 
-static int platform_view (void *at, size_t size, int fd, uint64_t offset) {
-  uint64_t end = offset + size;
-  HANDLE m = CreateFileMappingA(platform_handle(fd), NULL, PAGE_READWRITE,
-                                (DWORD)(end >> 32), (DWORD)end, NULL);
-  void *view;
-  if (m == NULL) return 0;
-  view = MapViewOfFileEx(m, FILE_MAP_WRITE, (DWORD)(offset >> 32),
+/* What can be mapped: a file, or memory if it is INVALID_HANDLE_VALUE. */
+static HANDLE platform_section (HANDLE file, uint64_t size) {
+  return CreateFileMappingA(file, NULL, PAGE_READWRITE, (DWORD)(size >> 32),
+                            (DWORD)size, NULL);
+}
+
+
+static void *platform_view (HANDLE section, void *at, size_t size,
+                            uint64_t offset) {
+  return MapViewOfFileEx(section, FILE_MAP_WRITE, (DWORD)(offset >> 32),
                          (DWORD)offset, size, at);
-  CloseHandle(m);
-  return view != NULL;
 }
 
 
-/* It is the beginning of what is reserved. */
-int platform_map (void *at, size_t size, int fd, uint64_t offset) {
-  MEMORY_BASIC_INFORMATION m;
+int platform_map (void *at, size_t size, size_t *room, int fd,
+                  uint64_t offset) {
+  HANDLE section;
   size_t rest;
-  if (VirtualQuery(at, &m, sizeof m) == 0 || m.State != MEM_RESERVE ||
-      m.AllocationBase != at || m.RegionSize < size)
-    return 0;
-  rest = m.RegionSize - size;
+  int mapped;
+  if (size > *room) return 0;
+  rest = *room - size;
+  section = platform_section(platform_handle(fd), offset + size);
+  if (section == NULL) return 0;
   VirtualFree(at, 0, MEM_RELEASE);
-  if (!platform_view(at, size, fd, offset)) return 0;
-  if (rest > 0)  /* without it, this was the last time */
-    VirtualAlloc((char *)at + size, rest, MEM_RESERVE, PAGE_NOACCESS);
-  return 1;
+  mapped = platform_view(section, at, size, offset) != NULL;
+  CloseHandle(section);
+  *room = mapped ? size : 0;
+  if (mapped && rest > 0 && VirtualAlloc((char *)at + size, rest,
+                                         MEM_RESERVE, PAGE_NOACCESS) != NULL)
+    *room += rest;
+  return mapped;
 }
 
 
+/*
+** All that can fail for lack of memory comes before the file is unmapped.
+** The recorder must not go on in what another thread has taken since.
+*/
 int platform_unmap (void *at, size_t size, int fd) {
-  platform_freespace(at, size);
-  if (VirtualAlloc(at, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) ==
-      NULL) {
-    platform_view(at, size, fd, 0);
-    return 0;
+  HANDLE section = platform_section(INVALID_HANDLE_VALUE, size);
+  void *copy = section ? platform_view(section, NULL, size, 0) : NULL;
+  (void)fd;
+  if (copy != NULL) {
+    memcpy(copy, at, size);
+    platform_freespace(at, size);
+    if (platform_view(section, at, size, 0) == NULL) {
+      fputs("cprof: another thread has taken the recording's addresses\n",
+            stderr);
+      abort();
+    }
+    UnmapViewOfFile(copy);
   }
-  platform_read(fd, cast(char *, at), size);  /* the rest is zero */
-  return 1;
+  if (section != NULL) CloseHandle(section);
+  return copy != NULL;
 }
 
 /* }====================================================== */

@@ -28,6 +28,10 @@ CPROF_I void probe_close (const MemoryProbe *p);
 CPROF_I int probe_copy (const MemoryProbe *p, const void *at, void *to,
                         size_t size);
 
-CPROF_I int probe_readable (const MemoryProbe *p, const void *at, size_t size);
+static inline int probe_readable (const MemoryProbe *p, const void *at,
+                                  size_t size) {
+  char bytes[PROBE_MOST];
+  return probe_copy(p, at, bytes, size);
+}
 
 #endif

@@ -51,10 +51,4 @@ int probe_copy (const MemoryProbe *p, const void *at, void *to,
          read(p->read, to, size) == (ssize_t)size;
 }
 
-
-int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
-  char bytes[PROBE_MOST];
-  return probe_copy(p, at, bytes, size);
-}
-
 #endif

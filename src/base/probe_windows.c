@@ -24,10 +24,4 @@ int probe_copy (const MemoryProbe *p, const void *at, void *to,
   return size <= PROBE_MOST && platform_copy(p->process, at, to, size);
 }
 
-
-int probe_readable (const MemoryProbe *p, const void *at, size_t size) {
-  char bytes[PROBE_MOST];
-  return probe_copy(p, at, bytes, size);
-}
-
 #endif

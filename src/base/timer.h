@@ -44,7 +44,4 @@ CPROF_I void timer_forked (void);
 /* Has the program taken the signal since, so that no tick comes any more? */
 CPROF_I int timer_lost (int timer);
 
-/* Is this the thread, and the process, that began it? */
-CPROF_I int timer_ishere (int timer);
-
 #endif

@@ -65,7 +65,8 @@ static int timer_of (const Timer *t) {
 }
 
 
-int timer_ishere (int timer) {
+/* Is this the thread, and the process, that began it? */
+static int timer_ishere (int timer) {
   const Timer *t = &timers[timer];
   return t->thread == &timer_thread && t->generation == platform_generation();
 }

@@ -32,10 +32,4 @@ int timer_lost (int timer) {
   return 0;
 }
 
-
-int timer_ishere (int timer) {
-  (void)timer;
-  return 0;
-}
-
 #endif

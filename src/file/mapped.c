@@ -32,7 +32,10 @@
 ** Growing
 ** ======================================================= */
 
-/* Did someone cut it short? */
+/* an error that is no errno: someone cut it short */
+#define MAPPED_CUT	(-1)
+
+/* Did someone? */
 static int mapped_cut (const MappedFile *f) {
   int64_t size;
   if (sigbus_lost(f->range)) return 1;
@@ -42,17 +45,19 @@ static int mapped_cut (const MappedFile *f) {
 
 
 static int mapped_grow (MappedFile *f, size_t least) {
-  size_t more = f->mapped / 4, to;
+  size_t more = f->mapped / 4, room = f->space - f->mapped, to;
   if (more < GROW_LEAST) more = GROW_LEAST;
   if (more > GROW_MOST) more = GROW_MOST;
   if (more < least) more = least;
   to = (f->mapped + more + GROW_UNIT - 1) & ~(GROW_UNIT - 1);
-  if (f->fd < 0 || mapped_cut(f)) f->error = EIO;
+  if (f->fd < 0) f->error = EBADF;
+  else if (mapped_cut(f)) f->error = MAPPED_CUT;
   else if (to > f->space) f->error = ENOMEM;
   else f->error = platform_extend(f->fd, f->mapped, to);
   if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
-                                     f->fd, f->mapped))
+                                     &room, f->fd, f->mapped))
     f->error = ENOMEM;
+  f->space = f->mapped + room;
   if (f->error != 0) return 0;
   f->mapped = to;
   return 1;
@@ -130,7 +135,7 @@ static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
 
 
 const char *mapped_failure (const MappedFile *f) {
-  if (sigbus_lost(f->range) || f->error == EIO)
+  if (sigbus_lost(f->range) || f->error == MAPPED_CUT)
     return "the file was cut short by someone else";
   switch (f->error) {
     case 0: return NULL;
@@ -140,6 +145,7 @@ const char *mapped_failure (const MappedFile *f) {
 #endif
     case EFBIG: return "the file has reached the size that it may have";
     case ENOMEM: return "out of memory";
+    case EIO: return "the file cannot grow: input/output error";
     default: return "the file cannot grow";
   }
 }
@@ -296,7 +302,7 @@ int mapped_close (MappedFile *f, int ended) {
   if (mine && ended)
     (void)platform_resize(f->fd, size);  /* or it just stays longer */
   mapped_shut(f);
-  f->error = f->error ? f->error : sigbus_lost(f->range) ? EIO : 0;
+  f->error = f->error ? f->error : sigbus_lost(f->range) ? MAPPED_CUT : 0;
   sigbus_remove(f->range);
   f->range = SIGBUS_NONE;
   return 1;

@@ -12,7 +12,9 @@
 
 CPROF_I const luaL_Reg *child_functions (void);
 
+#if PLATFORM_SIGNALS
 /* Sends the program that was started last a signal, if it still runs. */
 CPROF_I void child_tell (int number);
+#endif
 
 #endif

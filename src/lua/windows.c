@@ -3,9 +3,6 @@
 ** there is where there are no signals, and what to say in their place.
 */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "lua/child.h"
 #include "lua/console.h"
 #include "lua/listen.h"
@@ -17,7 +14,7 @@
 #include <direct.h>
 #include <dirent.h>
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 
 static int windows_fail (lua_State *L, const char *why) {
@@ -48,12 +45,6 @@ static int windows_nothing (lua_State *L) {
 static int windows_spawn (lua_State *L) {
   return windows_fail(L, "cprof starts no programs on Windows: "
                       "use cprof run, and name its file");
-}
-
-
-/* None was started. */
-void child_tell (int number) {
-  (void)number;
 }
 
 
@@ -97,12 +88,6 @@ const luaL_Reg *console_functions (void) {
 ** recorded into a file stays.
 ** ======================================================= */
 
-static int windows_listen (lua_State *L) {
-  return windows_fail(L, "attaching needs signals, which Windows does "
-                      "not have");
-}
-
-
 static int windows_zero (lua_State *L) {
   lua_pushinteger(L, 0);
   return 1;
@@ -119,7 +104,6 @@ static int windows_number (lua_State *L) {
 
 
 static const luaL_Reg windows_listen_list[] = {
-  {"listen", windows_listen},
   {"alarm", windows_nothing},
   {"unlisten", windows_zero},
   {"listen_number", windows_number},
@@ -215,7 +199,7 @@ static int windows_signal (lua_State *L) {
 static const luaL_Reg windows_private[] = {
   {"folder", windows_folder},
   {"folders", windows_folders},
-  {"isown", windows_none},
+  {"isown", windows_own},
   {"filenames", windows_names},
   {"private_read", windows_none},
   {"private_write", windows_own},

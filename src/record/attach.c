@@ -108,6 +108,7 @@ void attach_restore (Recorder *r, lua_State *L) {
 }
 
 
+#if PLATFORM_SIGNALS
 int attach_back (Recorder *r, lua_State *L) {
   int running = r != NULL && r->state == STATE_RUNNING && !sample_on(r);
   Stack *s = r != NULL ? stacks_find(&r->stacks, L) : NULL;
@@ -124,6 +125,7 @@ int attach_back (Recorder *r, lua_State *L) {
   else lua_sethook(L, s->hook, s->mask, s->count);
   return 1;
 }
+#endif
 
 
 /*
@@ -153,6 +155,7 @@ void attach_pass (lua_State *L, lua_Debug *ar) {
 }
 
 
+#if PLATFORM_SIGNALS
 void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
                  int count) {
   Stack *s = r != NULL && r->state == STATE_RUNNING
@@ -163,6 +166,7 @@ void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
   s->count = count;
   attach_lines(r, s, attach_wantslines(r->hot, s));
 }
+#endif
 
 
 int attach_new (Recorder *r, lua_State *running, lua_State *co) {

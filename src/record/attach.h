@@ -21,19 +21,23 @@ CPROF_I void attach_release (Recorder *r, lua_State *L);
 /* Takes the hook again where it was taken before; else removes it. */
 CPROF_I void attach_restore (Recorder *r, lua_State *L);
 
+#if PLATFORM_SIGNALS
 /*
 ** Another hook of the profiler's has taken the place of whatever L had, and
 ** goes: L gets the recorder's again, or the program's. 0: L was never seen
 ** while it is recorded, and has none.
 */
 CPROF_I int attach_back (Recorder *r, lua_State *L);
+#endif
 
 /* Passes an event on to the hook that L has, if that has asked for it. */
 CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
 
+#if PLATFORM_SIGNALS
 /* Where ours is the hook of L, this is the program's own; NULL: none. */
 CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
                          int count);
+#endif
 
 /* The next event of L is one for 'f', with those of 'mask'. */
 CPROF_I void attach_soon (lua_State *L, lua_Hook f, int mask);

@@ -101,6 +101,7 @@ static void sample_tick (void *ud) {
 }
 
 
+#if PLATFORM_SIGNALS
 lua_State *sample_interrupt (Recorder *r, int number) {
   Sampler *s = sample_of(r);
   lua_State *L;
@@ -114,6 +115,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
   lend_end(&s->lender, L);
   return L;
 }
+#endif
 
 /* }====================================================== */
 
@@ -289,6 +291,7 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
 }
 
 
+#if PLATFORM_SIGNALS
 void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
@@ -297,6 +300,7 @@ void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
   s->held = 0;
   sample_unbusy(s);
 }
+#endif
 
 
 static void sample_hook (lua_State *L, lua_Debug *ar) {

@@ -42,6 +42,7 @@ CPROF_I void sample_forget (Recorder *r);
 CPROF_I void sample_hold (Recorder *r, lua_State *L);
 CPROF_I void sample_release (Recorder *r);
 
+#if PLATFORM_SIGNALS
 /*
 ** In a signal handler, in the thread that runs the state: the coroutine that
 ** runs, with the program's own hook. No coroutine gets another until
@@ -51,6 +52,7 @@ CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 
 /* In a hook, which has given the program's own back. */
 CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);
+#endif
 
 /* The next event is to tell who has allocated, see heapsample.h. */
 CPROF_I void sample_ask (Recorder *r);

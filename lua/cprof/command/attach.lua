@@ -269,8 +269,8 @@ local function record(program, parsed, file, fail)
 end
 
 function attach.call(parsed, fail)
-  if not core.signals then
-    fail "attaching needs signals, which Windows does not have"
+  if rendezvous.unable then
+    fail(rendezvous.unable)
   elseif not parsed.pid then return print_list(fail) end
   local program = find(parsed.pid, fail)
   local file = target(parsed, fail)

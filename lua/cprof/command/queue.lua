@@ -16,6 +16,8 @@ Queue.__index = Queue
 ---@param most integer
 ---@return cprof.Queue?, string?
 function queue.open(folder, most)
+  local _, unable = core.isown(folder)
+  if unable then return nil, "there can be no queue: " .. unable end
   if not core.filenames(folder) then
     os.execute(("mkdir -p -m 700 -- '%s'"):format(
       (folder:gsub("'", "'\\''"))))

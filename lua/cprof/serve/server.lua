@@ -22,7 +22,7 @@ local most <const>, at_once <const> = 100, 20
 local function find_socket()
   local found, socket = pcall(require, "socket")
   if found then return socket end
-  if not tostring(socket):find("module 'socket' not found", 1, true) then
+  if not tostring(socket):find "module 'socket[.%a]*' not found" then
     error(socket, 0)
   end
   return nil, "the library LuaSocket is missing: install Debian's " ..

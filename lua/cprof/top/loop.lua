@@ -184,8 +184,7 @@ function loop.print(watched, parsed, fail)
     if program and not program:running() and not m.now then
       break
     end
-    os.execute(("sleep %.3f"):format(math.max(follower.due -
-      core.seconds(), 0)))
+    core.sleep(follower.due - core.seconds())
   end
   local program = watched.follower.program
   if not program then return 0 end
