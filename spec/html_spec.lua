@@ -589,52 +589,42 @@ describe("cprof html", function()
       assert.is_true(trace.calls > 10 and trace.calls == trace.shown)
     end)
 
-    it("shows calls that never end, however many they are", function()
+    -- what is shown of a trace with a limit; `fill` adds its events
+    local function shown(limit, fill)
       local dir <close> = command.folder()
       local events = { "[" }
-      for i = 1, 20 do
-        events[i + 1] = ('{"name":"f","ph":"B","ts":%d.000,"pid":1,"tid":1},')
-          :format(i)
-      end
-      for i = 1, 4 do
-        events[i + 21] = ('{"name":"f","ph":"E","ts":%d.000,"pid":1,"tid":1},')
-          :format(i + 20)
-      end
+      fill(function(phase, at)
+        events[#events + 1] = ('{"name":"f","ph":"%s","ts":%d.000,"pid":1,' ..
+          '"tid":1},'):format(phase, at)
+      end)
       write(dir:file "p.json", table.concat(events, "\n"))
-      local reader = require "cprof.html.traced"
-      local few = assert(reader.read(dir:file "p.json", 6))
+      return assert(require "cprof.html.traced".read(dir:file "p.json", limit))
+    end
+
+    it("shows calls that never end, however many they are", function()
+      local few = shown(6, function(add)
+        for i = 1, 20 do add("B", i) end
+        for i = 1, 4 do add("E", i + 20) end
+      end)
       assert.same({ 20, 16, 16 }, { few.calls, few.shown, few.open })
     end)
 
     it("keeps as many as it may of calls that take as long", function()
-      local dir <close> = command.folder()
-      local events = { "[" }
-      for i = 1, 30 do
-        for phase in ("BE"):gmatch "." do
-          events[#events + 1] = ('{"name":"f","ph":"%s","ts":%d.000,' ..
-            '"pid":1,"tid":1},'):format(phase, i * 10 + (phase == "E" and 2 or
-            0))
+      local few = shown(12, function(add)
+        for i = 1, 30 do
+          add("B", i * 10)
+          add("E", i * 10 + 2)
         end
-      end
-      write(dir:file "p.json", table.concat(events, "\n"))
-      local reader = require "cprof.html.traced"
-      local few = assert(reader.read(dir:file "p.json", 12))
+      end)
       assert.same({ 30, 12, 2001 }, { few.calls, few.shown, few.least })
     end)
 
     it("leaves no call out for one as short", function()
-      local dir <close> = command.folder()
-      local events = { "[" }
-      local function add(phase, at)
-        events[#events + 1] = ('{"name":"f","ph":"%s","ts":%d.000,"pid":1,' ..
-          '"tid":1},'):format(phase, at)
-      end
-      -- nested, each takes little more than what it calls
-      for i = 1, 10 do add("B", i) end
-      for i = 1, 10 do add("E", 1000 + i) end
-      write(dir:file "p.json", table.concat(events, "\n"))
-      local reader = require "cprof.html.traced"
-      local few = assert(reader.read(dir:file "p.json", 6))
+      local few = shown(6, function(add)
+        -- nested, each takes little more than what it calls
+        for i = 1, 10 do add("B", i) end
+        for i = 1, 10 do add("E", 1000 + i) end
+      end)
       assert.same({ 10, 6, 0 }, { few.calls, few.shown, few.open })
       local thread = few.threads[1]
       assert.same({ 1, 2, 3, 4, 5, 6 }, table.move(thread.depth, 1, thread.n,

@@ -27,27 +27,13 @@ local NIL <const> = #values + 1
 -- of a loan, see loan.c
 local ON <const> = NIL + 1
 
--- does an __index give these methods?
-local function gives(index, own)
-  if type(index) ~= "table" then return false end
-  for name, method in next, own do
-    if not rawequal(rawget(index, name), method) then return false end
-  end
-  return true
-end
-
 -- The program's finalizers may run in the meantime, and find their own
 -- methods, too.
 local function over(own, theirs)
   return setmetatable(copy(own), { __index = theirs })
 end
 
--- tostring() asks these of all
-local function hinders(metatable)
-  return metatable and (rawget(metatable, "__tostring") ~= nil or
-    rawget(metatable, "__name") ~= nil)
-end
-
+-- without what tostring() asks of all
 local function harmless(theirs)
   local ours = copy(theirs)
   ours.__tostring, ours.__name = nil, nil
@@ -56,19 +42,15 @@ end
 
 local function new()
   local loan = { nil, nil, nil, nil, nil, nil, false, values, false, false }
+  for i = 1, NIL do
+    local theirs = metatable_of(values[i])
+    if theirs or i == 1 then loan[i] = harmless(theirs) end
+  end
   local theirs = metatable_of ""
-  local index = theirs and rawget(theirs, "__index")
-  if not gives(index, strings) or hinders(theirs) then
-    loan[1] = harmless(theirs)
-    loan[1].__index = over(strings, index)
-  end
-  for i = 2, NIL do
-    theirs = metatable_of(values[i])
-    if hinders(theirs) then loan[i] = harmless(theirs) end
-  end
-  index = files and rawget(files, "__index")
-  if files and not gives(index, file_methods) then
-    loan[ON + 2], loan[ON + 3] = files, over(file_methods, index)
+  loan[1].__index = over(strings, theirs and rawget(theirs, "__index"))
+  if files then
+    loan[ON + 2] = files
+    loan[ON + 3] = over(file_methods, rawget(files, "__index"))
   end
   return loan
 end

@@ -37,8 +37,8 @@ function process.recording(pid)
   local path = process.mapped(pid)
   if path then return path end
   -- another one may have ended since
-  local paths = recordings.unnamed(pid)
-  paths[#paths + 1] = recordings.last()
+  local paths, last = recordings.unnamed(pid), recordings.last()
+  if last then table.insert(paths, 1, last) end
   for _, of in ipairs(paths) do
     local profile = cprof.load(of)
     if profile and profile.meta.pid == pid then return of end
