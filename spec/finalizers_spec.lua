@@ -13,6 +13,7 @@ local garbage = [[
   collectgarbage(arg[1])
   local released = 0
   local release
+  local drives = require "cprof.core".drives()
   local metatable = { __gc = function(o) release(o) end }
   local function litter(n)
     for i = 1, n do setmetatable({ i }, metatable) end
@@ -155,7 +156,7 @@ describe("finalizers", function()
         if profiler.frame() then ended = ended + 1 end
       end
       for _, options in ipairs { {}, { mode = "line" }, { callsites = true },
-        { recursion = "fold" }, { gc = true }, { memory = true } } do
+        { recursion = "fold" }, { gc = drives }, { memory = true } } do
         profiler.start(options)
         ended = 0
         local function leaf(n) litter(n) end
@@ -202,7 +203,7 @@ describe("finalizers", function()
         { mode = "trace", trace = function() end },
         { include = { "." } }, { exclude = { "nothing" } },
         { callsites = true }, { recursion = "fold" }, { memory = true },
-        { memory = "live" }, { gc = true }, { file = arg[3] },
+        { memory = "live" }, { gc = drives }, { file = arg[3] },
         { mode = "sample" } } do
         local started, why = pcall(profiler.start, options)
         if started then
