@@ -1,6 +1,5 @@
 local command = require "command"
 local helper = require "helper"
-local releases = require "releases"
 
 local public, direct = "CPROF_INTERNALS=0 ", "CPROF_INTERNALS=1 "
 
@@ -127,15 +126,9 @@ describe("profiles of both ways to ask Lua are the same", function()
     paused = { "a 200", "b 200", "f 200", "g 400" },
   }
 
-  -- these have functions without debug information
-  local modes = { "", "call fold" }
-  local stripped = releases.stripped_crash() and
-    { dumped = modes, one_line = modes } or {}
-
   for name, expected in pairs(programs) do
     it("after " .. name:gsub("_", " "), function()
-      for _, options in ipairs(stripped[name] or
-        { "", "line", "call fold" }) do
+      for _, options in ipairs { "", "line", "call fold" } do
         local a, how = profile(direct, name, options)
         assert.equal("direct\n", how)
         local b
