@@ -112,8 +112,12 @@ describe("finalizers", function()
         local busy = false
         local steps = { profiler.stop, profiler.pause, profiler.resume,
           profiler.reset, profiler.frame,
-          function() profiler.start { mode = "line" } end,
-          function() profiler.start { file = arg[3] } end,
+          function()
+            profiler.start { mode = "line", compensate = false }
+          end,
+          function()
+            profiler.start { file = arg[3], compensate = false }
+          end,
           function() profiler.snapshot():report() end,
           function() profiler.enter("z", released) end,
           function() profiler.leave "z" end }
@@ -125,8 +129,10 @@ describe("finalizers", function()
           busy = false
         end
         for i = 1, rounds do
-          pcall(profiler.start, ({ {}, { mode = "line" }, { file = arg[3] },
-            { recursion = "fold" } })[i % 4 + 1])
+          local options = ({ {}, { mode = "line" }, { file = arg[3] },
+            { recursion = "fold" } })[i % 4 + 1]
+          options.compensate = false
+          pcall(profiler.start, options)
           litter(20)
           local ok, p = pcall(profiler.snapshot)
           if ok then
@@ -302,6 +308,7 @@ describe("finalizers", function()
       end
       for i = 1, #filters do
         options = filters[i]
+        options.compensate = false
         profiler.start(options)
         for n = 1, rounds do deep(n % 70) end
         assert(profiler.stop())
