@@ -152,7 +152,7 @@ describe("finalizers", function()
         local p = profiler.snapshot()
         helper.check(p)
         assert(helper.find(p, leaf).calls == 10)
-        print "good"]], 600)
+        print "good"]], 200)
     end)
 
   it("may end frames, in which no call was seen", function()
@@ -316,7 +316,7 @@ describe("finalizers", function()
       end
       assert(stopped > 10 and paused > 10)
       assert(stopped + paused == released, stopped + paused .. released)
-      print "good"]], 100)
+      print "good"]], 40)
   end)
 
 end)
