@@ -64,6 +64,7 @@ build = {
         "src/internals/internals.c",
         "src/lua/child.c",
         "src/lua/console.c",
+        "src/lua/folder.c",
         "src/lua/lcallees.c",
         "src/lua/lcallgraph.c",
         "src/lua/lcore.c",
