@@ -245,6 +245,7 @@ build = {
     ["cprof.join"] = "lua/cprof/join.lua",
     ["cprof.joined"] = "lua/cprof/joined.lua",
     ["cprof.json"] = "lua/cprof/json.lua",
+    ["cprof.later"] = "lua/cprof/later.lua",
     ["cprof.lexer"] = "lua/cprof/lexer.lua",
     ["cprof.lines"] = "lua/cprof/lines.lua",
     ["cprof.listen"] = "lua/cprof/listen.lua",
