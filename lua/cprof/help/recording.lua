@@ -25,7 +25,7 @@ return {
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: the last 32 frames over budget are kept with all their nodes |
 | `compensate` | `true` | `false`: overhead stays in the times |
 
-A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: a program may fail in mode `"line"` that does not otherwise, and in Lua 5.4.0 and 5.4.1, functions without debug information crash it. Modes `"call"`, `"count"` and `"sample"` do without line hooks.
+A build is for one minor version of Lua, and says so when another loads it. Line hooks of Lua up to 5.4.3 have faults: a program may fail in mode `"line"` that does not otherwise, and in Lua 5.4.0 and 5.4.1, finalizers (`__gc`) without debug information crash it. Modes `"call"`, `"count"` and `"sample"` do without line hooks.
 
 The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 
