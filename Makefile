@@ -334,15 +334,18 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
+# with what install, find and sed have on every system
 install: all
-	install -d "$(TO_C)/cprof"
+	install -d "$(TO_C)/cprof" "$(TO)/bin"
 	install $(CORE) "$(TO_C)/cprof"
+	cd lua && find . -type d ! -name bin -exec install -d "$(TO_LUA)/{}" \;
 	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
-	  -exec install -D -m 644 {} \
-	  "$(TO_LUA)/{}" \;
-	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
-	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
-	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' "$(TO)/bin/cprof"
+	  -exec install -m 644 {} "$(TO_LUA)/{}" \;
+	rm -f "$(TO)/bin/cprof"
+	sed -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
+	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' lua/cprof/bin/cprof \
+	  > "$(TO)/bin/cprof"
+	chmod 755 "$(TO)/bin/cprof"
 	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
 	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
 	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \
