@@ -60,11 +60,12 @@ mkdir -p "$to"
     case " $* " in "  " | *" $name "*) ;; *) continue ;; esac
     [ "$name" = x86-64 ] || echo "$name|$row"
   done | try
-} | awk '{ print; fflush() }
+} | tee "$to/said"
+awk '
   /^[^ ]*: [0-9]+ passed, [0-9]+ failed/ { passed += $2; failed += $4 }
   /^[^ ]*: not built/ { failed++ }
   /^[^ ]*: skipped/ { skipped++ }
   END {
     printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
     exit failed > 0
-  }'
+  }' "$to/said"

@@ -3,6 +3,7 @@
 #
 #   suites.sh SOURCES FOLDER RELEASE...
 #
+# WAYS="call memory" for some ways, FILES="gc constructs" for some files.
 # "5.4.8-debug" is a build with the assertions and the hard memory and stack
 # tests of Lua's developers. A file that passes bare has to pass recorded,
 # and what was recorded has to be sound. Ends with 1 where it is not.
@@ -30,7 +31,11 @@ sample:mode=sample
 memory:memory=true
 live:memory=live:mode=line
 gc:gc=true"
-ways=${WAYS:-$ways}
+
+# Is a name among those that were chosen, if any were?
+chosen () {
+  case " $2 " in "  " | *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
 
 # what is as it has to be: where the program's stack is full, a trace function
 # has no room either
@@ -87,11 +92,13 @@ for release; do
   for path in "$folder"/src/testes/*.lua; do
     file=$(basename "$path")
     echo "${file%.lua}" | grep -qxE "$left_out" && continue
+    chosen "${file%.lua}" "${FILES-}" || continue
     files=$((files + 1))
     [ "$(one "$folder" "$file" "")" = well ] && passing="$passing $file"
   done
   for way in $ways; do
     name=${way%%:*}
+    chosen "$name" "${WAYS-}" || continue
     options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$to/suite.cprof|")
     for file in $passing; do
       said=$(one "$folder" "$file" "$options")
