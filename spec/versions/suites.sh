@@ -47,7 +47,7 @@ failed=0
 
 # how a file fares: release's folder, file, options
 one () {
-  rm -f "$to/suite.cprof"
+  rm -f "$b.cprof"
   (cd "$1/src/testes" && timeout 300 "$lua" -W \
     -e "_port=true _soft=true _U=true" "$here/suite.lua" "$2" $3 \
     2>&1 </dev/null; echo "status $?") |
@@ -99,7 +99,7 @@ for release; do
   for way in $ways; do
     name=${way%%:*}
     chosen "$name" "${WAYS-}" || continue
-    options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$to/suite.cprof|")
+    options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$b.cprof|")
     for file in $passing; do
       said=$(one "$folder" "$file" "$options")
       if echo "$said" | grep -q "$refused"; then
