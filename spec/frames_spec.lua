@@ -330,7 +330,7 @@ describe("averages", function()
           assert.near(heat(total, total2), row.total_heat, 0.01)
         end
       end
-      assert.is_true(seen >= 4)
+      assert.is_true(seen >= 3)  -- the loop, spin, os.clock
     end)
 
     it("match the formula for stack states: " .. which, function()

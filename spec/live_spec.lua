@@ -260,7 +260,6 @@ collectgarbage()
   it("does no harm where memory fails", function()
     local code = [[
       local profiler = require "cprof"
-local sizes = require "sizes"
       arm()
       local started = pcall(profiler.start,
         { memory = "live", memory_interval = 1, compensate = false })
@@ -278,7 +277,6 @@ local sizes = require "sizes"
     nomemory.harmless(code)
     local result, status, _, left = host.memory([[
       local profiler = require "cprof"
-local sizes = require "sizes"
       profiler.start { memory = "live", memory_interval = 1 }
       keep = { {}, {}, function() end }
       return "fine"]], "cprof", -1)

@@ -11,6 +11,7 @@
 #include "file/livefile.h"
 #include "lua/child.h"
 #include "lua/console.h"
+#include "lua/folder.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
 #include "lua/lcore.h"
@@ -623,7 +624,7 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
   listen_functions, private_functions, ljoin_functions,
-  console_functions, child_functions, loan_functions
+  console_functions, child_functions, folder_functions, loan_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
@@ -674,6 +675,7 @@ int luaopen_cprof_core (lua_State *L) {
   lhistory_open(L);
   listen_open(L);
   private_open(L);
+  folder_open(L);
   ljoin_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
