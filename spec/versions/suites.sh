@@ -48,7 +48,7 @@ failed=0
 # how a file fares: release's folder, file, options
 one () {
   rm -f "$b.cprof"
-  (cd "$1/src/testes" && timeout 300 "$lua" -W \
+  (cd "$1/src/testes" && timeout "$limit" "$lua" -W \
     -e "_port=true _soft=true _U=true" "$here/suite.lua" "$2" $3 \
     2>&1 </dev/null; echo "status $?") |
     awk '/^suite: /  { said = substr($0, 8) }
@@ -72,10 +72,11 @@ for release; do
     echo "Lua $release: skipped, $sources has no lua-$version.tar.gz"
     continue
   fi
-  flags=-O2 extra=
+  flags=-O2 extra= limit=300
   if [ "$release" != "$version" ]; then
     flags="-O1 -g -DLUA_USER_H=\"ltests.h\" -DHARDMEMTESTS -DHARDSTACKTESTS -DLUA_USE_APICHECK"
     extra='-DLUA_USER_H=\"ltests.h\"'
+    limit=3600
   fi
   b=$to/suites-$release
   CFLAGS=$flags LIBRARIES= sh "$here/build.sh" \
