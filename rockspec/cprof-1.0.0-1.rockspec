@@ -14,7 +14,7 @@ description = {
   license = "MIT",
   labels = { "profiler", "debugging" },
 }
-supported_platforms = { "unix" }
+supported_platforms = { "unix", "mingw32" }
 dependencies = {
   "lua >= 5.4, < 5.6",
   "argparse ~> 0.7",
@@ -24,7 +24,6 @@ build = {
   type = "builtin",
   modules = {
     ["cprof.core"] = {
-      libraries = { "m", "pthread" },
       incdirs = { "src" },
       sources = {
         -- sources: by make rockspec
@@ -309,6 +308,11 @@ build = {
     -- end
   },
   platforms = {
+    unix = {
+      modules = {
+        ["cprof.core"] = { libraries = { "m", "pthread" } },
+      },
+    },
     linux = {
       modules = {
         -- dladdr, before glibc 2.34

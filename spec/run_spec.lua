@@ -61,6 +61,24 @@ for name in pairs(programs) do order[#order + 1] = name end
 table.sort(order)
 
 describe("cprof run", function()
+  it("leaves the heap small: what only reports need is loaded for them",
+    function()
+      local dir <close> = command.folder()
+      local code = [[
+        collectgarbage()
+        io.write(collectgarbage "count" // 1)
+        for name in pairs(package.loaded) do
+          if name:find "cprof%.report" then io.write(" ", name) end
+        end]]
+      local script = dir:file("x.lua", code)
+      local bare = command.lua(script)
+      for _, how in ipairs { "--callsites", "--lines", "--memory" } do
+        local out, err = command.cprof("run", how, script)
+        assert.is_truthy(err:find "main chunk", err)
+        assert.is_true(tonumber(out) - tonumber(bare) < 512, out)
+      end
+    end)
+
   for _, name in ipairs(order) do
     it("is as the interpreter for a program " .. name, function()
       local p = programs[name]

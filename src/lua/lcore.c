@@ -456,7 +456,7 @@ static int core_costs (lua_State *L) {
 
 /* record -> true; false when nothing is being recorded */
 static int core_frame (lua_State *L) {
-  int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  int record = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
   Recorder *r = recorder_get(L);
   lua_pushboolean(L, r != NULL && control_frame(r, L, record));
   return 1;
@@ -643,10 +643,23 @@ static void core_checkversion (lua_State *L) {
 }
 
 
+/* Whoever has opened 'package' alone has not even 'error'. */
+static void core_checkbase (lua_State *L) {
+  lua_pushglobaltable(L);
+  lua_pushliteral(L, "next");
+  if (lua_rawget(L, -2) != LUA_TFUNCTION)
+    luaL_error(L, "cprof needs Lua's basic functions: open them "
+               "(luaopen_base or luaL_openlibs), and take them away after "
+               "cprof was loaded");
+  lua_pop(L, 2);
+}
+
+
 int luaopen_cprof_core (lua_State *L) {
   size_t i, length;
   const char *release;
   core_checkversion(L);
+  core_checkbase(L);
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);
