@@ -3,6 +3,7 @@
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.format"
+local select = require "cprof.report.select"
 
 local frame = {}
 
@@ -86,7 +87,7 @@ local function facts(m, line)
     (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
       ""),
     overhead(meta) or plural(meta.instructions or 0, "instruction"),
-    plural(#now.profile.functions - 2, "function"),
+    plural(select.distinct(now.profile), "function"),
     plural(#now.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
   for i, text in ipairs(out) do
