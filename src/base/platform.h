@@ -190,6 +190,12 @@ CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
 CPROF_I int platform_unmap (void *at, size_t size, int fd);
 
 /*
+** Bytes that a file of this process may have; 0: as many as there is room
+** for. Writing more would raise a signal, which ends a program.
+*/
+CPROF_I uint64_t platform_filelimit (void);
+
+/*
 ** Makes a file longer, and reserves the room on the disk, so that no later
 ** store can fail for lack of it. 0, or an errno. No signal is raised where
 ** the process may not write so much.

@@ -351,12 +351,19 @@ static int platform_fill (int fd, uint64_t from, uint64_t to) {
 }
 
 
-int platform_extend (int fd, uint64_t from, uint64_t to) {
+uint64_t platform_filelimit (void) {
   struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  return limit.rlim_cur > 0 ? (uint64_t)limit.rlim_cur : 1;
+}
+
+
+int platform_extend (int fd, uint64_t from, uint64_t to) {
+  uint64_t limit = platform_filelimit();
   int status = EINVAL;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      limit.rlim_cur != RLIM_INFINITY && to > limit.rlim_cur)
-    return EFBIG;
+  if (limit > 0 && to > limit) return EFBIG;
 #if !defined(__APPLE__) && !defined(__OpenBSD__)  /* these have none */
   do {
     status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));

@@ -280,6 +280,11 @@ size_t platform_read (int fd, char *to, size_t size) {
 }
 
 
+uint64_t platform_filelimit (void) {
+  return 0;
+}
+
+
 int platform_extend (int fd, uint64_t from, uint64_t to) {
   (void)from;
   return platform_resize(fd, to);
