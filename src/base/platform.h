@@ -178,7 +178,8 @@ CPROF_I size_t platform_read (int fd, char *to, size_t size);
 
 /*
 ** Maps 'size' bytes of an open file, shared, where such a space of 'room'
-** bytes begins. 'room' becomes less if others have taken some of it.
+** bytes begins. 'room' becomes less if others have taken some of it. 0: it
+** cannot, as errno says.
 */
 CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
                           uint64_t offset);

@@ -306,6 +306,7 @@ void platform_freespace (void *at, size_t size) {
 
 int platform_map (void *at, size_t size, size_t *room, int fd,
                   uint64_t offset) {
+  errno = ENOMEM;
   return size <= *room &&
          mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
               (off_t)offset) != MAP_FAILED;
@@ -369,7 +370,9 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
     status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
   } while (status == EINTR);
 #endif
-  if (status == EINVAL || status == EOPNOTSUPP)
+  /* the file's system does not know it, or a host forbids it */
+  if (status == EINVAL || status == EOPNOTSUPP || status == ENOSYS ||
+      status == EPERM)
     status = platform_fill(fd, from, to);
   return status;
 }

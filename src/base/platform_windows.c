@@ -340,6 +340,7 @@ int platform_map (void *at, size_t size, size_t *room, int fd,
   HANDLE section;
   size_t rest;
   int mapped;
+  errno = ENOMEM;
   if (size > *room) return 0;
   rest = *room - size;
   section = platform_section(platform_handle(fd), offset + size);
