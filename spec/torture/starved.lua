@@ -6,15 +6,15 @@
 --   lua starved.lua FOLDER SEED SCALE
 --
 -- Each request of the recorder's own memory has its turn, in each mode, in
--- memory and in a file, and fails once or from there on; from a scale of 4
+-- memory and in a file, and fails once or from there on; from a scale of 2
 -- on, both. Of the requests of Lua there are as many as there is time for,
--- others with each seed; all of them from a scale of 100 on.
+-- others with each seed; all of them from a scale of 150 on.
 
 local host = require "spec_host"
 local torture = require "torture"
 
 local REQUESTS <const> = 100 -- of Lua's memory, of each way
-local BOTH <const> = 4
+local BOTH <const> = 2
 
 -- What comes after 'arm' runs in a child for each request.
 local recording <const> = [[
@@ -148,7 +148,8 @@ local function sessions(name, code, options)
     local result, status, asked, left = host.memory(text, which, -1)
     look(name .. ", all of it", which, result, status, left)
     for n, once in ipairs { false, true } do
-      local step, from = torture.scale < BOTH and 2 or 1, (turn + n) % 2
+      local step = math.max(1, math.ceil(BOTH / torture.scale))
+      local from = (turn + n * step // 2) % step
       if which == "lua" then
         step = math.max(1, asked // torture.many(REQUESTS))
         from = torture.seed % step
