@@ -5,21 +5,7 @@ local command = require "command"
 local compare = require "cprof.compare"
 local edited = require "edited"
 
-local function steady() end
-local function more() for _ = 1, 1000 do end end
-local function gone() end
-local function fresh() end
-
-local function before()
-  for _ = 1, 10 do steady() more() end
-  gone()
-end
-
-local function after()
-  for _ = 1, 10 do steady() end
-  for _ = 1, 2500 do more() end
-  fresh()
-end
+local before, after, more, steady, gone = edited.program()
 
 -- rows of the table: name -> the words before it
 local function rows(out)

@@ -209,6 +209,18 @@ describe("a page", function()
     assert.equal(#own, #source.active)
   end)
 
+  it("is the same, byte for byte, from one process to the next", function()
+    local dir <close> = command.folder()
+    local file, first = dir:file "x.cprof"
+    assert(lined:save(file))
+    for _ = 1, 4 do
+      local s = command.cprof("html", "-o", "-", file)
+      assert.is_truthy(s:find("^<!doctype html>"))
+      first = first or s
+      assert.is_true(s == first)
+    end
+  end)
+
   it("has what C functions take on the lines that call them", function()
     local function sort()
       local t = {}

@@ -8,23 +8,8 @@ local profile = require "cprof.profile"
 local profiler = require "cprof"
 local releases = require "releases"
 
-local function steady() end
-local function more() for _ = 1, 1000 do end end
-local function gone() end
-local function fresh() end
-
-local function before()
-  for _ = 1, 10 do steady() more() end
-  gone()
-end
-
-local function after()
-  for _ = 1, 10 do steady() end
-  for _ = 1, 2500 do more() end
-  fresh()
-end
-
-local here = debug.getinfo(1, "S").source
+local before, after, more, steady = edited.program()
+local there = debug.getinfo(more, "S").source
 
 -- ways to record in
 local ways = {
@@ -113,7 +98,7 @@ describe("cprof merge", function()
         sum[path][1] = sum[path][1] + figures[1]
         sum[path][2] = sum[path][2] + figures[2]
       end
-      hits[i] = p.lines[here][line].hits
+      hits[i] = p.lines[there][line].hits
     end
     local to = dir:file "sum.cprof"
     local out, err, status = command.cprof("merge", "-o", to,
@@ -123,10 +108,10 @@ describe("cprof merge", function()
     helper.check(p)
     assert.same(sum, paths(p))
     assert.equal(3, p.meta.runs)
-    assert.equal(hits[1] + hits[2] + hits[3], p.lines[here][line].hits)
+    assert.equal(hits[1] + hits[2] + hits[3], p.lines[there][line].hits)
     assert.equal(30, helper.find(p, steady).calls)
     assert.is_truthy(p:report():find("\n3 runs, ", 1, true))
-    assert.is_truthy(p:annotate(here):find("local function more", 1, true))
+    assert.is_truthy(p:annotate(there):find("local function more", 1, true))
     -- sums can be added up again
     local again = dir:file "again.cprof"
     err = select(2, command.cprof("merge", "-o", again, to, files[1]))
@@ -142,9 +127,9 @@ describe("cprof merge", function()
     local p = helper.record(busy, { memory = "live", memory_interval = 1 })
     local sum = merge(folder, p, p)
     local text = sum:report { width = 1000 }
-    assert.is_truthy(text:find("\nin use, added up over 2 runs: [^\n]+ at " ..
+    assert.is_truthy(text:find("\nin use of that, added up over 2 runs: [^\n]+ at " ..
       "the peaks\n"), text)
-    assert.is_truthy(p:report():find "\nin use: ")
+    assert.is_truthy(p:report():find "\nin use of that: ")
   end)
 
   it("makes of one profile the same", function()

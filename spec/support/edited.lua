@@ -4,6 +4,26 @@ local helper = require "helper"
 
 local edited = {}
 
+local function steady() end
+local function more() for _ = 1, 1000 do end end
+local function gone() end
+local function fresh() end
+
+local function before()
+  for _ = 1, 10 do steady() more() end
+  gone()
+end
+
+local function after()
+  for _ = 1, 10 do steady() end
+  for _ = 1, 2500 do more() end
+  fresh()
+end
+
+---A program before and after an edit, and functions of it. In no table, which
+---would give them other names.
+function edited.program() return before, after, more, steady, gone end
+
 ---The profile of a program: its text is written to a file, which then runs.
 function edited.run(dir, name, text, options)
   local folder = name:match "^(.*)/"

@@ -8,9 +8,11 @@
 
 #include <lauxlib.h>
 
+#include "base/release.h"
 #include "file/livefile.h"
 #include "lua/child.h"
 #include "lua/console.h"
+#include "lua/folder.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
 #include "lua/lcore.h"
@@ -454,7 +456,7 @@ static int core_costs (lua_State *L) {
 
 /* record -> true; false when nothing is being recorded */
 static int core_frame (lua_State *L) {
-  int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  int record = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
   Recorder *r = recorder_get(L);
   lua_pushboolean(L, r != NULL && control_frame(r, L, record));
   return 1;
@@ -624,24 +626,10 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
   listen_functions, private_functions, ljoin_functions,
-  console_functions, child_functions, loan_functions
+  console_functions, child_functions, folder_functions, loan_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
-
-
-/*
-** Pushes "5.4.4": what the Lua that runs says of itself, where it exports
-** that, else what cprof was built with.
-*/
-static void core_pushrelease (lua_State *L) {
-  static const char built[] = "Lua " LUA_VERSION_MAJOR "." LUA_VERSION_MINOR
-                              "." LUA_VERSION_RELEASE;
-  const char *ident = cast(const char *, platform_exported("lua_ident"));
-  const char *at = ident != NULL ? strstr(ident, "Lua 5.") : NULL;
-  at = (at != NULL ? at : built) + sizeof "Lua " - 1;
-  lua_pushlstring(L, at, strspn(at, ".0123456789"));
-}
 
 
 /*
@@ -656,9 +644,23 @@ static void core_checkversion (lua_State *L) {
 }
 
 
+/* Whoever has opened 'package' alone has not even 'error'. */
+static void core_checkbase (lua_State *L) {
+  lua_pushglobaltable(L);
+  lua_pushliteral(L, "next");
+  if (lua_rawget(L, -2) != LUA_TFUNCTION)
+    luaL_error(L, "cprof needs Lua's basic functions: open them "
+               "(luaopen_base or luaL_openlibs), and take them away after "
+               "cprof was loaded");
+  lua_pop(L, 2);
+}
+
+
 int luaopen_cprof_core (lua_State *L) {
-  size_t i;
+  size_t i, length;
+  const char *release;
   core_checkversion(L);
+  core_checkbase(L);
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);
@@ -675,6 +677,7 @@ int luaopen_cprof_core (lua_State *L) {
   lhistory_open(L);
   listen_open(L);
   private_open(L);
+  folder_open(L);
   ljoin_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
@@ -685,7 +688,8 @@ int luaopen_cprof_core (lua_State *L) {
   lua_setfield(L, -2, "hooks");
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
-  core_pushrelease(L);
+  release = release_text(&length);
+  lua_pushlstring(L, release, length);
   lua_setfield(L, -2, "release");
   lua_pushboolean(L, PLATFORM_SIGNALS);
   lua_setfield(L, -2, "signals");

@@ -2,14 +2,13 @@
 ** See private.h
 */
 
-#define _DEFAULT_SOURCE		/* fcntl, readdir */
+#define _DEFAULT_SOURCE		/* fcntl */
 #define _FILE_OFFSET_BITS 64
 
 #include "lua/private.h"
 
 #if PLATFORM_SIGNALS
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -101,35 +100,6 @@ static int private_isown (lua_State *L) {
                      S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
                      (s.st_mode & 022) == 0);
   return 1;
-}
-
-
-/* path -> list of the names in a folder, in order; or nil and a message */
-static int private_names (lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
-  DIR **d = cast(DIR **, lua_newuserdatauv(L, sizeof *d, 0));
-  const struct dirent *e;
-  lua_Integer n = 0;
-  *d = NULL;
-  luaL_setmetatable(L, HELD "-folder");
-  lua_newtable(L);
-  *d = opendir(path);
-  if (*d == NULL) return luaL_fileresult(L, 0, path);
-  while ((e = readdir(*d)) != NULL) {
-    lua_pushstring(L, e->d_name);
-    lua_rawseti(L, -2, ++n);
-  }
-  closedir(*d);
-  *d = NULL;
-  return 1;
-}
-
-
-static int names_gc (lua_State *L) {
-  DIR **d = cast(DIR **, luaL_checkudata(L, 1, HELD "-folder"));
-  if (*d != NULL) closedir(*d);
-  *d = NULL;
-  return 0;
 }
 
 /* }====================================================== */
@@ -320,7 +290,6 @@ static const luaL_Reg private_list[] = {
   {"folder", private_folder},
   {"folders", private_folders},
   {"isown", private_isown},
-  {"filenames", private_names},
   {"private_read", private_read},
   {"private_write", private_write},
   {"hold", private_hold},
@@ -337,18 +306,11 @@ const luaL_Reg *private_functions (void) {
 }
 
 
-static void private_metatable (lua_State *L, const char *name,
-                               lua_CFunction gc) {
-  luaL_newmetatable(L, name);
-  lua_pushcfunction(L, gc);
+void private_open (lua_State *L) {
+  luaL_newmetatable(L, HELD);
+  lua_pushcfunction(L, held_gc);
   lua_setfield(L, -2, "__gc");
   lua_pop(L, 1);
-}
-
-
-void private_open (lua_State *L) {
-  private_metatable(L, HELD, held_gc);
-  private_metatable(L, HELD "-folder", names_gc);
 }
 
 #endif

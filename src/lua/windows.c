@@ -12,7 +12,6 @@
 #if !PLATFORM_SIGNALS
 
 #include <direct.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -138,8 +137,6 @@ const luaL_Reg *signals_functions (void) {
 ** nothing is trusted that others may have left.
 ** ======================================================= */
 
-#define WINDOWS_FOLDER	"cprof.folder"
-
 /* -> a folder in the user's own ones, for recordings without a name */
 static int windows_folder (lua_State *L) {
   const char *own = getenv("LOCALAPPDATA");
@@ -153,35 +150,6 @@ static int windows_folder (lua_State *L) {
 static int windows_folders (lua_State *L) {
   lua_newtable(L);
   return 1;
-}
-
-
-/* path -> list of the names in a folder, in order; or nil and a message */
-static int windows_names (lua_State *L) {
-  const char *path = luaL_checkstring(L, 1);
-  DIR **d = cast(DIR **, lua_newuserdatauv(L, sizeof *d, 0));
-  const struct dirent *e;
-  lua_Integer n = 0;
-  *d = NULL;
-  luaL_setmetatable(L, WINDOWS_FOLDER);
-  lua_newtable(L);
-  *d = opendir(path);
-  if (*d == NULL) return luaL_fileresult(L, 0, path);
-  while ((e = readdir(*d)) != NULL) {
-    lua_pushstring(L, e->d_name);
-    lua_rawseti(L, -2, ++n);
-  }
-  closedir(*d);
-  *d = NULL;
-  return 1;
-}
-
-
-static int windows_gc (lua_State *L) {
-  DIR **d = cast(DIR **, luaL_checkudata(L, 1, WINDOWS_FOLDER));
-  if (*d != NULL) closedir(*d);
-  *d = NULL;
-  return 0;
 }
 
 
@@ -200,7 +168,6 @@ static const luaL_Reg windows_private[] = {
   {"folder", windows_folder},
   {"folders", windows_folders},
   {"isown", windows_own},
-  {"filenames", windows_names},
   {"private_read", windows_none},
   {"private_write", windows_own},
   {"hold", windows_own},
@@ -218,10 +185,7 @@ const luaL_Reg *private_functions (void) {
 
 
 void private_open (lua_State *L) {
-  luaL_newmetatable(L, WINDOWS_FOLDER);
-  lua_pushcfunction(L, windows_gc);
-  lua_setfield(L, -2, "__gc");
-  lua_pop(L, 1);
+  (void)L;
 }
 
 /* }====================================================== */

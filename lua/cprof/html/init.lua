@@ -19,6 +19,24 @@ function html.size(f)
     memory * (gzip.available and 1 or 2) }
 end
 
+local function add_keys(keys, t)
+  for key, value in pairs(t) do
+    if type(key) == "string" and not keys[key] then
+      keys[key] = true
+      table.insert(keys, key)
+    end
+    if type(value) == "table" then add_keys(keys, value) end
+  end
+end
+
+-- JSON with all keys in order: a profile always gives the same page
+local function ordered(t)
+  local keys = {}
+  add_keys(keys, t)
+  table.sort(keys)
+  return json.encode(t, { keyorder = keys })
+end
+
 -- the length of the header, itself, and the columns of the trees
 local function payload(header, trees, out)
   header.trees = {}
@@ -28,7 +46,7 @@ local function payload(header, trees, out)
       header.trees[i][j + 1] = #column
     end
   end
-  local text = json.encode(header)
+  local text = ordered(header)
   out(("<I4"):pack(#text))
   out(text)
   for _, tree in ipairs(trees) do
