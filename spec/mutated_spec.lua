@@ -182,10 +182,9 @@ describe("a damaged file", function()
       { mode = "sample", rate = 10000, memory = "live",
         memory_interval = 1 } } do
       options.file = path
-      helper.record(function() 
+      helper.record(function()
         for i = 1, 10000 do path = (path .. i):sub(1, -1 - #tostring(i)) end
-      end,
-        options)
+      end, options)
       -- a test, and the ends of a generic 'for'; behind them, nothing
       for _, op in ipairs { 67, 76, 75 } do
         local s = command.read(path)
