@@ -45,7 +45,7 @@ static const int signals_fatal[] = {SIGTERM, SIGHUP};
 ** is async-signal-safe by POSIX. fork would run the handlers of
 ** pthread_atfork, which are not. macOS deprecates vfork.
 */
-#if defined(__APPLE__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
@@ -62,7 +62,7 @@ static void signals_run (const SignalCommand *c) {
   if (child > 0) (void)waitpid(child, NULL, 0);
 }
 
-#if defined(__APPLE__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 
