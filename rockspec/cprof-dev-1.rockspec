@@ -34,6 +34,7 @@ build = {
         "src/base/platform_windows.c",
         "src/base/probe_posix.c",
         "src/base/probe_windows.c",
+        "src/base/release.c",
         "src/base/sigbus_posix.c",
         "src/base/sigbus_windows.c",
         "src/base/text.c",

@@ -152,11 +152,15 @@ local function check_count(o)
   elseif o.clock == "cpu" then
     error('start: mode "count" has no clock; leave out option \'clock\'', 4)
   end
+end
+
+local function check_frames(o)
+  if o.mode ~= "count" and o.mode ~= "sample" then return end
   local about_time = o.slow_frames and "slow_frames" or
     o.history == "full" and "history"
   if about_time then
-    error(('start: mode "count" has no times of frames; leave out option ' ..
-      "'%s'"):format(about_time), 4)
+    error(('start: mode "%s" has no times of frames; leave out option ' ..
+      "'%s'"):format(o.mode, about_time), 4)
   end
 end
 
@@ -189,6 +193,7 @@ local function check_start(opts)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
+  check_frames(o)
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then

@@ -43,7 +43,7 @@ static const int signals_fatal[] = {SIGTERM, SIGHUP};
 /*
 ** Runs the command and waits for it. All that is called here, vfork apart,
 ** is async-signal-safe by POSIX. fork would run the handlers of
-** pthread_atfork, which are not. macOS deprecates vfork.
+** pthread_atfork, which are not. Some systems deprecate vfork.
 */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
