@@ -61,7 +61,8 @@ local function gaps(profile, page)
   if meta.live and meta.mode == "count" then
     page:note "still being recorded"
   elseif meta.live then
-    page:note("still being recorded; the last event was %s ago",
+    page:note("still being recorded; the last %s was %s ago",
+      meta.mode == "sample" and "sample" or "event",
       format.time(meta.since_last_event_ns))
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end

@@ -43,7 +43,8 @@ local function state(m)
   local text = status.text or status.state
   if status.state == "running" and meta and meta.live and
      (meta.since_last_event_ns or 0) > quiet then
-    text = text .. ", no event for " ..
+    text = text .. (meta.mode == "sample" and ", no sample for " or
+      ", no event for ") ..
       seconds(meta.since_last_event_ns / 1e9)
   end
   local wall = meta and meta.wall_ns
@@ -77,6 +78,15 @@ local function plural(n, what)
   return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
 end
 
+-- those of the program
+local function functions(p)
+  local n = 0
+  for _, f in ipairs(p.functions) do
+    if f.kind ~= "root" and f.kind ~= "internal" then n = n + 1 end
+  end
+  return n
+end
+
 local function facts(m, line)
   local now = m.now and m.now.now
   if not now then return line:add(m.waiting or "", "dim") end
@@ -86,7 +96,7 @@ local function facts(m, line)
     (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
       ""),
     overhead(meta) or plural(meta.instructions or 0, "instruction"),
-    plural(#now.profile.functions - 2, "function"),
+    plural(functions(now.profile), "function"),
     plural(#now.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
   for i, text in ipairs(out) do
