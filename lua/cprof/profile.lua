@@ -413,13 +413,6 @@ function profile.marks(p)
   return parts[p][3]
 end
 
--- a row of the profiler's own that stands ready, as for the time since the
--- last sample
-local function vacant(row)
-  return row.func.kind == "internal" and row.total_ns == 0 and
-    row.total_samples == 0
-end
-
 ---Sums over groups of functions; recursion within a group counts once.
 ---The profiler itself is in none: the root's total is `program_ns`.
 ---@param group fun(f: cprof.Function): string  the title of f's group
@@ -445,19 +438,18 @@ function Profile:sums(group, by_line)
     row.title, row.func = first[i].title, first[i].func
   end
   if self.samples then sampled.sums(rows, edges) end
-  local overhead, root = rows[ids[ids]], rows[groups[self.nodes[1].func]]
-  root.total_ns = root.total_ns - overhead.total_ns
-  root.total_raw_ns = root.total_raw_ns - overhead.total_raw_ns
-  local function shown(row) return row ~= overhead and not vacant(row) end
-  local left, out = {}, {}
+  local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
+  root.total_ns = root.total_ns - rows[overhead].total_ns
+  root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
+  local left = {}
   for _, edge in ipairs(edges) do
-    edge.caller, edge.callee = rows[edge.caller], rows[edge.callee]
-    if shown(edge.callee) then left[#left + 1] = edge end
+    if edge.callee ~= overhead then
+      edge.caller, edge.callee = rows[edge.caller], rows[edge.callee]
+      left[#left + 1] = edge
+    end
   end
-  for _, row in ipairs(rows) do
-    if shown(row) then out[#out + 1] = row end
-  end
-  return out, left
+  table.remove(rows, overhead)
+  return rows, left
 end
 
 ---A report, as text.

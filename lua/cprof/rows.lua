@@ -51,4 +51,11 @@ function rows.collector(f)
   return f.kind == "zone" and f.name == "(garbage collector)"
 end
 
+---Is it the row of the time since the last sample?
+---@param f cprof.Function
+---@return boolean
+function rows.waiting(f)
+  return f.kind == "internal" and f.name == "(since the last sample)"
+end
+
 return rows

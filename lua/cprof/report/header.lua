@@ -152,11 +152,14 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
----How many samples there were a second.
+---How many samples there were a second, until the last one.
 ---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
   local ns = profile.meta.wall_ns - profile.meta.paused_ns
+  for _, f in ipairs(profile.functions) do
+    if rows.waiting(f) then ns = ns - f.self_ns end
+  end
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
