@@ -634,7 +634,7 @@ static Node *restore_running (const Restoring *c) {
 }
 
 
-/* When the last event was: times and pauses add up to what passed till then. */
+/* When the last event was: times and pauses add up to what passed. */
 static uint64_t restore_last (const Restoring *c) {
   const Tree *t = &c->r->tree;
   const Figures *f = &c->r->own_figures;

@@ -53,7 +53,9 @@ function csv.write(p, out)
   for id, f in ipairs(p.functions) do
     local row = {}
     for i, field in ipairs(columns) do row[i] = quoted(f[field]) end
-    if id ~= p.overhead and not vacant(f) then out(table.concat(row, ",") .. "\r\n") end
+    if id ~= p.overhead and not vacant(f) then
+      out(table.concat(row, ",") .. "\r\n")
+    end
   end
 end
 
