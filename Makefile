@@ -48,8 +48,11 @@ SOURCES		= $(filter-out src/host/embed.c src/host/main.c,\
 		  $(wildcard src/*/*.c))
 OBJECTS		= $(SOURCES:src/%.c=$(B)/%.o)
 # as Lua looks for it on Windows, or elsewhere
-CORE		:= $(B)/cprof/core.$(if $(findstring -w64-,\
-		  $(shell $(CC) -dumpmachine 2>/dev/null)),dll,so)
+MACHINE		:= $(shell $(CC) -dumpmachine 2>/dev/null)
+CORE		:= $(B)/cprof/core.$(if $(findstring -w64-,$(MACHINE)),dll,so)
+# Lua itself is there when it is loaded; macOS wants to be told
+SHARED		:= -shared $(if $(findstring -apple-,$(MACHINE)),\
+		  -undefined dynamic_lookup)
 SUPPORT		= $(B)/bench_hooks.so $(B)/spec_host.so $(B)/cprof-host
 
 # luacheck is packaged for Lua 5.1 only, but runs on 5.4
@@ -81,20 +84,20 @@ $(OBJECTS): | deps-build
 
 $(CORE): $(OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) $(LIBS)
+	$(CC) $(SHARED) $(LDFLAGS) $(EXTRA) -o $@ $(OBJECTS) $(LIBS)
 
 $(B)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) -c -o $@ $<
 
 $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
-	$(CC) $(FLAGS) -fvisibility=default -shared -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 # For hosts, which have the Lua part inside.
 
@@ -145,6 +148,18 @@ define need
 	  $(SUDO) apt-get update -qq && $(SUDO) env \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 	    --no-install-recommends $$missing >/dev/null; fi
+endef
+
+# The same, but what cannot be installed is left out, and said.
+define want
+	@missing=; for p in $(1); do \
+	  dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	install () { $(SUDO) env DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends "$$@" >/dev/null; }; \
+	if [ -n "$$missing" ]; then echo "installing$$missing"; \
+	  $(SUDO) apt-get update -qq; \
+	  install $$missing 2>/dev/null || for p in $$missing; do \
+	    install $$p || echo "$$p cannot be installed"; done; fi
 endef
 
 deps-build:
@@ -238,7 +253,8 @@ test-suites: deps-test
 	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/versions" $(SUITES)
 
-# Other compilers and machines. PLATFORMS="musl aarch64" for some.
+# Other compilers and machines, JOBS at a time (as many as there are
+# processors, unless it is said). PLATFORMS="musl aarch64" for some.
 PLATFORMS	=
 
 test-platforms: deps-test deps-platforms
@@ -246,9 +262,11 @@ test-platforms: deps-test deps-platforms
 	  "$(CURDIR)/$(B)/platforms" $(PLATFORMS)
 
 deps-platforms:
-	$(call need,clang g++ musl-tools qemu-user gcc-i686-linux-gnu \
+	$(call want,clang lld g++ musl-tools qemu-user gcc-i686-linux-gnu \
 	  libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine wine64)
+	  gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-mingw-w64-x86-64 wine \
+	  wine64 $$(command -v npm >/dev/null || echo nodejs npm))
+	@sh spec/versions/macos.sh $(B)/platforms/macos
 
 # Faults, from a seed; TORTURE_SCALE=50 for hours, TORTURE="killed disk" for
 # some parts of spec/torture/run.lua
@@ -316,15 +334,18 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
+# with what install, find and sed have on every system
 install: all
-	install -d "$(TO_C)/cprof"
+	install -d "$(TO_C)/cprof" "$(TO)/bin"
 	install $(CORE) "$(TO_C)/cprof"
+	cd lua && find . -type d ! -name bin -exec install -d "$(TO_LUA)/{}" \;
 	cd lua && find . \( -name '*.lua' -o -path './cprof/html/*' \) -type f \
-	  -exec install -D -m 644 {} \
-	  "$(TO_LUA)/{}" \;
-	install -D lua/cprof/bin/cprof "$(TO)/bin/cprof"
-	sed -i -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
-	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' "$(TO)/bin/cprof"
+	  -exec install -m 644 {} "$(TO_LUA)/{}" \;
+	rm -f "$(TO)/bin/cprof"
+	sed -e '1s|lua5.4|$(LUA)|' -e 's|@PREFIX@|$(PREFIX)|' \
+	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' lua/cprof/bin/cprof \
+	  > "$(TO)/bin/cprof"
+	chmod 755 "$(TO)/bin/cprof"
 	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
 	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
 	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \

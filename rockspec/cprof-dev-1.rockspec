@@ -13,7 +13,7 @@ description = {
   license = "MIT",
   labels = { "profiler", "debugging" },
 }
-supported_platforms = { "unix" }
+supported_platforms = { "unix", "mingw32" }
 dependencies = {
   "lua >= 5.4, < 5.6",
   "argparse ~> 0.7",
@@ -23,7 +23,6 @@ build = {
   type = "builtin",
   modules = {
     ["cprof.core"] = {
-      libraries = { "m", "pthread" },
       incdirs = { "src" },
       sources = {
         -- sources: by make rockspec
@@ -35,6 +34,7 @@ build = {
         "src/base/platform_windows.c",
         "src/base/probe_posix.c",
         "src/base/probe_windows.c",
+        "src/base/release.c",
         "src/base/sigbus_posix.c",
         "src/base/sigbus_windows.c",
         "src/base/text.c",
@@ -246,6 +246,7 @@ build = {
     ["cprof.join"] = "lua/cprof/join.lua",
     ["cprof.joined"] = "lua/cprof/joined.lua",
     ["cprof.json"] = "lua/cprof/json.lua",
+    ["cprof.later"] = "lua/cprof/later.lua",
     ["cprof.lexer"] = "lua/cprof/lexer.lua",
     ["cprof.lines"] = "lua/cprof/lines.lua",
     ["cprof.listen"] = "lua/cprof/listen.lua",
@@ -307,6 +308,11 @@ build = {
     -- end
   },
   platforms = {
+    unix = {
+      modules = {
+        ["cprof.core"] = { libraries = { "m", "pthread" } },
+      },
+    },
     linux = {
       modules = {
         -- dladdr, before glibc 2.34

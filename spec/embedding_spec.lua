@@ -22,7 +22,8 @@ describe("the guide for embedders", function()
     local cpp = compile.read "src/host/README.md":match "`(g%+%+ [^`]+)`"
     for _, line in ipairs { build, cpp } do
       os.remove(dir .. "/host")
-      assert.equal("", compile.must("cd %s && %s", dir, line))
+      assert.equal("", compile.must("cd %s && %s", dir,
+        (line:gsub(" %-O2 ", " -O0 "))))
       local output, ok = compile.shell("cd %s && unset LUA_PATH LUA_CPATH; %s",
         dir, run)
       assert.is_true(ok, output)

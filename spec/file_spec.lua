@@ -567,7 +567,7 @@ describe("a program lives when its file", function()
       return "incomplete"]]):format(path, path, path)
     local _, _, requests = host.memory(code, "cprof", -1)
     local incomplete = 0
-    for n = 0, requests, helper.slow and 5 or 1 do
+    for n = 0, requests, helper.slow and 5 or 3 do
       os.remove(path)
       local result, status, _, left = host.memory(code, "cprof", n)
       assert.equal(0, status, result)
@@ -740,7 +740,7 @@ describe("what is no profile", function()
     for _, mode in ipairs { "call", "line" } do
       record { mode = mode, callsites = true }
       local s = read(path)
-      for i = 1, math.max(helper.many(600), 20) do
+      for i = 1, math.max(helper.many(300), 20) do
         -- where there is something, more often than where there is not
         local at = math.random(i % 2 == 0 and 300 or #s) - 1
         if i % 3 == 0 then at = s:find("[^%z]", math.random(#s)) or at end

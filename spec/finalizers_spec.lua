@@ -13,6 +13,7 @@ local garbage = [[
   collectgarbage(arg[1])
   local released = 0
   local release
+  local drives = require "cprof.core".drives()
   local metatable = { __gc = function(o) release(o) end }
   local function litter(n)
     for i = 1, n do setmetatable({ i }, metatable) end
@@ -111,8 +112,12 @@ describe("finalizers", function()
         local busy = false
         local steps = { profiler.stop, profiler.pause, profiler.resume,
           profiler.reset, profiler.frame,
-          function() profiler.start { mode = "line" } end,
-          function() profiler.start { file = arg[3] } end,
+          function()
+            profiler.start { mode = "line", compensate = false }
+          end,
+          function()
+            profiler.start { file = arg[3], compensate = false }
+          end,
           function() profiler.snapshot():report() end,
           function() profiler.enter("z", released) end,
           function() profiler.leave "z" end }
@@ -124,8 +129,10 @@ describe("finalizers", function()
           busy = false
         end
         for i = 1, rounds do
-          pcall(profiler.start, ({ {}, { mode = "line" }, { file = arg[3] },
-            { recursion = "fold" } })[i % 4 + 1])
+          local options = ({ {}, { mode = "line" }, { file = arg[3] },
+            { recursion = "fold" } })[i % 4 + 1]
+          options.compensate = false
+          pcall(profiler.start, options)
           litter(20)
           local ok, p = pcall(profiler.snapshot)
           if ok then
@@ -145,7 +152,7 @@ describe("finalizers", function()
         local p = profiler.snapshot()
         helper.check(p)
         assert(helper.find(p, leaf).calls == 10)
-        print "good"]], 600)
+        print "good"]], 200)
     end)
 
   it("may end frames, in which no call was seen", function()
@@ -155,7 +162,7 @@ describe("finalizers", function()
         if profiler.frame() then ended = ended + 1 end
       end
       for _, options in ipairs { {}, { mode = "line" }, { callsites = true },
-        { recursion = "fold" }, { gc = true }, { memory = true } } do
+        { recursion = "fold" }, { gc = drives }, { memory = true } } do
         profiler.start(options)
         ended = 0
         local function leaf(n) litter(n) end
@@ -202,7 +209,7 @@ describe("finalizers", function()
         { mode = "trace", trace = function() end },
         { include = { "." } }, { exclude = { "nothing" } },
         { callsites = true }, { recursion = "fold" }, { memory = true },
-        { memory = "live" }, { gc = true }, { file = arg[3] },
+        { memory = "live" }, { gc = drives }, { file = arg[3] },
         { mode = "sample" } } do
         local started, why = pcall(profiler.start, options)
         if started then
@@ -301,6 +308,7 @@ describe("finalizers", function()
       end
       for i = 1, #filters do
         options = filters[i]
+        options.compensate = false
         profiler.start(options)
         for n = 1, rounds do deep(n % 70) end
         assert(profiler.stop())
@@ -308,7 +316,7 @@ describe("finalizers", function()
       end
       assert(stopped > 10 and paused > 10)
       assert(stopped + paused == released, stopped + paused .. released)
-      print "good"]], 100)
+      print "good"]], 40)
   end)
 
 end)

@@ -245,6 +245,13 @@ describe("frame(false)", function()
     end
   end)
 
+  it("is another thing than frame(nil), which is frame()", function()
+    local p = helper.record(function()
+      for _ = 1, 5 do profiler.frame(nil) end
+    end)
+    assert.same({ 5, 5 }, { p.frames.ended, p.frames.recorded })
+  end)
+
   it("is false when nothing is being recorded", function()
     assert.is_false(profiler.frame())
     profiler.start()

@@ -56,7 +56,7 @@ end
 describe("a program that is killed", function()
   it("leaves a file with all that it did, whenever that is", function()
     local most = 0
-    for i = 1, math.max(helper.many(500), 5) do
+    for i = 1, math.max(helper.many(200), 5) do
       local options = ({ {}, { mode = "line" }, { recursion = "fold" },
         { callsites = true, clock = "cpu" } })[i % 4 + 1]
       local p, calls = killed(options, math.random(0, helper.slow and

@@ -13,6 +13,15 @@ local work = [[
   print(profiler.report() ~= nil and profiler.annotate() ~= nil)]]
 
 describe("a host that has not opened the library", function()
+  it("of basic functions is told so", function()
+    local out = command.lua("-e", [[
+      local print, require, pcall = print, require, pcall
+      next = nil
+      print(pcall(require, "cprof"))]])
+    assert.is_truthy(out:find("^false\tcprof needs Lua's basic functions: " ..
+      "open them %(luaopen_base or luaL_openlibs%)"), out)
+  end)
+
   for _, name in ipairs(libraries) do
     it(name .. " is told which one is needed", function()
       local out, err, status = command.lua("-e", ([[

@@ -3,9 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local host = require "spec_host"
-local releases = require "releases"
 
-local stripped = releases.it(_ENV, releases.stripped_crash())
 
 -- what Lua's own line hook counts for a source, while f runs
 local function counted(source, f)
@@ -502,7 +500,7 @@ describe("line mode", function()
     end
   end)
 
-  stripped("has nothing to say of lines of stripped chunks", function()
+  it("has nothing to say of lines of stripped chunks", function()
     local f = load(string.dump(load(programs.recursion, "=x")(), true))
     local p = helper.record(function() f() end, { mode = "line" })
     helper.check(p)

@@ -412,7 +412,7 @@ frame      at    time  more than usual, self time
       times[3] = 31
       assert.equal([[
 61 frames, the last 10 kept, 1 over the budget of 30.0ms
-half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
+of the last 10, half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
 
 frame      at    time  more than usual, self time
     4  2.00ms  31.0ms  rare +29.5ms

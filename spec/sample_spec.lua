@@ -84,6 +84,23 @@ local function near(wanted, got, within, what)
 end
 
 describe("mode sample", function()
+  it("has no frames, and says so", function()
+    for _, o in ipairs { { slow_frames = { budget_ms = 1 } },
+                         { history = "full" } } do
+      local name = next(o)
+      o.mode = "sample"
+      assert.has_error(function() profiler.start(o) end,
+        'start: mode "sample" has no times of frames; leave out option \'' ..
+        name .. "'")
+    end
+    local p = helper.record(function()
+      for _ = 1, 5 do spin(10000) profiler.frame() end
+    end, { mode = "sample" })
+    assert.is_truthy(p:report { mode = "frames" }:find(
+      "\nno frames: they are about times, which mode sample has not\n", 1,
+      true))
+  end)
+
   it("has the shares of functions in Lua", function()
     local function third() spin(10000) spin(10000) end
     local function two() spin(10000) spin(10000) spin(10000) spin(10000) end

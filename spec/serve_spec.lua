@@ -7,6 +7,7 @@ local guard = require "cprof.serve.guard"
 local http = require "cprof.serve.http"
 local json = require "dkjson"
 local profiler = require "cprof"
+local releases = require "releases"
 local tmux = require "tmux"
 
 local q = command.quote
@@ -159,7 +160,11 @@ describe("a guard", function()
   end)
 end)
 
+-- LuaSocket also decodes what pages are told.
+local sockets = releases.without_sockets()
+
 describe("what pages are told", function()
+  local it = releases.it(_ENV, sockets)
   local function spin(n)
     local x = 0
     for i = 1, n do x = x + i end
@@ -416,6 +421,8 @@ local function waiting(test)
 end
 
 describe("cprof serve", function()
+  local it = releases.it(_ENV, sockets)
+
   it("gives the page to who may have it, and nothing else", function()
     local s <close> = served("--", "busy.lua", "0")
     local status, head, body = s:request("GET", "/")

@@ -38,7 +38,7 @@ end
 
 -- the exit status, once the terminal is as it was
 local function left(t)
-  local screen = t:wait "status %d+"
+  local screen = t:wait "\nstatus %d+"
   assert.is_nil(screen:find("Functions  Tree", 1, true))
   for _ = 1, 50 do
     if io.open(t.folder:file "after") then break end

@@ -255,6 +255,24 @@ describe("a trace", function()
         profiler.snapshot().meta.ended)
     end)
 
+  it("says so where the program's stack leaves it no room", function()
+    local function f() leaf() end
+    local seen, nothing = {}, {}
+    for n = 999930, 999980 do
+      profiler.start { mode = "trace", trace = function() end }
+      -- which has a stack of its own
+      local ok = coroutine.resume(coroutine.create(function()
+        f(table.unpack(nothing, 1, n))
+      end))
+      profiler.stop()
+      local why = profiler.snapshot().meta.ended
+      if why then
+        seen[why:match "^the trace failed: .*(stack.*)$" or why] = ok
+      end
+    end
+    assert.same({ ["stack overflow"] = true, ["stack"] = true }, seen)
+  end)
+
   it("does not record what its function does", function()
     local function f() leaf() end
     local inner = {}

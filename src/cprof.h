@@ -109,6 +109,7 @@ extern "C" {
 #define CPROF_ON	1
 #define CPROF_OFF	(-1)
 
+#define CPROF_LIVE	2	/* for 'memory' */
 #define CPROF_FULL	(-1)	/* for 'history' */
 #define CPROF_ALL	(-1)	/* for 'limit' */
 
@@ -123,9 +124,11 @@ typedef uint64_t (*cprof_Clock) (void *ud);
 ** NULL has its default.
 */
 typedef struct cprof_Options {
-  const char *mode;		/* "call" (default), "line" or "trace" */
-  cprof_List lines;		/* mode "line": Lua patterns on source; only
-				   lines of these */
+  const char *mode;		/* "call" (default), "line", "trace", "count"
+				   or "sample" */
+  int rate;			/* mode "sample": times a second */
+  cprof_List lines;		/* modes "line", "count", "sample": Lua
+				   patterns on source; only lines of these */
   cprof_List include, exclude;	/* Lua patterns on source or function */
   const char *clock;		/* "wall" (default) or "cpu" */
   const char *recursion;	/* "full", "fold" */
@@ -138,6 +141,11 @@ typedef struct cprof_Options {
   int c_functions;		/* CPROF_OFF: charge them to their callers */
   int callsites;		/* CPROF_ON: tell calls apart by their lines */
   int compensate;		/* CPROF_OFF: leave overhead in the times */
+  int gc;			/* CPROF_ON: time the garbage collector */
+  int memory;			/* CPROF_ON: count what is allocated;
+				   CPROF_LIVE: also what of it is in use */
+  int memory_interval;		/* CPROF_LIVE, and mode "sample": bytes from
+				   sample to sample, on average; 1: all */
   lua_Integer max_nodes;	/* most nodes of the call tree */
   int history;			/* how many frames to keep; CPROF_FULL: the
 				   last 128, with all their nodes */
@@ -322,9 +330,11 @@ CPROF_API int cprof_attach (lua_State *L1);
 CPROF_API int cprof_listen (lua_State *L);
 
 /*
-** Returns the coroutine that was recorded last in this thread; NULL while
-** nothing is being recorded here. It is meant for a signal handler, which
-** may call lua_sethook for it. Elsewhere, the coroutine may be gone.
+** Returns the coroutine that was recorded last in this thread, or, in mode
+** "sample", the one that runs (without Lua's structures, the main thread);
+** NULL while nothing is being recorded here. It is meant for a signal
+** handler, which may call lua_sethook for it. Elsewhere, the coroutine may
+** be gone.
 */
 CPROF_API lua_State *cprof_current (void);
 

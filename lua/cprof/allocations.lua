@@ -134,6 +134,9 @@ function allocations.headline(profile)
       format.bytes(meta.memory_interval)) or "")
 end
 
+-- samples that say something
+local few <const> = 4
+
 ---What of it is in use, in words; nil: that is not known.
 ---@param profile cprof.Profile
 ---@return string?
@@ -142,12 +145,16 @@ function allocations.in_use(profile)
   if not meta.live_interval then return nil end
   local live, blocks = math.max(root.total_live_bytes, 0),
     root.total_live_blocks
-  local estimated = meta.live_interval > 1
-  return ("in use%s: %s%s of what was allocated, in %s block%s; %s at the " ..
-    "peak%s%s"):format(
+  local estimated, all = meta.live_interval > 1, root.total_bytes
+  if estimated and all < few * meta.live_interval then
+    return ("in use of that: not known; samples, one per %s, are too few " ..
+      "to tell"):format(format.bytes(meta.live_interval))
+  end
+  return ("in use of that%s: %s%s in %s block%s; %s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
-    format.bytes(live), estimated and live > 0 and
+    format.bytes(estimated and math.min(live, all) or live),
+    estimated and live > 0 and
       -- a sample stands for the interval, or for a larger block
       interval(live / meta.live_interval) or "",
     format.count(blocks), blocks == 1 and "" or "s",

@@ -14,13 +14,14 @@
 local _ENV = require "cprof.environment" () ---@type _G
 
 local internal = require "cprof.internal"
+local later = require "cprof.later"
 local variables = require "cprof.variables"
 
 internal.add()
 
 local function begin(given)
   local session = require "cprof.command.session"
-  local summary = require "cprof.command.summary"
+  local summary = later "cprof.command.summary"
   local options = variables.options(given)
   return session.begin(options, function(profile, note)
     if not options.file then summary.say(profile, { note = note }) end

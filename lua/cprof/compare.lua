@@ -54,8 +54,11 @@ local ways = {
     get = function(meta)
       return meta.uncompensated and "included" or "excluded"
     end },
-  { name = "runs", get = field("runs", "1"), what = "figures",
-    form = "one has %s runs, the other %s" },
+  { name = "runs", what = "figures", form = "one has %s, the other %s",
+    get = function(meta)
+      local n = meta.runs or 1
+      return n == 1 and "1 run" or ("%d runs"):format(n)
+    end },
   { name = "include", get = option("include", "none"), option = true,
     what = "calls and times", rest = callers },
   { name = "exclude", get = option("exclude", "none"), option = true,

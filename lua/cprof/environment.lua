@@ -37,6 +37,8 @@ local function copy(t)
 end
 
 local environment, own = {}, { ["cprof.core"] = core }
+-- of other libraries, what a command has needed only at its start is garbage
+local others = setmetatable({}, { __mode = "v" })
 for name in names:gmatch "%S+" do
   local value = rawget(_G, name)
   local library = type(value) == "table" and name ~= "arg"
@@ -88,6 +90,7 @@ end
 ---@return any
 function environment.require(name)
   local module = own[name]
+  if module == nil then module = others[name] end
   if module == nil then module = rawget(loaded, name) end
   if module == nil then
     module = load_module(name)
@@ -97,7 +100,8 @@ function environment.require(name)
       rawset(loaded, name, module)
     end
   end
-  own[name] = module
+  local kept = find(name, "^cprof") and own or others
+  kept[name] = module
   return module
 end
 

@@ -2,22 +2,23 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
-local annotate = require "cprof.annotate"
 local core = require "cprof.core"
 local heap = require "cprof.heap"
 local internal = require "cprof.internal"
+local later = require "cprof.later"
 local methods = require "cprof.methods"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local paths = require "cprof.paths"
 local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
-local report = require "cprof.report"
 local rotation = require "cprof.rotation"
 local text = require "cprof.text"
 local trace = require "cprof.trace"
 local variables = require "cprof.variables"
-local view = require "cprof.view"
+
+local annotate = later "cprof.annotate"
+local report = later "cprof.report"
 
 local cprof = { _VERSION = core.version }
 
@@ -151,11 +152,15 @@ local function check_count(o)
   elseif o.clock == "cpu" then
     error('start: mode "count" has no clock; leave out option \'clock\'', 4)
   end
+end
+
+local function check_frames(o)
+  if o.mode ~= "count" and o.mode ~= "sample" then return end
   local about_time = o.slow_frames and "slow_frames" or
     o.history == "full" and "history"
   if about_time then
-    error(('start: mode "count" has no times of frames; leave out option ' ..
-      "'%s'"):format(about_time), 4)
+    error(('start: mode "%s" has no times of frames; leave out option ' ..
+      "'%s'"):format(o.mode, about_time), 4)
   end
 end
 
@@ -188,6 +193,7 @@ local function check_start(opts)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
+  check_frames(o)
   if o.gc then check_gc(o) end
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then
@@ -388,14 +394,21 @@ function cprof.load(path)
   return p, why
 end
 
-for method, f in pairs(view.methods) do
-  if type(f) == "function" then
-    view.methods[method] = function(...)
-      local _ <close> = core.suspend() and resume or nil
-      local _ <close> = methods.borrow()
-      return f(...)
+-- views with methods that are not recorded
+local function views()
+  local view = require "cprof.view"
+  if view.guarded then return view end
+  view.guarded = true
+  for method, f in pairs(view.methods) do
+    if type(f) == "function" then
+      view.methods[method] = function(...)
+        local _ <close> = core.suspend() and resume or nil
+        local _ <close> = methods.borrow()
+        return f(...)
+      end
     end
   end
+  return view
 end
 
 ---The profile of what was recorded so far. It does not change any more.
@@ -441,7 +454,7 @@ function cprof.view(p)
     error(('view: mode "%s" has no %s to view'):format(mode,
       mode == "count" and "times" or "calls"), 2)
   end
-  return view.new(function() return p or taken() end, p == nil)
+  return views().new(function() return p or taken() end, p == nil)
 end
 
 ---A function that does what `f` does, within a zone.

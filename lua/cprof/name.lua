@@ -2,8 +2,9 @@
 -- in the library that it belongs to, or by whoever called it first.
 
 local classes = require "cprof.classes"
-local definitions = require "cprof.definitions"
 local text = require "cprof.text"
+
+local definitions = require "cprof.later" "cprof.definitions"
 
 local name = {}
 

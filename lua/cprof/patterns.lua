@@ -2,7 +2,7 @@
 
 local internal = require "cprof.internal"
 local name = require "cprof.name"
-local nearest = require "cprof.nearest"
+local nearest = require "cprof.later" "cprof.nearest"
 
 ---@class cprof.Patterns
 ---@field lines? string[]

@@ -1,21 +1,23 @@
 -- The profile: the one data model that every view reads.
 
-local allocations = require "cprof.allocations"
-local annotate = require "cprof.annotate"
 local core = require "cprof.core"
-local coverage = require "cprof.coverage"
-local export = require "cprof.export"
-local frames = require "cprof.frames"
 local heap = require "cprof.heap"
-local instructions = require "cprof.instructions"
-local lines = require "cprof.lines"
+local later = require "cprof.later"
 local methods = require "cprof.methods"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
-local plain = require "cprof.format".plain
-local report = require "cprof.report"
-local sampled = require "cprof.sampled"
 local text = require "cprof.text"
+
+local allocations = later "cprof.allocations"
+local annotate = later "cprof.annotate"
+local coverage = later "cprof.coverage"
+local export = later "cprof.export"
+local format = later "cprof.format"
+local frames = later "cprof.frames"
+local instructions = later "cprof.instructions"
+local lines = later "cprof.lines"
+local report = later "cprof.report"
+local sampled = later "cprof.sampled"
 
 ---@class cprof.Meta
 ---@field mode string          "call", "line", "count" or "sample"
@@ -362,7 +364,7 @@ local function unknown(meta)
   if version and (meta.mode == "count" or meta.mode == "sample") and
      not instructions.of(version) then
     return ("it has instructions of %s, which this cprof does not know")
-      :format(plain(version))
+      :format(format.plain(version))
   end
 end
 

@@ -3,14 +3,18 @@
 
 local json = require "dkjson"
 local pages = require "page"
-local socket = require "socket"
 
 local client = {}
+
+-- where there is LuaSocket
+local function connect(port)
+  return assert(require "socket".connect("127.0.0.1", port))
+end
 
 ---Sends bytes to a port, and gives all that is answered; nothing more is
 ---sent. nil: nothing came.
 function client.raw(port, bytes)
-  local s = assert(socket.connect("127.0.0.1", port))
+  local s = connect(port)
   s:settimeout(10)
   s:send(bytes)
   local all, _, part = s:receive "*a"
@@ -113,7 +117,7 @@ Stream.__index = Stream
 Stream.__close = function(self) self.socket:close() end
 
 function client.open(port, token, more)
-  local s = assert(socket.connect("127.0.0.1", port))
+  local s = connect(port)
   s:settimeout(20)
   s:send(client.lines("GET", ("/events?token=%s%s"):format(token,
     more or "&interval=0.1"), port))

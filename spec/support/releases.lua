@@ -25,13 +25,10 @@ function releases.until_(release) return here <= number(release) end
 ---@return boolean
 function releases.closes_twice() return releases.until_ "5.4.2" end
 
----Does a line hook, even an empty one, crash Lua in functions without debug
+---Does a line hook, even an empty one, crash Lua in finalizers without debug
 ---information?
----@return string?  nil: it does not
-function releases.stripped_crash()
-  if not releases.until_ "5.4.1" then return nil end
-  return "line hooks of this Lua crash in stripped code"
-end
+---@return boolean
+function releases.crashes_finalizers() return releases.until_ "5.4.1" end
 
 ---Does Lua tell the line that runs once more after a hook was set?
 ---@return boolean

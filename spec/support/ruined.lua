@@ -7,6 +7,7 @@
 -- was exported in, or what went wrong.
 
 local profiler = require "cprof"
+local drives = require "cprof.core".drives()
 
 -- what is left when all else is ruined
 local _ENV <const> = {
@@ -152,7 +153,7 @@ local ways = {
   { "memory", { memory = true, mode = "line" } },
   { "live", { memory = "live" } },
   { "live blocks", { memory = "live", memory_interval = 1 } },
-  { "gc", { gc = true } },
+  { "gc", { gc = drives } },
   { "frames", { history = "full",
     slow_frames = { budget_ms = 1e-6, keep = 2 } } },
   { "callsites", { callsites = true } },

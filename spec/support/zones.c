@@ -341,6 +341,10 @@ int zones_start (lua_State *L, lua_State *S) {
     o.callsites = (int)zones_integer(L, 2, "callsites");
     o.c_functions = (int)zones_integer(L, 2, "c_functions");
     o.compensate = (int)zones_integer(L, 2, "compensate");
+    o.rate = (int)zones_integer(L, 2, "rate");
+    o.gc = (int)zones_integer(L, 2, "gc");
+    o.memory = (int)zones_integer(L, 2, "memory");
+    o.memory_interval = (int)zones_integer(L, 2, "memory_interval");
     include[0] = zones_string(L, 2, "include");
     exclude[0] = zones_string(L, 2, "exclude");
     lines[0] = zones_string(L, 2, "lines");

@@ -12,11 +12,10 @@ shift 3
 here=$(dirname "$0")
 jobs=${JOBS:-$(nproc)}
 
-if [ $# = 0 ]; then
-  set -- $(ls "$sources" 2>/dev/null |
-    sed -n 's/^lua-\([0-9.]*\)\.tar\.gz$/\1/p')
-fi
-if [ $# = 0 ]; then
+found=$(ls "$sources" 2>/dev/null |
+  sed -n 's/^lua-\([0-9.]*\)\.tar\.gz$/\1/p')
+[ $# = 0 ] && set -- $found
+if [ -z "$found" ]; then
   echo "no release was tried: $sources has no lua-*.tar.gz" \
     "(LUA_SOURCES=FOLDER says where sources of Lua are)"
   exit 0
@@ -45,6 +44,7 @@ for release; do
   fi
 done
 
+[ -s "$to/sets" ] || exit $failed
 sh "$here/../support/parallel.sh" "$jobs" "$to/logs" "$spec" < "$to/sets" ||
   failed=1
 exit $failed

@@ -3,6 +3,7 @@
 #
 #   suites.sh SOURCES FOLDER RELEASE...
 #
+# WAYS="call memory" for some ways, FILES="gc constructs" for some files.
 # "5.4.8-debug" is a build with the assertions and the hard memory and stack
 # tests of Lua's developers. A file that passes bare has to pass recorded,
 # and what was recorded has to be sound. Ends with 1 where it is not.
@@ -30,11 +31,15 @@ sample:mode=sample
 memory:memory=true
 live:memory=live:mode=line
 gc:gc=true"
-ways=${WAYS:-$ways}
+
+# Is a name among those that were chosen, if any were?
+chosen () {
+  case " $2 " in "  " | *" $1 "*) return 0 ;; *) return 1 ;; esac
+}
 
 # what is as it has to be: where the program's stack is full, a trace function
 # has no room either
-excused='ended: the trace failed: .*stack overflow'
+excused="ended: the trace failed: .*(stack overflow|Lua's stack)"
 # what is not there on this release
 refused='^refused: .* needs '
 
@@ -42,8 +47,8 @@ failed=0
 
 # how a file fares: release's folder, file, options
 one () {
-  rm -f "$to/suite.cprof"
-  (cd "$1/src/testes" && timeout 300 "$lua" -W \
+  rm -f "$b.cprof"
+  (cd "$1/src/testes" && timeout "$limit" "$lua" -W \
     -e "_port=true _soft=true _U=true" "$here/suite.lua" "$2" $3 \
     2>&1 </dev/null; echo "status $?") |
     awk '/^suite: /  { said = substr($0, 8) }
@@ -67,10 +72,11 @@ for release; do
     echo "Lua $release: skipped, $sources has no lua-$version.tar.gz"
     continue
   fi
-  flags=-O2 extra=
+  flags=-O2 extra= limit=300
   if [ "$release" != "$version" ]; then
     flags="-O1 -g -DLUA_USER_H=\"ltests.h\" -DHARDMEMTESTS -DHARDSTACKTESTS -DLUA_USE_APICHECK"
     extra='-DLUA_USER_H=\"ltests.h\"'
+    limit=3600
   fi
   b=$to/suites-$release
   CFLAGS=$flags LIBRARIES= sh "$here/build.sh" \
@@ -87,12 +93,14 @@ for release; do
   for path in "$folder"/src/testes/*.lua; do
     file=$(basename "$path")
     echo "${file%.lua}" | grep -qxE "$left_out" && continue
+    chosen "${file%.lua}" "${FILES-}" || continue
     files=$((files + 1))
     [ "$(one "$folder" "$file" "")" = well ] && passing="$passing $file"
   done
   for way in $ways; do
     name=${way%%:*}
-    options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$to/suite.cprof|")
+    chosen "$name" "${WAYS-}" || continue
+    options=$(echo "${way#*:}" | tr : ' ' | sed "s|=F|=$b.cprof|")
     for file in $passing; do
       said=$(one "$folder" "$file" "$options")
       if echo "$said" | grep -q "$refused"; then
@@ -100,7 +108,7 @@ for release; do
         break
       fi
       runs=$((runs + 1))
-      if [ "$said" = well ] || echo "$said" | grep -q "$excused" ||
+      if [ "$said" = well ] || echo "$said" | grep -qE "$excused" ||
         finalizer "$said" "$folder" "$file"; then
         well=$((well + 1))
       else failed=1; echo "Lua $release, $name, $file: $said"

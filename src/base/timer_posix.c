@@ -4,8 +4,8 @@
 ** The signal is SIGPROF, or where the program handles that itself, another
 ** one for which there is no handler. Where POSIX timers can be delivered
 ** to a thread (Linux), each timer is one of these; elsewhere there can be
-** one at a time, which is the process's, and only counts where it
-** interrupts the right thread.
+** one at a time, which is the process's, and whichever thread its signal
+** comes to sends it on.
 **
 ** The handler may run at any instruction of the thread. It reads an entry
 ** of 'timers', which is never freed, and what the signal carries tells
@@ -46,6 +46,8 @@ typedef struct Timer {
   int signal;
 #if PLATFORM_TIMERS
   timer_t id;
+#else
+  pthread_t to;
 #endif
 } Timer;
 
@@ -53,6 +55,10 @@ static Timer timers[TIMER_MOST];
 static uintptr_t timer_number;	/* of the last one that was begun */
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
 static PLATFORM_THREAD char timer_thread;
+
+#if !PLATFORM_TIMERS
+static volatile sig_atomic_t timer_astray;	/* came to another thread */
+#endif
 
 /* the signal in use, how many use it, and what the program had there */
 static int timer_signal;
@@ -73,13 +79,17 @@ static int timer_ishere (int timer) {
 
 
 static void timer_handler (int sig, siginfo_t *info, void *context) {
-  int error = errno, i = 0;
+  int error = errno, i = 0;  /* a process has one timer only: the first */
   (void)sig; (void)context;
 #if !PLATFORM_TIMERS
   (void)info;
-  while (i < TIMER_MOST && timers[i].carries == 0) i++;
-  if (i < TIMER_MOST && timers[i].thread == &timer_thread)
+  if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
     timers[i].tick(timers[i].ud);
+  else if (timers[i].carries != 0 &&
+           timers[i].generation == platform_generation()) {
+    timer_astray = 1;
+    pthread_kill(timers[i].to, sig);
+  }
 #else
   if (info->si_code == SI_TIMER) {
     uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
@@ -189,6 +199,9 @@ static void timer_drain (int sig) {
 static void timer_uninstall (int sig, int here) {
   struct sigaction a;
   timer_users--;
+#if !PLATFORM_TIMERS
+  here = here && !timer_astray;
+#endif
   if (timer_users == 0 && here && sig == timer_signal &&
       sigaction(sig, NULL, &a) == 0 && timer_handles(&a))
     sigaction(sig, &timer_before, NULL);
@@ -204,7 +217,8 @@ static void timer_uninstall (int sig, int here) {
 #if !PLATFORM_TIMERS
 
 static int timer_make (Timer *t, int cpu) {
-  (void)t; (void)cpu;
+  (void)cpu;
+  t->to = pthread_self();
   return 1;
 }
 

@@ -13,6 +13,7 @@
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
+#include "record/sample.h"
 
 
 /* {======================================================
@@ -113,6 +114,13 @@ static void api_frames (lua_State *L, const cprof_Options *o) {
 }
 
 
+static void api_memory (lua_State *L, const cprof_Options *o) {
+  if (o->memory == CPROF_LIVE) api_string(L, "memory", "live");
+  else api_switch(L, "memory", o->memory);
+  api_integer(L, "memory_interval", o->memory_interval);
+}
+
+
 static void api_options (lua_State *L, const cprof_Options *o) {
   api_string(L, "mode", o->mode);
   api_list(L, "lines", o->lines);
@@ -125,6 +133,9 @@ static void api_options (lua_State *L, const cprof_Options *o) {
   api_switch(L, "c_functions", o->c_functions);
   api_switch(L, "callsites", o->callsites);
   api_switch(L, "compensate", o->compensate);
+  api_switch(L, "gc", o->gc);
+  api_memory(L, o);
+  api_integer(L, "rate", o->rate);
   api_integer(L, "max_nodes", o->max_nodes);
   api_number(L, "every", o->every);
   api_integer(L, "keep", o->keep);
@@ -218,7 +229,8 @@ int cprof_listen (lua_State *L) {
 
 
 lua_State *cprof_current (void) {
-  return hot_current->L;
+  const Recorder *r = hot_current->recorder;
+  return r != NULL && sample_on(r) ? sample_current(r) : hot_current->L;
 }
 
 /* }====================================================== */

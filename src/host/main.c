@@ -3,7 +3,7 @@
 ** from; src/host/README.md explains it. It is no part of cprof.
 **
 **   cprof-host [--profile[=LOG]] [--profile-file=FILE]
-**              [--profile-mode=call|line|trace] [--frames=N]
+**              [--profile-mode=call|line|trace|sample] [--frames=N]
 **              script.lua [args...]
 **
 ** It runs a script. With --frames=N it then calls the script's function
@@ -30,7 +30,7 @@
 
 #define USAGE	"usage: " NAME " [--profile[=LOG]] " \
 		"[--profile-file=FILE]\n" \
-		"                  [--profile-mode=call|line|trace] " \
+		"                  [--profile-mode=call|line|trace|sample] " \
 		"[--frames=N]\n" \
 		"                  script.lua [args...]\n"
 
@@ -336,12 +336,13 @@ static int arguments_frames (Arguments *a, const char *value) {
 
 
 static int arguments_mode (Arguments *a, const char *value) {
+  static const char *const modes[] = {"call", "line", "trace", "sample"};
+  size_t i;
   a->mode = value;
-  if (strcmp(value, "call") == 0 || strcmp(value, "line") == 0 ||
-      strcmp(value, "trace") == 0)
-    return 1;
-  return arguments_wrong("--profile-mode must be call, line or trace, not",
-                         value);
+  for (i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (strcmp(value, modes[i]) == 0) return 1;
+  return arguments_wrong("--profile-mode must be call, line, trace or "
+                         "sample, not", value);
 }
 
 

@@ -21,10 +21,8 @@ static const char COLLECTION = 0;
 
 /* Puts a mark into the table on top. Its metatable is at 'metatable'. */
 static void collection_mark (lua_State *L, int metatable) {
-  uint64_t *mark;
-  collection_marks = 1;
-  mark = cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
-  collection_marks = 0;
+  uint64_t *mark =
+    cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
   *mark = platform_ticks() | 1;
   lua_pushvalue(L, metatable);
   lua_setmetatable(L, -2);
@@ -47,14 +45,16 @@ static int collection_renew (lua_State *L) {
 
 /*
 ** Where there is no memory, or the C stack ends, no mark is made, and
-** nothing is sure until the next recording.
+** nothing is sure until the next recording. In finalizers, Lua does not
+** collect, so nothing else runs here.
 */
 static int collection_gc (lua_State *L) {
+  collection_marks = COLLECTION_ALL;
   lua_settop(L, 1);
   lua_pushcfunction(L, collection_renew);
   lua_insert(L, 1);
   lua_pcall(L, 1, 0, 0);
-  collection_marks = 0;
+  collection_marks = COLLECTION_NONE;
   return 0;
 }
 
@@ -69,7 +69,9 @@ void collection_init (lua_State *L) {
   lua_pushliteral(L, "v");
   lua_setfield(L, -2, "__mode");
   lua_setmetatable(L, -2);
+  collection_marks = COLLECTION_USERDATA;
   collection_mark(L, top + 1);
+  collection_marks = COLLECTION_NONE;
   lua_rawsetp(L, LUA_REGISTRYINDEX, &COLLECTION);
   lua_settop(L, top);
 }

@@ -21,9 +21,11 @@ CPROF_I void collection_init (lua_State *L);
 CPROF_I uint64_t collection_now (lua_State *L);
 
 /*
-** How many userdata are about to be made for this: they are none of the
-** program's. Whoever sees one takes it off.
+** What is about to be allocated for this, and not for the program: a
+** userdata, after which whoever has seen it sets none, or all.
 */
+enum { COLLECTION_NONE, COLLECTION_USERDATA, COLLECTION_ALL };
+
 #if defined(CPROF_AMALGAMATION)
 static PLATFORM_THREAD int collection_marks;
 #else

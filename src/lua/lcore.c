@@ -8,6 +8,7 @@
 
 #include <lauxlib.h>
 
+#include "base/release.h"
 #include "file/livefile.h"
 #include "lua/child.h"
 #include "lua/console.h"
@@ -455,7 +456,7 @@ static int core_costs (lua_State *L) {
 
 /* record -> true; false when nothing is being recorded */
 static int core_frame (lua_State *L) {
-  int record = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  int record = lua_isnoneornil(L, 1) || lua_toboolean(L, 1);
   Recorder *r = recorder_get(L);
   lua_pushboolean(L, r != NULL && control_frame(r, L, record));
   return 1;
@@ -631,20 +632,6 @@ static const luaL_Reg *(*const core_parts[])(void) = {
 
 
 /*
-** Pushes "5.4.4": what the Lua that runs says of itself, where it exports
-** that, else what cprof was built with.
-*/
-static void core_pushrelease (lua_State *L) {
-  static const char built[] = "Lua " LUA_VERSION_MAJOR "." LUA_VERSION_MINOR
-                              "." LUA_VERSION_RELEASE;
-  const char *ident = cast(const char *, platform_exported("lua_ident"));
-  const char *at = ident != NULL ? strstr(ident, "Lua 5.") : NULL;
-  at = (at != NULL ? at : built) + sizeof "Lua " - 1;
-  lua_pushlstring(L, at, strspn(at, ".0123456789"));
-}
-
-
-/*
 ** Even the numbers of pseudo-indices differ from one minor version to the
 ** next, so this comes before all else.
 */
@@ -656,9 +643,23 @@ static void core_checkversion (lua_State *L) {
 }
 
 
+/* Whoever has opened 'package' alone has not even 'error'. */
+static void core_checkbase (lua_State *L) {
+  lua_pushglobaltable(L);
+  lua_pushliteral(L, "next");
+  if (lua_rawget(L, -2) != LUA_TFUNCTION)
+    luaL_error(L, "cprof needs Lua's basic functions: open them "
+               "(luaopen_base or luaL_openlibs), and take them away after "
+               "cprof was loaded");
+  lua_pop(L, 2);
+}
+
+
 int luaopen_cprof_core (lua_State *L) {
-  size_t i;
+  size_t i, length;
+  const char *release;
   core_checkversion(L);
+  core_checkbase(L);
   (void)lstate_get(L);
   lstate_internal(L, core_begin);  /* recording begins within it */
   lstate_internal(L, system_say);
@@ -686,7 +687,8 @@ int luaopen_cprof_core (lua_State *L) {
   lua_setfield(L, -2, "hooks");
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "version");
-  core_pushrelease(L);
+  release = release_text(&length);
+  lua_pushlstring(L, release, length);
   lua_setfield(L, -2, "release");
   lua_pushboolean(L, PLATFORM_SIGNALS);
   lua_setfield(L, -2, "signals");

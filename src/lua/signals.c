@@ -43,8 +43,13 @@ static const int signals_fatal[] = {SIGTERM, SIGHUP};
 /*
 ** Runs the command and waits for it. All that is called here, vfork apart,
 ** is async-signal-safe by POSIX. fork would run the handlers of
-** pthread_atfork, which are not.
+** pthread_atfork, which are not. Some systems deprecate vfork.
 */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+
 static void signals_run (const SignalCommand *c) {
   pid_t child = vfork();
   if (child == 0) {
@@ -56,6 +61,10 @@ static void signals_run (const SignalCommand *c) {
   }
   if (child > 0) (void)waitpid(child, NULL, 0);
 }
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 
 /* The signal is blocked here: it kills when the handler returns. */

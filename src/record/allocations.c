@@ -45,11 +45,12 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 }
 
 
-/* Is it a mark of collections, which is the profiler's own? */
+/* Is it for marks of collections, which are the profiler's own? */
 static INLINE int allocations_own (const void *p, size_t tag) {
-  if (allocations_kind(p, tag) != ALLOC_USERDATA || collection_marks == 0)
-    return 0;
-  collection_marks = 0;
+  if (likely(collection_marks == COLLECTION_NONE)) return 0;
+  if (collection_marks == COLLECTION_ALL) return 1;
+  if (allocations_kind(p, tag) != ALLOC_USERDATA) return 0;
+  collection_marks = COLLECTION_NONE;
   return 1;
 }
 

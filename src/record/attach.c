@@ -17,6 +17,16 @@ int attach_is (lua_State *L) {
 }
 
 
+int attach_blind (const Hot *h, const Stack *s) {
+  const Functions *fs = &h->recorder->recording.functions;
+  const Function *f;
+  if (!h->crashes) return 0;
+  f = functions_at(fs, instructions_frame(s)->is.func);
+  return (f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN) &&
+         f->lines.list == NULL;
+}
+
+
 /*
 ** Setting a hook makes Lua count from zero: where the program counts
 ** instructions, events for lines, or ours for these, do not come and go.
@@ -25,6 +35,7 @@ int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
     return s->mask & LUA_MASKCOUNT ||
            instructions_wanted(h->recorder, instructions_frame(s));
+  if (attach_blind(h, s)) return 0;
   if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
     return h->lines;
   return s->top->line != &h->nowhere;

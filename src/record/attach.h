@@ -54,6 +54,12 @@ CPROF_I void attach_renew (Recorder *r, lua_State *L);
 /* Asks for line events of 's', or no longer. */
 CPROF_I void attach_lines (Recorder *r, Stack *s, int lines);
 
+/*
+** Would a line event crash Lua? Lua 5.4.0 and 5.4.1 do in functions without
+** debug information.
+*/
+CPROF_I int attach_blind (const Hot *h, const Stack *s);
+
 /* Does the function that runs on 's' count its lines? */
 CPROF_I int attach_wantslines (const Hot *h, const Stack *s);
 

@@ -276,9 +276,10 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
 */
 static void hook_somelines (Hot *h) {
   Stack *s = h->recorder->current;
-  if (s->lines) return;
+  if (s->lines && !h->crashes) return;
   s->top = h->top;
-  if (attach_wantslines(h, s)) attach_lines(h->recorder, s, 1);
+  if (s->lines ? attach_blind(h, s) : attach_wantslines(h, s))
+    attach_lines(h->recorder, s, !s->lines);
 }
 
 

@@ -90,6 +90,7 @@ typedef struct Hot {
   int fold;
   int lines;		/* are lines counted? */
   int somelines;	/* ... of some sources only? */
+  int crashes;		/* do line events crash functions without lines? */
   int recounts;		/* does Lua begin again to count instructions? */
   int direct;		/* are Lua's structures read? */
   int trace;

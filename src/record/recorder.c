@@ -10,6 +10,7 @@
 
 #include <lauxlib.h>
 
+#include "base/release.h"
 #include "identity/collection.h"
 #include "record/allocations.h"
 #include "record/interval.h"
@@ -165,11 +166,18 @@ int recorder_touch (Recorder *r, Stack *s) {
 
 
 /*
-** In Lua 5.4.0, a hook that sets a hook makes Lua tell the line that runs
-** once more: there, the first instruction of a line that is counted is not
-** chosen at random. The headers of 5.4.2 and 5.4.3 have the same number.
+** In Lua 5.4.0 and 5.4.1, a hook that sets a hook makes Lua tell the line
+** that runs once more: there, the first instruction of a line that is
+** counted is not chosen at random.
 */
-#define RECORDER_TELLSTWICE	(LUA_VERSION_RELEASE_NUM < 50402)
+static void recorder_setlines (Hot *h, const Options *o) {
+  int old = release_number() < 50402;
+  h->lines = o->mode == MODE_LINE;
+  h->crashes = h->lines && old;
+  h->somelines = h->counting.on || h->crashes ||
+                 (h->lines && o->include_lines != NULL);
+  h->recounts = !old && (h->somelines || o->gc);
+}
 
 
 static void recorder_sethot (Recorder *r, const Options *o) {
@@ -179,13 +187,10 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->frames = NULL;
   h->callsites = o->callsites;
   h->fold = o->foldat == 0;
-  h->lines = o->mode == MODE_LINE;
   h->direct = r->recording.direct;
   h->counting.on = o->mode == MODE_COUNT;
   h->counting.ticks = 0;
-  h->somelines = h->counting.on ||
-                 (h->lines && o->include_lines != NULL);
-  h->recounts = !RECORDER_TELLSTWICE && (h->somelines || o->gc);
+  recorder_setlines(h, o);
   h->trace = o->mode == MODE_TRACE;
   h->callee = r->cache->callee;
   h->child = r->cache->child;

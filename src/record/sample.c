@@ -101,6 +101,12 @@ static void sample_tick (void *ud) {
 }
 
 
+lua_State *sample_current (const Recorder *r) {
+  const Sampler *s = sample_of(r);
+  return s != NULL ? sample_running(s) : r->main;
+}
+
+
 #if PLATFORM_SIGNALS
 lua_State *sample_interrupt (Recorder *r, int number) {
   Sampler *s = sample_of(r);

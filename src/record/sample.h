@@ -50,6 +50,9 @@ CPROF_I void sample_release (Recorder *r);
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 
+/* In a signal handler, the coroutine that runs. */
+CPROF_I lua_State *sample_current (const Recorder *r);
+
 /* In a hook, which has given the program's own back. */
 CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);
 #endif

@@ -39,13 +39,13 @@ function annotate.define(parser)
   parser:option("--context", "Lines shown around hot ones. (default: 1; " ..
     "with SOURCE, all lines, or 0 with --min-percent)")
     :argname "N":convert(input.integer("--context", 0))
-  parser:option("--min-percent", "Least share of the time of a hot line. " ..
+  parser:option("--min-percent", "Lines are hot from N % of the time on. " ..
     "(default: 0.1 with SOURCE and --context; else 1 % of the function's " ..
     "own time, or 5 % of its total time for lines with calls)")
     :argname "N":convert(input.percent "--min-percent")
-  parser:option("--limit", "Most functions, or lines of a list. (default: " ..
-    "20; functions only until nine tenths of the time are covered, and, on " ..
-    "a terminal, as many as fit)")
+  parser:option("--limit", "Show at most N functions, or lines of a list. " ..
+    "(default: 20; functions only until nine tenths of the time are " ..
+    "covered, and, on a terminal, as many as fit)")
     :argname "N":convert(input.integer("--limit", 1))
   parser:option("--height", "Rows. (default: the terminal's; elsewhere as " ..
     "many as it takes)")

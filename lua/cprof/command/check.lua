@@ -15,11 +15,10 @@ local output = require "cprof.export.output"
 local check = {
   name = "check",
   summary = "Hold a profile against a budget; status 1: over budget.",
-  description = "Hold a profile against a budget: most calls, line hits, " ..
-    "allocations and call-tree nodes, of all and of functions. These are " ..
-    "given by name, by name and file, or by title; a title's line is only " ..
-    "looked at where " ..
-    "a file has several functions of that name, so edits above a function " ..
+  description = "Hold a profile against a budget: limits of calls, line " ..
+    "hits, allocations and call-tree nodes, in all and of functions. These " ..
+    "are given by name, by name and file, or by title; a title's line is " ..
+    "only looked at where a file has several functions of that name, so edits above a function " ..
     "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
     "a function that has one is not in the profile, unless the budget " ..
     'says "optional": true for it, or the limit is 0; it is 2 when none ' ..
@@ -34,8 +33,8 @@ function check.define(parser)
     :argname "JSON"
   parser:flag("--update", "Write the profile's figures as the budget: " ..
     "those that it has, or all, when there is none yet.")
-  parser:option("--coverage", "Least share of lines that ran, in percent; " ..
-    "of a profile that was recorded with cprof run --coverage.")
+  parser:option("--coverage", "Fail when less than N percent of the lines " ..
+    "ran; for a profile that was recorded with cprof run --coverage.")
     :argname "N":convert(input.percent "--coverage")
   parser:option("--branch-coverage", "The same of branches.")
     :argname "N":convert(input.percent "--branch-coverage")

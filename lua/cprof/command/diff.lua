@@ -35,7 +35,7 @@ function diff.define(parser)
     "figures are bytes allocated, allocations, or bytes in use, in the " ..
     "place of times.")
     :choices(orders):default "self"
-  parser:option("--limit", "Most functions."):argname "N"
+  parser:option("--limit", "Show at most N functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
   parser:option("--filter", "Lua pattern on title or source.")
     :argname "PATTERN":convert(input.pattern "--filter")

@@ -5,10 +5,12 @@ local core = require "cprof.core"
 local cprof = require "cprof"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
+local later = require "cprof.later"
 local recordings = require "cprof.command.recordings"
-local summary = require "cprof.command.summary"
 local terminal = require "cprof.command.terminal"
-local traced = require "cprof.html.traced"
+
+local summary = later "cprof.command.summary"
+local traced = later "cprof.html.traced"
 
 internal.add()
 

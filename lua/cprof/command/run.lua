@@ -85,8 +85,8 @@ function run.define(parser)
   parser:option("--recursion", "full: each level is a node of its own; " ..
     "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
     :choices { "auto", "full", "fold" }
-  parser:option("--max-nodes", "Most call-tree nodes; beyond them, " ..
-    "functions are recorded without their callers.", "1000000")
+  parser:option("--max-nodes", "Keep at most N call-tree nodes; beyond " ..
+    "them, functions are recorded without their callers.", "1000000")
     :argname "N":convert(input.integer("--max-nodes", 16))
   parser:option("-o", "Record into FILE, while the program runs; %p in " ..
     "its name: the process. If FILE is left out, or is a Lua program, the " ..

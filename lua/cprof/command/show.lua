@@ -26,7 +26,7 @@ function show.define(parser)
   input.profile(parser)
   parser:argument("FUNCTION", "Its name or title, as reports show it.")
     :target "function":args "?"
-  parser:option("--limit", "Most callers, and most callees.")
+  parser:option("--limit", "Show at most N callers and N callees.")
     :argname "N":convert(input.integer("--limit", 1)):default "12"
   input.page(parser)
 end

@@ -20,9 +20,9 @@ function view.define(parser, limit, sort, several)
   else
     input.profile(parser)
   end
-  parser:option("--limit", ("Most rows. (default: %s)"):format(limit))
+  parser:option("--limit", ("Show at most N rows. (default: %s)"):format(limit))
     :argname "N":convert(input.integer("--limit", 1))
-  parser:option("--min-percent", "Least share of the time of a row. " ..
+  parser:option("--min-percent", "Show rows from N % of the time on. " ..
     "(default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
   parser:option("--sort", ("By what; alloc, allocs, live, peak: figures " ..

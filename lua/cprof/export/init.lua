@@ -1,10 +1,12 @@
 -- Exports: profiles in the formats of other tools. One file and one row
 -- here make a format.
 
-local lines = require "cprof.lines"
+local later = require "cprof.later"
 local options = require "cprof.options"
-local output = require "cprof.export.output"
-local prune = require "cprof.export.prune"
+
+local lines = later "cprof.lines"
+local output = later "cprof.export.output"
+local prune = later "cprof.export.prune"
 
 local export = {}
 

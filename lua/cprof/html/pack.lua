@@ -12,16 +12,17 @@ local char = string.char
 
 local short = {}
 for i = 0, 127 do short[i] = char(i) end
-local middle = {}
-for i = 128, 16383 do middle[i] = char(i & 127 | 128, i >> 7) end
+local middle = {}  -- those of two bytes that were asked for
 
-local function long(n)
-  local out = ""
+local function long(figure)
+  local out, n = "", figure
   while n > 127 do
     out = out .. char(n & 127 | 128)
     n = n >> 7
   end
-  return out .. char(n)
+  out = out .. char(n)
+  if figure < 16384 then middle[figure] = out end
+  return out
 end
 
 ---A figure as bytes.

@@ -49,8 +49,9 @@ end
 ---@return string[]
 local function summary(frames)
   local p = frames:percentiles()
-  local kept = frames.kept < frames.recorded and
-    (", the last %s kept"):format(format.count(frames.kept)) or ""
+  local some = frames.kept < frames.recorded and
+    format.count(frames.kept)
+  local kept = some and (", the last %s kept"):format(some) or ""
   local slow = frames.budget_ns > 0 and
     (", %s over the budget of %s"):format(frames.slow > 0 and
       format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
@@ -58,7 +59,8 @@ local function summary(frames)
   return {
     ("%s frame%s%s%s"):format(format.count(frames.recorded),
       frames.recorded == 1 and "" or "s", kept, slow),
-    ("half within %s, 90 %% %s, 99 %% %s, max %s"):format(format.time(p.p50),
+    ("%shalf within %s, 90 %% %s, 99 %% %s, max %s"):format(
+      some and ("of the last %s, "):format(some) or "", format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),
   }
 end
@@ -100,8 +102,9 @@ end
 return function(view)
   local frames, page = view.profile.frames, view.page
   if not frames or frames.recorded == 0 then
-    page:line("no frames: " .. (page.counts and
-      "they are about times, which mode count has not" or
+    local mode = view.profile.meta.mode
+    page:line("no frames: " .. ((mode == "count" or mode == "sample") and
+      ("they are about times, which mode %s has not"):format(mode) or
       "the program does not call cprof.frame"))
     return
   end

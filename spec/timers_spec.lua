@@ -1,0 +1,20 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+
+describe("a timer", function()
+  -- Where timers are the process's, its signal may come to any thread.
+  for name, flag in pairs { thread = "", process = "-DPLATFORM_TIMERS=0" } do
+    it("of a " .. name .. " ticks in the thread that began it", function()
+      local path = os.tmpname()
+      local out, err = command.shell(([[
+        export LD_PRELOAD=
+        gcc -std=c99 %s -Isrc -I$SPEC_INCLUDE -o '%s' \
+          spec/support/timer_host.c src/base/timer_posix.c \
+          src/base/platform_posix.c -ldl -lpthread -lrt && '%s']]):format(
+        flag, path, path))
+      os.remove(path)
+      assert.equal("20 ticks, 0 elsewhere\n", out, err)
+    end)
+  end
+end)

@@ -1,0 +1,24 @@
+/*
+** Which release of Lua runs? Its headers, when this was compiled, may have
+** been those of another one; those of 5.4.1 to 5.4.3 have the number of
+** 5.4.0, too.
+*/
+
+#ifndef release_h
+#define release_h
+
+#include <stddef.h>
+
+#include "base/platform.h"
+
+
+/*
+** "5.4.4", of 'length' characters: what the Lua that runs says of itself,
+** where it exports that; else, what this was compiled with.
+*/
+CPROF_I const char *release_text (size_t *length);
+
+/* The same as a number: 50404 */
+CPROF_I int release_number (void);
+
+#endif
