@@ -241,8 +241,8 @@ describe("cprof diff", function()
       'the other with "x": their lines cannot be compared', 1, true), out)
     p.meta.runs = 3
     out = diff(dir, p, helper.record(before))
-    assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1 run: their " ..
-      "figures cannot be compared\n", 1, true), out)
+    assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1 run: " ..
+      "their figures cannot be compared\n", 1, true), out)
     assert.is_nil((diff(dir, line, line)):find("note:", 1, true))
   end)
 

@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local core = require "cprof.core"
 local export = require "cprof.export"
+local command = require "command"
 local helper = require "helper"
 
 local odd = { "semi;colon", "two words", 'quo"ted', "new\nline", "",
@@ -145,6 +146,27 @@ describe("an export", function()
     assert.is_nil(ok)
     assert.equal("cannot write /dev/full: No space left on device", message)
     assert.equal("", listing(dir))
+    remove(dir)
+  end)
+
+  it("says where a file may not have its size, and leaves nothing", function()
+    local dir = folder()
+    local script, path = dir .. "/x.lua", dir .. "/out"
+    write(script, [[
+      local profiler = require "cprof"
+      profiler.start { mode = "line" }
+      for i = 1, 100 do load("local function f" .. i .. "() end")() end
+      profiler.stop()
+      local p = profiler.snapshot()
+      print(p:export("json", arg[1]))
+      print(p:html(arg[1]))
+      print(p:save(arg[1]))]])
+    local out, err, status = command.shell(("ulimit -f 2; $SPEC_LUA %s %s")
+      :format(script, path))
+    assert.equal(0, status, err)
+    assert.equal((("nil\tcannot write %s: File too large\n"):rep(2) ..
+      "nil\t%s: File too large\n"):format(path, path, path), out)
+    assert.equal("x.lua\n", listing(dir))
     remove(dir)
   end)
 

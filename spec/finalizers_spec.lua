@@ -155,6 +155,92 @@ describe("finalizers", function()
         print "good"]], 200)
     end)
 
+  it("may control the recorder and run coroutines, in each mode", function()
+    run([[
+      local torture = require "torture"
+      local way, file, busy
+      local function start()
+        profiler.start(torture.options(way, { compensate = false,
+          file = file }))
+      end
+      local old = coroutine.wrap(function()
+        while true do coroutine.yield() end
+      end)
+      local function step(n)
+        if n > 0 then step(n - 1) end
+        coroutine.yield(n)
+      end
+      local steps = { start, profiler.stop, profiler.pause, profiler.resume,
+        profiler.reset, profiler.frame, profiler.report, old,
+        function() helper.check(profiler.snapshot()) end,
+        function() assert(profiler.snapshot():save(arg[3] .. ".saved")) end,
+        function() if profiler.stop() then start() end end,
+        function()
+          local new = coroutine.wrap(step)
+          new(3)
+          new()
+        end,
+        function()
+          coroutine.wrap(function() if profiler.stop() then start() end end)()
+        end }
+      local refusals = { "already running", "nothing was recorded",
+        "in a finalizer", "a trace is being told" }
+      local function refused(why)
+        for _, text in ipairs(refusals) do
+          if why:find(text, 1, true) then return true end
+        end
+      end
+      local turn = 0
+      release = function()
+        if busy then return end
+        busy, released, turn = true, released + 1, turn % #steps + 1
+        local ok, why = pcall(steps[turn])
+        if not ok and not refused(tostring(why)) then
+          print(way.name, turn, why)
+        end
+        busy = false
+      end
+      for _, one in ipairs(torture.ways()) do
+        for _, path in ipairs { "", arg[3] } do
+          way, file = one, path ~= "" and path or nil
+          local before = released
+          for i = 1, rounds do
+            pcall(start)
+            for k = 1, 4 do
+              litter(4)
+              torture.work()
+              load("return 1", "=" .. (i + k) % 50)()
+            end
+            collectgarbage()
+            busy = true
+            profiler.stop()
+            local p = profiler.snapshot()
+            assert(not p.meta.ended, p.meta.ended)
+            helper.check(p)
+            busy = false
+          end
+          assert(released > before, way.name)
+        end
+      end
+      os.remove(arg[3] .. ".saved")
+      print "good"]], 10)
+  end)
+
+  it("cannot ask for the time of the collector", function()
+    run [[
+      if not require "cprof.core".drives() then print "good" return end
+      local why
+      release = function()
+        why = why or select(2, pcall(profiler.start, { gc = true })) or ""
+        profiler.stop()
+      end
+      litter(1)
+      collectgarbage()
+      assert(why == "" or why:find("start: option 'gc' cannot be given " ..
+        "in a finalizer, while the collector is at work", 1, true), why)
+      print "good"]]
+  end)
+
   it("may end frames, in which no call was seen", function()
     run [[
       local ended

@@ -48,3 +48,95 @@ describe("a host that forbids signals", function()
       run "prlimit --sigpending=0")
   end)
 end)
+
+-- Records in each way, in memory and into a file, and tells what was refused.
+local strict = [[
+  local helper = require "helper"
+  local profiler = require "cprof"
+  local torture = require "torture"
+  local bare = torture.work()
+  local function attempt(name, options)
+    local ok, why = pcall(profiler.start, options)
+    if not ok then return print(name, why) end
+    local ends, samples = os.clock() + 1, options.mode ~= "sample"
+    repeat
+      assert(torture.work() == bare)
+      samples = samples or profiler.snapshot().samples > 0
+    until samples or os.clock() > ends
+    assert(profiler.stop())
+    local p = profiler.snapshot()
+    helper.check(p)
+    assert(not p.meta.ended and samples, name)
+    assert(#p:report() > 0)
+    if options.file then helper.check(assert(profiler.load(options.file))) end
+    local saved, message = p:save(arg[1] .. "2")
+    if not saved then print("save", message) end
+  end
+  for _, way in ipairs(torture.ways()) do
+    attempt(way.name, way.options)
+    attempt("file", torture.options(way, { file = arg[1] }))
+  end
+  print "well"]]
+
+describe("a host that forbids calls of the system", function()
+  local dir = command.folder()
+  local seccomp = dir.path .. "/seccomp"
+  local built = os.execute(("cc -std=c99 -o %s spec/support/seccomp.c " ..
+    "2>/dev/null"):format(seccomp))
+  local allowed = built and os.execute(seccomp .. " -- true")
+  teardown(function() os.execute("rm -r " .. dir.path) end)
+
+  -- what is said where these calls fail; it ends with "well"
+  local function without(calls)
+    if not allowed then
+      pending "this system lets no program forbid calls to another one"
+      return nil
+    end
+    local out, err, status = command.shell(("%s %s -- $SPEC_LUA %s %s"):format(
+      seccomp, calls, dir:file("strict.lua", strict), dir:file "x.cprof"))
+    assert.equal(0, status, out .. err)
+    assert.is_truthy(out:find "well\n$", out)
+    assert.equal("seccomp\nstrict.lua\n", (command.shell(("rm -f %s/x*; ls %s")
+      :format(dir.path, dir.path))))
+    return out:gsub("well\n$", "")
+  end
+
+  -- each line of what is said is one of these
+  local function says(calls, ways, why)
+    local said, lines = without(calls), 0
+    for line in (said or ""):gmatch "[^\n]+" do
+      lines = lines + 1
+      local way, message = line:match "^(.-)\t(.*)$"
+      assert.is_truthy(ways[way], line)
+      assert.is_truthy(message:find(why, 1, true), line)
+    end
+    assert.is_true(not said or lines > 0)
+  end
+
+  it("is recorded where there are other ways to the same", function()
+    local said = without("process_vm_readv pipe pipe2 fallocate fcntl " ..
+      "socket prlimit64 munmap getcwd rt_sigtimedwait")
+    assert.equal("", said or "")
+  end)
+
+  local sampled = { sample = true, ["live samples"] = true, file = true }
+
+  it("says that there is no timer", function()
+    for _, call in ipairs { "timer_create", "timer_settime", "gettid" } do
+      says(call, sampled, "start: the system gives no timer")
+    end
+  end)
+
+  it("says that no signal can be had", function()
+    for _, call in ipairs { "rt_sigaction", "rt_sigprocmask" } do
+      says(call, sampled, "start: the program handles or blocks each signal " ..
+        "that a timer could use")
+    end
+  end)
+
+  it("says that no file can be had", function()
+    for _, calls in ipairs { "mapping", "ftruncate", "fallocate pwrite64" } do
+      says(calls, { file = true, save = true }, "Operation not permitted")
+    end
+  end)
+end)

@@ -335,7 +335,7 @@ describe("line mode", function()
     local f = load([[
       local spin = ...
       return function()
-        local x = spin(200000)
+        local x = spin(1000000)
         return x
       end]], "=caller")(load([[return function(n)
         local s = 0

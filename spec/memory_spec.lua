@@ -107,6 +107,37 @@ describe("when memory runs out", function()
     if core.internals() == "direct" then goes_on(counting, 4) end
   end)
 
+  -- one request alone fails, which Lua repeats in states of its own
+  it("for a moment, that is made up for, or the recording ends", function()
+    local once = [[
+      local profiler = require "cprof"
+      local helper = require "helper"
+      arm()
+      local ok = pcall(profiler.start, { compensate = false, mode = "line" })
+      local before = refused()
+      load(("local x = 1\n"):rep(150))()
+      local failed, _, repeated = refused()
+      disarm()
+      profiler.stop()
+      if not ok then return "refused" end
+      local p = profiler.snapshot()
+      helper.check(p)
+      return p.meta.ended or failed == before and "complete" or
+        repeated and "repeated" or "silent"]]
+    local result, _, asked = host.memory(once, "cprof", -1)
+    assert.equal("complete", result)
+    local seen = {}
+    for _, child in ipairs(host.starve(once, "cprof", true, 0, asked - 1,
+      helper.slow and 50 or 1)) do
+      assert.equal(0, child.status)
+      local said = child.said:match "^0 0 (.*)$"
+      assert.is_truthy(said, child.said)
+      seen[said] = true
+    end
+    assert.is_nil(seen.silent)
+    assert.is_true(seen["out of memory"] or helper.slow)
+  end)
+
   it("while costs are measured, they are not known", function()
     local measure = [[
       local profiler = require "cprof"

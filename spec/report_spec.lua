@@ -112,6 +112,13 @@ describe("a report", function()
     local s = q:report { mode = "self", min_percent = 0, limit = 1000 }
     assert.equal(1, #rows(s, "same"))
     assert.equal("4", rows(s, "same")[1][5])
+    -- the functions of the header are the rows, with root and overhead
+    local named, seen = 0, {}
+    for _, f in ipairs(q.functions) do
+      if not seen[f.title] then seen[f.title], named = true, named + 1 end
+    end
+    assert.is_true(named < #q.functions)
+    assert.equal(tostring(named - 2), s:match ", (%d+) functions,")
   end)
 
   it("says what it cuts, and how much of the time that is", function()

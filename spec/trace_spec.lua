@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -236,7 +237,38 @@ describe("a trace", function()
     leaf()
     leaf()
     assert.is_false(profiler.running())
-    assert.truthy(profiler.snapshot().meta.ended:find("No space left", 1, true))
+    assert.equal("the trace failed: No space left on device",
+      profiler.snapshot().meta.ended)
+  end)
+
+  it("ends where its file reaches the size that it may have", function()
+    for _, name in ipairs { "x.txt", "x.json" } do
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", [[
+        local profiler = require "cprof"
+        profiler.start { mode = "trace", trace = arg[1] }
+        for i = 1, 1000 do tostring(i) end
+        print(profiler.running())
+        profiler.stop()
+        print(profiler.snapshot().meta.ended)]])
+      local out, err, status = command.shell(("ulimit -f 2; $SPEC_LUA %s %s")
+        :format(script, dir:file(name)))
+      assert.equal(0, status, err)
+      assert.equal("false\nthe trace failed: File too large\n", out)
+      local text = command.read(dir:file(name))
+      assert.is_true(#text > 900 and #text <= 2048)
+    end
+  end)
+
+  it("cannot begin where nothing can be written", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.json"
+    assert(os.execute("ln -s /dev/full " .. path))
+    local ok, message = pcall(profiler.start, { mode = "trace", trace = path })
+    assert.is_false(ok)
+    assert.truthy(message:find(("start: cannot write '%s': No space left")
+      :format(path), 1, true), message)
+    assert.is_false(profiler.running())
   end)
 
   it("whose function raises an error ends, and the program goes on",
@@ -372,7 +404,6 @@ describe("a trace", function()
 end)
 
 describe("the trace of a whole program", function()
-  local command = require "command"
   local program = [[
     local profiler = require "cprof"
     local function leaf() end

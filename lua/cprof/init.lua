@@ -168,10 +168,16 @@ end
 local function check_gc(o)
   if o.mode ~= "call" and o.mode ~= "line" then
     error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
-  elseif not core.drives() and core.internals() == "direct" then
+  end
+  local drives, finalizing = core.drives()
+  if drives then return end
+  if finalizing then
+    error("start: option 'gc' cannot be given in a finalizer, while the " ..
+      "collector is at work", 4)
+  elseif core.internals() == "direct" then
     error(("start: option 'gc' needs Lua 5.4: the collector of %s cannot be " ..
       "driven"):format(_VERSION), 4)
-  elseif not core.drives() then
+  else
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
       "not possible here, or switched off by CPROF_INTERNALS=0", 4)
   end

@@ -125,19 +125,19 @@ function instructions.add_allocated(a, b)
 end
 
 ---Where instruction `i` goes on if neither with the next one nor with the
----one after that.
+---one after that. Damaged code may end in the middle of two instructions.
 ---@param code integer[]
 ---@param i integer
 ---@return integer?
 function instructions.target(code, i)
-  local c = code[i]
+  local c, behind = code[i], code[i + 1]
   local o = c & 0x7f
-  if is_test(c) then return i + 2 + jump_of(code[i + 1])
+  if is_test(c) then return behind and i + 2 + jump_of(behind)
   elseif o == op.JMP then return i + 1 + jump_of(c)
   elseif o == op.FORLOOP or o == op.TFORLOOP then return i + 1 - bx(c)
   elseif o == op.FORPREP then return i + 2 + bx(c)
   elseif o == op.TFORPREP then return i + 3 + bx(c)
-  elseif o == op.TFORCALL then return i + 2 - bx(code[i + 1])
+  elseif o == op.TFORCALL then return behind and i + 2 - bx(behind)
   end
 end
 
@@ -180,10 +180,12 @@ function instructions.ran(c)
       out[i + 1] = instructions.decided(c, i) or c.count[i + 1]
     elseif o == op.TFORPREP then
       local call = i + 1 + bx(code)
-      out[call] = out[call] + c.count[i]
-      -- an iterator that yields lets the end of the round be seen
-      out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
-        c.step[i] + c.jump[i]
+      if call <= c.n then
+        out[call] = out[call] + c.count[i]
+        -- an iterator that yields lets the end of the round be seen
+        out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
+          c.step[i] + c.jump[i]
+      end
     elseif o == c.op.VARARGPREP then
       out[i] = c.step[0] + c.skip[0]
     end

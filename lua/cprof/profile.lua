@@ -12,7 +12,7 @@ local allocations = later "cprof.allocations"
 local annotate = later "cprof.annotate"
 local coverage = later "cprof.coverage"
 local export = later "cprof.export"
-local format = later "cprof.format"
+local formats = later "cprof.format"
 local frames = later "cprof.frames"
 local instructions = later "cprof.instructions"
 local lines = later "cprof.lines"
@@ -364,7 +364,7 @@ local function unknown(meta)
   if version and (meta.mode == "count" or meta.mode == "sample") and
      not instructions.of(version) then
     return ("it has instructions of %s, which this cprof does not know")
-      :format(format.plain(version))
+      :format(formats.plain(version))
   end
 end
 

@@ -1,6 +1,8 @@
 -- Where the call trace of mode "trace" goes: lines of text, or trace events
 -- as Perfetto and others read them.
 
+local core = require "cprof.core"
+
 local trace = {}
 
 -- Within the hook, no methods and no %s, which calls __tostring: the program
@@ -17,15 +19,14 @@ local function plain(title)
   return (gsub(title, "[\r\n]", " "))
 end
 
----@param file file*
+---@param write fun(s: string)  raises what fails
 ---@return cprof.TraceWriter
-local function text(file)
-  local write = file.write
+local function text(write)
   local function tell(event, depth, title, since, took)
     local enters = event == "enter"
-    assert(write(file, format("%14.6fms ", since * 1e-6) ..
+    write(format("%14.6fms ", since * 1e-6) ..
       rep("  ", depth) .. (enters and "> " or "< ") .. plain(title) ..
-      (enters and "\n" or format("  %.6fms\n", took * 1e-6))))
+      (enters and "\n" or format("  %.6fms\n", took * 1e-6)))
   end
   return { tell = tell, close = function() end }
 end
@@ -34,23 +35,33 @@ local phases = { enter = "B", leave = "E" }
 
 -- Calls nest within a coroutine only, so a coroutine is a thread there. The
 -- list needs no end: readers do without when the program was killed.
-local function events(file, pid)
+local function events(write, pid)
   local encode = require "cprof.export.encode"
   local function quoted(s)
     return '"' .. gsub(encode.line(plain(s)), '["\\]', "\\%0") .. '"'
   end
-  local write = file.write
-  assert(file:write "[\n")
+  write "[\n"
   local function tell(event, _, title, since, _, coroutine)
-    assert(write(file, '{"name":' .. quoted(title) .. ',"ph":"' ..
+    write('{"name":' .. quoted(title) .. ',"ph":"' ..
       phases[event] .. format('","ts":%d.%03d,"pid":%d,"tid":%d},\n',
-        since // 1000, since % 1000, pid, coroutine)))
+        since // 1000, since % 1000, pid, coroutine))
   end
   local function close()
-    write(file, format('{"name":"process_name","ph":"M","pid":%d,' ..
+    pcall(write, format('{"name":"process_name","ph":"M","pid":%d,' ..
       '"args":{"name":"cprof"}}\n]\n', pid))
   end
   return { tell = tell, close = close }
+end
+
+-- Writes to a file no more bytes than it may have.
+local function writer_to(file, most)
+  local write, left = file.write, most or math.maxinteger
+  return function(s)
+    left = left - #s
+    local ok, why = nil, "File too large"
+    if left >= 0 then ok, why = write(file, s) end
+    if not ok then error(why, 0) end
+  end
 end
 
 ---A writer to a file (".json": trace events), or to standard error.
@@ -60,15 +71,19 @@ end
 ---@return string? message
 function trace.open(path, pid)
   if not path then
-    local writer = text(io.stderr)
-    return writer
+    return (text(writer_to(io.stderr)))
   end
   local file, why = io.open(path, "w")
   if not file then
     return nil, ("'%s': %s"):format(path, why:gsub("^.-: ", ""))
   end
   file:setvbuf "line"
-  local writer = path:find "%.json$" and events(file, pid) or text(file)
+  local write = writer_to(file, not core.special(path) and core.filelimit())
+  local ok, writer = pcall(path:find "%.json$" and events or text, write, pid)
+  if not ok then
+    file:close()
+    return nil, ("'%s': %s"):format(path, writer)
+  end
   local tell, close, close_file = writer.tell, writer.close, file.close
   local open = true
   local function finish()

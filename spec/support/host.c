@@ -5,6 +5,7 @@
 
 #define _DEFAULT_SOURCE		/* strdup, fork, kill */
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -114,7 +116,38 @@ typedef struct Memory {
   long asked;
   size_t used;
   size_t most;		/* bytes to be in use; 0: any number */
+  int once;		/* only one request fails */
+  int counts;
+  long refused;
+  int hook;		/* the first one that was refused came from the hook */
+  size_t from, to;	/* what was refused last ... */
+  int again;		/* ... and was asked for once more at once, as Lua does */
 } Memory;
+
+static lua_State *host_state_armed;	/* specs run in one thread */
+
+
+/* Is the hook of the state among the callers? */
+static int host_inhook (void) {
+  union { lua_Hook f; void *p; } hook;
+  void *at[256];
+  int i, n;
+  hook.f = host_state_armed ? lua_gethook(host_state_armed) : NULL;
+  if (hook.f == NULL) return 0;
+  n = backtrace(at, 256);
+  for (i = 0; i < n; i++)
+    if (_Unwind_FindEnclosingFunction((char *)at[i] - 1) == hook.p) return 1;
+  return 0;
+}
+
+
+static void *host_refuse (Memory *m, size_t from, size_t to) {
+  if (m->refused++ == 0) m->hook = host_inhook();
+  if (m->once) m->left = -1;
+  m->from = from;
+  m->to = to;
+  return NULL;
+}
 
 
 static void *host_alloc (void *ud, void *p, size_t from, size_t to) {
@@ -127,9 +160,11 @@ static void *host_alloc (void *ud, void *p, size_t from, size_t to) {
     return NULL;
   }
   if (to > from) {
-    m->asked++;
+    if (m->counts) m->asked++;
     if (m->left == 0 || (m->most > 0 && m->used + to - from > m->most))
-      return NULL;
+      return host_refuse(m, from, to);
+    if (m->to != 0 && m->from == from && m->to == to) m->again = 1;
+    m->to = 0;
     if (m->left > 0) m->left--;
   }
   new = realloc(p, to);
@@ -158,19 +193,83 @@ static int host_protected (lua_State *L, const char *code) {
 
 
 /*
-** code, which, n: runs code in a new state, where the memory of the
-** recorder ("cprof") or of the state ("lua") fails at request n and from
-** then on (n < 0: never); the code calls 'arm' when it begins to count.
-** Gives what the code gave or raised, how it ended, requests asked for,
-** and bytes that were not given back after the state was closed.
+** code, which, n, once: runs code in a new state, where the memory of the
+** recorder ("cprof") or of the state ("lua") fails at request n and, without
+** 'once', from then on (n < 0: never); requests count from where the code
+** calls 'arm' until it calls 'disarm'. Gives what the code gave or raised,
+** how it ended, requests asked for, and bytes that were not given back after
+** the state was closed.
 */
 static Memory *host_armed;	/* specs run in one thread */
 static long host_failat;
+static int host_failonce;
+
+/* where what is after 'arm' is run by children, one for each request */
+typedef struct Children {
+  lua_State *L;		/* a table on top gets what they give */
+  long from, upto, step;
+  const char *path;	/* a file that none of them finds */
+  int fd;		/* in a child: where it tells how it ended */
+} Children;
+
+static Children *host_children;
+
+#define HOST_SECONDS	60	/* for a child */
+
+
+/* What a child has written, and how it ended. */
+static void host_gather (lua_State *L, long n, pid_t pid, int fd) {
+  luaL_Buffer b;
+  char text[4096];
+  ssize_t size;
+  int status = 0;
+  luaL_buffinit(L, &b);
+  while ((size = read(fd, text, sizeof text)) > 0)
+    luaL_addlstring(&b, text, (size_t)size);
+  close(fd);
+  waitpid(pid, &status, 0);
+  luaL_pushresult(&b);
+  lua_createtable(L, 0, 3);
+  lua_insert(L, -2);
+  lua_setfield(L, -2, "said");
+  lua_pushinteger(L, n);
+  lua_setfield(L, -2, "request");
+  lua_pushinteger(L, status);
+  lua_setfield(L, -2, "status");
+  lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+
+/* In each child, it returns with what request is to fail. */
+static void host_fork_each (Children *c) {
+  long n;
+  for (n = c->from; n <= c->upto; n += c->step) {
+    int fds[2];
+    pid_t pid;
+    if (c->path) (void)remove(c->path);
+    if (pipe(fds) != 0) return;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+      close(fds[0]);
+      c->fd = fds[1];
+      host_failat = n;
+      alarm(HOST_SECONDS);
+      return;
+    }
+    close(fds[1]);
+    host_gather(c->L, n, pid, fds[0]);
+  }
+}
 
 
 static int host_arm (lua_State *L) {
   (void)L;
+  if (host_children != NULL && host_children->fd < 0)
+    host_fork_each(host_children);
   host_armed->asked = 0;
+  host_armed->counts = 1;
+  host_armed->once = host_failonce;
   host_armed->left = host_failat;
   return 0;
 }
@@ -178,8 +277,28 @@ static int host_arm (lua_State *L) {
 
 static int host_disarm (lua_State *L) {
   (void)L;
+  host_armed->counts = 0;
   host_armed->left = -1;
   return 0;
+}
+
+
+/* the request that is to fail; negative: none */
+static int host_request (lua_State *L) {
+  lua_pushinteger(L, host_failat);
+  return 1;
+}
+
+
+/*
+** how many requests were refused so far; was the first one the hook's? Was
+** the last one granted when it was repeated?
+*/
+static int host_refused (lua_State *L) {
+  lua_pushinteger(L, host_armed->refused);
+  lua_pushboolean(L, host_armed->hook);
+  lua_pushboolean(L, host_armed->again);
+  return 3;
 }
 
 
@@ -197,32 +316,83 @@ static int host_used (lua_State *L) {
 }
 
 
+/* In a child, the end: status, bytes left, and the text. */
+static void host_tell (int fd, int status, size_t left, const char *text) {
+  FILE *f = fdopen(fd, "w");
+  fprintf(f, "%d %lu %s", status, (unsigned long)left, text);
+  fclose(f);
+  _exit(0);
+}
+
+
 static int host_memory (lua_State *L) {
   const char *code = luaL_checkstring(L, 1);
   int lua = strcmp(luaL_checkstring(L, 2), "lua") == 0;
-  Memory own = {-1, 0, 0, 0}, state = {-1, 0, 0, 0};
-#if LUA_VERSION_NUM >= 505
-  lua_State *S = lua_newstate(host_alloc, &state, 0);
-#else
-  lua_State *S = lua_newstate(host_alloc, &state);
-#endif
+  Memory own = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}, state;
+  const char *text;
   int status;
+  lua_State *S;
+  state = own;
+#if LUA_VERSION_NUM >= 505
+  S = lua_newstate(host_alloc, &state, 0);
+#else
+  S = lua_newstate(host_alloc, &state);
+#endif
   host_failat = (long)luaL_checkinteger(L, 3);
+  host_failonce = lua_toboolean(L, 4);
   host_armed = lua ? &state : &own;
+  host_state_armed = S;
   lua_register(S, "arm", host_arm);
   lua_register(S, "disarm", host_disarm);
+  lua_register(S, "refused", host_refused);
+  lua_register(S, "request", host_request);
   lua_register(S, "limit", host_limit);
   lua_register(S, "used", host_used);
   cprof_setalloc(S, host_alloc, &own);
   status = host_protected(S, code);
   state.left = own.left = -1;
   state.most = own.most = 0;
-  lua_pushstring(L, luaL_tolstring(S, -1, NULL));
+  text = lua_pushstring(L, luaL_tolstring(S, -1, NULL));
   lua_pushinteger(L, status);
   lua_pushinteger(L, lua ? state.asked : own.asked);
+  host_state_armed = NULL;
   lua_close(S);
+  if (host_children != NULL && host_children->fd >= 0)
+    host_tell(host_children->fd, status, own.used + state.used, text);
   lua_pushinteger(L, (lua_Integer)(own.used + state.used));
   return 4;
+}
+
+
+/*
+** code, which, once, from, upto, step, path: the same for these requests,
+** each in a child of its own that has run until 'arm'. Gives a list of what
+** they gave: request, said ("status left result"), and how the child ended.
+*/
+static int host_starve (lua_State *L) {
+  Children c;
+  c.L = L;
+  c.from = (long)luaL_checkinteger(L, 4);
+  c.upto = (long)luaL_checkinteger(L, 5);
+  c.step = (long)luaL_checkinteger(L, 6);
+  c.path = luaL_optstring(L, 7, NULL);
+  c.fd = -1;
+  lua_pushcfunction(L, host_memory);
+  lua_pushvalue(L, 1);
+  lua_pushvalue(L, 2);
+  lua_pushinteger(L, -1);
+  lua_pushvalue(L, 3);
+  host_children = &c;
+  lua_newtable(L);
+  lua_replace(L, 1);
+  c.L = lua_newthread(L);
+  lua_pushvalue(L, 1);
+  lua_xmove(L, c.L, 1);
+  lua_replace(L, 2);
+  lua_call(L, 4, 0);
+  host_children = NULL;
+  lua_pushvalue(L, 1);
+  return 1;
 }
 
 /* }====================================================== */
@@ -677,7 +847,8 @@ int luaopen_spec_host (lua_State *L) {
     {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume},
   {"begin", host_begin}, {"schedule", host_schedule},
-    {"memory", host_memory}, {"threads", host_threads},
+    {"memory", host_memory}, {"starve", host_starve},
+    {"threads", host_threads},
     {"state", host_state}, {"fork", host_fork}, {"wait", host_wait},
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},

@@ -106,21 +106,31 @@ local function leaf(n) return ("x"):rep(n) end
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
 local function down(n) if n == 0 then return leaf(3) end return down(n - 1) end
 
+local closing = { __close = function() leaf(2) end }
+
+---What it gives is the same each time.
 ---@param frames? boolean
+---@return string
 function torture.work(frames)
   local _ <close> = profiler.zone("zone", 1)
-  fib(8)
-  assert(load("local function f(n)\n return n\nend\nreturn f(1)"))()
-  pcall(error, "x")
-  down(3)
+  local out = { fib(8) }
+  out[2] = assert(load("local function f(n)\n return n\nend\nreturn f(1)"))()
+  out[3] = select(2, pcall(error, "x"))
+  out[4] = down(3)
   for i = 1, 5 do
     if frames ~= false then profiler.frame(i) end
-    leaf(i)
+    out[4 + i] = leaf(i)
   end
   for key, value in pairs { a = 1, b = 2 } do
     if key == "a" and value > 0 or value == 3 then leaf(value) end
   end
-  coroutine.wrap(function() fib(4) coroutine.yield() end)()
+  out[10] = coroutine.wrap(function()
+    local _ <close> = setmetatable({}, closing)
+    fib(4)
+    coroutine.yield(7)
+  end)()
+  do local _ <close> = setmetatable({}, closing) end
+  return table.concat(out, " ")
 end
 
 ---Ways to record: a name, and the options of `start`.
@@ -160,14 +170,15 @@ function torture.options(way, more)
   return out
 end
 
----Options as a program writes them.
----@param options table
+---Options, and what is in them, as a program writes them.
+---@param value any
 ---@return string
-function torture.source(options)
+function torture.source(value)
+  if type(value) == "function" then return "function() end" end
+  if type(value) ~= "table" then return ("%q"):format(value) end
   local out = {}
-  for key, value in pairs(options) do
-    out[#out + 1] = ("%s = %s"):format(key, type(value) == "function" and
-      "function() end" or ("%q"):format(value))
+  for key, item in pairs(value) do
+    out[#out + 1] = ("[%q] = %s"):format(key, torture.source(item))
   end
   return "{ " .. table.concat(out, ", ") .. " }"
 end

@@ -1,8 +1,11 @@
 -- Files of profiles that were damaged: what is refused is refused when it is
 -- loaded, and nothing that reads the rest raises, crashes, or takes memory
--- or time without bounds.
+-- or time without bounds. Each file that loads is read in a few ways, which
+-- take turns; one in so many in all ways.
 --
 --   lua mutated.lua FOLDER SEED SCALE
+--
+-- A scale of 200 makes ten million files.
 
 local commands = require "torture_commands"
 local data = require "cprof.html.data"
@@ -16,8 +19,10 @@ local path, other_path = torture.path "mutated.cprof",
   torture.path "whole.cprof"
 local saved = torture.path "saved.cprof"
 
-local FILES <const> = 3000
-local PAGES <const> = 100 -- of so many files, one becomes a page
+local FILES <const> = 50000
+local WAYS <const> = 3 -- for each file
+local ALL <const> = 1000 -- one of so many is read in all ways
+local PAGES <const> = 20 -- a page takes long: one is made in so many turns
 local SECONDS <const> = 10 -- for one file
 local KILOBYTES <const> = 400000
 
@@ -165,49 +170,74 @@ end
 -- All that reads a profile
 -- =======================================================
 
-local function reports(p)
-  for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
-    assert(type(p:report { mode = mode, color = "always" }) == "string")
-  end
-end
-
-local function exports(p, n)
-  for _, row in ipairs(export.formats) do
-    if not export.unfit(p, row) and
-       (row.name ~= "html" or n % PAGES == 0) then
-      p:export(row.name, nothing)
-    end
-  end
-  data.of(p, p)
-end
-
--- the program itself meets no error in a file but these
+-- The program itself meets no error in a file but these.
 local function clear(why)
   return why == nil or type(why) == "string" and not why:find "attempt to" and
     not why:find "%.lua:%d+:"
 end
 
-local function sums(p, other)
-  local sum, why = merge.sum { p, other }
-  assert(clear(why), why)
-  if sum then
-    reports(sum)
-    assert(sum:save(saved))
-    local again, message = profiler.load(saved)
-    assert(again or clear(message), message)
-  end
-  local joined, reason = join.profiles(p, other)
-  assert(clear(reason), reason)
-  if joined then reports(joined) end
-  if joined then exports(joined, 1) end
+local function loads(file)
+  local p, why = profiler.load(file)
+  assert(p or clear(why), why)
+  return p
 end
 
-local function annotations(p)
+-- what is done with a profile, and another one
+local readers = {}
+
+local function reader(f) readers[#readers + 1] = f end
+
+for _, mode in ipairs { "total", "self", "callgraph", "tree", "file" } do
+  reader(function(p)
+    assert(type(p:report { mode = mode, color = "always" }) == "string")
+  end)
+end
+
+for _, row in ipairs(export.formats) do
+  local turns = row.name == "html" and PAGES or 1
+  reader(function(p)
+    if math.random(turns) == 1 and not export.unfit(p, row) then
+      p:export(row.name, nothing)
+    end
+  end)
+end
+
+reader(function(p) data.of(p, p) end)
+
+reader(function(p)
   if not next(p.lines) then return end
   local _, why = pcall(p.annotate, p)
   assert(clear(why), why)
   for source in pairs(p.lines) do p:annotate(source) end
+end)
+
+-- how high a line's number may be depends on the size of the file
+reader(function(p)
+  assert(p:save(saved))
+  loads(saved)
+end)
+
+-- what becomes of two profiles is read, too
+local function made(make, use)
+  reader(function(p, other)
+    local sum, why = make(p, other)
+    assert(clear(why), why)
+    if sum then use(sum) end
+  end)
 end
+
+local function sum(p, other) return merge.sum { p, other } end
+
+for _, make in ipairs { sum, join.profiles } do
+  made(make, function(p) p:report() end)
+  made(make, function(p) p:report { mode = "tree" } end)
+  made(make, function(p) p:export("json", nothing) end)
+end
+made(sum, function(p)
+  assert(p:save(saved))
+  loads(saved)
+end)
+made(join.profiles, function(p) data.of(p, p) end)
 
 local lines = {
   "report FILE", "report --sort alloc FILE", "report --sort live FILE",
@@ -223,22 +253,30 @@ local lines = {
 local files = { FILE = path, OTHER = other_path, SAVED = saved,
                 BUDGET = torture.path "budget.json" }
 
-local function read_all(p, other, n)
-  reports(p)
-  exports(p, n)
-  annotations(p)
-  sums(p, other)
-  assert(p:save(saved))
-  -- how high a line's number may be depends on the size of the file
-  local again, reason = profiler.load(saved)
-  assert(again or clear(reason), reason)
-  for k = 0, 2 do -- all of them, in turn
-    local words = {}
-    for word in lines[(n + k * 7) % #lines + 1]:gmatch "%S+" do
-      words[#words + 1] = files[word] or word
-    end
+for _, line in ipairs(lines) do
+  local words = {}
+  for word in line:gmatch "%S+" do words[#words + 1] = files[word] or word end
+  reader(function()
     local ok, why = commands.run(words)
     if not ok then assert(clear(why), why) end
+  end)
+end
+
+local function read_all(p, other)
+  for _, read in ipairs(readers) do read(p, other) end
+end
+
+local turn = 0
+
+local function read_some(p, other, n)
+  if n % ALL == 0 then
+    torture.count("readings", #readers)
+    return read_all(p, other)
+  end
+  torture.count("readings", WAYS)
+  for _ = 1, WAYS do
+    turn = turn % #readers + 1
+    readers[turn](p, other)
   end
 end
 
@@ -258,7 +296,7 @@ for i, seed in ipairs(all) do
   torture.write(path, seed.text)
   torture.write(other_path, seed.text)
   whole[i] = assert(profiler.load(path))
-  read_all(whole[i], whole[i], 0)
+  read_all(whole[i], whole[i])
 end
 
 local function try(n)
@@ -276,7 +314,7 @@ local function try(n)
     torture.count "read"
     local ok, message = called and p ~= nil, why or p
     if ok then
-      ok, message = xpcall(read_all, debug.traceback, p, whole[k], n)
+      ok, message = xpcall(read_some, debug.traceback, p, whole[k], n)
     end
     local took, grown = os.clock() - since, peak() - before
     if ok and took > SECONDS then

@@ -16,9 +16,10 @@ local bounded <const> = "ulimit -v 8000000; "
 
 -- the longest come first
 local parts = {
-  { "mutated", "mutated", bounded }, { "crowds" },
+  { "starved" }, { "mutated", "mutated", bounded }, { "crowds" },
   { "sanitized", "mutated", sanitized, 0.2 },
-  { "starved" }, { "killed" }, { "disk" }, { "clock" }, { "threads" },
+  { "poisoned", "starved", sanitized, 0.05 },
+  { "killed" }, { "disk" }, { "clock" }, { "threads" },
 }
 
 local wanted = {}
@@ -26,52 +27,59 @@ for i = 4, #arg do wanted[arg[i]] = true end
 
 local function quote(s) return "'" .. s:gsub("'", "'\\''") .. "'" end
 
+-- each part says here that it has ended, and how
+local ends = folder .. "/ends"
+os.remove(ends)
+assert(os.execute("mkfifo " .. quote(ends)))
+local ended = assert(io.open(ends, "r+"))
+
+local running = {}
+
 local function start(part)
   local name, file, before, share = table.unpack(part)
   local own = folder .. "/" .. name
-  local line = ("mkdir -p %s && %s$SPEC_LUA spec/torture/%s.lua %s %s %s 2>&1")
-    :format(quote(own), before or "", file or name, quote(own), seed,
-      tonumber(scale) * (share or 1))
-  return { name = name, pipe = assert(io.popen(line)), since = os.time() }
+  local line = ("%s$SPEC_LUA spec/torture/%s.lua %s %s %s"):format(
+    before or "", file or name, quote(own), seed,
+    tonumber(scale) * (share or 1))
+  os.execute(("mkdir -p %s; ( { %s; } >%s.txt 2>&1; echo %s $? >%s ) &")
+    :format(quote(own), line, quote(own), name, quote(ends)))
+  running[name] = os.time()
 end
 
-local todo, running = {}, {}
+local todo = {}
 for _, part in ipairs(parts) do
   if not next(wanted) or wanted[part[1]] then todo[#todo + 1] = part end
 end
 
 local tried, failed, known, broken = 0, 0, 0, 0
 
-local function finish(job)
+local function finish()
+  local name, status = ended:read "l":match "^(%S+) (%d+)$"
   local last = ""
-  for line in job.pipe:lines() do
+  for line in io.lines(folder .. "/" .. name .. ".txt") do
     if last ~= "" then print(last) end
     last = line
   end
-  local ok, how, status = job.pipe:close()
   local said = last:match "^%w+, seed %d+: (.*)$"
-  local seconds = os.time() - job.since
-  print(("%s: %s (%d s)"):format(job.name, said or last, seconds))
+  local seconds = os.time() - running[name]
+  running[name] = nil
+  print(("%s: %s (%d s)"):format(name, said or last, seconds))
   known = known + 1
   tried = tried + (said and tonumber(said:match "^(%d+)") or 0)
   failed = failed + (said and tonumber(said:match "(%d+) failed$") or 0)
-  if not ok then
+  if status ~= "0" then
     broken = broken + 1
-    if not said then
-      print(("%s: ended with %s %d"):format(job.name, how, status))
-    end
+    if not said then print(("%s: ended with %s"):format(name, status)) end
   end
 end
 
 io.stdout:setvbuf "line"
-local next_part = 1
-while next_part <= #todo or #running > 0 do
-  while #running < LANES and next_part <= #todo do
-    running[#running + 1] = start(todo[next_part])
-    next_part = next_part + 1
-  end
-  finish(table.remove(running, 1))
+for i, part in ipairs(todo) do
+  if i > LANES then finish() end
+  start(part)
 end
+while next(running) do finish() end
+os.remove(ends)
 print(("torture, seed %s, scale %s: %d parts, %d tried, %d failed%s"):format(
   seed, scale, known, tried, failed, broken > 0 and
   (", in %d parts"):format(broken) or ""))

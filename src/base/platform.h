@@ -178,7 +178,8 @@ CPROF_I size_t platform_read (int fd, char *to, size_t size);
 
 /*
 ** Maps 'size' bytes of an open file, shared, where such a space of 'room'
-** bytes begins. 'room' becomes less if others have taken some of it.
+** bytes begins. 'room' becomes less if others have taken some of it. 0: it
+** cannot, as errno says.
 */
 CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
                           uint64_t offset);
@@ -188,6 +189,12 @@ CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
 ** 0: out of memory, and the file stays mapped.
 */
 CPROF_I int platform_unmap (void *at, size_t size, int fd);
+
+/*
+** Bytes that a file of this process may have; 0: as many as there is room
+** for. Writing more would raise a signal, which ends a program.
+*/
+CPROF_I uint64_t platform_filelimit (void);
 
 /*
 ** Makes a file longer, and reserves the room on the disk, so that no later

@@ -306,6 +306,7 @@ void platform_freespace (void *at, size_t size) {
 
 int platform_map (void *at, size_t size, size_t *room, int fd,
                   uint64_t offset) {
+  errno = ENOMEM;
   return size <= *room &&
          mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
               (off_t)offset) != MAP_FAILED;
@@ -351,18 +352,27 @@ static int platform_fill (int fd, uint64_t from, uint64_t to) {
 }
 
 
-int platform_extend (int fd, uint64_t from, uint64_t to) {
+uint64_t platform_filelimit (void) {
   struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
+    return 0;
+  return limit.rlim_cur > 0 ? (uint64_t)limit.rlim_cur : 1;
+}
+
+
+int platform_extend (int fd, uint64_t from, uint64_t to) {
+  uint64_t limit = platform_filelimit();
   int status = EINVAL;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      limit.rlim_cur != RLIM_INFINITY && to > limit.rlim_cur)
-    return EFBIG;
+  if (limit > 0 && to > limit) return EFBIG;
 #if !defined(__APPLE__) && !defined(__OpenBSD__)  /* these have none */
   do {
     status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
   } while (status == EINTR);
 #endif
-  if (status == EINVAL || status == EOPNOTSUPP)
+  /* the file's system does not know it, or a host forbids it */
+  if (status == EINVAL || status == EOPNOTSUPP || status == ENOSYS ||
+      status == EPERM)
     status = platform_fill(fd, from, to);
   return status;
 }

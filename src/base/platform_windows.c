@@ -280,6 +280,11 @@ size_t platform_read (int fd, char *to, size_t size) {
 }
 
 
+uint64_t platform_filelimit (void) {
+  return 0;
+}
+
+
 int platform_extend (int fd, uint64_t from, uint64_t to) {
   (void)from;
   return platform_resize(fd, to);
@@ -335,6 +340,7 @@ int platform_map (void *at, size_t size, size_t *room, int fd,
   HANDLE section;
   size_t rest;
   int mapped;
+  errno = ENOMEM;
   if (size > *room) return 0;
   rest = *room - size;
   section = platform_section(platform_handle(fd), offset + size);

@@ -222,7 +222,7 @@ static int timer_make (Timer *t, int cpu) {
   return 1;
 }
 
-static void timer_set (const Timer *t, uint64_t ns) {
+static int timer_set (const Timer *t, uint64_t ns) {
   struct itimerval v;
   memset(&v, 0, sizeof v);
   v.it_value.tv_sec = (time_t)(ns / 1000000000u);
@@ -230,11 +230,11 @@ static void timer_set (const Timer *t, uint64_t ns) {
   if (ns > 0 && v.it_value.tv_sec == 0 && v.it_value.tv_usec == 0)
     v.it_value.tv_usec = 1;
   (void)t;
-  setitimer(ITIMER_REAL, &v, NULL);
+  return setitimer(ITIMER_REAL, &v, NULL) == 0;
 }
 
 static void timer_delete_of (const Timer *t) {
-  timer_set(t, 0);
+  (void)timer_set(t, 0);
 }
 
 #define TIMER_ATONCE	1
@@ -252,12 +252,12 @@ static int timer_make (Timer *t, int cpu) {
                       &t->id) == 0;
 }
 
-static void timer_set (const Timer *t, uint64_t ns) {
+static int timer_set (const Timer *t, uint64_t ns) {
   struct itimerspec v;
   memset(&v, 0, sizeof v);
   v.it_value.tv_sec = (time_t)(ns / 1000000000u);
   v.it_value.tv_nsec = (long)(ns % 1000000000u);
-  timer_settime(t->id, 0, &v, NULL);
+  return timer_settime(t->id, 0, &v, NULL) == 0;
 }
 
 static void timer_delete_of (const Timer *t) {
@@ -294,7 +294,10 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
   }
   timer_users++;
   t->carries = ++timer_number * TIMER_MOST + (uintptr_t)timer_of(t);
-  if (timer_make(t, cpu)) return 1;
+  if (timer_make(t, cpu)) {
+    if (timer_set(t, 0)) return 1;  /* a host may forbid this alone */
+    timer_delete_of(t);
+  }
   t->carries = 0;
   timer_uninstall(t->signal, 1);
   *why = "the system gives no timer";
@@ -314,7 +317,7 @@ int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
 
 void timer_next (int timer, uint64_t ns) {
   const Timer *t = &timers[timer];
-  if (t->generation == platform_generation()) timer_set(t, ns);
+  if (t->generation == platform_generation()) (void)timer_set(t, ns);
 }
 
 

@@ -56,7 +56,7 @@ static int mapped_grow (MappedFile *f, size_t least) {
   else f->error = platform_extend(f->fd, f->mapped, to);
   if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
                                      &room, f->fd, f->mapped))
-    f->error = ENOMEM;
+    f->error = errno;
   f->space = f->mapped + room;
   if (f->error != 0) return 0;
   f->mapped = to;
@@ -265,6 +265,7 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
   else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
     if (mapped_map(f, nodes, tell, ud)) return f;
     mapped_refuse(why, path, strerror(f->error));
+    (void)platform_resize(f->fd, 0);  /* else it is taken for another's */
   }
   mapped_free(f);
   return NULL;

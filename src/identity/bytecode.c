@@ -43,9 +43,15 @@ static uint32_t read_left (const Reader *r) {
 }
 
 
+/* The first reason stays: what is read after it is zero. */
+static void read_end (Reader *r, ReadStatus why) {
+  if (r->status == READ_WELL) r->status = why;
+}
+
+
 static void read_skip (Reader *r, uint32_t n, uint32_t size) {
   if (size != 0 && n > read_left(r) / size) {
-    r->status = READ_NOTHING;
+    read_end(r, READ_NOTHING);
     r->at = r->dump->count;
   }
   else
@@ -65,7 +71,7 @@ static uint32_t read_number (Reader *r) {
   unsigned b;
   do {
     b = read_byte(r);
-    if (n >> 25) r->status = READ_NOTHING;
+    if (n >> 25) read_end(r, READ_NOTHING);
     n = n << 7 | (b & 0x7F);
   } while (!(b & 0x80) && r->status == READ_WELL);
   return n;
@@ -109,7 +115,7 @@ static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
 static void read_active (Reader *r, int line) {
   if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
   if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
-    r->status = READ_NOMEMORY;
+    read_end(r, READ_NOMEMORY);
 }
 
 
@@ -145,7 +151,7 @@ static void read_code (Reader *r, const Prototype *d, uint32_t at,
   int line = d->line;
   if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
   if (!code_room(r->out, r->dump->memory, lines)) {
-    r->status = READ_NOMEMORY;
+    read_end(r, READ_NOMEMORY);
     return;
   }
   r->at = at + n;
@@ -203,7 +209,7 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
   for (i = 0; i < n && r->status == READ_WELL; i++) {
     int delta = (signed char)r->dump->bytes[at + i];
     if (delta == ABSOLUTE) {
-      if (absolute-- == 0) r->status = READ_NOTHING;
+      if (absolute-- == 0) read_end(r, READ_NOTHING);
       (void)read_number(r);  /* of which instruction */
       line = (int)read_number(r);
     }
@@ -217,7 +223,7 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
     if (line > d->final) d->final = line;
     if (i + 1 < n) read_active(r, line);
   }
-  if (absolute != 0) r->status = READ_NOTHING;
+  if (absolute != 0) read_end(r, READ_NOTHING);
   d->layout = (uint32_t)(hash >> 32);
   if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
 }
@@ -237,7 +243,7 @@ static Prototype *read_add (Reader *r, const Memory *m) {
   Bytecode *d = r->out;
   void *array = d->list;
   if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
-    r->status = READ_NOMEMORY;
+    read_end(r, READ_NOMEMORY);
     return NULL;
   }
   d->list = cast(Prototype *, array);
@@ -286,7 +292,7 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   read_skip(r, own, r->instruction);
   if (r->depth == 1 && r->out->marking && r->status == READ_WELL &&
       !places_room(r->out, r->dump->memory, own))
-    r->status = READ_NOMEMORY;
+    read_end(r, READ_NOMEMORY);
   constants = read_constants(r);
   hash = text_hash(r->dump->bytes + start, r->at - start);
   hash = read_upvalues(r, hash);
@@ -309,7 +315,7 @@ static uint64_t read_function (Reader *r) {
   int vararg;
   Prototype *d = read_add(r, r->dump->memory);
   if (d == NULL) return 0;
-  if (++r->depth > DUMP_MAXDEPTH) r->status = READ_NOTHING;
+  if (++r->depth > DUMP_MAXDEPTH) read_end(r, READ_NOTHING);
   read_string(r);
   start = r->at;
   d->line = (int)read_number(r);
@@ -334,7 +340,7 @@ static void read_header (Reader *r) {
   if (r->status != READ_WELL || memcmp(s, LUA_SIGNATURE, size) != 0 ||
       s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
       memcmp(s + size + 2, data, sizeof data - 1) != 0) {
-    r->status = READ_NOTHING;
+    read_end(r, READ_NOTHING);
     return;
   }
   r->instruction = read_byte(r);

@@ -467,11 +467,24 @@ const int64_t *internals_debt (lua_State *L) {
   return (const int64_t *)(const void *)(global + INTERNALS_GLOBAL_DEBT);
 }
 
+
+int64_t internals_heap (const int64_t *debt) {
+  const char *global = (const char *)debt - INTERNALS_GLOBAL_DEBT;
+  int64_t total;
+  memcpy(&total, global + INTERNALS_GLOBAL_TOTAL, sizeof total);
+  return total + *debt;
+}
+
 #else
 
 const int64_t *internals_debt (lua_State *L) {
   (void)L;
   return NULL;
+}
+
+
+int64_t internals_heap (const int64_t *debt) {
+  return *debt;
 }
 
 #endif

@@ -203,6 +203,9 @@ static inline const void *internals_exchange (CallAddress ci,
 */
 CPROF_I const int64_t *internals_debt (lua_State *L);
 
+/* Bytes that the state with this debt has in use. */
+CPROF_I int64_t internals_heap (const int64_t *debt);
+
 /* Equal prototypes of different chunks have different ones. */
 static inline const void *internals_source (const void *proto) {
   return internals_load(proto, INTERNALS_PROTO_SOURCE);

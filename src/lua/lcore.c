@@ -578,10 +578,11 @@ static int core_internals (lua_State *L) {
 }
 
 
-/* -> can the collector be driven? */
+/* -> can the collector be driven? Is it that a finalizer runs? */
 static int core_drives (lua_State *L) {
   lua_pushboolean(L, collector_usable(L));
-  return 1;
+  lua_pushboolean(L, lua_gc(L, LUA_GCCOUNT) < 0);
+  return 2;
 }
 
 

@@ -501,6 +501,8 @@ static int save_write (lua_State *L, Saving *s, const char *path,
   s->file = mapped_create(aside, nodes->count, save_tell, NULL, why);
   if (s->file == NULL) {
     size_t n = strlen(aside);
+    char unused[MAPPED_MESSAGE];
+    if (mapped_replaceable(aside, unused)) remove(aside);
     if (strncmp(why, aside, n) == 0)  /* the user's name for it */
       return save_fail(L, lua_pushfstring(L, "%s%s", path, why + n));
     return save_fail(L, why);

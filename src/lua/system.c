@@ -208,6 +208,16 @@ static int system_rename (lua_State *L) {
 }
 
 
+/* -> bytes that a file may have; nil: any number */
+static int system_filelimit (lua_State *L) {
+  uint64_t limit = platform_filelimit();
+  if (limit == 0) return 0;
+  lua_pushinteger(L, limit < INT64_MAX ? (lua_Integer)limit
+                                       : LUA_MAXINTEGER);
+  return 1;
+}
+
+
 /* seconds -> : sleeps so long, or until a signal comes */
 static int system_sleep (lua_State *L) {
   double seconds = luaL_checknumber(L, 1);
@@ -236,6 +246,7 @@ static const luaL_Reg system_list[] = {
   {"cwd", system_cwd},
   {"executable", system_executable},
   {"rename", system_rename},
+  {"filelimit", system_filelimit},
   {"sleep", system_sleep},
   {"seconds", system_seconds},
   {NULL, NULL}

@@ -55,17 +55,28 @@ static INLINE int allocations_own (const void *p, size_t tag) {
 }
 
 
-/* Not within the collector, which does not tell it. */
+/*
+** Bytes in use; negative: Lua does not tell, within the collector. Some
+** hosts lock a state while it allocates, so it is not asked if need not be.
+*/
+static int64_t allocations_inuse (const Allocations *a) {
+  lua_State *L = a->hot->recorder->main;
+  int kb, rest;
+  if (a->debt != NULL) return internals_heap(a->debt);
+  kb = lua_gc(L, LUA_GCCOUNT);
+  rest = lua_gc(L, LUA_GCCOUNTB);
+  return kb < 0 || rest < 0 ? -1 : (int64_t)kb * 1024 + rest;
+}
+
+
 static NOINLINE void allocations_heap (Allocations *a) {
   Timeline *t = &a->hot->recorder->recording.heap;
   uint64_t now = platform_monotonic();
-  int kb, rest;
+  int64_t inuse;
   a->until = TIMELINE_BYTES;
   if (!timeline_due(t, now)) return;
-  kb = lua_gc(a->hot->recorder->main, LUA_GCCOUNT);
-  rest = lua_gc(a->hot->recorder->main, LUA_GCCOUNTB);
-  if (kb >= 0 && rest >= 0)
-    timeline_add(t, now, (uint64_t)kb * 1024 + (uint64_t)rest);
+  inuse = allocations_inuse(a);
+  if (inuse >= 0) timeline_add(t, now, (uint64_t)inuse);
 }
 
 
@@ -222,6 +233,7 @@ int allocations_begin (Recorder *r, lua_State *L) {
     lua_setallocf(L, allocations_alloc, a);
   }
   a->hot = r->hot;
+  a->debt = internals_usable() ? internals_debt(L) : NULL;
   a->node = NULL;
   a->muted = r->muted;
   a->counts = r->options.memory && !sample_on(r);

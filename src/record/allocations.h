@@ -28,7 +28,8 @@ typedef struct Allocations {
   HeapSample sample;
   int returned;		/* has the state its own allocator again? */
   int called;		/* was it called, while nothing was counted? */
-  int64_t until;	/* bytes, until the size of the heap is looked at */
+  int64_t until;	/* bytes, until the size of the heap is looked at ... */
+  const int64_t *debt;	/* ... here; NULL: Lua has to be asked */
   const Node *node;	/* the last one that was charged ... */
   Allocated *own;	/* ... and its counters */
   KindsAllocated *kinds;

@@ -18,8 +18,9 @@ local check = {
   description = "Hold a profile against a budget: limits of calls, line " ..
     "hits, allocations and call-tree nodes, in all and of functions. These " ..
     "are given by name, by name and file, or by title; a title's line is " ..
-    "only looked at where a file has several functions of that name, so edits above a function " ..
-    "do no harm. The exit status is 1 when a limit is exceeded, and when " ..
+    "only looked at where a file has several functions of that name, so " ..
+    "edits above a function do no harm. The exit status is 1 when a limit " ..
+    "is exceeded, and when " ..
     "a function that has one is not in the profile, unless the budget " ..
     'says "optional": true for it, or the limit is 0; it is 2 when none ' ..
     "of the budget's functions is in the profile. --update brings a " ..

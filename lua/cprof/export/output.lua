@@ -53,10 +53,14 @@ local function open(path, mode)
     or why
 end
 
-local function to_file(path, produce)
+-- no more than `limit` bytes
+local function to_file(path, produce, limit)
   local file, why = open(path, "wb")
   if not file then return nil, why end
+  local left = limit or math.maxinteger
   local finished, ok, message = pcall(run, function(s)
+    left = left - #s
+    if left < 0 then return nil, "File too large" end
     return file:write(s)
   end, produce)
   local closed, reason = file:close()
@@ -85,7 +89,7 @@ local function replace(path, produce)
   if file then file:close()
   elseif not why:find "^No such file" then return nil, why end
   local temporary = aside(path)
-  local ok, message, raised = to_file(temporary, produce)
+  local ok, message, raised = to_file(temporary, produce, core.filelimit())
   if ok then
     ok, message = core.rename(temporary, path)
     if ok then return true end

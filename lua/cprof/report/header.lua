@@ -203,7 +203,7 @@ function header.show(view)
     format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
     profile.samples and plural(profile.samples, "sample", "samples") or
       plural(select.calls(profile), "call", "calls"),
-    plural(#profile.functions - 2, "function", "functions"),
+    plural(select.distinct(profile), "function", "functions"),
     ("mode %s"):format(meta.mode),
     units[meta.measure] or counts and "self and total are instructions" or
       ("clock %s"):format(meta.clock),

@@ -22,6 +22,19 @@ function select.calls(profile)
   return n
 end
 
+---How many functions reports tell apart: one that was merged from two that
+---differ is one of them.
+---@param profile cprof.Profile
+---@return integer
+function select.distinct(profile)
+  local seen, n = {}, 0
+  for _, f in ipairs(profile.functions) do
+    local counts = f.kind ~= "root" and f.kind ~= "internal"
+    if counts and not seen[f.title] then seen[f.title], n = true, n + 1 end
+  end
+  return n
+end
+
 ---Sorts rows; those that are equal, by title.
 ---@param rows cprof.Row[]
 ---@param by string

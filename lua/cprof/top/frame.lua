@@ -3,6 +3,7 @@
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.format"
+local select = require "cprof.report.select"
 
 local frame = {}
 
@@ -78,15 +79,6 @@ local function plural(n, what)
   return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
 end
 
--- those of the program
-local function functions(p)
-  local n = 0
-  for _, f in ipairs(p.functions) do
-    if f.kind ~= "root" and f.kind ~= "internal" then n = n + 1 end
-  end
-  return n
-end
-
 local function facts(m, line)
   local now = m.now and m.now.now
   if not now then return line:add(m.waiting or "", "dim") end
@@ -96,7 +88,7 @@ local function facts(m, line)
     (live and (" (%s/s)"):format(rate and columns.count(rate, true) or "-") or
       ""),
     overhead(meta) or plural(meta.instructions or 0, "instruction"),
-    plural(functions(now.profile), "function"),
+    plural(select.distinct(now.profile), "function"),
     plural(#now.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
   for i, text in ipairs(out) do
