@@ -49,6 +49,7 @@ build = {
         "src/file/mapped.c",
         "src/file/reader.c",
         "src/file/restore.c",
+        "src/file/until.c",
         "src/host/api.c",
         "src/host/czone.c",
         "src/identity/bytecode.c",

@@ -404,6 +404,31 @@ describe("cprof attach", function()
     assert.is_truthy(out:find("math.abs", 1, true), out .. err)
   end)
 
+  it("says so where the program waits when it is to end", function()
+    for seconds, what in pairs {
+      ["1.5"] = "process %d+ ran no Lua code when its recording was to " ..
+        "end, which was [%d.]+m?s later\n",
+      ["6"] = "process %d+ runs no Lua code now, as when a C function " ..
+        "waits; its recording goes on until it does\n",
+    } do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, auto, "cprof attach --seconds 0.2 $pid", ([[
+        local profiler = require "cprof"
+        local function work() for i = 1, 1000 do math.abs(i) end end
+        io.open("ready", "w"):close()
+        repeat work() until profiler.running()
+        for i = 1, 100 do work() end
+        os.execute "sleep %s"
+        work()
+        os.execute "sleep 0.5"]]):format(seconds))
+      assert.is_truthy(err:find(what), err)
+      assert.equal(seconds == "6", out:find("(since the last sample)", 1,
+        true) ~= nil, out)
+      assert.equal(seconds == "1.5", out:find("os.execute", 1, true) ~= nil,
+        out)
+    end
+  end)
+
   it("ends by itself when the one who asked is gone", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto, "cprof attach --seconds 1 " ..

@@ -978,8 +978,9 @@ describe("a rate far below what was asked", function()
   it("is explained where samples take long", function()
     local told = require "cprof.report.header".certainty
     local function profile(overhead_ns)
-      return { samples = 50, time_samples = 50, meta = { rate = 1000,
-        wall_ns = 1000000000, paused_ns = 0, overhead_ns = overhead_ns } }
+      return { samples = 50, time_samples = 50, functions = {},
+        meta = { rate = 1000, wall_ns = 1000000000, paused_ns = 0,
+          overhead_ns = overhead_ns } }
     end
     assert.is_truthy(told(profile(10000000)):find(
       "50 samples a second of 1,000 (each takes long here, as with deep " ..

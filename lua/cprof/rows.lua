@@ -17,6 +17,9 @@ rows.list = {
     "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
+  { name = "(since the last sample)", text = "The time in which a C " ..
+    "function has not returned yet, such as one that waits. Samples see it " ..
+    "when it does: then that time is its own." },
   { name = "(garbage collector)", text = "The steps of the garbage " ..
     "collector, with the finalizers that ran in them, under the function " ..
     "whose allocation made them due. Its calls are steps." },
@@ -46,6 +49,13 @@ function rows.explain(name) return by_name[name] end
 ---@return boolean
 function rows.collector(f)
   return f.kind == "zone" and f.name == "(garbage collector)"
+end
+
+---Is it the row of the time since the last sample?
+---@param f cprof.Function
+---@return boolean
+function rows.waiting(f)
+  return f.kind == "internal" and f.name == "(since the last sample)"
 end
 
 return rows

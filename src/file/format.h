@@ -53,7 +53,7 @@ typedef struct FormatHeader {
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
-  uint64_t begun;	/* ticks, when recording began */
+  uint64_t until;	/* ticks, when a signal ended the program; 0: none did */
   uint64_t base;	/* address of this header in the writer ... */
   uint64_t running;	/* ... and of the node that runs; 0: none does */
   int64_t pid;

@@ -602,7 +602,7 @@ static void restore_header (Restoring *c) {
   r->events = h->events;
   l->counted = h->counted != 0;
   l->clamped = h->clamped;
-  l->live = l->live && h->state == FORMAT_LIVE;
+  l->live = l->live && h->state == FORMAT_LIVE && h->until == 0;
 }
 
 
@@ -634,30 +634,71 @@ static Node *restore_running (const Restoring *c) {
 }
 
 
+/* When the last event was: times and pauses add up to what passed. */
+static uint64_t restore_last (const Restoring *c) {
+  const Tree *t = &c->r->tree;
+  const Figures *f = &c->r->own_figures;
+  uint64_t last = f->begun + f->paused;
+  uint32_t i;
+  if (c->r->mode == MODE_SAMPLE)
+    return last + f->sampled + t->overhead->self;
+  for (i = 0; i < t->nodes.count; i++) last += tree_node(t, i)->self;
+  return last;
+}
+
+
+#define SINCE_GAPS	10	/* times as long as samples are apart: nothing of
+				   Lua ran since the last one */
+
+/*
+** Samples tell how time was spent before the last one. Where more than some
+** have failed to come, a C function goes on: it may not have been seen yet,
+** so what came before has no part in that time.
+*/
+static int restore_waits (const Restoring *c, uint64_t since) {
+  const Tree *t = &c->r->tree;
+  uint64_t samples = 0;
+  uint32_t i;
+  if (t->nodes.count <= NODE_WAITING ||
+      !functions_waiting(&c->r->functions, tree_node(t, NODE_WAITING)->func))
+    return 0;
+  for (i = 0; i < t->nodes.count; i++) samples += tree_node(t, i)->calls;
+  return since / SINCE_GAPS > c->r->own_figures.sampled / (samples + 1);
+}
+
+
+static void restore_charge (const Restoring *c, Node *running,
+                            uint64_t since) {
+  if (c->r->mode != MODE_SAMPLE) {
+    running->self += since;
+    return;
+  }
+  if (restore_waits(c, since)) c->r->waiting = since;
+  c->r->own_figures.sampled += since;
+}
+
+
 #define SINCE_MOST	1000000000000000u	/* ns: some days */
 
 /*
-** A live file is brought up to now: the time since the last event belongs
-** to the node that runs. Self times and pauses add up to the time between
-** the start and the last event.
+** A live file is brought up to now, and that of a program that was ended by
+** a signal up to then: the time since the last event belongs to the node
+** that runs.
 */
 static void restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
-  uint64_t last = c->h->figures.begun + c->h->figures.paused, now;
+  uint64_t last, now;
   Node *running = restore_running(c);
-  int sampled = c->r->mode == MODE_SAMPLE;
-  uint32_t i;
-  if (!c->l->live || running == NULL || running == t->overhead ||
+  if (c->h->state != FORMAT_LIVE || (!c->l->live && c->h->until == 0) ||
+      running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
     return;
-  if (sampled) last += c->r->own_figures.sampled + t->overhead->self;
-  for (i = 0; !sampled && i < t->nodes.count; i++)
-    last += tree_node(t, i)->self;
-  now = clock_read(&c->r->clock);
+  last = restore_last(c);
+  now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
   if (now <= last || clock_ns(c->r->clock.scale, now - last) > SINCE_MOST)
     return;
-  c->l->since = now - last;
-  *(sampled ? &c->r->own_figures.sampled : &running->self) += c->l->since;
+  if (c->l->live) c->l->since = now - last;
+  restore_charge(c, running, now - last);
 }
 
 

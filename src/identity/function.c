@@ -395,6 +395,7 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
 ** ======================================================= */
 
 static const char function_truncated[] = "(beyond max_nodes)";
+static const char function_waiting[] = "(since the last sample)";
 
 
 static int function_first (Functions *fs, FunctionKind kind,
@@ -440,17 +441,29 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          function_first(fs, FUNCTION_INTERNAL, "(cprof)") &&
          function_first(fs, FUNCTION_INTERNAL, function_truncated) &&
          function_first(fs, FUNCTION_INTERNAL, "(not recorded)") &&
-         function_first(fs, FUNCTION_INTERNAL, "(coroutine, not sampled)");
+         function_first(fs, FUNCTION_INTERNAL, "(coroutine, not sampled)") &&
+         function_first(fs, FUNCTION_INTERNAL, function_waiting);
+}
+
+
+/* Is it the profiler's own row of this name? */
+static int function_isrow (const Functions *fs, uint32_t id,
+                           const char *row) {
+  const Function *f = functions_at(fs, id);
+  size_t length;
+  const char *name = text_get(&fs->text, f->name, &length);
+  return f->kind == FUNCTION_INTERNAL && length == strlen(row) &&
+         memcmp(name, row, length) == 0;
 }
 
 
 int functions_truncated (const Functions *fs, uint32_t id) {
-  const Function *f = functions_at(fs, id);
-  size_t length;
-  const char *name = text_get(&fs->text, f->name, &length);
-  return f->kind == FUNCTION_INTERNAL &&
-         length == sizeof function_truncated - 1 &&
-         memcmp(name, function_truncated, length) == 0;
+  return function_isrow(fs, id, function_truncated);
+}
+
+
+int functions_waiting (const Functions *fs, uint32_t id) {
+  return function_isrow(fs, id, function_waiting);
 }
 
 

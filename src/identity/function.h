@@ -33,7 +33,8 @@ typedef enum FunctionKind {
 
 /* ids of the functions that are always there */
 enum {
-  FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED, FUNC_UNSAMPLED
+  FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED, FUNC_UNSAMPLED,
+  FUNC_WAITING
 };
 
 /* marks of a function */
@@ -170,6 +171,9 @@ CPROF_I Function *functions_met (Functions *fs, lua_State *L);
 
 /* Is it the one that stands for all beyond a limit? Also in a file. */
 CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
+
+/* The same of FUNC_WAITING. */
+CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
 
 /* Sets the counters of all lines to zero. */
 CPROF_I void functions_clear (Functions *fs);

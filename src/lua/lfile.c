@@ -9,6 +9,7 @@
 #include "base/hookguard.h"
 #include "cprof.h"
 #include "file/restore.h"
+#include "file/until.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lstate.h"
@@ -342,10 +343,19 @@ static int lfile_load (lua_State *L) {
 /* }====================================================== */
 
 
+/* path, why -> did the recording there, which goes on, end now? */
+static int lfile_until (lua_State *L) {
+  lua_pushboolean(L, until_now(luaL_checkstring(L, 1),
+                               luaL_checkstring(L, 2)));
+  return 1;
+}
+
+
 static const luaL_Reg lfile_list[] = {
   {"naming", lfile_naming},
   {"names", lfile_names},
   {"load", lfile_load},
+  {"until_now", lfile_until},
   {NULL, NULL}
 };
 

@@ -306,7 +306,9 @@ static int changes_any (const Changes *c, uint32_t id) {
   if (c->older == NULL || id >= c->older->count) return 1;
   old = &c->older->list[id];
   return n->calls != old->calls || n->raw != old->raw ||
-         (c->exact && n->self != old->self);
+         ((c->exact || (id == NODE_WAITING &&
+                        c->nodes->unit == NODES_SAMPLES)) &&
+          n->self != old->self);
 }
 
 

@@ -88,11 +88,13 @@ static double samples_weight (const Tree *t) {
 
 /*
 ** The time that was sampled, shared by what the samples of each node stand
-** for; all of it is the root's where there are none. As 'nodes_times'.
+** for; all of it is the root's where there are none. What came after them
+** all is that of one node. As 'nodes_times'.
 */
 static uint64_t samples_times (Snapshot *s, const Recording *r) {
   uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
-  int64_t whole = (int64_t)clock_ns(s->scale, ticks), ns = 0, sum;
+  int64_t all_ns = (int64_t)clock_ns(s->scale, ticks), ns = 0, sum;
+  int64_t whole = (int64_t)clock_ns(s->scale, ticks - r->waiting);
   double all = samples_weight(&r->tree), weight = 0;
   uint32_t i;
   s->weight = all > 0 ? (double)whole / all : 0;
@@ -103,7 +105,9 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
     ns = sum;
   }
   s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
-    (int64_t)clock_ns(s->scale, ticks + overhead) - whole;
+    (int64_t)clock_ns(s->scale, ticks + overhead) - all_ns;
+  if (r->waiting > 0)
+    s->node[NODE_WAITING].self = s->node[NODE_WAITING].raw = all_ns - whole;
   return ticks + overhead;
 }
 

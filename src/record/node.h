@@ -79,6 +79,8 @@ typedef struct KindsAllocated {
 #define KINDS_SHIFT	6
 
 #define NODE_OVERHEAD	1	/* id of the node of the profiler's own time */
+#define NODE_WAITING	2	/* mode sample, in a file: of what waits, which is
+			   empty in the file, see file/restore.c */
 
 typedef struct Tree {
   Chunks nodes;

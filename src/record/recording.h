@@ -42,6 +42,8 @@ typedef struct Recording {
   Tree tree;
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
+  uint64_t waiting;	/* mode sample, read from a file: ticks of 'sampled' since
+			   the last sample, which are NODE_WAITING's alone */
   Clock clock;
   Mode mode;
   int direct;		/* were Lua's structures read? see internals.h */

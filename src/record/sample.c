@@ -378,11 +378,22 @@ void sample_cease (Recorder *r) {
 }
 
 
+/*
+** Who reads the file while a C function goes on has a node for its time. It
+** is there from the beginning, so that nodes keep their places.
+*/
+static int sample_makewaiting (Recorder *r) {
+  Tree *t = &r->recording.tree;
+  return r->store == NULL || t->nodes.count > NODE_WAITING ||
+         tree_enter(t, t->root, FUNC_WAITING, 0) != NULL;
+}
+
+
 int sample_start (Recorder *r, const char **why) {
   Sampler *s = sample_of(r);
   *why = "out of memory";
   if (s == NULL) s = sample_new(r);
-  if (s == NULL) return 0;
+  if (s == NULL || !sample_makewaiting(r)) return 0;
   sample_cease(r);
   sample_forget(r);
   s->unwinder.at = s->lender.at = r->hot->direct ? s->running.at : NULL;

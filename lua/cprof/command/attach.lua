@@ -212,16 +212,32 @@ local function watch(program, id, seconds, show)
   end
 end
 
+-- what is said when it took so many seconds to end the recording
+local function lateness(program, stopped, seconds)
+  if not stopped and lives(program) then
+    return ("process %d runs no Lua code now, as when a C function waits; " ..
+      "its recording goes on until it does"):format(program.pid)
+  elseif stopped and seconds > again then
+    return ("process %d ran no Lua code when its recording was to end, " ..
+      "which was %s later"):format(program.pid,
+      format.time(seconds * 1e9 // 1 | 0))
+  end
+end
+
 -- Ends the recording. Where the program waits for something, its file is
 -- complete but for the names, and it ends when it runs again.
-local function finish(program, id)
+local function finish(program, id, show)
   local function stopped()
     local answer = answer_of(program, id)
     return answer and answer.state == "stopped"
   end
   if stopped() then return end
+  local asked = core.seconds()
   request(program, id, { action = "stop" })
-  await(program, stopped, nil, patience)
+  local ended = await(program, stopped, nil, patience)
+  local why = lateness(program, ended, core.seconds() - asked)
+  show()
+  if why then terminal.say(why .. "\n") end
 end
 
 -- }======================================================
@@ -260,7 +276,7 @@ local function record(program, parsed, file, fail)
   }, show, fail)
   if begun or answer_of(program, id) then
     interruptible(watch, program, id, parsed.seconds, show)
-    finish(program, id)
+    finish(program, id, show)
   end
   show()
   rendezvous.remove(program.folder, program.pid, "request")

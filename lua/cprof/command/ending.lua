@@ -121,15 +121,20 @@ function ending.plan(parsed, words, script)
   return plan
 end
 
----Reports the recording of a process that a signal kills.
+local by_signal <const> = "a signal ended the program"
+
+---Reports the recording of a process that a signal kills. Its file ends
+---there, too.
 function ending.after_signal(parsed, fail)
   local path = parsed.after_signal
+  core.until_now(path, by_signal)
   local profile, why = cprof.load(path)
   if not profile then fail(why) end
   local plan = { output = parsed.output, record = path, recorded = path,
     unnamed = not parsed.output or parsed.format ~= nil }
+  -- also where that could not be written
   profile.meta.live, profile.meta.since_last_event_ns = false, nil
-  profile.meta.ended = "a signal ended the program"
+  profile.meta.ended = profile.meta.ended or by_signal
   deliver(parsed, plan, absolute())(profile)
 end
 

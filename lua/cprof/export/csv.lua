@@ -32,6 +32,11 @@ function csv.size(f)
   return { once = #f.name + #f.title + #f.source + 60 }
 end
 
+-- as in the rows of reports
+local function vacant(f)
+  return f.kind == "internal" and f.total_ns == 0 and f.total_samples == 0
+end
+
 ---@param p cprof.Profile
 ---@param out fun(s: string)
 function csv.write(p, out)
@@ -48,7 +53,9 @@ function csv.write(p, out)
   for id, f in ipairs(p.functions) do
     local row = {}
     for i, field in ipairs(columns) do row[i] = quoted(f[field]) end
-    if id ~= p.overhead then out(table.concat(row, ",") .. "\r\n") end
+    if id ~= p.overhead and not vacant(f) then
+      out(table.concat(row, ",") .. "\r\n")
+    end
   end
 end
 

@@ -61,7 +61,8 @@ local function gaps(profile, page)
   if meta.live and meta.mode == "count" then
     page:note "still being recorded"
   elseif meta.live then
-    page:note("still being recorded; the last event was %s ago",
+    page:note("still being recorded; the last %s was %s ago",
+      meta.mode == "sample" and "sample" or "event",
       format.time(meta.since_last_event_ns))
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end
@@ -151,11 +152,14 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
----How many samples there were a second.
+---How many samples there were a second, until the last one.
 ---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
   local ns = profile.meta.wall_ns - profile.meta.paused_ns
+  for _, f in ipairs(profile.functions) do
+    if rows.waiting(f) then ns = ns - f.self_ns end
+  end
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 

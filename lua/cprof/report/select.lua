@@ -107,13 +107,20 @@ end
 -- the sums of each profile that is looked at, which take a while
 local known = setmetatable({}, { __mode = "k" })
 
+-- the row of the time since the last sample, where there is none
+local function vacant(row)
+  return row.func.kind == "internal" and row.total_ns == 0 and
+    row.total_samples == 0
+end
+
 ---The rows of a report, where functions with the same title are one, and
 ---the calls between them, those from each line on their own. The list of
 ---rows is the caller's.
 ---@param profile cprof.Profile
+---@param all? boolean  also rows that are empty now, but may not stay so
 ---@return cprof.Row[]
 ---@return cprof.Edge[]
-function select.functions(profile)
+function select.functions(profile, all)
   local sums = known[profile]
   if not sums then
     sums = table.pack(profile:sums(function(f) return f.title end, true))
@@ -121,7 +128,11 @@ function select.functions(profile)
     for _, row in ipairs(sums[1]) do bound.set(row, most) end
     known[profile] = sums
   end
-  return table.move(sums[1], 1, #sums[1], 1, {}), sums[2]
+  local out = {}
+  for _, row in ipairs(sums[1]) do
+    if all or not vacant(row) then out[#out + 1] = row end
+  end
+  return out, sums[2]
 end
 
 return select

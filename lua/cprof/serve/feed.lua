@@ -125,7 +125,7 @@ local function add(self, p, final)
   self.loads = before and self.loads + 1 or 0
   local exact = final or self.loads % coarse == 0 or p.meta.mode == "count"
   if before and not core.since(p.nodes, before.nodes) then return false end
-  local rows = select_rows.functions(p)
+  local rows = select_rows.functions(p, true)
   table.sort(rows, by_id)
   local index = index_of(self, p, rows)
   if not index then return false end

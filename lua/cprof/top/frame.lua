@@ -44,7 +44,8 @@ local function state(m)
   local text = status.text or status.state
   if status.state == "running" and meta and meta.live and
      (meta.since_last_event_ns or 0) > quiet then
-    text = text .. ", no event for " ..
+    text = text .. (meta.mode == "sample" and ", no sample for " or
+      ", no event for ") ..
       seconds(meta.since_last_event_ns / 1e9)
   end
   local wall = meta and meta.wall_ns

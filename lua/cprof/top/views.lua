@@ -21,7 +21,10 @@ local views = {}
 ---@field sorts? boolean
 ---@field list_hint? string
 
-local hidden = { root = true, internal = true }
+-- what is no function, and has no time of the program
+local function hidden(m, f)
+  return f.kind == "root" or f.id == m.now.now.profile.overhead
+end
 
 local orders = {
   self = function(a, b) return a.of.self_ns > b.of.self_ns end,
@@ -55,7 +58,7 @@ local function entries_of(m, list, nodes)
   local out = {}
   for i = 1, list.count do
     local record = list.record(i)
-    if not hidden[record.func.kind] then
+    if not hidden(m, record.func) then
       if nodes and not m.sampled then
         record.of.total_raw_ns = select(8, core.node(nodes, record.of.id))
       end
@@ -76,7 +79,7 @@ views.functions = {
   list = function(m)
     local out = {}
     for _, row in ipairs(m.now.figures.rows) do
-      if not hidden[row.func.kind] and figures.any(row) then
+      if not hidden(m, row.func) and figures.any(row) then
         out[#out + 1] = { func = row.func, name = row.name, indent = 0,
           of = row, zone = row.zone }
       end
@@ -116,7 +119,7 @@ local function begin(m)
   m.open = {}
   local list = lists.tree(m.now.figures, m)
   for i = 1, list.count do
-    if not hidden[list.record(i).func.kind] then
+    if not hidden(m, list.record(i).func) then
       views.expand_hottest(m, i)
       return
     end

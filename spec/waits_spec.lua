@@ -1,0 +1,187 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local profiler = require "cprof"
+
+local q = command.quote
+local row <const> = "(since the last sample)"
+
+-- ns, half of what programs have waited at least
+local long <const> = 500000000
+
+-- Is busy for a while, and then in a C function.
+local waiting = [[
+  local host = require "spec_host"
+  local function work()
+    local t = os.clock()
+    while os.clock() - t < 0.2 do end
+  end
+  work()
+  io.open("ready", "w"):close()
+  host.sleep(%s)]]
+
+-- Runs lines of a shell, where $pid is a program that is recorded into
+-- x.cprof, once that has waited for a second. What the program said.
+local function beside(dir, options, seconds, lines)
+  local script = dir:file("x.lua", waiting:format(seconds))
+  command.shell(([[cd %s
+    cprof() { %s "$@"; }
+    %s >out 2>err & pid=$!
+    for i in $(seq 400); do [ -e ready ] || sleep 0.05; done
+    sleep 1
+    %s
+    kill -KILL $pid; wait $pid]]):format(q(dir.path), command.here(),
+    command.here("run", "-o", "x.cprof", table.unpack(options)) .. " " ..
+      q(script), lines))
+  return command.read(dir:file "err")
+end
+
+local function self_of(p, name)
+  local f = helper.named(p, name)
+  return f and f.self_ns or 0
+end
+
+-- names of C functions are known in full when a recording is complete
+local function slept(p)
+  return math.max(self_of(p, "spec_host.sleep"), self_of(p, "sleep"))
+end
+
+local function load(dir, name)
+  local p = assert(profiler.load(dir:file(name)))
+  helper.check(p)
+  return p
+end
+
+describe("a sampled program that waits in C", function()
+  it("has its wait in a row of its own while it lasts", function()
+    local dir <close> = command.folder()
+    beside(dir, { "--sample" }, 60, [[
+      cprof export --format=json -o live.json x.cprof
+      cprof export --format=folded -o live.folded x.cprof
+      cprof report x.cprof >live.txt
+      cprof top --screens 1 x.cprof >live.top]])
+    local p = load(dir, "x.cprof")
+    -- of a program that was killed, nothing is known of the wait
+    assert.equal(0, self_of(p, row))
+    assert.equal("the program ended without stopping it", p.meta.ended)
+    local json = command.read(dir:file "live.json")
+    local _, at = json:find(('"title":"%s"'):format(row), 1, true)
+    assert.is_truthy(at, json)
+    for _, name in ipairs { "live.folded", "live.txt", "live.top" } do
+      local text = command.read(dir:file(name))
+      assert.is_truthy(text:find(row, 1, true), text)
+    end
+    -- busy for 0.2 s, and a second of waiting
+    local whole, waited = 0, 0
+    for line in io.lines(dir:file "live.folded") do
+      local ns = math.tointeger(tonumber(line:match " (%d+)$"))
+      whole = whole + ns
+      if line:find(row, 1, true) then waited = waited + ns end
+    end
+    assert.is_true(waited > long, waited .. " of " .. whole)
+    -- what ran before has what it has without the wait
+    local worked = whole - waited
+    assert.is_true(math.abs(worked - p.program_ns) < p.program_ns // 10,
+      worked .. " and " .. p.program_ns)
+    local text = command.read(dir:file "live.txt")
+    assert.is_truthy(text:find "last sample was %S+ ago", text)
+  end)
+
+  it("has it where it belongs when it is over", function()
+    local dir <close> = command.folder()
+    beside(dir, { "--sample", "--quiet" }, 1.5, "wait $pid")
+    local p = load(dir, "x.cprof")
+    assert.equal(0, self_of(p, row))
+    assert.is_nil(p.meta.ended)
+    assert.is_true(slept(p) > long)
+    for _, mode in ipairs { "self", "summary", "tree", "callgraph" } do
+      local text = p:report { mode = mode, min_percent = 0, color = "never" }
+      assert.is_nil(text:find(row, 1, true), text)
+    end
+    local csv = {}
+    p:export("csv", function(s) csv[#csv + 1] = s end)
+    assert.is_nil(table.concat(csv):find(row, 1, true))
+  end)
+
+  it("has the same sums, and nodes in the same places, from one load to " ..
+    "the next", function()
+    local output = helper.run(([[
+      local host = require "spec_host"
+      local core = require "cprof.core"
+      local profiler = require "cprof"
+      local helper = require "helper"
+      local child, process = host.fork()
+      local function busy(seconds)
+        local t = os.clock()
+        while os.clock() - t < seconds do end
+      end
+      if child then
+        profiler.start { mode = "sample", file = arg[1] }
+        busy(0.2)
+        host.sleep(1.5)
+        local function other() busy(0.2) end
+        other()
+        host.sleep(1000)
+      end
+      local function waited(p)
+        local f = p and helper.named(p, %q)
+        return f and f.self_ns or 0
+      end
+      local function await(found)
+        local ends = os.time() + 30
+        local p
+        repeat
+          host.sleep(0.05)
+          p = profiler.load(arg[1])
+        until p and found(p) or os.time() > ends
+        return helper.check(p) and p
+      end
+      local first = await(function(p) return waited(p) > 5e8 end)
+      local second = await(function(p) return helper.named(p, "other") end)
+      local third = await(function(p) return waited(p) > 5e8 end)
+      os.execute("kill -9 " .. process)
+      host.wait()
+      assert(waited(second) < waited(first))
+      local slept = helper.named(third, "spec_host.sleep").self_ns
+      assert(slept > 1.4e9, slept)
+      assert(helper.named(first, "spec_host.sleep") == nil)
+      assert(core.since(second.nodes, first.nodes))
+      assert(core.since(third.nodes, first.nodes))
+      print "good"]]):format(row), os.tmpname())
+    assert.equal("good\n", output)
+  end)
+end)
+
+describe("a recording that a signal ends", function()
+  it("is in its file what the report said, also of a wait", function()
+    for _, how in ipairs {
+      { "TERM" }, { "HUP", "--sample" }, { "TERM", "--sample" },
+      { "HUP", "--lines" }, { "INT" }, { "INT", "--sample" },
+    } do
+      local dir <close> = command.folder()
+      local signal, options = how[1], { table.unpack(how, 2) }
+      -- the first Ctrl-C is an error when the wait is over
+      local kill = ("kill -%s $pid; "):format(signal)
+      if signal == "INT" then kill = kill .. "sleep 0.2; " .. kill end
+      local err = beside(dir, options, 60, kill .. "wait $pid")
+      local p = load(dir, "x.cprof")
+      assert.equal("a signal ended the program", p.meta.ended)
+      assert.is_falsy(p.meta.live)
+      local waited = options[1] == "--sample" and self_of(p, row) or slept(p)
+      assert.is_true(waited > long, waited)
+      local wall = err:match "\n(%S+) wall, "
+      assert.equal(require "cprof.format".time(p.meta.wall_ns), wall, err)
+      assert.is_truthy(err:find("a signal ended the program", 1, true), err)
+    end
+  end)
+
+  it("is so without a report, too", function()
+    local dir <close> = command.folder()
+    local err = beside(dir, { "--quiet" }, 60, "kill -TERM $pid; wait $pid")
+    assert.equal("", err)
+    local p = load(dir, "x.cprof")
+    assert.equal("a signal ended the program", p.meta.ended)
+    assert.is_true(slept(p) > long)
+  end)
+end)
