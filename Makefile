@@ -335,7 +335,7 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
-# with what install, find and sed have on every system
+# with what install, find and sed have on GNU and BSD
 install: all
 	install -d "$(TO_C)/cprof" "$(TO)/bin"
 	install $(CORE) "$(TO_C)/cprof"

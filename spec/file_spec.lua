@@ -590,6 +590,24 @@ describe("a program lives when its file", function()
     assert.equal("true\n", output)
   end)
 
+  it("finds none: the profile that was there stays", function()
+    if os.getenv "CPROF_SANITIZE" then return end
+    local output = shell("", [[
+      local profiler = require "cprof"
+      profiler.start()
+      profiler.stop()
+      assert(profiler.snapshot():save(arg[1]))
+      local bytes = io.open(arg[1], "rb"):read "a"
+      local status = io.open "/proc/self/status":read "a"
+      os.execute(("prlimit --pid %d --as=%d"):format(
+        status:match "\nPid:%s*(%d+)",
+        (status:match "\nVmSize:%s*(%d+)" + 4096) * 1024))
+      print(pcall(profiler.start, { file = arg[1] }))
+      print(#bytes, io.open(arg[1], "rb"):read "a" == bytes)]], path)
+    assert.is_truthy(output:find("^false\tstart: [^\n]+: Cannot allocate " ..
+      "memory\n[1-9]%d*\ttrue\n$"), output)
+  end)
+
   it("may not become so large", function()
     local output = shell("ulimit -f 1200;", "local function harm() end " ..
       harmed, path)

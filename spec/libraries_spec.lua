@@ -44,3 +44,24 @@ describe("a host that has not opened the library", function()
     end)
   end
 end)
+
+describe("a report that needs a file of cprof's", function()
+  it("says why that cannot be opened", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local profiler = require "cprof"
+      profiler.start()
+      local files = {}
+      for i = 1, 1000 do
+        files[i] = io.open("/dev/null")
+        if not files[i] then break end
+      end
+      profiler.stop()
+      print(pcall(profiler.report))
+      for i = 1, #files do files[i]:close() end
+      print(profiler.report() ~= nil)]])
+    local out, err = command.shell("ulimit -n 60; $SPEC_LUA " .. script)
+    assert.is_truthy(out:find("^false\tcannot load cprof%.[%w.]+: [^\n]+: " ..
+      "Too many open files\ntrue\n$"), out .. err)
+  end)
+end)

@@ -37,6 +37,26 @@ describe("max_nodes", function()
         "note: max_nodes was reached: the callers of %d+ calls are not known"))
     end)
 
+  it("holds the lines of functions without debug information, too",
+    function()
+      local output, ok = helper.run [[
+        local profiler = require "cprof"
+        local function code(i)
+          local s = ("local t = %d\nfor i = 1, 9 do\nt = t + i\nend\n" ..
+            "return t"):format(i)
+          return string.dump(assert(load(s)), true)
+        end
+        profiler.start { mode = "line", max_nodes = 16 }
+        local sum = 0
+        for i = 1, 60 do
+          sum = sum + load(code(i))()
+        end
+        profiler.stop()
+        print(sum, profiler.snapshot().meta.truncated > 0)]]
+      assert.equal("4530\ttrue\n", output)
+      assert.is_true(ok)
+    end)
+
   it("has a node for each function beyond, whoever calls it", function()
     local output = helper.run [[
       local helper = require "helper"

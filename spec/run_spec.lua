@@ -138,7 +138,8 @@ describe("cprof run", function()
       local script = dir:file("x.lua",
         "local function f() error 'boom' end\nf()\n")
       local _, err = command.cprof("run", "--quiet", script)
-      assert.is_nil(err:find("cprof", 1, true), err)
+      -- the interpreter, which comes first, may be in a folder of that name
+      assert.is_nil(err:find("^[^\n]-: .-cprof"), err)
       assert.is_truthy(err:find("in upvalue 'f'", 1, true) or
         err:find("in local 'f'", 1, true), err)
       assert.is_truthy(err:find("in main chunk", 1, true), err)

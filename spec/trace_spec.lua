@@ -299,10 +299,18 @@ describe("a trace", function()
       profiler.stop()
       local why = profiler.snapshot().meta.ended
       if why then
-        seen[why:match "^the trace failed: .*(stack.*)$" or why] = ok
+        seen[why:match "^the trace failed: .*(stack %l.*)$" or why] = ok
       end
     end
-    assert.same({ ["stack overflow"] = true, ["stack"] = true }, seen)
+    -- which of these there are is different from release to release
+    for _, why in ipairs { "stack cannot grow", "stack overflow",
+      "the trace failed: error in error handling" } do
+      if seen[why] ~= nil then
+        assert.is_true(seen[why])
+        seen[why], seen.any = nil, true
+      end
+    end
+    assert.same({ any = true }, seen)
   end)
 
   it("does not record what its function does", function()

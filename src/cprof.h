@@ -333,8 +333,8 @@ CPROF_API int cprof_listen (lua_State *L);
 ** Returns the coroutine that was recorded last in this thread, or, in mode
 ** "sample", the one that runs (without Lua's structures, the main thread);
 ** NULL while nothing is being recorded here. It is meant for a signal
-** handler, which may call lua_sethook for it. Elsewhere, the coroutine may
-** be gone.
+** handler, which may call lua_sethook for it, and in mode "sample" is to
+** block other signals meanwhile. Elsewhere, the coroutine may be gone.
 */
 CPROF_API lua_State *cprof_current (void);
 

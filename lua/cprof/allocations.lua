@@ -134,7 +134,7 @@ function allocations.headline(profile)
       format.bytes(meta.memory_interval)) or "")
 end
 
--- samples that say something
+-- in use is told from as much allocation as so many samples stand for
 local few <const> = 4
 
 ---What of it is in use, in words; nil: that is not known.
@@ -158,7 +158,8 @@ function allocations.in_use(profile)
       -- a sample stands for the interval, or for a larger block
       interval(live / meta.live_interval) or "",
     format.count(blocks), blocks == 1 and "" or "s",
-    format.bytes(meta.peak_bytes), meta.runs and meta.runs > 1 and "s" or "",
+    format.bytes(estimated and math.min(meta.peak_bytes, all) or
+      meta.peak_bytes), meta.runs and meta.runs > 1 and "s" or "",
     estimated and not meta.memory_interval and
       ("; estimated from samples, one per %s of allocation"):format(
         format.bytes(meta.live_interval)) or "")

@@ -67,10 +67,12 @@ local function path_of(name)
   end
   local path = root .. gsub(name, "%.", "/")
   for _, suffix in next, { ".lua", "/init.lua" } do
-    local there = open(path .. suffix, "rb")
+    local there, why, number = open(path .. suffix, "rb")
     if there then
       close(there)
       return path .. suffix
+    elseif number ~= 2 then  -- it is there
+      error("cannot load " .. name .. ": " .. why, 0)
     end
   end
 end

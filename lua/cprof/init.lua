@@ -88,6 +88,7 @@ internal.add()
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
+  require "cprof.definitions"  -- not within the hook
   local found, of_c = paths.all(), {}
   for f, path in pairs(found) do
     local address = core.address(f)

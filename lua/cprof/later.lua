@@ -6,6 +6,10 @@
 ---@return any module
 return function(name)
   return setmetatable({}, {
-    __index = function(_, key) return require(name)[key] end,
+    __index = function(t, key)
+      local module = require(name)
+      setmetatable(t, { __index = module })
+      return module[key]
+    end,
   })
 end

@@ -306,9 +306,11 @@ void platform_freespace (void *at, size_t size) {
 
 int platform_map (void *at, size_t size, size_t *room, int fd,
                   uint64_t offset) {
-  errno = ENOMEM;
-  return size <= *room &&
-         mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+  if (size > *room) {
+    errno = ENOMEM;
+    return 0;
+  }
+  return mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
               (off_t)offset) != MAP_FAILED;
 }
 

@@ -16,7 +16,7 @@ const char *release_text (size_t *length) {
   static const char built[] = "Lua " LUA_VERSION_MAJOR "." LUA_VERSION_MINOR
                               "." LUA_VERSION_RELEASE;
   const char *ident = cast(const char *, platform_exported("lua_ident"));
-  const char *at = ident != NULL ? strstr(ident, "Lua 5.") : NULL;
+  const char *at = ident != NULL ? strstr(ident, LUA_VERSION ".") : NULL;
   at = (at != NULL ? at : built) + sizeof "Lua " - 1;
   *length = strspn(at, ".0123456789");
   return at;

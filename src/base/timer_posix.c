@@ -85,10 +85,12 @@ static void timer_handler (int sig, siginfo_t *info, void *context) {
   (void)info;
   if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
     timers[i].tick(timers[i].ud);
-  else if (timers[i].carries != 0 &&
-           timers[i].generation == platform_generation()) {
+  else {
     timer_astray = 1;
-    pthread_kill(timers[i].to, sig);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);  /* either this sees an end, or that sees this */
+    if (timers[i].carries != 0 &&
+        timers[i].generation == platform_generation())
+      pthread_kill(timers[i].to, sig);
   }
 #else
   if (info->si_code == SI_TIMER) {
@@ -326,6 +328,7 @@ void timer_end (int timer) {
   int here = timer_ishere(timer);
   pthread_mutex_lock(&timer_lock);
   t->carries = 0;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (t->generation == platform_generation()) {
     timer_delete_of(t);
     if (here) timer_drain(t->signal);

@@ -246,7 +246,9 @@ static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
   f->range = sigbus_add(f->base, f->space, tell, ud);
   if (f->range == SIGBUS_NONE) f->error = EMFILE;
   else f->error = platform_resize(f->fd, 0);
-  if (f->error == 0 && mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
+  if (f->error != 0) return 0;
+  if (mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
+  else (void)platform_resize(f->fd, 0);  /* zeros would be another's file */
   return f->error == 0;
 }
 
@@ -265,7 +267,6 @@ MappedFile *mapped_create (const char *path, uint32_t nodes,
   else if (mapped_accept(f->fd, !platform_lock(f->fd), path, why)) {
     if (mapped_map(f, nodes, tell, ud)) return f;
     mapped_refuse(why, path, strerror(f->error));
-    (void)platform_resize(f->fd, 0);  /* else it is taken for another's */
   }
   mapped_free(f);
   return NULL;

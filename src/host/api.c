@@ -229,8 +229,9 @@ int cprof_listen (lua_State *L) {
 
 
 lua_State *cprof_current (void) {
-  const Recorder *r = hot_current->recorder;
-  return r != NULL && sample_on(r) ? sample_current(r) : hot_current->L;
+  Recorder *r = hot_current->recorder;
+  if (r == NULL || !sample_on(r)) return hot_current->L;
+  return r->state == STATE_RUNNING ? sample_current(r) : NULL;
 }
 
 /* }====================================================== */

@@ -650,8 +650,8 @@ static void core_checkbase (lua_State *L) {
   lua_pushliteral(L, "next");
   if (lua_rawget(L, -2) != LUA_TFUNCTION)
     luaL_error(L, "cprof needs Lua's basic functions: open them "
-               "(luaopen_base or luaL_openlibs), and take them away after "
-               "cprof was loaded");
+               "(luaopen_base or luaL_openlibs), and take them away once "
+               "cprof is loaded");
   lua_pop(L, 2);
 }
 

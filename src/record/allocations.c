@@ -57,7 +57,7 @@ static INLINE int allocations_own (const void *p, size_t tag) {
 
 /*
 ** Bytes in use; negative: Lua does not tell, within the collector. Some
-** hosts lock a state while it allocates, so it is not asked if need not be.
+** hosts lock a state while it allocates, so Lua is asked only where it must be.
 */
 static int64_t allocations_inuse (const Allocations *a) {
   lua_State *L = a->hot->recorder->main;

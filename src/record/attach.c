@@ -20,10 +20,12 @@ int attach_is (lua_State *L) {
 int attach_blind (const Hot *h, const Stack *s) {
   const Functions *fs = &h->recorder->recording.functions;
   const Function *f;
-  if (!h->crashes) return 0;
+  /* of sources without lines, no function has a list */
+  if (!h->crashes || h->recorder->options.include_lines != NULL) return 0;
   f = functions_at(fs, instructions_frame(s)->is.func);
-  return (f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN) &&
-         f->lines.list == NULL;
+  return f->lines.list == NULL &&
+         (f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN ||
+          f->id == FUNC_TRUNCATED);
 }
 
 

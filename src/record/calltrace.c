@@ -17,7 +17,7 @@ static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
   const char *why;
   int recorded;
   if (!lua_checkstack(L, LUA_MINSTACK)) {
-    recorder_end(r, "the trace failed: no room on Lua's stack");
+    recorder_end(r, "the trace failed: Lua's stack cannot grow");
     return;
   }
   running = callback_begin(r, CALLBACK_TRACE);

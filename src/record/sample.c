@@ -101,9 +101,11 @@ static void sample_tick (void *ud) {
 }
 
 
-lua_State *sample_current (const Recorder *r) {
-  const Sampler *s = sample_of(r);
-  return s != NULL ? sample_running(s) : r->main;
+lua_State *sample_current (Recorder *r) {
+  Sampler *s = sample_of(r);
+  lua_State *L = s != NULL ? sample_running(s) : r->main;
+  if (s != NULL && !s->busy) lend_end(&s->lender, L);
+  return L;
 }
 
 

@@ -50,8 +50,8 @@ CPROF_I void sample_release (Recorder *r);
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 
-/* In a signal handler, the coroutine that runs. */
-CPROF_I lua_State *sample_current (const Recorder *r);
+/* In a signal handler, the coroutine that runs, with the program's hook. */
+CPROF_I lua_State *sample_current (Recorder *r);
 
 /* In a hook, which has given the program's own back. */
 CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);

@@ -39,7 +39,7 @@ function annotate.define(parser)
   parser:option("--context", "Lines shown around hot ones. (default: 1; " ..
     "with SOURCE, all lines, or 0 with --min-percent)")
     :argname "N":convert(input.integer("--context", 0))
-  parser:option("--min-percent", "Lines are hot from N % of the time on. " ..
+  parser:option("--min-percent", "Call a line hot from N % of the time. " ..
     "(default: 0.1 with SOURCE and --context; else 1 % of the function's " ..
     "own time, or 5 % of its total time for lines with calls)")
     :argname "N":convert(input.percent "--min-percent")

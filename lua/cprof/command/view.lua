@@ -22,8 +22,8 @@ function view.define(parser, limit, sort, several)
   end
   parser:option("--limit", ("Show at most N rows. (default: %s)"):format(limit))
     :argname "N":convert(input.integer("--limit", 1))
-  parser:option("--min-percent", "Show rows from N % of the time on. " ..
-    "(default: 1; 0 with --sort or --filter)"):argname "N"
+  parser:option("--min-percent", "Show only rows with N % of the time or " ..
+    "more. (default: 1; 0 with --sort or --filter)"):argname "N"
     :convert(input.percent "--min-percent")
   parser:option("--sort", ("By what; alloc, allocs, live, peak: figures " ..
     "are bytes allocated, allocations, bytes in use, or in use at the peak, " ..

@@ -13,7 +13,7 @@ return {
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
 | `clock` | `"wall"` | `"cpu"`: the processor time of the thread |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion is a node of its own; `"fold"`: a function that is on the path already has no second node there; `"auto"`: full up to 100,000 nodes, from there on folded |
-| `max_nodes` | `1000000` | most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; no more functions than that are told apart, either |
+| `max_nodes` | `1000000` | most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; it limits the number of functions, too |
 | `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in modes `"line"` and `"count"` by line; in mode `"sample"`, it is estimated, by line, too; `"live"`: also what of it is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: bytes from sample to sample, on average; `1`: all blocks are known, for 64 bytes of memory or so for each that is in use |
 | `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due (not on Lua 5.5) |
