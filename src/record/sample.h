@@ -42,6 +42,9 @@ CPROF_I void sample_forget (Recorder *r);
 CPROF_I void sample_hold (Recorder *r, lua_State *L);
 CPROF_I void sample_release (Recorder *r);
 
+/* In a signal handler, the coroutine that runs, with the program's hook. */
+CPROF_I lua_State *sample_current (Recorder *r);
+
 #if PLATFORM_SIGNALS
 /*
 ** In a signal handler, in the thread that runs the state: the coroutine that
@@ -49,9 +52,6 @@ CPROF_I void sample_release (Recorder *r);
 ** 'sample_goon'. NULL: that must not be now; signal 'number' comes again.
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
-
-/* In a signal handler, the coroutine that runs, with the program's hook. */
-CPROF_I lua_State *sample_current (Recorder *r);
 
 /* In a hook, which has given the program's own back. */
 CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);
