@@ -249,6 +249,7 @@ build = {
     ["cprof.json"] = "lua/cprof/json.lua",
     ["cprof.later"] = "lua/cprof/later.lua",
     ["cprof.lexer"] = "lua/cprof/lexer.lua",
+    ["cprof.limited"] = "lua/cprof/limited.lua",
     ["cprof.lines"] = "lua/cprof/lines.lua",
     ["cprof.listen"] = "lua/cprof/listen.lua",
     ["cprof.markdown"] = "lua/cprof/markdown.lua",

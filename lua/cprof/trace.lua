@@ -2,6 +2,7 @@
 -- as Perfetto and others read them.
 
 local core = require "cprof.core"
+local limited = require "cprof.limited"
 
 local trace = {}
 
@@ -55,11 +56,10 @@ end
 
 -- Writes to a file no more bytes than it may have.
 local function writer_to(file, most)
-  local write, left = file.write, most or math.maxinteger
+  local write = file.write
+  local put = limited(function(s) return write(file, s) end, most)
   return function(s)
-    left = left - #s
-    local ok, why = nil, "File too large"
-    if left >= 0 then ok, why = write(file, s) end
+    local ok, why = put(s)
     if not ok then error(why, 0) end
   end
 end

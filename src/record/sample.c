@@ -112,16 +112,12 @@ lua_State *sample_current (Recorder *r) {
 #if PLATFORM_SIGNALS
 lua_State *sample_interrupt (Recorder *r, int number) {
   Sampler *s = sample_of(r);
-  lua_State *L;
-  if (s == NULL) return r->main;
-  if (s->busy) {
+  if (s != NULL && s->busy) {
     s->later = number;
     return NULL;
   }
-  s->held = 1;
-  L = sample_running(s);
-  lend_end(&s->lender, L);
-  return L;
+  if (s != NULL) s->held = 1;
+  return sample_current(r);
 }
 #endif
 

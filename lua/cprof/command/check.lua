@@ -20,11 +20,10 @@ local check = {
     "are given by name, by name and file, or by title; a title's line is " ..
     "only looked at where a file has several functions of that name, so " ..
     "edits above a function do no harm. The exit status is 1 when a limit " ..
-    "is exceeded, and when " ..
-    "a function that has one is not in the profile, unless the budget " ..
-    'says "optional": true for it, or the limit is 0; it is 2 when none ' ..
-    "of the budget's functions is in the profile. --update brings a " ..
-    "budget up to date. Times are printed, but decide nothing.",
+    "is exceeded, and when a function that has one is not in the profile, " ..
+    'unless the budget says "optional": true for it, or the limit is 0; it ' ..
+    "is 2 when none of the budget's functions is in the profile. --update " ..
+    "brings a budget up to date. Times are printed, but decide nothing.",
   example = "cprof check --budget budget.json run.cprof",
 }
 

@@ -1,6 +1,7 @@
 -- Where an export goes: a path, a function, or what has a method 'write'.
 
 local core = require "cprof.core"
+local limited = require "cprof.limited"
 local methods = require "cprof.methods"
 
 local output = {}
@@ -57,12 +58,9 @@ end
 local function to_file(path, produce, limit)
   local file, why = open(path, "wb")
   if not file then return nil, why end
-  local left = limit or math.maxinteger
-  local finished, ok, message = pcall(run, function(s)
-    left = left - #s
-    if left < 0 then return nil, "File too large" end
+  local finished, ok, message = pcall(run, limited(function(s)
     return file:write(s)
-  end, produce)
+  end, limit), produce)
   local closed, reason = file:close()
   if not finished then return nil, ok, true end
   if not ok then return nil, message end
