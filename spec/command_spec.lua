@@ -148,8 +148,8 @@ describe("the cprof command", function()
       { "cprof merge: missing option '-o'", "merge", call },
       { "cprof merge: /nowhere/x", "merge", "-o", "/nowhere/x", call },
       { "cprof merge: /nowhere/x", "merge", "-o", out, call, "/nowhere/x" },
-      { "mode call and mode line cannot be added up", "merge", "-o", out,
-        call, line },
+      { ("mode call and mode line cannot be added up: %s, %s"):format(call,
+        line), "merge", "-o", out, call, call, line },
       { "and clock cpu cannot be added up", "merge", "-o", out, call, cpu },
       { "cprof run: name a script, -e code or -m module", "run" },
       { "cprof run: unknown option '--frob'", "run", "--frob", "x.lua" },
@@ -252,6 +252,20 @@ describe("the cprof command", function()
     assert.equal(2, status)
     assert.equal("cprof: the library argparse is missing: install " ..
       "Debian's lua-argparse or the rock argparse\n", err)
+  end)
+
+  it("says that there is no JSON before the program runs", function()
+    local dir <close> = command.folder()
+    local argparse = assert(package.searchpath("argparse", package.path))
+    dir:file("argparse.lua", command.read(argparse))
+    local out, err, status = command.cprof_with(("LUA_PATH=\"$PWD/lua/?.lua;" ..
+      "$PWD/lua/?/init.lua;%s/?.lua\""):format(dir.path), "", "run",
+      "--format=speedscope", "-o", dir:file "out", "-e", "print 'ran'")
+    assert.equal(2, status)
+    assert.equal("", out)
+    assert.equal("cprof run: --format=speedscope: JSON needs the library " ..
+      "dkjson, which is missing: install Debian's lua-dkjson or the rock " ..
+      "dkjson\n", err)
   end)
 
   it("has plain characters where the locale is not UTF-8", function()

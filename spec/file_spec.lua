@@ -619,6 +619,27 @@ describe("a program lives when its file", function()
     assert.is_true(helper.check(p))
   end)
 
+  it("grows, or may not, and finds its errno as it was", function()
+    for _, limit in ipairs { "", "ulimit -f 1200;" } do
+      local output = shell(limit, [[
+        local errno = require "spec_host".errno
+        local profiler = require "cprof"
+        profiler.start { file = arg[1], recursion = "full" }
+        errno(5)
+        local lost = 0
+        local function deep(n)
+          if n == 0 then return end
+          if errno(5) ~= 5 then lost = lost + 1 end
+          deep(n - 1)
+        end
+        deep(20000)
+        profiler.stop()
+        print(lost, profiler.snapshot().meta.ended)]], path)
+      assert.equal(limit == "" and "0\tnil\n" or
+        "0\tthe file has reached the size that it may have\n", output)
+    end
+  end)
+
   it("was recorded: no handler is left", function()
     local output = shell("", [[
       local profiler = require "cprof"

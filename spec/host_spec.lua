@@ -163,6 +163,28 @@ describe("the reference host", function()
     end
   end)
 
+  it("is interrupted once where the program has a hook of its own", function()
+    write("slow.lua", [[
+      debug.sethook(function() end, "l")
+      local text = ("a"):rep(700)
+      local function slow() return text:find ".-.-b" end
+      local errors = 0
+      io.stderr:write "ready\n"
+      for i = 1, 3 do errors = errors + (pcall(slow) and 0 or 1) end
+      for i = 1, 1000 do
+        errors = errors + (pcall(load "local x = 1\nreturn x") and 0 or 1)
+      end
+      print(errors)]])
+    for _, mode in ipairs { "call", "line", "sample" } do
+      local out, err, status = shell(([[
+        '%s' --profile=log --profile-mode=%s slow.lua & pid=$!
+        until grep -q ready stderr; do sleep 0.02; done
+        sleep 0.05; kill -INT $pid; wait $pid]]):format(program, mode))
+      assert.equal(0, status, mode .. err)
+      assert.equal("1\n", out, mode)
+    end
+  end)
+
   it("writes the whole log to a file, the trace first", function()
     local _, err, status = host "--profile=log --frames=5 game.lua"
     assert.equal(0, status)

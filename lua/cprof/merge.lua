@@ -157,33 +157,36 @@ end
 -- Does it know single instructions?
 local function counted(p) return p.meta.mode == "count" or p.samples end
 
--- why they cannot be added up
-local function differ(profiles)
-  local first = profiles[1].meta
-  for _, p in ipairs(profiles) do
-    if p.meta.mode ~= first.mode then
-      return ("mode %s and mode %s cannot be added up"):format(first.mode,
-        p.meta.mode)
-    elseif counted(p) and p.meta.lua_version ~= first.lua_version then
-      return ("instructions of %s and of %s cannot be added up"):format(
-        first.lua_version, p.meta.lua_version)
-    elseif p.meta.memory ~= first.memory then
-      return "profiles with and without allocations cannot be added up"
-    elseif (p.meta.live_interval == nil) ~= (first.live_interval == nil) then
-      return "profiles with and without live blocks cannot be added up"
-    elseif compare.clock(p.meta) ~= compare.clock(first) then
-      return ("clock %s and clock %s cannot be added up"):format(first.clock,
-        p.meta.clock)
-    end
+-- why two cannot be added up
+local function differ(p, first)
+  local meta, to = p.meta, first.meta
+  if meta.mode ~= to.mode then
+    return ("mode %s and mode %s cannot be added up"):format(to.mode,
+      meta.mode)
+  elseif counted(p) and meta.lua_version ~= to.lua_version then
+    return ("instructions of %s and of %s cannot be added up"):format(
+      to.lua_version, meta.lua_version)
+  elseif meta.memory ~= to.memory then
+    return "profiles with and without allocations cannot be added up"
+  elseif (meta.live_interval == nil) ~= (to.live_interval == nil) then
+    return "profiles with and without live blocks cannot be added up"
+  elseif compare.clock(meta) ~= compare.clock(to) then
+    return ("clock %s and clock %s cannot be added up"):format(to.clock,
+      meta.clock)
   end
 end
 
----The sum of profiles. Gives nil and a message where there can be none.
+---The sum of profiles. Where there can be none, gives nil, a message, and
+---which profile cannot be added to the first one.
 ---@param profiles cprof.Profile[]
----@return cprof.Profile?, string?
+---@return cprof.Profile? sum
+---@return string? why
+---@return integer? which
 function merge.sum(profiles)
-  local why = differ(profiles)
-  if why then return nil, why end
+  for i, p in ipairs(profiles) do
+    local why = differ(p, profiles[1])
+    if why then return nil, why, i end
+  end
   local all, nodes, maps, shifts = joined.new(), {}, {}, {}
   local sorted = newest_first(profiles)
   for i, p in ipairs(sorted) do

@@ -5,6 +5,7 @@
 
 #define _DEFAULT_SOURCE		/* strdup, fork, kill */
 
+#include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
@@ -724,6 +725,14 @@ static int host_exec (lua_State *L) {
 }
 
 
+/* integer -> what errno was; errno is the integer then */
+static int host_errno (lua_State *L) {
+  lua_pushinteger(L, errno);
+  errno = (int)luaL_checkinteger(L, 1);
+  return 1;
+}
+
+
 /*
 ** mask, count: as soon as another hook is set, by a signal, it sets these
 ** for it, as 'lua_sethook' does that was interrupted halfway
@@ -856,8 +865,7 @@ int luaopen_spec_host (lua_State *L) {
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
-    {"nameless", host_nameless}, {"exec", host_exec},
-    {"tear", host_tear},
+    {"exec", host_exec}, {"tear", host_tear}, {"errno", host_errno},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

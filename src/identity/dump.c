@@ -102,13 +102,17 @@ typedef struct Later {
 } Later;
 
 
+/* The first reason is the one that counts. */
+static void later_end (Later *r, LaterStatus why) {
+  if (r->status == LATER_WELL) r->status = why;
+}
+
+
 /* What is read; NULL: there is not so much. */
 static const char *later_skip (Later *r, uint64_t size) {
   const char *p = r->bytes + r->at;
-  if (r->status != LATER_WELL || size > r->count - r->at) {
-    if (r->status == LATER_WELL) r->status = LATER_UNKNOWN;
-    return NULL;
-  }
+  if (size > r->count - r->at) later_end(r, LATER_UNKNOWN);
+  if (r->status != LATER_WELL) return NULL;
   r->at += (uint32_t)size;
   return p;
 }
@@ -116,7 +120,7 @@ static const char *later_skip (Later *r, uint64_t size) {
 
 static void later_write (Later *r, const void *p, size_t size) {
   if (r->status == LATER_WELL && dump_write(NULL, p, size, r->to) != 0)
-    r->status = LATER_NOMEMORY;
+    later_end(r, LATER_NOMEMORY);
 }
 
 
@@ -166,7 +170,7 @@ static void later_keep (Later *r, uint64_t hash) {
   void *array = r->string;
   if (!memory_grow(r->to->memory, &array, &r->capacity, r->strings,
                    sizeof *r->string)) {
-    r->status = LATER_NOMEMORY;
+    later_end(r, LATER_NOMEMORY);
     return;
   }
   r->string = cast(uint64_t *, array);
@@ -180,7 +184,7 @@ static uint64_t later_string (Later *r) {
   const char *p;
   if (size == 0) {
     uint64_t index = later_read(r);
-    if (index > r->strings) r->status = LATER_UNKNOWN;
+    if (index > r->strings) later_end(r, LATER_UNKNOWN);
     return index == 0 || index > r->strings ? 0 : r->string[index - 1];
   }
   p = later_skip(r, size);  /* with a zero, without the one that is added */
@@ -250,7 +254,7 @@ static void later_code (Later *r) {
   uint32_t blocks, at;
   later_align(r);
   at = r->at;
-  if (n > r->count / 4) r->status = LATER_UNKNOWN;
+  if (n > r->count / 4) later_end(r, LATER_UNKNOWN);
   blocks = r->to->blocks;
   later_copy(r, (uint32_t)n * 4);
   if (r->status == LATER_WELL && r->to->blocks > blocks)
@@ -262,7 +266,7 @@ static void later_function (Later *r) {
   const char *flags;
   char vararg;
   uint64_t n;
-  if (++r->depth > LATER_MAXDEPTH) r->status = LATER_UNKNOWN;
+  if (++r->depth > LATER_MAXDEPTH) later_end(r, LATER_UNKNOWN);
   later_number(r, 0);  /* source */
   later_copied(r);
   later_copied(r);
@@ -274,7 +278,7 @@ static void later_function (Later *r) {
   later_code(r);
   later_constants(r);
   n = later_copied(r);
-  if (n > r->count / 3) r->status = LATER_UNKNOWN;
+  if (n > r->count / 3) later_end(r, LATER_UNKNOWN);
   else if (n > 0) later_copy(r, (uint32_t)n * 3);
   n = later_copied(r);
   while (n-- > 0 && r->status == LATER_WELL) later_function(r);
@@ -289,10 +293,10 @@ static void later_header (Later *r) {
   static const char mark[] = LUA_SIGNATURE "\x55\0" DUMP_DATA;
   const char *p = later_skip(r, sizeof mark - 1);
   if (p == NULL || memcmp(p, mark, sizeof mark - 1) != 0)
-    r->status = LATER_UNKNOWN;
+    later_end(r, LATER_UNKNOWN);
   later_skip(r, 1 + sizeof(int));
   p = later_skip(r, 1 + 4);
-  if (p != NULL && *p != 4) r->status = LATER_UNKNOWN;
+  if (p != NULL && *p != 4) later_end(r, LATER_UNKNOWN);
   later_skip(r, 1 + sizeof(lua_Integer) + 1 + sizeof(lua_Number) + 1);
 }
 

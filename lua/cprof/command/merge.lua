@@ -2,7 +2,6 @@
 
 local core = require "cprof.core"
 local input = require "cprof.command.input"
-local merge = require "cprof.merge"
 local range = require "cprof.command.range"
 local terminal = require "cprof.command.terminal"
 
@@ -38,13 +37,13 @@ function command.call(parsed, fail)
         "file"):format(parsed.output))
     end
   end
-  local profiles = range.profiles(files, parsed.since, parsed["until"], fail)
+  local profiles, paths = range.profiles(files, parsed.since, parsed["until"],
+    fail)
   local progress = terminal.progress("merging", input.long(files))
-  local all, why = merge.sum(profiles)
-  if not all then
+  local all = range.sum(profiles, paths, function(why)
     progress()
     fail(why)
-  end
+  end)
   local ok, message = all:save(parsed.output)
   progress()
   range.say_notes(profiles)

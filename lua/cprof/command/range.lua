@@ -162,15 +162,18 @@ end
 ---@param since number?
 ---@param before number?
 ---@param fail fun(message: string)
----@return cprof.Profile[]
+---@return cprof.Profile[] profiles
+---@return string[] paths
 function range.profiles(files, since, before, fail)
-  local out = {}
+  local out, paths = {}, {}
   local progress = terminal.progress "loading"
   for i, path in ipairs(files) do
     progress(("%d of %d"):format(i, #files))
     if not outside(path, since, before) then
       local p = input.load(path, fail)
-      if within(p.meta.started_at, since, before) then out[#out + 1] = p end
+      if within(p.meta.started_at, since, before) then
+        out[#out + 1], paths[#out + 1] = p, path
+      end
     end
   end
   progress()
@@ -182,7 +185,7 @@ function range.profiles(files, since, before, fail)
       #files == 1 and "" or "s", told(since, "the beginning"),
       told(before, "now")))
   end
-  return out
+  return out, paths
 end
 
 ---Says what was recorded in another way than the first one.
@@ -200,13 +203,14 @@ end
 
 ---The sum of profiles.
 ---@param profiles cprof.Profile[]
+---@param paths string[]   where they are
 ---@param fail fun(message: string)
 ---@return cprof.Profile
-function range.sum(profiles, fail)
-  if #profiles == 1 then return profiles[1] end
-  local all, why = merge.sum(profiles)
-  if not all then fail(why) end
-  range.say_notes(profiles)
+function range.sum(profiles, paths, fail)
+  local all, why, which = merge.sum(profiles)
+  if not all then
+    fail(("%s: %s, %s"):format(why, paths[1], paths[which]))
+  end
   return all
 end
 
@@ -218,8 +222,11 @@ end
 ---@return cprof.Profile, string
 function range.load(words, parsed, fail)
   local files = range.files(words, fail)
-  local list = range.profiles(files, parsed.since, parsed["until"], fail)
-  return range.sum(list, fail), ("%s (%d recording%s)"):format(
+  local list, paths = range.profiles(files, parsed.since, parsed["until"],
+    fail)
+  local all = #list == 1 and list[1] or range.sum(list, paths, fail)
+  range.say_notes(list)
+  return all, ("%s (%d recording%s)"):format(
     table.concat(words, " "), #list, #list == 1 and "" or "s")
 end
 

@@ -238,8 +238,9 @@ local function check_output(parsed, fail)
   end
   if not parsed.format then return end
   if not parsed.output then fail "--format needs a file: -o FILE" end
-  if parsed.output == "" then return end
   local row = export.format(parsed.format, 1)
+  local found, missing = pcall(require, row.module)
+  if not found then fail(("--format=%s: %s"):format(row.name, missing)) end
   local counted = #counted_of(parsed) > 0
   if row.branches and not counted then
     fail(("--format=%s needs --coverage"):format(row.name))
@@ -250,10 +251,8 @@ local function check_output(parsed, fail)
     fail(("--format=%s is about times, which --count does not record"):
       format(row.name))
   end
-  -- the program may change where modules are looked for
-  require(row.module)
   -- whoever reads a pipe must not see it closed before
-  if core.special(parsed.output) then return end
+  if parsed.output == "" or core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")
   if there then there:close() end
   local file, why = io.open(parsed.output, "ab")
