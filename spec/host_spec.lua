@@ -149,7 +149,7 @@ describe("the reference host", function()
         '%s' %s stuck.lua & pid=$!
         (sleep 60; kill -KILL $pid) >/dev/null 2>&1 & watch=$!
         until grep -q ready stderr; do sleep 0.02; done
-        kill -INT $pid
+        sleep 0.2; kill -INT $pid
         wait $pid; status=$?
         kill $watch; exit $status]]):format(program, case[2]))
       assert.equal(1, status, err)

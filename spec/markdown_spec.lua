@@ -67,10 +67,10 @@ describe("Markdown", function()
     -- no line is cut for a terminal
     local dir <close> = command.folder()
     local text = "a comment that is long: " .. ("long "):rep(50) .. "end"
-    local chunk = loadfile(dir:file("x.lua",
-      ("for _ = 1, 1000 do end -- %s\n"):format(text)))
-    p = helper.record(function() chunk() end, { mode = "line" })
-    local s = p:annotate(nil, { format = "markdown" })
+    local path = dir:file("x.lua",
+      ("for _ = 1, 1000 do end -- %s\n"):format(text))
+    p = helper.record(assert(loadfile(path)), { mode = "line" })
+    local s = p:annotate("@" .. path, { format = "markdown" })
     assert.is_truthy(s:find(text, 1, true), s)
   end)
 

@@ -112,9 +112,15 @@ end
 
 local record
 
+-- json.encode asks for the locale each time
 local function encoded(value)
-  if type(value) == "table" then return record(value, sorted(value)) end
-  return json.encode(type(value) == "string" and encode.utf8(value) or value)
+  if math.type(value) == "integer" then return ("%d"):format(value) end
+  if type(value) == "string" then
+    return json.quotestring(encode.utf8(value))
+  elseif type(value) == "table" then
+    return record(value, sorted(value))
+  end
+  return json.encode(value)
 end
 
 function record(t, fields)
