@@ -584,6 +584,46 @@ end)
 describe("the heap over time", function()
   after_each(function() profiler.stop() end)
 
+  -- what was made in one recording is freed in the next one
+  local freed <const> = [[
+    local profiler = require "cprof"
+    local options = { mode = arg[1], memory = true }
+    local made = {}
+    local function work()
+      local ends = os.clock() + 0.1
+      while os.clock() < ends do made.last = { {}, {} } end
+    end
+    profiler.start(options)
+    for i = 1, 30 do made[i] = ("x"):rep(1000000 + i) end
+    profiler.stop()
+    local function again()
+      profiler.start(options)
+      made = {}
+      collectgarbage()
+      work()
+    end
+    if arg[2] ~= "finalizer" then again()
+    else
+      setmetatable({}, { __gc = again })
+      collectgarbage()
+      work()
+    end
+    local now = collectgarbage "count" * 1024
+    profiler.stop()
+    local heap = profiler.snapshot().heap
+    print(#heap, heap[#heap].bytes - now)]]
+
+  it("is what Lua says, of what was there before the start, too", function()
+    for _, mode in ipairs { "call", "line", "sample" } do
+      for _, where in ipairs { "here", "finalizer" } do
+        local out = helper.run(freed, mode, where)
+        local points, far = out:match "^(%d+)\t(%S+)\n$"
+        assert.is_true(tonumber(points) >= 5, mode .. where .. out)
+        assert.is_true(math.abs(far) < 1000000, mode .. where .. out)
+      end
+    end
+  end)
+
   local function work()
     local ends = os.clock() + 0.1
     while os.clock() < ends do kept[1] = { {}, {} } end

@@ -72,8 +72,10 @@ describe("cprof run", function()
         end]]
       local script = dir:file("x.lua", code)
       local bare = command.lua(script)
-      for _, how in ipairs { "--callsites", "--lines", "--memory" } do
-        local out, err = command.cprof("run", how, script)
+      for _, how in ipairs { "--callsites", "--lines", "--memory", "--html",
+        "--format=json" } do
+        local out, err = command.cprof("run", how, "-o", dir:file "out",
+          script)
         assert.is_truthy(err:find("\nNext: cprof ", 1, true), err)
         assert.is_true(tonumber(out) - tonumber(bare) < 512, out)
       end

@@ -55,9 +55,16 @@ static INLINE int allocations_own (const void *p, size_t tag) {
 }
 
 
-/* Bytes in use, as Lua itself says; negative: it does not, in a finalizer. */
-static int64_t allocations_asked (lua_State *L) {
-  int kb = lua_gc(L, LUA_GCCOUNT), rest = lua_gc(L, LUA_GCCOUNTB);
+/*
+** Bytes in use; negative: Lua does not tell, within the collector. Some
+** hosts lock a state while it allocates, so Lua is asked only where it must be.
+*/
+static int64_t allocations_inuse (const Allocations *a) {
+  lua_State *L = a->hot->recorder->main;
+  int kb, rest;
+  if (a->debt != NULL) return internals_heap(a->debt);
+  kb = lua_gc(L, LUA_GCCOUNT);
+  rest = lua_gc(L, LUA_GCCOUNTB);
   return kb < 0 || rest < 0 ? -1 : (int64_t)kb * 1024 + rest;
 }
 
@@ -68,7 +75,7 @@ static NOINLINE void allocations_heap (Allocations *a) {
   int64_t inuse;
   a->until = TIMELINE_BYTES;
   if (!timeline_due(t, now)) return;
-  inuse = a->debt != NULL ? internals_heap(a->debt) : a->inuse;
+  inuse = allocations_inuse(a);
   if (inuse >= 0) timeline_add(t, now, (uint64_t)inuse);
 }
 
@@ -171,8 +178,8 @@ static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
 
 
 /* What is rare is called last, so that no register is saved. */
-static INLINE void *allocations_request (Allocations *a, void *p,
-                                         size_t from, size_t to) {
+static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
+  Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
   if (a->collector.on && collector_see(&a->collector, a->hot, p, from,
                                        (int64_t)to - (int64_t)old))
@@ -186,26 +193,6 @@ static INLINE void *allocations_request (Allocations *a, void *p,
       return allocations_sample(a, p, from, to, sampled);
   }
   return a->alloc(a->ud, p, from, to);
-}
-
-
-static NOINLINE void *allocations_summed (Allocations *a, void *p,
-                                          size_t from, size_t to) {
-  void *block = allocations_request(a, p, from, to);
-  if (a->inuse >= 0 && (block != NULL || to == 0))
-    a->inuse += (int64_t)to - (p != NULL ? (int64_t)from : 0);
-  return block;
-}
-
-
-/*
-** Some hosts lock a state while it allocates, so Lua is not asked here for
-** the size of the heap.
-*/
-static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
-  Allocations *a = cast(Allocations *, ud);
-  if (unlikely(a->debt == NULL)) return allocations_summed(a, p, from, to);
-  return allocations_request(a, p, from, to);
 }
 
 
@@ -247,7 +234,6 @@ int allocations_begin (Recorder *r, lua_State *L) {
   }
   a->hot = r->hot;
   a->debt = internals_usable() ? internals_debt(L) : NULL;
-  a->inuse = allocations_asked(L);
   a->node = NULL;
   a->muted = r->muted;
   a->counts = r->options.memory && !sample_on(r);

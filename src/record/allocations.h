@@ -29,8 +29,7 @@ typedef struct Allocations {
   int returned;		/* has the state its own allocator again? */
   int called;		/* was it called, while nothing was counted? */
   int64_t until;	/* bytes, until the size of the heap is looked at ... */
-  const int64_t *debt;	/* ... here; NULL: it is the sum of requests: */
-  int64_t inuse;	/* bytes in use; negative: not known */
+  const int64_t *debt;	/* ... here; NULL: Lua has to be asked */
   const Node *node;	/* the last one that was charged ... */
   Allocated *own;	/* ... and its counters */
   KindsAllocated *kinds;

@@ -26,6 +26,7 @@ local limit <const>, depth <const> = export.limit, export.depth
 ---@field description string
 ---@field lines? boolean       is it about lines, not about times?
 ---@field times? boolean       can nothing but times be its figures?
+---@field json? boolean        is it written with the JSON library?
 ---@field branches? boolean    and about branches, too?
 ---@field tree boolean        are there nodes, or figures that are made of them?
 ---@field measures? boolean   can it be about allocations?
@@ -44,14 +45,14 @@ export.formats = {
     limit = limit, depth = depth,
     description = "folded stacks, for flame graphs" },
   { name = "speedscope", module = "cprof.export.speedscope", tree = true,
-    measures = true,
+    measures = true, json = true,
     limit = limit, depth = depth, description = "speedscope" },
   { name = "chrome", module = "cprof.export.chrome", tree = true,
-    times = true,
+    times = true, json = true,
     limit = limit, depth = depth,
     description = "trace events, for Perfetto and chrome://tracing" },
   { name = "cpuprofile", module = "cprof.export.cpuprofile", tree = true,
-    times = true,
+    times = true, json = true,
     limit = limit, depth = depth,
     description = "for VS Code, Chrome's DevTools and speedscope" },
   { name = "pprof", module = "cprof.export.pprof", tree = true,
@@ -67,11 +68,12 @@ export.formats = {
     description = "coverage, as Cobertura's XML" },
   { name = "luacov", module = "cprof.export.luacov", lines = true,
     tree = false, description = "coverage, as luacov.stats.out" },
-  { name = "json", module = "cprof.export.json", tree = true, limit = limit,
+  { name = "json", module = "cprof.export.json", tree = true, json = true,
+    limit = limit,
     description = "the whole profile as JSON" },
   { name = "csv", module = "cprof.export.csv", tree = true, limit = limit,
     description = "functions and their figures, for spreadsheets" },
-  { name = "html", module = "cprof.html", tree = true,
+  { name = "html", module = "cprof.html", tree = true, json = true,
     limit = 12000000, description = "a page to look at in a browser" },
 }
 
