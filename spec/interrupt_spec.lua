@@ -98,6 +98,30 @@ describe("Ctrl-C under cprof run", function()
     assert.is_truthy(err:find("\nNext: cprof show x.cprof busy\n$"), err)
   end)
 
+  it("keeps nothing from being told that other signals have asked for",
+    function()
+      -- a C function runs when they come, in either order
+      for _, mode in ipairs { "call", "line", "sample" } do
+        for _, first in ipairs { "0.01", "0.2" } do
+          local out = helper.run([[
+            local core = require "cprof.core"
+            require "cprof".start { mode = arg[1] }
+            local told = {}
+            assert(core.listen(12, function(what) told[#told + 1] = what end))
+            core.interruptible(true)
+            assert(core.alarm(0.1))
+            os.execute(("(sleep %s; kill -INT %d) >/dev/null 2>&1 &"):format(
+              arg[2], core.process()))
+            local text = ("a"):rep(800)
+            local function slow() return text:find ".-.-b" end
+            local ok = pcall(slow)
+            for _ = 1, 100 do tostring(1) end
+            print(ok, table.concat(told, " "))]], mode, first)
+          assert.equal("false\talarm\n", out, mode .. " " .. first)
+        end
+      end
+    end)
+
   it("kills when the program is over", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", busy ..

@@ -42,6 +42,19 @@ describe("a signal that kills a program under cprof run", function()
     end
   end)
 
+  it("does so once, also where another one follows", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy)
+    for _ = 1, 3 do
+      os.remove(dir:file "ready")
+      local _, err, status = killed(dir,
+        "TERM $pid; sleep 0.005; kill -HUP $pid; sleep 0.005; kill -INT", "",
+        "run", script)
+      assert.equal(143, status)
+      assert.equal(1, select(2, err:gsub("\nNext: cprof show", "")), err)
+    end
+  end)
+
   it("does so while the program waits for something", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[

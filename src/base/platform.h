@@ -122,6 +122,11 @@ CPROF_I void platform_sleep (double seconds);
 CPROF_I int platform_copy (long process, const void *at, void *to,
                            size_t size);
 
+#if PLATFORM_SIGNALS
+/* Code of ours stays in memory, for a signal may come to it later on. */
+CPROF_I void platform_stay (void);
+#endif
+
 /* The data that the program exports by this name; NULL: not known. */
 CPROF_I const void *platform_exported (const char *name);
 

@@ -151,6 +151,16 @@ const void *platform_exported (const char *name) {
 }
 
 
+void platform_stay (void) {
+#if PLATFORM_DLADDR && defined(RTLD_NODELETE) && defined(RTLD_NOLOAD)
+  static const char here = 0;
+  Dl_info info;
+  if (dladdr(&here, &info) && info.dli_fname != NULL)
+    (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
+}
+
+
 int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
 #if PLATFORM_DLADDR
   Dl_info info;

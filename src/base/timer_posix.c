@@ -60,10 +60,15 @@ static PLATFORM_THREAD char timer_thread;
 static volatile sig_atomic_t timer_astray;	/* came to another thread */
 #endif
 
-/* the signal in use, how many use it, and what the program had there */
-static int timer_signal;
-static int timer_users;
-static struct sigaction timer_before;
+/* how many use a signal, and what the program had there */
+typedef struct TimerSignal {
+  int users;
+  struct sigaction before;
+} TimerSignal;
+
+#define TIMER_SIGNALS	65	/* Linux's last one is 64 */
+
+static TimerSignal timer_signals[TIMER_SIGNALS];
 
 
 static int timer_of (const Timer *t) {
@@ -151,7 +156,7 @@ static int timer_choose (void) {
 static int timer_choose (void) {
   int sig;
   if (timer_usable(SIGPROF)) return SIGPROF;
-  for (sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
+  for (sig = SIGRTMIN; sig <= SIGRTMAX && sig < TIMER_SIGNALS; sig++)
     if (timer_usable(sig)) return sig;
   return 0;
 }
@@ -161,18 +166,15 @@ static int timer_choose (void) {
 
 static int timer_install (void) {
   struct sigaction a, before;
-  int sig = timer_users > 0 && timer_usable(timer_signal) ? timer_signal
-                                                          : timer_choose();
+  int sig = timer_choose();
   if (sig == 0) return 0;
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
   a.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&a.sa_mask);  /* other handlers may set hooks, too */
-  if (timer_users > 0 && sig == timer_signal) return sig;
   if (sigaction(sig, &a, &before) != 0) return 0;
-  /* ours is left there where another thread has ended the last timer */
-  if (!timer_handles(&before)) timer_before = before;
-  timer_signal = sig;
+  if (!timer_handles(&before)) timer_signals[sig].before = before;
+  timer_signals[sig].users++;
   return sig;
 }
 
@@ -196,17 +198,18 @@ static void timer_drain (int sig) {
 /*
 ** The program gets its signal back, unless it has set a handler since. A
 ** signal that is on its way to another thread would end the process then:
-** there, the handler stays.
+** there, the handler stays, and its code with it.
 */
 static void timer_uninstall (int sig, int here) {
   struct sigaction a;
-  timer_users--;
+  TimerSignal *s = &timer_signals[sig];
 #if !PLATFORM_TIMERS
   here = here && !timer_astray;
 #endif
-  if (timer_users == 0 && here && sig == timer_signal &&
-      sigaction(sig, NULL, &a) == 0 && timer_handles(&a))
-    sigaction(sig, &timer_before, NULL);
+  if (--s->users > 0 || sigaction(sig, NULL, &a) != 0 || !timer_handles(&a))
+    return;
+  if (here) sigaction(sig, &s->before, NULL);
+  else platform_stay();
 }
 
 /* }====================================================== */
@@ -294,7 +297,6 @@ static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
     *why = "the program handles or blocks each signal that a timer could use";
     return 0;
   }
-  timer_users++;
   t->carries = ++timer_number * TIMER_MOST + (uintptr_t)timer_of(t);
   if (timer_make(t, cpu)) {
     if (timer_set(t, 0)) return 1;  /* a host may forbid this alone */

@@ -47,7 +47,10 @@ typedef struct ListenHook {
 
 typedef struct Listener {
   lua_State *volatile main;	/* NULL: nobody listens */
-  pthread_t thread;		/* the one that runs the state */
+  pthread_t thread;		/* the one that runs the state ... */
+#if PLATFORM_TIMERS
+  long id;	/* ... and its number, which may be that of none later on */
+#endif
   long process;
   int number;
   Running running;
@@ -61,6 +64,28 @@ typedef struct Listener {
 /* A signal concerns the process: its handler finds all states here. */
 static Listener listeners[LISTEN_STATES];
 static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t listen_once = PTHREAD_ONCE_INIT;
+
+
+/* {======================================================
+** The lock, which no child of a fork may find taken by another thread
+** ======================================================= */
+
+static void listen_acquire (void) {
+  pthread_mutex_lock(&listen_lock);
+}
+
+
+static void listen_release (void) {
+  pthread_mutex_unlock(&listen_lock);
+}
+
+
+static void listen_watchforks (void) {
+  pthread_atfork(listen_acquire, listen_release, listen_release);
+}
+
+/* }====================================================== */
 
 
 /* The one of the state whose main thread this is; NULL: it does not listen. */
@@ -288,6 +313,16 @@ static int listen_asks (const Listener *l, const siginfo_t *info) {
 }
 
 
+/* Passes the signal on to the thread that runs the state, if that is left. */
+static void listen_forward (const Listener *l) {
+#if PLATFORM_TIMERS
+  syscall(SYS_tgkill, l->process, l->id, l->number);
+#else
+  pthread_kill(l->thread, l->number);
+#endif
+}
+
+
 static void listen_handle (int number, siginfo_t *info, void *context) {
   int error = errno, i;
   (void)context;
@@ -300,12 +335,18 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
     if (!listen_elsewhere(l)) {
       if (l->asked != 0) listen_arm(l, main);
     }
-    else if (asks != 0) pthread_kill(l->thread, number);
+    else if (asks != 0) listen_forward(l);
   }
   errno = error;
 }
 
 /* }====================================================== */
+
+
+void listen_again (lua_State *L) {
+  Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
+  if (l != NULL && l->asked != 0) listen_arm(l, l->main);
+}
 
 
 /* {======================================================
@@ -371,13 +412,13 @@ static void listen_end (Listener *l) {
   Running running;
   if (l->main == NULL) return;
   alarm_clear(l);
-  pthread_mutex_lock(&listen_lock);
+  listen_acquire();
   running = l->running;  /* another thread may have the place next */
   l->main = NULL;
   if (listen_count(l->number) == 0 &&
       sigaction(l->number, NULL, &action) == 0 && listen_is(&action))
     signal(l->number, SIG_IGN);
-  pthread_mutex_unlock(&listen_lock);
+  listen_release();
   running_end(&running);
 }
 
@@ -411,13 +452,14 @@ static int listen_fail (lua_State *L, const char *why) {
 /* Takes part from here on. 0: there is no room. */
 static Listener *listen_begin (const Listener *with, lua_State *main) {
   Listener *l;
-  pthread_mutex_lock(&listen_lock);
+  listen_acquire();
   l = listen_main(NULL);
   if (l != NULL) {
     *l = *with;
+    platform_fence();  /* handlers read it without the lock */
     l->main = main;
   }
-  pthread_mutex_unlock(&listen_lock);
+  listen_release();
   return l;
 }
 
@@ -431,10 +473,14 @@ static int listen_listen (lua_State *L) {
   Listener with, **box;
   Library library;
   lua_State *main;
+  pthread_once(&listen_once, listen_watchforks);
   memset(&with, 0, sizeof with);
   with.number = (int)luaL_checkinteger(L, 1);
   with.timer = -1;
   with.thread = pthread_self();
+#if PLATFORM_TIMERS
+  with.id = syscall(SYS_gettid);
+#endif
   with.process = platform_process();
   luaL_checktype(L, 2, LUA_TFUNCTION);
   if (listen_of(L) != NULL)
@@ -488,10 +534,10 @@ static int listen_gc (lua_State *L) {
 /* -> number of states that listen, and a number that was not given before */
 static int listen_number (lua_State *L) {
   static lua_Integer last;
-  pthread_mutex_lock(&listen_lock);
+  listen_acquire();
   lua_pushinteger(L, listen_count(0));
   lua_pushinteger(L, ++last);
-  pthread_mutex_unlock(&listen_lock);
+  listen_release();
   return 2;
 }
 

@@ -18,4 +18,9 @@ CPROF_I const luaL_Reg *listen_functions (void);
 /* makes the metatable of what ends listening when the state is closed */
 CPROF_I void listen_open (lua_State *L);
 
+#if PLATFORM_SIGNALS
+/* Before a hook raises an error: who waits to be told is told later. */
+CPROF_I void listen_again (lua_State *L);
+#endif
+
 #endif

@@ -6,12 +6,15 @@
 
 #include "lua/signals.h"
 
+#include "lua/listen.h"
 #include "record/attach.h"
+#include "record/hook.h"
 #include "record/lend.h"
 #include "record/sample.h"
 
 #if PLATFORM_SIGNALS
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +33,7 @@ typedef struct SignalCommand {
 static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
 
-/* the program's hook where samples are taken */
+/* the hook that Ctrl-C has taken the place of */
 static LentHook signals_own;
 
 static const int signals_fatal[] = {SIGTERM, SIGHUP};
@@ -59,7 +62,7 @@ static void signals_run (const SignalCommand *c) {
     if (chdir(c->folder) == 0) execv(c->words[0], c->words);
     _exit(127);
   }
-  if (child > 0) (void)waitpid(child, NULL, 0);
+  while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) ;
 }
 
 #if defined(__GNUC__)
@@ -67,12 +70,16 @@ static void signals_run (const SignalCommand *c) {
 #endif
 
 
-/* The signal is blocked here: it kills when the handler returns. */
+/* It kills before another one that is blocked here could. */
 static void signals_end (int number) {
   const SignalCommand *c = signals_command;
+  sigset_t one;
   if (c != NULL && c->process == platform_process()) signals_run(c);
   signal(number, SIG_DFL);
   raise(number);
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 }
 
 /* }====================================================== */
@@ -87,11 +94,12 @@ static void signals_end (int number) {
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   const LentHook *own = &signals_own;
-  if (r == NULL || !sample_on(r)) attach_restore(r, L);
-  else {
+  int sampled = r != NULL && sample_on(r);
+  if (sampled || (own->hook != NULL && !hook_is(own->hook)))
     lua_sethook(L, own->hook, own->mask, own->count);
-    sample_goon(r, L, ar);
-  }
+  else attach_restore(r, L);
+  if (sampled) sample_goon(r, L, ar);
+  listen_again(L);
   luaL_error(L, "interrupted!");
 }
 
@@ -99,12 +107,7 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
 /* The coroutine that is to be interrupted; NULL: it is later. */
 static lua_State *signals_target (Recorder *r) {
   lua_State *L = hot_current->L;
-  if (sample_on(r)) {
-    L = sample_interrupt(r, SIGINT);
-    if (L == NULL) return NULL;
-    lend_note(&signals_own, L);
-    return L;
-  }
+  if (sample_on(r)) return sample_interrupt(r, SIGINT);
   if (L != NULL) return L;
   return r->state == STATE_RUNNING ? r->current->L : r->main;
 }
@@ -121,6 +124,7 @@ static int signals_interrupt (void) {
   L = signals_target(r);
   if (L == NULL) return 1;
   signals_interrupted = 1;
+  lend_note(&signals_own, L);
   lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
               LUA_MASKLINE | LUA_MASKCOUNT, 1);
   return 1;
@@ -134,7 +138,9 @@ static int signals_interrupt (void) {
 ** 'sample_interrupt' does, see there.
 */
 static void signals_handle (int number) {
+  int error = errno;
   if (number != SIGINT || !signals_interrupt()) signals_end(number);
+  errno = error;
 }
 
 
@@ -145,11 +151,15 @@ static int signals_ignored (int number) {
 }
 
 
+/* The report of one is not to be printed within that of another. */
 static void signals_set (int number, void (*handler) (int)) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, SIGINT);
+  sigaddset(&action.sa_mask, SIGTERM);
+  sigaddset(&action.sa_mask, SIGHUP);
   sigaction(number, &action, NULL);
 }
 
