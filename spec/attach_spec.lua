@@ -145,7 +145,8 @@ describe("a program that listens", function()
       local out, err = beside(dir, "export CPROF_SIGNAL=USR2 CPROF_OPTIONS=" ..
         "'mode=call,file=a-%p.cprof'; " .. auto,
         "for i in $(seq 400); do kill -USR2 $pid; sleep 0.003; done; " ..
-        "sleep 0.1; touch stop; (sleep 20; kill -KILL $pid) >/dev/null 2>&1 &", [[
+        "sleep 0.1; touch stop; " ..
+        "(sleep 20; kill -KILL $pid) >/dev/null 2>&1 &", [[
         local hits, seen = 0, 0
         local function leaf(x) return x + 1 end
         local function make(depth)

@@ -455,7 +455,7 @@ describe("cprof serve", function()
 
   it("follows a program, whose ending is its own", function()
     local s <close> = served("--interval", "0.1", "--", "--quiet", "--lines",
-      "busy.lua", "5")
+      "-o", "x.cprof", "busy.lua", "5")
     local page <close> = s:page()
     page:wait(function(p) return p:calls "twig" end)
     local before = page.page:calls "twig"
@@ -479,6 +479,20 @@ describe("cprof serve", function()
     local late <close> = s:page()
     late:next()
     assert.same(page.page:known(), late.page:known())
+    assert.equal(0, s.interrupt())
+  end)
+
+  it("says how a program ended that has removed its file", function()
+    local s <close> = served("--interval", "0.1", "--", "--quiet", "-o",
+      "x.cprof", "busy.lua", "5")
+    local page <close> = s:page()
+    page:wait(function(p) return p:calls "twig" end)
+    os.remove(s.dir:file "x.cprof")
+    s.dir:file("stop", "")
+    page:wait(function(p)
+      return p.status.text ==
+        "ended, exit status 5; the file cannot be read any more"
+    end)
     assert.equal(0, s.interrupt())
   end)
 

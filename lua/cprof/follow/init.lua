@@ -61,6 +61,14 @@ local function status_of(self, meta, running)
   return { state = "ended", text = meta.ended and "ended: " .. meta.ended }
 end
 
+-- the same where the file was removed, or replaced by something else
+local function gone(self, running)
+  local why, program = "the file cannot be read any more", self.program
+  if not program or running then return { state = "ended", text = why } end
+  local state, text = exit_text(program.status)
+  return { state = state, text = text .. "; " .. why }
+end
+
 ---Is there nothing new to be expected, as far as can be known?
 ---@return boolean
 function Follower:settled()
@@ -88,8 +96,7 @@ function Follower:load()
   end
   local profile = self.path and cprof.load(self.path)
   if not profile then
-    self.status = before and self.path and { state = "ended",
-      text = "the file cannot be read any more" } or
+    self.status = before and self.path and gone(self, running) or
       status_of(self, nil, running)
     return nil
   end
