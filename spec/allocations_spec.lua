@@ -613,6 +613,21 @@ describe("the heap over time", function()
     local heap = profiler.snapshot().heap
     print(#heap, heap[#heap].bytes - now)]]
 
+  it("has the most that was in use, however short that was", function()
+    for _, mode in ipairs { "call", "line", "sample" } do
+      local p = record(function()
+        local s = ("x"):rep(40000000)
+        kept[1] = #s
+        s = nil
+        collectgarbage()
+        for _ = 1, 10000 do kept[1] = { s } end
+      end, { mode = mode, file = path })
+      local most = 0
+      for _, at in ipairs(p.heap) do most = math.max(most, at.bytes) end
+      assert.is_true(most > 40000000, mode .. most)
+    end
+  end)
+
   it("is what Lua says, of what was there before the start, too", function()
     for _, mode in ipairs { "call", "line", "sample" } do
       for _, where in ipairs { "here", "finalizer" } do

@@ -254,6 +254,22 @@ describe("the cprof command", function()
       "Debian's lua-argparse or the rock argparse\n", err)
   end)
 
+  it("says which commands take folders", function()
+    local dir <close> = command.folder()
+    saved(dir, "x.cprof")
+    for _, name in ipairs { "tree", "annotate", "check", "html" } do
+      local words = { name, dir.path }
+      if name == "check" then
+        words = { name, "--budget", dir:file("b.json", "{}"), dir.path }
+      end
+      local _, err, status = command.cprof(table.unpack(words))
+      assert.equal(2, status)
+      assert.equal(("cprof %s: %s: a folder; name a file in it, or give the " ..
+        "folder to report, diff or merge\n"):format(name, dir.path), err)
+    end
+    assert.equal(0, select(3, command.cprof("report", dir.path)))
+  end)
+
   it("says that there is no JSON before the program runs", function()
     local dir <close> = command.folder()
     local argparse = assert(package.searchpath("argparse", package.path))

@@ -373,6 +373,7 @@ describe("cprof run --both", function()
     for _, words in ipairs {
       { "goes with neither", "--trace", "-e", "x()" },
       { "goes with neither", "--coverage", "-e", "x()" },
+      { "goes with neither", "--html", "-e", "x()" },
       { "name a script" },
     } do
       local _, err, status = command.cprof("run", "--both",

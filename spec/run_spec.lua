@@ -160,12 +160,19 @@ describe("cprof run", function()
     assert.equal("7\ta\n", out)
   end)
 
-  it("gives arg what stands before the script, as the interpreter does",
+  it("gives arg what stands there without it: the interpreter first",
     function()
-      local out = command.cprof("run", "--quiet", "-e",
-        "for i = -5, 2 do io.write(tostring(arg[i]), ' ') end", "x")
-      assert.equal(os.getenv "SPEC_LUA" ..
-        " lua/cprof/bin/cprof run --quiet -e", (out:match "^(.- %-e) " or out))
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua",
+        "for i = -3, 2 do io.write(tostring(arg[i]), ' ') end")
+      for _, options in ipairs { "", " -W" } do
+        local lua = "$SPEC_LUA" .. options
+        local bare = command.shell(("%s %s x"):format(lua, script))
+        assert.is_truthy(bare:find "x%.lua x nil $", bare)
+        local out, err = command.shell(
+          ("%s lua/cprof/bin/cprof run --quiet %s x"):format(lua, script))
+        assert.equal(bare, out, err)
+      end
     end)
 
   it("takes what follows the script as the program's", function()
@@ -419,11 +426,34 @@ describe("cprof run", function()
       profiler.enter "loading"
       profiler.leave "loading"
       local function after() end
-      profiler.stop()
+      local method = ...
+      profiler[method]()
       after()]])
-    local _, err = command.cprof("run", script)
-    assert.is_truthy(err:find("loading", 1, true), err)
-    assert.is_nil(err:find("after", 1, true), err)
+    for method, note in pairs {
+      stop = "note: the program stopped the recording itself\n",
+      pause = "note: the program paused the recording, and did not resume it\n",
+    } do
+      local _, err = command.cprof("run", script, method)
+      assert.is_truthy(err:find("loading", 1, true), err)
+      assert.is_nil(err:find("%f[%w]after%f[%W]"), err)
+      assert.is_truthy(err:find(note, 1, true), err)
+    end
+    local _, err = command.cprof("run", script, "running")
+    assert.is_truthy(err:find("%f[%w]after%f[%W]"), err)
+    assert.is_nil(err:find("note: the program", 1, true), err)
+  end)
+
+  it("says so where the recording cannot be kept", function()
+    local dir <close> = command.folder()
+    local nowhere = ("export SPEC_TMPDIR=%s/missing;"):format(dir.path)
+    local _, err, status = command.cprof_with(nowhere, "", "run", "-e",
+      "string.rep('x', 3)")
+    assert.equal(0, status)
+    assert.is_truthy(err:find("string.rep", 1, true), err)
+    assert.is_truthy(err:find("The recording is not kept: ", 1, true), err)
+    _, err = command.cprof_with(nowhere, "", "run", "-o", dir:file "x.cprof",
+      "-e", "string.rep('x', 3)")
+    assert.is_nil(err:find("not kept", 1, true), err)
   end)
 
   it("says nothing in the child of a fork", function()

@@ -985,6 +985,10 @@ describe("a rate far below what was asked", function()
     assert.is_truthy(told(profile(10000000)):find(
       "50 samples a second of 1,000 (each takes long here, as with deep " ..
       "stacks); ", 1, true))
+    -- of one sample, none can say that
+    local short = profile(10000000)
+    short.samples, short.time_samples = 1, 1
+    assert.is_nil(told(short):find("takes long", 1, true))
     -- it may have waited
     assert.is_truthy(told(profile(100000)):find(
       "50 samples a second of 1,000; ", 1, true))

@@ -241,6 +241,29 @@ describe("a trace", function()
       profiler.snapshot().meta.ended)
   end)
 
+  it("ends where the disk is full", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local profiler = require "cprof"
+      profiler.start { mode = "trace", trace = arg[1] }
+      for i = 1, 3000 do tostring(i) end
+      profiler.stop()
+      print(profiler.snapshot().meta.ended)]])
+    local full = dir.path .. "/full"
+    local mounted = ("mkdir -p %s && mount -t tmpfs -o size=100k tmpfs %s")
+      :format(full, full)
+    if not os.execute(("unshare -rm sh -c '%s' 2>/dev/null"):format(mounted))
+    then
+      pending "nothing can be mounted here"
+      return
+    end
+    for _, name in ipairs { "x.txt", "x.json" } do
+      local out, err = command.shell(("unshare -rm sh -c '%s && $SPEC_LUA " ..
+        "%s %s/%s'"):format(mounted, script, full, name))
+      assert.equal("the trace failed: No space left on device\n", out, err)
+    end
+  end)
+
   it("ends where its file reaches the size that it may have", function()
     for _, name in ipairs { "x.txt", "x.json" } do
       local dir <close> = command.folder()

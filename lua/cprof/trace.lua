@@ -77,7 +77,7 @@ function trace.open(path, pid)
   if not file then
     return nil, ("'%s': %s"):format(path, why:gsub("^.-: ", ""))
   end
-  file:setvbuf "line"
+  file:setvbuf "no"  -- a buffered write may hide that it fails
   local write = writer_to(file, not core.special(path) and core.filelimit())
   local ok, writer = pcall(path:find "%.json$" and events or text, write, pid)
   if not ok then

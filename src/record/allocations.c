@@ -69,14 +69,13 @@ static int64_t allocations_inuse (const Allocations *a) {
 }
 
 
-static NOINLINE void allocations_heap (Allocations *a) {
+/* Lua does not count the bytes yet that it has been given just now. */
+static NOINLINE void allocations_heap (Allocations *a, size_t bytes) {
   Timeline *t = &a->hot->recorder->recording.heap;
-  uint64_t now = platform_monotonic();
-  int64_t inuse;
+  int64_t inuse = allocations_inuse(a);
   a->until = TIMELINE_BYTES;
-  if (!timeline_due(t, now)) return;
-  inuse = allocations_inuse(a);
-  if (inuse >= 0) timeline_add(t, now, (uint64_t)inuse);
+  if (inuse >= 0)
+    timeline_add(t, platform_monotonic(), (uint64_t)inuse + bytes);
 }
 
 
@@ -94,7 +93,7 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   allocated_add(a->own, 1, bytes);
   allocated_add(&a->kinds->kind[kind], 1, bytes);
   a->until -= (int64_t)bytes;
-  if (unlikely(a->until < 0)) allocations_heap(a);
+  if (unlikely(a->until < 0)) allocations_heap(a, bytes);
   if (h->lines) allocated_add(&line_allocated(h->top->line)->all, 1, bytes);
   at = instructions_running(h);
   if (at != NULL) allocated_add(&at->other, 1, bytes);
@@ -161,7 +160,7 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
 void allocations_settle (Recorder *r, const Unwound *x, int before) {
   Allocations *a = r->allocations;
   heapsample_settle(&a->sample, &a->live, r, x, before);
-  allocations_heap(a);
+  allocations_heap(a, 0);
 }
 
 /* }====================================================== */

@@ -1,6 +1,6 @@
 /*
-** The heap over time: how large it was, at times that are as far apart as
-** is needed to keep them in little memory.
+** The heap over time: how large it was at most from each point to the next,
+** which are as far apart as is needed to keep them in little memory.
 */
 
 #ifndef timeline_h
@@ -31,21 +31,29 @@ static inline void timeline_begin (Timeline *t, uint64_t now) {
   t->count = 0;
 }
 
-/* Is it time for another point? */
-static inline int timeline_due (const Timeline *t, uint64_t now) {
-  return t->count == 0 ||
-         now - t->begun >= t->point[t->count - 1].ns + t->step;
+static inline void timeline_raise (TimelinePoint *p, uint64_t bytes) {
+  if (bytes > p->bytes) p->bytes = bytes;
 }
 
-/* Where there is no room, every other point goes. */
-static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
+/* Two points become one. */
+static inline void timeline_halve (Timeline *t) {
   uint32_t i;
-  if (t->count == TIMELINE_POINTS) {
-    for (i = 0; i < TIMELINE_POINTS / 2; i++) t->point[i] = t->point[i * 2];
-    t->count = TIMELINE_POINTS / 2;
-    t->step *= 2;
+  for (i = 0; i < TIMELINE_POINTS / 2; i++) {
+    t->point[i] = t->point[i * 2];
+    timeline_raise(&t->point[i], t->point[i * 2 + 1].bytes);
   }
-  t->point[t->count].ns = now - t->begun;
+  t->count = TIMELINE_POINTS / 2;
+  t->step *= 2;
+}
+
+static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
+  uint64_t ns = now - t->begun;
+  if (t->count > 0 && ns < t->point[t->count - 1].ns + t->step) {
+    timeline_raise(&t->point[t->count - 1], bytes);
+    return;
+  }
+  if (t->count == TIMELINE_POINTS) timeline_halve(t);
+  t->point[t->count].ns = ns;
   t->point[t->count++].bytes = bytes;
 }
 

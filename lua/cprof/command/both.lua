@@ -84,8 +84,8 @@ function both.run(parsed, words, options, at, fail)
   if not core.signals then
     fail "--both takes samples, which need signals: Windows has none"
   elseif not core.executable() then fail "--both is not possible here" end
-  if parsed.format or parsed.trace or #parsed.coverage > 0 then
-    fail "--both goes with neither --format, --trace nor --coverage"
+  if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
+    fail "--both goes with neither --format, --html, --trace nor --coverage"
   elseif parsed.memory or parsed.gc then
     fail "--both goes with neither --memory nor --gc"
   end

@@ -58,6 +58,7 @@ local function deliver(parsed, plan, full)
     if not parsed.quiet then
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
+        lost = plan.unnamed and not plan.record and not kept,
         coverage = #parsed.coverage > 0 })
     end
   end

@@ -36,6 +36,10 @@ local function load(path, named, fail)
   local profile, why = cprof.load(path)
   progress()
   if not profile then
+    if core.filenames(path) then
+      fail(named .. ": a folder; name a file in it, or give the folder to " ..
+        "report, diff or merge")
+    end
     -- a message begins with the path
     fail(why:sub(1, #path) == path and named .. why:sub(#path + 1) or why)
   end

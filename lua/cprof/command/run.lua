@@ -20,7 +20,8 @@ local run = {
     "       cprof run [options] -m module [args…]",
   description = "Input, output, arguments and exit status are the " ..
     "program's own. At its end, the first rows of the report go to " ..
-    "standard error.",
+    "standard error. In tracebacks, (...tail calls...) stands below the " ..
+    "main chunk.",
   example = "cprof run --lines -o run.cprof script.lua input.txt",
 }
 
@@ -316,7 +317,9 @@ function run.run(parsed, words, at, fail, forget, given)
   options.file = last.record
   local shifted = { [0] = name }
   for i, word in pairs(words) do
-    if i ~= zero then shifted[i - zero] = word end
+    if i < 0 then shifted[i] = word  -- the interpreter, and its options
+    elseif i > zero then shifted[i - zero] = word
+    end
   end
   rawset(_G, "arg", shifted)
   forget()

@@ -31,11 +31,20 @@ local function hand_over(state)
   end
 end
 
+-- what the program has done to its recording
+local notes = {
+  stopped = "the program stopped the recording itself",
+  paused = "the program paused the recording, and did not resume it",
+}
+
 -- the profile goes to whoever wants it; a child of the program has none
 local function finish(state, deliver)
   if state.over then return end
   state.over = true
   state.profile = state.profile or snapshot()
+  if not state.profile.meta.ended then
+    state.note = state.note or notes[state.found]
+  end
   if state.profile.meta.pid == core.process() then
     deliver(state.profile, state.note)
   end
@@ -65,6 +74,7 @@ function session.begin(options, deliver, kept)
     if not state.over then
       -- first of all, so that nothing of ours is recorded
       if not state.profile then
+        state.found = core.state()
         if collected == last then core.close() else core.stop() end
       end
       local _ <close> = methods.borrow()

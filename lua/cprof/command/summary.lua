@@ -55,12 +55,17 @@ end
 ---@field kept? string     the file that has it
 ---@field format? string   as what, if not as a profile
 ---@field last? boolean    is it kept as the last recording?
+---@field lost? boolean    is it kept nowhere?
 ---@field note? string
 ---@field coverage? boolean  tell which lines ran, not which took most
 
+local lost <const> = "The recording is not kept: the folder for it " ..
+  "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
+  "it. -o FILE keeps it."
+
 -- where the recording is, and what to type next
 local function ending(profile, facts)
-  local out = {}
+  local out = { facts.lost and lost or nil }
   if facts.kept and facts.format then
     out[1] = ("Written to %s, as %s"):format(terminal.quote(facts.kept),
       facts.format)

@@ -33,7 +33,7 @@ assert(profile:save "copy.cprof")
 
 Commands without a FILE read what `cprof run` recorded last, also with `-o`. `cprof diff` without files compares the recording before it with it.
 
-Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones have ended. The files `last` and `previous` in that folder hold the paths of the last two recordings.
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones have ended. The files `last` and `previous` in that folder hold the paths of the last two recordings. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
 A signal that ends the program (`SIGTERM`, `SIGHUP`, a second Ctrl-C) loses nothing: the report is printed, the file has the same, up to the signal, and the exit status is that of the signal.
 ]],

@@ -33,7 +33,8 @@ local function certainty(profile, page)
   local meta = profile.meta
   if meta.mode == "count" then return end
   if meta.uncompensated and meta.uncompensated ~= "compensate = false" then
-    page:note("overhead is included in the times: %s", meta.uncompensated)
+    page:note("overhead per event is included in the times: %s",
+      meta.uncompensated)
   end
   local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
   if fault then page:note("%s", fault) end
@@ -163,10 +164,12 @@ function header.rate(profile)
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
--- why there were far fewer than asked: cprof takes its time no more often
+-- Why there were far fewer than asked: cprof takes its time no more often.
+-- Few samples say nothing of that.
 local function slowed(profile, rate)
   local meta = profile.meta
   local dear = meta.rate and rate * 2 < meta.rate and
+    profile.time_samples > 20 and
     meta.overhead_ns * 250 > meta.wall_ns - meta.paused_ns
   return dear and " (each takes long here, as with deep stacks)" or ""
 end
