@@ -15,9 +15,11 @@ local function told(f, options)
   options = options or {}
   options.mode = "trace"
   local base
+  local last = 0
   options.trace = function(event, depth, title, since, took)
     local name = title:match "^(.-) %(" or title
-    assert(math.type(since) == "integer" and since >= 0)
+    assert(math.type(since) == "integer" and since >= last)
+    last = since
     assert((took == nil) == (event == "enter"))
     assert(not took or math.type(took) == "integer" and took >= 0)
     if name == "f" and event == "leave" and depth == base then
@@ -224,6 +226,27 @@ describe("a trace", function()
     assert.equal("> string.rep  < string.rep ", output:gsub("%d+%.%d+ms", "")
       :gsub("%[C%]", ""):gsub("[%s()]+", " "):gsub("^ ", "")
       :gsub(" < ", "  < "):gsub("  $", " "))
+  end)
+
+  it("leaves what an error in a coroutine left", function()
+    local function inner() coroutine.yield() fails() end
+    local function f()
+      local co = coroutine.create(function() inner() end)
+      coroutine.resume(co)
+      coroutine.resume(co)
+      pcall(coroutine.wrap(function() coroutine.wrap(fails)() end))
+      leaf()
+      return co  -- lives
+    end
+    local text = told(f)
+    for _, name in ipairs { "inner", "fails", "error", "leaf", "pcall",
+      "coroutine.wrap", "coroutine.resume", "coroutine.yield" } do
+      local pattern = " " .. name:gsub("%p", "%%%0") .. "%f[\n\0]"
+      local entered = select(2, text:gsub(">" .. pattern, ""))
+      assert.is_true(entered > 0, name)
+      assert.equal(entered, select(2, text:gsub("<" .. pattern, "")), text)
+    end
+    assert.equal(2, select(2, text:gsub("< error\n +< fails\n", "")), text)
   end)
 
   it("that cannot be written is an error, or ends the recording", function()

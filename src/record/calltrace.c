@@ -72,9 +72,9 @@ void calltrace_enter (Recorder *r, lua_State *L, Frame *f) {
 }
 
 
-void calltrace_leave (Recorder *r, lua_State *L, const Frame *top) {
-  Stack *s = r->current;
-  uint32_t height = (uint32_t)(top - s->base);
+/* The frames of 's' above the first ones were left. */
+static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
+                              uint32_t height) {
   if (!calltrace_on(r)) return;
   for (; s->traced > height; s->traced--) {
     Frame *f = s->base + s->traced;
@@ -89,4 +89,15 @@ void calltrace_leave (Recorder *r, lua_State *L, const Frame *top) {
     calltrace_tell(r, L, &e);
     if (!calltrace_on(r)) return;
   }
+}
+
+
+void calltrace_leave (Recorder *r, lua_State *L, const Frame *top) {
+  const Stack *s = r->current;
+  calltrace_unwind(r, L, r->current, (uint32_t)(top - s->base));
+}
+
+
+void calltrace_end (Recorder *r, lua_State *L, Stack *s) {
+  calltrace_unwind(r, L, s, 0);
 }

@@ -18,4 +18,7 @@ CPROF_I void calltrace_enter (Recorder *r, lua_State *L, Frame *f);
 /* The frames of the current stack above 'top' were left. */
 CPROF_I void calltrace_leave (Recorder *r, lua_State *L, const Frame *top);
 
+/* All frames of 's' were left: its coroutine is dead. */
+CPROF_I void calltrace_end (Recorder *r, lua_State *L, Stack *s);
+
 #endif

@@ -5,6 +5,7 @@
 #include "record/coroutine.h"
 
 #include "record/attach.h"
+#include "record/calltrace.h"
 #include "record/resync.h"
 
 
@@ -14,6 +15,14 @@ static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
   if (s->resumer == NULL) return 1;  /* there is nobody else */
   if (!recorder_alive(r, running, s)) return 0;
   return lua_status(s->L) == LUA_OK && lua_getstack(s->L, 0, &ar);
+}
+
+
+/* No event tells that an error has ended a coroutine, or that it was closed. */
+static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
+  if (s->traced > 0 && (!recorder_alive(r, running, s) ||
+                        lua_status(s->L) != LUA_YIELD))
+    calltrace_end(r, running, s);
 }
 
 
@@ -72,7 +81,11 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int told) {
   s->top = h->top;
   while (to != NULL && to->L != L) to = to->resumer;
   if (to != NULL) {  /* back to one that waited */
-    while (s != to) s = coroutine_leave(r, s);
+    while (s != to) {
+      if (h->trace) coroutine_trace(r, L, s);
+      s = coroutine_leave(r, s);
+    }
+    if (r->state != STATE_RUNNING) return 0;
   }
   else {
     while (!told && !coroutine_waits(r, L, s)) s = coroutine_leave(r, s);

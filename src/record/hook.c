@@ -495,9 +495,11 @@ static int hook_level (const lua_Debug *ar) {
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
   int told = r->resuming == L && r->resuming_at == hot_events(r->hot);
-  return (coroutine_charge(r, L, told, now) &&
-          coroutine_switch(r, L, hook_level(ar), told)) ||
-         recorder_nomemory(r);
+  if (!coroutine_charge(r, L, told, now) ||
+      !coroutine_switch(r, L, hook_level(ar), told))
+    return recorder_nomemory(r);
+  if (r->hot->trace) *now = r->hot->last;  /* it has taken time */
+  return 1;
 }
 
 

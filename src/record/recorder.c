@@ -467,8 +467,10 @@ void recorder_end (Recorder *r, const char *why) {
 }
 
 
+/* What has ended it before, as a trace that failed, stays the reason. */
 int recorder_nomemory (Recorder *r) {
-  recorder_end(r, "out of memory");
+  if (r->state != STATE_STOPPED || r->recording.ended == NULL)
+    recorder_end(r, "out of memory");
   return 0;
 }
 
