@@ -288,7 +288,8 @@ describe("the cprof command", function()
     local dir <close> = command.folder()
     local path, p = saved(dir, "x.cprof")
     local function narrow(s)
-      return (s:gsub("… (%d)", "... %1"):gsub("…", "*"):gsub("µ", "u"))
+      return (s:gsub("… (%d)", "... %1"):gsub("…", "*"):gsub("µ", "u")
+        :gsub("→", ">"))
     end
     local report = ("%s\nNext: cprof show %s leaf\n"):format(
       p:report { width = 60, limit = 2 }, path)

@@ -9,10 +9,6 @@ work.calls = {
   closed = 5, make = 50,
 }
 
--- of these calls, those that never end: a coroutine that failed keeps its
--- frames
-work.left = { body = 1 }
-
 local function leaf() end
 
 local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
