@@ -92,7 +92,8 @@ static void timer_handler (int sig, siginfo_t *info, void *context) {
     timers[i].tick(timers[i].ud);
   else {
     timer_astray = 1;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);  /* either this sees an end, or that sees this */
+    /* either this sees an end, or that sees this */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (timers[i].carries != 0 &&
         timers[i].generation == platform_generation())
       pthread_kill(timers[i].to, sig);

@@ -154,12 +154,13 @@ static int signals_ignored (int number) {
 /* The report of one is not to be printed within that of another. */
 static void signals_set (int number, void (*handler) (int)) {
   struct sigaction action;
+  size_t i;
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGINT);
-  sigaddset(&action.sa_mask, SIGTERM);
-  sigaddset(&action.sa_mask, SIGHUP);
+  for (i = 0; i < sizeof signals_fatal / sizeof *signals_fatal; i++)
+    sigaddset(&action.sa_mask, signals_fatal[i]);
   sigaction(number, &action, NULL);
 }
 
