@@ -10,7 +10,7 @@
 set -u
 jobs=$1 logs=$2 spec=$3
 here=$(dirname "$0")
-times=$logs.times
+times=$(dirname "$logs")/times
 
 rm -rf "$logs"
 mkdir -p "$logs"
