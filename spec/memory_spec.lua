@@ -11,8 +11,8 @@ local code = [[
   local out = {}
   local function work()
     local function deep(n) if n > 0 then return 1 + deep(n - 1) end return 0 end
-    out[#out + 1] = deep(40)
-    for i = 1, 30 do
+    out[#out + 1] = deep(15)
+    for i = 1, 8 do
       local co = coroutine.wrap(function(x)
         profiler.enter("zone", i)
         local y = coroutine.yield(x + 1)
@@ -22,7 +22,7 @@ local code = [[
       out[#out + 1] = co(i)
       if i % 2 == 0 then out[#out + 1] = co(i) end
     end
-    for i = 1, 40 do
+    for i = 1, 10 do
       local f = load("local function f() return " .. i .. " end return f()",
         i % 2 == 0 and "=chunk" or nil)
       out[#out + 1] = f()
