@@ -1,6 +1,6 @@
--- Samples that come where a program makes tables, in the copy of cprof that
--- the library of hosts has: to be loaded before all else. Time goes by only
--- there, so figures are exact.
+-- Time that a spec drives, and samples that come with it, so that figures
+-- are exact: in the copy of cprof that the library of hosts has. To be loaded
+-- before all else.
 
 local path = assert(package.searchpath("spec_host", package.cpath))
 local open = assert(package.loadlib(path, "luaopen_cprof_core"))
@@ -20,6 +20,45 @@ driven.sleep = ticks.sleep
 driven.lose = ticks.lose
 ---@type fun(mask: integer, count: integer)  a tick, and another hook
 driven.tear = ticks.tear
+
+---Records a call of `f`, where each reading of the clock takes so long.
+---@param ns integer
+---@param f function
+---@param options? table
+---@return cprof.Profile
+function driven.record(ns, f, options)
+  assert(ticks.clock(ns))
+  profiler.start(options)
+  local ok, why = pcall(f)
+  profiler.stop()
+  local p = profiler.snapshot()
+  assert(ticks.clock())
+  if not ok then error(why, 0) end
+  return p
+end
+
+---The same, and the profiler believes that a reading takes less, so that
+---there is overhead, and time that is left.
+---@param ns integer
+---@param less integer
+---@param f function
+---@param options? table
+---@return cprof.Profile
+function driven.compensate(ns, less, f, options)
+  options = options or {}
+  options.clock = "cpu"
+  ticks.cpu(less)
+  profiler.calibrate(options)
+  profiler.start(options)
+  ticks.cpu(ns)
+  local ok, why = pcall(f)
+  ticks.cpu(less)
+  profiler.stop()
+  local p = profiler.snapshot()
+  ticks.cpu()
+  if not ok then error(why, 0) end
+  return p
+end
 
 ---Begins to sample. At each new table a millisecond goes by, and a tick
 ---comes; or `apart` ns, and a tick comes when one is due.

@@ -1,7 +1,7 @@
 /*
-** Samples that a spec takes where it wants them: in the copy of cprof that
-** this library has, ticks of a timer come when they are asked for, and time
-** goes by only then. Linked with --wrap for what begins with __wrap_.
+** Time that a spec drives: in the copy of cprof that this library has, it
+** goes by where the spec says so, and with it come the ticks of a timer.
+** Linked with --wrap for what begins with __wrap_.
 */
 
 #include <stdint.h>
@@ -26,11 +26,12 @@ static struct {
   uint64_t time;
   uint64_t since;	/* a tick that is late counts as more samples */
   unsigned readings;	/* since time went by */
+  uint64_t step;	/* ns that a reading takes */
   TimerTick tick;	/* NULL: there is no timer */
   void *ud;
   lua_Alloc alloc;	/* of the state; NULL: it has its own */
   void *allocud;
-} ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+} ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
 
 
 int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
@@ -78,7 +79,14 @@ uint64_t __wrap_platform_monotonic (void) {
 
 static uint64_t ticks_now (void *ud) {
   (void)ud;
-  return ticks.time;
+  return ticks.time += ticks.step;
+}
+
+
+uint64_t __real_platform_cpu (void);
+uint64_t __wrap_platform_cpu (void);
+uint64_t __wrap_platform_cpu (void) {
+  return ticks.step > 0 ? ticks_now(NULL) : __real_platform_cpu();
 }
 
 
@@ -131,10 +139,30 @@ static int ticks_drive (lua_State *L) {
   int on = lua_toboolean(L, 1);
   ticks.driven = on;
   ticks.lost = 0;
+  ticks.step = 0;
   ticks.apart = (uint64_t)luaL_optinteger(L, 2, 1000000);
   ticks.drawn = lua_toboolean(L, 3);
   lua_pushboolean(L, cprof_setclock(L, on ? ticks_now : NULL, NULL));
   return 1;
+}
+
+
+/* ns: each reading of cprof's clock takes so long; nothing: its own again */
+static int ticks_clock (lua_State *L) {
+  int on = !lua_isnoneornil(L, 1);
+  ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
+  lua_pushboolean(L, cprof_setclock(L, on ? ticks_now : NULL, NULL));
+  return 1;
+}
+
+
+/*
+** ns: the same of the processor's clock, which is not a host's, so that
+** overhead is taken out; nothing: as it is
+*/
+static int ticks_cpu (lua_State *L) {
+  ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
+  return 0;
 }
 
 
@@ -193,8 +221,8 @@ static int ticks_tear (lua_State *L) {
 int luaopen_spec_ticks (lua_State *L);
 int luaopen_spec_ticks (lua_State *L) {
   static const luaL_Reg functions[] = {
-    {"drive", ticks_drive}, {"tables", ticks_tables}, {"wait", ticks_wait},
-    {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
+    {"drive", ticks_drive}, {"clock", ticks_clock},
+    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait}, {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
     {NULL, NULL}
   };
   luaL_newlib(L, functions);
