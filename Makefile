@@ -4,7 +4,8 @@
 # make host       build/cprof-host, an example of a program with cprof inside
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one,
-#                 JOBS=4 for so many at a time
+#                 JOBS=4 for so many files at a time
+# make test-load  the same, LOAD_ROUNDS times, on a machine that is busy
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
@@ -37,7 +38,8 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
-JOBS		= 1
+# as many as there are processors
+JOBS		:= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
@@ -71,7 +73,7 @@ $(SHARE)/5.1/?.lua;$(SHARE)/5.1/?/init.lua;;" \
 BUSTED		= $(PATHS) $(LUA) $(if $(LUA_DIR),-lloops) /usr/bin/busted
 
 .PHONY: all amalgamation rockspec reference host demo test specs \
-	specs-ready test-public test-versions test-suites test-platforms \
+	specs-ready test-load test-public test-versions test-suites test-platforms \
 	test-consumers test-hosts test-html \
 	test-browser pages screenshot torture bench accuracy install uninstall lint \
 	sanitize memcheck fuzz clean deps-build deps-lua deps-test \
@@ -96,8 +98,14 @@ $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
-$(B)/spec_host.so: spec/support/host.c spec/support/zones.c $(OBJECTS)
-	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
+# what a spec drives in the place of a timer and its clock: see ticks.c
+WRAPPED		= timer_begin timer_next timer_end timer_lost platform_monotonic \
+		  platform_cpu
+
+$(B)/spec_host.so: spec/support/host.c spec/support/zones.c \
+  spec/support/ticks.c $(OBJECTS)
+	$(CC) $(FLAGS) -fvisibility=default $(SHARED) \
+	  $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 
 # For hosts, which have the Lua part inside.
 
@@ -217,10 +225,17 @@ demo: deps-test
 	@$(PATHS) $(LUA) spec/demo/luacheck.lua
 
 test: deps-test
-	@$(MAKE) --no-print-directory specs-ready
-	@if [ $(JOBS) = 1 ]; then $(MAKE) --no-print-directory specs; \
+	@$(MAKE) --no-print-directory -j$(JOBS) specs-ready
+	@if [ $(JOBS) = 1 ] || [ -f "$(SPEC)" ]; then \
+	  $(MAKE) --no-print-directory specs; \
 	  else echo : | sh spec/support/parallel.sh $(JOBS) $(B)/specs \
 	  "$(SPEC)"; fi
+
+LOAD_ROUNDS	= 5
+
+test-load: deps-test
+	@$(MAKE) --no-print-directory -j$(JOBS) specs-ready
+	@sh spec/support/load.sh $(LOAD_ROUNDS) $(JOBS) $(B)/load "$(SPEC)"
 
 specs-ready: all $(SUPPORT)
 

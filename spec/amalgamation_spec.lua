@@ -68,7 +68,7 @@ describe("the amalgamation", function()
     expected = helper.run(script)
     write(dir .. "/host.c", compile.guide()[1])
     for how, compiler in pairs(compilers) do
-      folder:compile(compiler, dir .. "/cprof.c", "cprof_" .. how)
+      folder:cprof(how)
       folder:compile(compiler, dir .. "/host.c", "host_" .. how)
       folder:compile(compiler, "spec/support/leaving_host.c",
         "leaving_" .. how)
@@ -184,7 +184,7 @@ describe("the amalgamation", function()
 
   it("has no races between threads with states of their own", function()
     if sanitize or helper.slow then return end  -- one such tool at a time
-    must("gcc -std=c99 -O1 -g -fsanitize=thread -pthread " ..
+    must("gcc -std=c99 -O0 -g -fsanitize=thread -pthread " ..
       "-I$SPEC_INCLUDE -I%s -o %s/threads %s/cprof.c " ..
       "spec/support/threads_host.c $SPEC_LINK -lm -ldl", dir, dir, dir)
     local output, ok = run("threads")
@@ -266,8 +266,8 @@ describe("the amalgamation", function()
       "sed -i 's/extern \"C\"/extern/' %s/lua/luaconf.h", dir, dir)
     for option, name in pairs { [""] = "lua_gettop",
       ["-DCPROF_LUA_CPP"] = "_Z10lua_gettopP9lua_State" } do
-      must("g++ -std=c++17 -O0 -I%s/lua %s -c -o %s/names.o %s/cprof.c", dir,
-        option, dir, dir)
+      must("%s -O0 -I%s/lua %s -c -o %s/names.o %s/cprof.c",
+        compilers.clang_cpp or compilers.cpp, dir, option, dir, dir)
       local names = must("nm -u %s/names.o", dir)
       assert.is_truthy(names:find(" " .. name .. "\n", 1, true), names)
       assert.is_truthy(must("nm -g --defined-only %s/names.o", dir)

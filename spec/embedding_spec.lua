@@ -42,7 +42,7 @@ describe("the guide for embedders", function()
         return "\n" .. table.concat(blocks, "\n") .. "\n"
       end)
     compile.write(dir .. "/game.c", source)
-    folder:compile(compile.compilers.c, dir .. "/cprof.c", "cprof")
+    folder:cprof("c", "cprof")
     for how, compiler in pairs(compile.compilers) do
       folder:compile(compiler, dir .. "/game.c", "game_" .. how)
       os.execute(("rm -f %s/empty/*"):format(dir))
@@ -105,7 +105,7 @@ describe("the guide for embedders", function()
         return 0;
       }]])
     folder:compile(compile.compilers.c, dir .. "/export.c", "export")
-    folder:compile(compile.compilers.c, dir .. "/cprof.c", "cprof")
+    folder:cprof("c", "cprof")
     local program = folder:link("export", "lua", { "export", "cprof" })
     for _, row in ipairs(require "cprof.export".formats) do
       local output, ok = folder:run(program, row.name)

@@ -38,7 +38,7 @@ end
 describe("finalizers", function()
   it("may enter zones while snapshots are taken", function()
     -- each adds a node: its zone has a name of its own
-    run [[
+    run([[
       local expected = 0
       release = profiler.wrap("release", function()
         released = released + 1
@@ -57,7 +57,7 @@ describe("finalizers", function()
       local zone = helper.named(p, "release")
       assert(released > rounds)
       assert(zone.calls == expected, zone.calls .. " " .. expected)
-      print "good"]]
+      print "good"]], 120)
   end)
 
   it("may enter zones while frames end and their history is read", function()
@@ -77,7 +77,7 @@ describe("finalizers", function()
         p.frames:at(0) p.frames:nodes(0) p.frames:average_nodes "all"
       end
       assert(released > rounds)
-      print "good"]], 200)
+      print "good"]], 100)
   end)
 
   it("may call functions and zones while a file gets its names", function()
@@ -152,7 +152,7 @@ describe("finalizers", function()
         local p = profiler.snapshot()
         helper.check(p)
         assert(helper.find(p, leaf).calls == 10)
-        print "good"]], 200)
+        print "good"]], 80)
     end)
 
   it("may control the recorder and run coroutines, in each mode", function()
@@ -223,7 +223,7 @@ describe("finalizers", function()
         end
       end
       os.remove(arg[3] .. ".saved")
-      print "good"]], 10)
+      print "good"]], 4)
   end)
 
   it("cannot ask for the time of the collector", function()
@@ -402,7 +402,7 @@ describe("finalizers", function()
       end
       assert(stopped > 10 and paused > 10)
       assert(stopped + paused == released, stopped + paused .. released)
-      print "good"]], 40)
+      print "good"]], 15)
   end)
 
 end)

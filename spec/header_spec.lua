@@ -82,7 +82,7 @@ describe("cprof.h", function()
   local folder
   setup(function()
     folder = compile.folder()
-    folder:compile(compile.compilers.c, folder.dir .. "/cprof.c", "cprof")
+    folder:cprof("c", "cprof")
   end)
   teardown(function() folder:remove() end)
 

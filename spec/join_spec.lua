@@ -129,7 +129,7 @@ describe("cprof join", function()
   it("keeps how sure times from samples are", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", longer)
-    local times = record(dir, "t.cprof", "--sample", script)
+    local times = record(dir, "t.cprof", "--sample=10000", script)
     local t = assert(profiler.load(times))
     assert.is_true(t.samples > 0)
     for _, mode in ipairs { "--count", "--lines" } do
@@ -139,8 +139,8 @@ describe("cprof join", function()
       assert.equal(t.samples, p.time_samples)
       assert.equal(t.meta.rate, p.meta.rate)
       local text = p:report { width = 100 }
-      assert.is_truthy(text:find(("times from %d samples, "):format(
-        t.samples), 1, true), text)
+      assert.is_truthy(text:find(("times from %s samples, "):format(
+        require "cprof.format".count(t.samples)), 1, true), text)
       -- exact calls, and the intervals that the sampled run has
       assert.equal(300, sum(p, "leaf", "calls"))
       local of = t:report { mode = "self" }:match "±%S+%s[^\n]*leaf"
@@ -241,7 +241,7 @@ describe("cprof run --both", function()
       for _, sample in ipairs { "--sample", "--sample=500" } do
         local _, err, status = command.cprof("run", "--both", "--quiet",
           sample, "-o" .. to, "-e",
-          "for i = 1, 2e4 do string.rep('x', 1e4) end")
+          "for i = 1, 2e4 do string.rep('x', 3e3) end")
         assert.equal(0, status, err)
         assert.equal("", err)
         local p = assert(profiler.load(to))
@@ -290,32 +290,31 @@ describe("cprof run --both", function()
         local function tiny(x) return x + 1 end
         local function leaf(n) for i = 1, n do end end
         local s = 0
-        for i = 1, 2000000 do s = tiny(s) end
-        local t = os.clock()
-        repeat leaf(20000) until os.clock() - t > 0.2]])
+        for i = 1, 500000 do s = tiny(s) end
+        for i = 1, 100 do leaf(400000) end]])
       local to = dir:file "both.cprof"
+      -- of processor time: wherever others take the processor away
       local out, err, status = command.cprof("run", "--both", "--quiet",
-        "-o", to, script)
+        "--clock=cpu", "-o", to, script)
       assert.equal("", out .. err)
       assert.equal(0, status)
       local p = assert(profiler.load(to))
       helper.check(p)
       local tiny = helper.named(p, "tiny")
-      assert.equal(2000000, tiny.calls)
+      assert.equal(500000, tiny.calls)
+      assert.equal(100, helper.named(p, "leaf").calls)
       assert.equal(tiny.self_ns, tiny.self_raw_ns)
-      assert.is_true(tiny.self_ns < 0.9 * p.program_ns)
-      -- as much as it is known to be, in exact mode
-      local all = p.program_ns
-      assert.is_true(all > 200e6, all)
-      assert.is_true(tiny.self_ns / tiny.calls < 1000)
-      assert.is_true(helper.named(p, "leaf").self_ns > 0.2 * all)
+      assert.is_true(p.time_samples > 0)
+      -- exact mode charges it with what its calls cost
+      assert.is_true(tiny.self_ns < 0.5 * p.program_ns)
+      assert.is_true(helper.named(p, "leaf").self_ns > 0.2 * p.program_ns)
     end)
 
   it("fails as the program does", function()
     local dir <close> = command.folder()
     local to = dir:file "both.cprof"
     local function both(...)
-      return command.cprof("run", "--both", "-o", to, ...)
+      return command.cprof("run", "--both", "--sample=10000", "-o", to, ...)
     end
     for _, words in ipairs {
       { 1, "cannot open", dir:file "none.lua" },

@@ -115,7 +115,7 @@ function programs.dumped()
   local values = ("x, "):rep(30)
   local f = string.dump(load(text:format(values .. "1"))(), true)
   local g = string.dump(load(text:format(values .. "2"))(), true)
-  for i = 1, 3000 do
+  for i = 1, 600 do
     if i % 3 == 0 then
       local first = load(f)
       first()

@@ -52,7 +52,7 @@ end
 
 -- valgrind cannot read all that clang writes of later forms of DWARF
 local flags = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wunused " ..
-  "-Werror -O1 -gdwarf-4 "
+  "-Werror -gdwarf-4 "
 if compile.sanitize then
   flags = flags .. "-fsanitize=address,undefined -fno-sanitize-recover "
 end
@@ -83,15 +83,41 @@ end
 
 ---Compiles a file into an object by this name.
 function Folder:compile(compiler, from, to)
-  return must("%s %s -I$SPEC_INCLUDE -I%s -c -o %s/%s.o %s", compiler,
+  return must("%s %s -O1 -I$SPEC_INCLUDE -I%s -c -o %s/%s.o %s", compiler,
     flags, self.dir, self.dir, to, from)
+end
+
+-- All of cprof is large: gcc compiles it as users do, the others for what
+-- they say of it.
+local level = { c = "-O1" }
+
+---Compiles all of cprof by the compiler of this name. The object stays in
+---the folder of what is built, for other files of specs, and for as long as
+---nothing changes.
+---@param how string  of compile.compilers
+---@param to? string  the name of the object
+function Folder:cprof(how, to)
+  local line = ("%s %s %s"):format(compile.compilers[how], flags,
+    level[how] or "-O0")
+  return must([[
+    kept=$CPROF_BUILD/hosts; mkdir -p $kept
+    cd %s
+    key=$({ echo '%s'; cat cprof.c cprof.h $SPEC_INCLUDE/lua*.h; } |
+      grep -v '^/[*] .*/embedded.h [*]/$' | cksum | tr -c '0-9\n' _)
+    exec 9>$kept/%s.lock; flock 9
+    [ -f $kept/%s-$key.o ] || {
+      rm -f $kept/%s-*.o
+      %s -I$SPEC_INCLUDE -c -o $kept/%s.o cprof.c &&
+        mv $kept/%s.o $kept/%s-$key.o; } &&
+    cp $kept/%s-$key.o %s.o]], self.dir, line, how, how, how, line, how, how,
+    how, how, to or "cprof_" .. how)
 end
 
 ---Links objects with a library of Lua, "lua" or "lua-c++"; gives the program.
 function Folder:link(to, library, objects)
   local paths = {}
   for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
-  must("g++ %s -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags, self.dir,
+  must("g++ %s -O1 -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags, self.dir,
     to, table.concat(paths, " "), library:match "^lua(.*)")
   return to
 end

@@ -6,6 +6,10 @@
 # What it says goes to LOGS/SET, with the seconds that it took, and last the
 # status.
 log=$1/$2/$(basename "$3").log
+# what is recorded last in one file is not in another
+SPEC_TMPDIR=$(realpath "$1/$2")/$(basename "$3").tmp
+export SPEC_TMPDIR
+mkdir "$SPEC_TMPDIR"
 began=$(date +%s)
 timeout 900 make -s specs SPEC="$3" $(cat "$1/$2.make") > "$log" 2>&1
 status=$?

@@ -589,14 +589,15 @@ static void host_doomed (lua_State *L, int fd) {
 
 
 /*
-** f, us: runs f(announce) in a child, which is killed 'us' microseconds
-** after its first announcement. The last two numbers that it announced,
-** and how it ended.
+** f, us, n: runs f(announce) in a child, which is killed 'us' microseconds
+** after its announcement n, or the first one. The last two numbers that it
+** announced, and how it ended.
 */
 static int host_kill (lua_State *L) {
   lua_Integer us = luaL_checkinteger(L, 2), n, last = 0, before = 0;
   struct timespec wait = {us / 1000000, us % 1000000 * 1000};
-  int fds[2], status = 0, first = 1;
+  lua_Integer left = luaL_optinteger(L, 3, 1);
+  int fds[2], status = 0;
   pid_t pid;
   if (pipe(fds) != 0) return luaL_error(L, "no pipe");
   fflush(NULL);
@@ -607,10 +608,9 @@ static int host_kill (lua_State *L) {
   }
   close(fds[1]);
   while (read(fds[0], &n, sizeof n) == (ssize_t)sizeof n) {
-    if (first) {
+    if (--left == 0) {
       nanosleep(&wait, NULL);
       kill(pid, SIGKILL);
-      first = 0;
     }
     before = last;
     last = n;

@@ -4,15 +4,17 @@
 #   parallel.sh JOBS LOGS SPEC < SETS
 #
 # JOBS of them at a time, those of SPEC, in each set: lines "NAME: ARGUMENTS"
-# of make, as "Lua 5.4.0: -C FOLDER LUA_DIR=FOLDER". What fails runs once more,
-# alone: specs that compare times need a processor. A line for each set says
-# how many specs passed. Ends with 1 if any failed.
+# of make, as "Lua 5.4.0: -C FOLDER LUA_DIR=FOLDER". Those that took longest
+# the last time are first. A line for each set says how many specs passed.
+# Ends with 1 if any failed.
 set -u
 jobs=$1 logs=$2 spec=$3
 here=$(dirname "$0")
+times=$(dirname "$logs")/times
 
 rm -rf "$logs"
 mkdir -p "$logs"
+touch "$times"
 sets=0
 while IFS=: read -r name arguments; do
   sets=$((sets + 1))
@@ -23,9 +25,19 @@ done
 
 files=$(find $spec -name '*_spec.lua') || exit 1
 files=$(printf '%s\n' "$files" | sort)
+# a file that was never run may take long
 for file in $files; do
+  echo "$(awk -v file="$file" '$2 == file { print $1 }' "$times" |
+    grep . || echo 99) $file"
+done | sort -rn | while read -r _ file; do
   for set in $(seq "$sets"); do echo "$set $file"; done
 done | xargs -P "$jobs" -n 2 sh "$here/file.sh" "$logs"
+
+for file in $files; do
+  sed -n "s|^took \([0-9]*\) s\$|\1 $file|p" "$logs/1/$(basename "$file").log"
+done | cat "$times" - | awk '{ took[$2] = $1 }
+  END { for (file in took) print took[file], file }' > "$times.new"
+mv "$times.new" "$times"
 
 failed=0
 for set in $(seq "$sets"); do
@@ -33,24 +45,24 @@ for set in $(seq "$sets"); do
   for file in $files; do
     log=$logs/$set/$(basename "$file").log
     [ "$(tail -n 1 "$log")" = "status 0" ] && continue
-    mv "$log" "$log.first"
-    echo "${name:+$name: }$file again, alone; it failed:"
-    grep -A 6 -E '^(FAILED|ERROR)' "$log.first" || tail -n 5 "$log.first"
-    sh "$here/file.sh" "$logs" "$set" "$file"
-    [ "$(tail -n 1 "$log")" = "status 0" ] && continue
     failed=1
+    echo "${name:+$name: }$file"
     grep -A 20 -E '^(FAILED|ERROR)' "$log" ||
-      { echo "$file ended early:"; tail -n 5 "$log"; }
+      { echo "FAILED $file ended early:"; tail -n 5 "$log"; } | tee -a "$log"
   done
-  cat "$logs/$set"/*.log | awk -v name="$name" -v files="$(echo $files | wc -w)" '
-    /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3; ended++ }
+  awk -v name="$name" -v files="$(echo $files | wc -w)" '
+    /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; bad = $3; ended++ }
     /^pending / { pending++ }
+    /^status / {
+      # a file that has ended early is one that failed
+      failed += bad > 0 ? bad : $2 != 0
+      bad = 0
+    }
     END {
       printf "%s%d pending, %d of %d files\n", name == "" ? "" : name ": ",
         pending, ended, files
-      # a file that has ended early is one that failed
       printf "%s%d passed, %d failed\n", name == "" ? "" : name ": ",
-        passed, failed + files - ended
-    }'
+        passed, failed
+    }' "$logs/$set"/*.log
 done
 exit $failed

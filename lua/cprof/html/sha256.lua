@@ -19,16 +19,14 @@ do
   end
 end
 
-local function rotate(x, n)
-  return (x >> n | x << 32 - n) & 0xffffffff
-end
-
 local function round(h, w)
   local a, b, c, d, e, f, g, k = table.unpack(h)
   for i = 1, 64 do
-    local s1 = rotate(e, 6) ~ rotate(e, 11) ~ rotate(e, 25)
+    -- twice in 64 bits: a shift rotates its lower half
+    local ee, aa = e | e << 32, a | a << 32
+    local s1 = (ee >> 6 ~ ee >> 11 ~ ee >> 25) & 0xffffffff
     local t1 = k + s1 + (e & f ~ ~e & g) + constants[i] + w[i]
-    local s0 = rotate(a, 2) ~ rotate(a, 13) ~ rotate(a, 22)
+    local s0 = (aa >> 2 ~ aa >> 13 ~ aa >> 22) & 0xffffffff
     local t2 = s0 + (a & b ~ a & c ~ b & c)
     k, g, f, e = g, f, e, d + t1 & 0xffffffff
     d, c, b, a = c, b, a, t1 + t2 & 0xffffffff
@@ -49,8 +47,9 @@ return function(s)
     local w = { (">I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4I4"):unpack(s, at) }
     for i = 17, 64 do
       local x, y = w[i - 15], w[i - 2]
-      local s0 = rotate(x, 7) ~ rotate(x, 18) ~ x >> 3
-      local s1 = rotate(y, 17) ~ rotate(y, 19) ~ y >> 10
+      local xx, yy = x | x << 32, y | y << 32
+      local s0 = (xx >> 7 ~ xx >> 18) & 0xffffffff ~ x >> 3
+      local s1 = (yy >> 17 ~ yy >> 19) & 0xffffffff ~ y >> 10
       w[i] = w[i - 16] + s0 + w[i - 7] + s1 & 0xffffffff
     end
     round(h, w)

@@ -1,0 +1,96 @@
+-- Time that a spec drives, and samples that come with it, so that figures
+-- are exact: in the copy of cprof that the library of hosts has. To be loaded
+-- before all else.
+
+local path = assert(package.searchpath("spec_host", package.cpath))
+local open = assert(package.loadlib(path, "luaopen_cprof_core"))
+assert(not package.loaded["cprof.core"], "cprof was loaded before")
+package.loaded["cprof.core"] = open "cprof.core"
+
+local profiler = require "cprof"
+local ticks = assert(package.loadlib(path, "luaopen_spec_ticks"))()
+
+local driven = {}
+
+---@type fun(n: integer)   so many ticks come while it goes on
+driven.wait = ticks.wait
+---@type fun(ns: integer)  so much time goes by, with the ticks that are due
+driven.sleep = ticks.sleep
+---@type fun()             the program takes the signal
+driven.lose = ticks.lose
+---@type fun(mask: integer, count: integer)  a tick, and another hook
+driven.tear = ticks.tear
+
+---Records a call of `f`, where each reading of the clock takes so long.
+---@param ns integer
+---@param f function
+---@param options? table
+---@return cprof.Profile
+function driven.record(ns, f, options)
+  assert(ticks.clock(ns))
+  profiler.start(options)
+  local ok, why = pcall(f)
+  profiler.stop()
+  local p = profiler.snapshot()
+  assert(ticks.clock())
+  if not ok then error(why, 0) end
+  return p
+end
+
+---The same, and the profiler believes that a reading takes less, so that
+---there is overhead, and time that is left.
+---@param ns integer
+---@param less integer
+---@param f function
+---@param options? table
+---@return cprof.Profile
+function driven.compensate(ns, less, f, options)
+  options = options or {}
+  options.clock = "cpu"
+  ticks.cpu(less)
+  profiler.calibrate(options)
+  profiler.start(options)
+  ticks.cpu(ns)
+  local ok, why = pcall(f)
+  ticks.cpu(less)
+  profiler.stop()
+  local p = profiler.snapshot()
+  ticks.cpu()
+  if not ok then error(why, 0) end
+  return p
+end
+
+---Begins to sample. At each new table a millisecond goes by, and a tick
+---comes; or `apart` ns, and a tick comes when one is due.
+---@param options table  of start
+---@param apart? integer
+function driven.start(options, apart)
+  options.mode = "sample"
+  assert(ticks.drive(true, apart or 1000000, apart))
+  profiler.start(options)
+  ticks.tables(true)
+end
+
+---@return cprof.Profile
+function driven.stop()
+  ticks.tables(false)
+  profiler.stop()
+  local p = profiler.snapshot()
+  assert(ticks.drive(false))
+  return p
+end
+
+---The profile of a call of `f`.
+---@param f function
+---@param options? table
+---@param apart? integer
+---@return cprof.Profile
+function driven.sample(f, options, apart)
+  driven.start(options or {}, apart)
+  local ok, why = pcall(f)
+  local p = driven.stop()
+  if not ok then error(why, 0) end
+  return p
+end
+
+return driven

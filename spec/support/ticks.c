@@ -1,0 +1,230 @@
+/*
+** Time that a spec drives: in the copy of cprof that this library has, it
+** goes by where the spec says so, and with it come the ticks of a timer.
+** Linked with --wrap for what begins with __wrap_.
+*/
+
+#include <stdint.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "cprof.h"
+#include "base/timer.h"
+
+
+#define TICKS_TIMER	1000	/* no number of a timer */
+#define TICKS_PATIENCE	1000	/* readings of the clock in a row */
+
+static struct {
+  int driven;		/* are there no timers but ours? */
+  int lost;		/* has the program taken the signal? */
+  int tables;		/* does time go by at each new table? */
+  uint64_t apart;	/* ns that go by then */
+  int drawn;		/* do ticks come when they are due, or each time? */
+  uint64_t due;
+  uint64_t time;
+  uint64_t since;	/* a tick that is late counts as more samples */
+  unsigned readings;	/* since time went by */
+  uint64_t step;	/* ns that a reading takes */
+  TimerTick tick;	/* NULL: there is no timer */
+  void *ud;
+  lua_Alloc alloc;	/* of the state; NULL: it has its own */
+  void *allocud;
+} ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+
+
+int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
+int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
+int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
+  if (!ticks.driven) return __real_timer_begin(tick, ud, cpu, why);
+  ticks.tick = tick;
+  ticks.ud = ud;
+  return TICKS_TIMER;
+}
+
+
+void __real_timer_next (int timer, uint64_t ns);
+void __wrap_timer_next (int timer, uint64_t ns);
+void __wrap_timer_next (int timer, uint64_t ns) {
+  if (timer != TICKS_TIMER) __real_timer_next(timer, ns);
+  else ticks.due = ns > 0 ? ticks.since + ns : UINT64_MAX;
+}
+
+
+void __real_timer_end (int timer);
+void __wrap_timer_end (int timer);
+void __wrap_timer_end (int timer) {
+  if (timer != TICKS_TIMER) __real_timer_end(timer);
+  else ticks.tick = NULL;
+}
+
+
+int __real_timer_lost (int timer);
+int __wrap_timer_lost (int timer);
+int __wrap_timer_lost (int timer) {
+  return timer == TICKS_TIMER ? ticks.lost : __real_timer_lost(timer);
+}
+
+
+/* What waits for it to go on does not wait for ever. */
+uint64_t __real_platform_monotonic (void);
+uint64_t __wrap_platform_monotonic (void);
+uint64_t __wrap_platform_monotonic (void) {
+  if (!ticks.driven) return __real_platform_monotonic();
+  if (++ticks.readings % TICKS_PATIENCE == 0) ticks.since += ticks.apart;
+  return ticks.since;
+}
+
+
+static uint64_t ticks_now (void *ud) {
+  (void)ud;
+  return ticks.time += ticks.step;
+}
+
+
+uint64_t __real_platform_cpu (void);
+uint64_t __wrap_platform_cpu (void);
+uint64_t __wrap_platform_cpu (void) {
+  return ticks.step > 0 ? ticks_now(NULL) : __real_platform_cpu();
+}
+
+
+static void ticks_pass (uint64_t ns) {
+  ticks.time += ns;
+  ticks.readings = 0;
+}
+
+
+/* The first one is never late: when it was due is drawn by lot. */
+static void ticks_come (lua_Integer n) {
+  lua_Integer i;
+  for (i = 0; i < n; i++) {
+    ticks_pass(ticks.apart);
+    if (i > 0) ticks.since += ticks.apart;
+    if (ticks.tick != NULL) ticks.tick(ticks.ud);
+  }
+}
+
+
+/* All that are due in so much time. */
+static void ticks_due (uint64_t ns) {
+  uint64_t end = ticks.since + ns;
+  while (ticks.tick != NULL && ticks.due <= end) {
+    ticks_pass(ticks.due - ticks.since);
+    ticks.since = ticks.due;
+    ticks.due = UINT64_MAX;
+    ticks.tick(ticks.ud);
+  }
+  ticks_pass(end - ticks.since);
+  ticks.since = end;
+}
+
+
+/* A new table is made within an instruction, as a signal may come there. */
+static void *ticks_alloc (void *ud, void *p, size_t from, size_t to) {
+  void *new = ticks.alloc(ud, p, from, to);
+  if (!ticks.tables || p != NULL || from != LUA_TTABLE) return new;
+  if (ticks.drawn) ticks_due(ticks.apart);
+  else ticks_come(1);
+  return new;
+}
+
+
+/*
+** on, ns, drawn: cprof has this clock, or its own again. So much time goes by
+** at once; a tick comes each time, or whenever one is due.
+*/
+static int ticks_drive (lua_State *L) {
+  int on = lua_toboolean(L, 1);
+  ticks.driven = on;
+  ticks.lost = 0;
+  ticks.step = 0;
+  ticks.apart = (uint64_t)luaL_optinteger(L, 2, 1000000);
+  ticks.drawn = lua_toboolean(L, 3);
+  lua_pushboolean(L, cprof_setclock(L, on ? ticks_now : NULL, NULL));
+  return 1;
+}
+
+
+/* ns: each reading of cprof's clock takes so long; nothing: its own again */
+static int ticks_clock (lua_State *L) {
+  int on = !lua_isnoneornil(L, 1);
+  ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
+  lua_pushboolean(L, cprof_setclock(L, on ? ticks_now : NULL, NULL));
+  return 1;
+}
+
+
+/*
+** ns: the same of the processor's clock, which is not a host's, so that
+** overhead is taken out; nothing: as it is
+*/
+static int ticks_cpu (lua_State *L) {
+  ticks.step = (uint64_t)luaL_optinteger(L, 1, 0);
+  return 0;
+}
+
+
+/* on: time goes by at each new table */
+static int ticks_tables (lua_State *L) {
+  ticks.tables = 0;
+  if (lua_toboolean(L, 1)) {
+    ticks.alloc = lua_getallocf(L, &ticks.allocud);
+    lua_setallocf(L, ticks_alloc, ticks.allocud);
+    ticks.tables = 1;
+  }
+  else if (ticks.alloc != NULL) {
+    lua_setallocf(L, ticks.alloc, ticks.allocud);
+    ticks.alloc = NULL;
+  }
+  return 0;
+}
+
+
+/* n: so many ticks, while this function goes on */
+static int ticks_wait (lua_State *L) {
+  ticks_come(luaL_optinteger(L, 1, 1));
+  return 0;
+}
+
+
+/* ns: so much time goes by, with the ticks that are due */
+static int ticks_sleep (lua_State *L) {
+  ticks_due((uint64_t)luaL_checkinteger(L, 1));
+  return 0;
+}
+
+
+/* the program takes the signal */
+static int ticks_lose (lua_State *L) {
+  (void)L;
+  ticks.lost = 1;
+  return 0;
+}
+
+
+/*
+** mask, count: at a tick, the hook is set with these, as by a 'lua_sethook'
+** that was interrupted halfway
+*/
+static int ticks_tear (lua_State *L) {
+  lua_Hook before = lua_gethook(L);
+  ticks_come(1);
+  if (lua_gethook(L) == before) return luaL_error(L, "no hook was set");
+  lua_sethook(L, lua_gethook(L), (int)luaL_checkinteger(L, 1),
+              (int)luaL_checkinteger(L, 2));
+  return 0;
+}
+
+
+int luaopen_spec_ticks (lua_State *L);
+int luaopen_spec_ticks (lua_State *L) {
+  static const luaL_Reg functions[] = {
+    {"drive", ticks_drive}, {"clock", ticks_clock},
+    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait}, {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
+    {NULL, NULL}
+  };
+  luaL_newlib(L, functions);
+  return 1;
+}
