@@ -88,11 +88,13 @@ function Folder:compile(compiler, from, to)
 end
 
 ---Links objects with a library of Lua, "lua" or "lua-c++"; gives the program.
-function Folder:link(to, library, objects)
+---@param options? string  of the linker
+function Folder:link(to, library, objects, options)
   local paths = {}
   for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
-  must("g++ %s -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags, self.dir,
-    to, table.concat(paths, " "), library:match "^lua(.*)")
+  must("g++ %s %s -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags,
+    options or "", self.dir, to, table.concat(paths, " "),
+    library:match "^lua(.*)")
   return to
 end
 

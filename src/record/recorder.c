@@ -4,6 +4,8 @@
 
 #include "record/recorder.h"
 
+#include "cprof.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +22,9 @@
 /* addresses: keys in the registry */
 static const char RECORDER = 0;
 static const char THREADS = 0;	/* weak table: L -> its thread */
+
+
+volatile int cprof_recording_;
 
 
 /* {======================================================
@@ -70,7 +75,7 @@ static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
   if (!sample_on(r)) recorder_skip(r);
   recorder_settle(r);
-  r->state = STATE_STOPPED;
+  recorder_setstate(r, STATE_STOPPED);
   r->store->finish(r->store, r, L);
 }
 
@@ -83,6 +88,7 @@ static int recorder_gc (lua_State *L) {
   recorder_close(r, L);
   allocations_end(r, L);
   *box = NULL;
+  recorder_setstate(r, STATE_STOPPED);
   sample_free(r);
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
@@ -455,11 +461,24 @@ uint32_t recorder_serial (Recorder *r) {
 ** Ending
 ** ======================================================= */
 
+/* Can zones be entered? In mode "sample" there are none. */
+static int recorder_haszones (const Recorder *r) {
+  return r->state == STATE_RUNNING && !sample_on(r);
+}
+
+
+void recorder_setstate (Recorder *r, State state) {
+  int had = recorder_haszones(r);
+  r->state = state;
+  platform_add(&cprof_recording_, recorder_haszones(r) - had);
+}
+
+
 void recorder_end (Recorder *r, const char *why) {
   if (r->store != NULL) why = r->store->end(r->store, why);
   sample_cease(r);
   allocations_cease(r);
-  r->state = STATE_STOPPED;
+  recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
   r->recording.events = hot_events(r->hot);
   r->recording.ended = why;

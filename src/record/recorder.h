@@ -166,6 +166,9 @@ CPROF_I int recorder_clear (Recorder *r);
 */
 CPROF_I int recorder_move (Recorder *r, Store *to);
 
+/* All changes of the state of a recorder. */
+CPROF_I void recorder_setstate (Recorder *r, State state);
+
 /* Recording ends by itself; what there is stays. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
 

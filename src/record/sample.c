@@ -401,7 +401,7 @@ int sample_start (Recorder *r, const char **why) {
   hot_enter(r->hot);
   hot_settime(r->hot, hot_now(r->hot));
   *r->hot->running = s->frame.node;
-  r->state = STATE_RUNNING;
+  recorder_setstate(r, STATE_RUNNING);
   pace_next(&s->pace);
   return 1;
 }
