@@ -56,6 +56,8 @@ local sampled = later "cprof.sampled"
 ---@field fold_at integer      nodes from which on it folds
 ---@field clock_backwards integer  times that the clock ran backwards
 ---@field clock_backwards_ns integer  and how far in all
+---@field clock_jumps integer  times that the clock and another one parted
+---@field clock_jumps_ns integer  and how far in all
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
@@ -206,7 +208,7 @@ end
 -- what a profile without times does not have
 local times = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "uncompensated", "costs_ns", "clock_backwards", "clock_backwards_ns",
-  "since_last_event_ns" }
+  "clock_jumps", "clock_jumps_ns", "since_last_event_ns" }
 
 local function without_times(meta, nodes)
   for _, key in ipairs(times) do meta[key] = nil end

@@ -463,6 +463,8 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
   h->figures.backwards_ticks =
     (uint64_t)save_integer(L, arg, "clock_backwards_ns");
+  h->figures.jumps = (uint64_t)save_integer(L, arg, "clock_jumps");
+  h->figures.jumps_ns = (uint64_t)save_integer(L, arg, "clock_jumps_ns");
 }
 
 /* }====================================================== */

@@ -400,8 +400,12 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 }
 
 
-/* The next event to be timed is chosen. Intervals end here, too. */
+/*
+** The next event to be timed is chosen. Intervals end here, too, and jumps
+** of the clock are seen.
+*/
 static void hook_schedule (Hot *h, lua_State *L) {
+  recorder_watch(h->recorder);
   h->countdown = timing_gap(h->scheduled, &h->seed);
   h->scheduled += h->countdown;
   interval_check(h, L);

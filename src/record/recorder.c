@@ -52,8 +52,7 @@ static void recorder_free (Recorder *r) {
   memset(&r->stacks, 0, sizeof r->stacks);
   memset(&r->recording, 0, sizeof r->recording);
   r->recording.memory = memory;
-  r->recording.clock.host = clock.host;
-  r->recording.clock.ud = clock.ud;
+  r->recording.clock = clock;
   r->store = NULL;
   r->cache = NULL;
   r->current = r->resumed = NULL;
@@ -123,6 +122,7 @@ Recorder *recorder_make (lua_State *L) {
   *box = r = cast(Recorder *, calloc(1, sizeof *r));
   if (r == NULL) luaL_error(L, "cprof: out of memory");
   r->recording.memory.alloc = recorder_alloc;
+  clock_open(&r->recording.clock);
   r->hot = hot_new();
   if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
   r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
@@ -309,8 +309,7 @@ static uint64_t recorder_epoch (uint64_t last) {
 
 
 static void recorder_schedule (Hot *h) {
-  h->scheduled = h->countdown = h->timed || h->due != 0
-                                ? timing_gap(0, &h->seed) : UINT64_MAX;
+  h->scheduled = h->countdown = timing_gap(0, &h->seed);
 }
 
 
@@ -527,9 +526,21 @@ void recorder_paused (Recorder *r, uint64_t now) {
 }
 
 
+int64_t recorder_watch (Recorder *r) {
+  int64_t ns = clock_jumped(&r->recording.clock);
+  if (ns != 0) {
+    r->recording.figures->jumps++;
+    r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);
+    if (ns > 0) r->recording.heap.begun += (uint64_t)ns;
+  }
+  return ns;
+}
+
+
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
+  recorder_watch(r);
   x->events = hot_events(r->hot);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else if (sample_on(r)) sample_pass(r);

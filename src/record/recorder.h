@@ -192,6 +192,12 @@ CPROF_I int recorder_running (Recorder *r);
 */
 CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 
+/*
+** Compares the clock with another one, and notes a jump. Returns ns by which
+** the monotonic clock has jumped; below 0: the processor's counter.
+*/
+CPROF_I int64_t recorder_watch (Recorder *r);
+
 /* Brings figures up to this moment, while it records or pauses. */
 CPROF_I void recorder_settle (Recorder *r);
 
