@@ -109,6 +109,7 @@ local sampled = later "cprof.sampled"
 ---@field parent integer       0 for the root; always lower than id
 ---@field func integer         id of a function
 ---@field call_line integer    line of the call, 0 when not recorded
+---@field metamethod? string   as which it was called: "__add", "also __add"
 ---@field calls? integer        not in mode "sample"
 ---@field self_samples? integer  mode "sample"
 ---@field total_samples? integer
@@ -127,6 +128,7 @@ local sampled = later "cprof.sampled"
 ---@field total_ns integer
 ---@field total_raw_ns integer
 ---@field max_depth integer
+---@field metamethod? string   as which it was called, as of a node
 
 ---@class cprof.Edge           the calls from one row to another
 ---@field caller cprof.Row
@@ -139,6 +141,7 @@ local sampled = later "cprof.sampled"
 ---@field total_in_raw_ns integer
 ---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
+---@field metamethod? string   as which the callee was called, as of a node
 ---@field calls_in integer     like total_in_ns, of calls; only then
 
 ---@class cprof.Profile

@@ -188,7 +188,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) entry = f->line;
   if (likely(!(is.flags & FRAME_EXCLUDED))) {
     uint32_t line = hook_callline(L, f, how);
-    n = callee_node(h, n, is.func, line);
+    n = callee_node(h, L, ar, n, is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "record/callee.h"
+
 
 void resync_current (Recorder *r, Stack *s) {
   Hot *h = r->hot;
@@ -48,6 +50,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
       uint32_t line = f->node ? f->node->call_line : f->as.call_line;
       n = tree_enter(&r->recording.tree, n, f->is.func, line);
       if (n == NULL) return 0;
+      if (f->node) n->event = f->node->event;
     }
     f->node = n;
   }
@@ -86,6 +89,7 @@ static uint32_t resync_callline (Recorder *r, const Stack *s, int i) {
 /* Adds the frame of the function at level 'i'. */
 static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
   uint32_t line = resync_callline(r, s, i);
+  uint32_t nodes = r->recording.tree.nodes.count;
   const Function *fn;
   lua_Debug ar;
   Frame *f;
@@ -105,6 +109,7 @@ static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
     f->line = resync_counter(r, s->L, &ar, fn);
   }
   if (f->node == NULL) return 0;
+  callee_called(r, running, s->L, &ar, f->node, nodes);
   s->top = f;
   return 1;
 }

@@ -111,11 +111,26 @@ static uint32_t unwind_line (const Unwound *x) {
 }
 
 
+/* The node of 'func', which 'ci' runs in 'at'. */
+static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
+                          CallAddress ci, Node *parent, uint32_t func,
+                          uint32_t line) {
+  Hot *h = s->recorder->hot;
+  Node *n = callee_quick(h, parent, node_key(func, line));
+  lua_Debug ar;
+  if (n != NULL) return n;
+  ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
+  return callee_find(h, L, at, &ar, parent, func, line);
+}
+
+
 /*
-** The node of 'func', called by the last function of 'x': that of the last
-** sample, as long as this one has been 'same' up to there.
+** The node of 'func', which 'ci' runs in 'at', called by the last function of
+** 'x': that of the last sample, as long as this one has been 'same' up to
+** there.
 */
-static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
+static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
+                         CallAddress ci, Unwound *x, uint32_t func,
                          uint32_t depth, int *same) {
   const Memory *m = &s->recorder->recording.memory;
   uint32_t line = unwind_line(x);
@@ -129,7 +144,7 @@ static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
     return 1;
   }
   *same = 0;
-  l->node = callee_node(s->recorder->hot, x->node, func, line);
+  l->node = unwind_node(s, L, at, ci, x->node, func, line);
   l->func = func;
   l->line = line;
   x->node = l->node;
@@ -147,18 +162,21 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   int same = 1;
   for (k = 0; k < s->threads; k++) {
     for (i = s->end[k]; i-- > s->end[k + 1]; ) {
-      const Callee *c = unwind_callee(s, L, s->thread[k], s->ci[i]);
+      lua_State *at = s->thread[k];
+      const Callee *c = unwind_callee(s, L, at, s->ci[i]);
       uint32_t func;
       if (c == NULL) return 0;
       if (c->is.flags & FRAME_EXCLUDED) continue;
       func = c->is.func;
-      if (!unwind_enter(s, x, func, depth++, &same)) return 0;
+      if (!unwind_enter(s, L, at, s->ci[i], x, func, depth++, &same))
+        return 0;
       unwind_instruction(s, x, func, s->ci[i]);
     }
   }
   s->levels = depth;
   if (s->count == 0)
-    x->node = callee_node(s->recorder->hot, x->node, FUNC_UNSAMPLED, 0);
+    x->node = callee_node(s->recorder->hot, L, NULL, x->node, FUNC_UNSAMPLED,
+                          0);
   return x->node != NULL;
 }
 
@@ -184,11 +202,11 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
     lua_settop(L, top);
     if (c == NULL) return 0;
     if (c->is.flags & FRAME_EXCLUDED) continue;
-    x->node = callee_node(h, x->node, c->is.func, 0);
+    x->node = callee_node(h, L, &ar, x->node, c->is.func, 0);
     if (x->node == NULL) return 0;
   }
   if (c == NULL || (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES))
-    x->node = callee_node(h, x->node, FUNC_UNSAMPLED, 0);
+    x->node = callee_node(h, L, NULL, x->node, FUNC_UNSAMPLED, 0);
   return x->node != NULL;
 }
 

@@ -10,7 +10,7 @@ return {
 In mode `"sample"`, functions and nodes have `self_samples` and `total_samples` (with callees) instead of `calls`, and no field that ends in `_raw_ns`; lines have no hits. `profile.samples` is the number of all, `profile.meta.rate` how many a second were asked for. `profile.expressions[source]` has `count` in nanoseconds.
 
 In mode `"count"` there are no times: no field that ends in `_ns`. `profile.meta`, functions and nodes have `instructions` instead, functions and nodes also `total_instructions` (with callees), and lines have `hits`, `instructions`, `active`, `allocs`, `bytes`, `live_bytes`. `profile.expressions[source]` is a list of `line`, `column`, `last_line`, `last_column` (in bytes), `count`; `profile.branches[source]` a list of `kind`, `line`, `column`, `reached` and two `ways`, each with `name` and `count`. Both are `nil` where only lines are known.
-`profile.nodes[i]` has `id`, `parent` (always lower), `func`, `call_line`, `calls`, `self_ns`, `self_raw_ns`, `total_ns`. A record is made when asked for; `#` and `ipairs` work.
+`profile.nodes[i]` has `id`, `parent` (always lower), `func`, `call_line`, `calls`, `self_ns`, `self_raw_ns`, `total_ns`, and `metamethod` (`"__add"`) where the function was called as one; `"also __add"`: otherwise, too. What the first call of a node was is told of all its calls; of `__call`, and of what C functions call (`__tostring`, `__pairs`), it is not known. A record is made when asked for; `#` and `ipairs` work.
 
 With `memory`, functions and nodes have `self_allocs` and `self_bytes`, functions also `total_allocs`, `total_bytes` and `allocated[kind]` with `allocs` and `bytes`; `profile.heap` is a list of `ns` and `bytes`, the size of the heap over time. With `memory = "live"`, functions have `live_bytes`, `live_blocks` and `peak_bytes`, and, with those of callees, `total_live_bytes`, `total_live_blocks` and `total_peak_bytes`; `profile.meta` has `live_interval` and `peak_bytes`. In mode `"sample"`, these are estimates, from `profile.meta.memory_samples` samples, one per `profile.meta.memory_interval` bytes of allocation. With `gc`, `profile.meta` has `gc_steps`, `gc_cycles` (collections) and `gc_longest_ns`. Frames (`profile.frames:at(back)`) and their rows have `allocs` and `bytes`; with `gc`, frames have `gc_steps` and `gc_ns`. To find what grows, compare two snapshots.
 
@@ -20,6 +20,6 @@ With `memory`, functions and nodes have `self_allocs` and `self_bytes`, function
 | `profile:save(path)` | writes it to a file: `true`, or `nil` and a message |
 | `profile:html(target, options)` | writes it as a page to look at in a browser |
 | `profile:export(format, target, options)` | writes it for another tool |
-| `profile:sums(group, by_line)` | sums over groups of functions, `group(function)` being a title: rows, and edges between them; with `true`, calls from different lines are different edges |
+| `profile:sums(group, by_line)` | sums over groups of functions, `group(function)` being a title: rows, and edges between them; with `true`, calls from different lines are different edges. Both have `metamethod` as nodes have |
 ]],
 }
