@@ -211,6 +211,18 @@ static int nodes_called (lua_State *L) {
 }
 
 
+/* nodes, function -> how many nodes it has */
+static int nodes_count (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  lua_Integer func = luaL_checkinteger(L, 2), n = 0;
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++)
+    n += (lua_Integer)nodes->list[i].func + 1 == func;
+  lua_pushinteger(L, n);
+  return 1;
+}
+
+
 /* nodes -> id and function of the node of overhead */
 static int nodes_overhead (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -395,6 +407,7 @@ static const luaL_Reg lnodes_methods[] = {
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
   {"called", nodes_called},
+  {"count", nodes_count},
   {"counting", nodes_counting},
   {"sampling", nodes_sampling},
   {"measured", nodes_measured},

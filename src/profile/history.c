@@ -173,6 +173,7 @@ static void take_hostframe (const Taking *t, HistoryFrame *to,
   to->number = p->number;
   to->start = take_ns(t, (double)p->start);
   to->ns = take_ns(t, (double)p->ticks);
+  to->steps = (int64_t)p->steps;
   for (i = 0; i < p->rows; i++) {
     HistoryRow *row = &to->row[i];
     row->func = take_func(t, p->row[i].func);

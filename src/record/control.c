@@ -372,7 +372,8 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
   r->current->top = h->top;
   if (!r->frames.on && !frame_first(r, L)) return 0;
   frame_rate(r);
-  return frames_end(&r->frames, h->last - x->begun - x->paused, record) &&
+  return frames_end(&r->frames, h->last - x->begun - x->paused, x->gc_steps,
+                    record) &&
          frame_touch(r) && frame_zone(r, h->top);
 }
 
