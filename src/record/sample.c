@@ -401,7 +401,8 @@ int sample_start (Recorder *r, const char **why) {
   if (s == NULL || !sample_makewaiting(r)) return 0;
   sample_cease(r);
   sample_forget(r);
-  s->unwinder.at = s->lender.at = r->hot->direct ? s->running.at : NULL;
+  s->lender.at = r->hot->direct ? s->running.at : NULL;
+  unwind_begin(&s->unwinder, s->lender.at);
   pace_begin(&s->pace, r->options.rate, r->options.cpu);
   s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->pace.timer < 0) return 0;
