@@ -245,7 +245,7 @@ specs:
 # what depends on how Lua is asked
 RECORDER	= allocations compensate coroutines errors frames gc heapsample \
 		  hooks host identity internals kill limits lines live memory \
-		  names profile states tailcalls trace zones
+		  metamethods names profile states tailcalls trace zones
 
 test-public:
 	@CPROF_INTERNALS=0 $(MAKE) --no-print-directory test \

@@ -119,6 +119,7 @@ build = {
         "src/record/sample.c",
         "src/record/stack.c",
         "src/record/unwind.c",
+        "src/record/walk.c",
         "src/record/zone.c",
         -- end
       },

@@ -4,6 +4,7 @@ local helper = require "helper"
 local command = require "command"
 local edited = require "edited"
 local json = require "cprof.json"
+local profiler = require "cprof"
 
 local here = debug.getinfo(1, "S").short_src
 
@@ -255,8 +256,31 @@ describe("cprof check", function()
       check(budget, "--update", dir:file "3.cprof")
       local out, _, status = check(budget, dir:file "2.cprof")
       assert.equal(0, status)
-      assert.is_nil(out:find("note:", 1, true), out)
+      assert.equal("note: the budget was recorded with mode call, the " ..
+        "profile with mode line\n", out:match "^(note: [^\n]*\n)[^n]")
       assert.is_truthy(out:find("0 of 3 figures", 1, true), out)
+    end)
+
+  it("holds with the collector's steps, and names the options that differ",
+    function()
+      local dir <close> = command.folder()
+      local budget = dir:file "budget.json"
+      local script = dir:file("x.lua", "local function leaf() end\n" ..
+        "for i = 1, 20000 do local t = { i } if i % 1000 == 0 then leaf() " ..
+        "end end\n")
+      local plain, memory = dir:file "1.cprof", dir:file "2.cprof"
+      command.cprof("run", "--quiet", "--lines", "-o", plain, script)
+      command.cprof("run", "--quiet", "--memory", "-o", memory, script)
+      check(budget, "--update", plain)
+      local driven = assert(profiler.load(memory)).meta.gc
+      local out, err, status = check(budget, memory)
+      assert.same({ "", 0 }, { err, status }, out)
+      assert.equal("note: the budget was recorded with memory false" ..
+        (driven and ", gc false" or "") .. ", the profile with memory true" ..
+        (driven and ", gc true" or "") .. "\n", out:match "^[^\n]*\n")
+      assert.is_nil(select(2, out:find "note:.*note:"), out)
+      -- calls, hits and nodes of all; calls and hits of leaf
+      assert.is_truthy(out:find("\n0 of 5 figures over budget", 1, true), out)
     end)
 
   it("calls nodes what they are called elsewhere", function()

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local host = require "spec_host"
 
 -- 'work' takes 1000 + 3000 + 500 ns; in the middle, the clock steps back
@@ -69,4 +70,68 @@ describe("a clock that steps back", function()
       end)()]]):format(path)))
     os.remove(path)
   end)
+end)
+
+-- The system's monotonic clock jumps forward by 20 s while a program runs,
+-- which the processor's clock does not.
+describe("a system's clock that jumps forward", function()
+  local folder, shim
+  setup(function()
+    folder = command.folder()
+    shim = folder.path .. "/jumping.so"
+    assert(os.execute(("cc -O1 -shared -fPIC -I$SPEC_INCLUDE -o %s " ..
+      "spec/support/jumping.c"):format(shim)))
+  end)
+  teardown(function() getmetatable(folder).__close() end)
+
+  -- the wall time in s, the jumps, how far these were in s, and the report
+  local function recorded(options, jumps)
+    local program = folder:file("program.lua", ([[
+      local profiler = require "cprof"
+      local jump = assert(package.loadlib(arg[1], "luaopen_jumping"))
+      local function work()
+        local from = os.clock()
+        repeat local s = string.rep("x", 3) until os.clock() > from + 0.05
+        return s
+      end
+      local options, jumps, from = %s, %d, os.time()
+      profiler.start(options)
+      work()
+      for _ = 1, jumps do
+        jump(20)
+        work()
+      end
+      profiler.stop()
+      jump(20)  -- no part of it
+      local p = profiler.snapshot()
+      if options.file then p = assert(profiler.load(options.file)) end
+      -- not much beyond what the program took
+      assert(p.meta.wall_ns * 1e-9 <= os.time() - from + 1.1)
+      assert((p.samples or 0) <= (os.time() - from + 1.1) * 1000)
+      print(p.meta.clock, p.meta.clock_jumps,
+        ("%%.1f"):format(p.meta.clock_jumps_ns * 1e-9))
+      print(p:report { width = 300 })]]):format(options, jumps))
+    local out, err = command.shell(("LD_PRELOAD=%s $SPEC_LUA %s %s"):format(
+      shim, program, shim))
+    local clock, n, far = out:match "^(%l+)\t(%d+)\t(%d+%.%d)\n"
+    assert.is_truthy(clock, err)
+    return clock, tonumber(n), tonumber(far), out
+  end
+
+  for _, options in ipairs { "{}", "{ mode = 'line' }",
+    "{ mode = 'sample' }", "{ compensate = false }",
+    "{ file = os.tmpname() }" } do
+    it("is told, and is in no time, " .. options, function()
+      for jumps = 0, 2 do
+        local clock, n, far, text = recorded(options, jumps)
+        if clock ~= "tsc" then pending "no steady processor clock here" end
+        assert.equal(jumps, n, text)
+        assert.equal(20 * jumps, far)
+        assert.equal(jumps > 0, text:find("\nnote: the processor's clock and " ..
+          "the system's parted " .. (jumps == 1 and "1 time" or "2 times") ..
+          ", by " .. 20 * jumps .. ".0s in all; times are those of the " ..
+          "processor's\n", 1, true) ~= nil, text)
+      end
+    end)
+  end
 end)

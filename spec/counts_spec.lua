@@ -181,6 +181,19 @@ describe("mode count", function()
     end
   end)
 
+  it("leaves out what Lua's hook does not see, and says so", function()
+    local code = "local function all(...) end local function none() end " ..
+      "return function() for i = 1, 5 do all(i) none(i) end end"
+    local f = assert(load(code, "=variadic"))()
+    local p = helper.record(f, { mode = "count" })
+    -- VARARGPREP and RETURN, and RETURN0
+    assert.equal(5, helper.named(p, "all").instructions)
+    assert.equal(5, helper.named(p, "none").instructions)
+    assert.truthy(command.read "lua/cprof/help/coverage.lua":find(
+      "each instruction but the first one of a variadic function " ..
+      "(`VARARGPREP`)", 1, true))
+  end)
+
   it("has calls and instructions, but no times", function()
     local p = helper.record(function() for _ = 1, 7 do load("return 1")() end
     end, { mode = "count" })

@@ -52,24 +52,47 @@ describe("the time of the garbage collector", function()
         local p = helper.record(work, { gc = true, mode = mode })
         helper.check(p)
         local zone = assert(zone_of(p), kind)
-        assert.is_true(zone.calls > 0 and zone.self_ns > 0)
-        assert.equal(p.meta.gc_steps, zone.calls)
+        assert.is_true(p.meta.gc_steps > 0 and zone.self_ns > 0)
+        assert.equal(0, zone.calls)
         assert.is_true(p.meta.gc_cycles > 0, kind)
         assert.is_true(p.meta.gc_longest_ns > 0)
         assert.is_true(p.meta.gc_longest_ns <= zone.self_ns)
         -- most of it under the function
-        local made, calls = helper.find(p, make).id, 0
+        local made, ns = helper.find(p, make).id, 0
         for _, node in ipairs(p.nodes) do
           if node.func == zone.id and p.nodes[node.parent].func == made then
-            calls = calls + node.calls
+            ns = ns + node.self_ns
           end
         end
-        assert.is_true(calls * 2 > zone.calls, kind)
+        assert.is_true(ns * 2 > zone.self_ns, kind)
         local text = p:report()
         assert.is_truthy(text:find("garbage collector: .- of the%s+" ..
           "time,%s+in%s+" ..
           "[%d,]+ collections?%s+and%s+[%d,]+%s+steps?; the%s+longest%s+took"),
           text)
+      end
+    end
+  end)
+
+  with("adds no calls, functions or exact nodes", function()
+    local function counted(options)
+      local p = helper.record(function() make(20000) end, options)
+      local text = p:report()
+      local nodes = #p.nodes
+      for _, node in ipairs(p.nodes) do
+        if p.functions[node.func] == zone_of(p) then nodes = nodes - 1 end
+      end
+      assert.equal(options.gc or false, p.meta.gc and p.meta.gc_steps > 0)
+      return text:match "[%d,]+ calls, [%d,]+ functions", nodes
+    end
+    for _, mode in ipairs { "call", "line" } do
+      local calls, nodes = counted { mode = mode }
+      for _, options in ipairs { { gc = true }, { gc = true, memory = true },
+        { gc = true, memory = "live" } } do
+        options.mode = mode
+        local text, n = counted(options)
+        assert.equal(calls, text)
+        assert.equal(nodes, n)
       end
     end
   end)
@@ -103,9 +126,9 @@ describe("the time of the garbage collector", function()
       assert.is_true(frame.gc_ns <= frame.ns)
       if (20 - i) % 5 == 0 then assert.is_true(frame.gc_steps > 0) end
     end
-    local zone = zone_of(p)
-    assert.is_true(steps <= zone.calls and steps > zone.calls * 0.9,
-      steps .. " of " .. zone.calls)
+    local zone, all = zone_of(p), p.meta.gc_steps
+    assert.is_true(steps <= all and steps > all * 0.9,
+      steps .. " of " .. all)
     assert.is_true(ns <= zone.self_ns * 1.1 and ns > 0)
     assert.is_truthy(p:report { mode = "frames" }:find "time%s+gc%s+steps")
   end)
@@ -119,7 +142,7 @@ describe("the time of the garbage collector", function()
       for _, key in ipairs { "gc", "gc_steps", "gc_cycles" } do
         assert.equal(p.meta[key], loaded.meta[key], key)
       end
-      assert.equal(zone_of(p).calls, zone_of(loaded).calls)
+      assert.equal(zone_of(p).self_ns, zone_of(loaded).self_ns)
       assert(loaded:save(path))
       loaded = assert(profiler.load(path))
     end
@@ -243,7 +266,7 @@ describe("the time of the garbage collector", function()
       end
     end, { gc = true })
     helper.check(p)
-    assert.is_true(zone_of(p).calls > 0)
+    assert.is_true(p.meta.gc_steps > 0)
   end)
 
   with("is the collector's own again after stop", function()

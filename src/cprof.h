@@ -348,7 +348,8 @@ CPROF_API lua_State *cprof_current (void);
 /*
 ** Enters a zone, and returns the mark to leave it by; 0 when nothing is
 ** being recorded, or when out of memory. It takes little longer than
-** reading the clock. A zone that is never left ends with the C function
+** reading the clock. While no state is being recorded, the macros only
+** look at a flag. A zone that is never left ends with the C function
 ** that Lua called, or with the zone around it.
 */
 CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
@@ -362,6 +363,9 @@ CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
 
 /* Leaves a zone, and all zones that were entered in it. 0 is no zone. */
 CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
+
+/* How many states are being recorded now, in modes that have zones. */
+CPROF_API volatile int cprof_recording_;
 
 /* }====================================================== */
 
@@ -478,18 +482,26 @@ CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
 	CPROF_THREAD cprof_Zone variable CPROF_UNUSED_ = \
 	  {name, NULL, NULL, 0, 0}
 
+/* A thread may start or stop a recording meanwhile. */
+#if defined(__GNUC__)
+#define CPROF_RECORDING_ \
+	(__atomic_load_n(&cprof_recording_, __ATOMIC_RELAXED) != 0)
+#else
+#define CPROF_RECORDING_	(cprof_recording_ != 0)
+#endif
+
 /* The zone of a block, which is left however the block is left. */
 #if defined(__cplusplus)
 
 class cprof_Block_ {
  public:
   cprof_Block_ (lua_State *state, cprof_Zone *zone)
-    : L(state), mark(cprof_enter(state, zone)) {}
+    : L(state), mark(CPROF_RECORDING_ ? cprof_enter(state, zone) : 0) {}
   cprof_Block_ (lua_State *state, const char *name)
-    : L(state), mark(cprof_entername(state, name)) {}
-  ~cprof_Block_ () { cprof_leave(L, mark); }
+    : L(state), mark(CPROF_RECORDING_ ? cprof_entername(state, name) : 0) {}
+  ~cprof_Block_ () { leave(); }
   void leave () {
-    cprof_leave(L, mark);
+    if (mark != 0) cprof_leave(L, mark);
     mark = 0;
   }
  private:
@@ -514,19 +526,19 @@ typedef struct cprof_Block_ {
 static inline cprof_Block_ cprof_open_ (lua_State *L, cprof_Zone *zone) {
   cprof_Block_ block;
   block.L = L;
-  block.mark = cprof_enter(L, zone);
+  block.mark = CPROF_RECORDING_ ? cprof_enter(L, zone) : 0;
   return block;
 }
 
 static inline cprof_Block_ cprof_openname_ (lua_State *L, const char *name) {
   cprof_Block_ block;
   block.L = L;
-  block.mark = cprof_entername(L, name);
+  block.mark = CPROF_RECORDING_ ? cprof_entername(L, name) : 0;
   return block;
 }
 
 static inline void cprof_close_ (cprof_Block_ *block) {
-  cprof_leave(block->L, block->mark);
+  if (block->mark != 0) cprof_leave(block->L, block->mark);
   block->mark = 0;
 }
 

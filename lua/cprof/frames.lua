@@ -79,12 +79,13 @@ local function add_memory(p, f)
       f.allocs, f.bytes = f.allocs + row.allocs, f.bytes + row.bytes
     end
   end
-  if not p.meta.gc then return end
-  f.gc_steps, f.gc_ns = 0, 0
+  if not p.meta.gc then
+    f.gc_steps = nil
+    return
+  end
+  f.gc_ns = 0
   for _, row in ipairs(f.rows) do
-    if rows.collector(row.func) then
-      f.gc_steps, f.gc_ns = f.gc_steps + row.calls, f.gc_ns + row.self_ns
-    end
+    if rows.collector(row.func) then f.gc_ns = f.gc_ns + row.self_ns end
   end
 end
 

@@ -25,8 +25,8 @@ end
 
 local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
-  "clock_backwards_ns", "gc_steps", "gc_cycles", "peak_bytes",
-  "memory_samples" }
+  "clock_backwards_ns", "clock_jumps", "clock_jumps_ns", "gc_steps",
+  "gc_cycles", "peak_bytes", "memory_samples" }
 
 local function runs(meta) return meta.runs or 1 end
 

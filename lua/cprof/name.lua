@@ -199,6 +199,16 @@ function name.of(f, path)
   return name.namer({ f }, function() return path end)(f)
 end
 
+---A name with what its calls were, beside those by that name: plus (__add).
+---@param given string       the function's name
+---@param metamethod string?  "__add", "__eq, __lt", "also __add"; nil: none
+---@return string
+function name.called(given, metamethod)
+  local one = metamethod and metamethod:match "^a?l?s?o? ?(__%l+)$"
+  if not metamethod or one and given:sub(-#one) == one then return given end
+  return ("%s (%s)"):format(given, metamethod)
+end
+
 ---Where a function is defined: file and line.
 ---@param f cprof.Named
 ---@return string

@@ -56,6 +56,8 @@ local sampled = later "cprof.sampled"
 ---@field fold_at integer      nodes from which on it folds
 ---@field clock_backwards integer  times that the clock ran backwards
 ---@field clock_backwards_ns integer  and how far in all
+---@field clock_jumps integer  times that the clock and another one parted
+---@field clock_jumps_ns integer  and how far in all
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
@@ -107,6 +109,7 @@ local sampled = later "cprof.sampled"
 ---@field parent integer       0 for the root; always lower than id
 ---@field func integer         id of a function
 ---@field call_line integer    line of the call, 0 when not recorded
+---@field metamethod? string   as which it was called: "__add", "also __add"
 ---@field calls? integer        not in mode "sample"
 ---@field self_samples? integer  mode "sample"
 ---@field total_samples? integer
@@ -125,6 +128,7 @@ local sampled = later "cprof.sampled"
 ---@field total_ns integer
 ---@field total_raw_ns integer
 ---@field max_depth integer
+---@field metamethod? string   as which it was called, as of a node
 
 ---@class cprof.Edge           the calls from one row to another
 ---@field caller cprof.Row
@@ -137,6 +141,7 @@ local sampled = later "cprof.sampled"
 ---@field total_in_raw_ns integer
 ---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
+---@field metamethod? string   as which the callee was called, as of a node
 ---@field calls_in integer     like total_in_ns, of calls; only then
 
 ---@class cprof.Profile
@@ -206,7 +211,7 @@ end
 -- what a profile without times does not have
 local times = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
   "uncompensated", "costs_ns", "clock_backwards", "clock_backwards_ns",
-  "since_last_event_ns" }
+  "clock_jumps", "clock_jumps_ns", "since_last_event_ns" }
 
 local function without_times(meta, nodes)
   for _, key in ipairs(times) do meta[key] = nil end

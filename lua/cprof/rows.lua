@@ -22,7 +22,7 @@ rows.list = {
     "when it does: then that time is its own." },
   { name = "(garbage collector)", text = "The steps of the garbage " ..
     "collector, with the finalizers that ran in them, under the function " ..
-    "whose allocation made them due. Its calls are steps." },
+    "whose allocation made them due. Steps are no calls." },
   { name = "(cprof)", text = "Profiler overhead. It is excluded from all " ..
     "other times, and from the 100 %." },
   { name = "<fn:12>", text = "The function that is defined on line 12 " ..

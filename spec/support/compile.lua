@@ -114,11 +114,13 @@ function Folder:cprof(how, to)
 end
 
 ---Links objects with a library of Lua, "lua" or "lua-c++"; gives the program.
-function Folder:link(to, library, objects)
+---@param options? string  of the linker
+function Folder:link(to, library, objects, options)
   local paths = {}
   for i, o in ipairs(objects) do paths[i] = ("%s/%s.o"):format(self.dir, o) end
-  must("g++ %s -O1 -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags, self.dir,
-    to, table.concat(paths, " "), library:match "^lua(.*)")
+  must("g++ %s -O1 %s -o %s/%s %s $SPEC_LINK%s -lm -lpthread -ldl", flags,
+    options or "", self.dir, to, table.concat(paths, " "),
+    library:match "^lua(.*)")
   return to
 end
 

@@ -14,6 +14,10 @@
 /* Readings until a clock that does not go on is given up. */
 #define CLOCK_PATIENCE	10000
 
+#define CLOCK_RATED	1000000		/* ns that tell the rate roughly ... */
+#define CLOCK_OFTEN	50000000	/* ... and to the next moment that is kept */
+#define CLOCK_ROUGH	1000		/* ns by which a moment may be wrong */
+
 
 /*
 ** Reads both clocks at nearly the same moment: of several tries, the one
@@ -48,12 +52,18 @@ static int clock_steady (void) {
 }
 
 
+void clock_open (Clock *c) {
+  c->steady = clock_steady();
+  c->origin = c->agreed = moment();
+}
+
+
 void clock_start (Clock *c, int cpu, int nanoseconds) {
+  if (c->origin.ns == 0) clock_open(c);
   if (cpu) c->kind = CLOCK_CPU;
   else if (c->host != NULL) c->kind = CLOCK_HOST;
-  else if (clock_steady() && !nanoseconds) c->kind = CLOCK_TICKS;
+  else if (c->steady && !nanoseconds) c->kind = CLOCK_TICKS;
   else c->kind = CLOCK_MONO;
-  c->origin = moment();
   c->scale.factor = 0;
 }
 
@@ -62,6 +72,54 @@ void clock_count (Clock *c, const uint64_t *counter) {
   c->kind = CLOCK_COUNT;
   c->counter = counter;
 }
+
+
+/* {======================================================
+** Jumps
+** ======================================================= */
+
+/* From one moment to another, which may be earlier. */
+static double clock_passed (uint64_t from, uint64_t to) {
+  return to < from ? -(double)(from - to) : (double)(to - from);
+}
+
+
+/* By how many ns 'now' is ahead of what the rate so far says; 0: it fits. */
+static double clock_ahead (const Clock *c, Moment now) {
+  double base = clock_passed(c->origin.ns, c->agreed.ns);
+  double rate = base / clock_passed(c->origin.ticks, c->agreed.ticks);
+  double ticks = clock_passed(c->agreed.ticks, now.ticks);
+  double ahead = clock_passed(c->agreed.ns, now.ns) - rate * ticks;
+  double rough = CLOCK_RATED + rate * ticks * (0.001 + CLOCK_ROUGH / base);
+  return ahead > rough || ahead < -rough ? ahead : 0;
+}
+
+
+int64_t clock_jumped (Clock *c) {
+  Moment now;
+  double ahead;
+  if (!c->steady || (c->kind != CLOCK_TICKS && c->kind != CLOCK_MONO))
+    return 0;
+  now.ticks = platform_ticks();
+  now.ns = platform_monotonic();
+  if (now.ticks < c->agreed.ticks || now.ns < c->origin.ns) {
+    clock_open(c);
+    return 0;
+  }
+  if (c->agreed.ns == c->origin.ns) {
+    if (now.ns - c->origin.ns >= CLOCK_RATED) c->agreed = moment();
+    return 0;
+  }
+  if (clock_ahead(c, now) == 0 && now.ns - c->agreed.ns < CLOCK_OFTEN)
+    return 0;
+  now = moment();  /* the thread may have been interrupted in between */
+  ahead = clock_ahead(c, now);
+  c->origin.ns += (uint64_t)(int64_t)ahead;
+  c->agreed = now;
+  return (int64_t)ahead;
+}
+
+/* }====================================================== */
 
 
 /*
@@ -90,6 +148,7 @@ Scale clock_scale (Clock *c, int stopped) {
   Scale s;
   if (c->kind != CLOCK_TICKS) return one;
   if (stopped && c->scale.factor != 0) return c->scale;
+  (void)clock_jumped(c);
   s = clock_measure(c);
   if (stopped) c->scale = s;
   return s;

@@ -37,7 +37,9 @@ typedef struct Clock {
   ClockNow host;	/* NULL: the host set no clock */
   void *ud;
   const uint64_t *counter;
-  Moment origin;	/* when recording began */
+  Moment origin;	/* the first one, but for jumps since then */
+  Moment agreed;	/* the last one that fits the rate since 'origin' */
+  int steady;		/* does the processor's counter run at one rate? */
   Scale scale;		/* the final one, once asked for; factor 0: none yet */
 } Clock;
 
@@ -62,8 +64,19 @@ CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
 /* The same with a counter in the place of time. */
 CPROF_I void clock_count (Clock *c, const uint64_t *counter);
 
+/* Notes the first moment, so that jumps are seen from the start on. */
+CPROF_I void clock_open (Clock *c);
+
 /*
-** The rate since 'clock_start', measured against the monotonic clock. A
+** ns by which the monotonic clock has jumped ahead of the processor's
+** counter, or the counter (below 0), since the last call. 0: they agree, to
+** a millisecond and a thousandth, or cannot be compared. What comes later is
+** compared with the clocks as they are now.
+*/
+CPROF_I int64_t clock_jumped (Clock *c);
+
+/*
+** The rate, measured against the monotonic clock, without its jumps. A
 ** clock that 'stopped' keeps the rate that is measured first.
 */
 CPROF_I Scale clock_scale (Clock *c, int stopped);

@@ -230,6 +230,19 @@ static inline void platform_publish (uint32_t *at, uint32_t value) {
 }
 
 
+/*
+** Adds to what several threads add to. Where that cannot be done at once,
+** it becomes 1 and stays so.
+*/
+static inline void platform_add (volatile int *to, int n) {
+#if defined(__GNUC__)
+  __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
+#else
+  if (n > 0) *to = 1;
+#endif
+}
+
+
 /* Nothing is moved past it that a handler in this thread may see. */
 static inline void platform_fence (void) {
 #if defined(__GNUC__)

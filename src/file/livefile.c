@@ -39,6 +39,7 @@ static void rate_refresh (LiveFile *l) {
   Clock *c = &l->recorder->recording.clock;
   uint64_t now;
   if (c->kind != CLOCK_TICKS) return;
+  recorder_watch(l->recorder);
   now = platform_monotonic() - c->origin.ns;
   if (now / 3 * 2 < l->rated) return;
   l->rated = now;

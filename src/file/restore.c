@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "identity/label.h"
+
 
 /* what is needed while a file is restored */
 typedef struct Restoring {
@@ -434,6 +436,7 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
     return restore_fail(c, "a callee of overhead");
   if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
     return restore_fail(c, "overhead, a second time");
+  if (n->event > LABEL_EVENTS) return restore_fail(c, "metamethod");
   return 1;
 }
 

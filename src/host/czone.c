@@ -71,6 +71,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   lua_Debug ar;
   Frame *f;
   Node *n;
+  if (!CPROF_RECORDING_) return 0;
   if (unlikely(h->L != L) && (h = czone_find(L)) == NULL) return 0;
   f = h->top;
   if (unlikely(f->ci != (lua_getstack(L, 0, &ar) ? ar.i_ci : NULL))) {
@@ -107,6 +108,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
 
 uint32_t cprof_entername (lua_State *L, const char *name) {
   cprof_Zone zone = ZEROS;
+  if (!CPROF_RECORDING_) return 0;
   zone.name = name;
   return cprof_enter(L, &zone);
 }

@@ -120,6 +120,40 @@ static int label_ishandler (const Label *l, const Library *library,
 }
 
 
+static const char *const label_events[LABEL_EVENTS] = {
+  "__index", "__newindex", "__close", "__len", "__eq", "__lt", "__le",
+  "__add", "__sub", "__mul", "__mod", "__pow", "__div", "__idiv", "__unm",
+  "__band", "__bor", "__bxor", "__shl", "__shr", "__bnot", "__concat"
+};
+
+
+const char *label_event (unsigned number) {
+  return number > 0 && number <= LABEL_EVENTS ? label_events[number - 1]
+                                              : NULL;
+}
+
+
+/* A function that has run for a while need not have its arguments any more. */
+unsigned label_called (const Library *library, lua_State *L, lua_State *at,
+                       lua_Debug *ar) {
+  unsigned n = LABEL_EVENTS;
+  int is;
+  if (!lua_checkstack(L, 6) || !lua_checkstack(at, 2) ||
+      !lua_getinfo(at, "n", ar) || ar->name == NULL ||
+      strcmp(ar->namewhat, "metamethod") != 0)
+    return 0;
+  while (n > 0 && strcmp(label_events[n - 1] + 2, ar->name) != 0) n--;
+  if (n == 0) return 0;
+  lua_getinfo(at, "f", ar);
+  if (at != L) lua_xmove(at, L, 1);
+  is = strcmp(ar->name, "close") == 0 ||
+       label_ismetamethod(ar->name, L, at, ar) ||
+       !label_iskept(library, L, at, 0);
+  lua_pop(L, 1);
+  return is ? n : 0;
+}
+
+
 static int label_haslasting (const char *how) {
   static const char *const hows[] = {"global", "field", "method", "upvalue"};
   size_t i;

@@ -24,4 +24,18 @@ typedef struct Label {
 CPROF_I int label_get (Label *l, const Library *library, lua_State *L,
                        lua_State *at, lua_Debug *ar);
 
+/* Metamethods have numbers, from 1 to this; 0 is any other call. */
+#define LABEL_EVENTS	22
+
+/* "__add" and the like; NULL: it is no such number */
+CPROF_I const char *label_event (unsigned number);
+
+/*
+** The number of the metamethod as which the function is called that runs in
+** 'ar' of the coroutine 'at'. Lua does not tell it of __call, nor of those
+** that its libraries call. Raises no errors.
+*/
+CPROF_I unsigned label_called (const Library *library, lua_State *L,
+                               lua_State *at, lua_Debug *ar);
+
 #endif

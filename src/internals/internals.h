@@ -51,7 +51,9 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
-#define INTERNALS_TAILCALL	69	/* the opcode, in ... */
+#define INTERNALS_CALL	68	/* opcodes, in ... */
+#define INTERNALS_TAILCALL	69
+#define INTERNALS_FORCALL	76	/* of a generic 'for' */
 #define INTERNALS_OPCODE	0x7F	/* ... these bits */
 
 /*
@@ -243,6 +245,23 @@ static inline size_t internals_behind (CallAddress ci, const void *code) {
 static inline size_t internals_instruction (CallAddress ci,
                                             const void *proto) {
   return internals_behind(ci, internals_code(proto)) - 1;
+}
+
+/*
+** Did something else than a call in the program lead to 'ci', in a hook, so
+** that it may be a metamethod?
+*/
+static inline int internals_isimplied (CallAddress ci) {
+  CallAddress caller = internals_caller(ci);
+  const void *code;
+  uint32_t instruction;
+  if (internals_isbase(caller) || !internals_islua(caller)) return 0;
+  code = internals_load(caller, INTERNALS_CI_PC);
+  memcpy(&instruction, (const char *)code - INTERNALS_INSTRUCTION,
+         sizeof instruction);
+  instruction &= INTERNALS_OPCODE;
+  return instruction != INTERNALS_CALL && instruction != INTERNALS_TAILCALL &&
+         instruction != INTERNALS_FORCALL;
 }
 
 #endif

@@ -28,13 +28,15 @@ static int lnomemory (lua_State *L) {
 
 
 static void callgraph_pushrow (lua_State *L, const SumRow *row) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   lnodes_set(L, "calls", row->calls);
   lnodes_set(L, "self_ns", row->self);
   lnodes_set(L, "self_raw_ns", row->raw);
   lnodes_set(L, "total_ns", row->total);
   lnodes_set(L, "total_raw_ns", row->rawtotal);
   lnodes_set(L, "max_depth", row->depth);
+  lnodes_pushways(L, row->ways);
+  lua_setfield(L, -2, "metamethod");
 }
 
 
@@ -51,6 +53,8 @@ static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
   lnodes_set(L, "total_out_raw_ns", e->rawtotal_out);
   lnodes_set(L, "line", e->line);
   lnodes_set(L, "calls_in", e->calls_in);
+  lnodes_pushways(L, e->ways);
+  lua_setfield(L, -2, "metamethod");
 }
 
 

@@ -70,17 +70,18 @@ static const HistoryFrame *history_select (lua_State *L, const History *h) {
 }
 
 
-/* back, slow -> { number, start_ns, ns, full, rows }; nil: there is none */
+/* back, slow -> { number, start_ns, ns, gc_steps, full, rows }; nil: none */
 static int history_read (lua_State *L) {
   const History *h = history_check(L);
   const HistoryFrame *p = history_select(L, h);
   lua_Integer at = 0;
   uint32_t i;
   if (p == NULL) return 0;
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
   lnodes_set(L, "number", (lua_Integer)p->number);
   lnodes_set(L, "start_ns", p->start);
   lnodes_set(L, "ns", p->ns);
+  lnodes_set(L, "gc_steps", p->steps);
   lua_pushboolean(L, p->nodes > 0);
   lua_setfield(L, -2, "full");
   lua_createtable(L, (int)p->rows * 6, 0);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "identity/label.h"
+
 
 #define NODES	"cprof.nodes"
 
@@ -27,6 +29,25 @@ ProfileNode *lnodes_new (lua_State *L, uint32_t count, NodeMemory **memory) {
     *memory = nodes->memory = (NodeMemory *)(void *)(list + count);
   luaL_setmetatable(L, NODES);
   return list;
+}
+
+
+void lnodes_pushways (lua_State *L, uint32_t ways) {
+  const char *separator = ways & 1 ? "also " : "";
+  int pushed = 0;
+  unsigned i;
+  if (ways >> 1 == 0) {
+    lua_pushnil(L);
+    return;
+  }
+  for (i = 1; i <= LABEL_EVENTS; i++) {
+    if (!(ways >> i & 1)) continue;
+    lua_pushstring(L, separator);
+    lua_pushstring(L, label_event(i));
+    separator = ", ";
+    pushed += 2;
+  }
+  lua_concat(L, pushed);
 }
 
 
@@ -76,6 +97,8 @@ static int nodes_index (lua_State *L) {
   lnodes_set(L, "parent", id == 1 ? 0 : (lua_Integer)n->parent + 1);
   lnodes_set(L, "func", (lua_Integer)n->func + 1);
   lnodes_set(L, "call_line", n->call_line);
+  lnodes_pushways(L, n->ways);
+  lua_setfield(L, -2, "metamethod");
   if (nodes->unit != NODES_SAMPLES) lnodes_set(L, "calls", n->calls);
   if (nodes->memory != NULL) nodes_setmemory(L, &nodes->memory[id - 1]);
   if (nodes->unit == NODES_INSTRUCTIONS) {
@@ -175,6 +198,28 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->rawtotal);
   lua_pushinteger(L, n->depth);
   return 9 + nodes_pushmemory(L, nodes, (uint32_t)id - 1);
+}
+
+
+/* nodes, id -> the metamethods that its calls were; nil: none */
+static int nodes_called (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  lua_Integer id = luaL_checkinteger(L, 2);
+  luaL_argcheck(L, id >= 1 && id <= nodes->count, 2, "no such node");
+  lnodes_pushways(L, nodes->list[id - 1].ways);
+  return 1;
+}
+
+
+/* nodes, function -> how many nodes it has */
+static int nodes_count (lua_State *L) {
+  const Nodes *nodes = lnodes_check(L, 1);
+  lua_Integer func = luaL_checkinteger(L, 2), n = 0;
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++)
+    n += (lua_Integer)nodes->list[i].func + 1 == func;
+  lua_pushinteger(L, n);
+  return 1;
 }
 
 
@@ -361,6 +406,8 @@ static const luaL_Reg lnodes_methods[] = {
 
 static const luaL_Reg lnodes_list[] = {
   {"node", nodes_node},
+  {"called", nodes_called},
+  {"count", nodes_count},
   {"counting", nodes_counting},
   {"sampling", nodes_sampling},
   {"measured", nodes_measured},

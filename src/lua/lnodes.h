@@ -26,6 +26,12 @@ CPROF_I Nodes *lnodes_check (lua_State *L, int arg);
 CPROF_I ProfileNode *lnodes_new (lua_State *L, uint32_t count,
                                  NodeMemory **memory);
 
+/*
+** Pushes the metamethods of 'ways', see ProfileNode: "__add", "__eq, __lt",
+** or "also __add", where there are other calls, too; nil: there are none.
+*/
+CPROF_I void lnodes_pushways (lua_State *L, uint32_t ways);
+
 /* Sets a field of the table on top. */
 CPROF_I void lnodes_set (lua_State *L, const char *name, lua_Integer n);
 

@@ -205,6 +205,8 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "clock_backwards", (lua_Integer)f->backwards);
   lnodes_set(L, "clock_backwards_ns",
              (lua_Integer)clock_ns(s->scale, f->backwards_ticks));
+  lnodes_set(L, "clock_jumps", (lua_Integer)f->jumps);
+  lnodes_set(L, "clock_jumps_ns", (lua_Integer)f->jumps_ns);
   lua_pushliteral(L, CPROF_VERSION);
   lua_setfield(L, -2, "cprof_version");
   lua_pushboolean(L, f->hooks_lost != 0);

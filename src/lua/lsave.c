@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "file/journal.h"
+#include "identity/label.h"
 #include "lua/lfile.h"
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
@@ -170,6 +171,14 @@ static int save_names (lua_State *L, int arg, Saving *s) {
 }
 
 
+/* Ways that runs do not agree on are not kept. */
+static uint8_t save_event (uint32_t ways) {
+  uint8_t n = LABEL_EVENTS;
+  while (n > 0 && ways != 1u << n) n--;
+  return n;
+}
+
+
 static void save_node (Node *to, const ProfileNode *from, NodesUnit unit,
                        uint32_t i) {
   int sampled = unit == NODES_SAMPLES;
@@ -179,6 +188,7 @@ static void save_node (Node *to, const ProfileNode *from, NodesUnit unit,
   to->parent = from->parent;
   to->func = from->func;
   to->call_line = from->call_line;
+  to->event = save_event(from->ways);
   to->as.saved.depth = from->depth;
   to->as.saved.tails = from->tails;
 }
@@ -463,6 +473,8 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
   h->figures.backwards_ticks =
     (uint64_t)save_integer(L, arg, "clock_backwards_ns");
+  h->figures.jumps = (uint64_t)save_integer(L, arg, "clock_jumps");
+  h->figures.jumps_ns = (uint64_t)save_integer(L, arg, "clock_jumps_ns");
 }
 
 /* }====================================================== */

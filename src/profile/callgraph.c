@@ -107,6 +107,7 @@ static int graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
   const ProfileNode *n = &w->nodes->list[w->path[place].node];
   SumEdge *e = graph_edge(w, place);
   if (e == NULL) return 0;
+  e->ways |= n->ways;
   e->calls += n->calls;
   e->self += n->self;
   e->raw += n->raw;
@@ -144,6 +145,7 @@ static int graph_enter (GraphWalk *w, uint32_t place, uint32_t node) {
   row->self += n->self;
   row->raw += n->raw;
   row->tails += n->tails;
+  row->ways |= n->ways;
   if (outer == NONE) {
     row->total += n->total;
     row->rawtotal += n->rawtotal;

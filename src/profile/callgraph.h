@@ -15,6 +15,7 @@ typedef struct SumRow {
   int64_t calls, self, raw, total;
   int64_t rawtotal;
   int64_t tails;	/* of the calls, those that were tail calls */
+  uint32_t ways;	/* as in ProfileNode */
   uint32_t depth;	/* most frames of the group on one path */
 } SumRow;
 
@@ -28,6 +29,7 @@ typedef struct SumRow {
 typedef struct SumEdge {
   uint32_t caller, callee;
   uint32_t line;	/* of the calls, or 0 */
+  uint32_t ways;	/* as in ProfileNode */
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;
   int64_t raw, rawtotal_in, rawtotal_out;	/* the same with overhead */

@@ -173,6 +173,7 @@ static void take_hostframe (const Taking *t, HistoryFrame *to,
   to->number = p->number;
   to->start = take_ns(t, (double)p->start);
   to->ns = take_ns(t, (double)p->ticks);
+  to->steps = (int64_t)p->steps;
   for (i = 0; i < p->rows; i++) {
     HistoryRow *row = &to->row[i];
     row->func = take_func(t, p->row[i].func);
@@ -253,9 +254,43 @@ static void take_averagenode (const Taking *t, NodeAverage *to,
 }
 
 
+/* An average frame: what all of its functions took, in ns. */
+static int64_t average_frame (const Taking *t, int figure) {
+  const Frames *f = t->f;
+  double ticks = 0;
+  uint32_t i;
+  if (figure == 0)
+    return take_ns(t, (double)f->averaged / average_count(t));
+  for (i = 0; i < f->funcs.count; i++) {
+    const FuncHistory *x = cast(const FuncHistory *, chunks_at(&f->funcs, i));
+    ticks += frames_decay(f, f->averaged - x->at, figure - 1) *
+             x->moving[figure - 1].self;
+  }
+  return take_ns(t, ticks);
+}
+
+
+/* Overhead is what the others leave, as in each frame. */
+static void average_overhead (const Taking *t, int figure) {
+  const History *h = t->to;
+  uint32_t func = t->s->node[NODE_OVERHEAD].func, i;
+  int64_t whole = average_frame(t, figure), left = whole;
+  FuncAverage *row = NULL;
+  for (i = 0; i < h->funcs; i++) {
+    if (h->func[i].func == func) row = &h->func[i];
+    else left -= h->func[i].self[figure];
+  }
+  if (row != NULL) row->self[figure] = row->total[figure] = left;
+  for (i = 0, left = whole; i < h->nodes; i++)
+    if (i != NODE_OVERHEAD) left -= h->node[i].self[figure];
+  if (h->nodes > NODE_OVERHEAD) h->node[NODE_OVERHEAD].self[figure] = left;
+}
+
+
 static void averages_take (const Taking *t) {
   const Frames *f = t->f;
   uint32_t i;
+  int figure;
   for (i = 0; i < f->funcs.count; i++)
     if (t->s->func[i] != 0)
       take_averagefunc(t, &t->to->func[t->to->funcs++],
@@ -264,6 +299,8 @@ static void averages_take (const Taking *t) {
   for (i = 0; i < f->nodes.count; i++)
     take_averagenode(t, &t->to->node[t->to->nodes++],
                      cast(const NodeHistory *, chunks_at(&f->nodes, i)), i);
+  for (figure = 0; figure < HISTORY_FIGURES; figure++)
+    average_overhead(t, figure);
 }
 
 /* }====================================================== */

@@ -32,6 +32,7 @@ typedef struct HistoryNode {
 typedef struct HistoryFrame {
   uint64_t number;
   int64_t start, ns;
+  int64_t steps;	/* of the collector */
   HistoryRow *row;
   HistoryNode *node;
   uint32_t rows, nodes;	/* no nodes: they are not kept */

@@ -30,6 +30,7 @@ int join_calls (Join *j, const Nodes *nodes, const MergeFunction *function,
     ProfileNode *n = merge_node(&j->sum, to[i].id);
     n->calls += from->calls;
     n->tails += from->tails;
+    n->ways |= from->ways;
     if (from->depth > n->depth) n->depth = from->depth;
   }
   j->counted = merge_count(&j->sum) + JOIN_FIRST;
@@ -43,6 +44,7 @@ int join_times (Join *j, const Nodes *nodes, const MergeFunction *function,
   if (!merge_enterall(&j->sum, nodes, function, to)) return 0;
   for (i = 0; i < nodes->count; i++) {
     ProfileNode *n = merge_node(&j->sum, to[i].id);
+    n->ways |= nodes->list[i].ways;
     n->self += nodes->list[i].self;
     n->raw += nodes->unit == NODES_SAMPLES ? nodes->list[i].self
                                            : nodes->list[i].raw;

@@ -79,6 +79,7 @@ void merge_figures (ProfileNode *n, const ProfileNode *from) {
   n->self += from->self;
   n->raw += from->raw;
   n->tails += from->tails;
+  n->ways |= from->ways;
   if (from->depth > n->depth) n->depth = from->depth;
 }
 

@@ -17,6 +17,8 @@ typedef struct ProfileNode {
   uint32_t call_line;
   uint32_t depth;	/* most frames in this node at once */
   uint32_t tails;	/* tail calls that led to it, as far as counted */
+  uint32_t ways;	/* bits: by which metamethods it was called, see
+			   'label_event'; bit 0: by no such */
   int64_t calls;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: 'self' with overhead; or samples */

@@ -57,6 +57,7 @@ static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
   p->parent = n->parent;
   p->func = s->func[n->func] - 1;
   p->call_line = n->call_line;
+  p->ways = 1u << n->event;
   p->calls = (int64_t)n->calls;
   p->depth = 1;
   p->tails = t->saved ? n->as.saved.tails : 0;

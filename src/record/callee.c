@@ -5,6 +5,7 @@
 #include "record/callee.h"
 
 #include "identity/collection.h"
+#include "identity/label.h"
 #include "record/allocations.h"
 
 
@@ -78,15 +79,30 @@ const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 }
 
 
-Node *callee_find (Hot *h, Node *parent, uint32_t func, uint32_t line) {
+void callee_called (Recorder *r, lua_State *L, lua_State *at, lua_Debug *ar,
+                    Node *n, uint32_t nodes) {
+  if (r->recording.tree.nodes.count == nodes ||
+      (r->recording.direct && !internals_isimplied(ar->i_ci)))
+    return;
+  allocations_mute(r);
+  n->event = (uint8_t)label_called(&r->recording.functions.library, L, at,
+                                   ar);
+  allocations_unmute(r);
+}
+
+
+Node *callee_find (Hot *h, lua_State *L, lua_State *at, lua_Debug *ar,
+                   Node *parent, uint32_t func, uint32_t line) {
   Recorder *r = h->recorder;
   uint64_t key = node_key(func, line);
+  uint32_t nodes = h->tree->nodes.count;
   Child *c = callee_child(h, parent, key);
   Node *n = tree_enter(&r->recording.tree, parent, func, line);
   if (n == NULL) {
     recorder_nomemory(r);
     return NULL;
   }
+  if (ar != NULL) callee_called(r, L, at, ar, n, nodes);
   c->parent = parent;
   c->node = n;
   c->key = key;

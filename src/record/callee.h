@@ -17,11 +17,19 @@ COLD CPROF_I const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar,
                                         Callee *c, const Callee *key);
 
 /*
-** The node of a callee that is in no cache. NULL: out of memory, and
-** recording has ended.
+** The node of a callee that is in no cache, and runs in 'ar' of 'at'. NULL:
+** out of memory, and recording has ended.
 */
-CPROF_I Node *callee_find (Hot *h, Node *parent, uint32_t func,
-                           uint32_t line);
+COLD CPROF_I Node *callee_find (Hot *h, lua_State *L, lua_State *at,
+                                lua_Debug *ar, Node *parent, uint32_t func,
+                                uint32_t line);
+
+/*
+** As a metamethod, the function that runs in 'ar' of 'at' was called so, if
+** its node is a new one: there were so many 'nodes' before.
+*/
+CPROF_I void callee_called (Recorder *r, lua_State *L, lua_State *at,
+                            lua_Debug *ar, Node *n, uint32_t nodes);
 
 
 /*
@@ -158,10 +166,12 @@ static INLINE Node *callee_quick (const Hot *h, const Node *parent,
 
 
 /* The same, in any case. NULL: out of memory, and recording has ended. */
-static INLINE Node *callee_node (Hot *h, Node *parent, uint32_t func,
+static INLINE Node *callee_node (Hot *h, lua_State *L, lua_Debug *ar,
+                                 Node *parent, uint32_t func,
                                  uint32_t line) {
   Node *n = callee_quick(h, parent, node_key(func, line));
-  return likely(n != NULL) ? n : callee_find(h, parent, func, line);
+  return likely(n != NULL) ? n
+                           : callee_find(h, L, L, ar, parent, func, line);
 }
 
 #endif

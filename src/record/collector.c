@@ -113,10 +113,12 @@ static void collector_count (Collector *c, lua_State *L, uint64_t ticks) {
 }
 
 
-/* The time of a step, which belongs to the line that runs, too. */
+/*
+** The time of a step, which belongs to the line that runs, too. Steps are no
+** calls: how many there are depends on more than the program.
+*/
 static void collector_charge (Hot *h, Node *n, uint64_t now) {
   uint64_t took = now > h->last ? now - h->last : 0;
-  n->calls++;
   n->self += took;
   if (h->lines) h->top->line->self += took;
   hot_settime(h, now);

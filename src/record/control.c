@@ -80,7 +80,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   hot_enter(r->hot);
   resync_current(r, s);
   hot_settime(r->hot, hot_now(r->hot));
-  r->state = STATE_RUNNING;
+  recorder_setstate(r, STATE_RUNNING);
   return r->allocations == NULL ||
          collector_begin(&r->allocations->collector, r, L);
 }
@@ -264,7 +264,7 @@ int control_stop (Recorder *r, lua_State *L) {
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_leave(r, L);
-  r->state = STATE_STOPPED;
+  recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
   return 1;
 }
@@ -280,7 +280,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
     control_leave(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
-    r->state = STATE_PAUSED;
+    recorder_setstate(r, STATE_PAUSED);
   }
   nogc_settle(r->hot, L);
   return interrupted;
@@ -372,7 +372,8 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
   r->current->top = h->top;
   if (!r->frames.on && !frame_first(r, L)) return 0;
   frame_rate(r);
-  return frames_end(&r->frames, h->last - x->begun - x->paused, record) &&
+  return frames_end(&r->frames, h->last - x->begun - x->paused, x->gc_steps,
+                    record) &&
          frame_touch(r) && frame_zone(r, h->top);
 }
 

@@ -325,6 +325,7 @@ static int frame_copy (const Memory *m, HostFrame *to, const HostFrame *from,
   to->number = from->number;
   to->start = from->start;
   to->ticks = from->ticks;
+  to->steps = from->steps;
   return 1;
 }
 
@@ -372,25 +373,27 @@ static void frames_skip (Frames *f) {
 }
 
 
-static int frames_record (Frames *f, uint64_t now) {
+static int frames_record (Frames *f, uint64_t now, uint64_t steps) {
   HostFrame *p = &f->last;
   p->number = f->number;
   p->start = f->start;
   p->ticks = now - f->start;
+  p->steps = steps - f->steps;
   if (!frame_nodes(f) || !frame_rows(f)) return 0;
   frames_average(f);
   return frames_keep(f);
 }
 
 
-int frames_end (Frames *f, uint64_t now, int record) {
+int frames_end (Frames *f, uint64_t now, uint64_t steps, int record) {
   if (!record) frames_skip(f);
-  else if (!frames_record(f, now)) {
+  else if (!frames_record(f, now, steps)) {
     f->last.rows = f->last.nodes = 0;  /* it is not complete */
     return 0;
   }
   f->number++;
   f->count = 0;
   f->start = now;
+  f->steps = steps;
   return 1;
 }

@@ -40,6 +40,7 @@ typedef struct HostFrame {
   uint64_t number;	/* from 1; 0: there is none */
   uint64_t start;	/* ticks since recording began */
   uint64_t ticks;
+  uint64_t steps;	/* of the collector, where it is driven */
   FrameRow *row;
   FrameNode *node;	/* all that were touched, callers first */
   uint32_t rows, nodes;
@@ -98,6 +99,7 @@ typedef struct Frames {
   uint64_t counted;		/* frames that count in averages ... */
   uint64_t averaged;		/* ... and the ticks that they took */
   uint64_t start;		/* of the frame that runs, ticks */
+  uint64_t steps;		/* of the collector, before that */
   double seconds;		/* in a tick */
 } Frames;
 
@@ -122,8 +124,11 @@ static inline void frames_rate (Frames *f, double seconds,
   f->budget = budget;
 }
 
-/* Ends a frame; it is kept and averaged if 'record'. 0: out of memory. */
-CPROF_I int frames_end (Frames *f, uint64_t now, int record);
+/*
+** Ends a frame; it is kept and averaged if 'record'. The collector has made
+** so many 'steps' since recording began. 0: out of memory.
+*/
+CPROF_I int frames_end (Frames *f, uint64_t now, uint64_t steps, int record);
 
 /* A node is entered. 0: out of memory. */
 CPROF_I int frames_touchnew (Frames *f, const Node *n);

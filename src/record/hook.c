@@ -188,7 +188,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) entry = f->line;
   if (likely(!(is.flags & FRAME_EXCLUDED))) {
     uint32_t line = hook_callline(L, f, how);
-    n = callee_node(h, n, is.func, line);
+    n = callee_node(h, L, ar, n, is.func, line);
     if (unlikely(n == NULL)) return;
     n->calls++;
     *h->running = n;
@@ -400,8 +400,12 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 }
 
 
-/* The next event to be timed is chosen. Intervals end here, too. */
+/*
+** The next event to be timed is chosen. Intervals end here, too, and jumps
+** of the clock are seen.
+*/
 static void hook_schedule (Hot *h, lua_State *L) {
+  recorder_watch(h->recorder);
   h->countdown = timing_gap(h->scheduled, &h->seed);
   h->scheduled += h->countdown;
   interval_check(h, L);

@@ -33,7 +33,8 @@ typedef struct Node {
   uint32_t next;	/* in the bucket of the hash */
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
   uint16_t tag[NODE_CALLEES];	/* of their functions, see 'node_tag' */
-  uint16_t callees_c;	/* 0..3: how likely the next callee is in C */
+  uint8_t callees_c;	/* 0..3: how likely the next callee is in C */
+  uint8_t event;	/* what the first call was, see 'label_called' */
   union {
     struct {
       uint32_t active;	/* frames in this node at present ... */

@@ -4,6 +4,8 @@
 
 #include "record/recorder.h"
 
+#include "cprof.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +22,9 @@
 /* addresses: keys in the registry */
 static const char RECORDER = 0;
 static const char THREADS = 0;	/* weak table: L -> its thread */
+
+
+volatile int cprof_recording_;
 
 
 /* {======================================================
@@ -47,8 +52,7 @@ static void recorder_free (Recorder *r) {
   memset(&r->stacks, 0, sizeof r->stacks);
   memset(&r->recording, 0, sizeof r->recording);
   r->recording.memory = memory;
-  r->recording.clock.host = clock.host;
-  r->recording.clock.ud = clock.ud;
+  r->recording.clock = clock;
   r->store = NULL;
   r->cache = NULL;
   r->current = r->resumed = NULL;
@@ -70,7 +74,7 @@ static void recorder_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
   if (!sample_on(r)) recorder_skip(r);
   recorder_settle(r);
-  r->state = STATE_STOPPED;
+  recorder_setstate(r, STATE_STOPPED);
   r->store->finish(r->store, r, L);
 }
 
@@ -83,6 +87,7 @@ static int recorder_gc (lua_State *L) {
   recorder_close(r, L);
   allocations_end(r, L);
   *box = NULL;
+  recorder_setstate(r, STATE_STOPPED);
   sample_free(r);
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
@@ -117,6 +122,7 @@ Recorder *recorder_make (lua_State *L) {
   *box = r = cast(Recorder *, calloc(1, sizeof *r));
   if (r == NULL) luaL_error(L, "cprof: out of memory");
   r->recording.memory.alloc = recorder_alloc;
+  clock_open(&r->recording.clock);
   r->hot = hot_new();
   if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
   r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
@@ -303,8 +309,7 @@ static uint64_t recorder_epoch (uint64_t last) {
 
 
 static void recorder_schedule (Hot *h) {
-  h->scheduled = h->countdown = h->timed || h->due != 0
-                                ? timing_gap(0, &h->seed) : UINT64_MAX;
+  h->scheduled = h->countdown = timing_gap(0, &h->seed);
 }
 
 
@@ -455,11 +460,24 @@ uint32_t recorder_serial (Recorder *r) {
 ** Ending
 ** ======================================================= */
 
+/* Can zones be entered? In mode "sample" there are none. */
+static int recorder_haszones (const Recorder *r) {
+  return r->state == STATE_RUNNING && !sample_on(r);
+}
+
+
+void recorder_setstate (Recorder *r, State state) {
+  int had = recorder_haszones(r);
+  r->state = state;
+  platform_add(&cprof_recording_, recorder_haszones(r) - had);
+}
+
+
 void recorder_end (Recorder *r, const char *why) {
   if (r->store != NULL) why = r->store->end(r->store, why);
   sample_cease(r);
   allocations_cease(r);
-  r->state = STATE_STOPPED;
+  recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
   r->recording.events = hot_events(r->hot);
   r->recording.ended = why;
@@ -508,9 +526,21 @@ void recorder_paused (Recorder *r, uint64_t now) {
 }
 
 
+int64_t recorder_watch (Recorder *r) {
+  int64_t ns = clock_jumped(&r->recording.clock);
+  if (ns != 0) {
+    r->recording.figures->jumps++;
+    r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);
+    if (ns > 0) r->recording.heap.begun += (uint64_t)ns;
+  }
+  return ns;
+}
+
+
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
+  recorder_watch(r);
   x->events = hot_events(r->hot);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else if (sample_on(r)) sample_pass(r);

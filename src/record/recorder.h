@@ -166,6 +166,9 @@ CPROF_I int recorder_clear (Recorder *r);
 */
 CPROF_I int recorder_move (Recorder *r, Store *to);
 
+/* All changes of the state of a recorder. */
+CPROF_I void recorder_setstate (Recorder *r, State state);
+
 /* Recording ends by itself; what there is stays. */
 CPROF_I void recorder_end (Recorder *r, const char *why);
 
@@ -188,6 +191,12 @@ CPROF_I int recorder_running (Recorder *r);
 ** as a report, is as if there had been no such time.
 */
 CPROF_I void recorder_paused (Recorder *r, uint64_t now);
+
+/*
+** Compares the clock with another one, and notes a jump. Returns ns by which
+** the monotonic clock has jumped; below 0: the processor's counter.
+*/
+CPROF_I int64_t recorder_watch (Recorder *r);
 
 /* Brings figures up to this moment, while it records or pauses. */
 CPROF_I void recorder_settle (Recorder *r);

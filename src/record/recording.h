@@ -27,6 +27,8 @@ typedef struct Figures {
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */
   uint64_t backwards_ticks;	/* ... and how far in all */
+  uint64_t jumps;	/* times that two clocks parted, see clock.h ... */
+  uint64_t jumps_ns;	/* ... and by how much in all */
   uint64_t gc_steps;	/* of the collector, where it is driven ... */
   uint64_t gc_cycles;	/* ... with how many ends of a cycle */
   uint64_t gc_longest;	/* ticks of the longest step */

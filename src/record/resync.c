@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#include "record/callee.h"
+#include "record/instructions.h"
+#include "record/walk.h"
+
 
 void resync_current (Recorder *r, Stack *s) {
   Hot *h = r->hot;
@@ -48,6 +52,7 @@ int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
       uint32_t line = f->node ? f->node->call_line : f->as.call_line;
       n = tree_enter(&r->recording.tree, n, f->is.func, line);
       if (n == NULL) return 0;
+      if (f->node) n->event = f->node->event;
     }
     f->node = n;
   }
@@ -73,57 +78,81 @@ static Line *resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
 }
 
 
+/*
+** Levels that Lua is asked for, where its structures are not read; what is
+** further down is one frame, until these have returned.
+*/
+#define RESYNC_DEEP	5000
+
+
+static void resync_begin (Walk *w, const Recorder *r, const Stack *s) {
+  walk_begin(w, &r->recording.memory, s->L, r->recording.direct,
+             RESYNC_DEEP);
+}
+
+
 /* The line of the call that leads to level 'i' of 's'. */
-static uint32_t resync_callline (Recorder *r, const Stack *s, int i) {
+static uint32_t resync_callline (Recorder *r, Walk *w, const Stack *s, int i) {
   lua_Debug ar;
   int32_t line = r->hot->lines ? s->top->line->line : 0;
-  if (line > 0 || !r->hot->callsites || !lua_getstack(s->L, i + 1, &ar))
+  if (line > 0 || !r->hot->callsites || !walk_level(w, i + 1, &ar))
     return (uint32_t)line;
   return resync_line(s->L, &ar);
 }
 
 
+/* A frame at 'ci' on top of 's', still like the one below; or NULL. */
+static Frame *resync_push (Recorder *r, Stack *s, CallAddress ci,
+                           uint32_t func) {
+  Frame *f;
+  if (s->top == s->limit && !stack_grow(s, &r->recording.memory)) return NULL;
+  f = s->top + 1;
+  memset(f, 0, sizeof *f);
+  f->ci = ci;
+  f->is.func = func;
+  f->node = s->top->node;
+  f->line = s->top->line;
+  return f;
+}
+
+
+/* The frame that stands for level 'i' and all below it. */
+static int resync_cut (Recorder *r, Walk *w, Stack *s, int i) {
+  lua_Debug ar;
+  Frame *f;
+  if (!walk_level(w, i, &ar)) return 0;
+  f = resync_push(r, s, ar.i_ci, FUNC_TRUNCATED);
+  if (f == NULL) return 0;
+  f->node = tree_enter(&r->recording.tree, f->node, FUNC_TRUNCATED, 0);
+  if (f->node == NULL) return 0;
+  f->line = &r->hot->nowhere;
+  s->top = f;
+  return 1;
+}
+
+
 /* Adds the frame of the function at level 'i'. */
-static int resync_frame (Recorder *r, lua_State *running, Stack *s, int i) {
-  uint32_t line = resync_callline(r, s, i);
+static int resync_frame (Recorder *r, lua_State *running, Walk *w, Stack *s,
+                         int i) {
+  uint32_t line = resync_callline(r, w, s, i);
+  uint32_t nodes = r->recording.tree.nodes.count;
   const Function *fn;
   lua_Debug ar;
   Frame *f;
-  lua_getstack(s->L, i, &ar);
+  if (!walk_level(w, i, &ar)) return 0;
   fn = recorder_function(r, running, s->L, &ar);
   if (fn == NULL) return 0;
-  if (s->top == s->limit && !stack_grow(s, &r->recording.memory)) return 0;
-  f = s->top + 1;
-  memset(f, 0, sizeof *f);
-  f->ci = ar.i_ci;
-  f->is.func = fn->id;
-  f->node = s->top->node;
-  f->line = s->top->line;
+  f = resync_push(r, s, ar.i_ci, fn->id);
+  if (f == NULL) return 0;
   if (fn->marks & FUNCTION_EXCLUDED) f->is.flags = FRAME_EXCLUDED;
   else {
     f->node = tree_enter(&r->recording.tree, f->node, fn->id, line);
     f->line = resync_counter(r, s->L, &ar, fn);
   }
   if (f->node == NULL) return 0;
+  callee_called(r, running, s->L, &ar, f->node, nodes);
   s->top = f;
   return 1;
-}
-
-
-/* How many functions run in L; found by bisection. */
-static int stack_depth (lua_State *L) {
-  lua_Debug ar;
-  int low = 0, high = 1;
-  while (lua_getstack(L, high - 1, &ar)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {  /* there are 'low' of them, not 'high' */
-    int mid = low + (high - low) / 2;
-    if (lua_getstack(L, mid - 1, &ar)) low = mid;
-    else high = mid;
-  }
-  return low;
 }
 
 
@@ -147,17 +176,18 @@ static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
 ** Cuts 's' to the frames that stand for what runs there, with the zones
 ** that they opened. Returns the level of the first function above.
 */
-static int stack_match (Recorder *r, lua_State *running, Stack *s,
+static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
                         int level) {
   Frame *f = s->base;
-  int i = stack_depth(s->L) - 1;
+  int i = walk_depth(w) - 1;
+  s->cut = walk_iscut(w);
   for (;;) {
     lua_Debug ar;
     while (f < s->top && f[1].is.flags & FRAME_ZONE) {
       f[1].line = f->line;
       f++;
     }
-    if (i < level || !lua_getstack(s->L, i, &ar) ||
+    if (s->cut || i < level || !walk_level(w, i, &ar) ||
         !resync_stands(r, running, s, f, &ar))
       break;
     f++;
@@ -169,9 +199,8 @@ static int stack_match (Recorder *r, lua_State *running, Stack *s,
 
 
 /*
-** Looking at all frames takes the square of their number, for Lua finds a
-** level by counting. Only the topmost levels are looked at in a recursion
-** deeper than DEEP, where Lua's stack may overflow and an event is missed,
+** Only the topmost levels are looked at in a recursion deeper than DEEP,
+** where Lua's stack may overflow, and an event is missed, again and again;
 ** and after the profiler's own work, which leaves those below as they were.
 */
 #define DEEP	20000
@@ -180,12 +209,12 @@ static int stack_match (Recorder *r, lua_State *running, Stack *s,
 #define STACK_ROOM	1000	/* slots that no stack has which overflows */
 
 /* The frame of 's' for the function at 'level', from 'top' down; or NULL. */
-static Frame *resync_standing (Recorder *r, lua_State *running,
+static Frame *resync_standing (Recorder *r, lua_State *running, Walk *w,
                                const Stack *s, Frame *top, int level) {
   const Function *fn;
   lua_Debug ar;
   Frame *f;
-  if (!lua_getstack(s->L, level, &ar)) return NULL;
+  if (!walk_level(w, level, &ar)) return NULL;
   f = stack_function(s, top, ar.i_ci);
   if (f == s->base) return NULL;
   fn = recorder_function(r, running, s->L, &ar);
@@ -197,31 +226,46 @@ static Frame *resync_standing (Recorder *r, lua_State *running,
 ** 'stack_match' after the profiler's own work; looks at all levels if none
 ** of the topmost ones is known.
 */
-static int stack_matchnear (Recorder *r, lua_State *running, Stack *s,
-                            int level) {
+static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
+                            Stack *s, int level) {
   Frame *f = NULL;
   int i = level - 1;
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, running, s, s->top, i);
-  if (f == NULL) return stack_match(r, running, s, level);
+    f = resync_standing(r, running, w, s, s->top, i);
+  if (f == NULL) return stack_match(r, running, w, s, level);
   while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
   s->top = f;
   return i - 1;
 }
 
 
+/* See 'resync_stack'; 'w' walks the coroutine. */
+static int resync_frames (Recorder *r, lua_State *running, Walk *w, Stack *s,
+                          int level, const Frame *under) {
+  int i = r->state == STATE_PAUSED && r->own_pause
+        ? stack_matchnear(r, running, w, s, level)
+        : stack_match(r, running, w, s, level);
+  s->stale = 0;
+  if (w->failed || !resync_rebase(r, s, under)) return 0;
+  if (s->cut && instructions_frame(s) == s->base && i >= level &&
+      !resync_cut(r, w, s, i--))
+    return 0;
+  for (; i >= level; i--)
+    if (!resync_frame(r, running, w, s, i)) return 0;
+  return 1;
+}
+
+
 int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
-                const Frame *under) {
-  int i;
+                  const Frame *under) {
+  Walk w;
+  int ok;
   stack_uncount(s);
   resync_baseline(r, s, under);
-  i = r->state == STATE_PAUSED && r->own_pause
-    ? stack_matchnear(r, running, s, level)
-    : stack_match(r, running, s, level);
-  s->stale = 0;
-  if (!resync_rebase(r, s, under)) return 0;
-  for (; i >= level; i--)
-    if (!resync_frame(r, running, s, i)) return 0;
+  resync_begin(&w, r, s);
+  ok = resync_frames(r, running, &w, s, level, under);
+  walk_end(&w);
+  if (!ok) return 0;
   if (r->hot->fold) stack_count(s);
   if (r->hot->trace) stack_retrace(s);
   s->frame = 0;
@@ -258,22 +302,37 @@ static Frame *resync_anew (Hot *h, lua_State *L, int level) {
 }
 
 
+/* Adds the frames down to 'level' on top of that of level 'i'. */
+static int resync_addnear (Hot *h, lua_State *L, Walk *w, int i, int level) {
+  Stack *s = h->recorder->current;
+  while (--i >= level) {
+    const Frame *f;
+    if (!resync_frame(h->recorder, L, w, s, i)) return 0;
+    f = s->top;
+    if (h->fold && !(f->is.flags & FRAME_EXCLUDED)) node_activate(f->node);
+    if (h->frames && !frames_touch(h->frames, f->node)) return 0;
+  }
+  return 1;
+}
+
+
 static Frame *resync_near (Hot *h, lua_State *L, int level) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
   Frame *f = NULL;
-  int i = level;
+  Walk w;
+  int i = level, ok = 1;
+  resync_begin(&w, r, s);
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, L, s, h->top, i);
-  if (f == NULL) return resync_anew(h, L, level);
-  if (h->fold) stack_deactivate(f, h->top);
-  s->top = f;
-  while (--i >= level) {
-    if (!resync_frame(r, L, s, i)) return NULL;
-    f = s->top;
-    if (h->fold && !(f->is.flags & FRAME_EXCLUDED)) node_activate(f->node);
-    if (h->frames && !frames_touch(h->frames, f->node)) return NULL;
+    f = resync_standing(r, L, &w, s, h->top, i);
+  if (f != NULL) {
+    if (h->fold) stack_deactivate(f, h->top);
+    s->top = f;
+    ok = resync_addnear(h, L, &w, i, level);
   }
+  walk_end(&w);
+  if (!ok) return NULL;
+  if (f == NULL) return resync_anew(h, L, level);
   resync_current(r, s);
   return h->top;
 }
@@ -304,7 +363,7 @@ Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
                       int replaced) {
   Frame *f = resync_pop(h, ci, replaced);
   if (f != NULL) return f;
-  if (!resync_isfull(h, L, level))
+  if (!h->recorder->current->cut && !resync_isfull(h, L, level))
     h->recorder->recording.figures->unmatched++;
   return resync_here(h, L, ci, level);
 }

@@ -193,6 +193,13 @@ uint64_t sample_pass (Recorder *r) {
 }
 
 
+/* ns that the clock of the ticks has jumped by, which did not pass. */
+static uint64_t sample_jumped (Recorder *r) {
+  int64_t ns = recorder_watch(r);
+  return ns > 0 ? (uint64_t)ns : 0;
+}
+
+
 /* What runs in L is sampled. 0: out of memory. */
 static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Recorder *r = s->recorder;
@@ -201,7 +208,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   uint32_t met = functions->count;
   uint64_t ns = platform_monotonic(), now, passed = sample_pass(r);
   uint64_t handler = s->pace.within / (s->pace.waited + 1);
-  Weight w = pace_weigh(&s->pace, ns, passed);
+  Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed);
   Unwound x;
   int ok = unwind_look(&s->unwinder, L, ar, &x);
   if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
@@ -394,14 +401,15 @@ int sample_start (Recorder *r, const char **why) {
   if (s == NULL || !sample_makewaiting(r)) return 0;
   sample_cease(r);
   sample_forget(r);
-  s->unwinder.at = s->lender.at = r->hot->direct ? s->running.at : NULL;
+  s->lender.at = r->hot->direct ? s->running.at : NULL;
+  unwind_begin(&s->unwinder, s->lender.at);
   pace_begin(&s->pace, r->options.rate, r->options.cpu);
   s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->pace.timer < 0) return 0;
   hot_enter(r->hot);
   hot_settime(r->hot, hot_now(r->hot));
   *r->hot->running = s->frame.node;
-  r->state = STATE_RUNNING;
+  recorder_setstate(r, STATE_RUNNING);
   pace_next(&s->pace);
   return 1;
 }

@@ -48,6 +48,7 @@ typedef struct Stack {
 			   is the current one, see Hot */
   Frame *limit;		/* the last frame there is room for */
   int stale;		/* did anything happen there unseen? */
+  int cut;		/* was it too deep to look at all of it? */
   int counted;		/* are its frames active in their nodes? */
   int lines;		/* does its hook get line events? */
   uint32_t number;	/* of the coroutine, from 1 */

@@ -7,7 +7,7 @@
 #include "record/callee.h"
 
 
-#define UNWIND_DEEP	2000	/* levels that are asked for one by one */
+#define UNWIND_DEEP	2000	/* levels that Lua is asked for */
 
 
 /* The coroutines from the main thread to L. */
@@ -24,24 +24,15 @@ static void unwind_chain (Unwinder *s, lua_State *L) {
 
 /* All functions that run, 'ci' in L and what waits for it. */
 static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
-  const Memory *m = &s->recorder->recording.memory;
   uint32_t k;
   unwind_chain(s, L);
-  s->count = 0;
+  walk_again(&s->walk, L);
   for (k = s->threads; k-- > 0; ) {
-    s->end[k + 1] = s->count;
-    for (; !internals_isbase(ci); ci = internals_caller(ci)) {
-      if (s->count == s->capacity) {
-        void *array = (void *)(uintptr_t)s->ci;
-        if (!memory_grow(m, &array, &s->capacity, s->count, sizeof *s->ci))
-          return 0;
-        s->ci = cast(CallAddress *, array);
-      }
-      s->ci[s->count++] = ci;
-    }
+    s->end[k + 1] = s->walk.count;
+    if (!walk_add(&s->walk, ci)) return 0;
     if (k > 0) ci = internals_running(s->thread[k - 1]);
   }
-  s->end[0] = s->count;
+  s->end[0] = s->walk.count;
   return 1;
 }
 
@@ -111,11 +102,26 @@ static uint32_t unwind_line (const Unwound *x) {
 }
 
 
+/* The node of 'func', which 'ci' runs in 'at'. */
+static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
+                          CallAddress ci, Node *parent, uint32_t func,
+                          uint32_t line) {
+  Hot *h = s->recorder->hot;
+  Node *n = callee_quick(h, parent, node_key(func, line));
+  lua_Debug ar;
+  if (n != NULL) return n;
+  ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
+  return callee_find(h, L, at, &ar, parent, func, line);
+}
+
+
 /*
-** The node of 'func', called by the last function of 'x': that of the last
-** sample, as long as this one has been 'same' up to there.
+** The node of 'func', which 'ci' runs in 'at', called by the last function of
+** 'x': that of the last sample, as long as this one has been 'same' up to
+** there.
 */
-static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
+static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
+                         CallAddress ci, Unwound *x, uint32_t func,
                          uint32_t depth, int *same) {
   const Memory *m = &s->recorder->recording.memory;
   uint32_t line = unwind_line(x);
@@ -129,7 +135,7 @@ static int unwind_enter (Unwinder *s, Unwound *x, uint32_t func,
     return 1;
   }
   *same = 0;
-  l->node = callee_node(s->recorder->hot, x->node, func, line);
+  l->node = unwind_node(s, L, at, ci, x->node, func, line);
   l->func = func;
   l->line = line;
   x->node = l->node;
@@ -147,18 +153,21 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   int same = 1;
   for (k = 0; k < s->threads; k++) {
     for (i = s->end[k]; i-- > s->end[k + 1]; ) {
-      const Callee *c = unwind_callee(s, L, s->thread[k], s->ci[i]);
+      lua_State *at = s->thread[k];
+      CallAddress ci = s->walk.ci[i];
+      const Callee *c = unwind_callee(s, L, at, ci);
       uint32_t func;
       if (c == NULL) return 0;
       if (c->is.flags & FRAME_EXCLUDED) continue;
       func = c->is.func;
-      if (!unwind_enter(s, x, func, depth++, &same)) return 0;
-      unwind_instruction(s, x, func, s->ci[i]);
+      if (!unwind_enter(s, L, at, ci, x, func, depth++, &same)) return 0;
+      unwind_instruction(s, x, func, ci);
     }
   }
   s->levels = depth;
-  if (s->count == 0)
-    x->node = callee_node(s->recorder->hot, x->node, FUNC_UNSAMPLED, 0);
+  if (s->walk.count == 0)
+    x->node = callee_node(s->recorder->hot, L, NULL, x->node, FUNC_UNSAMPLED,
+                          0);
   return x->node != NULL;
 }
 
@@ -169,26 +178,26 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
 */
 static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
   Hot *h = s->recorder->hot;
-  int i = event == LUA_HOOKCALL, top = lua_gettop(L), low;
+  int top = lua_gettop(L), i;
   lua_Debug ar;
   const Callee *c = NULL;
-  low = i;
-  while (i - low < UNWIND_DEEP && lua_getstack(L, i, &ar)) i++;
-  if (i - low == UNWIND_DEEP && lua_getstack(L, i, &ar)) {
+  walk_again(&s->walk, L);
+  i = walk_depth(&s->walk);
+  if (walk_iscut(&s->walk)) {
     x->node = tree_enter(&s->recorder->recording.tree, x->node,
                          FUNC_TRUNCATED, 0);
     if (x->node == NULL) return 0;
   }
-  while (--i >= low && lua_getstack(L, i, &ar)) {
+  while (--i >= (event == LUA_HOOKCALL) && walk_level(&s->walk, i, &ar)) {
     c = callee_which(h, L, &ar, x->node);
     lua_settop(L, top);
     if (c == NULL) return 0;
     if (c->is.flags & FRAME_EXCLUDED) continue;
-    x->node = callee_node(h, x->node, c->is.func, 0);
+    x->node = callee_node(h, L, &ar, x->node, c->is.func, 0);
     if (x->node == NULL) return 0;
   }
   if (c == NULL || (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES))
-    x->node = callee_node(h, x->node, FUNC_UNSAMPLED, 0);
+    x->node = callee_node(h, L, NULL, x->node, FUNC_UNSAMPLED, 0);
   return x->node != NULL;
 }
 
@@ -258,11 +267,19 @@ void unwind_forget (Unwinder *s) {
 }
 
 
+void unwind_begin (Unwinder *s, const InternalsState *at) {
+  const Memory *m = &s->recorder->recording.memory;
+  s->at = at;
+  if (s->walk.memory == NULL)
+    walk_begin(&s->walk, m, s->recorder->main, at != NULL, UNWIND_DEEP);
+  s->walk.direct = at != NULL;
+}
+
+
 void unwind_clear (Unwinder *s) {
   const Memory *m = &s->recorder->recording.memory;
-  memory_free(m, (void *)(uintptr_t)s->ci, s->capacity * sizeof *s->ci);
+  if (s->walk.memory != NULL) walk_end(&s->walk);
   memory_free(m, s->level, s->room * sizeof *s->level);
-  s->ci = NULL;
   s->level = NULL;
-  s->capacity = s->room = s->levels = 0;
+  s->room = s->levels = 0;
 }

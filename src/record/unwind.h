@@ -8,6 +8,7 @@
 
 #include "record/recorder.h"
 #include "record/running.h"
+#include "record/walk.h"
 
 
 #define UNWIND_CHAIN	224	/* coroutines that wait for each other; Lua
@@ -27,8 +28,7 @@ typedef struct Unwinder {
   lua_State *thread[UNWIND_CHAIN];	/* from the main thread to L */
   uint32_t end[UNWIND_CHAIN + 1];	/* where in 'ci' those of each end */
   uint32_t threads;
-  CallAddress *ci;	/* what runs, from the top of L down */
-  uint32_t count, capacity;
+  Walk walk;		/* what runs, from the top of L down */
   UnwindLevel *level;	/* the last sample, from the bottom up */
   uint32_t levels, room;
   Callee other;		/* one that is in no cache */
@@ -48,6 +48,9 @@ typedef struct Unwound {
 
 /* What runs in L, at the event of 'ar', or at none. 0: out of memory. */
 CPROF_I int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x);
+
+/* Lua's structures are read where 'at' is not NULL. */
+CPROF_I void unwind_begin (Unwinder *s, const InternalsState *at);
 
 /* All nodes were forgotten. */
 CPROF_I void unwind_forget (Unwinder *s);

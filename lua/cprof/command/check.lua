@@ -4,6 +4,7 @@
 local allocations = require "cprof.allocations"
 local budget = require "cprof.command.budget"
 local compare = require "cprof.compare"
+local core = require "cprof.core"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
 local lines = require "cprof.lines"
@@ -11,6 +12,7 @@ local match = require "cprof.match"
 local options = require "cprof.options"
 local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
+local rows = require "cprof.rows"
 
 local check = {
   name = "check",
@@ -51,13 +53,22 @@ end
 ---@field nodes integer?
 ---@field self_ns integer
 
+-- without those of the collector, which depend on more than the program
+local function nodes_of(profile)
+  local n = #profile.nodes
+  for i, f in ipairs(profile.functions) do
+    if rows.collector(f) then n = n - core.count(profile.nodes, i) end
+  end
+  return n
+end
+
 -- of all, and of each function
 local function figures(profile)
   local by_line = lines.recorded(profile)
   local memory = profile.meta.memory
   local all, of = { calls = 0, hits = by_line and 0, self_ns = 0,
                     allocs = memory and allocations.root(profile).total_allocs,
-                    nodes = #profile.nodes }, {}
+                    nodes = nodes_of(profile) }, {}
   for i, f in ipairs(profile.functions) do
     of[i] = { calls = f.calls, hits = by_line and 0,
               allocs = memory and f.self_allocs,
@@ -93,7 +104,24 @@ end
 local function way_of(profile)
   local out = { mode = profile.meta.mode }
   for key, value in pairs(profile.meta.options or {}) do out[key] = value end
+  out.memory = profile.meta.memory and "true" or nil
+  out.gc = profile.meta.gc and "true" or nil
   return out
+end
+
+-- A line that names options that figures should not depend on, where they
+-- differ; nil: they do not, or the budget does not say.
+local function other_options(old, new)
+  if not old.mode then return nil end
+  local from, to = {}, {}
+  for _, key in ipairs { "mode", "memory", "gc" } do
+    local a, b = old[key] or "false", new[key] or "false"
+    if a ~= b then
+      from[#from + 1], to[#to + 1] = key .. " " .. a, key .. " " .. b
+    end
+  end
+  return #from > 0 and ("the budget was recorded with %s, the profile with %s")
+    :format(table.concat(from, ", "), table.concat(to, ", ")) or nil
 end
 
 -- does a call from another line make another node?
@@ -358,6 +386,8 @@ local function hold(profile, limits)
   local old, new = limits.options or {}, way_of(profile)
   report.other = limits.limits.nodes and other_nodes(old, new)
   if report.other then add(report, "note: %s", report.other) end
+  local others = other_options(old, new)
+  if others then add(report, "note: %s", others) end
   for _, note in ipairs(compare.notes({ options = old }, { options = new },
     "be compared", function(way)
       return not way.option or way.name == "callsites" and old.mode

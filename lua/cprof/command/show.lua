@@ -52,7 +52,7 @@ local function neighbour(view, entry)
   return {
     time, { share, format.heat(entry.total_most, view.row.total_most) },
     entry.label and "" or format.calls(entry.calls),
-    format.plain(entry.label or f.name),
+    name.called(format.plain(entry.label or f.name), entry.metamethod),
     entry.line > 0 and tostring(entry.line) or "",
     { entry.label and "" or format.plain(name.where(f)), "dim" },
   }
@@ -78,7 +78,9 @@ end
 
 local function head(view)
   local row, on = view.row, view.page
-  on:title("", format.plain(row.title))
+  local given, rest = row.func.name, row.title:sub(#row.func.name + 1)
+  on:title("", format.plain(given .. rest ~= row.title and row.title or
+    name.called(given, row.metamethod) .. rest))
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total_most, row.total_bounded),
     on:share(row.total_most, row.total_bounded, view.whole),

@@ -8,6 +8,7 @@ local around = {}
 ---@class cprof.Neighbour   a caller or callee
 ---@field row cprof.Row
 ---@field line integer      of the calls; 0: not recorded
+---@field metamethod? string  of a callee: as which it was called, see name.called
 ---@field calls integer
 ---@field self_ns integer
 ---@field self_raw_ns integer
@@ -24,6 +25,7 @@ end
 
 local function add(to, of, edge, row, way, most)
   local entry = bound.set({ row = row, line = edge.line, calls = edge.calls,
+    metamethod = way == "out" and edge.metamethod or nil,
     self_ns = edge.self_ns, self_raw_ns = edge.self_raw_ns,
     total_ns = edge["total_" .. way .. "_ns"],
     total_raw_ns = edge["total_" .. way .. "_raw_ns"] }, most)

@@ -32,7 +32,8 @@ local function cell(view, figures, func, label, style)
     { total, style }, { share, style },
     { page:time(figures.self_most, figures.self_bounded), style },
     { format.calls(figures.calls), style },
-    { label .. format.plain(func.name), style },
+    { label .. name.called(format.plain(func.name), figures.metamethod),
+      style },
     line > 0 and tostring(line) or "",
     { format.plain(name.where(func)), "dim" },
   }

@@ -19,7 +19,7 @@ local folded = {}
 ---@field self_raw_ns integer
 ---@field total_raw_ns integer
 ---@field depth integer      most frames at once
----@field label string       its name and its depth
+---@field label string       its name, metamethod and depth
 
 ---@class cprof.Folded
 ---@field count integer      nodes that were called or took time
@@ -52,9 +52,9 @@ function folded.new(profile, base)
     most = bound.most(profile) }, Folded)
 end
 
--- fact ×150
-local function label(func, depth, meta)
-  local shown = format.plain(func.name)
+-- fact ×150, plus (__add)
+local function label(func, metamethod, depth, meta)
+  local shown = name.called(format.plain(func.name), metamethod)
   if depth < 2 then return shown end
   return ("%s ×%s"):format(shown, bound.depth(depth, meta))
 end
@@ -68,7 +68,8 @@ function Folded:node(id)
     calls = not self.sampled and calls or nil,
     self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
-    label = label(self.funcs[func], depth, self.meta) }, self.most)
+    label = label(self.funcs[func], core.called(self.nodes, id), depth,
+      self.meta) }, self.most)
 end
 
 ---Those that a node has called and that took at least so much, by total

@@ -54,6 +54,12 @@ local function certainty(profile, page)
       "missing", plural(meta.clock_backwards, "time", "times"),
       format.time(meta.clock_backwards_ns))
   end
+  if meta.clock_jumps > 0 then
+    page:note("the processor's clock and the system's parted %s, by %s in " ..
+      "all; times are those of the %s", plural(meta.clock_jumps, "time",
+      "times"), format.time(meta.clock_jumps_ns), meta.clock == "tsc" and
+      "processor's" or "system's")
+  end
 end
 
 -- what was not recorded

@@ -1,6 +1,7 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
 local bound = require "cprof.bound"
+local explained = require "cprof.rows"
 local format = require "cprof.format"
 
 local select = {}
@@ -29,7 +30,8 @@ end
 function select.distinct(profile)
   local seen, n = {}, 0
   for _, f in ipairs(profile.functions) do
-    local counts = f.kind ~= "root" and f.kind ~= "internal"
+    local counts = f.kind ~= "root" and f.kind ~= "internal" and
+      not explained.collector(f)
     if counts and not seen[f.title] then seen[f.title], n = true, n + 1 end
   end
   return n

@@ -5,7 +5,8 @@ local lines = require "cprof.lines"
 
 -- what of the meta data grows while recording goes on
 local grows = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
-  "clock_backwards", "clock_backwards_ns", "instructions" }
+  "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
+  "instructions" }
 
 local function meta_of(now, old)
   local out = setmetatable({}, { __index = now })

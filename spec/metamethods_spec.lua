@@ -1,0 +1,139 @@
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+local merge = require "cprof.merge"
+local profiler = require "cprof"
+
+local function plus(a) return a.n end
+local function less(a, b) return a.n < b.n end
+local function getter(_, key) return key end
+local function close() end
+local meta = { __add = plus, __sub = plus, __lt = less, __index = getter,
+               __close = close, __concat = function() return "" end }
+local function new(n) return setmetatable({ n = n }, meta) end
+local a, b = new(1), new(2)
+
+local function adds() return a + b end
+local function both() return a + b, a - b end
+local function plain() return (plus(a)) end
+local function mixed() return (plus(a)), a + b end
+local function others()
+  local _ <close> = a
+  return a < b, a.other, a .. b
+end
+-- Lua names a message handler by the operation that has failed
+local function fails() return xpcall(function() return {} + 1 end, plus) end
+
+local function work()
+  adds() both() plain() mixed() others() fails()
+  coroutine.wrap(adds)()
+end
+
+-- what functions were called as, of all nodes below a function
+local function called(p, caller)
+  local id, out = helper.find(p, caller).id, {}
+  for _, node in ipairs(p.nodes) do
+    if node.parent > 0 and p.nodes[node.parent].func == id then
+      out[#out + 1] = ("%s %s"):format(p.functions[node.func].name,
+        node.metamethod)
+    end
+  end
+  return table.concat(out, ", ")
+end
+
+local function check(p)
+  assert.equal("plus __add, plus __add", called(p, adds))
+  assert.equal("plus nil", called(p, plain))
+  assert.is_truthy(called(p, others):find("^less __lt, getter __index, " ..
+    "meta%.__concat __concat, close __close$"), called(p, others))
+  assert.is_nil(called(p, fails):find "__", called(p, fails))
+end
+
+describe("a metamethod with a name of its own", function()
+  for _, mode in ipairs { "call", "line", "count" } do
+    for _, recursion in ipairs { "full", "fold" } do
+      it("says which one it is, " .. mode .. ", " .. recursion, function()
+        if mode == "count" and require "cprof.core".internals() ~= "direct" then
+          pending "Lua's own structures are not read here"
+        end
+        check(helper.record(work, { mode = mode, recursion = recursion }))
+      end)
+    end
+  end
+
+  it("says so in files, sums and what was found at the start", function()
+    local folder <close> = command.folder()
+    local live = folder:file "live.cprof"
+    local p = helper.record(work, { file = live })
+    check(p)
+    check(assert(profiler.load(live)))
+    assert(p:save(folder:file "saved.cprof"))
+    check(assert(profiler.load(folder:file "saved.cprof")))
+    check(merge.sum { p, assert(profiler.load(live)) })
+    local within
+    meta.__mul = function()
+      profiler.start()
+      profiler.stop()
+      within = profiler.snapshot()
+    end
+    local _ = a * b
+    for _, node in ipairs(within.nodes) do
+      local f = within.functions[node.func]
+      if f.line == debug.getinfo(meta.__mul, "S").linedefined then
+        assert.equal("__mul", node.metamethod)
+        within = nil
+      end
+    end
+    assert.is_nil(within)
+  end)
+
+  it("says so in mode sample", function()
+    local until_ = os.clock() + 0.3
+    meta.__div = function() return os.clock() < until_ end
+    local p = helper.record(function() while a / b do end end,
+      { mode = "sample" })
+    local seen
+    for _, node in ipairs(p.nodes) do
+      if p.functions[node.func].name == "meta.__div" then
+        seen = seen or node.metamethod
+      end
+    end
+    assert.equal("__div", seen)
+  end)
+
+  it("says so in show, tree and call graph, of calls that are such",
+    function()
+      local p = helper.record(work)
+      local tree = p:report { mode = "tree", limit = 100, width = 200,
+        min_percent = 0 }
+      assert.is_truthy(tree:find("\n[^\n]* plus %(__add%) +spec/"), tree)
+      assert.is_truthy(tree:find("\n[^\n]* plus +spec/"), tree)
+      -- one node, which is called in two ways
+      assert.is_truthy(tree:find("\n[^\n]* less %(__lt%) +spec/"), tree)
+      assert.is_truthy(tree:find("\n[^\n]* meta%.__concat +spec/"), tree)
+      local graph = p:report { mode = "callgraph", limit = 100, width = 200,
+        min_percent = 0 }
+      assert.is_truthy(graph:find(
+        "\n[^\n]*%d  adds +spec/[^\n]*\n[^\n]* plus %(__add%) +spec/"), graph)
+      assert.is_nil(tree:find("meta.__concat (", 1, true), tree)
+      assert.is_truthy(graph:find(
+        "\n[^\n]*%d  plain +spec/[^\n]*\n[^\n]* plus +spec/"), graph)
+      assert.is_truthy(graph:find(
+        "\n[^\n]*%d  plus %(also __add%) +spec/"), graph)
+      local folder <close> = command.folder()
+      local file = folder:file "p.cprof"
+      assert(p:save(file))
+      local shown = command.cprof("show", file, "getter")
+      assert.is_truthy(shown:find "^getter %(__index%) %(spec/[^\n]*\n", shown)
+      shown = command.cprof("show", file, "others")
+      assert.is_truthy(shown:find "\n[^\n]*  less %(__lt%) ", shown)
+    end)
+
+  it("is the first call of a node, where both are in one function", function()
+    local p = helper.record(mixed)
+    assert.equal("plus nil", called(p, mixed))
+    p = helper.record(both, { mode = "line" })
+    assert.equal("plus __add", called(p, both))
+  end)
+end)
