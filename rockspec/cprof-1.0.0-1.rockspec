@@ -101,6 +101,7 @@ build = {
         "src/record/collector.c",
         "src/record/control.c",
         "src/record/coroutine.c",
+        "src/record/current.c",
         "src/record/frames.c",
         "src/record/gaps.c",
         "src/record/heapsample.c",

@@ -13,7 +13,7 @@
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
-#include "record/sample.h"
+#include "record/current.h"
 
 
 /* {======================================================
@@ -228,10 +228,20 @@ int cprof_listen (lua_State *L) {
 }
 
 
+static int api_interruptible (lua_State *L) {
+  if (!current_begin(recorder_make(L))) luaL_error(L, "cprof: out of memory");
+  return 0;
+}
+
+
+int cprof_interruptible (lua_State *L) {
+  return api_callunseen(L, api_interruptible, NULL);
+}
+
+
 lua_State *cprof_current (void) {
   Recorder *r = hot_current->recorder;
-  if (r == NULL || !sample_on(r)) return hot_current->L;
-  return r->state == STATE_RUNNING ? sample_current(r) : NULL;
+  return r != NULL ? current_find(r) : NULL;
 }
 
 /* }====================================================== */
