@@ -155,6 +155,7 @@ build = {
     ["cprof.command"] = "lua/cprof/command/init.lua",
     ["cprof.command.input"] = "lua/cprof/command/input.lua",
     ["cprof.command.join"] = "lua/cprof/command/join.lua",
+    ["cprof.command.listeners"] = "lua/cprof/command/listeners.lua",
     ["cprof.command.merge"] = "lua/cprof/command/merge.lua",
     ["cprof.command.post"] = "lua/cprof/command/post.lua",
     ["cprof.command.process"] = "lua/cprof/command/process.lua",

@@ -320,7 +320,7 @@ CPROF_API int cprof_attach (lua_State *L1);
 ** From now on, a signal begins a recording of L's state into a file, the
 ** next one ends it, and the command "cprof attach" can ask for one. Until
 ** then, this costs nothing: no hook is set. The environment names the
-** signal in CPROF_SIGNAL (default: USR2; "0": none) and the options of such
+** signal in CPROF_SIGNAL (default: URG; "0": none) and the options of such
 ** recordings in CPROF_OPTIONS. Call it once in a state, in the thread that
 ** runs it; signals that come to other threads are passed on to it. Several
 ** states may listen, and record into files of their own. Returns a status:

@@ -151,6 +151,21 @@ CPROF_I int platform_openprofile (const char *path, int create);
 
 CPROF_I void platform_close (int fd);
 
+/* an open file, which a program may close, and open another in its place */
+typedef struct PlatformFile {
+  int fd;		/* -1: it is not open */
+  uint64_t device, number;
+} PlatformFile;
+
+/* Notes which file 'fd' is. */
+CPROF_I void platform_file (PlatformFile *f, int fd);
+
+/*
+** Is it still that one, as far as the system tells? May be called in a signal
+** handler.
+*/
+CPROF_I int platform_isopen (const PlatformFile *f);
+
 /* The size of a regular file; -1, with errno: it is none, or it fails. */
 CPROF_I int64_t platform_size (int fd);
 
