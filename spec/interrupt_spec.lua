@@ -18,8 +18,8 @@ local function interrupted(dir, times, ...)
     "kill -INT $pid; "):format(ready, ready)
   return command.shell(("cd %s; %s >out & pid=$!; " ..
     "(sleep 60; kill -KILL $pid) >/dev/null 2>&1 & watch=$!; " ..
-    "%swait $pid; s=$?; kill $watch; cat out; exit $s"):format(q(dir.path), command.here(...),
-    send:rep(times)))
+    "%swait $pid; s=$?; kill $watch; cat out; exit $s"):format(
+    q(dir.path), command.here(...), send:rep(times)))
 end
 
 local busy = [[

@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local host = require "spec_host"
 
 local function files(dir)
   local out = {}
@@ -53,6 +54,38 @@ local function calls(p, name)
   local f = helper.named(p, name)
   return f and f.calls or 0
 end
+
+describe("a running number", function()
+  local function begin(pattern)
+    return ("require 'cprof'.start { file = %q }"):format(pattern)
+  end
+
+  it("is that of one file among all states of a process", function()
+    local dir <close> = command.folder()
+    local states = {}
+    for i = 1, 6 do
+      states[i] = host.state()
+      assert.equal("nil", states[i]:run(begin(dir:file "x-%n.cprof")))
+      assert.equal(i, #files(dir))
+    end
+    for _, state in ipairs(states) do state:close() end
+    local code = ("for _ = 1, 20 do %s require 'cprof'.stop() end"):format(
+      begin(dir:file "y-%n.cprof"))
+    for _, result in ipairs(host.threads(code, 3)) do
+      assert.equal("nil", result)
+    end
+    assert.equal(6 + 3 * 20, #files(dir))
+  end)
+
+  it("is not given again to the next recording", function()
+    local dir <close> = command.folder()
+    for i = 1, 3 do
+      profiler.start { file = dir:file "x-%n.cprof" }
+      profiler.stop()
+      assert.equal(i, #files(dir))
+    end
+  end)
+end)
 
 describe("a continuous recording", function()
   it("has every event in one of its files, each a whole profile", function()

@@ -481,4 +481,6 @@ function cprof.wrap(zone, f)
   end
 end
 
+core.opened(cprof)  -- for hosts, whatever becomes of package.loaded
+
 return cprof

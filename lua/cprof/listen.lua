@@ -20,13 +20,12 @@ local state ---@type table?
 
 -- where it goes when nobody says so
 local function default_file()
-  local states, number = core.listen_number()
   local file = state.options.file or "cprof-%p-%t-%n.cprof"
   -- each state has a file of its own
-  if states > 1 and not string.find(file, "%%n") then
+  if core.listening() > 1 and not string.find(file, "%%n") then
     file = string.gsub(file, "(%.?[^./]*)$", "-%%n%1", 1)
   end
-  return filename.expand(filename.absolute(file, state.here), number)
+  return filename.expand(filename.absolute(file, state.here))
 end
 
 local function tell(fields)

@@ -32,9 +32,7 @@ end
 -- the name without the time and the number, which are known when it begins
 local function next_file(o)
   if pid ~= core.process() then files, pid = {}, core.process() end
-  local number = (files.number or 0) + 1
-  files.number = number
-  return filename.expand(o.file, number)
+  return filename.expand(o.file)
 end
 
 local function keep_newest(o, file)

@@ -245,6 +245,16 @@ static inline void platform_publish (uint32_t *at, uint32_t value) {
 }
 
 
+/* Adds 1, while other threads may do so, too; the sum. */
+static inline unsigned platform_increment (unsigned *at) {
+#if defined(__GNUC__)
+  return __atomic_add_fetch(at, 1, __ATOMIC_SEQ_CST);
+#else
+  return ++*(volatile unsigned *)at;
+#endif
+}
+
+
 /* Nothing is moved past it that a handler in this thread may see. */
 static inline void platform_fence (void) {
 #if defined(__GNUC__)

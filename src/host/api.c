@@ -22,17 +22,14 @@
 
 /* pushes a function of the module, or of the package that provides it */
 static void api_function (lua_State *L, const char *name) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  if (lua_getfield(L, -1, "cprof") != LUA_TTABLE) {
-    lua_pop(L, 1);
+  if (!lstate_pushmodule(L)) {
     if (lua_getglobal(L, "require") != LUA_TFUNCTION)
       luaL_error(L, "cprof is not open: call cprof_open first");
     lua_pushliteral(L, "cprof");
     lua_call(L, 1, 1);
   }
   lua_getfield(L, -1, name);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  lua_remove(L, -2);
 }
 
 

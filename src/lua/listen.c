@@ -588,14 +588,10 @@ static int listen_gc (lua_State *L) {
 }
 
 
-/* -> number of states that listen, and a number that was not given before */
-static int listen_number (lua_State *L) {
-  static lua_Integer last;
-  listen_acquire();
+/* -> number of states that listen */
+static int listen_states (lua_State *L) {
   lua_pushinteger(L, listen_count(0));
-  lua_pushinteger(L, ++last);
-  listen_release();
-  return 2;
+  return 1;
 }
 
 
@@ -614,7 +610,7 @@ static const luaL_Reg listen_list[] = {
   {"listen", listen_listen},
   {"alarm", listen_alarm},
   {"unlisten", listen_unlisten},
-  {"listen_number", listen_number},
+  {"listening", listen_states},
   {NULL, NULL}
 };
 

@@ -86,6 +86,18 @@ static int system_process (lua_State *L) {
 }
 
 
+/* -> a number that was not given before, in any state of this process */
+static int system_number (lua_State *L) {
+  static unsigned last, generation;
+  if (generation != platform_generation()) {  /* the child of a fork */
+    generation = platform_generation();
+    last = 0;
+  }
+  lua_pushinteger(L, platform_increment(&last));
+  return 1;
+}
+
+
 static int system_fail (lua_State *L, const char *path, int error) {
   lua_pushnil(L);
   lua_pushfstring(L, "%s: %s", path, error == EINVAL ? "not a regular file"
@@ -251,6 +263,7 @@ static const luaL_Reg system_list[] = {
   {"columns", system_columns},
   {"rows", system_rows},
   {"process", system_process},
+  {"number", system_number},
   {"special", system_special},
   {"islive", system_islive},
   {"recorded", system_recorded},
