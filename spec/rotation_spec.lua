@@ -229,6 +229,62 @@ describe("a continuous recording", function()
     end
   end)
 
+  -- calls f until the next file has been begun
+  local function next_file(dir, f)
+    local before = #files(dir)
+    repeat for _ = 1, 20 do f() end until #files(dir) > before
+  end
+
+  it("keeps no texts of what the files before were about", function()
+    local dir <close> = command.folder()
+    local texts = require "cprof.text"
+    local _, known = debug.getupvalue(texts.once, 1)
+    assert.equal("table", type(known))
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    local n = 0
+    local function load_one()
+      n = n + 1
+      load("local function f() end\n f() -- " .. n)()
+    end
+    for _ = 1, 3 do next_file(dir, load_one) end
+    _, known = debug.getupvalue(texts.once, 1)
+    assert.is_nil(next(known))
+    profiler.stop()
+    _, known = debug.getupvalue(texts.once, 1)
+    assert.is_nil(next(known))
+    assert.is_true(n >= 60)
+  end)
+
+  it("names functions as they are after an edit", function()
+    local dir <close> = command.folder()
+    local path = dir:file "edited.lua"
+    local module = {}
+    package.loaded.edited = module
+    local function edit(text)
+      dir:file("edited.lua", text)
+      local f = assert(loadfile(path))()
+      return function() f() end
+    end
+    local first = edit "local function first()\nend\nreturn first"
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    next_file(dir, first)
+    first()
+    local second = edit "local function second()\nend\nreturn second"
+    module.handler = assert(load("return function() end", "=handlers"))()
+    local function both() second() module.handler() end
+    for _ = 1, 2 do next_file(dir, both) end
+    both()
+    local last = files(dir)[#files(dir)]
+    -- of the one that goes on, tables tell what the program has called
+    local live = assert(profiler.load(last))
+    profiler.stop()
+    package.loaded.edited = nil
+    assert.equal("edited.handler", helper.find(live, module.handler).name)
+    local p = assert(profiler.load(last))
+    assert.is_true(calls(p, "second") > 0)
+    assert.equal(0, calls(p, "first"))
+  end)
+
   it("refuses options that do not go together", function()
     for why, options in pairs {
       ["option 'keep' needs option 'every'"] = { keep = 2 },

@@ -250,7 +250,6 @@ local function given_of(o, tell, close)
     meta = profile.strings { program = program, lua_version = _VERSION,
                              lua_release = core.release, options = shape,
                              rate = o.rate },
-    paths = o.file and profile.paths(),
   } do given[key] = value end
   return given
 end

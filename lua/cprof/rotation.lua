@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local methods = require "cprof.methods"
+local profile = require "cprof.profile"
 
 internal.add()
 
@@ -44,6 +45,7 @@ end
 
 local function begin(o, given)
   given.file = o.file and next_file(o)
+  given.paths = o.file and profile.paths()
   local ok, why = core.start(given)
   if ok and given.file then keep_newest(o, given.file) end
   return ok, why
