@@ -101,6 +101,30 @@ describe("the amalgamation", function()
     assert.equal(3, status)
   end)
 
+  it("finds the coroutine that Ctrl-C is to interrupt", function()
+    if require "cprof.core".internals() ~= "direct" then return end
+    folder:compile(compilers.c, "src/host/main.c", "main")
+    local program = link("example", "lua", { "cprof_c", "main" })
+    write(dir .. "/stuck.lua", [[
+      local function deep()
+        io.open("ready", "w"):close()
+        while true do end
+      end
+      coroutine.wrap(function()
+        error(select(2, coroutine.resume(coroutine.create(deep))))
+      end)()]])
+    for _, how in ipairs { "", "--profile" } do
+      local output, _, status = shell([[
+        cd %s/empty && rm -f ready
+        timeout -s KILL 60 ../%s %s ../stuck.lua & pid=$!
+        until [ -e ready ]; do sleep 0.02; done
+        kill -INT $(ps -o pid= --ppid $pid); wait $pid]], dir, program, how)
+      assert.equal(1, status, output)
+      assert.is_truthy(output:find("interrupted here\nstack traceback:\n\t" ..
+        "[^\n]*stuck.lua:1>\n"), output)
+    end
+  end)
+
   it("is used by a C++ host as C, too", function()
     ran(link("mixed", "lua", { "cprof_c", "host_cpp" }))
   end)

@@ -56,6 +56,29 @@ describe("the C API", function()
       assert.equal("nil", figures "outer")
     end)
 
+  it("finds cprof whatever a sandbox has taken away", function()
+    local sandbox = [[
+      for name in pairs(package.loaded) do package.loaded[name] = nil end
+      for _, name in ipairs { "package", "require", "debug", "io", "os" } do
+        _G[name] = nil
+      end]]
+    S:run [[local cprof = require "cprof"
+      function figures() return #cprof.snapshot().functions end]]
+    S:run(sandbox)
+    assert.same({ 0 }, { S:start { mode = "line" } })
+    S:run "update(10)"
+    assert.equal(1, S:control "stop")
+    assert.is_true(tonumber(S:run "return figures()") > 3)
+    assert.truthy(S:report {}:find("update", 1, true))
+    -- not where it was never loaded
+    local bare = host.state()
+    bare:run(sandbox)
+    local failed, message = bare:start()
+    assert.equal(2, failed)
+    assert.equal("cprof is not open: call cprof_open first", message)
+    bare:close()
+  end)
+
   it("says what is wrong with a start, and raises nothing", function()
     local status, message = S:start { mode = "fast" }
     assert.equal(2, status)

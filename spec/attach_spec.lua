@@ -53,9 +53,9 @@ end
 describe("a program that listens", function()
   it("records from one signal to the next", function()
     local dir <close> = command.folder()
-    local out, err = beside(dir, auto, "kill -USR2 $pid; sleep 0.3; " ..
-      "kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; sleep 0.8; " ..
-      "kill -USR2 $pid; sleep 0.2")
+    local out, err = beside(dir, auto, "kill -URG $pid; sleep 0.3; " ..
+      "kill -URG $pid; sleep 0.3; kill -URG $pid; sleep 0.8; " ..
+      "kill -URG $pid; sleep 0.2")
     assert.equal("status 0\ndone\ttrue\n", out, err)
     assert.equal("", err)
     local files = profiles(dir)
@@ -86,15 +86,15 @@ describe("a program that listens", function()
   it("does not when the environment has CPROF_SIGNAL=0", function()
     local dir <close> = command.folder()
     local out = beside(dir, "export CPROF_SIGNAL=0; " .. auto,
-      "kill -USR2 $pid; sleep 0.2")
-    assert.is_truthy(out:find "status 140", out)
+      "kill -URG $pid; sleep 0.2")
+    assert.equal("status 0\ndone\ttrue\n", out)
     assert.same({}, profiles(dir))
   end)
 
   it("says what is wrong, and runs all the same", function()
     for set, why in pairs {
       ["CPROF_SIGNAL=KILL"] = "cprof.auto: cannot listen: the signal must " ..
-        "be USR1, USR2, PROF, WINCH, URG or IO, got 'KILL'\n",
+        "be URG, WINCH, USR1, USR2, PROF or IO, got 'KILL'\n",
       ["CPROF_SIGNAL=USR2 CPROF_OPTIONS=mode=fast"] =
         "cprof.auto: cannot listen: CPROF_OPTIONS: option 'mode' must be",
     } do
@@ -108,19 +108,19 @@ describe("a program that listens", function()
   it("leaves a signal alone that the program handles", function()
     local out = helper.run([[
       local host = require "spec_host"
-      host.handle(require "cprof.core".signalnumber "USR2")
+      host.handle(require "cprof.core".signalnumber "URG")
       print(require "cprof".listen())
       print(require "cprof".listen "WINCH")
-      os.execute "kill -USR2 $PPID"
+      os.execute "kill -URG $PPID"
       print "alive"]])
-    assert.equal("nil\tSIGUSR2: the program handles this signal itself; " ..
+    assert.equal("nil\tSIGURG: the program handles this signal itself; " ..
       "name another one in CPROF_SIGNAL\ntrue\tnil\nalive\n", out)
   end)
 
   it("gives back the hook that the program has set", function()
     local dir <close> = command.folder()
     local out, err = beside(dir, auto,
-      "kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; sleep 0.3", [[
+      "kill -URG $pid; sleep 0.3; kill -URG $pid; sleep 0.3", [[
       local seen = 0
       local function hook() seen = seen + 1 end
       debug.sethook(hook, "", 100)
@@ -142,9 +142,9 @@ describe("a program that listens", function()
   it("ends however often it is asked, in coroutines with hooks of their own",
     function()
       local dir <close> = command.folder()
-      local out, err = beside(dir, "export CPROF_SIGNAL=USR2 CPROF_OPTIONS=" ..
+      local out, err = beside(dir, "export CPROF_SIGNAL=URG CPROF_OPTIONS=" ..
         "'mode=call,file=a-%p.cprof'; " .. auto,
-        "for i in $(seq 400); do kill -USR2 $pid; sleep 0.003; done; " ..
+        "for i in $(seq 400); do kill -URG $pid; sleep 0.003; done; " ..
         "sleep 0.1; touch stop; " ..
         "(sleep 20; kill -KILL $pid) >/dev/null 2>&1 &", [[
         local hits, seen = 0, 0
@@ -177,7 +177,7 @@ describe("a program that listens", function()
   it("leaves nothing behind when it ends", function()
     local dir <close> = command.folder()
     local _, err = beside(dir, auto,
-      "ls cprof-*/$pid.listen >listening; kill -USR2 $pid; sleep 0.2")
+      "ls cprof-*/$pid.listen >listening; kill -URG $pid; sleep 0.2")
     assert.equal("", err)
     assert.is_truthy(command.read(dir:file "listening"):find "%d+%.listen")
     assert.equal("", (command.shell(("ls %s/cprof-*/"):format(q(dir.path)))))
@@ -237,7 +237,7 @@ describe("a program that listens", function()
         local dir <close> = command.folder()
         local out, err = beside(dir, ("export CPROF_OPTIONS='%s'; ")
           :format(file) .. auto:gsub("-l cprof.auto ", ""),
-          "sleep 0.2; kill -USR2 $pid; sleep 0.3; kill -USR2 $pid; " ..
+          "sleep 0.2; kill -URG $pid; sleep 0.3; kill -URG $pid; " ..
           "sleep 0.3; cprof attach --exact --seconds 0.2 -o b $pid", code)
         assert.is_truthy(out:find "\nstatus 0\nnil\n$", out .. err)
         local files = profiles(dir)
@@ -265,9 +265,9 @@ describe("a program that listens", function()
       local host = require "spec_host"
       local function work() for i = 1, 1000 do math.abs(i) end end
       if host.fork() then
-        os.execute "kill -USR2 $PPID"
+        os.execute "kill -URG $PPID"
         for i = 1, 100 do work() end
-        os.execute "kill -USR2 $PPID"
+        os.execute "kill -URG $PPID"
         work()
         os.exit(0, true)
       end
@@ -328,7 +328,7 @@ describe("cprof attach", function()
     local dir <close> = command.folder()
     -- switching, nested, dying and collected coroutines, growing stacks
     local out, err = beside(dir, auto, "n=0; while [ $n -lt 1500 ]; do " ..
-      "kill -WINCH $pid 2>/dev/null; kill -USR2 $pid; n=$((n+1)); done", [[
+      "kill -WINCH $pid 2>/dev/null; kill -URG $pid; n=$((n+1)); done", [[
       local function deep(n)
         return n > 0 and 1 + deep(n - 1) or 0
       end
@@ -405,6 +405,90 @@ describe("cprof attach", function()
     assert.is_truthy(out:find("math.abs", 1, true), out .. err)
   end)
 
+  it("says so where the program has taken the signal", function()
+    for _, signal in ipairs { "URG", "USR2" } do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, "export CPROF_SIGNAL=" .. signal .. "; " ..
+        auto, "cprof attach $pid; echo $?", ([[
+        local host = require "spec_host"
+        local number = require "cprof.core".signalnumber "%s"
+        host.handle(number)]]):format(signal) .. "\n" .. busy)
+      assert.equal("2\nstatus 0\ndone\ttrue\n", out, err)
+      assert.is_truthy(err:find("cprof attach: process %d+ has taken SIG" ..
+        signal .. " from cprof since it began to listen; start it with " ..
+        "another signal, as by CPROF_SIGNAL=WINCH\n"), err)
+      assert.same({}, profiles(dir))
+    end
+  end)
+
+  it("says so where the program blocks the signal, or is stopped", function()
+    for lines, why in pairs {
+      ["cprof attach --seconds 0.1 $pid & until grep waiting: $TMPDIR/said; " ..
+        "do sleep 0.05; done >/dev/null 2>&1; touch stop; wait $!"] =
+        "waiting: process %d+ blocks SIGURG; it is recorded as soon as it " ..
+        "does not; or start it with another signal, as by CPROF_SIGNAL=WINCH\n",
+      ["kill -STOP $pid; cprof attach --exact --seconds 0.1 $pid & until " ..
+        "grep waiting: $TMPDIR/said; do sleep 0.05; done >/dev/null 2>&1; " ..
+        "kill -CONT $pid; wait $!"] =
+        "waiting: process %d+ is stopped; it is recorded as soon as it " ..
+        "goes on\n",
+    } do
+      local dir <close> = command.folder()
+      local blocks = why:find "blocks" and
+        "require 'spec_host'.block(require 'cprof.core'.signalnumber 'URG')\n"
+        or ""
+      local out, err = beside(dir, auto, "exec 3>&2 2>said; " .. lines ..
+        "; exec 2>&3; cat said >&2", blocks .. busy)
+      assert.is_truthy(err:find(why), out .. err)
+      assert.equal(blocks == "", out:find("  work  +x.lua:") ~= nil, out)
+    end
+  end)
+
+  it("reaches a program that has closed its files", function()
+    local dir <close> = command.folder()
+    local out, err = beside(dir, auto, "cprof attach; " ..
+      "cprof attach --exact --seconds 0.1 -o a.cprof $pid >/dev/null; " ..
+      "cprof attach", [[
+      require "spec_host".closefiles()
+      local mine = io.open("mine", "w")
+]] .. busy ..
+      " print(mine:write 'whole' and mine:close())")
+    assert.is_truthy(out:find "\n *%d+  URG     x.lua *\n", out .. err)
+    assert.is_truthy(out:find("last recorded into " .. dir:file "a.cprof", 1,
+      true), out)
+    assert.is_truthy(out:find "\nstatus 0\ndone\ttrue\ntrue\n$", out .. err)
+    assert.equal("whole", command.read(dir:file "mine"))
+    assert.is_true(helper.named(assert(profiler.load(dir:file "a.cprof")),
+      "work").calls > 10)
+  end)
+
+  it("reaches a daemon: a child, whose parent has ended", function()
+    for _, again in ipairs { "", "assert(require 'cprof'.listen())" } do
+      local dir <close> = command.folder()
+      local out, err = beside(dir, auto, [[pid=$(cat daemon)
+        cprof attach --exact --seconds 0.1 -o a.cprof $pid >/dev/null
+        cprof attach | grep -c x.lua
+        cprof attach --exact --seconds 0.1 -o b.cprof $pid >/dev/null
+        touch stop
+        while kill -0 $pid; do sleep 0.02; done 2>/dev/null]], [[
+        local host = require "spec_host"
+        local function work() for i = 1, 1000 do math.abs(i) end end
+        if not host.fork() then os.exit(0, true) end
+        host.closefiles()
+        ]] .. again .. [[
+        local f = io.open("daemon", "w")
+        f:write(host.process()) f:close()
+        io.open("ready", "w"):close()
+        repeat work() until io.open "stop"]])
+      for _, file in ipairs { "a.cprof", "b.cprof" } do
+        local p = assert(profiler.load(dir:file(file)), out .. err)
+        assert.is_true(helper.named(p, "work").calls > 10)
+      end
+      -- the list has what listens itself
+      assert.equal(again == "" and "0" or "1", out:match "^%d")
+    end
+  end)
+
   it("says so where the program waits when it is to end", function()
     for seconds, what in pairs {
       ["1.5"] = "process %d+ ran no Lua code when its recording was to " ..
@@ -445,7 +529,7 @@ describe("cprof attach", function()
     local out, err = beside(dir, auto, "cprof attach; " ..
       "cprof attach --seconds 0.1 $pid >/dev/null 2>&1; " ..
       "kill -9 $pid; sleep 0.1; cprof attach; ls cprof-*/*.listen")
-    local row = out:match "\n *%d+  USR2    x.lua\n"
+    local row = out:match "\n *%d+  URG     x.lua\n"
     assert.is_truthy(row, out .. err)
     assert.is_truthy(out:find("no program listens: start one with lua5.4 " ..
       "-l cprof.auto script.lua", 1, true), out)
@@ -482,7 +566,7 @@ describe("cprof attach", function()
     local out, err = beside(dir, auto, "cd cprof-*; " ..
       "printf 'action=start\\nfrom=%d\\nid=1\\nfile=%s/evil.cprof\\n' $$ " ..
       "$TMPDIR >$pid.request; chmod 666 $pid.request; cd ..; " ..
-      "kill -USR2 $pid; sleep 0.3; [ -e evil.cprof ] || echo none")
+      "kill -URG $pid; sleep 0.3; [ -e evil.cprof ] || echo none")
     assert.is_truthy(out:find "^none\n", out .. err)
   end)
 end)

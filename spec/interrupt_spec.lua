@@ -4,17 +4,22 @@ local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
 
+-- else it is not known which coroutine runs
+local direct = require "cprof.core".internals() == "direct"
+
 -- Runs a script that makes the file "ready", and sends it SIGINT then, and
--- once more each time that it makes that file again.
+-- once more each time that it makes that file again. What does not end is
+-- killed.
 local function interrupted(dir, times, ...)
   local q = command.quote
   local ready = q(dir:file "ready")
   local send = ("for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 " ..
     "8 9 10; do [ -e %s ] || sleep 0.05; done; done; rm -f %s; " ..
     "kill -INT $pid; "):format(ready, ready)
-  return command.shell(("cd %s; %s >out & pid=$!; %swait $pid; s=$?; " ..
-    "cat out; exit $s"):format(q(dir.path), command.here(...),
-    send:rep(times)))
+  return command.shell(("cd %s; %s >out & pid=$!; " ..
+    "(sleep 60; kill -KILL $pid) >/dev/null 2>&1 & watch=$!; " ..
+    "%swait $pid; s=$?; kill $watch; cat out; exit $s"):format(
+    q(dir.path), command.here(...), send:rep(times)))
 end
 
 local busy = [[
@@ -47,6 +52,50 @@ describe("Ctrl-C under cprof run", function()
     assert.equal(1, status)
     assert.is_truthy(err:find("interrupted!", 1, true), err)
     assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+  end)
+
+  it("shows the frames of the coroutines", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", busy .. [[
+      local function inner()
+        coroutine.wrap(busy)()
+      end
+      local function outer()
+        error(select(2, coroutine.resume(coroutine.create(inner))), 0)
+      end
+      coroutine.wrap(outer)()]])
+    for _, how in ipairs { "--callsites", "--lines", "--sample" } do
+      local _, err, status = interrupted(dir, 1, "run", "--quiet", how,
+        script)
+      assert.equal(1, status)
+      assert.is_truthy(err:find("interrupted!\nstack traceback:\n\t" ..
+        "[^\n]*in function <[^\n]*x.lua:2>\n"), err)
+      if direct then
+        local shown = {}
+        for line in err:gmatch "x%.lua:(%d+): in function <" do
+          shown[#shown + 1] = line
+        end
+        assert.same({ "2", "4", "7" }, shown, err)
+      end
+    end
+    -- others are as they always were
+    script = dir:file("y.lua", busy .. "print(pcall(busy))")
+    local out, err = interrupted(dir, 1, "run", "--quiet", script)
+    assert.is_truthy(out:find "^false\t[^\n]*interrupted!\n$", out .. err)
+  end)
+
+  it("reaches a coroutine also when nothing is recorded any more", function()
+    for _, code in ipairs(direct and { "profiler.stop()",
+      "profiler.pause()",
+      -- what was recorded last is gone
+      "coroutine.wrap(debug.sethook)() collectgarbage()" } or {}) do
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", "local profiler = require 'cprof' " ..
+        busy .. code .. " coroutine.wrap(busy)()")
+      local _, err, status = interrupted(dir, 1, "run", script)
+      assert.equal(1, status)
+      assert.is_truthy(err:find("interrupted!", 1, true), err)
+    end
   end)
 
   it("can be caught, and recording goes on", function()

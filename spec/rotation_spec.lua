@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
+local host = require "spec_host"
 
 local function files(dir)
   local out = {}
@@ -53,6 +54,38 @@ local function calls(p, name)
   local f = helper.named(p, name)
   return f and f.calls or 0
 end
+
+describe("a running number", function()
+  local function begin(pattern)
+    return ("require 'cprof'.start { file = %q }"):format(pattern)
+  end
+
+  it("is that of one file among all states of a process", function()
+    local dir <close> = command.folder()
+    local states = {}
+    for i = 1, 6 do
+      states[i] = host.state()
+      assert.equal("nil", states[i]:run(begin(dir:file "x-%n.cprof")))
+      assert.equal(i, #files(dir))
+    end
+    for _, state in ipairs(states) do state:close() end
+    local code = ("for _ = 1, 20 do %s require 'cprof'.stop() end"):format(
+      begin(dir:file "y-%n.cprof"))
+    for _, result in ipairs(host.threads(code, 3)) do
+      assert.equal("nil", result)
+    end
+    assert.equal(6 + 3 * 20, #files(dir))
+  end)
+
+  it("is not given again to the next recording", function()
+    local dir <close> = command.folder()
+    for i = 1, 3 do
+      profiler.start { file = dir:file "x-%n.cprof" }
+      profiler.stop()
+      assert.equal(i, #files(dir))
+    end
+  end)
+end)
 
 describe("a continuous recording", function()
   it("has every event in one of its files, each a whole profile", function()
@@ -194,6 +227,62 @@ describe("a continuous recording", function()
     for _, file in ipairs(files(dir)) do
       helper.check(assert(profiler.load(file)))
     end
+  end)
+
+  -- calls f until the next file has been begun
+  local function next_file(dir, f)
+    local before = #files(dir)
+    repeat for _ = 1, 20 do f() end until #files(dir) > before
+  end
+
+  it("keeps no texts of what the files before were about", function()
+    local dir <close> = command.folder()
+    local texts = require "cprof.text"
+    local _, known = debug.getupvalue(texts.once, 1)
+    assert.equal("table", type(known))
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    local n = 0
+    local function load_one()
+      n = n + 1
+      load("local function f() end\n f() -- " .. n)()
+    end
+    for _ = 1, 3 do next_file(dir, load_one) end
+    _, known = debug.getupvalue(texts.once, 1)
+    assert.is_nil(next(known))
+    profiler.stop()
+    _, known = debug.getupvalue(texts.once, 1)
+    assert.is_nil(next(known))
+    assert.is_true(n >= 60)
+  end)
+
+  it("names functions as they are after an edit", function()
+    local dir <close> = command.folder()
+    local path = dir:file "edited.lua"
+    local module = {}
+    package.loaded.edited = module
+    local function edit(text)
+      dir:file("edited.lua", text)
+      local f = assert(loadfile(path))()
+      return function() f() end
+    end
+    local first = edit "local function first()\nend\nreturn first"
+    profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }
+    next_file(dir, first)
+    first()
+    local second = edit "local function second()\nend\nreturn second"
+    module.handler = assert(load("return function() end", "=handlers"))()
+    local function both() second() module.handler() end
+    for _ = 1, 2 do next_file(dir, both) end
+    both()
+    local last = files(dir)[#files(dir)]
+    -- of the one that goes on, tables tell what the program has called
+    local live = assert(profiler.load(last))
+    profiler.stop()
+    package.loaded.edited = nil
+    assert.equal("edited.handler", helper.find(live, module.handler).name)
+    local p = assert(profiler.load(last))
+    assert.is_true(calls(p, "second") > 0)
+    assert.equal(0, calls(p, "first"))
   end)
 
   it("refuses options that do not go together", function()

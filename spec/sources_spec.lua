@@ -68,6 +68,23 @@ describe("the text of a source", function()
     assert.is_true(p.sources["@" .. path].changed)
   end)
 
+  it("is read whole, however much of the stack is in use", function()
+    local dir <close> = command.folder()
+    local path = dir:file("long.lua", (" "):rep(40000))
+    -- Lua 5.4.4 writes to freed memory where a large buffer is dropped
+    local out, err, status = command.lua("-e", ([[
+      local readfile = require "cprof.core".readfile
+      for n = 0, 60 do
+        local given, text = coroutine.wrap(function(...)
+          local text, why = readfile(%q)
+          return select("#", ...), text, why
+        end)(table.unpack({}, 1, n))
+        assert(given == n and text == (" "):rep(40000), n)
+      end
+      io.write "good"]]):format(path))
+    assert.same({ "good", "", 0 }, { out, err, status })
+  end)
+
   it("is not waited for where it would be a pipe", function()
     local dir <close> = command.folder()
     local out, err, status = run(program, fifo(dir))

@@ -217,6 +217,30 @@ describe("a trace", function()
       assert.equal(2, seen.tail)
     end)
 
+  it("indents text by its depth, as far as there are columns", function()
+    local path = os.tmpname()
+    local function deep(n) if n > 0 then return 1 + deep(n - 1) end leaf() end
+    profiler.start { mode = "trace", trace = path }
+    pcall(deep, 3000)
+    profiler.stop()
+    local depths = {}
+    for line in io.lines(path) do
+      local spaces, rest = line:match "^ *%d+%.%d+ms ( *)(.*)$"
+      local level = rest:match "^%[(%d+)%] "
+      assert.is_true(#line < 400)
+      assert.is_true(level == nil or #spaces == 80)
+      depths[#depths + 1] = math.tointeger(level) or #spaces // 2
+      assert.is_true(level == nil or depths[#depths] > 40)
+    end
+    os.remove(path)
+    -- pcall, 3,001 levels of deep, leaf, and back again
+    assert.equal(2 * 3003, #depths)
+    for i = 1, 3003 do
+      assert.equal(i - 1, depths[i])
+      assert.equal(i - 1, depths[#depths + 1 - i])
+    end
+  end)
+
   it("goes to standard error by default", function()
     local output = helper.run [[
       local profiler = require "cprof"

@@ -320,7 +320,7 @@ CPROF_API int cprof_attach (lua_State *L1);
 ** From now on, a signal begins a recording of L's state into a file, the
 ** next one ends it, and the command "cprof attach" can ask for one. Until
 ** then, this costs nothing: no hook is set. The environment names the
-** signal in CPROF_SIGNAL (default: USR2; "0": none) and the options of such
+** signal in CPROF_SIGNAL (default: URG; "0": none) and the options of such
 ** recordings in CPROF_OPTIONS. Call it once in a state, in the thread that
 ** runs it; signals that come to other threads are passed on to it. Several
 ** states may listen, and record into files of their own. Returns a status:
@@ -330,11 +330,22 @@ CPROF_API int cprof_attach (lua_State *L1);
 CPROF_API int cprof_listen (lua_State *L);
 
 /*
-** Returns the coroutine that was recorded last in this thread, or, in mode
-** "sample", the one that runs (without Lua's structures, the main thread);
-** NULL while nothing is being recorded here. It is meant for a signal
-** handler, which may call lua_sethook for it, and in mode "sample" is to
-** block other signals meanwhile. Elsewhere, the coroutine may be gone.
+** From now on, cprof_current finds the coroutine of L's state that runs in
+** this thread also while nothing is being recorded. It costs two open
+** files; nothing runs more slowly. The child of a fork has to call it
+** again. Returns a status: out of memory.
+*/
+CPROF_API int cprof_interruptible (lua_State *L);
+
+/*
+** Returns the coroutine that runs in this thread, of the state that was
+** recorded, or made interruptible, last; NULL: there is no such state. It
+** is meant for a signal handler, which may call lua_sethook for it, and is
+** to block other signals meanwhile; elsewhere, the coroutine may be gone.
+** A coroutine that C code has resumed is found while it is recorded. On
+** machines other than 64-bit ones, where Lua's structures are not read, no
+** coroutine is found but one that is recorded, and not by samples: what
+** comes then is the main thread.
 */
 CPROF_API lua_State *cprof_current (void);
 
@@ -690,6 +701,11 @@ static inline int cprof_attach (lua_State *L1) {
 }
 
 static inline int cprof_listen (lua_State *L) {
+  (void)L;
+  return LUA_OK;
+}
+
+static inline int cprof_interruptible (lua_State *L) {
   (void)L;
   return LUA_OK;
 }

@@ -1,18 +1,21 @@
 -- Names of files: with the time, a number or the process in them, and whole.
 
+local core = require "cprof.core"
+
 local filename = {}
 
 ---The name with what stands in the place of %t (the time, UTC) and %n (a
----running number). %p, the process, stays: the child of a fork has its own.
+---number that no other file of this process has had). %p, the process, stays:
+---the child of a fork has its own.
 ---@param path string
----@param number integer
----@param time? integer  default: now
 ---@return string
-function filename.expand(path, number, time)
+function filename.expand(path)
   local gsub, date = string.gsub, os.date
+  local number
   return (gsub(path, "%%([tn])", function(what)
-    return what == "t" and date("!%Y%m%dT%H%M%SZ", time) or
-      string.format("%d", number)
+    if what == "t" then return date("!%Y%m%dT%H%M%SZ") end
+    number = number or core.number()
+    return string.format("%d", number)
   end))
 end
 

@@ -250,7 +250,6 @@ local function given_of(o, tell, close)
     meta = profile.strings { program = program, lua_version = _VERSION,
                              lua_release = core.release, options = shape,
                              rate = o.rate },
-    paths = o.file and profile.paths(),
   } do given[key] = value end
   return given
 end
@@ -348,8 +347,8 @@ end)
 ---it at the next one, or as `cprof attach` asks. Until then, this costs
 ---nothing. False when the environment has CPROF_SIGNAL=0; nil and a message
 ---when it cannot be.
----@param signal? string  "USR2" or the like; default: the environment's
----    CPROF_SIGNAL, or USR2
+---@param signal? string  "URG" or the like; default: the environment's
+---    CPROF_SIGNAL, or URG
 ---@param opts? cprof.StartOptions  of recordings that the signal begins;
 ---    default: the environment's CPROF_OPTIONS
 ---@return boolean?, string?
@@ -358,7 +357,7 @@ function cprof.listen(signal, opts)
   if signal ~= nil and type(signal) ~= "string" then
     error("listen: the signal must be a string, got a " .. type(signal), 2)
   end
-  signal = signal or variables.get "CPROF_SIGNAL" or "USR2"
+  signal = signal or variables.get "CPROF_SIGNAL" or "URG"
   if signal == "0" then return false end
   if opts ~= nil then options.check("listen", start_options, opts, 2)
   else
@@ -480,5 +479,7 @@ function cprof.wrap(zone, f)
     return f(...)
   end
 end
+
+core.opened(cprof)  -- for hosts, whatever becomes of package.loaded
 
 return cprof

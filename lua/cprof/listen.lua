@@ -20,13 +20,12 @@ local state ---@type table?
 
 -- where it goes when nobody says so
 local function default_file()
-  local states, number = core.listen_number()
   local file = state.options.file or "cprof-%p-%t-%n.cprof"
   -- each state has a file of its own
-  if states > 1 and not string.find(file, "%%n") then
+  if core.listening() > 1 and not string.find(file, "%%n") then
     file = string.gsub(file, "(%.?[^./]*)$", "-%%n%1", 1)
   end
-  return filename.expand(filename.absolute(file, state.here), number)
+  return filename.expand(filename.absolute(file, state.here))
 end
 
 local function tell(fields)
@@ -163,15 +162,19 @@ function listen.begin(signal, options)
   if rendezvous.unable then return nil, rendezvous.unable end
   local number = core.signalnumber(signal)
   if not number then
-    return nil, ("the signal must be USR1, USR2, PROF, WINCH, URG or IO, " ..
+    return nil, ("the signal must be URG, WINCH, USR1, USR2, PROF or IO, " ..
       "got '%s'"):format(signal)
   end
   local folder = core.folder()
   if not folder then
     return nil, "there is no folder that only this user can write to"
   end
-  if state then return nil, "this Lua state listens already" end
   local pid = core.process()
+  if state and state.pid ~= pid then  -- the one that this is a fork of
+    state = nil
+    core.unlisten()
+  end
+  if state then return nil, "this Lua state listens already" end
   local listener, states = core.listen(number, act)
   if not listener then
     return nil, ("SIG%s: %s; name another one in CPROF_SIGNAL"):format(

@@ -276,6 +276,7 @@ end
 function profile.snapshot(meta)
   local nodes, raw, known, counted, sources, history = core.snapshot()
   if not nodes then return nil end
+  text.refresh()
   for key, value in pairs(meta) do known[key] = value end
   local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
   -- frames are about times
@@ -285,16 +286,19 @@ function profile.snapshot(meta)
 end
 
 ---The names of the functions that were recorded so far: key, name, title,
----and so on, for a file.
+---and so on, for a file. Texts that they take are not kept: the next file
+---may be of others.
 ---@return any[]
 function profile.names()
   local raw = core.functions() or {}
+  text.refresh()
   local out, named = {}, namer(raw)
   for _, f in ipairs(raw) do
     local given = named(f, f.calls)
     local n = #out
     out[n + 1], out[n + 2], out[n + 3] = f.key, given, name.title(f, given)
   end
+  text.forget()
   return out
 end
 

@@ -1,7 +1,8 @@
 -- Where programs that listen and the command meet: a folder of the user's,
 -- with small files that nobody else can write.
 --
---   PID.listen   the program, and its signal; it holds the file
+--   PID.listen   the program, its signal, and a digit that changes with each
+--                one; the program holds the file, and maps it
 --   PID.request  what the command asks of it
 --   PID.answer   what it records, or recorded last
 --   PID.refusal  why it did not
@@ -14,7 +15,7 @@ local rendezvous = {}
 rendezvous.unable = not core.signals and
   "attaching needs signals, which Windows does not have" or nil
 
-local format, gmatch, match = string.format, string.gmatch, string.match
+local format, gmatch = string.format, string.gmatch
 local sort, concat = table.sort, table.concat
 local remove = os.remove
 
@@ -66,11 +67,15 @@ function rendezvous.remove(folder, pid, what)
   return remove(rendezvous.path(folder, pid, what)) ~= nil
 end
 
----The file of a program that listens, for as long as this lives.
+---The file of a program that listens, for as long as this lives. Its field
+---`signals` becomes a digit where signals can be counted.
 ---@return userdata? held
 ---@return string? why
 function rendezvous.hold(folder, pid, fields)
-  return core.hold(rendezvous.path(folder, pid, "listen"), encode(fields))
+  fields.signals = "-"
+  local text = encode(fields)
+  local _, digit = string.find(text, "\nsignals=-", 1, true)
+  return core.hold(rendezvous.path(folder, pid, "listen"), text, digit - 1)
 end
 
 ---Removes all files of a program.
@@ -78,51 +83,6 @@ function rendezvous.clear(folder, pid)
   for _, what in ipairs { "listen", "request", "answer", "refusal" } do
     remove(rendezvous.path(folder, pid, what))
   end
-end
-
----@class cprof.Listening
----@field pid integer
----@field folder string
----@field script string
----@field signal string
----@field answer table<string, string>   what it records, or recorded last
----@field refusal table<string, string>  why it did not
-
--- What a process has left, or does. Programs that have been replaced by
--- another one do not listen, and must not get the signal. One in another
--- namespace holds its file by another number.
-local function look(folder, pid)
-  local holder = core.holder(rendezvous.path(folder, pid, "listen"))
-  if not holder then rendezvous.clear(folder, pid) end
-  local fields = rendezvous.read(folder, pid, "listen")
-  if holder ~= pid or not fields then return nil end
-  return { pid = pid, folder = folder, script = fields.script or "",
-    signal = fields.signal or "",
-    answer = rendezvous.read(folder, pid, "answer") or {},
-    refusal = rendezvous.read(folder, pid, "refusal") or {} }
-end
-
----The programs of this user that listen, by process. What others have left
----is removed.
----@return cprof.Listening[]
-function rendezvous.programs()
-  local out, seen = {}, {}
-  for _, folder in ipairs(core.folders()) do
-    for _, name in ipairs(core.filenames(folder) or {}) do
-      local pid = math.tointeger(match(name, "^(%d+)%.[alr][a-z]+$"))
-      local key = pid and folder .. pid
-      if key and not seen[key] then
-        seen[key] = true
-        local program = look(folder, pid)
-        if program and not seen[pid] then
-          seen[pid] = true
-          out[#out + 1] = program
-        end
-      end
-    end
-  end
-  sort(out, function(a, b) return a.pid < b.pid end)
-  return out
 end
 
 return rendezvous

@@ -5,6 +5,7 @@ local core = require "cprof.core"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local methods = require "cprof.methods"
+local profile = require "cprof.profile"
 
 internal.add()
 
@@ -32,9 +33,7 @@ end
 -- the name without the time and the number, which are known when it begins
 local function next_file(o)
   if pid ~= core.process() then files, pid = {}, core.process() end
-  local number = (files.number or 0) + 1
-  files.number = number
-  return filename.expand(o.file, number)
+  return filename.expand(o.file)
 end
 
 local function keep_newest(o, file)
@@ -46,6 +45,7 @@ end
 
 local function begin(o, given)
   given.file = o.file and next_file(o)
+  given.paths = o.file and profile.paths()
   local ok, why = core.start(given)
   if ok and given.file then keep_newest(o, given.file) end
   return ok, why

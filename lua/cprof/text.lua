@@ -7,6 +7,9 @@ local text = {}
 -- by source: the text, and what was made of it; false when there is none
 local known = {}
 
+-- which of these were asked for lately
+local asked = {}
+
 local function split(s)
   local lines = {}
   for line in (s .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end
@@ -26,6 +29,7 @@ end
 ---@return any  nil: there is no text
 function text.once(source, make)
   local entry = known[source]
+  asked[source] = true
   if entry == nil then
     local s = read(source)
     entry = s and { text = s } or false
@@ -52,7 +56,19 @@ end
 
 ---Forgets what was read: the files may have changed.
 function text.forget()
-  known = {}
+  known, asked = {}, {}
+end
+
+---Forgets what nobody has asked for since the last time, and what files do
+---not have any more.
+function text.refresh()
+  for source, entry in next, known do
+    local s = asked[source] and read(source)
+    if not asked[source] or s and not (entry and entry.text == s) then
+      known[source] = nil
+    end
+  end
+  asked = {}
 end
 
 ---The lines of a text. A line that ends in CR LF is one without the CR.

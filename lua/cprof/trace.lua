@@ -20,13 +20,21 @@ local function plain(title)
   return (gsub(title, "[\r\n]", " "))
 end
 
+-- levels that text indents; deeper lines begin with their level
+local indented <const> = 40
+
+local function indent(depth)
+  if depth <= indented then return rep("  ", depth) end
+  return rep("  ", indented) .. format("[%d] ", depth)
+end
+
 ---@param write fun(s: string)  raises what fails
 ---@return cprof.TraceWriter
 local function text(write)
   local function tell(event, depth, title, since, took)
     local enters = event == "enter"
     write(format("%14.6fms ", since * 1e-6) ..
-      rep("  ", depth) .. (enters and "> " or "< ") .. plain(title) ..
+      indent(depth) .. (enters and "> " or "< ") .. plain(title) ..
       (enters and "\n" or format("  %.6fms\n", took * 1e-6)))
   end
   return { tell = tell, close = function() end }

@@ -182,6 +182,7 @@ static void start (lua_State *L, const char *path) {
 static void recording (lua_State *L) {
   lua_State *co = lua_newthread(L);
   say("running", cprof_running(L));
+  check(L, "interruptible", cprof_interruptible(L));
   say("current", cprof_current() == L);
   say("attach", cprof_attach(co));
   check(L, "listen", cprof_listen(L));

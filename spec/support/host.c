@@ -707,6 +707,25 @@ static int host_handle (lua_State *L) {
 }
 
 
+/* signal: this thread blocks it */
+static int host_block (lua_State *L) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, (int)luaL_checkinteger(L, 1));
+  pthread_sigmask(SIG_BLOCK, &one, NULL);
+  return 0;
+}
+
+
+/* Closes all files but the first three, as daemons do. */
+static int host_closefiles (lua_State *L) {
+  int fd;
+  (void)L;
+  for (fd = 3; fd < 1024; fd++) close(fd);
+  return 0;
+}
+
+
 static int host_wait (lua_State *L) {
   int status;
   (void)wait(&status);
@@ -865,6 +884,7 @@ int luaopen_spec_host (lua_State *L) {
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
+    {"block", host_block}, {"closefiles", host_closefiles},
     {"exec", host_exec}, {"tear", host_tear}, {"errno", host_errno},
     {NULL, NULL}
   };

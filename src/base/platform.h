@@ -151,6 +151,21 @@ CPROF_I int platform_openprofile (const char *path, int create);
 
 CPROF_I void platform_close (int fd);
 
+/* an open file, which a program may close, and open another in its place */
+typedef struct PlatformFile {
+  int fd;		/* -1: it is not open */
+  uint64_t device, number;
+} PlatformFile;
+
+/* Notes which file 'fd' is. */
+CPROF_I void platform_file (PlatformFile *f, int fd);
+
+/*
+** Is it still that one, as far as the system tells? May be called in a signal
+** handler.
+*/
+CPROF_I int platform_isopen (const PlatformFile *f);
+
 /* The size of a regular file; -1, with errno: it is none, or it fails. */
 CPROF_I int64_t platform_size (int fd);
 
@@ -239,6 +254,16 @@ static inline void platform_add (volatile int *to, int n) {
   __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 #else
   if (n > 0) *to = 1;
+#endif
+}
+
+
+/* Adds 1, while other threads may do so, too; the sum. */
+static inline unsigned platform_increment (unsigned *at) {
+#if defined(__GNUC__)
+  return __atomic_add_fetch(at, 1, __ATOMIC_SEQ_CST);
+#else
+  return ++*(volatile unsigned *)at;
 #endif
 }
 

@@ -213,6 +213,22 @@ void platform_close (int fd) {
 }
 
 
+void platform_file (PlatformFile *f, int fd) {
+  struct stat s;
+  memset(&s, 0, sizeof s);
+  f->fd = fstat(fd, &s) == 0 ? fd : -1;
+  f->device = (uint64_t)s.st_dev;
+  f->number = (uint64_t)s.st_ino;
+}
+
+
+int platform_isopen (const PlatformFile *f) {
+  struct stat s;
+  return f->fd >= 0 && fstat(f->fd, &s) == 0 &&
+         (uint64_t)s.st_dev == f->device && (uint64_t)s.st_ino == f->number;
+}
+
+
 int64_t platform_size (int fd) {
   struct stat s;
   if (fstat(fd, &s) != 0) return -1;

@@ -13,7 +13,7 @@
 
 
 typedef struct MemoryProbe {
-  int read, write;	/* the pipe's ends */
+  PlatformFile read, write;	/* the pipe's ends */
   long process;		/* that opened it */
   unsigned generation;	/* ... see platform.h */
 } MemoryProbe;

@@ -17,8 +17,8 @@ int probe_open (MemoryProbe *p) {
   if (pipe(ends) != 0) return 0;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  p->read = ends[0];
-  p->write = ends[1];
+  platform_file(&p->read, ends[0]);
+  platform_file(&p->write, ends[1]);
   p->process = platform_process();
   p->generation = platform_generation();
   return 1;
@@ -26,15 +26,19 @@ int probe_open (MemoryProbe *p) {
 
 
 void probe_close (const MemoryProbe *p) {
-  close(p->read);
-  close(p->write);
+  if (platform_isopen(&p->read)) close(p->read.fd);
+  if (platform_isopen(&p->write)) close(p->write.fd);
 }
 
 
-/* Not so in the child of a fork, which shares the pipe. */
+/*
+** Not so in the child of a fork, which shares the pipe, or where the program
+** has closed it.
+*/
 static int probe_isours (const MemoryProbe *p) {
   return p->generation == platform_generation() &&
-         p->process == (long)getpid();
+         p->process == (long)getpid() &&
+         platform_isopen(&p->read) && platform_isopen(&p->write);
 }
 
 
@@ -47,8 +51,8 @@ int probe_copy (const MemoryProbe *p, const void *at, void *to,
   readable = platform_copy(process, at, to, size);
   if (readable >= 0) return readable;
   return probe_isours(p) &&
-         write(p->write, at, size) == (ssize_t)size &&
-         read(p->read, to, size) == (ssize_t)size;
+         write(p->write.fd, at, size) == (ssize_t)size &&
+         read(p->read.fd, to, size) == (ssize_t)size;
 }
 
 #endif

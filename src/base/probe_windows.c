@@ -7,7 +7,7 @@
 #if defined(_WIN32)
 
 int probe_open (MemoryProbe *p) {
-  p->read = p->write = -1;
+  p->read.fd = p->write.fd = -1;
   p->process = platform_process();
   p->generation = platform_generation();
   return 1;

@@ -13,7 +13,7 @@
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
-#include "record/sample.h"
+#include "record/current.h"
 
 
 /* {======================================================
@@ -22,17 +22,14 @@
 
 /* pushes a function of the module, or of the package that provides it */
 static void api_function (lua_State *L, const char *name) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  if (lua_getfield(L, -1, "cprof") != LUA_TTABLE) {
-    lua_pop(L, 1);
+  if (!lstate_pushmodule(L)) {
     if (lua_getglobal(L, "require") != LUA_TFUNCTION)
       luaL_error(L, "cprof is not open: call cprof_open first");
     lua_pushliteral(L, "cprof");
     lua_call(L, 1, 1);
   }
   lua_getfield(L, -1, name);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
+  lua_remove(L, -2);
 }
 
 
@@ -228,10 +225,20 @@ int cprof_listen (lua_State *L) {
 }
 
 
+static int api_interruptible (lua_State *L) {
+  if (!current_begin(recorder_make(L))) luaL_error(L, "cprof: out of memory");
+  return 0;
+}
+
+
+int cprof_interruptible (lua_State *L) {
+  return api_callunseen(L, api_interruptible, NULL);
+}
+
+
 lua_State *cprof_current (void) {
   Recorder *r = hot_current->recorder;
-  if (r == NULL || !sample_on(r)) return hot_current->L;
-  return r->state == STATE_RUNNING ? sample_current(r) : NULL;
+  return r != NULL ? current_find(r) : NULL;
 }
 
 /* }====================================================== */

@@ -57,7 +57,7 @@ static int profile_write (lua_State *L, const void *text, size_t size,
 }
 
 
-/* The program has run, so this is no reason to fail. */
+/* The program runs all the same. */
 static void profile_check (lua_State *L, int status) {
   if (status == LUA_OK) return;
   fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
@@ -156,7 +156,8 @@ static void profile_catchexit (lua_State *L, const Arguments *a) {
 
 /* {======================================================
 ** Ctrl-C raises an error in what runs, as in lua.c, but in a coroutine,
-** too. The hook that was there before comes back.
+** too: cprof_current finds it, here because of cprof_interruptible. The
+** hook that was there before comes back.
 ** ======================================================= */
 
 typedef struct Interrupted {
@@ -298,10 +299,8 @@ static int run (lua_State *L, const Arguments *a) {
     return 0;
   }
   if (profile) profile_catchexit(L, a);
-  if (!profile && cprof_listen(L) != LUA_OK) {
-    fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
-    lua_pop(L, 1);
-  }
+  if (!profile) profile_check(L, cprof_listen(L));
+  profile_check(L, cprof_interruptible(L));
   main_state = L;
   signal(SIGINT, on_signal);
   if (!run_load(L, a)) return 0;

@@ -21,14 +21,14 @@ static lua_CFunction library_field (lua_State *L, const char *name) {
 
 /*
 ** A large buffer lives in a userdata, whose metatable has the function. It
-** becomes no string: from Lua 5.5 on, that would collect garbage.
+** does not become a string: from Lua 5.5 on, that would collect garbage. It
+** stays on the stack until the caller returns: to pop it moves the stack,
+** which Lua 5.4.3 and 5.4.4 do not expect.
 */
 static lua_CFunction library_box (lua_State *L) {
   luaL_Buffer b;
   lua_CFunction f = NULL;
-  int top = lua_gettop(L);
   luaL_buffinitsize(L, &b, 1 << 20);
-  lua_settop(L, top);
   if (luaL_getmetatable(L, "_UBOX*") == LUA_TTABLE)
     f = library_field(L, "__close");
   lua_pop(L, 1);

@@ -586,7 +586,17 @@ static int core_drives (lua_State *L) {
 }
 
 
+/* module -> : it is what a host's C functions call */
+static int core_opened (lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  lstate_setmodule(L);
+  return 0;
+}
+
+
 static const luaL_Reg core_list[] = {
+  {"opened", core_opened},
   {"drives", core_drives},
   {"start", core_start},
   {"stop", core_stop},

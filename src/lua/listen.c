@@ -2,7 +2,7 @@
 ** See listen.h
 */
 
-#define _DEFAULT_SOURCE		/* sigaction, syscall */
+#define _DEFAULT_SOURCE		/* sigaction, syscall, MAP_FIXED */
 
 #include "lua/listen.h"
 
@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #if PLATFORM_TIMERS
@@ -53,6 +54,7 @@ typedef struct Listener {
 #endif
   long process;
   int number;
+  const void *box;	/* whose collection ends it */
   Running running;
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
@@ -112,6 +114,16 @@ static int listen_count (int number) {
   for (i = 0; i < LISTEN_STATES; i++)
     n += listeners[i].main != NULL &&
          (number == 0 || listeners[i].number == number);
+  return n;
+}
+
+
+/* How many began to listen in this process, and not in one it is a fork of. */
+static int listen_countours (void) {
+  long process = platform_process();
+  int i, n = 0;
+  for (i = 0; i < LISTEN_STATES; i++)
+    n += listeners[i].main != NULL && listeners[i].process == process;
   return n;
 }
 
@@ -229,12 +241,46 @@ static void listen_event (lua_State *L, lua_Debug *ar) {
 
 
 /* {======================================================
+** What tells others that a signal has come: a digit of a file that is
+** mapped as long as the process lives, also when its files are closed
+** ======================================================= */
+
+#define LISTEN_COUNTED	4096	/* bytes of the file that are mapped */
+
+static char *volatile listen_counted;	/* NULL: there is no file */
+static size_t listen_digit;
+
+
+static void listen_tally (void) {
+  char *digit = listen_counted;
+  if (digit == NULL) return;
+  digit += listen_digit;
+  *digit = *digit >= '0' && *digit < '9' ? (char)(*digit + 1) : '0';
+}
+
+
+void listen_countin (int fd, size_t offset) {
+  void *at;
+  if (offset >= LISTEN_COUNTED) return;
+  listen_acquire();
+  at = mmap(listen_counted, LISTEN_COUNTED, PROT_READ | PROT_WRITE,
+            MAP_SHARED | (listen_counted != NULL ? MAP_FIXED : 0), fd, 0);
+  listen_digit = offset;
+  listen_counted = at != MAP_FAILED ? cast(char *, at) : NULL;
+  listen_tally();
+  listen_release();
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** The signal's handler
 **
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
 ** touches 'listeners', each of which is written elsewhere only while it has
 ** no state, or by the hook of that, which runs in the same thread; of those
-** of other threads it only sets 'asked'; hot_current,
+** of other threads it only sets 'asked'; the digit above; hot_current,
 ** a thread-local pointer to a struct that outlives its use here; what
 ** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
 ** which Lua allows in a handler, for coroutines that are not collected.
@@ -313,12 +359,15 @@ static int listen_asks (const Listener *l, const siginfo_t *info) {
 }
 
 
-/* Passes the signal on to the thread that runs the state, if that is left. */
+/*
+** Passes the signal on to the thread that runs the state. Where that is gone,
+** nobody but this one could say that it has come.
+*/
 static void listen_forward (const Listener *l) {
 #if PLATFORM_TIMERS
-  syscall(SYS_tgkill, l->process, l->id, l->number);
+  if (syscall(SYS_tgkill, l->process, l->id, l->number) != 0) listen_tally();
 #else
-  pthread_kill(l->thread, l->number);
+  if (pthread_kill(l->thread, l->number) != 0) listen_tally();
 #endif
 }
 
@@ -333,6 +382,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
     if (main == NULL || l->number != number) continue;
     if (asks != 0) listen_ask(l, asks);
     if (!listen_elsewhere(l)) {
+      if (asks != 0) listen_tally();
       if (l->asked != 0) listen_arm(l, main);
     }
     else if (asks != 0) listen_forward(l);
@@ -406,18 +456,26 @@ static int listen_is (const struct sigaction *a) {
 }
 
 
-/* A signal that is on its way when nobody listens any more does nothing. */
-static void listen_end (Listener *l) {
+/*
+** A signal that is on its way when nobody listens any more does nothing. What
+** would do nothing anyway is not ignored also by programs that are run then.
+*/
+static void listen_leave (int number) {
   struct sigaction action;
+  int ignored = number == SIGURG || number == SIGWINCH;
+  if (sigaction(number, NULL, &action) == 0 && listen_is(&action))
+    signal(number, ignored ? SIG_DFL : SIG_IGN);
+}
+
+
+static void listen_end (Listener *l) {
   Running running;
   if (l->main == NULL) return;
   alarm_clear(l);
   listen_acquire();
   running = l->running;  /* another thread may have the place next */
   l->main = NULL;
-  if (listen_count(l->number) == 0 &&
-      sigaction(l->number, NULL, &action) == 0 && listen_is(&action))
-    signal(l->number, SIG_IGN);
+  if (listen_count(l->number) == 0) listen_leave(l->number);
   listen_release();
   running_end(&running);
 }
@@ -466,11 +524,12 @@ static Listener *listen_begin (const Listener *with, lua_State *main) {
 
 /*
 ** (number of a signal, function) -> what stops listening when it is
-** collected, number of states that listen; or nil and a message. The
+** collected, number of states that this process has made listen; or nil and
+** a message. The
 ** function is called with what has come: "signal", "request" or "alarm".
 */
 static int listen_listen (lua_State *L) {
-  Listener with, **box;
+  Listener with, *l;
   Library library;
   lua_State *main;
   pthread_once(&listen_once, listen_watchforks);
@@ -491,54 +550,48 @@ static int listen_listen (lua_State *L) {
     return listen_fail(L, "not enough memory");
   lua_settop(L, 2);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &LISTEN);
-  box = cast(Listener **, lua_newuserdatauv(L, sizeof *box, 0));
-  *box = NULL;
+  with.box = lua_newuserdatauv(L, 1, 0);
   luaL_setmetatable(L, LISTENER);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
   main = lua_tothread(L, -1);
   lua_pop(L, 1);
   running_begin(&with.running, main, &library);
-  *box = listen_begin(&with, main);
-  if (*box == NULL) {
+  l = listen_begin(&with, main);
+  if (l == NULL) {
     running_end(&with.running);
     return listen_fail(L, "too many Lua states of this process listen");
   }
   if (!listen_install(with.number)) {
     const char *why = strerror(errno);
-    listen_end(*box);
+    listen_end(l);
     return listen_fail(L, why);
   }
-  lua_pushinteger(L, listen_count(0));
+  lua_pushinteger(L, listen_countours());
   return 2;
 }
 
 
-/* -> number of states that go on to listen when this one has ended to */
+/* -> number of those that go on to listen when this one has ended to */
 static int listen_unlisten (lua_State *L) {
   Listener *l = listen_of(L);
   if (l != NULL) listen_end(l);
-  lua_pushinteger(L, listen_count(0));
+  lua_pushinteger(L, listen_countours());
   return 1;
 }
 
 
 /* The state may have begun to listen again. */
 static int listen_gc (lua_State *L) {
-  Listener **box = cast(Listener **, luaL_checkudata(L, 1, LISTENER));
-  if (*box != NULL && *box == listen_of(L)) listen_end(*box);
-  *box = NULL;
+  Listener *l = listen_of(L);
+  if (l != NULL && l->box == lua_touserdata(L, 1)) listen_end(l);
   return 0;
 }
 
 
-/* -> number of states that listen, and a number that was not given before */
-static int listen_number (lua_State *L) {
-  static lua_Integer last;
-  listen_acquire();
+/* -> number of states that listen */
+static int listen_states (lua_State *L) {
   lua_pushinteger(L, listen_count(0));
-  lua_pushinteger(L, ++last);
-  listen_release();
-  return 2;
+  return 1;
 }
 
 
@@ -557,7 +610,7 @@ static const luaL_Reg listen_list[] = {
   {"listen", listen_listen},
   {"alarm", listen_alarm},
   {"unlisten", listen_unlisten},
-  {"listen_number", listen_number},
+  {"listening", listen_states},
   {NULL, NULL}
 };
 

@@ -19,6 +19,12 @@ CPROF_I const luaL_Reg *listen_functions (void);
 CPROF_I void listen_open (lua_State *L);
 
 #if PLATFORM_SIGNALS
+/*
+** From now on, the handler of signals counts those that have reached the
+** thread they are for, by the digit at this offset of an open file.
+*/
+CPROF_I void listen_countin (int fd, size_t offset);
+
 /* Before a hook raises an error: who waits to be told is told later. */
 CPROF_I void listen_again (lua_State *L);
 #endif

@@ -7,8 +7,9 @@
 #include <string.h>
 
 
-/* address: key in the registry */
+/* addresses: keys in the registry */
 static const char CORE = 0;
+static const char MODULE = 0;
 
 
 Core *lstate_get (lua_State *L) {
@@ -31,6 +32,18 @@ Recorder *lstate_recorder (lua_State *L) {
   Recorder *r = recorder_get(L);
   if (r == NULL) luaL_error(L, "cprof: " RECORDER_CLOSED);
   return r;
+}
+
+
+void lstate_setmodule (lua_State *L) {
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &MODULE);
+}
+
+
+int lstate_pushmodule (lua_State *L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &MODULE) == LUA_TTABLE) return 1;
+  lua_pop(L, 1);
+  return 0;
 }
 
 

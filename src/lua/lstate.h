@@ -29,6 +29,13 @@ CPROF_I Core *lstate_get (lua_State *L);
 */
 CPROF_I Recorder *lstate_recorder (lua_State *L);
 
+/*
+** The Lua part, which stands on top, is kept, for what a script does to the
+** modules that are loaded concerns no host. Pushes it; 0: it is not loaded.
+*/
+CPROF_I void lstate_setmodule (lua_State *L);
+CPROF_I int lstate_pushmodule (lua_State *L);
+
 /* Calls of these functions are charged to their callers. */
 CPROF_I void lstate_internal (lua_State *L, lua_CFunction f);
 CPROF_I void lstate_internals (lua_State *L, const luaL_Reg *list);

@@ -7,6 +7,8 @@
 
 #include "lua/private.h"
 
+#include "lua/listen.h"
+
 #if PLATFORM_SIGNALS
 
 #include <errno.h>
@@ -163,37 +165,44 @@ static struct flock private_lock (short type) {
 
 
 /*
-** (path, text) -> what holds the file until it is collected or this process
-** ends; or nil and a message. The lock is the process's own: neither a
-** child nor the program that comes in its place has it.
+** (path, text, offset in it) -> what holds the file until it is collected or
+** this process ends; or nil and a message. The lock is the process's own:
+** neither a child nor the program that comes in its place has it. A program
+** may close all of its files, ours too; that it listens is then known by its
+** mapping of the file, in which the byte at the offset is changed with each
+** signal, see 'listen_count'.
 */
 static int private_hold (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   size_t size;
   const char *text = luaL_checklstring(L, 2, &size);
+  lua_Integer offset = luaL_checkinteger(L, 3);
   struct flock l = private_lock(F_WRLCK);
-  int *fd = cast(int *, lua_newuserdatauv(L, sizeof *fd, 0));
-  *fd = -1;
+  PlatformFile *f = cast(PlatformFile *, lua_newuserdatauv(L, sizeof *f, 0));
+  int fd;
+  f->fd = -1;
   luaL_setmetatable(L, HELD);
-  *fd = private_create(path);
-  if (*fd < 0 || fcntl(*fd, F_SETLK, &l) != 0 ||
-      write(*fd, text, size) != (ssize_t)size)
+  fd = private_create(path);
+  if (fd >= 0) platform_file(f, fd);
+  if (fd < 0 || fcntl(fd, F_SETLK, &l) != 0 ||
+      write(fd, text, size) != (ssize_t)size)
     return luaL_fileresult(L, 0, path);
+  listen_countin(fd, (size_t)offset);
   return 1;
 }
 
 
 /* held -> : until this process ends, even when it is collected */
 static int private_keep (lua_State *L) {
-  *cast(int *, luaL_checkudata(L, 1, HELD)) = -1;
+  cast(PlatformFile *, luaL_checkudata(L, 1, HELD))->fd = -1;
   return 0;
 }
 
 
 static int held_gc (lua_State *L) {
-  int *fd = cast(int *, luaL_checkudata(L, 1, HELD));
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
+  PlatformFile *f = cast(PlatformFile *, luaL_checkudata(L, 1, HELD));
+  if (platform_isopen(f)) close(f->fd);
+  f->fd = -1;
   return 0;
 }
 

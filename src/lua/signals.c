@@ -7,7 +7,9 @@
 #include "lua/signals.h"
 
 #include "lua/listen.h"
+#include "lua/lstate.h"
 #include "record/attach.h"
+#include "record/current.h"
 #include "record/hook.h"
 #include "record/lend.h"
 #include "record/sample.h"
@@ -90,6 +92,33 @@ static void signals_end (int number) {
 ** is caught
 ** ======================================================= */
 
+/* The coroutine that has resumed L and waits for it; NULL: not known. */
+static lua_State *signals_resumer (const Running *x, const lua_State *L) {
+  lua_State *from = x->main, *to;
+  if (x->at == NULL) return NULL;
+  while ((to = running_awaited(x, from)) != NULL && to != L) from = to;
+  return to != NULL ? from : NULL;
+}
+
+
+/*
+** The error. What catches it outside of the coroutine, as the interpreter
+** does, cannot show the coroutine's frames, so they are in the message.
+*/
+static int signals_error (lua_State *L, const Recorder *r) {
+  lua_State *at = L;
+  luaL_where(L, 1);
+  lua_pushliteral(L, "interrupted!");
+  lua_concat(L, 2);
+  while (r != NULL && at != NULL && at != r->main) {
+    luaL_traceback(L, at, lua_tostring(L, -1), 0);
+    lua_remove(L, -2);
+    at = signals_resumer(&r->following, at);
+  }
+  return lua_error(L);
+}
+
+
 /* Runs in the place of another hook, at the next instruction. */
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
@@ -100,16 +129,13 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
   else attach_restore(r, L);
   if (sampled) sample_goon(r, L, ar);
   listen_again(L);
-  luaL_error(L, "interrupted!");
+  signals_error(L, r);
 }
 
 
 /* The coroutine that is to be interrupted; NULL: it is later. */
 static lua_State *signals_target (Recorder *r) {
-  lua_State *L = hot_current->L;
-  if (sample_on(r)) return sample_interrupt(r, SIGINT);
-  if (L != NULL) return L;
-  return r->state == STATE_RUNNING ? r->current->L : r->main;
+  return sample_on(r) ? sample_interrupt(r, SIGINT) : current_find(r);
 }
 
 
@@ -213,8 +239,11 @@ static int signals_onkill (lua_State *L) {
 
 /* boolean -> : is SIGINT an error in the program? The next one kills. */
 static int signals_interruptible (lua_State *L) {
+  int on = lua_toboolean(L, 1);
+  if (on && !current_begin(lstate_recorder(L)))
+    return luaL_error(L, "not enough memory");
   signals_interrupted = 0;
-  signals_set(SIGINT, lua_toboolean(L, 1) ? signals_handle : SIG_DFL);
+  signals_set(SIGINT, on ? signals_handle : SIG_DFL);
   return 0;
 }
 

@@ -86,6 +86,18 @@ static int system_process (lua_State *L) {
 }
 
 
+/* -> a number that was not given before, in any state of this process */
+static int system_number (lua_State *L) {
+  static unsigned last, generation;
+  if (generation != platform_generation()) {  /* the child of a fork */
+    generation = platform_generation();
+    last = 0;
+  }
+  lua_pushinteger(L, platform_increment(&last));
+  return 1;
+}
+
+
 static int system_fail (lua_State *L, const char *path, int error) {
   lua_pushnil(L);
   lua_pushfstring(L, "%s: %s", path, error == EINVAL ? "not a regular file"
@@ -94,26 +106,40 @@ static int system_fail (lua_State *L, const char *path, int error) {
 }
 
 
+/* The size of a regular file, which may grow; -1, with errno. */
+static int64_t system_size (const char *path) {
+  int fd = platform_openfile(path);
+  int64_t size;
+  if (fd < 0) return -1;
+  size = platform_size(fd);
+  platform_close(fd);
+  return size;
+}
+
+
 /*
 ** path -> its text; or nil and a message. Only regular files are read, for
-** a chunk may have the name of a pipe, or of the program's input.
+** a chunk may have the name of a pipe, or of the program's input. A
+** luaL_Buffer cannot begin again: to pop its box moves the stack, which Lua
+** 5.4.3 and 5.4.4 do not expect.
 */
 static int system_readfile (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
-  size_t room = 0, size;
-  luaL_Buffer b;
+  size_t room = 0, got;
+  char *to;
   do {  /* the file is closed whenever Lua may raise an error */
-    char *to;
+    int64_t size = system_size(path);
     int fd;
     lua_settop(L, 1);
-    room = room * 4 + 32768;
-    to = luaL_buffinitsize(L, &b, room);
+    room = room * 2 + 4096;
+    if (size >= (int64_t)room) room = (size_t)size + 1;
+    to = cast(char *, lua_newuserdatauv(L, room, 0));
     fd = platform_openfile(path);
     if (fd < 0) return system_fail(L, path, errno);
-    size = platform_read(fd, to, room);
+    got = platform_read(fd, to, room);
     platform_close(fd);
-  } while (size == room);
-  luaL_pushresultsize(&b, size);
+  } while (got == room);
+  lua_pushlstring(L, to, got);
   return 1;
 }
 
@@ -237,6 +263,7 @@ static const luaL_Reg system_list[] = {
   {"columns", system_columns},
   {"rows", system_rows},
   {"process", system_process},
+  {"number", system_number},
   {"special", system_special},
   {"islive", system_islive},
   {"recorded", system_recorded},

@@ -93,19 +93,10 @@ static int windows_zero (lua_State *L) {
 }
 
 
-/* -> number of states that listen, and a number that was not given before */
-static int windows_number (lua_State *L) {
-  static lua_Integer last;
-  lua_pushinteger(L, 0);
-  lua_pushinteger(L, ++last);
-  return 2;
-}
-
-
 static const luaL_Reg windows_listen_list[] = {
   {"alarm", windows_nothing},
   {"unlisten", windows_zero},
-  {"listen_number", windows_number},
+  {"listening", windows_zero},
   {NULL, NULL}
 };
 

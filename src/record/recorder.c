@@ -91,6 +91,7 @@ static int recorder_gc (lua_State *L) {
   sample_free(r);
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
+  running_end(&r->following);
   free(r);
   return 0;
 }

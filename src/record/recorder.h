@@ -10,6 +10,7 @@
 #include "record/frames.h"
 #include "record/hot.h"
 #include "record/recording.h"
+#include "record/running.h"
 #include "record/stack.h"
 
 
@@ -133,6 +134,7 @@ typedef struct Recorder {
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
+  Running following;	/* see current.h; without a main thread: not begun */
 } Recorder;
 
 

@@ -119,11 +119,9 @@ lua_State *running_awaited (const Running *r, const lua_State *L) {
 }
 
 
-#if PLATFORM_SIGNALS
 int running_is (const Running *r, const lua_State *L) {
   return L == r->main || (r->at != NULL && running_runs(r, L));
 }
-#endif
 
 
 lua_State *running_find (const Running *r) {

@@ -39,10 +39,8 @@ CPROF_I void running_end (Running *r);
 */
 CPROF_I lua_State *running_find (const Running *r);
 
-#if PLATFORM_SIGNALS
 /* Is this a coroutine that runs, or waits? As above; L may be collected. */
 CPROF_I int running_is (const Running *r, const lua_State *L);
-#endif
 
 /*
 ** In a hook, the coroutine that L, which does not run itself, has resumed

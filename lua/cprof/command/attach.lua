@@ -4,6 +4,7 @@ local core = require "cprof.core"
 local filename = require "cprof.filename"
 local format = require "cprof.format"
 local input = require "cprof.command.input"
+local listeners = require "cprof.command.listeners"
 local recordings = require "cprof.command.recordings"
 local rendezvous = require "cprof.rendezvous"
 local summary = require "cprof.command.summary"
@@ -21,7 +22,7 @@ local attach = {
   optional = { ["--sample"] = true },
 }
 
--- seconds between two looks, two signals, and before it is said why nothing
+-- seconds between two looks, two signals, and until it is said why nothing
 -- happens
 local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
 
@@ -74,20 +75,15 @@ local function does(program)
   return answer.state and "last recorded into " .. file or ""
 end
 
-local signals = {}
-for _, name in ipairs { "USR1", "USR2", "PROF", "WINCH", "URG", "IO" } do
-  signals[tostring(core.signalnumber(name))] = name
-end
-
 local function print_list(fail)
-  local programs = rendezvous.programs()
+  local programs = listeners.all()
   if #programs == 0 then
     return input.print("no program listens: start one with " ..
       "lua5.4 -l cprof.auto script.lua\n", fail)
   end
   local rows = {}
   for i, program in ipairs(programs) do
-    rows[i] = { tostring(program.pid), signals[program.signal] or "?",
+    rows[i] = { tostring(program.pid), program.name,
       format.plain(program.script), format.plain(does(program)) }
   end
   local lines = format.table({ { title = "PID" },
@@ -105,9 +101,8 @@ end
 -- =======================================================
 
 local function find(pid, fail)
-  for _, program in ipairs(rendezvous.programs()) do
-    if program.pid == pid then return program end
-  end
+  local program = listeners.find(pid)
+  if program then return program end
   local owner = core.owner(pid)
   if not owner then fail(("there is no process %d"):format(pid))
   elseif owner == "other" then
@@ -143,11 +138,6 @@ local function request(program, id, fields)
   return core.signal(program.pid, math.tointeger(program.signal))
 end
 
-local function lives(program)
-  return core.owner(program.pid) ~= nil and core.holder(rendezvous.path(
-    program.folder, program.pid, "listen")) == program.pid
-end
-
 -- what the program has said to this request
 local function answer_of(program, id)
   for _, what in ipairs { "answer", "refusal" } do
@@ -156,40 +146,79 @@ local function answer_of(program, id)
   end
 end
 
--- the signal may have come where nothing could be set
-local function nudge(program)
-  core.signal(program.pid, math.tointeger(program.signal))
+-- The signal may have come where nothing could be set. But where it is the
+-- program's own by now, it has done enough.
+local function nudge(program, before)
+  local now = listeners.signals(program)
+  if not now or now ~= before then
+    core.signal(program.pid, math.tointeger(program.signal))
+  end
 end
 
--- Waits until `found` gives something; nil: the program has ended, or the
--- time is over.
-local function await(program, found, show, most)
+-- Waits until `found` gives something; nil: the program has ended, or
+-- `silent` is told that there was no answer for long, and gives false.
+local function await(program, before, found, silent)
   local began = core.seconds()
   local signalled = began
   while true do
     local now = core.seconds()
-    local it = found(now - began)
+    local it = found()
     if it then return it end
-    if not lives(program) then return found(now - began) end
-    if most and now - began > most then return nil end
+    if not listeners.lives(program) then return found() end
+    if now - began > patience and silent() == false then return nil end
     if now - signalled > again then
       signalled = now
-      nudge(program)
-    end
-    if show and now - began > patience then
-      show(("waiting: process %d runs no Lua code now, as when a C function " ..
-        "waits; it is recorded as soon as it does"):format(program.pid))
+      nudge(program, before)
     end
     core.sleep(look)
   end
 end
 
+-- what to do about a signal that does not reach cprof
+local function another(program)
+  return ("start it with another signal, as by CPROF_SIGNAL=%s"):format(
+    program.name == "WINCH" and "URG" or "WINCH")
+end
+
+-- why a program does not answer, when its recording begins, and when it ends
+local reasons = {
+  waits = { "runs no Lua code now, as when a C function waits",
+    "it is recorded as soon as it does",
+    "its recording goes on until it does" },
+  stopped = { "is stopped", "it is recorded as soon as it goes on",
+    "its recording ends when it goes on" },
+  blocked = { "blocks SIG%s", "it is recorded as soon as it does not; or ",
+    "its recording goes on until it does not" },
+  taken = { "has taken SIG%s from cprof since it began to listen", "",
+    "its recording goes on until the program ends" },
+  unknown = { "does not answer SIG%s: it runs no Lua code now, as when a C " ..
+    "function waits, or it handles the signal itself", "if so, ",
+    "its recording goes on until it answers" },
+}
+
+-- says why the program does not begin; fails where it never will
+local function silence(program, before, show, fail)
+  local key = listeners.silence(program, before)
+  local reason = reasons[key]
+  local what = ("process %d %s; "):format(program.pid,
+    reason[1]:format(program.name))
+  if key == "taken" then fail(what .. another(program)) end
+  show("waiting: " .. what .. reason[2] ..
+    (reason[2]:find " $" and another(program) or ""))
+end
+
 local function begin(program, id, fields, show, fail)
+  local before = listeners.signals(program)
   local ok, why = request(program, id, fields)
   if not ok then fail(why) end
-  local answer = await(program, function()
+  local answer = await(program, before, function()
     return answer_of(program, id)
-  end, show)
+  end, function()
+    silence(program, before, show, function(message)
+      show()
+      fail(message)
+    end)
+  end)
   show()
   if not answer then fail(("process %d has ended"):format(program.pid)) end
   if answer.why then
@@ -206,17 +235,18 @@ local function watch(program, id, seconds, show)
     local passed = core.seconds() - began
     local answer = answer_of(program, id)
     if answer and answer.state == "stopped" then return end
-    if passed >= seconds or not lives(program) then return end
+    if passed >= seconds or not listeners.lives(program) then return end
     show(what, (": %.0f of %g s"):format(passed // 1, seconds))
     core.sleep(math.min(look, seconds - passed))
   end
 end
 
 -- what is said when it took so many seconds to end the recording
-local function lateness(program, stopped, seconds)
-  if not stopped and lives(program) then
-    return ("process %d runs no Lua code now, as when a C function waits; " ..
-      "its recording goes on until it does"):format(program.pid)
+local function lateness(program, before, stopped, seconds)
+  if not stopped and listeners.lives(program) then
+    local reason = reasons[listeners.silence(program, before)]
+    return ("process %d %s; %s"):format(program.pid,
+      reason[1]:format(program.name), reason[3])
   elseif stopped and seconds > again then
     return ("process %d ran no Lua code when its recording was to end, " ..
       "which was %s later"):format(program.pid,
@@ -232,10 +262,10 @@ local function finish(program, id, show)
     return answer and answer.state == "stopped"
   end
   if stopped() then return end
-  local asked = core.seconds()
+  local asked, before = core.seconds(), listeners.signals(program)
   request(program, id, { action = "stop" })
-  local ended = await(program, stopped, nil, patience)
-  local why = lateness(program, ended, core.seconds() - asked)
+  local ended = await(program, before, stopped, function() return false end)
+  local why = lateness(program, before, ended, core.seconds() - asked)
   show()
   if why then terminal.say(why .. "\n") end
 end
@@ -280,7 +310,9 @@ local function record(program, parsed, file, fail)
   end
   show()
   rendezvous.remove(program.folder, program.pid, "request")
-  if not lives(program) then rendezvous.clear(program.folder, program.pid) end
+  if not listeners.lives(program) then
+    rendezvous.clear(program.folder, program.pid)
+  end
   return begun
 end
 

@@ -18,10 +18,10 @@ end
 ---@param pid integer
 ---@return string|false|nil path
 function process.mapped(pid)
-  local maps <close> = io.open(("/proc/%d/maps"):format(pid), "rb")
+  local maps = core.readfile(("/proc/%d/maps"):format(pid))
   if not maps then return nil end
   local seen
-  for line in maps:lines() do
+  for line in maps:gmatch "[^\n]+" do
     local path = line:match "^%S+ %S+ %S+ %S+ %d+ +(/.*)$"
     if path and path ~= seen and is_profile(path) then return path end
     seen = path

@@ -10,7 +10,7 @@ A program that listens runs untouched, without a hook or a timer, until it is as
 
 or, without the command:
 
-    kill -USR2 4711; sleep 5; kill -USR2 4711
+    kill -URG 4711; sleep 5; kill -URG 4711
     cprof report cprof-4711-20261122T065108Z.cprof
 
 | what listens | |
@@ -21,16 +21,16 @@ or, without the command:
 
 | variable of the program | |
 |---|---|
-| `CPROF_SIGNAL` | `USR1`, `USR2` (default), `PROF`, `WINCH`, `URG` or `IO`; `0`: none |
+| `CPROF_SIGNAL` | `URG` (default), `WINCH`, `USR1`, `USR2`, `PROF` or `IO`; `0`: none |
 | `CPROF_OPTIONS` | options of `start` for recordings that a signal begins; `file` may have `%p`, `%t` and `%n` in its name, and is `cprof-%p-%t-%n.cprof` in the folder where the program began to listen |
 
 - Recording starts, and ends, at the next call, return or instruction of Lua in the coroutine that runs. A program that waits in a C function starts when that returns; `cprof attach` says that it waits. One that waits when it is to end does so later, which `cprof attach` says, too; what it prints then has the wait in the row `(since the last sample)`.
 - With `cprof attach`, the program ends the recording by itself after the seconds that were asked for, also when the command is gone. Ctrl-C ends it before.
-- A program that handles the signal itself is left alone: listening is refused with a message, and another signal can be named. One that sets a handler later takes the signal away from cprof.
+- A program that handles the signal itself is left alone: listening is refused with a message, and another signal can be named. One that sets a handler later takes the signal away from cprof, or blocks it; `cprof attach` says so. Programs that do not handle `SIGURG` or `SIGWINCH` ignore it, also when nothing listens any more; the other signals would end them.
 - Signals interrupt system calls. They are restarted where the system can; functions such as `sleep` may return early.
 - A program that records itself refuses.
 - Several states of a process, in one thread or in several, can listen. A signal begins, and ends, a recording in each; where `file` has no `%n` in its name, it gets one. `cprof attach` records the state that runs Lua code first.
 
-Only the same user can ask a program. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; a folder or a file that others own, or can write to, is not used. What `exec` puts in the place of a program never gets the signal. Children of a fork can be signalled by hand; `cprof attach` does not list them.
+Only the same user can ask a program. Requests are files with mode 0600 in `$XDG_RUNTIME_DIR/cprof` or `cprof-UID` under `$TMPDIR` or `/tmp`; a folder or a file that others own, or can write to, is not used. What `exec` puts in the place of a program never gets the signal. Children of a fork can be signalled, too, and on Linux `cprof attach PID` records them, though it lists only those that call `listen` again.
 ]],
 }

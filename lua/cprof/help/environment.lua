@@ -12,7 +12,7 @@ A program that cannot be started with `cprof run` can require `cprof.auto`. It r
 |---|---|
 | `CPROF` | `1`: `cprof.auto` records, and prints the report to standard error when the program ends; `0`: it does nothing |
 | `CPROF_OPTIONS` | the same, with options of `start`, separated by commas (`\,` is one in a value); lists have their name several times |
-| `CPROF_SIGNAL` | the signal that begins and ends a recording (default: `USR2`; `0`: none); with it, `CPROF_OPTIONS` are those of such recordings |
+| `CPROF_SIGNAL` | the signal that begins and ends a recording (default: `URG`; `0`: none); with it, `CPROF_OPTIONS` are those of such recordings |
 | `CPROF_INTERNALS` | `0`: ask only Lua's public functions, which costs more |
 | `NO_COLOR` | reports have no colours unless an option asks for them |
 

@@ -17,10 +17,10 @@ return {
 | `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in modes `"line"` and `"count"` by line; in mode `"sample"`, it is estimated, by line, too; `"live"`: also what of it is in use, now and at the peak |
 | `memory_interval` | `524288` | with `memory = "live"`, and in mode `"sample"`: bytes from sample to sample, on average; `1`: all blocks are known, for 64 bytes of memory or so for each that is in use |
 | `gc` | `false` | `true`: modes `"call"` and `"line"`: the time of the garbage collector is in a zone `(garbage collector)`, under the function whose allocation made its step due (not on Lua 5.5) |
-| `file` | none | record into this file instead of memory; in its name, `%p` becomes the number of the process, `%t` the time in UTC (`20261122T065108Z`), `%n` a running number |
+| `file` | none | record into this file instead of memory; in its name, `%p` becomes the number of the process, `%t` the time in UTC (`20261122T065108Z`), `%n` a number that counts the files of the process |
 | `every` | none | after so many seconds, the file is complete, and another one is begun; its name needs `%t` or `%n` |
 | `keep` | all | with `every`: of the files of this recording, only the newest so many are kept |
-| `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start, and when leaving the duration in ns |
+| `trace` | standard error | mode `"trace"`: the path to write to (`.json`: trace events for Perfetto and `chrome://tracing`; else text, where lines deeper than 40 levels begin with their level), or a function that is called with `"enter"` or `"leave"`, depth, title, ns since the start, and when leaving the duration in ns |
 | `history` | `128` | most frames to keep, with each function's times; `"full"`: with all their nodes |
 | `slow_frames` | none | `{ budget_ms = 16.7, keep = 32 }`: the last 32 frames over budget are kept with all their nodes |
 | `compensate` | `true` | `false`: overhead stays in the times |

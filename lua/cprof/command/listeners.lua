@@ -1,0 +1,175 @@
+-- Programs that listen: which these are, and why one does not answer.
+
+local core = require "cprof.core"
+local rendezvous = require "cprof.rendezvous"
+
+local listeners = {}
+
+---@class cprof.Listening
+---@field pid integer
+---@field folder string
+---@field file integer    the process in whose file it counts signals: its own,
+---    or the one that it is a fork of
+---@field script string
+---@field signal string   its number
+---@field name string     of the signal, without "SIG"
+---@field answer table<string, string>   what it records, or recorded last
+---@field refusal table<string, string>  why it did not
+
+-- by number
+local names = {}
+local all = { "URG", "USR1", "USR2", "PROF", "WINCH", "IO" }
+for _, name in ipairs(all) do
+  names[tostring(core.signalnumber(name))] = name
+end
+
+-- The file of a listener in which a process, or the one that it is a fork
+-- of, counts signals. It is known where the system shows mappings, also when
+-- the process has closed its files.
+local function counted(pid)
+  local maps = core.readfile(("/proc/%d/maps"):format(pid))
+  if not maps then return nil end
+  for line in maps:gmatch "[^\n]+" do
+    local folder, of = line:match " (/.*)/(%d+)%.listen$"
+    if not folder then
+      folder, of = line:match " (/.*)/(%d+)%.listen %(deleted%)$"
+    end
+    for _, path in ipairs(folder and core.folders() or {}) do
+      if path == folder then return folder, math.tointeger(of) end
+    end
+  end
+end
+
+-- the masks of a process, or of one of its threads
+local function status(path)
+  local text = core.readfile(path .. "/status")
+  return text and function(name, number)
+    local mask = text:match("\n" .. name .. ":%s*(%x+)\n")
+    return mask and tonumber(mask, 16) >> (number - 1) & 1 == 1
+  end, text
+end
+
+local function caught(pid, number)
+  local has = status("/proc/" .. pid)
+  return has and has("SigCgt", number)
+end
+
+local function program(folder, pid, file, fields)
+  return { pid = pid, folder = folder, file = file,
+    script = fields.script or "", signal = fields.signal or "",
+    name = names[fields.signal] or "?",
+    answer = rendezvous.read(folder, pid, "answer") or {},
+    refusal = rendezvous.read(folder, pid, "refusal") or {} }
+end
+
+local function holds(folder, pid)
+  local holder = core.holder(rendezvous.path(folder, pid, "listen"))
+  if holder then return holder == pid, true end
+  local there, of = counted(pid)
+  return there == folder and of == pid, false
+end
+
+-- What a process has left, or does. Programs that have been replaced by
+-- another one do not listen, and must not get the signal. One in another
+-- namespace holds its file by another number.
+local function look(folder, pid)
+  local listens, held = holds(folder, pid)
+  if not listens and not held then rendezvous.clear(folder, pid) end
+  local fields = listens and rendezvous.read(folder, pid, "listen")
+  return fields and program(folder, pid, pid, fields) or nil
+end
+
+---The programs of this user that listen, by process. What others have left
+---is removed.
+---@return cprof.Listening[]
+function listeners.all()
+  local out, seen = {}, {}
+  for _, folder in ipairs(core.folders()) do
+    for _, name in ipairs(core.filenames(folder) or {}) do
+      local pid = math.tointeger(name:match "^(%d+)%.[alr][a-z]+$")
+      local key = pid and folder .. pid
+      if key and not seen[key] then
+        seen[key] = true
+        local found = look(folder, pid)
+        if found and not seen[pid] then
+          seen[pid] = true
+          out[#out + 1] = found
+        end
+      end
+    end
+  end
+  table.sort(out, function(a, b) return a.pid < b.pid end)
+  return out
+end
+
+-- The child of a fork: who began to listen may have ended, but the signal
+-- is still caught.
+local function child(pid)
+  local folder, of = counted(pid)
+  if not folder then return nil end
+  local fields = rendezvous.read(folder, of, "listen") or {}
+  for _, name in ipairs(all) do
+    local number = core.signalnumber(name)
+    fields.signal = fields.signal or caught(pid, number) and
+      tostring(number) or nil
+  end
+  return fields.signal and program(folder, pid, of, fields) or nil
+end
+
+---The program that is this process; nil: it does not listen.
+---@param pid integer
+---@return cprof.Listening?
+function listeners.find(pid)
+  for _, found in ipairs(listeners.all()) do
+    if found.pid == pid then return found end
+  end
+  return child(pid)
+end
+
+---@param found cprof.Listening
+---@return boolean  does it still run, and listen?
+function listeners.lives(found)
+  if not core.owner(found.pid) then return false end
+  if found.file == found.pid and holds(found.folder, found.pid) then
+    return true
+  end
+  local folder, of = counted(found.pid)
+  return folder == found.folder and of == found.file
+end
+
+---The signals that it has got, as a digit; nil: they are not counted.
+---@param found cprof.Listening
+---@return string?
+function listeners.signals(found)
+  local fields = rendezvous.read(found.folder, found.file, "listen")
+  return fields and fields.signals and fields.signals:match "^%d$"
+end
+
+local function pending(pid, number)
+  local has = status("/proc/" .. pid)
+  if not has then return nil end
+  if has("ShdPnd", number) then return true end
+  for _, task in ipairs(core.filenames(("/proc/%d/task"):format(pid)) or {}) do
+    local of_task = status(("/proc/%d/task/%s"):format(pid, task))
+    if of_task and of_task("SigPnd", number) then return true end
+  end
+  return false
+end
+
+---Why a program does not answer a signal.
+---@param found cprof.Listening
+---@param before string?  the signals that it had got before
+---@return "stopped"|"blocked"|"waits"|"taken"|"unknown"
+function listeners.silence(found, before)
+  local number = math.tointeger(found.signal)
+  local _, text = status("/proc/" .. found.pid)
+  if text and text:find "\nState:%s*[Tt] " then return "stopped" end
+  local is_pending = pending(found.pid, number)
+  if is_pending then return "blocked" end
+  local now = listeners.signals(found)
+  if not now or not before then return "unknown" end
+  if now ~= before then return "waits" end
+  return is_pending == false and "taken" or "unknown"
+end
+
+return listeners

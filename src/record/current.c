@@ -1,0 +1,36 @@
+/*
+** See current.h
+*/
+
+#include "record/current.h"
+
+#include "record/sample.h"
+
+
+int current_begin (Recorder *r) {
+  Library library;
+  if (r->following.main == NULL) {
+    if (!library_find(&library, &r->recording.memory)) return 0;
+    running_begin(&r->following, r->main, &library);
+  }
+  r->hot->recorder = r;
+  hot_enter(r->hot);
+  return 1;
+}
+
+
+/* The coroutine that was recorded last; it may be gone. */
+static lua_State *current_recorded (const Recorder *r) {
+  if (r->hot->L != NULL || r->state != STATE_RUNNING) return r->hot->L;
+  return r->current->L;  /* a callback runs in it */
+}
+
+
+lua_State *current_find (Recorder *r) {
+  const Running *x = &r->following;
+  lua_State *L;
+  if (r->state == STATE_RUNNING && sample_on(r)) return sample_current(r);
+  L = current_recorded(r);
+  if (L != NULL && (x->at == NULL || running_is(x, L))) return L;
+  return x->main != NULL ? running_find(x) : NULL;
+}
