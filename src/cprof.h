@@ -200,6 +200,9 @@ typedef struct cprof_Record {
   int highlighted;	/* Is the cursor on it? */
   double self_ms, total_ms, calls;
   double heat;		/* 0 to 1: how much it changes from frame to frame */
+  double self_most_ms, total_most_ms;	/* What the times are at most: more
+				   than them where most of what was measured
+				   is overhead. Then draw these: <12.0 */
 } cprof_Record;
 
 /* A frame in the graph of a view, and what a function or zone took of it. */
