@@ -150,8 +150,8 @@ typedef struct cprof_Options {
   int history;			/* how many frames to keep; CPROF_FULL: the
 				   last 128, with all their nodes */
   struct {
-    double budget_ms;		/* keep frames that take longer than this,
-				   with all their nodes ... */
+    double budget_ms;		/* keep frames that take longer than this
+				   without overhead, with all their nodes ... */
     int keep;			/* ... but no more than so many of them */
   } slow_frames;
 } cprof_Options;
