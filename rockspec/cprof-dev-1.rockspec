@@ -256,6 +256,7 @@ build = {
     ["cprof.listen"] = "lua/cprof/listen.lua",
     ["cprof.markdown"] = "lua/cprof/markdown.lua",
     ["cprof.match"] = "lua/cprof/match.lua",
+    ["cprof.measure"] = "lua/cprof/measure.lua",
     ["cprof.merge"] = "lua/cprof/merge.lua",
     ["cprof.methods"] = "lua/cprof/methods.lua",
     ["cprof.name"] = "lua/cprof/name.lua",

@@ -570,6 +570,23 @@ describe("the text that is shown", function()
     assert.same({ true, 5 }, { aligned(s) })
   end)
 
+  it("has the lines that Lua counts, whichever way they end", function()
+    local shown
+    for _, e in ipairs { "\n", "\r", "\r\n", "\n\r" } do
+      local s, q, path = of(table.concat({ "local function f(n)",
+        "  return n + 1", "end", "", "for i = 1, 3 do f(i) end", "" }, e))
+      assert.equal(3, q.lines["@" .. path][2].hits)
+      assert.is_truthy(s:find("\n +3 [^\n]+ 2    return n %+ 1\n"), s)
+      assert.is_truthy(s:find " 5  for i = 1, 3 do f%(i%) end\n", s)
+      assert.is_nil(s:find "\r")
+      local _, count = s:gsub("\n", "")
+      shown = shown or count
+      assert.equal(shown, count)
+      -- the definition is found, too
+      assert.is_truthy(q:report { min_percent = 0 }:find(" f  ", 1, true))
+    end
+  end)
+
   it("may begin with a line for the shell", function()
     local s, q, path = of "#!/usr/bin/lua\nlocal x = 1\n"
     assert.is_nil(s:find("note:", 1, true))

@@ -3,6 +3,7 @@ local driven = require "driven"
 
 local _ENV = require("helper").env(_ENV)
 
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
@@ -518,7 +519,7 @@ describe("slow_frames", function()
     local over = {}
     for back = 0, p.frames.kept - 1 do
       local f = p.frames:at(back)
-      if f.ns > 8000000 then over[#over + 1] = f end
+      if f.ns - f.overhead_ns > 8000000 then over[#over + 1] = f end
     end
     assert.is_true(#over >= 7)
     assert.equal(#over, p.frames.slow)
@@ -542,6 +543,44 @@ describe("slow_frames", function()
       end
     end
     assert.is_nil(p.frames:at(#over, true))
+  end)
+
+  it("are judged by their time without overhead, as it is told", function()
+    for _, mode in ipairs { "call", "line" } do
+      local budget <const> = 20000
+      local p = helper.record(function()
+        for i = 1, 60 do
+          for _ = 1, 50 * i do leaf(0) end
+          profiler.frame()
+        end
+      end, { mode = mode, history = 100, slow_frames = {
+        budget_ms = budget / 1e6, keep = 100 } })
+      local costs = {}
+      -- whatever is thought to be overhead
+      for _, ns in ipairs { -1, 0, 10, 100, 1000, 1e6 } do
+        if ns >= 0 then
+          for name in pairs(p.meta.costs_ns) do costs[name] = ns end
+          core.costs(costs)
+        end
+        p = profiler.snapshot()
+        local frames, long, over = p.frames, 0, {}
+        for back = 0, frames.kept - 1 do
+          local f = frames:at(back)
+          if f.ns > budget then long = long + 1 end
+          if f.ns - f.overhead_ns > budget then over[#over + 1] = f.number end
+        end
+        assert.equal(#over, frames.slow, mode .. ns)
+        assert.is_true(long > 30 and (ns < 1e6 or frames.slow < long))
+        for back = 0, frames.slow_kept - 1 do
+          local f = frames:at(back, true)
+          assert.is_true(f.ns - f.overhead_ns > budget)
+        end
+        assert.is_nil(frames:at(frames.slow_kept, true))
+        local report = p:report { mode = "frames" }
+        assert.is_truthy(report:find((#over > 0 and #over or "none") ..
+          " over the budget of 20.0µs", 1, true), report)
+      end
+    end
   end)
 
   it("keep the last ones", function()

@@ -150,8 +150,8 @@ typedef struct cprof_Options {
   int history;			/* how many frames to keep; CPROF_FULL: the
 				   last 128, with all their nodes */
   struct {
-    double budget_ms;		/* keep frames that take longer than this,
-				   with all their nodes ... */
+    double budget_ms;		/* keep frames that take longer than this
+				   without overhead, with all their nodes ... */
     int keep;			/* ... but no more than so many of them */
   } slow_frames;
 } cprof_Options;
@@ -200,6 +200,9 @@ typedef struct cprof_Record {
   int highlighted;	/* Is the cursor on it? */
   double self_ms, total_ms, calls;
   double heat;		/* 0 to 1: how much it changes from frame to frame */
+  double self_most_ms, total_most_ms;	/* What the times are at most: more
+				   than them where most of what was measured
+				   is overhead. Then draw these: <12.0 */
 } cprof_Record;
 
 /* A frame in the graph of a view, and what a function or zone took of it. */

@@ -1,22 +1,23 @@
 -- How sure figures are: overhead is known to within a quarter. Where more
--- than four times of what is left was taken out, only a bound is known. So
--- it is with the depth of recursion that folded later.
+-- than four times of what is left was taken out, the estimate is rough, and
+-- only a bound is known. Estimates rank and add up; bounds are printed. The
+-- depth of a recursion that folded later has a bound, too.
 
 local format = require "cprof.format"
 
 local bound = {}
 
----What is said of a time: itself, or what it is at most.
----@param ns integer
+---What a time is at most; its estimate, where that is known well.
+---@param ns integer   the estimate
 ---@param raw integer  the same with overhead
 ---@param most? integer  a time that has this one in it
----@return integer ns, boolean bounded
+---@return integer
 function bound.of(ns, raw, most)
   local cost = raw - ns
-  if ns * 4 >= cost then return ns, false end
+  if ns * 4 >= cost then return ns end
   local at_most = ns + (cost + 3) // 4
   if most and at_most > most then at_most = math.max(most, ns) end
-  return at_most, true
+  return at_most
 end
 
 ---What no time of a profile is above: that of the program. nil: that is not
@@ -28,17 +29,17 @@ function bound.most(profile)
   return (profile.meta.clamped_ns or 0) <= all and all or nil
 end
 
----Gives a row what is said of its times.
----@param row { self_ns: integer, self_raw_ns: integer, total_ns: integer,
+---Gives a row what its times are at most.
+---@generic T: { self_ns: integer, self_raw_ns: integer, total_ns: integer,
 ---  total_raw_ns: integer }
+---@param row T
 ---@param most? integer  see bound.of
+---@return T
 function bound.set(row, most)
-  row.total_most, row.total_bounded = bound.of(row.total_ns,
-    row.total_raw_ns, most)
+  row.total_most_ns = bound.of(row.total_ns, row.total_raw_ns, most)
   -- the total of an inner call is that of the outer one
-  if row.total_raw_ns >= row.self_raw_ns then most = row.total_most end
-  row.self_most, row.self_bounded = bound.of(row.self_ns, row.self_raw_ns,
-    most)
+  if row.total_raw_ns >= row.self_raw_ns then most = row.total_most_ns end
+  row.self_most_ns = bound.of(row.self_ns, row.self_raw_ns, most)
   return row
 end
 

@@ -53,13 +53,20 @@ end
 ---@return string
 function format.calls(n) return n and format.count(n) or "" end
 
----A share in percent with one decimal.
+---A share in percent; of nothing, it is 0.
+---@param part number
+---@param whole number
+---@return number
+function format.share(part, whole)
+  return whole == 0 and 0 or part / whole * 100
+end
+
+---The same with one decimal.
 ---@param part number
 ---@param whole number
 ---@return string
 function format.percent(part, whole)
-  if whole == 0 then return "0.0" end
-  return ("%.1f"):format(part / whole * 100)
+  return ("%.1f"):format(format.share(part, whole))
 end
 
 -- characters that do not take one column: first, last, columns

@@ -40,7 +40,7 @@ local frames = {}
 ---@field recorded integer  those that went to history
 ---@field counted integer   those that count in averages
 ---@field kept integer      frames that can be looked at
----@field slow integer      frames that were over budget
+---@field slow integer      frames that were over budget without overhead
 ---@field slow_kept integer those of them that can be looked at
 ---@field budget_ns integer  beyond which a frame is slow; 0: none
 local Frames = {}

@@ -32,7 +32,7 @@ local from_counts = { "pid", "program", "lua_version", "lua_release",
 
 -- a share as it is told: never 0 or 100 % when it is not
 local function percent(n, whole)
-  local text = ("%.1f"):format(whole > 0 and n / whole * 100 or 0)
+  local text = format.percent(n, whole)
   if text == "100.0" and n < whole then return "99.9" end
   if text == "0.0" and n > 0 then return "0.1" end
   return text

@@ -1,5 +1,6 @@
 -- The lines of a profile: what was counted for each line of each source.
 
+local bound = require "cprof.bound"
 local core = require "cprof.core"
 local methods = require "cprof.methods"
 local text = require "cprof.text"
@@ -71,6 +72,8 @@ end
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
 ---@field total_raw_ns integer
+---@field self_most_ns integer   what these are at most, see cprof.Function
+---@field total_most_ns integer
 ---@field allocs integer    allocations on the line, without what it calls ...
 ---@field bytes integer     ... and their bytes; 0 unless they were counted
 ---@field live_bytes integer  of these, those that are in use
@@ -94,8 +97,21 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, allocs = 0, bytes = 0, live_bytes = 0,
-           active = active }
+           total_raw_ns = 0, self_most_ns = 0, total_most_ns = 0, allocs = 0,
+           bytes = 0, live_bytes = 0, active = active }
+end
+
+-- says what the times of a line are at most
+local function limit(line, most)
+  line.self_most_ns = bound.of(line.self_ns, line.self_raw_ns, most)
+  line.total_most_ns = bound.of(line.total_ns, line.total_raw_ns, most)
+end
+
+local function limit_all(lists, most)
+  for _, list in pairs(lists) do
+    for _, line in pairs(list) do limit(line, most) end
+  end
+  return lists
 end
 
 -- adds up what was counted: `get` gives the line to add to, by the key
@@ -171,18 +187,19 @@ local function collect(p, counted, sources, passes)
     return list[line]
   end
   sum(p, counted, keys, get)
-  return out
+  return limit_all(out, bound.most(p))
 end
 
--- the lines of each function, by its title, as { line -> figures }
-local function by_title(p, counted)
+-- the lines of functions with the same key, as { line -> figures }
+local function by(p, counted, key_of)
   local out, list, keys, ids = {}, {}, {}, {}
   for i, f in ipairs(p.functions) do
-    if not ids[f.title] then
-      list[#list + 1] = f.title
-      ids[f.title] = #list
+    local name = key_of(f)
+    if not ids[name] then
+      list[#list + 1] = name
+      ids[name] = #list
     end
-    keys[i] = ids[f.title]
+    keys[i] = ids[name]
   end
   sum(p, counted, keys, function(key, at)
     local own = out[list[key]] or {}
@@ -190,7 +207,7 @@ local function by_title(p, counted)
     own[at] = own[at] or new(true)
     return own[at]
   end)
-  return out
+  return limit_all(out, bound.most(p))
 end
 
 -- which lines ran, of each source
@@ -231,6 +248,11 @@ local function counted_only(all)
   return out
 end
 
+---What tells the rows of reports apart that have lines in one source.
+---@param f cprof.Function
+---@return string
+function lines.row(f) return f.source .. "\0" .. f.title end
+
 ---What a profile knows of lines. It is put together when it is asked for.
 ---@param p cprof.Profile
 ---@param counted integer[]  see lines.each
@@ -250,7 +272,10 @@ function lines.attach(p, counted, sources)
     local _ <close> = methods.borrow()
     return collect(p, counted, sources, passes)
   end
-  p.lines_by_title = once(function() return by_title(p, counted) end)
+  p.lines_by_title = once(function()
+    return by(p, counted, function(f) return f.title end)
+  end)
+  p.lines_by_row = once(function() return by(p, counted, lines.row) end)
   p.lines_ran = once(function() return ran(p, counted) end)
 end
 
@@ -280,12 +305,14 @@ local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
 ---What came to a line since an older profile of the same recording.
 ---@param now cprof.Line
 ---@param before cprof.Line?
+---@param most? integer  see bound.of
 ---@return cprof.Line
-function lines.since(now, before)
+function lines.since(now, before, most)
   local out = {}
   for _, field in ipairs(grow) do
     out[field] = math.max(now[field] - (before and before[field] or 0), 0)
   end
+  limit(out, most)
   return out
 end
 

@@ -2,35 +2,35 @@
 
 local format = require "cprof.format"
 local markdown = require "cprof.markdown"
-local sampled = require "cprof.sampled"
+local measures = require "cprof.measure"
 
 local page = {}
 
 local at_most <const> = "< at most: most of what was measured there is " ..
-  "profiler overhead"
+  "overhead; % is estimated"
 
 ---@class cprof.Page
 ---@field width integer    math.huge: lines are not cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
----@field unit "ns"|"instructions"|"count"|"bytes"  of what is measured
+---@field measure cprof.Measure  what its figures are
 ---@field counts boolean   are there instructions in the place of times?
----@field samples integer?  that shares are known from
 ---@field private out string[]
 ---@field private notes string[]  what is to be explained of what was shown
 local Page = {}
 Page.__index = Page
 
 ---@param o { format?: "text"|"markdown", width?: integer,
----  color?: "auto"|"always"|"never", unit?: string,
----  samples?: integer }
+---  color?: "auto"|"always"|"never" }
+---@param profile? cprof.Profile  that its figures are of
 ---@return cprof.Page
-function page.new(o)
+function page.new(o, profile)
   local md = o.format == "markdown"
+  local measure = profile and measures.of(profile) or measures.new("ns", 0)
   return setmetatable({
     width = o.width or md and math.huge or format.columns(),
-    markdown = md, unit = o.unit or "ns", out = {}, notes = {},
-    counts = o.unit == "instructions", samples = o.samples,
+    markdown = md, out = {}, notes = {}, measure = measure,
+    counts = measure.unit == "instructions",
     paint = format.paint(not md and format.wants_color(o.color or "auto")),
   }, Page)
 end
@@ -121,60 +121,28 @@ function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
-local units = { allocs = "count", blocks = "count", bytes = "bytes",
-                live = "bytes", peak = "bytes" }
-
----The unit of what a profile measures.
----@param p cprof.Profile
----@return "ns"|"instructions"|"count"|"bytes"
-function page.unit(p)
-  return units[p.meta.measure] or
-    (p.meta.mode == "count" and "instructions" or "ns")
-end
-
----The samples that shares are known from; nil: they are not from samples.
----@param p cprof.Profile
----@return integer?
-function page.samples(p)
-  local measure = p.meta.measure
-  if not measure then return p.time_samples end
-  return measure == "bytes" and p.samples or nil
-end
-
----A time, or what is in its place, as it is printed; see bound.
----@param most integer
----@param bounded boolean
+---A time, or what is in its place, as it is printed.
+---@param n integer
+---@param most? integer  what it is at most, see bound
 ---@return string
-function Page:time(most, bounded)
-  if self.counts or self.unit == "count" then return format.count(most) end
-  if self.unit == "bytes" then return format.bytes(most) end
-  if not bounded then return format.time(most) end
-  self:footnote(at_most)
-  return "<" .. format.time(most)
+function Page:time(n, most)
+  local text, bounded = self.measure:amount(n, most)
+  if bounded then self:footnote(at_most) end
+  return text
 end
 
 ---The same in a sentence, with its unit.
----@param most integer
----@param bounded boolean
+---@param n integer
+---@param most? integer
 ---@return string
-function Page:told(most, bounded)
-  return self:time(most, bounded) .. (self.counts and " instructions" or "")
+function Page:told(n, most)
+  return self:time(n, most) .. (self.counts and " instructions" or "")
 end
 
----A share as it is printed.
----@param most integer
----@param bounded boolean
----@param whole integer
+---A share in percent as it is printed.
+---@param n integer
 ---@return string
-function Page:share(most, bounded, whole)
-  if self.samples then
-    local off = sampled.interval(most / math.max(whole, 1), self.samples)
-    return ("%s ±%.1f"):format(format.percent(most, whole), 100 * off)
-  end
-  if not bounded then return format.percent(most, whole) end
-  local percent = format.percent(math.min(most, whole), whole)
-  return "<" .. (percent == "0.0" and "0.1" or percent)
-end
+function Page:share(n) return self.measure:share(n) end
 
 ---What `explain` is to say, once.
 ---@param note string

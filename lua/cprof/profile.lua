@@ -10,6 +10,7 @@ local text = require "cprof.text"
 
 local allocations = later "cprof.allocations"
 local annotate = later "cprof.annotate"
+local bound = later "cprof.bound"
 local coverage = later "cprof.coverage"
 local export = later "cprof.export"
 local formats = later "cprof.format"
@@ -82,6 +83,10 @@ local sampled = later "cprof.sampled"
 ---@field self_ns integer      time without callees
 ---@field self_raw_ns integer  the same with overhead
 ---@field total_ns integer     time with callees; recursion counted once
+---@field self_most_ns? integer  what these are at most, as reports print it:
+---    more than self_ns where most of what was measured is overhead. Not in
+---    mode "sample"
+---@field total_most_ns? integer
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
 ---@field self_allocs? integer  with `memory`: what it allocated itself, ...
@@ -127,6 +132,8 @@ local sampled = later "cprof.sampled"
 ---@field self_raw_ns integer
 ---@field total_ns integer
 ---@field total_raw_ns integer
+---@field self_most_ns integer   what these are at most, see cprof.Function
+---@field total_most_ns integer
 ---@field max_depth integer
 ---@field metamethod? string   as which it was called, as of a node
 
@@ -164,6 +171,8 @@ local sampled = later "cprof.sampled"
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table
 ---@field lines_by_title fun(): table<string, table<integer, cprof.Line>>
+---@field lines_by_row fun(): table<string, table<integer, cprof.Line>>  by
+---    what lines.row gives
 ---@field lines_ran fun(): table<string, table<integer, boolean>>  by source
 local Profile = {}
 Profile.__index = Profile
@@ -185,7 +194,7 @@ local function namer(raw)
   end)
 end
 
-local function describe(raw, row, given, title, mode)
+local function describe(raw, row, given, title, mode, most)
   local out = {
     id = raw.id, name = given, title = title,
     kind = raw.kind, source = raw.source,
@@ -203,7 +212,10 @@ local function describe(raw, row, given, title, mode)
   if mode == "sample" then
     out.calls, out.max_depth = nil, nil
     out.self_samples, out.total_samples = row.self_raw_ns, row.total_raw_ns
-  else out.self_raw_ns = row.self_raw_ns
+  else
+    bound.set(row, most)
+    out.self_raw_ns, out.self_most_ns = row.self_raw_ns, row.self_most_ns
+    out.total_most_ns = row.total_most_ns
   end
   return out
 end
@@ -248,19 +260,19 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   for i = 1, #raw do each[i] = i end
   local rows = core.sum(nodes, each, #raw)
   if samples then mark_called(rows, nodes) end
-  local functions = {}
+  local functions, program = {}, core.program(nodes)
+  local most = bound.most { program_ns = program, meta = meta }
   for i, f in ipairs(raw) do
     local given, title = named(f, rows[i].calls)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
-      meta.mode)
+      meta.mode, most)
   end
   if meta.memory then
     allocations.attach(functions, nodes, meta.live_interval ~= nil)
   end
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
-              overhead = overhead,
-              program_ns = core.program(nodes), samples = samples,
+              overhead = overhead, program_ns = program, samples = samples,
               time_samples = samples or meta.samples }
   lines.attach(p, counted, sources)
   if counting or samples then coverage.attach(p) end
@@ -460,6 +472,8 @@ function Profile:sums(group, by_line)
     end
   end
   table.remove(rows, overhead)
+  local most = bound.most(self)
+  for _, row in ipairs(rows) do bound.set(row, most) end
   return rows, left
 end
 

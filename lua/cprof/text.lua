@@ -10,9 +10,19 @@ local known = {}
 -- which of these were asked for lately
 local asked = {}
 
+-- To Lua, LF, CR, and both in either order, are one end of a line.
 local function split(s)
-  local lines = {}
-  for line in (s .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end
+  local lines, from = {}, 1
+  local ends = s:find("\r", 1, true) and "[\r\n]" or "\n"
+  local at = s:find(ends)
+  while at do
+    lines[#lines + 1] = s:sub(from, at - 1)
+    local a, b = s:byte(at, at + 1)
+    local both = a ~= b and (b == 10 or b == 13)
+    from = at + (both and 2 or 1)
+    at = s:find(ends, from)
+  end
+  lines[#lines + 1] = s:sub(from)
   return lines
 end
 
@@ -71,13 +81,13 @@ function text.refresh()
   asked = {}
 end
 
----The lines of a text. A line that ends in CR LF is one without the CR.
+---The lines of a text, without what ends them.
 ---@param s string
 ---@return string[]
 function text.split(s)
   local lines = split((s:gsub("^\xEF\xBB\xBF", "")))
   -- what follows the last end of a line is no line
-  if s:sub(-1) == "\n" or s == "" then lines[#lines] = nil end
+  if s == "" or s:find "[\r\n]$" then lines[#lines] = nil end
   return lines
 end
 

@@ -457,6 +457,63 @@ describe("the sources", () => {
     assert.match(await text(".sheet .aside"), /\d+ of \d+ lines ran/);
   });
 
+  // what a share says, whatever is beside it
+  const share = (s) => Number(s.match(/[\d.]+/)?.[0] ?? 0);
+  const sum = (list) => list.reduce((all, s) => all + share(s), 0);
+
+  it("have shares that add up to no more than all", async () => {
+    await open("luacheck", "view=source");
+    const files = await texts(".files .percent");
+    assert.ok(files.length > 10);
+    // each is rounded
+    assert.ok(sum(files) <= 100 + files.length * 0.05, `${sum(files)}`);
+    const lines = await texts(".gauges .percent");
+    const own = share(await text(".files [aria-current] .percent"));
+    assert.ok(Math.abs(sum(lines) - own) <= lines.length * 0.05);
+    // a bound is marked, and is no share
+    assert.ok((await texts(".gauges")).join().includes("<"));
+    assert.ok(!lines.join().includes("<"));
+  });
+
+  it("are of a function only, or of all but one, as other views", async () => {
+    const parser = "/usr/share/lua/5.1/luacheck/parser.lua";
+    const others = async () =>
+      (await page.$$eval(".files a", (list) => list.map((e) => e.innerText)))
+        .filter((s) => !s.startsWith("parser.lua"))
+        .map((s) => s.split("\n").pop());
+    const whole = await (async () => {
+      await open("luacheck", "view=source");
+      return sum(await texts(".files .percent"));
+    })();
+    await open("luacheck", "view=functions&search=luacheck.lexer.next_token");
+    await click("tbody tr td");
+    await choose(".links a", "Only this");
+    await choose("nav a", "Source");
+    assert.match(await text(".limit"), /Only/);
+    assert.match(await text(".files a .name"), /lexer\.lua/);
+    // relative to that, and no other file has anything
+    const here = await texts(".files .percent");
+    assert.ok(Math.abs(sum(here) - 100) < 1 + here.length * 0.05);
+    assert.ok(here.filter((s) => share(s) > 0).length < 5);
+    assert.match(await text(".note"), /the part of its time/);
+    await shot("luacheck-source-focus");
+    await click(".limit a");
+    assert.ok(sum(await texts(".files .percent")) - whole < 1);
+    const text_of = async (name) =>
+      page.$$eval(
+        ".files a",
+        (list, wanted) => list.find((e) => e.title === wanted)?.innerText,
+        name,
+      );
+    const before = share((await text_of(parser)).split("\n").pop());
+    await choose(".links a", "Without this");
+    const after = share((await text_of(parser)).split("\n").pop());
+    // what is left has more of the rest
+    assert.ok(after > before, `${before} ${after}`);
+    assert.ok((await others()).length > 5);
+    assert.deepEqual(faults, []);
+  });
+
   it("have figures that stay while long lines are scrolled", async () => {
     await open("long", "view=source&line=2", [900, 600]);
     const left = () =>

@@ -179,14 +179,14 @@ describe("a tree", () => {
   it("of two profiles has the figures of both", () => {
     const before = tree({ func: root, children: [{ func: a, self: 5 }] });
     const t = trees.both(before, recursive(), 4);
-    assert.equal(t.totalBefore[0], 5);
+    assert.equal(t.before.total[0], 5);
     assert.equal(t.total[0], 100);
     const gone = trees.both(recursive(), before, 4);
     assert.deepEqual(
       [...gone.self].filter((n) => n > 0),
       [5],
     );
-    assert.equal(gone.totalBefore[0], 100);
+    assert.equal(gone.before.total[0], 100);
   });
 
   it("of several is their sum", () => {
@@ -340,7 +340,6 @@ describe("memory", () => {
       self: [10, 70, 20],
       total: [100, 90, 20],
       samples: [],
-      most: [[1, 75, 95]],
       memory: {
         bytes: { self: [0, 8, 92], total: [100, 100, 92] },
         allocs: { self: [0, 1, 4], total: [5, 5, 4] },
@@ -355,7 +354,6 @@ describe("memory", () => {
           calls: [1, 0, 0],
           total: [20, 0, 0],
           inC: [0, 0, 80],
-          most: [],
           bytes: [8, 0, 92],
           allocs: [1, 0, 4],
         },
@@ -425,7 +423,7 @@ describe("memory", () => {
   });
 
   it("sorts lines", () => {
-    const lines = (key) => hottest(model, 9, undefined, key);
+    const lines = (key) => hottest(model.sources, 9, key);
     assert.deepEqual(
       lines("bytes").map(({ line }) => line.n),
       [3, 1],
@@ -443,6 +441,114 @@ describe("memory", () => {
     for (const n of Object.keys(texts)) assert.equal(bytes(n), texts[n]);
     assert.equal(bytes(45 * 2 ** 20), "45.0 MB");
     assert.equal(bytes(3 * 2 ** 30), "3.00 GB");
+  });
+});
+
+describe("what is looked at", () => {
+  // main calls a twice, from lines 1 and 2, and C from line 1; a calls C from
+  // line 5; what a takes is nearly all overhead
+  const [main, f, inC] = [1, 2, 3];
+  const header = {
+    unit: "ns",
+    whole: 100,
+    most: 100,
+    functions: {
+      title: ["root", "main", "f", "C"],
+      name: ["root", "main", "f", "C"],
+      place: ["", "x", "x", ""],
+      kind: ["root", "main", "Lua", "C"],
+      source: [-1, 0, 0, -1],
+      line: [0, 1, 4, 0],
+      last: [0, 9, 6, 0],
+      depth: [1, 1, 1, 1],
+      calls: [0, 1, 2, 4],
+      self: [0, 20, 10, 70],
+      total: [100, 100, 60, 70],
+      samples: [],
+      cost: [0, 0, 80, 0],
+      totalCost: [80, 80, 80, 0],
+    },
+    sources: [
+      {
+        lines: {
+          n: [1, 2, 5],
+          f: [main, main, f],
+          hits: [1, 1, 2],
+          self: [12, 8, 10],
+          calls: [3, 1, 2],
+          total: [50, 30, 50],
+          inC: [20, 0, 50],
+          cost: [0, 0, 80],
+          totalCost: [40, 40, 0],
+        },
+        active: "110010000",
+        text: [],
+      },
+    ],
+  };
+  const column = (...list) => Float64Array.from(list);
+  const columns = {
+    n: 7,
+    levels: Int32Array.from([0, 0, 0, 0, 2, 0, 2]),
+    func: Int32Array.from([0, main, f, inC, f, inC, inC]),
+    calls: column(0, 1, 1, 1, 1, 1, 2),
+    self: column(0, 20, 5, 25, 5, 25, 20),
+    cost: column(0, 0, 40, 0, 40, 0, 0),
+    line: Int32Array.from([0, 0, 1, 5, 2, 5, 1]),
+  };
+  const model = new Model(header, [columns]);
+  const lines = (state) =>
+    model
+      .sourcesOf(state)[0]
+      .lines.map((l) => [l.n, l.hits, l.self, l.calls, l.total, l.inC]);
+
+  it("says what times are at most, one figure for one thing", () => {
+    const scope = model.scope({});
+    assert.deepEqual([...scope.selfMost], [0, 20, 10 + 20, 70]);
+    assert.deepEqual([...scope.totalMost], [100, 100, 60, 70]);
+    const { tree } = scope;
+    assert.deepEqual(tree.most(2, model.most), [15, 30]);
+    assert.deepEqual(tree.most(1, model.most), [20, 100]);
+    assert.equal(model.sources[0].byLine.get(5).selfMost, 30);
+    const focus = model.scope({ focus: "f" });
+    assert.equal(focus.selfMost[f], 30);
+  });
+
+  it("adds up estimates", () => {
+    const { whole, self } = model.scope({});
+    const all = [...self].reduce((a, b) => a + b);
+    assert.equal(all, whole);
+    const spent = model.sources[0].lines.reduce((a, l) => a + l.spent, 0);
+    assert.ok(spent <= whole);
+  });
+
+  it("has the lines of a function and of what it calls", () => {
+    assert.deepEqual(lines({ focus: "f" }), [[5, 2, 10, 2, 50, 50]]);
+    assert.equal(model.wholeOf({ focus: "f" }), 60);
+    assert.deepEqual(lines({ focus: "main" }), lines({}));
+  });
+
+  it("has no lines of a function that is left out, nor its time", () => {
+    assert.deepEqual(lines({ hide: "f" }), [
+      [1, 1, 12, 2, 20, 20],
+      [2, 1, 8, 0, 0, 0],
+    ]);
+    assert.deepEqual(lines({ hide: "C" }), [
+      [1, 1, 12, 1, 5, 0],
+      [2, 1, 8, 1, 5, 0],
+      [5, 2, 10, 0, 0, 0],
+    ]);
+    assert.deepEqual(lines({ hide: "main" }), []);
+  });
+
+  it("has a part of what a function took where it also ran elsewhere", () => {
+    const two = { ...columns, line: Int32Array.from([0, 0, 1, 5, 2, 5, 1]) };
+    // the second call of f is another function's
+    two.levels = Int32Array.from([0, 0, 0, 0, 3, 0, 3]);
+    const more = new Model(header, [two]).sourcesOf({ focus: "main" })[0];
+    const line = more.byLine.get(5);
+    assert.deepEqual([line.hits, line.self, line.inC], [1, 5, 25]);
+    assert.equal(more.part, true);
   });
 });
 
@@ -646,10 +752,11 @@ describe("hues of files", () => {
 
 describe("a live recording", () => {
   const packed = (list) => {
-    const columns = [[], [], [], [], []];
+    const columns = [[], [], [], [], [], [], []];
     let last = -1;
-    for (const [id, parent, func, calls, self] of list) {
-      const row = [id - last, parent < 0 ? 0 : id - parent, func, calls, self];
+    for (const [id, parent, func, calls, self, cost = 0, line = 0] of list) {
+      const up = parent < 0 ? 0 : id - parent;
+      const row = [id - last, up, func, calls, self, cost, line];
       row.forEach((n, i) => columns[i].push(...seven(n)));
       last = id;
     }
@@ -659,7 +766,7 @@ describe("a live recording", () => {
   };
   const seven = (n) =>
     n < 128 ? [n] : [(n % 128) + 128, ...seven(Math.floor(n / 128))];
-  const functionOf = (id, title, calls, self, total, raw) =>
+  const functionOf = (id, title, calls, self, total, cost = 0) =>
     [
       id,
       title,
@@ -674,7 +781,7 @@ describe("a live recording", () => {
       total,
       1,
       0,
-    ].concat([raw ?? self, total]);
+    ].concat([cost, 0]);
   const told = (version, from, nodes, functions, more) => ({
     epoch: "1",
     version,
@@ -711,7 +818,7 @@ describe("a live recording", () => {
         ],
         {
           sources: [[0, { place: "x.lua", text: ["x"], active: "1" }]],
-          lines: [0, 1, 5, 40, 0, 0, 40, 7],
+          lines: [0, 1, 1, 5, 40, 0, 0, 7, 0, 0],
         },
       ),
     );
@@ -724,8 +831,8 @@ describe("a live recording", () => {
       [2, 1, 2, 500, 230],
       [3, 1, 3, 1, 70],
     ],
-    [functionOf(2, "b", 500, 230, 230), functionOf(3, "c", 1, 70, 70, 900)],
-    { whole: 400, most: 400, lines: [0, 1, 7, 60, 0, 0, 60, 9] },
+    [functionOf(2, "b", 500, 230, 230), functionOf(3, "c", 1, 70, 70, 830)],
+    { whole: 400, most: 400, lines: [0, 1, 1, 7, 60, 0, 0, 9, 0, 0] },
   );
 
   it("is put together from what has changed", () => {
@@ -738,7 +845,8 @@ describe("a live recording", () => {
     assert.deepEqual(header.functions.calls, [0, 3, 500, 1]);
     assert.deepEqual(header.sources[0].lines.hits, [7]);
     // much overhead was taken out: only a bound is known
-    assert.deepEqual(header.functions.most, [[3, 70 + 208, -1]]);
+    const { selfMost } = new Model(header, [t]).scope({});
+    assert.deepEqual([...selfMost].slice(1), [100, 230, 70 + 208]);
   });
 
   it("refuses what does not follow what it has", () => {

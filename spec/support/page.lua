@@ -37,8 +37,8 @@ function page.column(s, n)
   return out
 end
 
-local names = { "levels", "func", "calls", "self", "bytes", "allocs", "live",
-  "peak" }
+local names = { "levels", "func", "calls", "self", "cost", "line", "bytes",
+  "allocs", "live", "peak" }
 
 local function tree(s, at, sizes)
   local out = { n = sizes[1] }

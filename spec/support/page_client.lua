@@ -92,9 +92,17 @@ function Page:apply(message)
     for key, value in pairs(pair[2]) do of[key] = value end
   end
   local l = content.lines
-  for i = 1, #l, 8 do
-    self.sources[l[i]].lines[l[i + 1]] = { hits = l[i + 2], self = l[i + 3],
-      in_c = l[i + 7] }
+  for i = 1, #l, 10 do
+    local source, n, row = l[i], l[i + 1], l[i + 2]
+    local of = self.sources[source]
+    of.rows = of.rows or {}
+    of.rows[n] = of.rows[n] or {}
+    of.rows[n][row] = { hits = l[i + 3], self = l[i + 4], in_c = l[i + 7] }
+    local sum = { hits = 0, self = 0, in_c = 0 }
+    for _, line in pairs(of.rows[n]) do
+      for key, value in pairs(line) do sum[key] = sum[key] + value end
+    end
+    of.lines[n] = sum
   end
   return self
 end

@@ -37,6 +37,18 @@ typedef struct Costs {
 #define COST_UNIT	1000.0	/* ps in a ns */
 #define COST_MAX	1e9	/* ns: more than any event can cost */
 
+/* ns that any event of recording costs, or less; 'lines': are there some? */
+static inline double costs_least (const Costs *c, int lines) {
+  int64_t least = c->line;
+  int k;
+  for (k = 0; k < COST_KINDS; k++) {
+    int64_t ps = (c->caller[k] + c->callee[k]) / 2;  /* call and return */
+    if ((k == 0 && !lines) || ps < least) least = ps;
+  }
+  /* overhead is known to within a quarter */
+  return least > 0 ? (double)least * 0.75 / COST_UNIT : 0;
+}
+
 /* Some costs can be negative. */
 static inline int64_t cost_of (double ps) {
   return ps > -COST_MAX * COST_UNIT && ps < COST_MAX * COST_UNIT

@@ -527,8 +527,11 @@ static void api_line (lua_State *L, const ApiView *a) {
   line.self_ms = api_item(L, 1);
   line.total_ms = api_item(L, 2);
   line.calls = api_item(L, 3);
+  lua_getfield(L, -8, "most");
+  line.self_most_ms = api_item(L, 1);
+  line.total_most_ms = api_item(L, 2);
   a->line(a->ud, &line);
-  lua_pop(L, 7);
+  lua_pop(L, 8);
 }
 
 

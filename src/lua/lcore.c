@@ -305,6 +305,8 @@ static int core_begin (lua_State *L) {
   core_options(L, &o);
   core_overhead(L, c, &r->recording, &o);
   o.timed = c->overhead.unknown == NULL;
+  if (o.timed)
+    o.event_ns = costs_least(&c->overhead.costs, o.mode == MODE_LINE);
   o.store = lfile_create(L, 1, r, o.max_nodes, &c->overhead);
   if (o.store == NULL && !lua_isnil(L, -1)) return core_fail(L);
   lhook_replace(L);

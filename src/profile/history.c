@@ -351,6 +351,37 @@ static History *history_new (const Frames *f, const Memory *m) {
 }
 
 
+/* Is it over the budget by what is told of it: its time without overhead? */
+static int history_isslow (const Taking *t, const HistoryFrame *p) {
+  uint32_t own = t->s->node[NODE_OVERHEAD].func, i;
+  int64_t ns = p->ns;
+  for (i = 0; i < p->rows; i++)
+    if (p->row[i].func == own) ns -= p->row[i].self;
+  return t->to->budget > 0 && t->f->slowsize > 0 && ns > t->to->budget;
+}
+
+
+/*
+** Frames were judged when they ended, with less overhead: those that are kept
+** are judged again, and slow ones that are none are left out.
+*/
+static void history_judge (const Taking *t, uint32_t taken) {
+  const Frames *f = t->f;
+  History *h = t->to;
+  uint32_t slows = 0, i;
+  for (i = 0; i < taken; i++) {
+    const HostFrame *p = take_frame(f, i);
+    int slow = history_isslow(t, &h->frame[i]);
+    /* each but once */
+    if (i < h->frames || p->number < h->frame[h->frames - 1].number)
+      h->slowcount += (uint64_t)slow - (uint64_t)p->slow;
+    if (i >= h->frames && slow)
+      h->frame[h->frames + slows++] = h->frame[i];
+  }
+  h->slows = slows;
+}
+
+
 static void history_fill (const Taking *t) {
   const Frames *f = t->f;
   History *h = t->to;
@@ -361,10 +392,10 @@ static void history_fill (const Taking *t) {
   h->counted = f->counted;
   h->slowcount = f->slowcount;
   h->budget = (int64_t)((double)f->budget * f->seconds * 1e9 + 0.5);
-  h->slows = frames_slows(f);
   for (i = 0; (p = take_frame(f, i)) != NULL; i++)
     take_hostframe(t, &h->frame[i], p);
-  h->frames = i - h->slows;
+  h->frames = i - frames_slows(f);
+  history_judge(t, i);
   averages_take(t);
 }
 

@@ -335,7 +335,9 @@ static void frame_rate (Recorder *r) {
   double ns;
   if ((number & (number - 1)) != 0) return;
   ns = clock_rate(clock_scale(&r->recording.clock, 0));
-  frames_rate(&r->frames, ns * 1e-9, (uint64_t)(r->options.budget * 1e6 / ns));
+  frames_rate(&r->frames, ns * 1e-9,
+              (uint64_t)(r->options.budget * 1e6 / ns),
+              r->options.event_ns / ns);
 }
 
 
@@ -372,6 +374,7 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
   r->current->top = h->top;
   if (!r->frames.on && !frame_first(r, L)) return 0;
   frame_rate(r);
+  frames_events(&r->frames, hot_events(h));
   return frames_end(&r->frames, h->last - x->begun - x->paused, x->gc_steps,
                     record) &&
          frame_touch(r) && frame_zone(r, h->top);

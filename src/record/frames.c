@@ -294,6 +294,22 @@ static void frames_average (Frames *f) {
 ** Keeping frames
 ** ======================================================= */
 
+/*
+** Did it take too long, without overhead? That is known well only when a
+** profile is made: frames that are kept are judged again then, see
+** profile/history.c. Here, only what is overhead for sure is taken off.
+*/
+static int frames_isslow (const Frames *f) {
+  const HostFrame *p = &f->last;
+  uint64_t overhead = f->overhead;
+  uint32_t i;
+  if (f->slowsize == 0 || f->budget == 0) return 0;
+  for (i = 0; i < p->nodes; i++)
+    if (p->node[i].node == f->tree->overhead->id) overhead += p->node[i].self;
+  return p->ticks > overhead && p->ticks - overhead > f->budget;
+}
+
+
 /* Grows with the buffer that is copied, which doubles. */
 static int frame_room (const Memory *m, void **array, uint32_t *capacity,
                        uint32_t count, uint32_t wanted, size_t size) {
@@ -326,16 +342,18 @@ static int frame_copy (const Memory *m, HostFrame *to, const HostFrame *from,
   to->start = from->start;
   to->ticks = from->ticks;
   to->steps = from->steps;
+  to->slow = from->slow;
   return 1;
 }
 
 
 static int frames_keep (Frames *f) {
-  const HostFrame *p = &f->last;
+  HostFrame *p = &f->last;
   HostFrame *to = &f->ring[f->recorded % f->size];
+  p->slow = frames_isslow(f);
   if (!frame_copy(f->memory, to, p, f->full)) return 0;
   f->recorded++;
-  if (f->slowsize == 0 || f->budget == 0 || p->ticks <= f->budget) return 1;
+  if (!p->slow) return 1;
   to = &f->slow[f->slowcount % f->slowsize];
   if (!frame_copy(f->memory, to, p, 1)) return 0;
   f->slowcount++;

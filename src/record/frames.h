@@ -41,6 +41,7 @@ typedef struct HostFrame {
   uint64_t start;	/* ticks since recording began */
   uint64_t ticks;
   uint64_t steps;	/* of the collector, where it is driven */
+  int slow;		/* was it one when it ended? See frames_isslow */
   FrameRow *row;
   FrameNode *node;	/* all that were touched, callers first */
   uint32_t rows, nodes;
@@ -93,7 +94,10 @@ typedef struct Frames {
   HostFrame *slow;		/* the last ones that took too long */
   uint32_t slowsize;
   uint64_t slowcount;		/* frames that took too long, in all */
-  uint64_t budget;		/* ticks; 0: none */
+  uint64_t budget;		/* ticks without overhead; 0: none */
+  double cost;			/* ticks that an event costs, at least */
+  uint64_t events;		/* that were seen before this frame */
+  uint64_t overhead;		/* of the last frame, at least */
   uint64_t number;		/* of the frame that runs */
   uint64_t recorded;		/* frames that went to the ring */
   uint64_t counted;		/* frames that count in averages ... */
@@ -117,11 +121,21 @@ CPROF_I void frames_clear (Frames *f);
 */
 CPROF_I int frames_begin (Frames *f, uint64_t start);
 
-/* Sets the rate of the clock, as far as it is known, and the budget. */
-static inline void frames_rate (Frames *f, double seconds,
-                                uint64_t budget) {
+/*
+** Sets the rate of the clock, as far as it is known, the budget, and what an
+** event costs at least.
+*/
+static inline void frames_rate (Frames *f, double seconds, uint64_t budget,
+                                double cost) {
   f->seconds = seconds;
   f->budget = budget;
+  f->cost = cost;
+}
+
+/* So many events were seen until the end of this frame. */
+static inline void frames_events (Frames *f, uint64_t events) {
+  f->overhead = (uint64_t)((double)(events - f->events) * f->cost);
+  f->events = events;
 }
 
 /*

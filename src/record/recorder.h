@@ -52,6 +52,7 @@ typedef struct Options {
   uint32_t history;	/* frames to keep */
   int full;		/* with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
+  double event_ns;	/* what an event costs at least, if that is known */
   uint32_t slow;	/* slow frames to keep */
   uint64_t every;	/* ns, see interval.h; 0: no end */
   void (*elapsed) (lua_State *L);	/* told of the end */

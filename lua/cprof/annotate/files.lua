@@ -90,7 +90,7 @@ local function block_of(view, file, greatest)
     title = format.plain(file.place),
     facts = ("%s %% of %s%s"):format(
       format.percent(file.ns, view.whole),
-      view.page:told(view.whole, false), view.profile.samples and "" or
+      view.page:told(view.whole), view.profile.samples and "" or
         (", %d of %d lines ran"):format(file.ran, file.active)),
     note = note,
     rows = listing.rows(view, 1, math.max(#content, #file.lines), line_at,

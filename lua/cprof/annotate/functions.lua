@@ -102,9 +102,9 @@ end
 local function facts_of(view, row, of_c)
   local page = view.page
   return ("%s self%s, %s %%%s"):format(
-    page:told(row.self_most, row.self_bounded),
-    of_c > 0 and (" + %s in C"):format(page:told(of_c, false)) or "",
-    page:share(row.self_most + of_c, row.self_bounded, view.whole),
+    page:told(row.self_ns, row.self_most_ns),
+    of_c > 0 and (" + %s in C"):format(page:told(of_c)) or "",
+    page:share(row.self_ns + of_c),
     row.calls and (", %s call%s"):format(format.count(row.calls),
       row.calls == 1 and "" or "s") or "")
 end
@@ -169,7 +169,7 @@ local function candidates(view)
   for _, row in ipairs(select.functions(view.profile)) do
     if functions.has_lines(view.profile, row) and view.passes(row) then
       local _, of_c = lines_of(view, row)
-      local ns = row.self_most + of_c
+      local ns = row.self_ns + of_c
       out[#out + 1] = { row = row, ns = ns, in_c = of_c }
       whole = whole + ns
     end

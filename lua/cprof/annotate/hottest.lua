@@ -1,6 +1,5 @@
 -- The hottest lines of all sources, as a list.
 
-local bound = require "cprof.bound"
 local format = require "cprof.format"
 local in_c = require "cprof.annotate.in_c"
 local source = require "cprof.annotate.source"
@@ -27,13 +26,13 @@ local function sorted(view, files)
   local by_hits = view.options.sort == "hits"
   for _, file in ipairs(files) do
     for number, line in ipairs(file.lines) do
-      local own, bounded = bound.of(line.self_ns, line.self_raw_ns,
-        view.most)
       local of_c = in_c.ns(view, line)
-      local value = by_hits and line.hits or own + of_c
-      if value > 0 then
+      local ns = line.self_ns + of_c
+      -- lines of which nothing is known but a bound come last
+      if by_hits and line.hits > 0 or
+         not by_hits and line.self_most_ns + of_c > 0 then
         all[#all + 1] = { file = file, number = number, line = line,
-          value = value, own = own, bounded = bounded, in_c = of_c }
+          value = by_hits and line.hits or ns, ns = ns, in_c = of_c }
       end
     end
   end
@@ -47,16 +46,14 @@ end
 
 local function row_of(view, entry, content, hottest)
   local line, page = entry.line, view.page
-  local total, bounded = bound.of(line.total_ns, line.total_raw_ns,
-    view.most)
   return {
     view.profile.samples and "" or format.count(line.hits),
-    page:time(entry.own, entry.bounded),
+    page:time(line.self_ns, line.self_most_ns),
     entry.in_c > 0 and page:time(entry.in_c) or "-",
-    { page:share(entry.own + entry.in_c, entry.bounded, view.whole),
-      format.heat(entry.own + entry.in_c, hottest) },
+    { page:share(entry.ns), format.heat(entry.ns, hottest) },
     line.calls > 0 and format.count(line.calls) or "-",
-    total > 0 and page:time(total, bounded) or "-",
+    line.total_most_ns > 0 and
+      page:time(line.total_ns, line.total_most_ns) or "-",
     { ("%s:%d"):format(format.plain(entry.file.place), entry.number),
       "dim" },
     source.printable(content:gsub("^%s+", "")),
@@ -70,18 +67,18 @@ return function(view, files)
   local all = sorted(view, files)
   local rows, contents, rest_ns, hottest = {}, {}, 0, 0
   for _, entry in ipairs(all) do
-    hottest = math.max(hottest, entry.own + entry.in_c)
+    hottest = math.max(hottest, entry.ns)
   end
   for i, entry in ipairs(all) do
     local of = entry.file.source
     local enough = not o.min_percent or
-      (entry.own + entry.in_c) * 100 >= o.min_percent * view.whole
+      entry.ns * 100 >= o.min_percent * view.whole
     if #rows < (o.limit or 20) and enough and #rows == i - 1 then
       contents[of] = contents[of] or source.text(view.profile, of)
       rows[i] = row_of(view, entry, contents[of][entry.number] or "",
         hottest)
     else
-      rest_ns = rest_ns + entry.line.self_ns + entry.in_c
+      rest_ns = rest_ns + entry.ns
     end
   end
   page:table(columns(view.profile), rows)

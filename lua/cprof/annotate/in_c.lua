@@ -34,11 +34,13 @@ function in_c.of(profile, key)
   return out
 end
 
----Self time of the C functions that lines called, by source and line.
+---Self time of the C functions that lines called, by a key of the calling
+---function and line.
 ---@param profile cprof.Profile
+---@param key? fun(f: cprof.Function): string  see in_c.of
 ---@return table<string, table<integer, integer>>
-function in_c.times(profile)
-  local out = in_c.of(profile)
+function in_c.times(profile, key)
+  local out = in_c.of(profile, key)
   for _, lines in pairs(out) do
     for number, line in pairs(lines) do lines[number] = line.ns end
   end

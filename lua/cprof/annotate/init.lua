@@ -2,7 +2,6 @@
 -- hottest lines.
 
 local allocations = require "cprof.allocations"
-local bound = require "cprof.bound"
 local core = require "cprof.core"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
@@ -57,13 +56,9 @@ local annotate_options = {
 }
 
 local heat = {
-  time = function(line, of_c)
-    return (bound.of(line.self_ns, line.self_raw_ns)) + of_c
-  end,
+  time = function(line, of_c) return line.self_ns + of_c end,
   hits = function(line) return line.hits end,
-  total = function(line)
-    return (bound.of(line.total_ns, line.total_raw_ns))
-  end,
+  total = function(line) return line.total_ns end,
 }
 
 ---@class cprof.AnnotateView
@@ -71,7 +66,6 @@ local heat = {
 ---@field options cprof.AnnotateOptions
 ---@field page cprof.Page
 ---@field whole integer       the time that is 100 %, in ns: the program's
----@field most? integer       see bound.most
 ---@field heat fun(line: cprof.Line): integer
 ---@field called table<cprof.Line, cprof.CalledByLine>  what lines called
 ---@field called_by? table<string, table<integer, cprof.CalledByLine>>  by
@@ -90,7 +84,7 @@ local heat = {
 ---@return cprof.AnnotateView
 function annotate.view(profile, o, on)
   local view = { profile = profile, options = o, page = on, texts = {},
-    whole = profile.program_ns, most = bound.most(profile), called = {},
+    whole = profile.program_ns, called = {},
     passes = function() return true end, single = false }
   local of = heat[o.heat] or heat.time
   view.heat = function(line) return of(line, in_c.ns(view, line)) end
@@ -184,10 +178,9 @@ function annotate.make(profile, source, given, level)
     end
     profile = allocations.measured(profile, allocations.measures[o.heat])
   end
-  local view = annotate.view(profile, o, page.new {
+  local view = annotate.view(profile, o, page.new({
     format = o.format, color = o.color,
-    unit = page.unit(profile), samples = page.samples(profile),
-    width = o.width or core.columns() or math.huge })
+    width = o.width or core.columns() or math.huge }, profile))
   view.single = source ~= nil
   restrict(view, level)
   show(view, source, level)

@@ -1,6 +1,5 @@
 -- Lines of sources with figures beside each: rows, and how they are shown.
 
-local bound = require "cprof.bound"
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.format"
 local in_c = require "cprof.annotate.in_c"
@@ -75,7 +74,7 @@ end
 ---@param line cprof.ListedLine
 ---@param greatest integer  what is heat, of the hottest line
 function listing.row(view, line, greatest)
-  local figures, page, whole = line.figures, view.page, view.whole
+  local figures, page = line.figures, view.page
   local number = { tostring(line.number), "dim" }
   if line.never then
     local row = bare(number, { line.content .. never_ran, "dim" })
@@ -89,11 +88,8 @@ function listing.row(view, line, greatest)
   end
   local style = format.heat(view.heat(figures), greatest)
   local function cell(there, s) return { there and s or "-", style } end
-  local own, own_bounded = bound.of(figures.self_ns, figures.self_raw_ns,
-    view.most)
-  local total, bounded = bound.of(figures.total_ns, figures.total_raw_ns,
-    view.most)
-  local spent, called = own > 0, figures.calls > 0
+  local own, total = figures.self_ns, figures.total_ns
+  local spent, called = figures.self_most_ns > 0, figures.calls > 0
   local of_c, by_line = in_c.ns(view, figures), view.called[figures]
   -- a mean over different functions is of no use
   local alike = called and not (by_line and by_line.callees > 1)
@@ -101,14 +97,16 @@ function listing.row(view, line, greatest)
   local allocated = meta.memory and figures.allocs and not meta.measure
   return {
     view.profile.samples and "" or { format.count(figures.hits), style },
-    cell(spent, page:time(own, own_bounded)),
+    cell(spent, page:time(own, figures.self_most_ns)),
     of_c > 0 and { page:time(of_c), style } or "",
-    cell(spent or of_c > 0, page:share(own + of_c, own_bounded, whole)),
+    cell(spent or of_c > 0, page:share(own + of_c)),
     allocated and cell(figures.bytes > 0, format.bytes(figures.bytes)) or "",
     allocated and cell(figures.allocs > 0, format.count(figures.allocs)) or "",
     cell(called, format.count(figures.calls)),
-    cell(total > 0, page:time(total, bounded)),
-    cell(alike, alike and page:time(total // figures.calls, bounded)),
+    cell(figures.total_most_ns > 0,
+      page:time(total, figures.total_most_ns)),
+    cell(alike, alike and page:time(total // figures.calls,
+      figures.total_most_ns // figures.calls)),
     number,
     line.spans and expressions.painted(line.content, line.spans,
       line.greatest, page.paint) or { line.content, style },

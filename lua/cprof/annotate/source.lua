@@ -11,7 +11,6 @@ local source = {}
 ---@return string
 function source.printable(line)
   local column, out = 0, {}
-  line = line:gsub("\r$", "")
   local valid = utf8.len(line) ~= nil
   for c in line:gmatch(valid and utf8.charpattern or ".") do
     if c == "\t" then

@@ -7,9 +7,9 @@ local input = require "cprof.command.input"
 local match = require "cprof.match"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
+local measures = require "cprof.measure"
 local page = require "cprof.page"
 local range = require "cprof.command.range"
-local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
 
 local diff = {
@@ -48,8 +48,8 @@ end
 -- Entries: a function before and after, or one of them
 -- =======================================================
 
-local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most = 0,
-                  total_most = 0 }
+local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most_ns = 0,
+                  total_most_ns = 0 }
 
 ---@class cprof.Difference
 ---@field before cprof.Row   or nothing
@@ -70,19 +70,13 @@ local function rows_of(profile)
   return rows, functions
 end
 
-local function percent(row, profile)
-  local all = profile.program_ns
-  return all > 0 and row.self_ns / all * 100 or 0
-end
-
 -- How far a change may be off, where it is known from samples: in points,
 -- in ns.
 local function error_of(view, entry, figure)
   local points, ns = 0, 0
-  for side, n in pairs(view.samples) do
-    local whole = view.wholes[side]
-    local off = sampled.interval(entry[side][figure] / math.max(whole, 1), n)
-    points, ns = points + off ^ 2, ns + (off * whole) ^ 2
+  for side, measure in pairs(view.measures) do
+    local off = measure:off(entry[side][figure]) or 0
+    points, ns = points + off ^ 2, ns + (off * measure.whole) ^ 2
   end
   return 100 * points ^ 0.5, ns ^ 0.5
 end
@@ -95,10 +89,11 @@ local function entries_of(view, before, after)
   local function add(a, b)
     local entry = { before = a, after = b,
       func = b ~= nothing and b.func or a.func,
-      points = percent(b, after) - percent(a, before) }
+      points = format.share(b.self_ns, after.program_ns) -
+        format.share(a.self_ns, before.program_ns) }
     local _
-    entry.points_off, entry.ns_off = error_of(view, entry, "self_most")
-    _, entry.total_off = error_of(view, entry, "total_most")
+    entry.points_off, entry.ns_off = error_of(view, entry, "self_ns")
+    _, entry.total_off = error_of(view, entry, "total_ns")
     out[#out + 1] = entry
   end
   for i, row in ipairs(from) do
@@ -210,7 +205,7 @@ local function sign(n, text)
 end
 
 local function signed(on, ns)
-  return ns == 0 and "0" or sign(ns, on:time(math.abs(ns), false))
+  return ns == 0 and "0" or sign(ns, on:time(math.abs(ns)))
 end
 
 -- percents, or percentage points
@@ -263,10 +258,10 @@ local function cells(view, entry)
     figure(before, format.count(calls_of(before))),
     { figure(after, format.count(calls_of(after))),
       calls_of(before) ~= calls_of(after) and not unsure and "bold" or nil },
-    figure(before, on:time(before.total_most, before.total_bounded)),
-    figure(after, on:time(after.total_most, after.total_bounded)),
-    figure(before, on:time(before.self_most, before.self_bounded)),
-    figure(after, on:time(after.self_most, after.self_bounded)),
+    figure(before, on:time(before.total_ns, before.total_most_ns)),
+    figure(after, on:time(after.total_ns, after.total_most_ns)),
+    figure(before, on:time(before.self_ns, before.self_most_ns)),
+    figure(after, on:time(after.self_ns, after.self_most_ns)),
     { mark(view, ns, entry.ns_off, signed(on, ns)),
       unsure and "dim" or format.heat(math.abs(ns), view.whole) },
     mark(view, entry.points, entry.points_off, points(entry.points)) ..
@@ -392,7 +387,7 @@ local function whole(view, before, after, entries)
     format.count(math.abs(calls)))) or ""
   view.page:line(("change: %s%s%s, %d new and %d gone functions")
     :format(signed(view.page, ns), was_ns > 0 and
-      (" (%s %%)"):format(points(ns / was_ns * 100)) or "",
+      (" (%s %%)"):format(points(format.share(ns, was_ns))) or "",
       counts, counted(entries, "before"),
       counted(entries, "after")))
 end
@@ -461,7 +456,7 @@ end
 
 function diff.call(parsed, fail)
   local before, older, after, newer = load_both(parsed, fail)
-  if page.unit(before) ~= page.unit(after) then
+  if measures.of(before).unit ~= measures.of(after).unit then
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
   end
@@ -473,11 +468,10 @@ function diff.call(parsed, fail)
   end
   local view = {
     before = older, after = newer,
-    page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color, unit = page.unit(before) },
+    page = page.new({ format = parsed.format, width = parsed.width,
+                      color = parsed.color }, before),
     whole = math.max(before.program_ns, after.program_ns),
-    samples = { before = page.samples(before), after = page.samples(after) },
-    wholes = { before = before.program_ns, after = after.program_ns },
+    measures = { before = measures.of(before), after = measures.of(after) },
     counted = counted_of(before, after, measure),
   }
   if parsed.sort == "calls" and not view.counted then

@@ -46,11 +46,11 @@ local function neighbour(view, entry)
   local time, share = "-", "-"
   -- the time of a call from within is that of the outermost one
   if not entry.recursive then
-    time = on:time(entry.total_most, entry.total_bounded)
-    share = on:share(entry.total_most, entry.total_bounded, view.whole)
+    time = on:time(entry.total_ns, entry.total_most_ns)
+    share = on:share(entry.total_ns)
   end
   return {
-    time, { share, format.heat(entry.total_most, view.row.total_most) },
+    time, { share, format.heat(entry.total_ns, view.row.total_ns) },
     entry.label and "" or format.calls(entry.calls),
     name.called(format.plain(entry.label or f.name), entry.metamethod),
     entry.line > 0 and tostring(entry.line) or "",
@@ -82,10 +82,8 @@ local function head(view)
   on:title("", format.plain(given .. rest ~= row.title and row.title or
     name.called(given, row.metamethod) .. rest))
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
-    on:time(row.total_most, row.total_bounded),
-    on:share(row.total_most, row.total_bounded, view.whole),
-    on:time(row.self_most, row.self_bounded),
-    on:share(row.self_most, row.self_bounded, view.whole),
+    on:time(row.total_ns, row.total_most_ns), on:share(row.total_ns),
+    on:time(row.self_ns, row.self_most_ns), on:share(row.self_ns),
     row.calls and (", %s call%s"):format(format.count(row.calls),
       row.calls == 1 and "" or "s") or "",
     row.max_depth > 1 and (", %s deep"):format(
@@ -102,10 +100,9 @@ local function with_itself(row, callees)
     return {}
   end
   local out, own = {}, { row = row, label = "(itself)", line = 0, calls = 0,
-    total_ns = row.self_ns, total_most = row.self_most,
-    total_bounded = row.self_bounded }
+    total_ns = row.self_ns, total_most_ns = row.self_most_ns }
   for _, entry in ipairs(callees) do
-    if own and own.total_most >= entry.total_most then
+    if own and own.total_ns >= entry.total_ns then
       out[#out + 1], own = own, nil
     end
     if entry.row ~= row then out[#out + 1] = entry end
@@ -152,10 +149,8 @@ function show.call(parsed, fail)
   local view = {
     profile = profile, row = row, whole = profile.program_ns,
     limit = parsed.limit,
-    page = page.new { format = parsed.format, width = parsed.width,
-                      color = parsed.color,
-                      unit = page.unit(profile),
-                      samples = page.samples(profile) },
+    page = page.new({ format = parsed.format, width = parsed.width,
+                      color = parsed.color }, profile),
   }
   head(view)
   neighbours(view, "called by", callers(row), "caller")

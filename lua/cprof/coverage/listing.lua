@@ -98,8 +98,8 @@ function listing.make(p, o)
     if not file then return nil, why end
     files = { file }
   end
-  local on = page.new { format = o.format, width = o.width, color = o.color,
-                        unit = "instructions" }
+  local on = page.new({ format = o.format, width = o.width,
+                        color = o.color }, p)
   on:title("coverage: ", format.plain(p.meta.program or "(embedded)"))
   header.notes(p, on)
   if #files == 0 then

@@ -6,7 +6,8 @@ local encode = require "cprof.export.encode"
 local csv = {}
 
 local fields = { "id", "name", "title", "kind", "source", "line",
-  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth" }
+  "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth",
+  "self_most_ns", "total_most_ns" }
 
 local allocated = { "self_allocs", "self_bytes", "total_allocs",
   "total_bytes" }

@@ -19,9 +19,14 @@
 --               where what is in use is known, live_blocks and live_bytes.
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
---               total_ns, active, self_raw_ns], only of lines that have
---               any of these. With allocations, allocs and bytes follow;
---               where what is in use is known, live_bytes.
+--               total_ns, active, self_raw_ns, self_most_ns,
+--               total_most_ns], only of lines that have any of these. With
+--               allocations, allocs and bytes follow; where what is in use
+--               is known, live_bytes.
+--
+-- Times are estimates, which add up. self_most_ns and total_most_ns are what
+-- they are at most: more than the estimate where most of what was measured
+-- is profiler overhead, which reports print as a bound, <12ms.
 --
 --   heap        with allocations: [ns since the start, bytes] over time
 --
@@ -46,11 +51,11 @@ local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth" }
+  "max_depth", "self_most_ns", "total_most_ns" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
   "total_ns", "self_raw_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
-  "active", "self_raw_ns" }
+  "active", "self_raw_ns", "self_most_ns", "total_most_ns" }
 
 -- the same of a profile without times
 local counted = {
@@ -70,7 +75,8 @@ local sampled = {
     "self_samples", "total_samples", "self_ns", "total_ns" },
   nodes = { "parent", "func", "call_line", "self_samples", "self_ns",
     "total_ns", "total_samples" },
-  lines = line_fields,
+  lines = { "line", "hits", "self_ns", "calls", "total_ns", "active",
+    "self_raw_ns" },
 }
 
 -- what follows of allocations

@@ -9,6 +9,7 @@
 -- before these have more than a little of it, recursion is folded.
 
 local allocations = require "cprof.allocations"
+local bound = require "cprof.bound"
 local core = require "cprof.core"
 local find = require "cprof.report.find"
 local format = require "cprof.format"
@@ -153,7 +154,7 @@ end
 
 -- the functions of the new tree, with its figures
 local function functions_of(p, nodes, map, percent)
-  local each, out = {}, {}
+  local each, out, most = {}, {}, bound.most(p)
   for i = 1, #map do each[i] = i end
   for i, row in ipairs((core.sum(nodes, each, #map))) do
     local f, old = { id = i }, p.functions[map[i]] or below(percent)
@@ -162,6 +163,7 @@ local function functions_of(p, nodes, map, percent)
       f.calls = row.calls
       f.instructions, f.total_instructions = row.self_ns, row.total_ns
     else
+      bound.set(row, most)
       for key, value in pairs(row) do f[key] = value end
     end
     f.max_depth = old.max_depth

@@ -15,7 +15,7 @@ end
 
 | method | what it does |
 |---|---|
-| `lines(height)` | records `{ name, indent, values, marks, heat, highlighted, shown }`, with the cursor's line among them; `values` are those that `titles()` names, `shown` tells which are worth showing |
+| `lines(height)` | records of as many lines, with the cursor's among them |
 | `mode(mode)` | `"self"`, `"total"`, `"callgraph"`, `"tree"` |
 | `move(n)`, `cursor(i)` | the cursor |
 | `select()`, `parent()` | the call graph of the line under the cursor; of the caller with most of the time |
@@ -26,6 +26,19 @@ end
 | `recursion(how)` | `"merged"`, or `"spread"`: a line for each level |
 | `graph()` | the series of the frames that are kept: their times, and self, total and calls of each zone |
 | `attribute(zone, ancestor)` | a zone's time on behalf of one any number of calls above |
+
+A record is plain data, which any JSON library can write:
+
+| field | |
+|---|---|
+| `name`, `title` | of a function or zone; the title tells it from others with its name |
+| `indent` | levels, in a tree and in a call graph |
+| `marks` | `"+"`: there is more behind it; `"-"`: it is open; `" "` |
+| `values` | a list of three figures, those that `titles()` names: self and total time in ms, calls |
+| `most` | what these are at most: more than the value where most of what was measured is overhead. Then the value is a rough estimate: draw the bound, `<12` |
+| `shown` | a list of three booleans: which of the figures are worth showing |
+| `heat` | 0 to 1: how much the figure changes from frame to frame |
+| `highlighted` | is the cursor there? |
 
 Of what is being recorded, `lines` takes new figures; all else acts on those that were drawn. A frame whose nodes were not kept has functions, but no callers, callees or tree: `history = "full"` keeps them.
 ]],

@@ -1,9 +1,10 @@
 // One function: who calls it above, what it calls below.
 
+import { bound } from "./bound.js";
 import { fill, h, refill } from "./dom.js";
 import { count } from "./format.js";
 import { field, matcher } from "./search.js";
-import { amount, named, placed, Table } from "./table.js";
+import { amount, figureOf, named, placed, Table } from "./table.js";
 import { neighbours } from "./tree.js";
 
 function columns(app, what, of, samples) {
@@ -12,7 +13,8 @@ function columns(app, what, of, samples) {
     of,
     samples,
     bar: "total",
-    get: (row) => (row.total > 0 || row.self ? [row.total] : undefined),
+    get: (row) =>
+      row.most > 0 || row.self ? [row.total, row.most] : undefined,
   });
   out.push(
     {
@@ -37,6 +39,13 @@ function columns(app, what, of, samples) {
     },
   );
   return out;
+}
+
+// Something else of the callers or callees of a function, by function.
+function beside(tree, f, figures) {
+  const near = figures && neighbours(tree, f.id, figures);
+  return (which) =>
+    new Map((near?.[which] || []).map((row) => [row.func, row.total]));
 }
 
 // The hottest functions, to begin with one. Gives what draws them again.
@@ -146,24 +155,27 @@ export function callgraph(app, root) {
     }
     const { tree } = scope;
     const near = neighbours(tree, f.id);
-    const counted = model.sampled
-      ? neighbours(tree, f.id, tree.below())
-      : { callers: [], callees: [] };
+    const costs = beside(tree, f, tree.totalCost);
+    const counted = beside(tree, f, model.sampled && tree.below());
     const rows = (which) => {
-      const samples = new Map(
-        counted[which].map((row) => [row.func, row.total]),
-      );
+      const samples = counted(which);
+      const cost = costs(which);
       return near[which].map((row) => ({
         ...row,
+        most: bound(
+          row.total,
+          row.total + (cost.get(row.func) || 0),
+          model.most,
+        ),
         f: model.functions[row.func],
         samples: samples.get(row.func),
       }));
     };
     const below = rows("callees");
-    const self = scope.self[f.id];
+    const [self, most] = figureOf(app, f, "self");
     if (below.length > 0) {
       const samples = model.sampled ? scope.calls[f.id] : undefined;
-      below.push({ self: true, total: self, samples });
+      below.push({ self: true, total: self, most, samples });
       below.sort((a, b) => b.total - a.total);
     }
     refill(

@@ -1,6 +1,7 @@
 -- A profile before another one, for the page: what each function of both had
 -- then.
 
+local bound = require "cprof.bound"
 local compare = require "cprof.compare"
 local encode = require "cprof.export.encode"
 local match = require "cprof.match"
@@ -38,19 +39,22 @@ end
 function changes.of(before, after, rows, trees)
   local olds = select_rows.functions(before)
   local to, gone = pair(olds, rows)
-  local out = { whole = before.program_ns, gone = gone, notes = {}, was = {},
+  local out = { whole = before.program_ns, most = bound.most(before),
+    gone = gone, notes = {}, was = {},
     program = encode.program(before), samples = before.time_samples,
     sampled = before.samples ~= nil, has = {}, calls = {}, self = {},
-    total = {} }
+    total = {}, cost = {}, totalCost = {} }
   for i = 1, #rows do
     out.has[i], out.calls[i], out.self[i], out.total[i] = 0, 0, 0, 0
-    out.was[i] = ""
+    out.cost[i], out.totalCost[i], out.was[i] = 0, 0, ""
   end
   local index, of = {}, {}
   for i, row in ipairs(olds) do
     local j = to[i]
     out.has[j], out.calls[j] = 1, row.calls or row.self_samples
     out.self[j], out.total[j] = row.self_ns, row.total_ns
+    out.cost[j] = row.self_raw_ns - row.self_ns
+    out.totalCost[j] = row.total_raw_ns - row.total_ns
     if rows[j].func.name ~= row.func.name then
       out.was[j] = encode.utf8(row.func.name)
     end

@@ -76,9 +76,13 @@ local function plain(s)
   return s
 end
 
----The fields of a function in the page, in order.
+---The fields of a function in the page, in order; the last are the overhead
+---that was taken out of `self` and of `total`.
 data.fields = { "title", "name", "place", "kind", "source", "line", "last",
-  "calls", "self", "total", "depth", "samples" }
+  "calls", "self", "total", "depth", "samples", "cost", "totalCost" }
+
+-- overhead that was measured with a time; nothing is known of what is no more
+local function cost(ns, raw) return math.max((raw or ns) - ns, 0) end
 
 ---A function's fields.
 ---@param row cprof.Row
@@ -91,48 +95,84 @@ function data.row(row, source_of)
     stands and plain(name.place(f.source)) or "", f.kind,
     source_of[f.source] or -1, encode.first(f), f.last_line,
     row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
-    row.total_samples }
+    row.total_samples or 0, cost(row.self_ns, row.self_raw_ns),
+    cost(row.total_ns, row.total_raw_ns) }
 end
 
 -- rows as columns; `source_of` gives the number of a source
 local function columns_of(rows, source_of)
-  local out = { most = {} }
+  local out = {}
   for _, field in ipairs(data.fields) do out[field] = {} end
   for i, row in ipairs(rows) do
     local values = data.row(row, source_of)
     for k, field in ipairs(data.fields) do out[field][i] = values[k] end
-    -- what is only known to be less than a figure
-    if row.self_bounded or row.total_bounded then
-      out.most[#out.most + 1] = { i - 1, row.self_bounded and row.self_most or
-        -1, row.total_bounded and row.total_most or -1 }
+  end
+  return out
+end
+
+---The fields of a line of a function, in order; the last is overhead in
+---`total`, the one before that in `self`.
+data.line_fields = { "hits", "self", "calls", "total", "inC", "cost",
+  "totalCost" }
+
+---@param line cprof.Line
+---@param c integer?  what C functions took that it called
+---@return integer[]
+function data.line(line, c)
+  return { line.hits, line.self_ns, line.calls, line.total_ns,
+    math.max(c or 0, 0), cost(line.self_ns, line.self_raw_ns),
+    cost(line.total_ns, line.total_raw_ns) }
+end
+
+---Has a line any figures?
+---@param line cprof.Line
+---@return boolean
+function data.any(line)
+  return line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
+    line.total_ns > 0 or (line.bytes or 0) > 0
+end
+
+---The rows that have lines in each source: what lines.row gives, and their
+---number in the page.
+---@param p cprof.Profile
+---@param number table<string, integer>  title -> number
+---@return table<string, { key: string, number: integer }[]>
+function data.rows_of(p, number)
+  local out, seen = {}, {}
+  for _, f in ipairs(p.functions) do
+    local key = lines.row(f)
+    if not seen[key] and number[f.title] then
+      seen[key], out[f.source] = true, out[f.source] or {}
+      table.insert(out[f.source], { key = key, number = number[f.title] })
     end
   end
   return out
 end
 
--- by line: its number, hits, self, calls, total, what C functions called
--- there took; times that are only known to be less than a figure; what
--- `allocated` gives
-local function figures_of(p, key, list, allocated, c)
-  local counts = p.meta.mode == "count"
-  local out = { n = {}, hits = {}, self = {}, calls = {}, total = {},
-    inC = {}, most = {} }
-  for what in pairs(allocated) do out[what] = {} end
-  for number, line in ipairs(list) do
-    if line.hits > 0 or line.self_ns > 0 or line.calls > 0 or
-       line.total_ns > 0 or line.bytes > 0 then
-      local i = #out.n + 1
-      out.n[i], out.hits[i], out.self[i] = number, line.hits, line.self_ns
-      out.calls[i], out.total[i] = line.calls, line.total_ns
-      out.inC[i] = c[number] or 0
-      for what, of in pairs(allocated) do
-        out[what][i] = of(key, number, line)
-      end
-      local most, bounded = bound.of(line.self_ns, line.self_raw_ns)
-      if bounded and not counts then
-        out.most[#out.most + 1] = { i - 1, most }
+-- what the lines of a source have of each row, as columns: line, row,
+-- figures, what `allocated` gives
+local function figures_of(rows, by_row, allocated, c)
+  local list, out = {}, { n = {}, f = {} }
+  for _, row in ipairs(rows) do
+    for n, line in pairs(by_row[row.key] or {}) do
+      if data.any(line) then
+        list[#list + 1] = { n = n, row = row, line = line }
       end
     end
+  end
+  table.sort(list, function(a, b)
+    if a.n ~= b.n then return a.n < b.n end
+    return a.row.number < b.row.number
+  end)
+  for _, field in ipairs(data.line_fields) do out[field] = {} end
+  for what in pairs(allocated) do out[what] = {} end
+  for i, e in ipairs(list) do
+    local key = e.row.key
+    out.n[i], out.f[i] = e.n, e.row.number
+    for k, value in ipairs(data.line(e.line, (c[key] or {})[e.n])) do
+      out[data.line_fields[k]][i] = value
+    end
+    for what, of in pairs(allocated) do out[what][i] = of(key, e.n, e.line) end
   end
   return out
 end
@@ -203,22 +243,19 @@ function data.parts(p, key, out)
   end
 end
 
-local function source_of(p, key, list, allocated, c)
-  local out = data.source(p, key, list)
-  out.lines = figures_of(p, key, list, allocated, c)
-  data.parts(p, key, out)
-  return out
-end
-
-local function sources_of(p)
-  local keys, out, number = {}, {}, {}
+local function sources_of(p, rows)
+  local keys, out, number, titles = {}, {}, {}, {}
   if not lines.recorded(p) then return out, number end
-  local all, allocated, c = p.lines_of(), memory.lines(p), in_c.times(p)
+  for i, row in ipairs(rows) do titles[row.title] = i - 1 end
+  local all, allocated = p.lines_of(), memory.lines(p)
+  local of, by_row = data.rows_of(p, titles), p.lines_by_row()
+  local c = in_c.times(p, lines.row)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do
-    out[i], number[key] = source_of(p, key, all[key], allocated,
-      c[key] or {}), i - 1
+    out[i], number[key] = data.source(p, key, all[key]), i - 1
+    out[i].lines = figures_of(of[key] or {}, by_row, allocated, c)
+    data.parts(p, key, out[i])
   end
   text.forget()
   return out, number
@@ -291,7 +328,7 @@ function data.of(p, whole, before)
   -- of a part of the tree, the figures are those of the part
   local from = p.program_ns == whole.program_ns and whole or p
   local rows = select_rows.functions(from)
-  local listed, number = sources_of(whole)
+  local listed, number = sources_of(whole, rows)
   local more = appended(rows, {})
   local index = numbers(p, rows, more)
   local notes = data.notes(whole)
@@ -300,7 +337,8 @@ function data.of(p, whole, before)
     memory.measures(whole)) }
   local out = {
     version = 1, unit = data.unit(whole), meta = data.meta(whole),
-    notes = notes, whole = p.program_ns, sources = listed,
+    notes = notes, whole = p.program_ns, most = bound.most(whole),
+    sources = listed,
     samples = data.samples(whole), memory = memory.of(whole),
     collector = memory.collector(whole), heap = memory.heap(whole),
     frames = whole.frames and

@@ -35,14 +35,20 @@ export function figures(bytes, n, out) {
   return out;
 }
 
+// the columns of a tree; those of memory are last
+const names = [
+  ...["levels", "func", "calls", "self", "cost", "line"],
+  ...["bytes", "allocs", "live", "peak"],
+];
+const whole = new Set(["levels", "func", "line"]);
+
 function columns(bytes, at, [n, ...sizes]) {
-  const names = ["levels", "func", "calls", "self"];
-  const memory = ["bytes", "allocs", "live", "peak"];
   const out = { n };
   sizes.forEach((size, i) => {
-    const name = names[i] || memory[i - names.length];
-    const column = i < 2 ? new Int32Array(n) : new Float64Array(n);
-    out[name] = figures(bytes.subarray(at, at + size), n, column);
+    const column = whole.has(names[i])
+      ? new Int32Array(n)
+      : new Float64Array(n);
+    out[names[i]] = figures(bytes.subarray(at, at + size), n, column);
     at += size;
   });
   return out;

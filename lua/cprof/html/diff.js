@@ -1,6 +1,7 @@
 // What changed from one profile to another: a table, and a flame graph whose
 // colours say what takes more and what less.
 
+import { bounds } from "./bound.js";
 import { change, palette } from "./colors.js";
 import { choice, fill, h } from "./dom.js";
 import { count, plural, signed } from "./format.js";
@@ -30,8 +31,16 @@ export function rowsOf(model) {
         self: before.self[f.id],
         total: before.total[f.id],
         calls: before.calls[f.id],
+        cost: before.cost?.[f.id] ?? 0,
+        totalCost: before.totalCost?.[f.id] ?? 0,
       },
-      now: { self: f.self, total: f.total, calls: f.calls },
+      now: {
+        self: f.self,
+        total: f.total,
+        calls: f.calls,
+        cost: f.cost,
+        totalCost: f.totalCost,
+      },
     };
     const keys = sameCounts(model)
       ? ["self", "total", "calls"]
@@ -57,6 +66,14 @@ export function diff(app, root) {
   const { model } = app;
   const { before } = model;
   const text = app.figure;
+  // a time of a row, or what it is at most
+  const amount = ({ self, total, cost, totalCost }, key, limit) => {
+    const raw = [self + cost, total + totalCost];
+    const most = bounds(self, raw[0], total, raw[1], limit);
+    return key === "self"
+      ? app.amount(self, most[0])
+      : app.amount(total, most[1]);
+  };
   const all = rowsOf(model);
   const tree = both(
     fromColumns(model.trees[before.tree]),
@@ -132,7 +149,8 @@ export function diff(app, root) {
     if (drawn === by) return;
     drawn = by;
     graph?.close();
-    const delta = (node) => tree.total[node] - tree.totalBefore[node];
+    const was = tree.before;
+    const delta = (node) => tree.total[node] - was.total[node];
     const whole = Math.max(model.whole, before.whole);
     graph = new Icicle(app, {
       label: "Differential flame graph; the table below has the same functions",
@@ -143,22 +161,28 @@ export function diff(app, root) {
         const d = delta(node) / whole;
         return Math.abs(d) < 0.0005 ? name : (d > 0 ? "▲ " : "▼ ") + name;
       },
-      detail: (node) => [
-        `total ${text(tree.totalBefore[node])} → ${text(tree.total[node])}, ` +
-          signed(delta(node), text) +
-          off(tree.totalBefore[node], tree.total[node]),
-        `self ${text(tree.selfBefore[node])} → ${text(tree.self[node])}`,
-        sameCounts(model)
-          ? `${model.counted} ${count(tree.callsBefore[node])} → ${count(tree.calls[node])}`
-          : "",
-      ],
+      detail: (node) => {
+        const old = was.most(node, before.most);
+        const now = tree.most(node, model.most);
+        return [
+          `total ${app.amount(was.total[node], old[1])} → ` +
+            `${app.amount(tree.total[node], now[1])}, ` +
+            signed(delta(node), text) +
+            off(was.total[node], tree.total[node]),
+          `self ${app.amount(was.self[node], old[0])} → ` +
+            app.amount(tree.self[node], now[0]),
+          sameCounts(model)
+            ? `${model.counted} ${count(was.calls[node])} → ${count(tree.calls[node])}`
+            : "",
+        ];
+      },
       choose: (node) => {
         const f = model.functions[tree.func[node]];
         app.choose(f.kind === "root" ? undefined : f);
       },
     });
     fill(graphBox, graph.element);
-    const l = layout(tree, by === "before" ? tree.selfBefore : tree.self);
+    const l = layout(tree, by === "before" ? was.self : tree.self);
     graph.show(l);
     const from = forked(l);
     if (from > 0) graph.zoom(from, true);
@@ -191,15 +215,19 @@ export function diff(app, root) {
     rows.sort((a, b) => Math.abs(delta(b)) - Math.abs(delta(a)));
     const most = rows.length > 0 ? Math.abs(delta(rows[0])) || 1 : 1;
     const show = key === "calls" ? count : text;
+    const figure = (row, side, limit) =>
+      key === "calls" ? count(row[side].calls) : amount(row[side], key, limit);
     table = new Table(
       [
         {
           title: `${key === "calls" ? model.counted : key} before`,
-          cell: (row) => (row.state === "new" ? "–" : show(row.was[key])),
+          cell: (row) =>
+            row.state === "new" ? "–" : figure(row, "was", before.most),
         },
         {
           title: "after",
-          cell: (row) => (row.state === "gone" ? "–" : show(row.now[key])),
+          cell: (row) =>
+            row.state === "gone" ? "–" : figure(row, "now", model.most),
         },
         {
           title: "change",

@@ -239,14 +239,19 @@ export function flame(app, root) {
     if (!listing.open || !g) return fill(table);
     const { tree, first, child, weight } = g.layout;
     const list = [g.base, ...child.subarray(first[g.base], first[g.base + 1])];
-    const figure = app.state.by === "calls" ? count : app.figure;
+    const by_calls = app.state.by === "calls";
+    const most = (i) => tree.most(i, model.most);
     const columns = [
       {
         title: "share %",
         cell: (i) => app.drawnShare(weight[i], weight[0]),
       },
-      { title: "total", cell: (i) => figure(weight[i]) },
-      { title: "self", cell: (i) => app.figure(tree.self[i]) },
+      {
+        title: "total",
+        cell: (i) =>
+          by_calls ? count(weight[i]) : app.amount(weight[i], most(i)[1]),
+      },
+      { title: "self", cell: (i) => app.amount(tree.self[i], most(i)[0]) },
       {
         title: model.counted,
         cell: (i) =>

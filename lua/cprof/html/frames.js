@@ -2,7 +2,7 @@
 
 import { palette } from "./colors.js";
 import { fill, h } from "./dom.js";
-import { bytes, count, percent, plural, time } from "./format.js";
+import { bytes, count, plural, time } from "./format.js";
 import { span } from "./model.js";
 import { amount, named, Table } from "./table.js";
 
@@ -393,7 +393,7 @@ export function frames(app, root) {
         : "Click a frame, or drag over several: the other views show just these. ",
       share &&
         `Dark: ${app.chosen.name}, ` +
-          `${percent(app.scope.total[app.chosen.id], app.scope.whole)} % of the time.`,
+          `${app.share(app.scope.total[app.chosen.id])} % of the time.`,
     );
     fill(below, draw_slow(), draw_compared());
   }

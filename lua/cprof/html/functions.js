@@ -1,5 +1,6 @@
 // All functions, as a table.
 
+import { bound, bounds } from "./bound.js";
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count, figure, plural } from "./format.js";
 import { measures } from "./measures.js";
@@ -29,12 +30,12 @@ export function rowsOf(app, state) {
       samples: scope.samples?.[id],
     };
     for (const [key, figures] of own) row[key] = figures[id];
-    [row.self, row.selfBound] = figureOf(app, f, "self");
-    [row.total, row.totalBound] = figureOf(app, f, "total");
+    [row.self, row.selfMost] = figureOf(app, f, "self");
+    [row.total, row.totalMost] = figureOf(app, f, "total");
     rows.push(row);
   }
-  if (state.recursion === "spread" && scope.tree) return spread(rows, scope);
-  return state.group === "file" ? files(rows, scope, own) : rows;
+  if (state.recursion === "spread" && scope.tree) return spread(rows, app);
+  return state.group === "file" ? files(rows, app, own) : rows;
 }
 
 // What functions have allocated, where that is known and not shown anyway: a
@@ -47,22 +48,31 @@ function allocated({ model, scope }, state) {
 }
 
 // a row for each level of a recursion
-function spread(rows, scope) {
+function spread(rows, { scope, model }) {
   const out = [];
   for (const row of rows) {
     const list = row.f.depth > 1 ? levels(scope.tree, row.f.id) : [];
     if (list.length < 2) out.push(row);
     else {
       list.slice(0, deepest).forEach((level, i) => {
-        out.push({ ...level, f: row.f, name: row.name, level: i + 1 });
+        const most = limits(level, model);
+        out.push({ ...level, ...most, f: row.f, name: row.name, level: i + 1 });
       });
     }
   }
   return out;
 }
 
+// what the times of a row are at most, where their overhead is known
+function limits({ self, total, cost, totalCost }, model) {
+  if (cost === undefined) return {};
+  const raw = total + totalCost;
+  const at = bounds(self, self + cost, total, raw, model.most);
+  return { selfMost: at[0], totalMost: at[1] };
+}
+
 // a row for each file; what is in none has one by its kind
-function files(rows, scope, own) {
+function files(rows, { scope, model }, own) {
   const out = new Map();
   for (const row of rows) {
     const place = row.f.place || (row.f.kind === "C" ? "[C]" : row.f.kind);
@@ -70,15 +80,20 @@ function files(rows, scope, own) {
       place,
       name: place,
       self: 0,
+      cost: 0,
       calls: 0,
       functions: 0,
       first: row.f,
     };
     file.self += scope.self[row.f.id];
+    file.cost += scope.cost?.[row.f.id] ?? 0;
     file.calls += row.calls;
     file.functions++;
     for (const [key] of own) file[key] = (file[key] || 0) + row[key];
     out.set(place, file);
+  }
+  for (const file of out.values()) {
+    file.selfMost = bound(file.self, file.self + file.cost, model.most);
   }
   return [...out.values()];
 }
@@ -108,7 +123,7 @@ function columnsOf(app, state) {
       key,
       title: key,
       hint,
-      get: (row) => [row[key], row[key + "Bound"]],
+      get: (row) => [row[key], row[key + "Most"]],
     });
   const out = figures("self", "In the function itself, without what it calls");
   if (!grouped) {
@@ -139,7 +154,7 @@ function columnsOf(app, state) {
       value: value("per"),
       cell: (row) =>
         row.calls
-          ? (row.totalBound ? "<" : "") + app.figure(row.total / row.calls)
+          ? app.amount(row.total / row.calls, row.totalMost / row.calls)
           : "",
     });
   }

@@ -338,26 +338,28 @@ export class Icicle {
     const { tree, weight } = layout;
     const f = app.model.functions[tree.func[node]];
     const out = [f.title];
-    const text = app.figure;
     if (this.options.detail) return out.concat(this.options.detail(node));
+    const [selfMost, totalMost] = tree.most(node, app.model.most);
+    const total = app.amount(tree.total[node], totalMost);
     if (tree.inverted) {
       out.push(
-        `${text(tree.total[node])} of the chosen function by this way, ` +
+        `${total} of the chosen function by this way, ` +
           `${app.drawnShare(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
       );
       return out;
     }
     out.push(
-      `total ${text(tree.total[node])} ` +
+      `total ${total} ` +
         `(${app.share(tree.total[node], tree.total[0], tree.below()[0])} %), ` +
-        `self ${text(tree.self[node])}`,
+        `self ${app.amount(tree.self[node], selfMost)}`,
     );
     if (app.model.sampled) {
       const all = tree.below()[node];
       out.push(`here: ${app.toldCounts(tree.calls[node], all)}`);
     } else if (tree.calls[node] > 0) {
-      const per = tree.total[node] / tree.calls[node];
-      out.push(`${count(tree.calls[node])} calls here, ${text(per)} each`);
+      const n = tree.calls[node];
+      const per = app.amount(tree.total[node] / n, totalMost / n);
+      out.push(`${count(n)} calls here, ${per} each`);
     }
     out.push("everywhere: " + app.told(f).join(", "));
     return out;

@@ -9,13 +9,13 @@ local page = require "cprof.html.page"
 
 local html = {}
 
----What a node takes, in bytes: three figures of one byte or two, a time, and
----what it has allocated.
+---What a node takes, in bytes: four figures of one byte or two, a time, its
+---overhead, and what it has allocated.
 ---@param f cprof.Function
 ---@return cprof.FormatSize
 function html.size(f)
   local memory = f.peak_bytes and 4 or f.self_bytes and 2 or 0
-  return { node = (gzip.available and 6 or 11) +
+  return { node = (gzip.available and 9 or 15) +
     memory * (gzip.available and 1 or 2) }
 end
 

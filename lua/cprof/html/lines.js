@@ -1,10 +1,10 @@
 // The lines of sources.
 
-// The hottest lines of all sources, or of one: by self and what C functions
-// called there took, or by what they have allocated.
-export function hottest(model, limit, only, measure = "spent") {
+// The hottest lines of sources: by self and what C functions called there took,
+// or by what they have allocated.
+export function hottest(sources, limit, measure = "spent") {
   const out = [];
-  for (const source of only ? [only] : model.sources) {
+  for (const source of sources) {
     for (const line of source.lines) {
       if (line[measure] > 0) out.push({ source, line });
     }

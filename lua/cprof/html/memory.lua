@@ -4,6 +4,8 @@
 local allocations = require "cprof.allocations"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
+local lines = require "cprof.lines"
+local measure = require "cprof.measure"
 local select_rows = require "cprof.report.select"
 
 local memory = {}
@@ -46,18 +48,18 @@ end
 -- fields of lines; these do not know what they had at the peak
 local fields = { bytes = "bytes", allocs = "allocs", live = "live_bytes" }
 
----By measure, a function that gives what was allocated on a line, in C
----functions that it calls, too: these have no lines of their own.
+---By measure, a function that gives what was allocated on a line of a row, in
+---C functions that it calls, too: these have no lines of their own.
 ---@param p cprof.Profile
----@return table<string, fun(source: string, number: integer,
+---@return table<string, fun(row: string, number: integer,
 ---    line: cprof.Line): integer>
 function memory.lines(p)
   local out = {}
   for _, what in ipairs(memory.measures(p) or {}) do
     local field = fields[what]
-    local c = field and in_c.times(allocations.measured(p, what))
-    out[what] = field and function(source, number, line)
-      return figure(line[field] + ((c[source] or {})[number] or 0))
+    local c = field and in_c.times(allocations.measured(p, what), lines.row)
+    out[what] = field and function(row, number, line)
+      return figure(line[field] + ((c[row] or {})[number] or 0))
     end
   end
   return out
@@ -76,8 +78,12 @@ function memory.of(p)
     if of then kinds[#kinds + 1] = { kind, of.bytes, of.allocs } end
   end
   table.sort(kinds, function(a, b) return a[2] > b[2] end)
-  return { measures = measures, bytes = sum.bytes, allocs = sum.allocs,
-    kinds = kinds, live = meta.live_interval and
+  local taken = {}
+  for _, what in ipairs(measures) do
+    taken[what] = measure.of(allocations.measured(p, what)).samples
+  end
+  return { measures = measures, taken = taken, bytes = sum.bytes,
+    allocs = sum.allocs, kinds = kinds, live = meta.live_interval and
       figure(root.total_live_bytes), blocks = root.total_live_blocks,
     peak = meta.peak_bytes, live_interval = meta.live_interval,
     samples = meta.memory_samples, interval = meta.memory_interval }

@@ -1,16 +1,19 @@
 // A profile as the views read it, and the part of it that is looked at.
 
+import { bound, bounds } from "./bound.js";
 import {
+  calledFrom,
   callees,
   fromColumns,
   hide as without,
   perFunction,
+  under,
   union,
 } from "./tree.js";
 
 function rows(header) {
   const f = header.functions;
-  const out = f.title.map((title, id) => ({
+  return f.title.map((title, id) => ({
     id,
     title,
     name: f.name[id],
@@ -24,35 +27,62 @@ function rows(header) {
     samples: f.samples[id] ?? 0,
     self: f.self[id],
     total: f.total[id],
+    cost: f.cost?.[id] ?? 0,
+    totalCost: f.totalCost?.[id] ?? 0,
   }));
-  for (const [id, self, total] of f.most) {
-    if (self >= 0) out[id].selfMost = self;
-    if (total >= 0) out[id].totalMost = total;
-  }
-  return out;
 }
 
 const sum = (list) => list.reduce((all, n) => all + n, 0);
 
-function sourceOf(source, id) {
-  const { lines } = source;
-  const list = lines.n.map((n, i) => ({
-    n,
-    hits: lines.hits[i],
-    self: lines.self[i],
-    calls: lines.calls[i],
-    total: lines.total[i],
-    inC: lines.inC[i],
-  }));
-  for (const [i, most] of lines.most) list[i].most = most;
-  // C functions have no lines: their time is spent where they are called
-  for (const line of list) line.spent = (line.most || line.self) + line.inC;
-  for (const key of ["bytes", "allocs", "live"]) {
-    lines[key]?.forEach((figure, i) => (list[i][key] = figure));
+// What the times of each function are at most: adds selfMost and totalMost.
+function limited(scope, limit) {
+  const { self, total, cost, totalCost } = scope;
+  if (!cost) return scope;
+  scope.selfMost = new Float64Array(self.length);
+  scope.totalMost = new Float64Array(self.length);
+  self.forEach((ns, i) => {
+    const raw = [ns + cost[i], total[i] + totalCost[i]];
+    const at = bounds(ns, raw[0], total[i], raw[1], limit);
+    [scope.selfMost[i], scope.totalMost[i]] = at;
+  });
+  return scope;
+}
+
+// figures of lines: times, and the overhead that was taken out; what was
+// allocated
+const figures = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
+const allocated = ["bytes", "allocs", "live"];
+
+// what the lines of a source have of each function
+function linesOf({ lines }) {
+  const keys = [...figures, ...allocated.filter((key) => lines[key])];
+  return lines.n.map((n, i) => {
+    const row = { n, f: lines.f?.[i] ?? -1 };
+    for (const key of keys) row[key] = lines[key]?.[i] ?? 0;
+    return row;
+  });
+}
+
+// A source with the sums of such rows by line.
+function summed(source, rows, limit) {
+  const byLine = new Map();
+  for (const row of rows) {
+    const line = byLine.get(row.n) || { n: row.n };
+    byLine.set(row.n, line);
+    for (const key of Object.keys(row)) {
+      if (key !== "n" && key !== "f") line[key] = (line[key] || 0) + row[key];
+    }
   }
-  const byLine = new Map(list.map((line) => [line.n, line]));
-  const out = { ...source, id, lines: list, byLine };
-  for (const key of ["self", "spent", "bytes", "allocs", "live"]) {
+  const list = [...byLine.values()].sort((a, b) => a.n - b.n);
+  const out = { ...source, lines: list, byLine };
+  for (const line of list) {
+    const { self, cost, total, totalCost } = line;
+    line.selfMost = bound(self, self + cost, limit);
+    line.totalMost = bound(total, total + totalCost, limit);
+    // C functions have no lines: their time is spent where they are called
+    line.spent = self + line.inC;
+  }
+  for (const key of ["self", "spent", ...allocated]) {
     out[key] = list.reduce((sum, line) => sum + (line[key] || 0), 0);
   }
   return out;
@@ -74,7 +104,12 @@ export class Model {
     this.meta = header.meta;
     this.whole = header.whole;
     this.functions = rows(header);
-    this.sources = header.sources.map(sourceOf);
+    // above this is no time; undefined: that is not known
+    this.most = header.most;
+    this.sources = header.sources.map((source, id) => {
+      const all = { ...source, id, rows: linesOf(source) };
+      return summed(all, all.rows, this.most);
+    });
     this.frames = header.frames;
     this.before = header.before;
     this.tree = tree;
@@ -96,9 +131,12 @@ export class Model {
     return known && !(state.frames && this.frames) ? state.measure : undefined;
   }
 
-  // What is 100 %, whatever part of it is looked at.
-  wholeOf(measure) {
-    return measure ? this.tree.measured(measure).total[0] : this.whole;
+  // What is 100 % of what a state looks at.
+  wholeOf(state, measure) {
+    const { frames, whole } = this.scope({ ...state, measure });
+    return frames && measure
+      ? sum(this.allocated(state, measure) || [])
+      : whole;
   }
 
   // By function, what it has allocated itself within a state.
@@ -169,7 +207,7 @@ export class Model {
 
   ofAll() {
     const column = (key) => Float64Array.from(this.functions, (f) => f[key]);
-    return {
+    const out = {
       all: true,
       tree: this.tree,
       whole: this.whole,
@@ -178,17 +216,72 @@ export class Model {
       samples: column("samples"),
       self: column("self"),
       total: column("total"),
+      cost: column("cost"),
+      totalCost: column("totalCost"),
     };
+    return limited(out, this.most);
   }
 
   ofTree(tree) {
-    const figures = perFunction(tree, this.functions.length);
-    return {
-      tree,
-      whole: tree.total[0],
-      counted: sum(tree.calls),
-      ...figures,
-    };
+    const out = perFunction(tree, this.functions.length);
+    const counted = sum(tree.calls);
+    Object.assign(out, { tree, whole: tree.total[0], counted });
+    return limited(out, this.most);
+  }
+
+  // The sources with the figures of what a state looks at. A line has the
+  // part of its own that its function has there.
+  sourcesOf(state) {
+    const scope = this.scope({ ...state, measure: undefined });
+    if (scope.all) return this.sources;
+    scope.sources ??= this.within(state, scope);
+    return scope.sources;
+  }
+
+  within(state, scope) {
+    const all = this.ofAll();
+    const calls = parts(scope.calls, all.calls);
+    const own = parts(scope.self, all.self, calls);
+    const below = ({ total, self }) => total.map((n, i) => n - self[i]);
+    const called = scope.frames
+      ? parts(below(scope), below(all), calls)
+      : new Float64Array(calls.length);
+    const of = { hits: calls, calls: called, total: called, inC: called };
+    Object.assign(of, { self: own, cost: own, totalCost: called });
+    for (const key of allocated) {
+      const here = this.measures.includes(key) && this.allocated(state, key);
+      const { self } = here ? this.header.functions.memory[key] : {};
+      of[key] = here ? parts(here, self) : new Float64Array(calls.length);
+    }
+    const more = scope.frames ? [] : this.called(scope);
+    return this.sources.map((source) => {
+      const rows = source.rows.map(({ n, f, ...row }) => {
+        for (const key of Object.keys(row)) row[key] *= of[key][f] ?? 0;
+        return { n, f, ...row };
+      });
+      const theirs = more.filter(
+        ({ f }) => this.functions[f].source === source.id,
+      );
+      const empty = { hits: 0, self: 0, cost: 0 };
+      const calling = theirs.map((row) => ({ ...empty, ...row }));
+      const out = summed(source, [...rows, ...calling], this.most);
+      out.lines = out.lines.filter(
+        (line) => line.hits || line.self || line.calls || line.total,
+      );
+      out.byLine = new Map(out.lines.map((line) => [line.n, line]));
+      // parts of lines are not told apart by who called
+      return { ...out, expressions: undefined, part: true };
+    });
+  }
+
+  // what lines have called, in a scope of the tree
+  called({ focus, hide: hidden }) {
+    const { tree } = this;
+    if (!tree.line) return [];
+    let inside = new Uint8Array(tree.n).fill(1);
+    if (focus) inside = under(tree, focus.id);
+    if (hidden) under(tree, hidden.id).forEach((x, i) => x && (inside[i] = 0));
+    return calledFrom(tree, inside, this.functions);
   }
 
   // "3-7": the frames from 3 to 7
@@ -218,6 +311,14 @@ export class Model {
     }
     return out;
   }
+}
+
+// The part of a figure of each function that is looked at; where there is
+// none of it, that of another figure.
+function parts(part, whole, otherwise) {
+  return Float64Array.from(whole, (n, i) =>
+    n > 0 ? Math.max(0, part[i]) / n : otherwise ? otherwise[i] : 0,
+  );
 }
 
 // The first and the last number of a range.

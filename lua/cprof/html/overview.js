@@ -108,7 +108,7 @@ function functions(app) {
     const list = model.functions.filter(
       (f) => f.kind !== "root" && scope.self[f.id] > 0,
     );
-    list.sort((a, b) => self(b)[0] - self(a)[0]);
+    list.sort((a, b) => scope.self[b.id] - scope.self[a.id]);
     table.change(
       [
         ...amount(app, { title: "self", get: self, bar: "self" }),
@@ -147,7 +147,7 @@ function lines(app) {
   const element = h("section", {});
   const draw = () => {
     const measure = ofLines(app.scope.measure);
-    const list = hottest(app.model, many, undefined, measure);
+    const list = hottest(app.sources, many, measure);
     const content =
       list.length > 0
         ? show_lines(app, table, list)
@@ -173,15 +173,11 @@ function show_lines(app, table, list) {
   const measure = ofLines(app.scope.measure);
   const [own, ...shares] = amount(app, {
     title: "self",
-    of: model.wholeOf(measure),
-    samples: model.samples?.n,
+    of: model.wholeOf(app.state, measure),
     bar: "self",
     get: ({ line }) => [line[measure || "spent"]],
   });
-  if (!measure) {
-    own.cell = ({ line }) =>
-      (line.most ? "<" : "") + app.figure(line.most || line.self);
-  }
+  if (!measure) own.cell = ({ line }) => app.amount(line.self, line.selfMost);
   const columns = [
     own,
     !measure && model.unit === "ns" && inC(app),

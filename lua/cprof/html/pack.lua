@@ -65,11 +65,14 @@ function pack.columns(columns)
   return out
 end
 
--- a function that puts what a node has allocated in the columns after the
--- fourth; estimates may be below 0
+-- columns of any tree
+local usual <const> = 6
+
+-- a function that puts what a node has allocated in the columns after these;
+-- estimates may be below 0
 local function memory(nodes, measures, put)
   local put_bytes, put_allocs, put_live, put_peak =
-    table.unpack(put, 5, 4 + #measures)
+    table.unpack(put, usual + 1, usual + #measures)
   local peak = put_peak and core.measured(nodes, "peak")
   return function(id, bytes, allocs, live)
     put_bytes(bytes)
@@ -81,8 +84,8 @@ local function memory(nodes, measures, put)
   end
 end
 
----The columns of a tree: levels, functions, calls or samples, self, and
----those of memory.
+---The columns of a tree: levels, functions, calls or samples, self, overhead
+---that was in it, line of the call, and those of memory.
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
 ---@param samples? boolean  are these in the place of calls?
@@ -90,19 +93,21 @@ end
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples, measures)
   local put, get = {}, {}
-  for i = 1, 4 + (measures and #measures or 0) do
+  for i = 1, usual + (measures and #measures or 0) do
     put[i], get[i] = pack.column()
   end
-  local levels, functions, calls, selves = table.unpack(put)
+  local levels, functions, calls, selves, costs, lines = table.unpack(put)
   local remember = measures and memory(nodes, measures, put)
   local n, last = 0, -1
-  for id, depth, func, _, count, self_ns, _, raw, allocs, bytes, _, live in
+  for id, depth, func, line, count, self_ns, _, raw, allocs, bytes, _, live in
     core.walk(nodes) do
     levels(last + 1 - depth)
     functions(index[func])
     calls(samples and raw or count)
     -- an estimate of overhead never takes more than there is
     selves(self_ns > 0 and self_ns or 0)
+    costs(not samples and raw > self_ns and raw - self_ns or 0)
+    lines(line)
     if remember then remember(id, bytes, allocs, live) end
     n, last = n + 1, depth
   end

@@ -1,7 +1,6 @@
 // A recording as its server tells it, piece by piece, and the figures of all
 // of it or since a mark.
 
-import { bound } from "./bound.js";
 import { bytesOf, figures } from "./decode.js";
 import { Tree } from "./tree.js";
 
@@ -19,12 +18,12 @@ const fields = [
   "total",
   "depth",
   "samples",
-  "selfRaw",
-  "totalRaw",
+  "cost",
+  "totalCost",
 ];
-const grows = ["calls", "self", "total", "samples", "selfRaw", "totalRaw"];
-// of a line, likewise
-const counts = ["hits", "self", "calls", "total", "selfRaw", "inC"];
+const grows = ["calls", "self", "total", "samples", "cost", "totalCost"];
+// of a line, after its source, itself and its function
+const counts = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
 // what of the meta data grows
 const times = ["wall_ns", "paused_ns", "overhead_ns", "instructions"];
 
@@ -47,6 +46,8 @@ class Nodes {
     this.func = grown(Int32Array, this.func);
     this.calls = grown(Float64Array, this.calls);
     this.self = grown(Float64Array, this.self);
+    this.cost = grown(Float64Array, this.cost);
+    this.line = grown(Int32Array, this.line);
   }
 
   // Ids by their distance from the one before, callers by how far they are
@@ -54,7 +55,7 @@ class Nodes {
   apply({ sizes: [n, ...sizes], bytes }) {
     const all = bytesOf(bytes);
     let at = 0;
-    const [ids, up, func, calls, self] = sizes.map((size) => {
+    const [ids, up, func, calls, self, cost, line] = sizes.map((size) => {
       const column = all.subarray(at, at + size);
       at += size;
       return figures(column, n, new Float64Array(n));
@@ -67,6 +68,8 @@ class Nodes {
       this.func[id] = func[i];
       this.calls[id] = calls[i];
       this.self[id] = self[i];
+      this.cost[id] = cost[i];
+      this.line[id] = line[i];
       if (id >= this.n) this.n = id + 1;
     }
   }
@@ -81,7 +84,10 @@ class Nodes {
     };
     const { n } = this;
     const [parent, func] = [this.parent.slice(0, n), this.func.slice(0, n)];
-    return new Tree(n, parent, func, own("calls"), own("self"));
+    const figures = [own("calls"), own("self"), own("cost")];
+    const out = new Tree(n, parent, func, ...figures);
+    out.line = this.line.slice(0, n);
+    return out;
   }
 }
 
@@ -128,10 +134,11 @@ export class Recording {
       Object.assign(this.sources[id], changes);
     }
     const { lines } = content;
-    for (let i = 0; i < lines.length; i += 2 + counts.length) {
-      const line = {};
-      counts.forEach((key, k) => (line[key] = lines[i + 2 + k]));
-      this.sources[lines[i]].lines.set(lines[i + 1], line);
+    for (let i = 0; i < lines.length; i += 3 + counts.length) {
+      const [source, n, f] = lines.slice(i, i + 3);
+      const line = { n, f };
+      counts.forEach((key, k) => (line[key] = lines[i + 3 + k]));
+      this.sources[source].lines.set(`${n} ${f}`, line);
     }
   }
 
@@ -141,6 +148,7 @@ export class Recording {
     this.marked = {
       calls: nodes.calls.slice(0, nodes.n),
       self: nodes.self.slice(0, nodes.n),
+      cost: nodes.cost.slice(0, nodes.n),
       functions: [...this.functions],
       lines: this.sources.map((source) => new Map(source.lines)),
       meta: content.meta,
@@ -155,46 +163,39 @@ export class Recording {
 
   // Functions as the header of a page has them.
   functionColumns() {
-    const out = { most: [] };
+    const out = {};
     const { marked } = this;
     for (const field of fields) out[field] = [];
-    const most = this.content.most && this.whole();
     this.functions.forEach((now, id) => {
       const f = { ...now };
       const old = marked?.functions[id];
       for (const key of grows) f[key] = less(f[key], old?.[key]);
       for (const field of fields) out[field].push(f[field]);
-      const total = bound(f.total, f.totalRaw, most);
-      // the total of an inner call is that of the outer one
-      const outer = f.totalRaw >= f.selfRaw ? (total ?? f.total) : most;
-      const self = bound(f.self, f.selfRaw, outer);
-      if (self !== undefined || total !== undefined) {
-        out.most.push([id, self ?? -1, total ?? -1]);
-      }
     });
     return out;
   }
 
   // The lines of a source that have figures.
   lineColumns(source, old) {
-    const out = { n: [], most: [] };
-    for (const key of counts) if (key !== "selfRaw") out[key] = [];
-    const numbers = [...source.lines.keys()].sort((a, b) => a - b);
-    for (const n of numbers) {
-      const line = { ...source.lines.get(n) };
-      const before = old?.get(n);
+    const out = { n: [], f: [] };
+    for (const key of counts) out[key] = [];
+    for (const [at, now] of source.lines) {
+      const line = { ...now };
+      const before = old?.get(at);
       for (const key of counts) line[key] = less(line[key], before?.[key]);
       if (!line.hits && !line.self && !line.calls && !line.total) continue;
-      const most = bound(line.self, line.selfRaw);
-      if (most !== undefined) out.most.push([out.n.length, most]);
-      out.n.push(n);
-      for (const key of counts) out[key]?.push(line[key]);
+      for (const key of Object.keys(out)) out[key].push(line[key]);
     }
     return out;
   }
 
   whole() {
     return less(this.content.whole, this.marked?.whole);
+  }
+
+  // Above this is no time; undefined: that is not known.
+  most() {
+    return this.content.most ? this.whole() : undefined;
   }
 
   meta() {
@@ -222,6 +223,7 @@ export class Recording {
       meta: this.meta(),
       notes: content.notes,
       whole: this.whole(),
+      most: this.most(),
       samples: this.samples(),
       functions: this.functionColumns(),
       sources: this.sources.map(({ parts, ...source }, id) => ({

@@ -12,6 +12,7 @@ import { overview } from "./overview.js";
 import { measures } from "./measures.js";
 import { interval } from "./samples.js";
 import { source } from "./source.js";
+import { figureOf } from "./table.js";
 import { span } from "./model.js";
 import * as state from "./state.js";
 import { timeline } from "./timeline.js";
@@ -154,6 +155,11 @@ export class Shell {
   // Writes figures, as they are measured.
   get figure() {
     return this.measure ? figure(this.measure.unit) : this.time;
+  }
+
+  // Sources with the figures of what is looked at.
+  get sources() {
+    return this.model.sourcesOf(this.state);
   }
 
   get chosen() {
@@ -339,16 +345,25 @@ export class Shell {
     );
   }
 
-  // A share in percent; of samples, with how far it may be off.
-  share(n, whole = this.scope.whole, samples = this.scope.counted) {
+  // Writes a figure, or what it is at most where that is all that is known.
+  amount(n, most = n) {
+    return (most > n ? "<" : "") + this.figure(Math.max(n, most));
+  }
+
+  // A share in percent; of samples, with how far it may be off. It is that of
+  // the estimate, also where only a bound is known: so shares add up.
+  share(
+    n,
+    whole = this.scope.whole,
+    samples = this.scope.counted,
+    measure = this.scope.measure,
+  ) {
     const { model } = this;
     const text = percent(n, whole);
-    const { measure } = this.scope;
-    const taken = measure ? model.memory.samples : model.samples?.n;
-    // of samples of memory, only those of bytes tell how sure a share is
-    if (!taken || (measure && measure !== "bytes")) return text;
-    // joined with calls, samples are only known by the time
-    const all = measure ? model.memory.bytes : model.whole;
+    const taken = measure ? model.memory.taken?.[measure] : model.samples?.n;
+    if (!taken) return text;
+    // but for those of times, samples are only known by what they stand for
+    const all = measure ? model.wholeOf({}, measure) : model.whole;
     const known =
       model.sampled && !measure ? samples : (taken * whole) / Math.max(all, 1);
     const off = interval(n / Math.max(whole, 1), known);
@@ -369,16 +384,11 @@ export class Shell {
 
   // The figures of a function, in words.
   told(f) {
-    const { scope, figure: text } = this;
-    const exact = scope.all;
-    const self = exact && f.selfMost;
-    const total = exact && f.totalMost;
-    const out = [
-      `self ${self ? "<" : ""}${text(self || scope.self[f.id])} ` +
-        `(${this.share(self || scope.self[f.id])} %)`,
-      `total ${total ? "<" : ""}${text(total || scope.total[f.id])} ` +
-        `(${this.share(total || scope.total[f.id])} %)`,
-    ];
+    const { scope } = this;
+    const out = ["self", "total"].map((key) => {
+      const [n, most] = figureOf(this, f, key);
+      return `${key} ${this.amount(n, most)} (${this.share(n)} %)`;
+    });
     out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
     if (!scope.measure && this.model.memory) {
       const own = this.model.allocated(this.state, "bytes");

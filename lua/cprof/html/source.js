@@ -1,7 +1,7 @@
 // Sources with heat and figures beside each line.
 
 import { bar, choice, fill, h, refill, toggle } from "./dom.js";
-import { bytes, count, percent, plural, short } from "./format.js";
+import { bytes, count, plural, short } from "./format.js";
 import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
 import { measures, ofLines } from "./measures.js";
@@ -23,6 +23,17 @@ const heats = {
 // allocated.
 const kindOf = (heat) => (measures[heat] ? heat : "spent");
 
+// times of lines are times, whatever is measured elsewhere
+const amountOf = (app, n, most = n) =>
+  (most > n ? "<" : "") + app.time(Math.max(n, most));
+
+// A share of what is looked at.
+function shareOf(app, kind, n) {
+  const measure = kind === "spent" ? null : kind;
+  const { counted } = app.model.scope({ ...app.state, measure: null });
+  return app.share(n, app.model.wholeOf(app.state, measure), counted, measure);
+}
+
 // The columns beside a source: title, hint, width, cell(line, listing): its
 // text. Those that are `spare` are shown where there is room.
 const number = { title: "line", hint: "", width: 46 };
@@ -38,14 +49,8 @@ const share = {
   width: 44,
   class: "percent",
   cell: (line, { app, options }) => {
-    const { model } = app;
     const kind = kindOf(options.heat);
-    if (kind !== "spent") {
-      const n = line[kind];
-      return n > 0 ? percent(n, model.wholeOf(kind)) : "";
-    }
-    const { spent } = line;
-    return spent > 0 ? app.share(spent, model.whole, model.samples?.n) : "";
+    return line[kind] > 0 ? shareOf(app, kind, line[kind]) : "";
   },
 };
 const heat = {
@@ -61,23 +66,22 @@ const self = {
   title: "self",
   hint: "Time on the line itself",
   width: 68,
-  cell: (line, { app }) => {
-    const n = line.most || line.self;
-    return n > 0 ? (line.most ? "<" : "") + app.figure(n) : "";
-  },
+  cell: (line, { app }) =>
+    line.selfMost > 0 ? amountOf(app, line.self, line.selfMost) : "",
 };
 const inC = {
   title: "in C",
   hint: "Time of C functions called from it",
   width: 62,
-  cell: (line, { app }) => (line.inC > 0 ? app.figure(line.inC) : ""),
+  cell: (line, { app }) => (line.inC > 0 ? amountOf(app, line.inC) : ""),
 };
 const called = {
   title: "total",
   hint: "Time of the calls made from it",
   width: 68,
   spare: true,
-  cell: (line, { app }) => (line.total > 0 ? app.figure(line.total) : ""),
+  cell: (line, { app }) =>
+    line.totalMost > 0 ? amountOf(app, line.total, line.totalMost) : "",
 };
 const timed = [
   number,
@@ -91,8 +95,8 @@ const timed = [
     hint: "Self divided by hits",
     width: 68,
     spare: true,
-    cell: (line, { app }) =>
-      line.hits > 0 && line.self > 0 ? app.figure(line.self / line.hits) : "",
+    cell: ({ hits: n, self: own, selfMost }, { app }) =>
+      n > 0 && selfMost > 0 ? amountOf(app, own / n, selfMost / n) : "",
   },
   {
     title: "calls",
@@ -163,11 +167,9 @@ const widths = (list) => list.map((column) => column.width + "px").join(" ");
 // what is said of a part of a line, and how hot it is
 function toldPart(app, part, most) {
   if (app.model.sampled) {
-    const { whole, samples } = app.model;
-    return [
-      `${app.figure(part.count)}, ${app.share(part.count, whole, samples.n)} %`,
-      Math.sqrt(part.count / most),
-    ];
+    const share = shareOf(app, "spent", part.count);
+    const text = `${app.time(part.count)}, ${share} %`;
+    return [text, Math.sqrt(part.count / most)];
   }
   return [
     part.count === 0 ? "never ran" : `ran ${count(part.count)} times`,
@@ -256,10 +258,12 @@ class Listing {
     const line = source.byLine.get(n);
     const parts = this.expressions?.of.get(n);
     if (!line && !parts) return source.active[n - 1];
-    const { hits, self, calls, total, most, inC, spent } = line || {};
+    const { hits, self, calls, total, selfMost, totalMost, inC, spent } =
+      line || {};
     return JSON.stringify([
-      [hits, self, calls, total, most, inC, this.heatOf(line).toFixed(3)],
-      spent && app.share(spent, app.model.whole, app.model.samples?.n),
+      [hits, self, calls, total, selfMost, totalMost, inC],
+      this.heatOf(line).toFixed(3),
+      spent && shareOf(app, "spent", spent),
       parts && [parts, this.expressions.most],
       this.branches.get(n),
     ]);
@@ -284,8 +288,7 @@ class Listing {
   measure() {
     const { heat, relative } = this.options;
     const value = heats[heat];
-    const list =
-      relative === "project" ? this.app.model.sources : [this.source];
+    const list = relative === "project" ? this.app.sources : [this.source];
     this.most = 0;
     for (const source of list) {
       for (const line of source.lines) {
@@ -410,7 +413,8 @@ class Listing {
     const line = source.byLine.get(n);
     const active = source.active[n - 1] === "1";
     // a line without samples may have run
-    const never = active && !line && !app.model.sampled;
+    const ran = app.model.sources[source.id].byLine.has(n);
+    const never = active && !ran && !app.model.sampled;
     const cells = this.columns.map((column) => {
       const own = [column.class, column.spare && "spare"].filter(Boolean);
       const properties = { role: "cell", class: own.join(" ") };
@@ -534,7 +538,7 @@ export function source(app, root) {
   }
   const sorted = () => {
     const kind = kindOf(options().heat);
-    return [...model.sources].sort((a, b) => b[kind] - a[kind]);
+    return [...app.sources].sort((a, b) => b[kind] - a[kind]);
   };
   let order = sorted();
   const files = h("div", {
@@ -570,7 +574,7 @@ export function source(app, root) {
         (s) =>
           s.place === state.file && (!f || f.source === s.id || state.line),
       ) ||
-      (f && model.sources[f.source]) ||
+      (f && app.sources[f.source]) ||
       order.find((s) => s.place === state.file) ||
       order[0]
     );
@@ -587,14 +591,13 @@ export function source(app, root) {
     };
   }
 
-  // what heat is a share of
-  function measured() {
-    const kind = kindOf(options().heat);
-    return { kind, whole: model.wholeOf(kind === "spent" ? undefined : kind) };
+  // a share in percent, without its interval: there is little room
+  function briefly(kind, n) {
+    return shareOf(app, kind, n).replace(/ ±.*/, "");
   }
 
   function draw_files(current, scroll) {
-    const { kind, whole } = measured();
+    const kind = kindOf(options().heat);
     const most = order[0][kind] || 1;
     refill(
       files,
@@ -613,7 +616,7 @@ export function source(app, root) {
             title: s.place,
           },
           h("span", { class: "name" }, s.place.slice(slash + 1)),
-          h("span", { class: "percent" }, percent(s[kind], whole)),
+          h("span", { class: "percent" }, briefly(kind, s[kind])),
           bar(s[kind] / most, "heat"),
         );
       }),
@@ -623,10 +626,10 @@ export function source(app, root) {
   }
 
   function draw_hot(current) {
-    const { kind, whole } = measured();
+    const kind = kindOf(options().heat);
     refill(
       hotList,
-      hottest(model, 12, current, kind).map(({ line }) =>
+      hottest([current], 12, kind).map(({ line }) =>
         h(
           "a",
           {
@@ -636,16 +639,16 @@ export function source(app, root) {
           },
           h("span", { class: "n" }, String(line.n)),
           h("span", { class: "code" }, (current.text[line.n - 1] || "").trim()),
-          h("span", { class: "percent" }, percent(line[kind], whole)),
+          h("span", { class: "percent" }, briefly(kind, line[kind])),
         ),
       ),
     );
   }
 
   function draw_head(current) {
-    const { kind, whole } = measured();
     const set = options();
-    const [ran, could] = coverage(current);
+    const kind = kindOf(set.heat);
+    const [ran, could] = coverage(model.sources[current.id]);
     const counts = model.unit !== "ns";
     const covered = model.sampled
       ? ""
@@ -656,10 +659,10 @@ export function source(app, root) {
       h(
         "span",
         { class: "aside" },
-        (kind === "spent"
-          ? `${app.share(current.spent, whole, model.samples?.n)} % self` +
-            (current.spent > current.self ? " and in C" : "")
-          : `${percent(current[kind], whole)} % ${measures[kind].of}`) +
+        `${shareOf(app, kind, current[kind])} % ` +
+          (kind === "spent"
+            ? "self" + (current.spent > current.self ? " and in C" : "")
+            : measures[kind].of) +
           covered,
       ),
       h("span", { class: "space" }),
@@ -694,8 +697,11 @@ export function source(app, root) {
 
   function note(current) {
     const said = [current.note, current.unmapped].filter(Boolean);
-    if (app.state.frames || app.state.focus || app.state.hide) {
-      said.push("lines are those of the whole recording");
+    if (current.part) {
+      said.push(
+        "a line has the part of its time that its function has here; " +
+          "its parts are not told apart",
+      );
     }
     return said.length > 0 && h("p", { class: "aside note" }, said.join("; "));
   }
@@ -706,7 +712,7 @@ export function source(app, root) {
       e.classList.remove("at", "within");
     }
     const f = app.chosen;
-    if (f && model.sources[f.source] === listing.source && f.kind !== "main") {
+    if (f && f.source === listing.source.id && f.kind !== "main") {
       for (let n = f.line; n <= f.last; n++) {
         for (const e of listing.find(n)) e.classList.add("within");
       }
@@ -727,7 +733,9 @@ export function source(app, root) {
 
   function keyOf(source) {
     const set = options();
-    return [source.id, set.heat, set.relative, set.parts].join();
+    const { frames, focus, hide } = app.state;
+    const own = [source.id, set.heat, set.relative, set.parts];
+    return [...own, frames, focus, hide].join("\n");
   }
 
   function open(current) {

@@ -140,7 +140,7 @@ export class Table {
 }
 
 // The columns of a figure: itself, its share, and a bar. `get` gives a row's
-// [figure, is it only a bound?]; nothing where there is none. `samples`: of
+// [figure, what it is at most]; nothing where there is none. `samples`: of
 // what it is a share of.
 export function amount(app, options) {
   const { key, title, hint, of, samples, get, bar: kind } = options;
@@ -153,8 +153,8 @@ export function amount(app, options) {
       hint,
       value,
       cell: (row) => {
-        const [n, bounded] = get(row) || [];
-        return n === undefined ? "" : (bounded ? "<" : "") + app.figure(n);
+        const [n, most] = get(row) || [];
+        return n === undefined ? "" : app.amount(n, most);
       },
     },
     {
@@ -176,10 +176,10 @@ export function amount(app, options) {
   ];
 }
 
-// A figure of a function within what is looked at, and is it a bound?
+// A figure of a function within what is looked at, and what it is at most.
 export function figureOf(app, f, key) {
-  const most = app.scope.all && f[key + "Most"];
-  return most ? [most, true] : [app.scope[key][f.id], false];
+  const { scope } = app;
+  return [scope[key][f.id], scope[key + "Most"]?.[f.id]];
 }
 
 // The name of a function, and where it is, as they stand in tables.

@@ -256,14 +256,14 @@ function most(app, measure) {
   const list = model.functions.filter((f) => self[f.id] > 0);
   list.sort((a, b) => self[b.id] - self[a.id]);
   const text = measure === "allocs" ? count : bytes;
-  const whole = model.wholeOf(measure);
+  const whole = model.wholeOf({}, measure);
   const table = new Table(
     [
       { title: measures[measure].column, cell: (f) => text(self[f.id]) },
       {
         title: "%",
         class: "percent",
-        cell: (f) => percent(self[f.id], whole),
+        cell: (f) => app.share(self[f.id], whole, undefined, measure),
       },
       {
         title: "",

@@ -1,14 +1,32 @@
 // Call trees as columns. A node's caller always stands before it.
 
+import { bounds } from "./bound.js";
+
 export class Tree {
-  // columns of one length; `total` is added up from `self`
-  constructor(n, parent, func, calls, self) {
+  // columns of one length; `total` is added up from `self`; `cost`, where it
+  // is known, is the overhead that was taken out of `self`
+  constructor(n, parent, func, calls, self, cost) {
     this.n = n;
     this.parent = parent;
     this.func = func;
     this.calls = calls;
     this.self = self;
     this.total = sums(parent, self);
+    if (cost?.some((ns) => ns > 0)) this.cost = cost;
+  }
+
+  // The overhead that was taken out of `total`.
+  get totalCost() {
+    if (this.cost) this.costs ??= sums(this.parent, this.cost);
+    return this.costs;
+  }
+
+  // What the times of a node are at most, [self, total], as bounds() has it.
+  most(i, limit) {
+    const { self, total, cost, totalCost } = this;
+    if (!cost) return [self[i], total[i]];
+    const [raw, rawTotal] = [self[i] + cost[i], total[i] + totalCost[i]];
+    return bounds(self[i], raw, total[i], rawTotal, limit);
   }
 
   // The depth of each node.
@@ -50,7 +68,16 @@ export function sums(parent, own) {
 }
 
 // A tree of what was decoded.
-export function fromColumns({ n, levels, func, calls, self, ...memory }) {
+export function fromColumns({
+  n,
+  levels,
+  func,
+  calls,
+  self,
+  cost,
+  line,
+  ...memory
+}) {
   const parent = new Int32Array(n);
   const path = [];
   let depth = -1;
@@ -59,8 +86,9 @@ export function fromColumns({ n, levels, func, calls, self, ...memory }) {
     parent[i] = depth === 0 ? -1 : path[depth - 1];
     path[depth] = i;
   }
-  const out = new Tree(n, parent, func, calls, self);
+  const out = new Tree(n, parent, func, calls, self, cost);
   out.memory = memory;
+  out.line = line;
   return out;
 }
 
@@ -73,6 +101,7 @@ export class Builder {
     this.func = [];
     this.calls = [];
     this.self = [];
+    this.cost = [];
   }
 
   child(parent, func) {
@@ -85,13 +114,20 @@ export class Builder {
       this.func.push(func);
       this.calls.push(0);
       this.self.push(0);
+      this.cost.push(0);
     }
     return node;
   }
 
-  add(node, calls, self) {
+  add(node, calls, self, cost = 0) {
     this.calls[node] += calls;
     this.self[node] += self;
+    this.cost[node] += cost;
+  }
+
+  // the figures of another tree's node
+  take(node, tree, i, calls = tree.calls[i]) {
+    this.add(node, calls, tree.self[i], tree.cost?.[i]);
   }
 
   tree() {
@@ -101,6 +137,7 @@ export class Builder {
       Int32Array.from(this.func),
       Float64Array.from(this.calls),
       Float64Array.from(this.self),
+      Float64Array.from(this.cost),
     );
   }
 }
@@ -124,7 +161,7 @@ export function callees(tree, func, functions) {
     if (p >= 0 && to[p] >= 0) to[i] = out.child(to[p], tree.func[i]);
     else if (tree.func[i] === func) to[i] = out.child(-1, func);
     else continue;
-    out.add(to[i], tree.calls[i], tree.self[i]);
+    out.take(to[i], tree, i);
   }
   return out.tree();
 }
@@ -144,7 +181,7 @@ export function callers(tree, func, functions, counts = tree.calls) {
       node = out.child(node, tree.func[p]);
       p = tree.parent[p];
     }
-    out.add(node, counts[i], tree.total[i]);
+    out.add(node, counts[i], tree.total[i], tree.totalCost?.[i]);
   }
   const made = out.tree();
   made.inverted = true;
@@ -159,7 +196,7 @@ export function hide(tree, func, functions) {
     const p = tree.parent[i];
     if (tree.func[i] === func || (p >= 0 && to[p] < 0)) continue;
     to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
-    out.add(to[i], tree.calls[i], tree.self[i]);
+    out.take(to[i], tree, i);
   }
   return out.tree();
 }
@@ -175,7 +212,7 @@ export function merged(tree, functions) {
     const parent = above;
     while (above >= 0 && out.func[above] !== f) above = out.parent[above];
     to[i] = above >= 0 ? above : out.child(parent, f);
-    out.add(to[i], tree.calls[i], tree.self[i]);
+    out.take(to[i], tree, i);
   }
   return out.tree();
 }
@@ -188,7 +225,7 @@ export function only(tree, keep, functions) {
     const p = tree.parent[i];
     const kept = p < 0 || keep(tree.func[i]);
     to[i] = kept ? out.child(p < 0 ? -1 : to[p], tree.func[i]) : to[p];
-    out.add(to[i], kept ? tree.calls[i] : 0, tree.self[i]);
+    out.take(to[i], tree, i, kept ? tree.calls[i] : 0);
   }
   return out.tree();
 }
@@ -214,72 +251,137 @@ export function union(trees, functions) {
     for (let i = 0; i < tree.n; i++) {
       const p = tree.parent[i];
       to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
-      out.add(to[i], tree.calls[i], tree.self[i]);
+      out.take(to[i], tree, i);
     }
   }
   return out.tree();
 }
 
-// Two trees as one, with the figures of both: `self` and `calls` are those of
-// the second, `selfBefore` and `callsBefore` those of the first.
+// Two trees as one: the second one's figures, and in `before` a tree of the
+// same nodes with the first one's.
 export function both(before, after, functions) {
   const out = new Builder(functions);
-  const was = { calls: [], self: [] };
+  const was = { calls: [], self: [], cost: [] };
   for (const tree of [before, after]) {
     const to = new Int32Array(tree.n);
     for (let i = 0; i < tree.n; i++) {
       const p = tree.parent[i];
       to[i] = out.child(p < 0 ? -1 : to[p], tree.func[i]);
       if (tree === after) {
-        out.add(to[i], tree.calls[i], tree.self[i]);
+        out.take(to[i], tree, i);
       } else {
-        was.calls[to[i]] = (was.calls[to[i]] || 0) + tree.calls[i];
-        was.self[to[i]] = (was.self[to[i]] || 0) + tree.self[i];
+        for (const key of Object.keys(was)) {
+          was[key][to[i]] = (was[key][to[i]] || 0) + (tree[key]?.[i] || 0);
+        }
       }
     }
   }
   const made = out.tree();
-  made.callsBefore = Float64Array.from(made.func, (_, i) => was.calls[i] || 0);
-  made.selfBefore = Float64Array.from(made.func, (_, i) => was.self[i] || 0);
-  made.totalBefore = sums(made.parent, made.selfBefore);
+  const { n, parent, func } = made;
+  const own = (key) => Float64Array.from(func, (_, i) => was[key][i] || 0);
+  const figures = [own("calls"), own("self"), own("cost")];
+  made.before = new Tree(n, parent, func, ...figures);
   return made;
 }
 
-// Calls, self and total of each function, and samples with those of callees;
-// recursion counts once.
-export function perFunction(tree, functions) {
-  const out = {
-    calls: new Float64Array(functions),
-    self: new Float64Array(functions),
-    total: new Float64Array(functions),
-    samples: new Float64Array(functions),
-  };
-  const below = tree.below();
-  // nodes need not stand in the order of a walk
+// Calls enter(node) and leave(node) for all nodes, callees within their
+// callers: nodes need not stand in the order of a walk.
+function walk(tree, enter, leave) {
   const order = layout(tree, tree.self);
-  const open = new Int32Array(functions);
   const stack = [0];
   while (stack.length > 0) {
     const i = stack.pop();
     if (i < 0) {
-      open[tree.func[~i]]--;
+      leave(~i);
       continue;
     }
-    const f = tree.func[i];
-    out.calls[f] += tree.calls[i];
-    out.self[f] += tree.self[i];
-    if (open[f] === 0) {
+    enter(i);
+    stack.push(~i);
+    for (let c = order.first[i]; c < order.first[i + 1]; c++) {
+      stack.push(order.child[c]);
+    }
+  }
+}
+
+// Calls, self and total of each function, and samples with those of callees;
+// recursion counts once. Where it is known, overhead that was taken out.
+export function perFunction(tree, functions) {
+  const { cost, totalCost } = tree;
+  const keys = ["calls", "self", "total", "samples"];
+  const out = {};
+  for (const key of cost ? [...keys, "cost", "totalCost"] : keys) {
+    out[key] = new Float64Array(functions);
+  }
+  const below = tree.below();
+  const open = new Int32Array(functions);
+  walk(
+    tree,
+    (i) => {
+      const f = tree.func[i];
+      out.calls[f] += tree.calls[i];
+      out.self[f] += tree.self[i];
+      if (cost) out.cost[f] += cost[i];
+      if (open[f]++ > 0) return;
       out.total[f] += tree.total[i];
       out.samples[f] += below[i];
-    }
-    const from = order.first[i];
-    const to = order.first[i + 1];
-    if (from === to) continue;
-    open[f]++;
-    stack.push(~i);
-    for (let c = from; c < to; c++) stack.push(order.child[c]);
-  }
+      if (cost) out.totalCost[f] += totalCost[i];
+    },
+    (i) => open[tree.func[i]]--,
+  );
   return out;
+}
+
+// What lines have called, of the nodes that are `inside`: rows of { f, n,
+// calls, total, totalCost, inC }, by the calling function and its line.
+// Recursion counts once. What a zone calls, its function does.
+export function calledFrom(tree, inside, functions) {
+  const rows = new Map();
+  const open = new Map();
+  const within = (own) =>
+    own &&
+    sums(
+      tree.parent,
+      own.map((n, i) => (inside[i] ? n : 0)),
+    );
+  const [total, totalCost] = [within(tree.self), within(tree.cost)];
+  const kind = (i) => functions[tree.func[i]].kind;
+  const keyOf = (i) => {
+    let p = tree.parent[i];
+    if (p < 0 || !tree.line[i] || !inside[i] || !inside[p]) return undefined;
+    while (p > 0 && kind(p) === "zone") p = tree.parent[p];
+    return tree.func[p] + tree.line[i] * functions.length;
+  };
+  const figures = { calls: 0, total: 0, totalCost: 0, inC: 0 };
+  walk(
+    tree,
+    (i) => {
+      const key = keyOf(i);
+      if (key === undefined) return;
+      const f = key % functions.length;
+      const row = rows.get(key) || { f, n: tree.line[i], ...figures };
+      rows.set(key, row);
+      if (kind(i) === "zone") return;
+      row.calls += tree.calls[i];
+      if (kind(i) === "C") row.inC += tree.self[i];
+      const depth = open.get(key) || 0;
+      open.set(key, depth + 1);
+      if (depth > 0) return;
+      row.total += total[i];
+      row.totalCost += totalCost?.[i] || 0;
+    },
+    (i) => {
+      const key = kind(i) === "zone" ? undefined : keyOf(i);
+      if (key !== undefined) open.set(key, open.get(key) - 1);
+    },
+  );
+  return [...rows.values()];
+}
+
+// Which nodes are a function, or called below it.
+export function under(tree, func) {
+  const inside = below(tree, func);
+  for (let i = 0; i < tree.n; i++) if (tree.func[i] === func) inside[i] = 1;
+  return inside;
 }
 
 // Calls, self and total of each level of a function's recursion.
@@ -295,14 +397,18 @@ export function levels(tree, func) {
     row.calls += tree.calls[i];
     row.self += tree.self[i];
     row.total += tree.total[i];
+    if (tree.cost) {
+      row.cost = (row.cost || 0) + tree.cost[i];
+      row.totalCost = (row.totalCost || 0) + tree.totalCost[i];
+    }
   }
   return out;
 }
 
 // The callers and callees of a function. The times of callers add up to its
 // total, those of callees to its total without its self time: what a callee
-// spends in the function itself, called again, is not the callee's. Of
-// samples, `total` is tree.below().
+// spends in the function itself, called again, is not the callee's. The same
+// of something else is asked for by `total`, such as tree.below().
 export function neighbours(tree, func, total = tree.total) {
   const inside = below(tree, func);
   const again = new Float64Array(tree.n);

@@ -17,7 +17,7 @@ local around = {}
 ---@field recursive boolean is the time that of an outer call?
 
 local function before(a, b)
-  if a.total_most ~= b.total_most then return a.total_most > b.total_most end
+  if a.total_ns ~= b.total_ns then return a.total_ns > b.total_ns end
   if a.calls ~= b.calls then return a.calls > b.calls end
   if a.row ~= b.row then return a.row.title < b.row.title end
   return a.line < b.line

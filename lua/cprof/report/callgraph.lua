@@ -21,16 +21,16 @@ local most <const> = 8
 local indent <const> = "    "
 
 local function cell(view, figures, func, label, style)
-  local page, whole = view.page, view.whole
+  local page = view.page
   local line = figures.line or 0
   local total, share = "-", "-"
   if not figures.recursive then
-    total = page:time(figures.total_most, figures.total_bounded)
-    share = page:share(figures.total_most, figures.total_bounded, whole)
+    total = page:time(figures.total_ns, figures.total_most_ns)
+    share = page:share(figures.total_ns)
   end
   return {
     { total, style }, { share, style },
-    { page:time(figures.self_most, figures.self_bounded), style },
+    { page:time(figures.self_ns, figures.self_most_ns), style },
     { format.calls(figures.calls), style },
     { label .. name.called(format.plain(func.name), figures.metamethod),
       style },

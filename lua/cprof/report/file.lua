@@ -1,7 +1,6 @@
 -- Mode "file": functions under the file that defines them, with a
 -- subtotal for each file and a grand total.
 
-local bound = require "cprof.bound"
 local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
@@ -21,13 +20,13 @@ local function file(f)
 end
 
 local function cell(view, row, label, line, style)
-  local page, whole = view.page, view.whole
+  local page = view.page
   return {
-    { page:time(row.self_most, row.self_bounded), style },
-    { page:share(row.self_most, row.self_bounded, whole),
-      style or format.heat(row.self_most, view.hottest) },
-    { page:time(row.total_most, row.total_bounded), style },
-    { page:share(row.total_most, row.total_bounded, whole), style },
+    { page:time(row.self_ns, row.self_most_ns), style },
+    { page:share(row.self_ns),
+      style or format.heat(row.self_ns, view.hottest) },
+    { page:time(row.total_ns, row.total_most_ns), style },
+    { page:share(row.total_ns), style },
     { format.calls(row.calls), style },
     { format.plain(label), style },
     line,
@@ -42,7 +41,7 @@ local function members_of(view, rows)
     local key = file(row.func)
     members[key] = members[key] or {}
     table.insert(members[key], row)
-    view.hottest = math.max(view.hottest, row.self_most)
+    view.hottest = math.max(view.hottest, row.self_ns)
   end
   return members
 end
@@ -55,15 +54,11 @@ return function(view)
   local shown, hidden, hidden_ns = select.rows(view, functions, "self")
   local members = members_of(view, shown)
   local files = view.profile:sums(file)
-  local most = bound.most(view.profile)
-  for _, sub in ipairs(files) do bound.set(sub, most) end
   select.sort(files, by == "name" and "self" or by)
   local cells = {}
-  local all = { self_ns = 0, self_raw_ns = 0, calls = 0,
-                total_ns = view.whole, total_raw_ns = view.whole }
+  local all = { self_ns = 0, calls = 0, total_ns = view.whole }
   for _, sub in ipairs(files) do
     all.self_ns = all.self_ns + sub.self_ns
-    all.self_raw_ns = all.self_raw_ns + sub.self_ns
     all.calls = sub.calls and all.calls + sub.calls
     if members[sub.title] then
       cells[#cells + 1] = cell(view, sub, sub.title, "", "bold")
@@ -73,7 +68,7 @@ return function(view)
       end
     end
   end
-  cells[#cells + 1] = cell(view, bound.set(all), "total", "", "bold")
+  cells[#cells + 1] = cell(view, all, "total", "", "bold")
   view.page:table(columns, cells)
   view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
   view.page:explain()

@@ -47,13 +47,13 @@ end
 ---@param by "self"|"total"
 ---@param rows cprof.Row[]  that are shown
 local function cells_of(view, by, rows)
-  local page, whole, hottest = view.page, view.whole, 0
+  local page, hottest = view.page, 0
   for _, row in ipairs(rows) do
-    hottest = math.max(hottest, row[by .. "_most"])
+    hottest = math.max(hottest, row[by .. "_ns"])
   end
   local function figures(row, which)
-    local most, bounded = row[which .. "_most"], row[which .. "_bounded"]
-    return page:time(most, bounded), page:share(most, bounded, whole)
+    local ns = row[which .. "_ns"]
+    return page:time(ns, row[which .. "_most_ns"]), page:share(ns)
   end
   local allocated = allocations_of(view)
   local cells = {}
@@ -61,7 +61,7 @@ local function cells_of(view, by, rows)
     local time, share = figures(row, by)
     local other, other_share = figures(row, others[by])
     cells[i] = {
-      time, { share, format.heat(row[by .. "_most"], hottest) },
+      time, { share, format.heat(row[by .. "_ns"], hottest) },
       other, other_share, allocated(row, "bytes"), allocated(row, "allocs"),
       format.calls(row.calls),
       format.plain(row.func.name),

@@ -18,6 +18,8 @@ local folded = {}
 ---@field total_ns integer
 ---@field self_raw_ns integer
 ---@field total_raw_ns integer
+---@field self_most_ns integer  see bound
+---@field total_most_ns integer
 ---@field depth integer      most frames at once
 ---@field label string       its name, metamethod and depth
 
@@ -72,7 +74,7 @@ function Folded:node(id)
       self.meta) }, self.most)
 end
 
----Those that a node has called and that took at least so much, by total
+---Those that a node has called and that may have taken so much, by total
 ---time.
 ---@param id integer
 ---@param least number  ns
@@ -87,9 +89,7 @@ function Folded:children(id, least)
     end
   end
   table.sort(out, function(a, b)
-    if a.total_most ~= b.total_most then
-      return a.total_most > b.total_most
-    end
+    if a.total_ns ~= b.total_ns then return a.total_ns > b.total_ns end
     return a.id < b.id
   end)
   return out

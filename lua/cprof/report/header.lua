@@ -5,6 +5,7 @@ local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
+local measures = require "cprof.measure"
 local release = require "cprof.release"
 local rows = require "cprof.rows"
 local sampled = require "cprof.sampled"
@@ -181,12 +182,10 @@ local function slowed(profile, rate)
 end
 
 ---What samples can tell.
----@param profile cprof.Profile  with times from samples
+---@param profile cprof.Profile  with figures from samples
 ---@return string
 function header.certainty(profile)
-  local asked = profile.meta.rate
-  local n = profile.meta.measure and profile.samples or
-    profile.time_samples
+  local asked, n = profile.meta.rate, measures.of(profile).samples
   if n == 0 then
     return "no samples: where the time went is not known"
   end
@@ -240,7 +239,9 @@ function header.show(view)
     end
   end
   if meta.gc and not meta.measure then collector(profile, page) end
-  if page.samples then page:line(header.certainty(profile)) end
+  if measures.of(profile).samples then
+    page:line(header.certainty(profile))
+  end
   if meta.joined then page:note(meta.joined) end
   gaps(profile, page)
   tree_gaps(profile, page)

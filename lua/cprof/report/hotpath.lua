@@ -16,7 +16,7 @@ local nearly_all <const> = 0.8
 local function take(frontier)
   local at = 1
   for i, node in ipairs(frontier) do
-    if node.total_most > frontier[at].total_most then at = i end
+    if node.total_ns > frontier[at].total_ns then at = i end
   end
   return table.remove(frontier, at)
 end
@@ -43,7 +43,7 @@ local function grow(tree, id, whole, most)
   local function extend(node, from)
     for _, callee in ipairs(tree:children(from, whole * small)) do
       callee.callees, callee.caller = {}, node
-      callee.apart = callee.self_most >= whole * own
+      callee.apart = callee.self_ns >= whole * own
       frontier[#frontier + 1] = callee
     end
   end

@@ -115,10 +115,8 @@ function report.make(profile, given, level)
   end
   local view = {
     profile = profile, options = o, whole = profile.program_ns,
-    page = page.new { format = o.format, color = o.color,
-                      width = o.width,
-                      unit = page.unit(profile),
-                      samples = page.samples(profile) },
+    page = page.new({ format = o.format, color = o.color, width = o.width },
+      profile),
   }
   header.show(view)
   view.page:gap()

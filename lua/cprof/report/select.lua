@@ -1,15 +1,22 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
-local bound = require "cprof.bound"
 local explained = require "cprof.rows"
 local format = require "cprof.format"
 
 local select = {}
 
--- what is printed decides, which may be a bound
+-- estimates decide; of two that are as large, what may be more
+local function descending(field)
+  local ns, most = field .. "_ns", field .. "_most_ns"
+  return function(a, b)
+    if a[ns] ~= b[ns] then return a[ns] > b[ns] end
+    return a[most] > b[most]
+  end
+end
+
 local orders = {
-  self = function(a, b) return a.self_most > b.self_most end,
-  total = function(a, b) return a.total_most > b.total_most end,
+  self = descending "self",
+  total = descending "total",
   calls = function(a, b) return (a.calls or 0) > (b.calls or 0) end,
   name = function(a, b) return a.func.name < b.func.name end,
 }
@@ -76,7 +83,8 @@ end
 ---@return cprof.Row[] shown, integer hidden, integer hidden_ns
 function select.rows(view, rows, measure, limit)
   limit = limit or view.options.limit or 30
-  local field, least = measure .. "_most", select.least(view)
+  -- what is not known to be less is shown
+  local field, least = measure .. "_most_ns", select.least(view)
   local shown, hidden, hidden_ns = {}, 0, 0
   for _, row in ipairs(rows) do
     if select.passes(row, view.options.filter) then
@@ -126,8 +134,6 @@ function select.functions(profile, all)
   local sums = known[profile]
   if not sums then
     sums = table.pack(profile:sums(function(f) return f.title end, true))
-    local most = bound.most(profile)
-    for _, row in ipairs(sums[1]) do bound.set(row, most) end
     known[profile] = sums
   end
   local out = {}

@@ -20,19 +20,18 @@ local usual <const>, fewest <const> = 40, 3
 local around <const> = 9
 
 local function path(view, tree, above, lines)
-  local page, whole, hottest = view.page, view.whole, 0
-  local nodes, left_ns, cells = above, whole, {}
+  local page, hottest = view.page, 0
+  local nodes, left_ns, cells = above, view.whole, {}
   for _, line in ipairs(lines) do
-    hottest = math.max(hottest, line.self_most)
+    hottest = math.max(hottest, line.self_ns)
   end
   for i, line in ipairs(lines) do
     nodes, left_ns = nodes + line.nodes, left_ns - line.self_ns
     cells[i] = {
-      page:time(line.total_most, line.total_bounded),
-      page:share(line.total_most, line.total_bounded, whole),
-      page:time(line.self_most, line.self_bounded),
-      { page:share(line.self_most, line.self_bounded, whole),
-        format.heat(line.self_most, hottest) },
+      page:time(line.total_ns, line.total_most_ns),
+      page:share(line.total_ns),
+      page:time(line.self_ns, line.self_most_ns),
+      { page:share(line.self_ns), format.heat(line.self_ns, hottest) },
       ("  "):rep(line.level) .. table.concat(line.names, format.arrow),
     }
   end
@@ -46,7 +45,7 @@ local function wanted(view)
   local rows, n = select.functions(view.profile), 0
   local least = select.least(view) * view.whole / 100
   for _, row in ipairs(rows) do
-    if row.self_most >= least then n = n + 1 end
+    if row.self_most_ns >= least then n = n + 1 end
   end
   return n
 end

@@ -17,8 +17,8 @@ local columns = {
 local deepest <const> = 12 -- levels that are indented by two columns
 
 local orders = {
-  total = function(a, b) return a.total_most > b.total_most end,
-  self = function(a, b) return a.self_most > b.self_most end,
+  total = function(a, b) return a.total_ns > b.total_ns end,
+  self = function(a, b) return a.self_ns > b.self_ns end,
   calls = function(a, b) return a.calls > b.calls end,
   name = function() return false end,
 }
@@ -73,10 +73,10 @@ local function cell(view, line, indent, hottest)
   local node, page = line.node, view.page
   local style = not line.matched and "dim" or nil
   return {
-    { page:time(node.total_most, node.total_bounded), style },
-    { page:share(node.total_most, node.total_bounded, view.whole),
-      style or format.heat(node.self_most, hottest) },
-    { page:time(node.self_most, node.self_bounded), style },
+    { page:time(node.total_ns, node.total_most_ns), style },
+    { page:share(node.total_ns),
+      style or format.heat(node.self_ns, hottest) },
+    { page:time(node.self_ns, node.self_most_ns), style },
     { format.calls(node.calls), style },
     { (" "):rep(indent * line.level) .. node.label, style },
     node.call_line > 0 and tostring(node.call_line) or "",
@@ -94,7 +94,7 @@ return function(view)
   local hottest, level = 0, 0
   local left_ns = base and tree:node(1).total_ns or view.whole
   for _, line in ipairs(lines) do
-    hottest = math.max(hottest, line.node.self_most)
+    hottest = math.max(hottest, line.node.self_ns)
     level = math.max(level, line.level)
     left_ns = left_ns - line.node.self_ns
   end

@@ -57,7 +57,11 @@ function feed.new(title, runs)
 end
 
 -- estimates, which may differ though nothing happened
-local estimates = { [9] = true, [10] = true }
+local estimates = {}
+for i, field in ipairs(data.fields) do
+  estimates[i] = field == "self" or field == "total" or field == "cost" or
+    field == "totalCost"
+end
 
 local function same(a, b, exact)
   for i = 1, #b do
@@ -66,8 +70,8 @@ local function same(a, b, exact)
   return true
 end
 
--- numbers of the rows of all functions; nil: some function is now part of
--- another row
+-- numbers of the rows of all functions, and by title; nil: some function is
+-- now part of another row
 local function index_of(self, p, rows)
   local of, out = {}, {}
   for _, row in ipairs(rows) do
@@ -82,16 +86,13 @@ local function index_of(self, p, rows)
     out[i] = i == p.overhead and -1 or of[f.title]
     if self.index[i] and self.index[i] ~= out[i] then return nil end
   end
-  return out
+  return out, of
 end
 
 local function add_rows(self, rows, exact)
   local changed = false
   for _, row in ipairs(rows) do
     local values = data.row(row, self.sources.number)
-    for i = 1, #data.fields do values[i] = values[i] or 0 end
-    local n = #data.fields
-    values[n + 1], values[n + 2] = row.self_raw_ns, row.total_raw_ns
     local at = self.number[row.func.id] + 1
     if not (self.rows[at] and same(self.rows[at], values, exact)) then
       values.at = self.version + 1
@@ -127,10 +128,10 @@ local function add(self, p, final)
   if before and not core.since(p.nodes, before.nodes) then return false end
   local rows = select_rows.functions(p, true)
   table.sort(rows, by_id)
-  local index = index_of(self, p, rows)
+  local index, by_title = index_of(self, p, rows)
   if not index then return false end
   self.index = index
-  local changed = self.sources:add(p, self.version + 1, exact)
+  local changed = self.sources:add(p, by_title, self.version + 1, exact)
   changed = add_rows(self, rows, exact) or changed
   local nodes = add_nodes(self, p, exact)
   self.shown = p
@@ -173,25 +174,28 @@ function Feed:reset()
 end
 
 -- Nodes as bytes: how far the id of each is from the one before, how far
--- its caller is before it, its function, calls or samples, self. Overhead,
--- which is the second one, is none of them.
+-- its caller is before it, its function, calls or samples, self, overhead
+-- that was in it, line of the call. Overhead itself, which is the second
+-- node, is none of them.
 local function nodes_of(self, ids)
   local put, get, last = {}, {}, -1
-  for i = 1, 5 do put[i], get[i] = pack.column() end
+  for i = 1, 7 do put[i], get[i] = pack.column() end
   local nodes, sampled = self.shown.nodes, self.shown.samples ~= nil
   local function place(id) return id == 1 and 0 or id - 2 end
   for _, id in ipairs(ids) do
-    local parent, func, _, calls, self_ns, _, raw = core.node(nodes, id)
+    local parent, func, line, calls, self_ns, _, raw = core.node(nodes, id)
     local at = place(id)
     put[1](at - last)
     put[2](parent == 0 and 0 or at - place(parent))
     put[3](self.index[func])
     put[4](sampled and raw or calls)
     put[5](self_ns > 0 and self_ns or 0)
+    put[6](not sampled and raw > self_ns and raw - self_ns or 0)
+    put[7](line)
     last = at
   end
   local sizes = { #ids }
-  for i = 1, 5 do
+  for i = 1, #put do
     get[i] = get[i]()
     sizes[i + 1] = #get[i]
   end
@@ -230,7 +234,8 @@ local function content(self, version)
   local list, figures = self.sources:since(version)
   return {
     unit = data.unit(p), meta = data.meta(p), notes = notes_of(p),
-    whole = p.program_ns, most = bound.most(p), samples = data.samples(p),
+    whole = p.program_ns, most = bound.most(p),
+    samples = data.samples(p),
     nodes = nodes_of(self, ids_since(self, version)),
     functions = rows_since(self, version), sources = list, lines = figures,
   }

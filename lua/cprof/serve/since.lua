@@ -1,5 +1,6 @@
 -- A profile with only what came since an older one of the same recording.
 
+local bound = require "cprof.bound"
 local core = require "cprof.core"
 local lines = require "cprof.lines"
 
@@ -18,12 +19,12 @@ local function meta_of(now, old)
   return out
 end
 
-local function lines_of(now, old)
+local function lines_of(now, old, most)
   local out = {}
   for key, list in pairs(now) do
     local before, to = old[key] or {}, {}
-    for i, line in ipairs(list) do
-      to[i] = lines.since(line, before[i])
+    for i, line in pairs(list) do
+      to[i] = lines.since(line, before[i], most)
       to[i].active = line.active
     end
     out[key] = to
@@ -42,6 +43,9 @@ return function(p, old)
     meta = meta_of(p.meta, old.meta),
     samples = p.samples and p.samples - old.samples,
     time_samples = p.time_samples and p.time_samples - old.time_samples }
-  function out.lines_of() return lines_of(p.lines_of(), old.lines_of()) end
+  local most = bound.most(out)
+  for _, list in ipairs { "lines_of", "lines_by_row" } do
+    out[list] = function() return lines_of(p[list](), old[list](), most) end
+  end
   return setmetatable(out, { __index = p })
 end

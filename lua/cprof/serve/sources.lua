@@ -14,8 +14,8 @@ local sources = {}
 ---@field about_at integer  the version that has it as it is
 ---@field parts table     parts of lines, branches
 ---@field parts_at integer
----@field lines table<integer, integer[]>  hits, self, calls, total, self
----    with overhead, in C functions, total with overhead, version
+---@field lines table<integer, table<integer, integer[]>>  by number of the
+---    row and line: what data.line gives, and the version
 ---@field private seen string[]
 
 ---@class cprof.ServedSources
@@ -42,24 +42,22 @@ local function same(a, b, except)
   return true
 end
 
-local function line_of(line, c)
-  return { line.hits, line.self_ns, line.calls, line.total_ns,
-    line.self_raw_ns, c or 0, line.total_raw_ns }
-end
-
--- fields that pages are told, and where the version is
-local told <const>, at_version <const> = 6, 8
+-- what pages are told, and where the version is
+local told <const> = #data.line_fields
+local at_version <const> = told + 1
 
 -- estimates, which may differ though nothing happened
-local estimates = { [2] = true, [4] = true, [6] = true }
+local estimates = {}
+for i, field in ipairs(data.line_fields) do
+  estimates[i] = field ~= "hits" and field ~= "calls"
+end
 
--- Are any figures of the lines others than before?
+-- Are any figures of the lines of a row others than before?
 local function add_lines(to, list, c, version, exact)
   local changed = false
-  for n, line in ipairs(list) do
+  for n, line in pairs(list) do
     local old = to[n]
-    local now = (old or line.hits > 0 or line.self_ns > 0 or
-      line.calls > 0 or line.total_ns > 0) and line_of(line, c[n])
+    local now = (old or data.any(line)) and data.line(line, c[n])
     if now and not (old and same(now, old, not exact and estimates)) then
       now[at_version], to[n], changed = version, now, true
     end
@@ -76,7 +74,7 @@ local function add_parts(of, p, key, version)
   end
 end
 
-local function add(self, p, key, list, c, version, exact)
+local function add(self, p, key, list, rows, version, exact)
   if not self.number[key] then
     self.number[key] = #self.list
     self.list[#self.list + 1] = { seen = {}, lines = {}, parts = {},
@@ -89,35 +87,37 @@ local function add(self, p, key, list, c, version, exact)
     of.about, of.seen = data.source(p, key, list), seen
     of.about_at = version
   end
-  if add_lines(of.lines, list, c, version, exact) or changed then
-    add_parts(of, p, key, version)
-    changed = true
+  for _, row in ipairs(rows[key] or {}) do
+    of.lines[row.number] = of.lines[row.number] or {}
+    changed = add_lines(of.lines[row.number], rows.lines[row.key] or {},
+      rows.c[row.key] or {}, version, exact) or changed
   end
+  if changed then add_parts(of, p, key, version) end
   return changed
 end
 
 ---Adds what was loaded. Is anything other than before?
 ---@param p cprof.Profile
+---@param number table<string, integer>  of rows, by title
 ---@param version integer  of what changes
 ---@param exact boolean    estimates, too, where nothing happened
 ---@return boolean
-function Sources:add(p, version, exact)
+function Sources:add(p, number, version, exact)
   if not lines.recorded(p) then return false end
   local all, keys, changed = p.lines_of(), {}, false
-  local c = in_c.times(p)
+  local rows = data.rows_of(p, number)
+  rows.lines, rows.c = p.lines_by_row(), in_c.times(p, lines.row)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for _, key in ipairs(keys) do
-    changed = add(self, p, key, all[key], c[key] or {}, version, exact) or
-      changed
+    changed = add(self, p, key, all[key], rows, version, exact) or changed
   end
   text.forget()
   return changed
 end
 
 ---What changed since a version: sources as { number, fields }, and lines as
----figures in turn: source, line, hits, self, calls, total, self with
----overhead, in C functions.
+---figures in turn: source, line, row, and what data.line gives.
 ---@param version integer
 ---@return table[] list
 ---@return integer[] figures
@@ -130,11 +130,13 @@ function Sources:since(version)
     end
     if of.parts_at > version then changes.parts = of.parts end
     if next(changes) then list[#list + 1] = { i - 1, changes } end
-    for n, line in pairs(of.lines) do
-      if line[at_version] > version then
-        local at = #figures
-        figures[at + 1], figures[at + 2] = i - 1, n
-        table.move(line, 1, told, at + 3, figures)
+    for row, own in pairs(of.lines) do
+      for n, line in pairs(own) do
+        if line[at_version] > version then
+          local at = #figures
+          figures[at + 1], figures[at + 2], figures[at + 3] = i - 1, n, row
+          table.move(line, 1, told, at + 4, figures)
+        end
       end
     end
   end

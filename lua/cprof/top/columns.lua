@@ -2,10 +2,8 @@
 -- functions in its lines. They keep their widths, so that nothing jumps
 -- from one refresh to the next.
 
-local bound = require "cprof.bound"
 local format = require "cprof.format"
 local name = require "cprof.name"
-local sampled = require "cprof.sampled"
 local terminal = require "cprof.command.terminal"
 
 local columns = {}
@@ -47,38 +45,30 @@ end
 ---@field from? integer     columns of a screen from which on it is shown
 ---@field cell fun(e: cprof.TopEntry, m: cprof.TopModel): string, string?
 
-local function time(ns, raw, m)
-  if ns == 0 and (raw or 0) == 0 then return "-" end
+---A time as it is written, or what is in its place; "-" where there is none.
+---@param ns integer
+---@param most integer?  what it is at most
+---@param m cprof.TopModel
+---@return string
+function columns.time(ns, most, m)
+  if (most or ns) == 0 then return "-" end
   if m.counts then return columns.count(ns) end
-  local most, bounded = bound.of(ns, raw or ns, m.now.whole)
-  return (bounded and "<" or "") .. format.time(most)
+  return (m.now.measure:amount(ns, most))
 end
 
 ---A share of the period's time.
 ---@param ns integer
----@param raw integer?  the same with overhead
+---@param most integer?
 ---@param m cprof.TopModel
 ---@return string
-function columns.share(ns, raw, m)
-  if ns == 0 and (raw or 0) == 0 then return "-" end
-  local most, bounded = bound.of(ns, raw or ns, m.now.whole)
-  if m.counts then most, bounded = ns, false end
-  local percent = format.percent(math.min(most, m.now.whole), m.now.whole)
-  if m.now.samples then
-    local off = sampled.interval(most / math.max(m.now.whole, 1),
-      m.now.samples)
-    return ("%s ±%.1f"):format(percent, 100 * off)
-  end
-  if not bounded then return percent end
-  return "<" .. (percent == "0.0" and "0.1" or percent)
+function columns.share(ns, most, m)
+  return (most or ns) == 0 and "-" or m.now.measure:share(ns)
 end
 
 local function field(kind, show)
-  local ns, raw = kind .. "_ns", kind .. "_raw_ns"
+  local ns, most = kind .. "_ns", kind .. "_most_ns"
   return function(e, m)
-    -- what stands in the place of overhead are samples
-    local with = not m.sampled and e.of[raw] or nil
-    return show(e.of[ns], with, m), format.heat(e.of[ns], m.now.whole)
+    return show(e.of[ns], e.of[most], m), format.heat(e.of[ns], m.now.whole)
   end
 end
 
@@ -110,11 +100,12 @@ function columns.counted(of) return of.calls or of.self_samples or 0 end
 
 ---@type cprof.TopColumn[]
 columns.list = {
-  { title = "self", width = 8, sort = "self", cell = field("self", time) },
+  { title = "self", width = 8, sort = "self",
+    cell = field("self", columns.time) },
   { title = "self %", width = 7, uncertain = 11,
     cell = field("self", columns.share) },
   { title = "total", width = 8, sort = "total",
-    cell = field("total", time) },
+    cell = field("total", columns.time) },
   { title = "total %", width = 7, uncertain = 11,
     cell = field("total", columns.share) },
   { title = "calls", sampled = "samples", width = 9, sort = "calls",
@@ -153,7 +144,7 @@ local function shown(m)
 end
 
 local function width_of(column, m)
-  if column.uncertain and m.now and m.now.samples then
+  if column.uncertain and m.now and m.now.measure.samples then
     return column.uncertain
   end
   local width = column.width

@@ -3,6 +3,7 @@
 
 local core = require "cprof.core"
 local figures = require "cprof.view.figures"
+local measures = require "cprof.measure"
 
 local history = {}
 
@@ -34,6 +35,8 @@ History.__index = History
 ---@field seconds? number  that the period lasted, by the clock; nil: since
 ---    the start, and when that was is not known
 ---@field samples? integer that its times are from
+---@field most? integer    see bound.most
+---@field measure cprof.Measure
 ---@field now cprof.TopPoint
 ---@field before? cprof.TopPoint  nil: since the start
 
@@ -174,16 +177,18 @@ function History:figures()
   if not now or self.known then return self.known end
   local before = before_of(self)
   local nodes = before and core.since(now.nodes, before.nodes) or now.nodes
+  local whole = core.program(nodes)
   local base = setmetatable({
     profile = { functions = now.profile.functions, nodes = nodes,
                 samples = now.profile.samples },
-    callees = core.callees(nodes),
+    callees = core.callees(nodes), most = now.base.most and whole,
   }, { __index = now.base })
+  local samples = samples_of(now, before)
   self.known = {
     figures = figures.new(base, { back = 0, which = 1, spread = false }),
-    whole = core.program(nodes), now = now, before = before,
-    seconds = seconds_of(now, before),
-    samples = samples_of(now, before),
+    whole = whole, most = base.most, now = now, before = before,
+    seconds = seconds_of(now, before), samples = samples,
+    measure = measures.new("ns", whole, samples),
   }
   return self.known
 end

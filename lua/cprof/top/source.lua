@@ -68,7 +68,8 @@ local function list(m)
   for number = 1, math.max(#content, #now) do
     local own = f.kind == "main" or
       number >= f.line and number <= f.last_line
-    local figures = now[number] and lines.since(now[number], before[number])
+    local figures = now[number] and lines.since(now[number], before[number],
+      m.now.most)
     if own and figures then greatest = math.max(greatest, figures.self_ns) end
     out[number] = { number = number, figures = figures, own = own,
       content = source.printable(content[number] or "") }
@@ -101,24 +102,16 @@ local function head(m, line)
 end
 
 local function cells(m, figures)
-  local whole = m.now.whole
-  local function time(ns)
-    return ns == 0 and "-" or m.counts and columns.count(ns) or
-      format.time(ns)
-  end
   if not figures or figures.hits == 0 and figures.self_ns == 0 and
      (figures.total_ns == 0 or not m.sampled) then
     return { "", "", "", "", "" }
   end
-  if m.sampled then
-    return { time(figures.self_ns),
-      figures.self_ns == 0 and "-" or columns.share(figures.self_ns, nil, m),
-      time(figures.total_ns) }
-  end
-  return { columns.count(figures.hits), time(figures.self_ns),
-    figures.self_ns == 0 and "-" or format.percent(figures.self_ns, whole),
-    figures.calls == 0 and "-" or columns.count(figures.calls),
-    time(figures.total_ns) }
+  local own = columns.time(figures.self_ns, figures.self_most_ns, m)
+  local share = columns.share(figures.self_ns, figures.self_most_ns, m)
+  local total = columns.time(figures.total_ns, figures.total_most_ns, m)
+  if m.sampled then return { own, share, total } end
+  return { columns.count(figures.hits), own, share,
+    figures.calls == 0 and "-" or columns.count(figures.calls), total }
 end
 
 local function draw(m, line, item)

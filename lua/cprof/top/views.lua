@@ -2,7 +2,6 @@
 -- and callees. A list is made anew whenever what it shows has changed.
 
 local columns = require "cprof.top.columns"
-local core = require "cprof.core"
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
 
@@ -26,9 +25,18 @@ local function hidden(m, f)
   return f.kind == "root" or f.id == m.now.now.profile.overhead
 end
 
+-- estimates decide; of two that are as large, what may be more
+local function descending(field)
+  local ns, most = field .. "_ns", field .. "_most_ns"
+  return function(a, b)
+    if a.of[ns] ~= b.of[ns] then return a.of[ns] > b.of[ns] end
+    return a.of[most] > b.of[most]
+  end
+end
+
 local orders = {
-  self = function(a, b) return a.of.self_ns > b.of.self_ns end,
-  total = function(a, b) return a.of.total_ns > b.of.total_ns end,
+  self = descending "self",
+  total = descending "total",
   calls = function(a, b)
     return columns.counted(a.of) > columns.counted(b.of)
   end,
@@ -54,17 +62,14 @@ local function key(entry)
 end
 
 -- the lines of a list of the library's view
-local function entries_of(m, list, nodes)
+local function entries_of(m, list)
   local out = {}
   for i = 1, list.count do
-    local record = list.record(i)
-    if not hidden(m, record.func) then
-      if nodes and not m.sampled then
-        record.of.total_raw_ns = select(8, core.node(nodes, record.of.id))
-      end
-      out[#out + 1] = { func = record.func, name = record.name,
-        indent = record.indent, mark = record.marks, of = record.of,
-        zone = list.zone(i), index = i, own = i == list.own }
+    local e = list.entry(i)
+    if not hidden(m, e.func) then
+      out[#out + 1] = { func = e.func, name = e.name, indent = e.indent,
+        mark = e.marks, of = e.of, zone = list.zone(i), index = i,
+        own = i == list.own }
     end
   end
   out.source = list
@@ -90,18 +95,18 @@ views.functions = {
 
 -- Opens what has most of the time of its caller, from line `at` on.
 local function open_hottest(list, at)
-  local indent, most = list.record(at).indent, list.record(at).of.total_ns
-  if list.record(at).marks == "+" then
+  local indent, most = list.entry(at).indent, list.entry(at).of.total_ns
+  if list.entry(at).marks == "+" then
     list.open(at, true)
     return true
   end
   -- callees are in order of their time
   local next_at = at + 1
-  if next_at > list.count or list.record(next_at).indent <= indent then
+  if next_at > list.count or list.entry(next_at).indent <= indent then
     return false
   end
-  return list.record(next_at).of.total_ns * 2 >= most and
-    list.record(next_at).marks ~= " " and open_hottest(list, next_at)
+  return list.entry(next_at).of.total_ns * 2 >= most and
+    list.entry(next_at).marks ~= " " and open_hottest(list, next_at)
 end
 
 ---Expands the tree from a line on, along what has most of the time.
@@ -110,16 +115,16 @@ end
 function views.expand_hottest(m, at)
   local fig = m.now.figures
   for _ = 1, 200 do  -- levels
-    if not open_hottest(lists.tree(fig, m), at) then return end
+    if not open_hottest(lists.modes.tree(fig, m), at) then return end
   end
 end
 
 -- what is open at first: up to where the time divides
 local function begin(m)
   m.open = {}
-  local list = lists.tree(m.now.figures, m)
+  local list = lists.modes.tree(m.now.figures, m)
   for i = 1, list.count do
-    if not hidden(m, list.record(i).func) then
+    if not hidden(m, list.entry(i).func) then
       views.expand_hottest(m, i)
       return
     end
@@ -133,8 +138,7 @@ views.tree = {
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
     if not m.open then begin(m) end
-    local fig = m.now.figures
-    return entries_of(m, lists.tree(fig, m), fig.nodes)
+    return entries_of(m, lists.modes.tree(m.now.figures, m))
   end,
 }
 
@@ -144,7 +148,7 @@ views.callgraph = {
   text = text, zone = zone, draw = draw, key = key,
   head = function(m, line) columns.head(line, m) end,
   list = function(m)
-    return entries_of(m, lists.callgraph(m.now.figures, m))
+    return entries_of(m, lists.modes.callgraph(m.now.figures, m))
   end,
 }
 

@@ -1,6 +1,7 @@
 -- What a view shows, in numbers: the rows of all zones, and who called
 -- whom, in the frame or average that is looked at.
 
+local bound = require "cprof.bound"
 local core = require "cprof.core"
 local sampled = require "cprof.sampled"
 
@@ -25,6 +26,8 @@ local figures = {}
 ---@field self_samples? integer
 ---@field self_ns integer
 ---@field total_ns integer
+---@field self_most_ns integer   what these are at most, see bound
+---@field total_most_ns integer
 ---@field heat number[]     of self and total time
 ---@field callers cprof.ViewEdge[]
 ---@field callees cprof.ViewEdge[]
@@ -35,6 +38,8 @@ local figures = {}
 ---@field self_samples? integer
 ---@field self_ns integer
 ---@field total_ns integer
+---@field self_most_ns integer
+---@field total_most_ns integer
 
 ---@class cprof.ViewBase    of a profile: what all its frames share
 ---@field profile cprof.Profile
@@ -42,6 +47,7 @@ local figures = {}
 ---@field funcs cprof.Function[]     the first of each title
 ---@field groups integer[]           function -> title
 ---@field ids table<string, integer> title -> its number
+---@field most? integer              see bound.most
 ---@field callees? userdata
 
 ---@class cprof.ViewFigures
@@ -67,7 +73,7 @@ function figures.base(p)
     groups[i] = ids[f.title]
   end
   return { profile = p, titles = titles, funcs = funcs, groups = groups,
-           ids = ids }
+           ids = ids, most = bound.most(p) }
 end
 
 -- how fast the figures of each title change
@@ -127,6 +133,10 @@ local function plain(base, list)
     row.self_ns = row.self_ns + r.self_ns
     row.total_ns = row.total_ns + r.total_ns
   end
+  -- nothing is known of overhead
+  for _, row in ipairs(rows) do
+    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
+  end
   return rows, {}
 end
 
@@ -146,18 +156,22 @@ local function describe(self, row, group, level)
   self.levels[group] = of
 end
 
-local function join(rows, edges)
+-- what one row has of another: `way` is that of its total time
+local function edge(row, e, way, most)
+  return bound.set({ row = row, calls = e.calls,
+    self_samples = e.self_samples, self_ns = e.self_ns,
+    self_raw_ns = e.self_raw_ns, total_ns = e["total_" .. way .. "_ns"],
+    total_raw_ns = e["total_" .. way .. "_raw_ns"] }, most)
+end
+
+local function join(rows, edges, most)
   for _, e in ipairs(edges) do
     if (e.calls or 0) > 0 or e.self_ns > 0 or e.total_in_ns > 0 or
        e.total_out_ns ~= 0 then
-      table.insert(rows[e.callee].callers, { row = rows[e.caller],
-        calls = e.calls, self_samples = e.self_samples,
-        self_ns = e.self_ns, total_ns = e.total_in_ns,
-        self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_in_raw_ns })
-      table.insert(rows[e.caller].callees, { row = rows[e.callee],
-        calls = e.calls, self_samples = e.self_samples,
-        self_ns = e.self_ns, total_ns = e.total_out_ns,
-        self_raw_ns = e.self_raw_ns, total_raw_ns = e.total_out_raw_ns })
+      table.insert(rows[e.callee].callers,
+        edge(rows[e.caller], e, "in", most))
+      table.insert(rows[e.caller].callees,
+        edge(rows[e.callee], e, "out", most))
     end
   end
 end
@@ -182,11 +196,27 @@ function figures.new(base, place)
     self.heat = heat_of(base, place.which == 0 and 1 or place.which)
   end
   for i, row in ipairs(rows) do
+    bound.set(row, base.most)
     describe(self, row, levels and levels[i * 2 - 1] or i,
       levels and levels[i * 2] or 1)
   end
-  join(rows, edges)
+  join(rows, edges, base.most)
   return self
+end
+
+---The figures of a state.
+---@param id integer
+---@return table  as those of a row
+function Figures:state(id)
+  local _, _, _, calls, self_ns, total_ns, raw, total_raw = core.node(
+    self.nodes, id)
+  local of = { id = id, self_ns = self_ns, total_ns = total_ns }
+  if self.base.profile.samples then
+    of.self_samples, raw, total_raw = raw, self_ns, total_ns
+  else of.calls = calls
+  end
+  of.self_raw_ns, of.total_raw_ns = raw, total_raw
+  return bound.set(of, self.base.most)
 end
 
 ---The row of a zone: where levels are merged, that of all of them.

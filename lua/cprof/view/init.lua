@@ -63,7 +63,7 @@ end
 
 local function listed(self)
   if not self.list then
-    self.list = lists[self.shown_mode](numbers(self), self)
+    self.list = lists.modes[self.shown_mode](numbers(self), self)
     self.at = math.max(1, math.min(self.at, self.list.count))
   end
   return self.list
@@ -96,15 +96,12 @@ function View:lines(height)
     misuse("lines", "the height must be an integer from 1", height)
   end
   ready(self, "lines", true)
-  local list, out = listed(self), {}
+  local list = listed(self)
   local many = math.min(height or list.count, list.count)
   local top = math.max(self.at - many + 1, math.min(self.top, self.at))
   self.top = math.max(1, math.min(top, list.count - many + 1))
-  for i = 1, many do
-    out[i] = list.record(self.top + i - 1)
-    out[i].highlighted = self.top + i - 1 == self.at
-  end
-  return out
+  return lists.records(numbers(self), list, self.top, self.top + many - 1,
+    self.at)
 end
 
 ---What the columns are, with their units, and what the figures are of.
@@ -122,7 +119,7 @@ end
 ---@return string
 function View:mode(mode)
   if mode == nil then return self.shown_mode end
-  if not lists[mode] then
+  if not lists.modes[mode] then
     misuse("mode", 'must be "self", "total", "callgraph" or "tree"', mode)
   end
   if mode ~= self.shown_mode then self.at, self.top = 1, 1 end

@@ -3,22 +3,30 @@
 
 local figures = require "cprof.view.figures"
 
----@class cprof.Record      a line of the view
+---@class cprof.Record      a line of the view: plain data
 ---@field name string
 ---@field title string      of its function: tells it from namesakes
 ---@field indent integer
 ---@field values number[]   self ms, total ms, calls
+---@field most number[]     what these are at most: more than the value where
+---   that is an estimate, and then to be displayed as a bound, <12
 ---@field shown boolean[]   which of these are to be displayed: no self
 ---   time where none was spent, no calls where there were none
 ---@field marks "+"|"-"|" " +: there is more behind it; -: it is open
 ---@field heat number       0..1: how much its figure changes
 ---@field highlighted boolean  the cursor is on it
+
+---@class cprof.ViewEntry   what a line is about
 ---@field func cprof.Function
----@field of cprof.ViewRow|cprof.ViewEdge|cprof.Node  that has the figures
+---@field of table          that has the figures
+---@field name string
+---@field indent integer
+---@field marks "+"|"-"|" "
+---@field heat number
 
 ---@class cprof.ViewList
 ---@field count integer
----@field record fun(i: integer): cprof.Record
+---@field entry fun(i: integer): cprof.ViewEntry
 ---@field zone fun(i: integer): cprof.ViewZone  what `select` selects
 ---@field row? cprof.ViewRow     of which these are callers and callees
 ---@field own? integer           its line
@@ -30,13 +38,19 @@ local figures = require "cprof.view.figures"
 ---@type table<string, cprof.ViewLister>
 local lists = {}
 
-local function record(fig, of, func, name, indent, mark, heat)
+local function entry(of, func, name, indent, mark, heat)
+  return { of = of, func = func, name = name, indent = indent, marks = mark,
+    heat = heat or 0 }
+end
+
+local function record(fig, e, highlighted)
+  local of = e.of
   local calls = (of.calls or 0) / fig.divisor
-  return { name = name, title = func.title, indent = indent,
-    marks = mark, heat = heat or 0, highlighted = false,
-    func = func, of = of,
+  return { name = e.name, title = e.func.title, indent = e.indent,
+    marks = e.marks, heat = e.heat, highlighted = highlighted,
     values = { of.self_ns / 1e6, of.total_ns / 1e6, calls },
-    shown = { of.self_ns ~= 0, true, calls > 0 } }
+    most = { of.self_most_ns / 1e6, of.total_most_ns / 1e6, calls },
+    shown = { of.self_most_ns ~= 0, true, calls > 0 } }
 end
 
 local function by(field)
@@ -54,10 +68,10 @@ local function flat(fig, field, heat)
   table.sort(rows, by(field))
   return {
     count = #rows,
-    record = function(i)
+    entry = function(i)
       local row = rows[i]
       local more = #row.callers + #row.callees > 0
-      return record(fig, row, row.func, row.name, 0, more and "+" or " ",
+      return entry(row, row.func, row.name, 0, more and "+" or " ",
         row.heat[heat])
     end,
     zone = function(i) return rows[i].zone end,
@@ -74,22 +88,22 @@ function lists.callgraph(fig, state)
   table.sort(row.callers, by "total_ns")
   table.sort(row.callees, by "total_ns")
   local own = #row.callers + 1
-  local function entry(i)
+  local function edge(i)
     if i < own then return row.callers[i] end
     return row.callees[i - own]
   end
   return {
     count = own + #row.callees, row = row, own = own,
-    record = function(i)
+    entry = function(i)
       if i == own then
-        return record(fig, row, row.func, row.name, 0, "-", row.heat[2])
+        return entry(row, row.func, row.name, 0, "-", row.heat[2])
       end
-      local e = entry(i)
+      local e = edge(i)
       local beyond = i < own and e.row.callers or e.row.callees
-      return record(fig, e, e.row.func, e.row.name, 1,
-        #beyond > 0 and "+" or " ", e.row.heat[2])
+      return entry(e, e.row.func, e.row.name, 1, #beyond > 0 and "+" or " ",
+        e.row.heat[2])
     end,
-    zone = function(i) return i == own and row.zone or entry(i).row.zone end,
+    zone = function(i) return i == own and row.zone or edge(i).row.zone end,
   }
 end
 
@@ -114,12 +128,12 @@ function lists.tree(fig, state)
   add(1, 0, state.open)
   return {
     count = #ids,
-    record = function(i)
+    entry = function(i)
       local open = within[i][key(funcs[i], sites[i])]
       local mark = not more[i] and " " or open and "-" or "+"
       local heat = fig.heat[groups[funcs[i]]]
       local f = functions[funcs[i]]
-      return record(fig, fig.nodes[ids[i]], f, f.name, indents[i], mark,
+      return entry(fig:state(ids[i]), f, f.name, indents[i], mark,
         heat and heat[2])
     end,
     zone = function(i) return fig:zone(ids[i]) end,
@@ -130,4 +144,19 @@ function lists.tree(fig, state)
   }
 end
 
-return lists
+---The lines of a list as records.
+---@param fig cprof.ViewFigures
+---@param list cprof.ViewList
+---@param from integer
+---@param to integer
+---@param at integer  where the cursor is
+---@return cprof.Record[]
+local function records(fig, list, from, to, at)
+  local out = {}
+  for i = from, to do
+    out[#out + 1] = record(fig, list.entry(i), i == at)
+  end
+  return out
+end
+
+return { modes = lists, records = records }
