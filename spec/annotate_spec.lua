@@ -284,6 +284,15 @@ end
     assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n")
   end)
 
+  it("can be a list of the hottest lines of one file", function()
+    local s = p:annotate(ai, { sort = "hits", limit = 100 })
+    assert.is_truthy(s:find(ai .. ":7 ", 1, true), s)
+    assert.is_nil(s:find(util, 1, true), s)
+    assert.has_error(function() p:annotate("x.lua", { sort = "self" }) end,
+      "annotate: no lines of \"x.lua\" were recorded; there are: " .. ai ..
+      ", " .. util)
+  end)
+
   it("can be a list of the hottest lines of all files", function()
     local s = annotate(nil, { sort = "self", limit = 3 })
     local first = s:match "\n([^\n]+)"

@@ -409,6 +409,9 @@ describe("averages", function()
       'frames:averages: must be "all", 1 or 2, got 3')
     assert.has_error(function() p.frames:at(-1) end,
       "frames:at: must be an integer from 0, got -1")
+    assert.same(p.frames:at(1), p.frames:at(1.0))
+    assert.has_error(function() p.frames:percentiles(5) end,
+      "frames:percentiles: must be a function of this profile")
   end)
 end)
 

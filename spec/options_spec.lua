@@ -53,6 +53,17 @@ describe("the options of start", function()
     assert.equal('start: options must be a table, got "fast"', message)
   end)
 
+  it("take floats that are integers", function()
+    for _, o in ipairs { { max_nodes = 1e6 }, { history = 2e2 },
+      { slow_frames = { budget_ms = 1, keep = 4.0 } },
+      { mode = "sample", rate = 1e2 } } do
+      profiler.start(o)
+      assert.is_true(profiler.stop())
+    end
+    local p = helper.record(other, { mode = "sample", rate = 1e2 })
+    assert.equal("integer", math.type(p.meta.rate))
+  end)
+
   it("are blamed on the caller", function()
     local ok, message = pcall(function()
       profiler.start { nonsense = 1 }

@@ -421,6 +421,9 @@ end
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
+  if type(group) ~= "function" then
+    error("sums: the group must be a function, got a " .. type(group), 2)
+  end
   local loan <close> = methods.borrow()
   -- without a loan of its own, this may be for a part of cprof, which has one
   local function ask(f) return methods.outside(group, f) end

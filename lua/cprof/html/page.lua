@@ -8,7 +8,13 @@ local sha256 = require "cprof.html.sha256"
 
 local page = {}
 
-local function hash(s) return "sha256-" .. base64.encode(sha256(s)) end
+-- of scripts and styles, since they take a while
+local hashes = {}
+
+local function hash(s)
+  hashes[s] = hashes[s] or "sha256-" .. base64.encode(sha256(s))
+  return hashes[s]
+end
 
 -- read at once, for the program may go to another folder
 local style = assets.read "style.css"

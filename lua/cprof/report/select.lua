@@ -5,11 +5,16 @@ local format = require "cprof.format"
 
 local select = {}
 
+---How often a row or a node was met: called, or sampled.
+---@param row { calls: integer?, self_samples: integer? }
+---@return integer
+function select.often(row) return row.calls or row.self_samples or 0 end
+
 -- what is printed decides, which may be a bound
 local orders = {
   self = function(a, b) return a.self_most > b.self_most end,
   total = function(a, b) return a.total_most > b.total_most end,
-  calls = function(a, b) return (a.calls or 0) > (b.calls or 0) end,
+  calls = function(a, b) return select.often(a) > select.often(b) end,
   name = function(a, b) return a.func.name < b.func.name end,
 }
 
