@@ -55,7 +55,7 @@ return ai
 local p = helper.undisturbed(function()
   local step = assert(loadfile(ai))(dofile(util)).step
   step(20)
-end, { mode = "line", lines = { "ai%.lua$", "util%.lua$" } })
+end, { mode = "line", lines = { "ai.lua", "util.lua" } })
 
 -- what is 100 %
 local whole = p.nodes[1].total_ns - p.meta.overhead_ns
@@ -252,7 +252,7 @@ end
       end
       for i = 1, 10 do other(i * 1000) end
     end
-    local options = { mode = "line", lines = { "ai%.lua$", "util%.lua$",
+    local options = { mode = "line", lines = { "ai.lua", "util.lua",
       "_spec" }, compensate = false }
     local q
     local function shown(height)

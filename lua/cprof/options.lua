@@ -1,5 +1,7 @@
 -- Options: what there is, what is given, and what to say about it.
 
+local patterns = require "cprof.patterns"
+
 local options = {}
 
 ---@class cprof.OptionSpec
@@ -92,14 +94,13 @@ function checks.number(value, spec)
 end
 
 function checks.patterns(value)
-  local must = "a list of Lua patterns"
+  local must = "a list of texts, or of Lua patterns between slashes"
   if type(value) ~= "table" then return must end
-  for key, pattern in pairs(value) do
-    if not integer(key) or type(pattern) ~= "string" then return must end
-    local ok, why = pcall(string.find, "", pattern)
-    if not ok then
-      return ("%s; %q is none: %s"):format(must, pattern,
-        why:gsub("^.-:%d+: ", ""))
+  for key, text in pairs(value) do
+    if not integer(key) or type(text) ~= "string" then return must end
+    local pattern, why = patterns.new(text)
+    if not pattern then
+      return ("%s; in %q, %s"):format(must, text, why)
     end
   end
 end
@@ -162,9 +163,10 @@ function checks.trace(value)
 end
 
 function checks.pattern(value)
-  local must = "a Lua pattern"
+  local must = "a text, or a Lua pattern between slashes"
   if type(value) ~= "string" then return must end
-  if not pcall(string.find, "", value) then return must end
+  local pattern, why = patterns.new(value)
+  return not pattern and ("%s (%s)"):format(must, why) or nil, pattern
 end
 
 ---The values of all options, given or default. Raises an error that names

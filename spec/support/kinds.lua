@@ -42,7 +42,7 @@ kinds.kept = {}
 function kinds.program()
   for i = 1, 3 do
     kinds.kept[i] = sorted(20)
-    local zone <close> = profiler.zone "sorting"
+    local _ <close> = profiler.zone "sorting"
     sorted(10)
     profiler.frame()
   end

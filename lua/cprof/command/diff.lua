@@ -8,6 +8,7 @@ local match = require "cprof.match"
 local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 local page = require "cprof.page"
+local patterns = require "cprof.patterns"
 local range = require "cprof.command.range"
 local sampled = require "cprof.sampled"
 local select = require "cprof.report.select"
@@ -37,8 +38,7 @@ function diff.define(parser)
     :choices(orders):default "self"
   parser:option("--limit", "Show at most N functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
-  parser:option("--filter", "Lua pattern on title or source.")
-    :argname "PATTERN":convert(input.pattern "--filter")
+  input.filter(parser)
   range.define(parser)
   input.page(parser)
 end
@@ -164,8 +164,8 @@ local function check_filter(entries, filter, fail)
     if passes(entry, filter) then return end
     titles[i] = entry.func.title
   end
-  fail(("no function matches --filter '%s'%s"):format(filter,
-    nearest.list(filter, titles)))
+  fail(("no function matches --filter '%s'%s"):format(filter.text,
+    nearest.list(filter:word(), titles)))
 end
 
 -- }======================================================
@@ -485,6 +485,7 @@ function diff.call(parsed, fail)
       after.meta.mode))
   end
   local entries = entries_of(view, before, after)
+  parsed.filter = parsed.filter and patterns.new(parsed.filter)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)

@@ -54,11 +54,10 @@ end
 
 ---Does the filter let this row pass?
 ---@param row cprof.Row
----@param filter string?
+---@param filter cprof.Pattern?
 ---@return boolean
 function select.passes(row, filter)
-  return not filter or row.title:find(filter) ~= nil or
-    row.func.source:find(filter) ~= nil
+  return not filter or filter:passes(row.func.source, row.title)
 end
 
 ---The least share of the time of what is shown, in percent. Who asks for an
