@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local command = require "command"
 local helper = require "helper"
+local name = require "cprof.name"
 local patterns = require "cprof.patterns"
 
 local function matches(text, s) return patterns.new(text):matches(s) end
@@ -38,8 +39,8 @@ describe("a text that chooses", function()
     function()
       local here = os.getenv "PWD"
       local own = "@" .. here .. "/src/main.lua"
-      local function passes(text, ...)
-        return patterns.new(text):passes(...)
+      local function passes(text, source, title)
+        return patterns.new(text):passes(source, name.place(source), title)
       end
       assert.is_true(passes("/^src/", own))
       assert.is_true(passes(here, own))

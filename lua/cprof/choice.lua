@@ -36,10 +36,10 @@ function choice.new(o)
 end
 
 -- does one of them match? All are tried, to know which never do.
-local function matches(self, kind, source, title)
+local function matches(self, kind, source, place, title)
   local any = false
   for _, pattern in ipairs(self[kind]) do
-    if pattern:passes(source, title) then
+    if pattern:passes(source, place, title) then
       self.matched[pattern], any = true, true
     end
   end
@@ -56,8 +56,9 @@ end
 function Choice:line_filter()
   if not self.lines then return nil end
   return function(source)
-    keep(self.sources, name.place(source))
-    return matches(self, "lines", source)
+    local place = name.place(source)
+    keep(self.sources, place)
+    return matches(self, "lines", source, place)
   end
 end
 
@@ -69,13 +70,14 @@ function Choice:function_filter(title_of)
   if not self.include and not self.exclude then return nil end
   return function(raw, f)
     local source, title = raw.source, title_of(raw, f)
+    local place = name.place(source)
     if not (internal.has(source) or title:find "^cprof[./]") then
       keep(self.titles, title)
     end
-    if self.exclude and matches(self, "exclude", source, title) then
+    if self.exclude and matches(self, "exclude", source, place, title) then
       return false
     end
-    return not self.include or matches(self, "include", source, title)
+    return not self.include or matches(self, "include", source, place, title)
   end
 end
 

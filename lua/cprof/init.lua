@@ -103,6 +103,7 @@ end
 
 local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
+local folder         -- and where
 local chosen         ---@type cprof.Choice  what of it is recorded
 
 local function program_name()
@@ -248,7 +249,8 @@ local function given_of(o, tell, close)
     file = o.file,
     every = o.every,
     rate = o.rate,
-    meta = profile.strings { program = program, lua_version = _VERSION,
+    meta = profile.strings { program = program, folder = folder,
+                             lua_version = _VERSION,
                              lua_release = core.release, options = shape,
                              rate = o.rate },
     paths = o.file and profile.paths(),
@@ -265,6 +267,7 @@ function cprof.start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
+  folder = name.begin()
   chosen, recorded_mode = choice.new(o), o.mode
   recorded_rate = o.rate
   local given = given_of(o, tell, close)
@@ -324,7 +327,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, lua_release = core.release, options = shape,
+    folder = folder, lua_version = _VERSION, lua_release = core.release, options = shape,
     rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end

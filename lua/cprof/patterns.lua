@@ -1,8 +1,6 @@
 -- The texts by which users choose functions and sources: a part of a name or
 -- of a path, or, between slashes, a Lua pattern.
 
-local name = require "cprof.name"
-
 -- no methods: strings of the program may have none
 local find, match, sub = string.find, string.match, string.sub
 local format = string.format
@@ -129,14 +127,15 @@ function Pattern:matches(s)
 end
 
 ---Does it match a source, or the title of a function? A source is known by
----its path as people write it, and by the whole path.
+---its path as people write it, and as it was loaded.
 ---@param source string
+---@param place string
 ---@param title? string
 ---@return boolean
-function Pattern:passes(source, title)
+function Pattern:passes(source, place, title)
   local path = match(source, "^@(.*)")
-  return title ~= nil and self:matches(title) or
-    self:matches(name.place(source)) or path ~= nil and self:matches(path)
+  return title ~= nil and self:matches(title) or self:matches(place) or
+    path ~= nil and self:matches(path)
 end
 
 ---The words that an unknown name could have been meant by.

@@ -1,11 +1,15 @@
 -- The text of sources: the lines that a definition stands in.
 
 local core = require "cprof.core"
+local filename = require "cprof.filename"
 
 local text = {}
 
 -- by source: the text, and what was made of it; false when there is none
 local known = {}
+
+-- where paths begin that are not from the root; nil: in the current folder
+local folder
 
 local function split(s)
   local lines = {}
@@ -16,7 +20,9 @@ end
 -- the text of a source, as `debug.getinfo` names it
 local function read(source)
   local first = source:sub(1, 1)
-  if first == "@" then return core.readfile(source:sub(2)) end
+  if first == "@" then
+    return core.readfile(filename.absolute(source:sub(2), folder))
+  end
   return first ~= "=" and source or nil
 end
 
@@ -51,8 +57,10 @@ function text.know(source, s)
 end
 
 ---Forgets what was read: the files may have changed.
-function text.forget()
-  known = {}
+---@param from string?  the folder that the program was in; nil: the present
+---    one
+function text.forget(from)
+  known, folder = {}, from
 end
 
 ---The lines of a text. A line that ends in CR LF is one without the CR.

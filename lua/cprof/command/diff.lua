@@ -239,11 +239,11 @@ local function was(entry)
   if entry.after == nothing then return "gone" .. perhaps end
   local old, new = entry.before.func, entry.after.func
   if new.kind == "C" or old.title == new.title then return "" end
-  local old_place, out = match.place(old.source), {}
+  local old_place, out = match.place(old), {}
   if new.kind ~= "main" and match.name(old) ~= match.name(new) then
     out[1] = old.name
   end
-  local place = old_place ~= match.place(new.source) and old_place or ""
+  local place = old_place ~= match.place(new) and old_place or ""
   if new.kind == "Lua" and (place ~= "" or old.line ~= new.line) then
     place = ("%s:%d"):format(place, old.line)
   end

@@ -57,7 +57,8 @@ end
 ---@param filter cprof.Pattern?
 ---@return boolean
 function select.passes(row, filter)
-  return not filter or filter:passes(row.func.source, row.title)
+  return not filter or filter:passes(row.func.source,
+    row.func.place or "", row.title)
 end
 
 ---The least share of the time of what is shown, in percent. Who asks for an
