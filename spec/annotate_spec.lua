@@ -58,7 +58,7 @@ return ai
 local p = driven.compensate(1000, 100, function()
   local step = assert(loadfile(ai))(dofile(util)).step
   step(20)
-end, { mode = "line", lines = { "ai%.lua$", "util%.lua$" } })
+end, { mode = "line", lines = { "ai.lua", "util.lua" } })
 
 -- what is 100 %
 local whole = p.nodes[1].total_ns - p.meta.overhead_ns
@@ -256,7 +256,7 @@ end
       end
       for i = 1, 10 do other(i * 1000) end
     end
-    local options = { mode = "line", lines = { "ai%.lua$", "util%.lua$",
+    local options = { mode = "line", lines = { "ai.lua", "util.lua",
       "_spec" } }
     local q
     local function shown(height)
@@ -281,6 +281,15 @@ end
     s = annotate(nil, { coverage = true, limit = 1 })
     assert.is_nil(s:find(ai, 1, true))
     assert.is_truthy(s:find "\n… 1 more file, %d+%.%d %%\n")
+  end)
+
+  it("can be a list of the hottest lines of one file", function()
+    local s = p:annotate(ai, { sort = "hits", limit = 100 })
+    assert.is_truthy(s:find(ai .. ":7 ", 1, true), s)
+    assert.is_nil(s:find(util, 1, true), s)
+    assert.has_error(function() p:annotate("x.lua", { sort = "self" }) end,
+      "annotate: no lines of \"x.lua\" were recorded; there are: " .. ai ..
+      ", " .. util)
   end)
 
   it("can be a list of the hottest lines of all files", function()

@@ -84,7 +84,7 @@ describe("the C API", function()
     assert.equal(2, status)
     assert.truthy(message:find('option \'mode\' must be one of "call", ', 1,
       true), message)
-    status, message = S:start { include = "(" }
+    status, message = S:start { include = "/(/" }
     assert.equal(2, status)
     assert.truthy(message:find("include", 1, true), message)
     assert.equal(0, S:control "running")
@@ -154,7 +154,7 @@ describe("the C API", function()
       { { history = -2 }, "'history' must be \"full\" or an integer from 1" },
       { { budget_ms = -1 }, "'slow_frames' must be a table { budget_ms = " },
       { { keep = 3 }, "'slow_frames' must be a table { budget_ms = " },
-      { { exclude = "%" }, "'exclude' must be a list of Lua patterns" },
+      { { exclude = "/%/" }, "'exclude' must be a list of texts" },
       { { lines = "x" }, "'lines' needs mode = \"line\"" },
       { { trace = "x" }, "'trace' needs mode = \"trace\"" },
       { { file = "/nowhere/file" }, "/nowhere/file" },

@@ -20,7 +20,7 @@ local code = [[
     zones.pass(500)
   end
   local options = %s
-  options.exclude = { "%%.pass " }
+  options.exclude = { ".pass " }
   profiler.start(options)
   %s
   profiler.stop()

@@ -222,7 +222,7 @@ describe("mode count", function()
     local b = assert(load("return function() local n = 1 end", "=other"))()
     local want = expected("=chosen", function() a(b) end)
     local p = helper.record(function() a(b) end,
-      { mode = "count", lines = { "^chosen" } })
+      { mode = "count", lines = { "/^chosen/" } })
     assert.same(want, counted(p, "=chosen"))
     assert.is_nil(p.lines["=other"])
     assert.equal(9, helper.find(p, b).calls)

@@ -65,7 +65,7 @@ describe("cprof diff", function()
     local a, b = helper.record(before), helper.record(after)
     local of = rows((diff(dir, a, b, "--sort=calls")))
     assert.equal("more", of[1])
-    of = rows((diff(dir, a, b, "--sort=name", "--filter=^[gm]o.+ %(")))
+    of = rows((diff(dir, a, b, "--sort=name", "--filter=/^[gm]o.+ %(/")))
     assert.same({ "gone", "more" }, { of[1], of[2] })
     local out = diff(dir, a, b, "--limit=1")
     assert.equal(1, #rows(out))
@@ -171,7 +171,7 @@ describe("cprof diff", function()
       "local function g() return #'x' .. #'y' end g()\n"
     local a = edited.run(dir, "x.lua", text:format(10))
     local function was(b, name)
-      local out = diff(dir, a, b, "--filter=[xy].lua", "--width=500")
+      local out = diff(dir, a, b, "--filter=/[xy].lua/", "--width=500")
       return (out:match("  " .. name .. " +%S+ *([^\n]*)\n")
         :gsub(dir.path .. "/", "")), out
     end
@@ -191,7 +191,7 @@ describe("cprof diff", function()
     assert.equal("x.lua:2", (was(b, "g")))
     -- the old name is found, too
     out = diff(dir, a, edited.run(dir, "x.lua",
-      (again:gsub("%f[%w]g%(", "named("))), "--filter=^g ")
+      (again:gsub("%f[%w]g%(", "named("))), "--filter=/^g /")
     assert.is_truthy(out:find " named ", out)
   end)
 
@@ -216,7 +216,8 @@ describe("cprof diff", function()
         "functions can" },
       { { recursion = "fold" }, "recursion full, the other with fold: " ..
         "their call-tree nodes cannot be compared" },
-      { { include = { "^spec" } }, 'include none, the other with "^spec": ' ..
+      { { include = { "/^spec/" } }, 'include none, ' ..
+        'the other with "/^spec/": ' ..
         "their calls and times cannot be compared, what one leaves out is " ..
         "in its callers there" },
       { { exclude = { "more", "x" } },

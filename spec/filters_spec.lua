@@ -52,10 +52,10 @@ local running = refused .. "already running; call stop first\n"
 local starting = refused .. "a filter is being asked about a function\n"
 
 describe("a filter", function()
-  for _, options in ipairs { 'exclude = { "nothing" }', 'include = { "." }',
+  for _, options in ipairs { 'exclude = { "nothing" }', 'include = { "/./" }',
       'exclude = { "nothing" }, callsites = true',
       'exclude = { "nothing" }, recursion = "fold"',
-      'mode = "line", lines = { "." }',
+      'mode = "line", lines = { "/./" }',
       'mode = "line", exclude = { "nothing" }',
       'mode = "trace", trace = function() end, exclude = { "nothing" }' } do
     it("cannot control the recorder: " .. options, function()

@@ -293,7 +293,7 @@ describe("finalizers", function()
       for _, options in ipairs { {}, { mode = "line" },
         { mode = "line", lines = { "1" } }, { mode = "count" },
         { mode = "trace", trace = function() end },
-        { include = { "." } }, { exclude = { "nothing" } },
+        { include = { "/./" } }, { exclude = { "nothing" } },
         { callsites = true }, { recursion = "fold" }, { memory = true },
         { memory = "live" }, { gc = drives }, { file = arg[3] },
         { mode = "sample" } } do
@@ -329,10 +329,10 @@ describe("finalizers", function()
         deep(i % 50)
       end
       for _, options in ipairs {
-        { include = { "." } }, { exclude = { "nothing" } },
+        { include = { "/./" } }, { exclude = { "nothing" } },
         { mode = "line", lines = { "1" } },
         { mode = "trace", trace = function(...) made[1] = { ... } end },
-        { mode = "trace", trace = "/dev/null", include = { "." } },
+        { mode = "trace", trace = "/dev/null", include = { "/./" } },
       } do
         profiler.start(options)
         for i = 1, rounds do work(i) end
@@ -356,7 +356,7 @@ describe("finalizers", function()
       if n > 0 then return (deep(n - 1)) end
     end
     local filters = { { exclude = { "nothing" } },
-      { include = { "." }, mode = "line" },
+      { include = { "/./" }, mode = "line" },
       { mode = "line", lines = { "c" } },
       { exclude = { "nothing" }, callsites = true },
       { exclude = { "nothing" }, recursion = "fold" } }

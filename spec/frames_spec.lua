@@ -400,7 +400,7 @@ describe("averages", function()
     local result = S:run [[
       local profiler, zones = require "cprof", require "spec_zones"
       zones.clock(true)
-      profiler.start { exclude = { "%.pass " } }
+      profiler.start { exclude = { ".pass " } }
       profiler.frame()
       local sequence, average, dt = {}, {}, {}
       for i = 1, 400 do sequence[i] = (i % 10 == 0 and 80 or 10 + i % 3) end
@@ -449,6 +449,9 @@ describe("averages", function()
       'frames:averages: must be "all", 1 or 2, got 3')
     assert.has_error(function() p.frames:at(-1) end,
       "frames:at: must be an integer from 0, got -1")
+    assert.same(p.frames:at(1), p.frames:at(1.0))
+    assert.has_error(function() p.frames:percentiles(5) end,
+      "frames:percentiles: must be a function of this profile")
   end)
 end)
 

@@ -225,7 +225,7 @@ describe("cprof join", function()
       assert.is_truthy(err:find("^cprof join: [^\n]*\n$"), err)
       assert.is_truthy(err:find(words[1], 1, true), err)
     end
-    local other = record(dir, "o.cprof", "--exclude=^a ", script)
+    local other = record(dir, "o.cprof", "--exclude=/^a /", script)
     local _, err = command.cprof("join", counts, other)
     assert.is_truthy(err:find "^note: one was recorded with exclude none", err)
   end)

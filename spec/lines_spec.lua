@@ -217,7 +217,7 @@ describe("line mode", function()
 
     it("does so where only some sources are asked for: " .. name, function()
       local expected, got, p = both(code, "@some/file.lua",
-        { lines = { "^some/" } })
+        { lines = { "/^some//" } })
       assert.same(expected, got)
       check_sums(p)
       for source in pairs(p.lines) do assert.equal("@some/file.lua", source) end
@@ -342,7 +342,7 @@ describe("line mode", function()
         for i = 1, n do s = s + i end
         return s
       end]], "=callee")())
-    local p = helper.record(f, { mode = "line", exclude = { "^callee" } })
+    local p = helper.record(f, { mode = "line", exclude = { "/^callee/" } })
     check_sums(p)
     local line = p.lines["=caller"][3]
     assert.equal(0, line.calls)
@@ -571,8 +571,8 @@ describe("line mode", function()
           options).meta.events
       end
       local all = events { mode = "line" }
-      local some = events { mode = "line", lines = { "^in/" } }
-      local none = events { mode = "line", lines = { "^nothing" } }
+      local some = events { mode = "line", lines = { "/^in//" } }
+      local none = events { mode = "line", lines = { "/^nothing/" } }
       assert.is_true(all > 20000, all)
       -- each call of the other source sees one line at most
       assert.is_true(some - none < 60, some - none)

@@ -437,11 +437,21 @@ describe("titles", function()
       type(1) end), "type").title)
   end)
 
-  it("have paths relative to the current folder", function()
+  it("have paths relative to the folder of the program", function()
+    for source, place in pairs {
+      ["@/home/me/a/b.lua"] = "a/b.lua", ["@a/b.lua"] = "a/b.lua",
+      ["@./a/b.lua"] = "a/b.lua", ["@.//teal.lua"] = "teal.lua",
+      ["@././/./teal.lua"] = "teal.lua", ["@a//b/./c.lua"] = "a/b/c.lua",
+      ["@/home/me//./x.lua"] = "x.lua", ["@/home/mex/a.lua"] =
+      "/home/mex/a.lua", ["@/else/where.lua"] = "/else/where.lua",
+      ["@../x.lua"] = "../x.lua", ["@.hidden.lua"] = ".hidden.lua",
+      ["=./x"] = "./x",
+    } do
+      assert.equal(place, name.place(source, "/home/me"))
+    end
+    assert.equal("/home/me/x.lua", name.place("@/home/me/x.lua", "/"))
     local pwd = os.getenv "PWD"
     assert.equal("a/b.lua", name.place("@" .. pwd .. "/a/b.lua"))
-    assert.equal("a/b.lua", name.place "@./a/b.lua")
-    assert.equal("/else/where.lua", name.place "@/else/where.lua")
     assert.equal(pwd .. "x/a.lua", name.place("@" .. pwd .. "x/a.lua"))
   end)
 end)

@@ -33,12 +33,13 @@ describe("the options of start", function()
     { { max_nodes = 1 },
       "start: option 'max_nodes' must be an integer from 16" },
     { { include = "x" },
-      "start: option 'include' must be a list of Lua patterns, got \"x\"" },
+      "start: option 'include' must be a list of texts, or of Lua patterns " ..
+        "between slashes, got \"x\"" },
     { { include = { 1 } },
-      "start: option 'include' must be a list of Lua patterns" },
-    { { exclude = { "(" } },
-      "start: option 'exclude' must be a list of Lua patterns; " ..
-      '"(" is none: unfinished capture' },
+      "start: option 'include' must be a list of texts, or of Lua " },
+    { { exclude = { "/(/" } },
+      "start: option 'exclude' must be a list of texts, or of Lua patterns " ..
+      "between slashes; in \"/(/\", '(' without ')', got " },
   }
 
   it("are checked, and errors say what is valid", function()
@@ -53,6 +54,17 @@ describe("the options of start", function()
     assert.equal('start: options must be a table, got "fast"', message)
   end)
 
+  it("take floats that are integers", function()
+    for _, o in ipairs { { max_nodes = 1e6 }, { history = 2e2 },
+      { slow_frames = { budget_ms = 1, keep = 4.0 } },
+      { mode = "sample", rate = 1e2 } } do
+      profiler.start(o)
+      assert.is_true(profiler.stop())
+    end
+    local p = helper.record(other, { mode = "sample", rate = 1e2 })
+    assert.equal("integer", math.type(p.meta.rate))
+  end)
+
   it("are blamed on the caller", function()
     local ok, message = pcall(function()
       profiler.start { nonsense = 1 }
@@ -64,7 +76,7 @@ describe("the options of start", function()
 
   it("exclude functions, whose time is their callers'", function()
     local function work() other() leaf() end
-    local tree, p = helper.shape(work, { exclude = { "^other " } })
+    local tree, p = helper.shape(work, { exclude = { "/^other /" } })
     helper.check(p)
     assert.equal("leaf 2", tree)
     assert.is_nil(helper.find(p, other))
@@ -73,14 +85,14 @@ describe("the options of start", function()
   it("exclude sources", function()
     local chunk = load("local f = ... f()", "@lib/chunk.lua")
     local function work() chunk(leaf) other() end
-    local tree, p = helper.shape(work, { exclude = { "^lib/" } })
+    local tree, p = helper.shape(work, { exclude = { "/^lib//" } })
     helper.check(p)
     assert.equal("leaf 1\nother 1\n  leaf 1", tree)
   end)
 
   it("include some functions only", function()
     local function work() other() string.rep("x", 2) leaf() end
-    local p = helper.record(work, { include = { "^leaf ", "^work " } })
+    local p = helper.record(work, { include = { "/^leaf /", "/^work /" } })
     helper.check(p)
     assert.equal("leaf 2", helper.tree(p, work))
     for _, f in ipairs(p.functions) do
@@ -92,14 +104,14 @@ describe("the options of start", function()
   it("exclude from what is included", function()
     local function work() other() end
     local p = helper.record(work,
-      { include = { "options_spec" }, exclude = { "^other " } })
+      { include = { "options_spec" }, exclude = { "/^other /" } })
     helper.check(p)
     assert.equal("leaf 1", helper.tree(p, work))
   end)
 
   it("exclude C functions by their path", function()
     local function work() string.rep("x", 2) string.upper "x" end
-    local p = helper.record(work, { exclude = { "^string%.rep" } })
+    local p = helper.record(work, { exclude = { "/^string%.rep/" } })
     assert.equal("string.upper 1", helper.tree(p, work))
   end)
 
@@ -114,7 +126,7 @@ describe("the options of start", function()
       co() co()
     end
     local p = helper.record(work,
-      { exclude = { "^pcall", "^hop ", "^body ", "^coroutine" } })
+      { exclude = { "/^pcall/", "/^hop /", "/^body /", "/^coroutine/" } })
     helper.check(p)
     assert.equal("bad 1\n  error 1\nother 2\n  leaf 2", helper.tree(p, work))
   end)

@@ -8,6 +8,18 @@ local releases = require "releases"
 local function leaf() end
 local function mid(n) for _ = 1, n do leaf() end end
 
+describe("the sums of a profile", function()
+  it("are refused without groups", function()
+    local p = helper.record(function() end)
+    for _, wrong in ipairs { {}, { "title" }, { {} } } do
+      local ok, why = pcall(p.sums, p, wrong[1])
+      assert.is_false(ok)
+      assert.equal("sums: the group must be a function, got a " ..
+        type(wrong[1]), why)
+    end
+  end)
+end)
+
 describe("a snapshot", function()
   after_each(function() profiler.stop() end)
 

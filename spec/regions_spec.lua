@@ -18,7 +18,7 @@ local prelude = [[
     helper.check(p)
     return helper.tree(p, f), p
   end
-  local options = { exclude = { "%.pass " } }
+  local options = { exclude = { ".pass " } }
 ]]
 
 local function run(code)
@@ -71,7 +71,7 @@ describe("zones in C", function()
         zones.within(f)
         profiler.leave "lua"
       end
-      options.exclude[2] = "^f "
+      options.exclude[2] = "/^f /"
       profiler.start(options)
       work()]])
   end)

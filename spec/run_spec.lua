@@ -268,10 +268,10 @@ describe("cprof run", function()
     assert.equal(1, p.lines["@" .. script][4].hits)
     p = record "--lines=nothing"
     assert.is_nil(next(p.sources))
-    p = record("--lines=x%.lua$", "--lines=other")
+    p = record("--lines=/x%.lua$/", "--lines=other")
     assert.is_truthy(p.sources["@" .. script])
-    assert.is_nil(select(2, record("--exclude", "^f ")).f)
-    local of = select(2, record("--include", "^f ", "--include=^g "))
+    assert.is_nil(select(2, record("--exclude", "/^f /")).f)
+    local of = select(2, record("--include", "/^f /", "--include=/^g /"))
     assert.equal(2, of.f.calls)
     assert.equal(1, of.g.calls)
     p = record "--callsites"

@@ -77,7 +77,7 @@ a() b()
 
   it("keeps what leads to what a filter lets pass", function()
     local s = steady.report(game, "",
-      'mode = "tree", filter = "^fact", width = 100')
+      'mode = "tree", filter = "/^fact/", width = 100')
     local names = {}
     for name in s:gmatch "\n[^\n]- %d+  +([%w.]+)[^\n]* game%.lua" do
       names[#names + 1] = name

@@ -244,6 +244,11 @@ describe("a view's cursor", function()
       function() view:recursion(1) end)
     says("view:at_frame: must be an integer, got 1.5",
       function() view:at_frame(1.5) end)
+    -- integers that are floats are meant
+    view:cursor(2.0)
+    assert.equal("integer", math.type(view:cursor()))
+    view:at_frame(0.0)
+    assert.equal("integer", math.type(view:at_frame()))
     -- and all is as it was
     assert.equal("total", view:mode())
     assert.equal(1, view:average())

@@ -127,9 +127,11 @@ typedef struct cprof_Options {
   const char *mode;		/* "call" (default), "line", "trace", "count"
 				   or "sample" */
   int rate;			/* mode "sample": times a second */
-  cprof_List lines;		/* modes "line", "count", "sample": Lua
-				   patterns on source; only lines of these */
-  cprof_List include, exclude;	/* Lua patterns on source or function */
+  cprof_List lines;		/* modes "line", "count", "sample": parts of
+				   paths, or Lua patterns between slashes;
+				   only lines of these sources */
+  cprof_List include, exclude;	/* parts of paths or functions, or Lua
+				   patterns between slashes */
   const char *clock;		/* "wall" (default) or "cpu" */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
@@ -164,7 +166,8 @@ typedef struct cprof_ReportOptions {
   const char *mode;	/* "summary" (default), "self", "total",
 			   "callgraph", "tree", "file" or "frames" */
   const char *sort;	/* "self", "total", "calls" or "name" */
-  const char *filter;	/* Lua pattern on function or source */
+  const char *filter;	/* a part of a function's title or path, or a Lua
+			   pattern between slashes */
   const char *color;	/* "auto" (default), "always" or "never" */
   int limit;		/* most rows; CPROF_ALL: all, however cheap */
   double min_percent;	/* least share of the time */

@@ -2,6 +2,7 @@
 -- averages, history and percentiles.
 
 local methods = require "cprof.methods"
+local options = require "cprof.options"
 local rows = require "cprof.rows"
 
 local frames = {}
@@ -106,7 +107,8 @@ local function overhead_of(self, frame)
 end
 
 local function check_back(who, back)
-  if math.type(back) ~= "integer" or back < 0 then
+  local n = options.integer(back)
+  if not n or n < 0 then
     error(("frames:%s: must be an integer from 0, got %s"):format(who,
       tostring(back)), 3)
   end
@@ -216,7 +218,8 @@ end
 function Frames:percentiles(func, field)
   local _ <close> = methods.borrow()
   local offset = offsets[field or "self_ns"]
-  if func and self.profile.functions[func.id] ~= func then
+  if func and (type(func) ~= "table" or
+     self.profile.functions[func.id] ~= func) then
     error("frames:percentiles: must be a function of this profile", 2)
   elseif not offset then
     error(('frames:percentiles: must be "self_ns" or "total_ns", got %s')

@@ -2,6 +2,7 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
+local choice = require "cprof.choice"
 local core = require "cprof.core"
 local heap = require "cprof.heap"
 local internal = require "cprof.internal"
@@ -10,7 +11,6 @@ local methods = require "cprof.methods"
 local name = require "cprof.name"
 local options = require "cprof.options"
 local paths = require "cprof.paths"
-local patterns = require "cprof.patterns"
 local profile = require "cprof.profile"
 local rotation = require "cprof.rotation"
 local text = require "cprof.text"
@@ -34,9 +34,10 @@ local cprof = { _VERSION = core.version }
 ---    looked at some times a second
 ---@field rate? integer         mode "sample": times a second
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
----@field lines? string[]       Lua patterns on source: only lines, or
----    instructions, of these
----@field include? string[]     Lua patterns on source or title: only these
+---@field lines? string[]       parts of paths, or Lua patterns between
+---    slashes: only lines, or instructions, of these sources
+---@field include? string[]     the same of sources or titles of functions:
+---    only these
 ---@field exclude? string[]     not these; what is left out is its caller's
 ---@field c_functions? boolean  false: C functions are their callers'
 ---@field callsites? boolean    true: calls are told apart by their lines
@@ -102,7 +103,8 @@ end
 
 local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
-local chosen         ---@type cprof.Patterns  what of it is recorded
+local folder         -- and where
+local chosen         ---@type cprof.Choice  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -247,7 +249,8 @@ local function given_of(o, tell, close)
     file = o.file,
     every = o.every,
     rate = o.rate,
-    meta = profile.strings { program = program, lua_version = _VERSION,
+    meta = profile.strings { program = program, folder = folder,
+                             lua_version = _VERSION,
                              lua_release = core.release, options = shape,
                              rate = o.rate },
   } do given[key] = value end
@@ -263,7 +266,8 @@ function cprof.start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
-  chosen, recorded_mode = patterns.new(o), o.mode
+  folder = name.begin()
+  chosen, recorded_mode = choice.new(o), o.mode
   recorded_rate = o.rate
   local given = given_of(o, tell, close)
   local ok, why = rotation.start(o, given)
@@ -322,7 +326,7 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    lua_version = _VERSION, lua_release = core.release, options = shape,
+    folder = folder, lua_version = _VERSION, lua_release = core.release, options = shape,
     rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
@@ -381,7 +385,7 @@ function cprof.calibrate(opts)
   local _ <close> = methods.borrow()
   local o = options.check("calibrate", start_options, opts, 2)
   local _ <close> = core.suspend() and resume or nil
-  local costs, why = core.calibrate(way(o, patterns.new(o)))
+  local costs, why = core.calibrate(way(o, choice.new(o)))
   return costs, why
 end
 

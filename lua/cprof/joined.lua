@@ -4,6 +4,7 @@
 -- title, and what belongs to an older text has a source of its own.
 
 local match = require "cprof.match"
+local name = require "cprof.name"
 local options = require "cprof.options"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
@@ -14,6 +15,7 @@ local text = require "cprof.text"
 ---@field groups table[]          records that have one title
 ---@field titles table<string, integer>  by which profile they were taken
 ---@field profiles integer        that were added
+---@field folder string?          of the first one, and of the sum
 ---@field texts table<string, cprof.Source[]>  by place, newest first
 ---@field by_key table<string, cprof.Source>
 local Joined = {}
@@ -86,13 +88,23 @@ end
 ---@field moved table[]      functions whose lines go to another source
 ---@field needed boolean     is it to be a source of the sum?
 
+-- A source as the sum names it, whose paths are relative to one folder.
+function Joined:own(p, key)
+  local folder = p.meta.folder
+  if folder == self.folder or key:sub(1, 1) ~= "@" then return key end
+  return "@" .. name.place(key, folder)
+end
+
 ---@return table<string, cprof.Joining>
 function Joined:begin(p, places)
   local out, new = {}, {}
   for _, key in ipairs(options.keys(p.sources)) do
-    local source, place = p.sources[key], match.place(key)
+    local source = p.sources[key]
+    local place = match.place { source = key,
+      place = name.place(key, p.meta.folder) }
     place = places[place] or place
-    local at = { source = source, place = place, moved = {}, key = key }
+    local at = { source = source, place = place, moved = {},
+                 key = self:own(p, key) }
     for _, known in ipairs(self.texts[place] or {}) do
       if known.text == source.text then at.known = at.known or known end
     end
@@ -194,6 +206,7 @@ end
 function Joined:add(p)
   local functions, of = distinct(p.functions)
   local known = {}
+  if self.profiles == 0 then self.folder = p.meta.folder end
   self.profiles = self.profiles + 1
   for i, group in ipairs(self.groups) do known[i] = group[1] end
   local to, _, places = match.functions(known, functions)
@@ -211,7 +224,8 @@ function Joined:add(p)
     local record = self:find(group, f, at, used)
     if not record then
       if at then need(at, group[1]) end
-      record = self:add_record(group, f, marks[i], at and at.key or f.source)
+      record = self:add_record(group, f, marks[i], at and at.key or
+        self:own(p, f.source))
     elseif at and record.source ~= at.key then
       at.moved[#at.moved + 1] = f
     end

@@ -11,6 +11,7 @@ local match = {}
 ---@field kind string
 ---@field name string
 ---@field source string
+---@field place string?
 ---@field line integer
 ---@field last_line integer
 ---@field fingerprint string  of its code; "" where that says nothing
@@ -22,11 +23,11 @@ local match = {}
 -- how a sum of profiles names an older text of a source
 local older <const> = " %(older text ?%d*%)$"
 
----The place of a source, whichever of its texts is meant.
----@param source string
+---The place of a function, whichever text of its source is meant.
+---@param f { source: string, place: string? }
 ---@return string
-function match.place(source)
-  return (name.place(source):gsub(older, ""))
+function match.place(f)
+  return ((f.place or name.place(f.source)):gsub(older, ""))
 end
 
 ---The source in which a sum of profiles keeps what belongs to an older
@@ -113,7 +114,8 @@ local function items_of(list)
     local item = { f = f, at = i }
     item.name, item.named = match.name(f)
     if f.kind == "Lua" or f.kind == "main" then
-      item.place, item.source = name.place(f.source), match.place(f.source)
+      item.place = f.place or name.place(f.source)
+      item.source = match.place(f)
     end
     items[i] = item
   end
@@ -402,7 +404,7 @@ function match.functions(before, after, some)
   end
   local places = {}
   for _, item in ipairs(b.items) do
-    if item.source then places[match.place(item.f.source)] = item.source end
+    if item.source then places[match.place(item.f)] = item.source end
   end
   return to, by, places
 end

@@ -194,8 +194,10 @@ function merge.sum(profiles)
   end
   add_counters(sorted, maps, all.functions)
   add_allocated(sorted, maps, all.functions)
+  local meta = meta_of(profiles)
+  meta.folder = all.folder
   return profile.new(function(f) return f.name, f.title end,
-    core.merge(nodes, maps, shifts), all.functions, meta_of(profiles),
+    core.merge(nodes, maps, shifts), all.functions, meta,
     lines_of(sorted, maps, shifts), all.sources)
 end
 

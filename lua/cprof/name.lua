@@ -2,6 +2,7 @@
 -- in the library that it belongs to, or by whoever called it first.
 
 local classes = require "cprof.classes"
+local core = require "cprof.core"
 local text = require "cprof.text"
 
 local definitions = require "cprof.later" "cprof.definitions"
@@ -14,6 +15,7 @@ name.host = "(host)"
 ---@class cprof.Named
 ---@field kind string       "Lua", "C", "main", "zone", "root"
 ---@field source string
+---@field place string?     of Lua functions: the source as people write it
 ---@field line integer
 ---@field last_line integer
 ---@field nth integer?      of the functions that are defined on these lines
@@ -22,25 +24,55 @@ name.host = "(host)"
 ---@field code string?      C: where its code is, if no good name is known
 ---@field id integer?
 
-local here = os.getenv "PWD"
+-- the folder in which the program of this process began to be recorded
+local here
 
----A source as people write it: a path relative to the current folder, a
----name, or the beginning of the code.
+---From now on, paths are relative to the current folder, unless another one
+---is named.
+---@return string?
+function name.begin()
+  here = core.cwd()
+  return here
+end
+
+-- a path without steps that lead nowhere
+local function straight(path)
+  local out, n = path:gsub("//+", "/"), nil
+  repeat out, n = out:gsub("/%./", "/") until n == 0
+  return (out:gsub("^%.[/\\]", ""))
+end
+
+---A source as people write it: a path relative to the folder in which the
+---program began to be recorded, a name, or the beginning of the code.
 ---@param source string
+---@param folder string?  of the program; default: this one
 ---@return string
-function name.place(source)
+function name.place(source, folder)
   local first, rest = source:sub(1, 1), source:sub(2)
   if first == "@" then
-    if here and rest:sub(1, #here + 1) == here .. "/" then
-      rest = rest:sub(#here + 2)
+    folder = folder or here or name.begin()
+    rest = straight(rest)
+    if folder and #folder > 1 and rest:sub(1, #folder) == folder and
+       rest:find("^[/\\]", #folder + 1) then
+      rest = rest:sub(#folder + 2)
     end
-    return (rest:gsub("^%./", ""))
+    return rest
   elseif first == "=" then
     return rest
   end
   local line = source:match "^%s*([^\r\n]*)"
   if #line > 40 then line = line:sub(1, 37) .. "..." end
   return ('[string "%s"]'):format(line)
+end
+
+---Sets the places of functions.
+---@param list cprof.Named[]
+---@param folder string?  of the program
+function name.set_places(list, folder)
+  for _, f in ipairs(list) do
+    local stands = f.kind == "Lua" or f.kind == "main"
+    f.place = stands and name.place(f.source, folder) or nil
+  end
 end
 
 -- Definitions that their line names for sure: reading all of the source
@@ -185,7 +217,7 @@ function name.namer(list, path)
   end
   self.classes = classes.new(met)
   return function(f, calls)
-    if f.kind == "main" then return name.place(f.source) end
+    if f.kind == "main" then return f.place or name.place(f.source) end
     if f.kind == "C" then return self:name_c(f, calls) end
     if f.kind ~= "Lua" then return f.called end
     return self:name_lua(f)
@@ -216,7 +248,7 @@ function name.where(f)
   if f.kind == "C" then return "[C]" end
   if f.kind == "main" then return "main chunk" end
   if f.kind ~= "Lua" then return "" end
-  return ("%s:%d"):format(name.place(f.source), f.line)
+  return ("%s:%d"):format(f.place or name.place(f.source), f.line)
 end
 
 ---What reports tell functions apart by.

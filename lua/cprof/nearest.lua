@@ -21,11 +21,6 @@ local function distance(a, b)
   return above[#b]
 end
 
--- what a pattern looks for, as far as that is a word
-local function word(pattern)
-  return (pattern:gsub("%%%w", ""):gsub("[%%%^%$%*%+%?%[%]%(%)]", ""))
-end
-
 -- names without their places are compared: a title is longer than a name
 local function far(wanted, name)
   local first = name:match "^(.-) %(" or name
@@ -35,11 +30,11 @@ local function far(wanted, name)
 end
 
 ---The names, nearest first.
----@param wanted string  a name, or a Lua pattern
+---@param wanted string
 ---@param names string[]
 ---@return string[]
 function nearest.sort(wanted, names)
-  local key, distances, out = word(wanted):lower(), {}, {}
+  local key, distances, out = wanted:lower(), {}, {}
   for i, name in ipairs(names) do
     distances[name] = distances[name] or far(key, name:lower())
     out[i] = name
@@ -71,7 +66,7 @@ end
 ---@param names string[]
 ---@return boolean
 function nearest.any(wanted, names)
-  local key = word(wanted):lower()
+  local key = wanted:lower()
   for _, name in ipairs(names) do
     if far(key, name:lower()) <= 1000 + #key // 2 then return true end
   end

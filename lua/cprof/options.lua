@@ -1,5 +1,7 @@
 -- Options: what there is, what is given, and what to say about it.
 
+local patterns = require "cprof.patterns"
+
 local options = {}
 
 ---@class cprof.OptionSpec
@@ -41,11 +43,17 @@ function options.names(set)
   return table.concat(options.keys(set), ", ")
 end
 
-local function isinteger(value)
-  return math.type(value) == "integer"
+---The integer that a number is: 1e6 is one, too.
+---@param value any
+---@return integer?
+function options.integer(value)
+  return type(value) == "number" and math.tointeger(value) or nil
 end
 
--- each gives what a value must be, or nothing when it is that
+local integer <const> = options.integer
+
+-- each gives what a value must be; or nil, and the value that is meant, where
+-- that is another
 local checks = {}
 
 function checks.boolean(value)
@@ -73,9 +81,10 @@ local function outside(value, spec)
 end
 
 function checks.integer(value, spec)
-  if not isinteger(value) or outside(value, spec) then
+  if not integer(value) or outside(value, spec) then
     return range("an integer", spec)
   end
+  return nil, integer(value)
 end
 
 function checks.number(value, spec)
@@ -85,14 +94,13 @@ function checks.number(value, spec)
 end
 
 function checks.patterns(value)
-  local must = "a list of Lua patterns"
+  local must = "a list of texts, or of Lua patterns between slashes"
   if type(value) ~= "table" then return must end
-  for key, pattern in pairs(value) do
-    if not isinteger(key) or type(pattern) ~= "string" then return must end
-    local ok, why = pcall(string.find, "", pattern)
-    if not ok then
-      return ("%s; %q is none: %s"):format(must, pattern,
-        why:gsub("^.-:%d+: ", ""))
+  for key, text in pairs(value) do
+    if not integer(key) or type(text) ~= "string" then return must end
+    local pattern, why = patterns.new(text)
+    if not pattern then
+      return ("%s; in %q, %s"):format(must, text, why)
     end
   end
 end
@@ -117,10 +125,12 @@ end
 
 -- "full", or how many
 function checks.history(value)
-  if value ~= "full" and not (isinteger(value) and value >= 1 and
-     value <= 100000) then
+  if value == "full" then return end
+  local n = integer(value)
+  if not n or n < 1 or n > 100000 then
     return '"full" or an integer from 1 to 100000'
   end
+  return nil, n
 end
 
 function checks.slow_frames(value)
@@ -130,12 +140,13 @@ function checks.slow_frames(value)
   for key in pairs(value) do
     if key ~= "budget_ms" and key ~= "keep" then return must end
   end
-  local keep = value.keep == nil and 1 or value.keep
+  local keep = integer(value.keep == nil and 1 or value.keep)
   local budget = value.budget_ms
   if type(budget) ~= "number" or budget ~= budget or budget <= 0 or
-     not isinteger(keep) or keep < 1 then
+     not keep or keep < 1 then
     return must
   end
+  return nil, { budget_ms = budget, keep = value.keep and keep }
 end
 
 function checks.memory(value)
@@ -152,9 +163,10 @@ function checks.trace(value)
 end
 
 function checks.pattern(value)
-  local must = "a Lua pattern"
+  local must = "a text, or a Lua pattern between slashes"
   if type(value) ~= "string" then return must end
-  if not pcall(string.find, "", value) then return must end
+  local pattern, why = patterns.new(value)
+  return not pattern and ("%s (%s)"):format(must, why) or nil, pattern
 end
 
 ---The values of all options, given or default. Raises an error that names
@@ -176,12 +188,12 @@ function options.check(who, specs, given, level)
       error(("%s: unknown option %s; valid options: %s"):format(who,
         options.shown(name), options.names(specs)), level + 1)
     end
-    local must = checks[spec.type](value, spec)
+    local must, meant = checks[spec.type](value, spec)
     if must then
       error(("%s: option '%s' must be %s, got %s"):format(who, name, must,
         options.shown(value)), level + 1)
     end
-    out[name] = value
+    if meant ~= nil then out[name] = meant else out[name] = value end
   end
   for name, spec in pairs(specs) do
     if out[name] == nil then out[name] = spec.default end

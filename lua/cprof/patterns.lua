@@ -1,94 +1,149 @@
--- The patterns that choose what is recorded, and which of them matched.
+-- The texts by which users choose functions and sources: a part of a name or
+-- of a path, or, between slashes, a Lua pattern.
 
-local internal = require "cprof.internal"
-local name = require "cprof.name"
-local nearest = require "cprof.later" "cprof.nearest"
-
----@class cprof.Patterns
----@field lines? string[]
----@field include? string[]
----@field exclude? string[]
----@field private matched table<string, true>
----@field private sources string[]  that were asked about
----@field private titles string[]   and functions
-local Patterns = {}
-Patterns.__index = Patterns
+-- no methods: strings of the program may have none
+local find, match, sub = string.find, string.match, string.sub
+local format = string.format
 
 local patterns = {}
 
--- names that are kept to tell them
-local most_names <const> = 1000
+-- {======================================================
+-- What Lua would refuse, but only when it comes to it
+-- =======================================================
 
----@param o cprof.StartOptions
----@return cprof.Patterns
-function patterns.new(o)
-  return setmetatable({ lines = o.lines, include = o.include,
-    exclude = o.exclude, matched = {}, sources = {}, titles = {} }, Patterns)
+-- captures that Lua allows; and items that it may have to come back to
+local most_captures <const>, most_choices <const> = 32, 150
+
+-- behind a set, of which '[' was read
+local function set_end(p, i)
+  if sub(p, i, i) == "^" then i = i + 1 end
+  repeat
+    if i > #p then return nil end
+    i = i + (sub(p, i, i) == "%" and 2 or 1)
+  until sub(p, i, i) == "]"
+  return i + 1
 end
 
--- does one of them match? All are tried, to know which never do.
-local function matches(self, kind, source, title)
-  local any = false
-  for _, pattern in ipairs(self[kind]) do
-    if source:find(pattern) or title and title:find(pattern) then
-      self.matched[kind .. pattern], any = true, true
+-- Each reads what follows a '%': it gives where the rest begins, or what is
+-- wrong.
+local escaped = {}
+
+function escaped.b(p, i)
+  if i + 2 > #p then return nil, "missing arguments to '%b'" end
+  return i + 3
+end
+
+function escaped.f(p, i)
+  if sub(p, i + 1, i + 1) ~= "[" then
+    return nil, "missing '[' after '%f'"
+  end
+  return i + 1
+end
+
+local function back_reference(p, i, captures)
+  local n = tonumber(sub(p, i, i))
+  if not captures[n] or captures[n] == "open" then
+    return nil, format("invalid capture index %%%d", n)
+  end
+  return i + 1
+end
+
+local function open_capture(p, i, captures)
+  if #captures == most_captures then return nil, "too many captures" end
+  local position = sub(p, i + 1, i + 1) == ")"
+  captures[#captures + 1] = position and "closed" or "open"
+  return i + (position and 2 or 1)
+end
+
+local function close_capture(_, i, captures)
+  for n = #captures, 1, -1 do
+    if captures[n] == "open" then
+      captures[n] = "closed"
+      return i + 1
     end
   end
-  return any
+  return nil, "')' without '('"
 end
 
-local function keep(names, new)
-  if #names < most_names then names[#names + 1] = new end
+local reads = { ["("] = open_capture, [")"] = close_capture }
+
+reads["["] = function(p, i)
+  local after = set_end(p, i + 1)
+  return after, not after and "missing ']'" or nil
 end
 
----Tells which sources have their lines recorded; nil: all. It is called
----once for each source.
----@return (fun(source: string): boolean)?
-function Patterns:line_filter()
-  if not self.lines then return nil end
-  return function(source)
-    local place = name.place(source)
-    keep(self.sources, place)
-    return matches(self, "lines", place)
+reads["%"] = function(p, i, captures)
+  local c = sub(p, i + 1, i + 1)
+  if c == "" then return nil, "ends with '%'" end
+  if find(c, "%d") then return back_reference(p, i + 1, captures) end
+  if escaped[c] then return escaped[c](p, i + 1) end
+  return i + 2
+end
+
+-- why Lua would refuse a pattern; nil: it would not
+local function fault(p)
+  local i, captures, choices = 1, {}, 0
+  while i <= #p do
+    local c, why = sub(p, i, i), nil
+    if find(c, "[*+?()-]") then choices = choices + 1 end
+    if reads[c] then i, why = reads[c](p, i, captures) else i = i + 1 end
+    if not i then return why end
   end
-end
-
----Tells which functions are recorded; nil: all. It is called once for each
----function, at its first call.
----@param title_of fun(raw: table, f: function?): string
----@return (fun(raw: table, f: function?): boolean)?
-function Patterns:function_filter(title_of)
-  if not self.include and not self.exclude then return nil end
-  return function(raw, f)
-    local source, title = name.place(raw.source), title_of(raw, f)
-    if not (internal.has(raw.source) or title:find "^cprof[./]") then
-      keep(self.titles, title)
-    end
-    if self.exclude and matches(self, "exclude", source, title) then
-      return false
-    end
-    return not self.include or matches(self, "include", source, title)
+  for _, state in ipairs(captures) do
+    if state == "open" then return "'(' without ')'" end
   end
+  return choices > most_choices and "too complex" or nil
 end
 
-local kinds = { { "lines", "source", "sources" },
-  { "include", "function", "titles" }, { "exclude", "function", "titles" } }
+-- }======================================================
 
----A line for each pattern that has matched nothing so far; nil: there is
----none.
+
+---@class cprof.Pattern
+---@field text string      as the user gave it
+---@field private plain string      a part of what matches
+---@field private pattern? string   a Lua pattern
+local Pattern = {}
+Pattern.__index = Pattern
+
+---What a text means. nil and why, where it is not valid.
+---@param text string
+---@return cprof.Pattern?
 ---@return string?
-function Patterns:unmatched()
-  local out = {}
-  for _, kind in ipairs(kinds) do
-    local option, what, names = kind[1], kind[2], self[kind[3]]
-    for _, pattern in ipairs(self[option] or {}) do
-      if not self.matched[option .. pattern] and #names > 0 then
-        out[#out + 1] = ("no %s matches %s '%s'%s"):format(what, option,
-          pattern, nearest.list(pattern, names))
-      end
-    end
-  end
-  return #out > 0 and table.concat(out, "\n") or nil
+function patterns.new(text)
+  local pattern = match(text, "^/(.+)/$")
+  local why = pattern and fault(pattern)
+  if why then return nil, why end
+  return setmetatable({ text = text, plain = pattern or text,
+    pattern = pattern }, Pattern)
+end
+
+---Does it match? Between slashes there may be a path, too, so what stands
+---there may also be meant as it is.
+---@param s string
+---@return boolean
+function Pattern:matches(s)
+  return find(s, self.plain, 1, true) ~= nil or
+    self.pattern ~= nil and find(s, self.pattern) ~= nil
+end
+
+---Does it match a source, or the title of a function? A source is known by
+---its path as people write it, and as it was loaded.
+---@param source string
+---@param place string
+---@param title? string
+---@return boolean
+function Pattern:passes(source, place, title)
+  local path = match(source, "^@(.*)")
+  return title ~= nil and self:matches(title) or self:matches(place) or
+    path ~= nil and self:matches(path)
+end
+
+---The words that an unknown name could have been meant by.
+---@return string
+function Pattern:word()
+  if not self.pattern then return self.plain end
+  local word = string.gsub(self.pattern, "%%%w", "")
+  return (string.gsub(word, "[%%%^%$%*%+%?%[%]%(%)]", ""))
 end
 
 return patterns

@@ -62,6 +62,7 @@ local sampled = later "cprof.sampled"
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran
+---@field folder string?       where, when recording began
 ---@field options table<string, string>?  of `start`, that shaped it and
 ---    had not their defaults
 ---@field unmatched_patterns string?  a line for each that matched nothing
@@ -73,6 +74,7 @@ local sampled = later "cprof.sampled"
 ---@field id integer
 ---@field name string
 ---@field source string
+---@field place string?        of those in Lua: the source as reports show it
 ---@field line integer
 ---@field last_line integer
 ---@field kind "Lua"|"C"|"main"|"zone"|"root"|"internal"
@@ -197,7 +199,7 @@ end
 local function describe(raw, row, given, title, mode, most)
   local out = {
     id = raw.id, name = given, title = title,
-    kind = raw.kind, source = raw.source,
+    kind = raw.kind, source = raw.source, place = raw.place,
     line = raw.line, last_line = raw.last_line,
     fingerprint = raw.fingerprint, layout = raw.layout, nth = raw.nth,
     calls = row.calls, max_depth = row.max_depth, counters = raw.counters,
@@ -262,6 +264,7 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   if samples then mark_called(rows, nodes) end
   local functions, program = {}, core.program(nodes)
   local most = bound.most { program_ns = program, meta = meta }
+  name.set_places(raw, meta.folder)
   for i, f in ipairs(raw) do
     local given, title = named(f, rows[i].calls)
     functions[i] = describe(f, rows[i], given, title or name.title(f, given),
@@ -290,6 +293,7 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
+  name.set_places(raw, known.folder)
   local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
@@ -322,7 +326,7 @@ local option <const> = "option."
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "lua_version", "lua_release",
+  for _, key in ipairs { "program", "folder", "lua_version", "lua_release",
     "cprof_version", "runs", "rate", "samples", "unmatched_patterns",
     "joined" } do
     out[key] = meta[key] and tostring(meta[key])
@@ -362,14 +366,14 @@ function profile.paths()
 end
 
 -- names that were not told in the end, as well as they can be known
-local function derived(raw, found, sources)
+local function derived(raw, found, sources, folder)
   local index = paths.index()
   for i = 1, #found, 5 do
     local address = found[i] ~= 0 and found[i] or nil
     index:add(address or place(found[i + 1], found[i + 2], found[i + 3]),
       found[i + 4], address ~= nil)
   end
-  text.forget()
+  text.forget(folder)
   for _, source in ipairs(sources) do
     if source.text then text.know(source.source, source.text) end
   end
@@ -398,10 +402,11 @@ function profile.load(path)
   local why = unknown(meta)
   if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
+  name.set_places(raw, meta.folder)
   for _, f in ipairs(raw) do
     if not names[f.key] then unnamed[#unnamed + 1] = f end
   end
-  local derive = derived(unnamed, found, sources)
+  local derive = derived(unnamed, found, sources, meta.folder)
   local p = profile.new(function(f, calls)
     local told = names[f.key]
     if told then return told[1], told[2] end
@@ -442,6 +447,9 @@ end
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
+  if type(group) ~= "function" then
+    error("sums: the group must be a function, got a " .. type(group), 2)
+  end
   local loan <close> = methods.borrow()
   -- without a loan of its own, this may be for a part of cprof, which has one
   local function ask(f) return methods.outside(group, f) end

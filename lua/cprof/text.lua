@@ -1,6 +1,7 @@
 -- The text of sources: the lines that a definition stands in.
 
 local core = require "cprof.core"
+local filename = require "cprof.filename"
 
 local text = {}
 
@@ -9,6 +10,9 @@ local known = {}
 
 -- which of these were asked for lately
 local asked = {}
+
+-- where paths begin that are not from the root; nil: in the current folder
+local folder
 
 -- To Lua, LF, CR, and both in either order, are one end of a line.
 local function split(s)
@@ -29,7 +33,9 @@ end
 -- the text of a source, as `debug.getinfo` names it
 local function read(source)
   local first = source:sub(1, 1)
-  if first == "@" then return core.readfile(source:sub(2)) end
+  if first == "@" then
+    return core.readfile(filename.absolute(source:sub(2), folder))
+  end
   return first ~= "=" and source or nil
 end
 
@@ -65,8 +71,10 @@ function text.know(source, s)
 end
 
 ---Forgets what was read: the files may have changed.
-function text.forget()
-  known, asked = {}, {}
+---@param from string?  the folder that the program was in; nil: the present
+---    one
+function text.forget(from)
+  known, asked, folder = {}, {}, from
 end
 
 ---Forgets what nobody has asked for since the last time, and what files do

@@ -37,9 +37,9 @@ local hottest = { self_ns = 0 }
 for _, f in ipairs(profiler.snapshot().functions) do
   if f.kind == "Lua" and f.self_ns > hottest.self_ns then hottest = f end
 end
-local file = hottest.source:match "[^/]*$":gsub("%p", "%%%0")
+local file = hottest.source:match "[^/]*$"
 
-profiler.start { mode = "line", lines = { file .. "$" } }
+profiler.start { mode = "line", lines = { file } }
 lint(files)
 profiler.stop()
 

@@ -662,6 +662,10 @@ describe("text", () => {
     assert.ok(matcher("a.b")(f("a.b (x.lua:1)")));
     assert.ok(!matcher("a.b")(f("axb")));
     assert.equal(matcher("/(/"), null);
+    // what stands between slashes may be a path
+    assert.ok(matcher("/a+b/")(f("main (/home/a+b/x.lua:1)")));
+    assert.ok(matcher("/home/a")(f("main (/home/a+b/x.lua:1)")));
+    assert.ok(!matcher("/.ome")(f("main (/home/a+b/x.lua:1)")));
     assert.equal(matcher(""), undefined);
   });
 });

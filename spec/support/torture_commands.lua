@@ -2,6 +2,7 @@
 -- given, and what they print goes nowhere.
 
 local argparse = require "argparse"
+local terminal = require "cprof.command.terminal"
 
 local commands = {}
 
@@ -31,13 +32,16 @@ end
 ---@param words string[]
 ---@return boolean ok
 ---@return string? why  what it says, or a traceback
+---@return boolean refused  is it what the command says?
 function commands.run(words)
-  local out, err = io.stdout, io.stderr
+  local out, err, say = io.stdout, io.stderr, terminal.say
   io.stdout, io.stderr = nowhere, nowhere -- luacheck: ignore
+  terminal.say = function() end
   local ok, why = xpcall(call, traceback, words)
-  io.stdout, io.stderr = out, err -- luacheck: ignore
-  if ok then return true end
-  return false, why == ending and ending.message or why
+  io.stdout, io.stderr, terminal.say = out, err, say -- luacheck: ignore
+  if ok then return true, nil, false end
+  if why == ending then return false, ending.message, true end
+  return false, why, false
 end
 
 return commands

@@ -165,9 +165,9 @@ local function sessions(name, code, options)
 end
 
 local ways = torture.ways()
-for _, more in ipairs { { "include", { include = { "." } } },
+for _, more in ipairs { { "include", { include = { "/./" } } },
   { "exclude", { exclude = { "nothing" } } },
-  { "filtered lines", { mode = "line", lines = { "." } } },
+  { "filtered lines", { mode = "line", lines = { "/./" } } },
   { "history", { history = "full", slow_frames = { budget_ms = 1e-6 } } },
   { "few nodes", { max_nodes = 16 } } } do
   ways[#ways + 1] = { name = more[1], options = more[2] }

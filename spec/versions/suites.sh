@@ -24,7 +24,7 @@ file:file=F
 line-file:mode=line:file=F
 fold:recursion=fold
 callsites:callsites=true
-include:include=.
+include:include=/./
 exclude:exclude=none
 trace-function:mode=trace:trace=true
 sample:mode=sample

@@ -128,7 +128,8 @@ local function show(view, source, level)
   local o = view.options
   local by_function = not o.coverage and not source
   if o.sort ~= "line" then
-    hottest(view, files.all(view))
+    local list = files.all(view)
+    hottest(view, source and { file_of(list, source, level + 1) } or list)
   elseif o.focus or by_function then
     local of = source and file_of(files.all(view), source, level + 1).source
     view.passes = function(row)
@@ -175,6 +176,9 @@ function annotate.make(profile, source, given, level)
     if unknown then
       error(('annotate: option \'heat\' must not be "%s" for a profile %s')
         :format(o.heat, unknown), level)
+    elseif o.expressions then
+      error(('annotate: option \'expressions\' must not be true with heat ' ..
+        '= "%s": parts of lines have no allocations'):format(o.heat), level)
     end
     profile = allocations.measured(profile, allocations.measures[o.heat])
   end

@@ -1,6 +1,7 @@
 -- The text of a source, as it is shown.
 
 local core = require "cprof.core"
+local filename = require "cprof.filename"
 local format = require "cprof.format"
 local text = require "cprof.text"
 
@@ -25,9 +26,10 @@ function source.printable(line)
   return table.concat(out)
 end
 
-local function unread(name)
+local function unread(profile, name)
   if name:sub(1, 1) == "@" then
-    local _, why = core.readfile(name:sub(2))
+    local _, why = core.readfile(filename.absolute(name:sub(2),
+      profile.meta.folder))
     return "no text: " .. (why or "it could not be read when it was met")
   elseif name == "=?" then
     return "no text: the code is stripped"
@@ -42,7 +44,7 @@ end
 function source.text(profile, name)
   local of = profile.sources[name]
   if not of then
-    return {}, unread(name)
+    return {}, unread(profile, name)
   elseif of.mixed then
     return of.text and text.split(of.text) or {},
       "several chunks have this name; figures are sums over them"
@@ -50,13 +52,14 @@ function source.text(profile, name)
     return text.split(of.text),
       "the text was not what ran when it was first met"
   elseif of.text then
-    local now = name:sub(1, 1) == "@" and core.readfile(name:sub(2))
+    local now = name:sub(1, 1) == "@" and core.readfile(
+      filename.absolute(name:sub(2), profile.meta.folder))
     local same = not now or now == of.text
     return text.split(of.text),
       not same and "the file has changed since; this is the text that ran"
         or nil
   end
-  return {}, unread(name)
+  return {}, unread(profile, name)
 end
 
 return source

@@ -151,7 +151,7 @@ end
 
 -- name and file, which edits elsewhere leave as they are
 local function key_of(f)
-  return ("%s (%s)"):format(f.name, match.place(f.source))
+  return ("%s (%s)"):format(f.name, match.place(f))
 end
 
 -- a title as the function that it was of
@@ -362,7 +362,7 @@ end
 local function tell_found(report, profile, key, functions)
   local old, f = parse(key, {}), profile.functions[functions[1]]
   if not old or f.kind ~= "Lua" then return end
-  local from, to = match.place(old.source), match.place(f.source)
+  local from, to = match.place(old), match.place(f)
   if match.name(old) ~= match.name(f) then
     add(report, "note: %s is now %s", format.plain(key),
       format.plain(f.title))

@@ -9,6 +9,7 @@ local name = require "cprof.name"
 local nearest = require "cprof.nearest"
 local measures = require "cprof.measure"
 local page = require "cprof.page"
+local patterns = require "cprof.patterns"
 local range = require "cprof.command.range"
 local select = require "cprof.report.select"
 
@@ -37,8 +38,7 @@ function diff.define(parser)
     :choices(orders):default "self"
   parser:option("--limit", "Show at most N functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
-  parser:option("--filter", "Lua pattern on title or source.")
-    :argname "PATTERN":convert(input.pattern "--filter")
+  input.filter(parser)
   range.define(parser)
   input.page(parser)
 end
@@ -107,8 +107,7 @@ local function entries_of(view, before, after)
   return out
 end
 
--- samples stand in the place of calls
-local function calls_of(row) return row.calls or row.self_samples end
+local calls_of <const> = select.often
 
 local function change(entry, field)
   if field == "calls" then
@@ -160,8 +159,8 @@ local function check_filter(entries, filter, fail)
     if passes(entry, filter) then return end
     titles[i] = entry.func.title
   end
-  fail(("no function matches --filter '%s'%s"):format(filter,
-    nearest.list(filter, titles)))
+  fail(("no function matches --filter '%s'%s"):format(filter.text,
+    nearest.list(filter:word(), titles)))
 end
 
 -- }======================================================
@@ -235,11 +234,11 @@ local function was(entry)
   if entry.after == nothing then return "gone" .. perhaps end
   local old, new = entry.before.func, entry.after.func
   if new.kind == "C" or old.title == new.title then return "" end
-  local old_place, out = match.place(old.source), {}
+  local old_place, out = match.place(old), {}
   if new.kind ~= "main" and match.name(old) ~= match.name(new) then
     out[1] = old.name
   end
-  local place = old_place ~= match.place(new.source) and old_place or ""
+  local place = old_place ~= match.place(new) and old_place or ""
   if new.kind == "Lua" and (place ~= "" or old.line ~= new.line) then
     place = ("%s:%d"):format(place, old.line)
   end
@@ -480,6 +479,7 @@ function diff.call(parsed, fail)
       after.meta.mode))
   end
   local entries = entries_of(view, before, after)
+  parsed.filter = parsed.filter and patterns.new(parsed.filter)
   if parsed.filter then check_filter(entries, parsed.filter, fail) end
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)

@@ -55,7 +55,12 @@ local function deliver(parsed, plan, full)
       kept = ok and kept or nil
     end
     if plan.record then recordings.finish(full(plan.recorded)) end
-    if not parsed.quiet then
+    if parsed.quiet then
+      -- nothing, or not what was meant, was recorded
+      for line in (profile.meta.unmatched_patterns or ""):gmatch "[^\n]+" do
+        terminal.say(("cprof run: %s\n"):format(line))
+      end
+    else
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
         lost = plan.unnamed and not plan.record and not kept,

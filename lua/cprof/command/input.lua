@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local patterns = require "cprof.patterns"
 local recordings = require "cprof.command.recordings"
 local terminal = require "cprof.command.terminal"
 
@@ -193,11 +194,18 @@ end
 ---@return fun(s: string): string?, string?
 function input.pattern(name)
   return function(s)
-    local ok, why = pcall(string.find, "", s)
-    if ok then return s end
-    return nil, ("option '%s' must be a Lua pattern, got '%s': %s"):format(
-      name, s, why:gsub("^.-:%d+: ", ""))
+    local pattern, why = patterns.new(s)
+    if pattern then return s end
+    return nil, ("option '%s' must be a text, or a Lua pattern between " ..
+      "slashes, got '%s': %s"):format(name, s, why)
   end
+end
+
+---Declares --filter.
+function input.filter(parser)
+  parser:option("--filter", "Only functions with this in their title or " ..
+    "path; between slashes, a Lua pattern: /^parse/.")
+    :argname "PATTERN":convert(input.pattern "--filter")
 end
 
 ---Declares the profile that is read.

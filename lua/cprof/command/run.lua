@@ -50,11 +50,12 @@ local function memory_of(value)
 end
 
 function run.define(parser)
-  parser:option("--lines", "Hits and time of each line, of sources that " ..
-    "match a Lua pattern, or of all."):argname "[=PATTERN]":count "*"
+  parser:option("--lines", "Hits and time of each line, of sources with " ..
+    "PATTERN in their path, or of all. Between slashes, PATTERN is a Lua " ..
+    "pattern: /^src/.*%.lua$/."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--lines")
   parser:option("--count", "How often each instruction ran, without " ..
-    "times, of sources that match a Lua pattern, or of all.")
+    "times, of sources with PATTERN in their path, or of all.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
   parser:option("--coverage", "Record as --count does, and print at " ..
     "the end which lines, branches and functions ran.")
@@ -76,9 +77,9 @@ function run.define(parser)
   parser:flag("--callsites", "Tell calls from different lines apart.")
   parser:option("--trace", "Record each call, in the order of time, to " ..
     "FILE, or standard error."):argname "[=FILE]"
-  parser:option("--include", "Only functions that match a Lua pattern, " ..
-    "by source or title."):argname "PATTERN":count "*"
-    :convert(input.pattern "--include")
+  parser:option("--include", "Only functions with PATTERN in their " ..
+    "title or path; between slashes, it is a Lua pattern.")
+    :argname "PATTERN":count "*":convert(input.pattern "--include")
   parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
   parser:option("--clock", "wall, or the processor time: cpu.")

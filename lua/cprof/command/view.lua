@@ -1,6 +1,7 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
+local patterns = require "cprof.patterns"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 
@@ -30,8 +31,7 @@ function view.define(parser, limit, sort, several)
     "in the place of times. (default: %s)"):format(sort))
     :choices { "self", "total", "calls", "name", "alloc", "allocs", "live",
                "peak" }
-  parser:option("--filter", "Lua pattern on title or source.")
-    :argname "PATTERN":convert(input.pattern "--filter")
+  input.filter(parser)
   input.page(parser)
 end
 
@@ -48,7 +48,8 @@ function view.print(mode, parsed, fail)
     profile = input.load(parsed.file or parsed.files and parsed.files[1],
       fail)
   end
-  local nothing = report.nothing(profile, parsed.filter)
+  local nothing = report.nothing(profile, parsed.filter and
+    patterns.new(parsed.filter))
   if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
   input.print(input.ask(fail, profile, "report", {
     mode = mode, limit = parsed.limit, min_percent = parsed.min_percent,

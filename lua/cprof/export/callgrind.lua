@@ -26,7 +26,7 @@ end
 -- callgrind_annotate takes the folder where it runs off the files of
 -- functions, but not of those that they call: so it must not be there
 local function file_of(f)
-  return encode.file(f) and name.place(f.source) or "???"
+  return f.place or "???"
 end
 
 -- what there is beside times and calls

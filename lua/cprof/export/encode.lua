@@ -71,6 +71,14 @@ function encode.counts(p)
   return p.meta.mode == "count" and not p.meta.measure
 end
 
+---What figures are, in words.
+---@param p cprof.Profile
+---@return string
+function encode.figures(p)
+  return measures[p.meta.measure] or
+    (p.meta.mode == "count" and "instructions" or "time")
+end
+
 ---What there is to say of an export, beside its figures.
 ---@param p cprof.Profile
 ---@return string[]
@@ -79,11 +87,10 @@ function encode.comments(p)
   local out = { ("cprof %s, mode %s, %s"):format(meta.cprof_version,
     meta.mode, encode.counts(p) and "counts of Lua instructions, no times" or
     "clock " .. meta.clock) }
-  if not encode.counts(p) and meta.overhead_ns > 0 then
+  if meta.measure then
+    out[2] = "not times, but " .. measures[meta.measure]
+  elseif not encode.counts(p) and meta.overhead_ns > 0 then
     out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
-  end
-  if p.meta.measure then
-    out[#out + 1] = "not times, but " .. measures[p.meta.measure]
   end
   for _, note in ipairs(p.notes) do
     out[#out + 1] = encode.utf8(note.text)

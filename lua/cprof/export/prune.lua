@@ -11,6 +11,7 @@
 local allocations = require "cprof.allocations"
 local bound = require "cprof.bound"
 local core = require "cprof.core"
+local encode = require "cprof.export.encode"
 local find = require "cprof.report.find"
 local format = require "cprof.format"
 local lines = require "cprof.lines"
@@ -159,9 +160,12 @@ local function functions_of(p, nodes, map, percent)
   for i, row in ipairs((core.sum(nodes, each, #map))) do
     local f, old = { id = i }, p.functions[map[i]] or below(percent)
     for key, value in pairs(old) do f[key] = f[key] or value end
-    if p.meta.mode == "count" then
+    if encode.counts(p) then
       f.calls = row.calls
       f.instructions, f.total_instructions = row.self_ns, row.total_ns
+    elseif p.samples then
+      f.self_ns, f.total_ns = row.self_ns, row.total_ns
+      f.self_samples, f.total_samples = row.self_raw_ns, row.total_raw_ns
     else
       bound.set(row, most)
       for key, value in pairs(row) do f[key] = value end
@@ -187,7 +191,7 @@ end
 -- what is not as it was recorded; 'decided' is the option that would keep it
 local function notes_of(p, tree, cut, functions)
   local out = {}
-  local what = p.meta.mode == "count" and "instructions" or "time"
+  local what = encode.figures(p)
   local function note(decided, text, ...)
     out[#out + 1] = { decided = decided, text = text:format(...) }
   end

@@ -4,13 +4,13 @@ return {
   text = [[
 ```sh
 cprof run --coverage script.lua
-cprof run --coverage=^src/ -o run.cprof "$(command -v busted)"
+cprof run --coverage=src/ -o run.cprof "$(command -v busted)"
 cprof coverage --missing run.cprof
 cprof check --coverage 90 --branch-coverage 80 run.cprof
 cprof export --format=cobertura -o coverage.xml run.cprof
 ```
 
-`cprof run --coverage` records in mode `"count"` and ends with a table: how many of the lines, branches and functions of each file ran. `cprof coverage` prints it again; with `--missing`, or of one file, it also tells what did not run. `=PATTERN` chooses files by a Lua pattern on their path; others run at nearly the cost of mode `"call"`. Over a suite, choose your own files so, or its libraries are in the table, too. `cprof check` exits with status 1 below the least share.
+`cprof run --coverage` records in mode `"count"` and ends with a table: how many of the lines, branches and functions of each file ran. `cprof coverage` prints it again; with `--missing`, or of one file, it also tells what did not run. `=PATTERN` chooses files by a part of their path (`cprof help patterns`); others run at nearly the cost of mode `"call"`. Over a suite, choose your own files so, or its libraries are in the table, too. `cprof check` exits with status 1 below the least share.
 
 For a busted suite, name busted as the script, as above: `.busted` is read as usual. What it runs in processes of its own is not recorded with it; record these with `-o %p.cprof` and add them up with `cprof merge`.
 

@@ -6,8 +6,8 @@ return {
 |---|---|---|
 | `mode` | `"call"` | `"line"`: also hits and time of each line, and the calls made from it; `"trace"`: also writes each enter and leave as it happens; `"count"`: how often each instruction ran, without times; `"sample"`: what runs is looked at `rate` times a second, see [Sampling](#sampling) |
 | `rate` | `1000` | mode `"sample"`: times a second, from 1 to 10000 |
-| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of Lua patterns on source paths: only lines, or instructions, of these sources; the rest runs at the cost of mode `"call"` |
-| `include` | all | a list of Lua patterns on source path or title (`name (file:line)`): only these functions |
+| `lines` | all | mode `"line"`, `"count"` or `"sample"`: a list of [patterns](#patterns) on source paths: only lines, or instructions, of these sources; the rest runs at the cost of mode `"call"` |
+| `include` | all | a list of [patterns](#patterns) on source path or title (`name (file:line)`): only these functions |
 | `exclude` | none | not these; their time is charged to their callers |
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |

@@ -90,9 +90,7 @@ local function cost(ns, raw) return math.max((raw or ns) - ns, 0) end
 ---@return any[]
 function data.row(row, source_of)
   local f = row.func
-  local stands = f.kind == "Lua" or f.kind == "main"
-  return { plain(row.title), plain(f.name),
-    stands and plain(name.place(f.source)) or "", f.kind,
+  return { plain(row.title), plain(f.name), plain(f.place or ""), f.kind,
     source_of[f.source] or -1, encode.first(f), f.last_line,
     row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
     row.total_samples or 0, cost(row.self_ns, row.self_raw_ns),
@@ -222,7 +220,8 @@ end
 ---@return table
 function data.source(p, key, list)
   local content, note = sources.text(p, key)
-  local out = { place = plain(name.place(key)), active = active_of(list),
+  local out = { place = plain(name.place(key, p.meta.folder)),
+    active = active_of(list),
     note = note and utf(note), text = {} }
   for i, line in ipairs(content) do out.text[i] = utf(line) end
   return out

@@ -1,22 +1,22 @@
-// Names that are looked for: a part of them, or /a pattern/.
+// Names that are looked for: a part of them, or /a pattern/, as by
+// cprof/patterns.lua, but for capitals and with patterns of JavaScript.
 
 import { h } from "./dom.js";
 
-// A test of names; null: the pattern is not finished. Without anything to
-// look for, undefined.
+// A test of names; null: the pattern is not valid. Without anything to look
+// for, undefined.
 export function matcher(text) {
   if (!text) return undefined;
-  const pattern = text.match(/^\/(.+?)\/?$/);
-  if (pattern) {
-    try {
-      const wanted = new RegExp(pattern[1], "i");
-      return (f) => wanted.test(f.title);
-    } catch {
-      return null;
-    }
+  const pattern = text.match(/^\/(.+)\/$/)?.[1];
+  const part = (pattern ?? text).toLowerCase();
+  const has = (f) => f.title.toLowerCase().includes(part);
+  if (!pattern) return has;
+  try {
+    const wanted = new RegExp(pattern, "i");
+    return (f) => has(f) || wanted.test(f.title);
+  } catch {
+    return null;
   }
-  const part = text.toLowerCase();
-  return (f) => f.title.toLowerCase().includes(part);
 }
 
 // The field to type it into; change(text) is called as it is typed.

@@ -16,7 +16,7 @@ local columns = {
 local function file(f)
   if f.kind == "C" then return "[C]" end
   if f.kind ~= "Lua" and f.kind ~= "main" then return "(zones)" end
-  return name.place(f.source)
+  return f.place
 end
 
 local function cell(view, row, label, line, style)

@@ -13,7 +13,8 @@ local folded = {}
 ---@field id integer
 ---@field func cprof.Function
 ---@field call_line integer  0: not recorded
----@field calls integer
+---@field calls integer?        not of samples, which have instead:
+---@field self_samples integer?
 ---@field self_ns integer
 ---@field total_ns integer
 ---@field self_raw_ns integer
@@ -68,6 +69,7 @@ function Folded:node(id)
     core.node(self.nodes, id)
   return bound.set({ id = id, func = self.funcs[func], call_line = line,
     calls = not self.sampled and calls or nil,
+    self_samples = self.sampled and raw or nil,
     self_ns = self_ns, total_ns = total_ns,
     self_raw_ns = raw, total_raw_ns = total_raw, depth = depth,
     label = label(self.funcs[func], core.called(self.nodes, id), depth,

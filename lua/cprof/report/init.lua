@@ -30,7 +30,8 @@ local modes = {
 ---    alloc: the whole report is about bytes that were allocated, in the
 ---    place of time; allocs: about the number of allocations; live: about
 ---    bytes in use; peak: about bytes in use when most were
----@field filter? string        Lua pattern on title or source
+---@field filter? string        part of a title or path, or a Lua pattern
+---    between slashes
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
 ---@field format? "text"|"markdown"
@@ -90,7 +91,7 @@ end
 
 ---Why a report with this filter has nothing to show; nil: it has.
 ---@param profile cprof.Profile
----@param filter string?
+---@param filter cprof.Pattern?
 ---@return string?
 function report.nothing(profile, filter)
   if not filter then return nil end
@@ -99,8 +100,8 @@ function report.nothing(profile, filter)
     if select.passes(row, filter) then return nil end
     titles[#titles + 1] = row.title
   end
-  return ("no function matches filter '%s'%s"):format(filter,
-    nearest.list(filter, titles))
+  return ("no function matches filter '%s'%s"):format(filter.text,
+    nearest.list(filter:word(), titles))
 end
 
 ---@param profile cprof.Profile

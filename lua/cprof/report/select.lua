@@ -5,6 +5,11 @@ local format = require "cprof.format"
 
 local select = {}
 
+---How often a row or a node was met: called, or sampled.
+---@param row { calls: integer?, self_samples: integer? }
+---@return integer
+function select.often(row) return row.calls or row.self_samples or 0 end
+
 -- estimates decide; of two that are as large, what may be more
 local function descending(field)
   local ns, most = field .. "_ns", field .. "_most_ns"
@@ -17,7 +22,7 @@ end
 local orders = {
   self = descending "self",
   total = descending "total",
-  calls = function(a, b) return (a.calls or 0) > (b.calls or 0) end,
+  calls = function(a, b) return select.often(a) > select.often(b) end,
   name = function(a, b) return a.func.name < b.func.name end,
 }
 
@@ -58,11 +63,11 @@ end
 
 ---Does the filter let this row pass?
 ---@param row cprof.Row
----@param filter string?
+---@param filter cprof.Pattern?
 ---@return boolean
 function select.passes(row, filter)
-  return not filter or row.title:find(filter) ~= nil or
-    row.func.source:find(filter) ~= nil
+  return not filter or filter:passes(row.func.source,
+    row.func.place or "", row.title)
 end
 
 ---The least share of the time of what is shown, in percent. Who asks for an

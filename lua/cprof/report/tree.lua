@@ -19,7 +19,7 @@ local deepest <const> = 12 -- levels that are indented by two columns
 local orders = {
   total = function(a, b) return a.total_ns > b.total_ns end,
   self = function(a, b) return a.self_ns > b.self_ns end,
-  calls = function(a, b) return a.calls > b.calls end,
+  calls = function(a, b) return select.often(a) > select.often(b) end,
   name = function() return false end,
 }
 

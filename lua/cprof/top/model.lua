@@ -4,6 +4,7 @@
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
 local keys = require "cprof.top.keys"
+local patterns = require "cprof.patterns"
 local screen = require "cprof.top.screen"
 local source = require "cprof.top.source"
 local texts = require "cprof.top.texts"
@@ -346,14 +347,29 @@ end
 function actions.slower(self) pace(self, 1) end
 function actions.faster(self) pace(self, -1) end
 
+-- A test of lines: do they have the text, or match the /pattern/? Capitals
+-- only matter to patterns. nil and why: it is not valid.
+local function test_of(text)
+  local pattern, why = patterns.new(text)
+  if not pattern then return nil, why end
+  local lower = text:lower()
+  return function(line)
+    return line:lower():find(lower, 1, true) ~= nil or pattern:matches(line)
+  end
+end
+
 -- The next line that has the text, from `at` on, round the end.
 local function seek(self, at, by)
   local items, place = items_of(self)
-  local wanted = (self.wanted or ""):lower()
-  if wanted == "" or #items == 0 then return end
+  if (self.wanted or "") == "" or #items == 0 then return end
+  local passes, why = test_of(self.wanted)
+  if not passes then
+    self.message = ("'%s' is not a Lua pattern: %s"):format(self.wanted, why)
+    return
+  end
   for k = 0, #items - 1 do
     local i = (at - 1 + k * by) % #items + 1
-    if self.view.text(items[i]):lower():find(wanted, 1, true) then
+    if passes(self.view.text(items[i])) then
       place.at = i
       return
     end
@@ -380,6 +396,7 @@ function actions.previous_match(self) again(self, -1) end
 local function typed(self, key)
   if key == "enter" then
     self.prompt = nil
+    seek(self, self.from, 1)  -- says what is wrong with it
   elseif key == "esc" or key == "ctrl-c" then
     self.prompt, place_of(self).at = nil, self.from
   else

@@ -3,6 +3,7 @@
 
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
+local options = require "cprof.options"
 
 local view = {}
 
@@ -28,9 +29,10 @@ end
 -- Both are called by methods, which cprof wraps: the caller is the fourth.
 local LEVEL = 4
 
-local function misuse(who, must, got)
+local function misuse(who, must, got, level)
   error(("view:%s: %s, got %s"):format(who, must,
-    type(got) == "string" and ("%q"):format(got) or tostring(got)), LEVEL)
+    type(got) == "string" and ("%q"):format(got) or tostring(got)),
+    level or LEVEL)
 end
 
 -- Figures to work with. Only drawing takes them anew where they change, so
@@ -85,19 +87,24 @@ local function show_zone(self, zone)
   self.at = listed(self).own or 1
 end
 
-local function isinteger(n) return math.type(n) == "integer" end
+-- the integer that is meant
+local function integer(who, n)
+  return options.integer(n) or
+    misuse(who, "must be an integer", n, LEVEL + 1)
+end
 
 ---The lines of the view: all, or as many as fit, with the cursor's among
 ---them. A view of what is being recorded takes its figures anew.
 ---@param height? integer
 ---@return cprof.Record[]
 function View:lines(height)
-  if height ~= nil and not (isinteger(height) and height >= 1) then
+  local most = options.integer(height)
+  if height ~= nil and not (most and most >= 1) then
     misuse("lines", "the height must be an integer from 1", height)
   end
   ready(self, "lines", true)
   local list = listed(self)
-  local many = math.min(height or list.count, list.count)
+  local many = math.min(most or list.count, list.count)
   local top = math.max(self.at - many + 1, math.min(self.top, self.at))
   self.top = math.max(1, math.min(top, list.count - many + 1))
   return lists.records(numbers(self), list, self.top, self.top + many - 1,
@@ -130,7 +137,7 @@ end
 ---Moves the cursor by so many lines; it stays within them.
 ---@param n integer
 function View:move(n)
-  if not isinteger(n) then misuse("move", "must be an integer", n) end
+  n = integer("move", n)
   ready(self, "move")
   local count = listed(self).count
   self.at = math.max(1, math.min(self.at + n, count))
@@ -140,9 +147,7 @@ end
 ---@param i? integer
 ---@return integer
 function View:cursor(i)
-  if i ~= nil and not isinteger(i) then
-    misuse("cursor", "must be an integer", i)
-  end
+  if i ~= nil then i = integer("cursor", i) end
   ready(self, "cursor")
   local count = listed(self).count
   if i then self.at = math.max(1, math.min(i, count)) end
@@ -188,7 +193,7 @@ end
 ---Looks so many frames further back, or with a negative number forward.
 ---@param n integer
 function View:frame(n)
-  if not isinteger(n) then misuse("frame", "must be an integer", n) end
+  n = integer("frame", n)
   ready(self, "frame")
   go_back(self, self.place.back + n)
 end
@@ -199,9 +204,7 @@ end
 ---@param i? integer
 ---@return integer
 function View:at_frame(i)
-  if i ~= nil and not isinteger(i) then
-    misuse("at_frame", "must be an integer", i)
-  end
+  if i ~= nil then i = integer("at_frame", i) end
   ready(self, "at_frame")
   if i then go_back(self, i) end
   return self.place.back
@@ -217,7 +220,7 @@ end
 ---Looks at the last slow frame, or so many slow frames further back.
 ---@param n integer
 function View:slow(n)
-  if not isinteger(n) then misuse("slow", "must be an integer", n) end
+  n = integer("slow", n)
   ready(self, "slow")
   go_slow(self, self.place.slow and self.place.slow + n or 0)
 end
@@ -227,9 +230,7 @@ end
 ---@param i? integer
 ---@return integer?
 function View:at_slow(i)
-  if i ~= nil and not isinteger(i) then
-    misuse("at_slow", "must be an integer", i)
-  end
+  if i ~= nil then i = integer("at_slow", i) end
   ready(self, "at_slow")
   if i then go_slow(self, i) end
   return self.place.slow
