@@ -566,19 +566,19 @@ describe("slow_frames", function()
           core.costs(costs)
         end
         p = profiler.snapshot()
-        local frames, long, over = p.frames, 0, {}
-        for back = 0, frames.kept - 1 do
-          local f = frames:at(back)
+        local kept, long, over = p.frames, 0, {}
+        for back = 0, kept.kept - 1 do
+          local f = kept:at(back)
           if f.ns > budget then long = long + 1 end
           if f.ns - f.overhead_ns > budget then over[#over + 1] = f.number end
         end
-        assert.equal(#over, frames.slow, mode .. ns)
-        assert.is_true(long > 30 and (ns < 1e6 or frames.slow < long))
-        for back = 0, frames.slow_kept - 1 do
-          local f = frames:at(back, true)
+        assert.equal(#over, kept.slow, mode .. ns)
+        assert.is_true(long > 30 and (ns < 1e6 or kept.slow < long))
+        for back = 0, kept.slow_kept - 1 do
+          local f = kept:at(back, true)
           assert.is_true(f.ns - f.overhead_ns > budget)
         end
-        assert.is_nil(frames:at(frames.slow_kept, true))
+        assert.is_nil(kept:at(kept.slow_kept, true))
         local report = p:report { mode = "frames" }
         assert.is_truthy(report:find((#over > 0 and #over or "none") ..
           " over the budget of 20.0µs", 1, true), report)

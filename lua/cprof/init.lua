@@ -326,8 +326,8 @@ local resume = setmetatable({}, { __close = core.resume })
 
 local function taken()
   return profile.snapshot { program = program or program_name(),
-    folder = folder, lua_version = _VERSION, lua_release = core.release, options = shape,
-    rate = recorded_rate,
+    folder = folder, lua_version = _VERSION, lua_release = core.release,
+    options = shape, rate = recorded_rate,
     unmatched_patterns = chosen and chosen:unmatched() }
 end
 

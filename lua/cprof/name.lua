@@ -37,7 +37,7 @@ end
 
 -- a path without steps that lead nowhere
 local function straight(path)
-  local out, n = path:gsub("//+", "/"), nil
+  local out, n = (path:gsub("//+", "/"))
   repeat out, n = out:gsub("/%./", "/") until n == 0
   return (out:gsub("^%.[/\\]", ""))
 end

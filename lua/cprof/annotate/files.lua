@@ -38,7 +38,8 @@ function files.all(view)
   end)
   for of, lines in pairs(view.profile.lines_of(view.remaining)) do
     local file = { source = of, lines = lines,
-                   place = name.place(of, view.profile.meta.folder), ns = 0, ran = 0, active = 0, hottest = 0 }
+                   place = name.place(of, view.profile.meta.folder),
+                   ns = 0, ran = 0, active = 0, hottest = 0 }
     in_c.note(view, lines, called[of])
     for _, line in ipairs(lines) do
       file.ns = file.ns + line.self_ns + in_c.ns(view, line)

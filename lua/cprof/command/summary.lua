@@ -104,7 +104,8 @@ end
 local function whose(profile)
   local own, others = 0, 0
   for source in pairs(profile.sources) do
-    local place = source:sub(1, 1) == "@" and name.place(source, profile.meta.folder)
+    local place = source:sub(1, 1) == "@" and
+      name.place(source, profile.meta.folder)
     if place and place:sub(1, 1) == "/" then others = others + 1
     elseif place then own = own + 1
     end

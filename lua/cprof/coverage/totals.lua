@@ -73,7 +73,7 @@ function totals.files(p)
     -- where all functions were left out, nothing was counted
     if has[source] and source:sub(1, 1) == "@" then
       local of = coverage.of(p, source)
-      local file = { source = source, 
+      local file = { source = source,
                      place = name.place(source, p.meta.folder),
                      note = of.note }
       file.lines, file.missing_lines = lines_of(p.lines[source])

@@ -7,7 +7,6 @@
 local allocations = require "cprof.allocations"
 local encode = require "cprof.export.encode"
 local lines = require "cprof.lines"
-local name = require "cprof.name"
 local spread = require "cprof.export.spread"
 
 local callgrind = {}

@@ -8,7 +8,7 @@ local around = {}
 ---@class cprof.Neighbour   a caller or callee
 ---@field row cprof.Row
 ---@field line integer      of the calls; 0: not recorded
----@field metamethod? string  of a callee: as which it was called, see name.called
+---@field metamethod? string  of a callee: what it was called as (name.called)
 ---@field calls integer
 ---@field self_ns integer
 ---@field self_raw_ns integer

@@ -2,7 +2,6 @@
 -- subtotal for each file and a grand total.
 
 local format = require "cprof.format"
-local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
