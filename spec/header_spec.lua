@@ -49,6 +49,7 @@ allocated 1
 start 0
 start again 1
 running 1
+interruptible 0
 current 1
 attach 1
 listen 0

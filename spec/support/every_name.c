@@ -235,6 +235,8 @@ static void draw_line (void *ud, const cprof_Record *r) {
   *known += strcmp(r->name, "entername") == 0 && r->title[0] == 'e' &&
             r->marks[0] == '+' && r->indent == 0 && !r->highlighted &&
             r->self_ms > 0 && r->total_ms > 0 && r->calls == 1 &&
+            r->self_most_ms >= r->self_ms &&
+            r->total_most_ms >= r->total_ms &&
             r->heat == 0;
 }
 
