@@ -97,6 +97,23 @@ static inline uint64_t platform_ticksafter (void) {
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
 
+/* Does that clock tell microseconds apart? */
+#if defined(_WIN32)
+#define PLATFORM_CPUFINE	0
+#else
+#define PLATFORM_CPUFINE	1
+#endif
+
+/*
+** Where the system counts for how long this thread was ready to run while
+** others had the processor: a file to read that from; -1: it does not.
+*/
+CPROF_I int platform_delayopen (void);
+
+/* That time in nanoseconds. 0: the file is not that of this thread. */
+CPROF_I int platform_delay (int file, uint64_t *ns);
+CPROF_I void platform_delayclose (int file);
+
 /*
 ** 'child' is called in the child of a fork, in the thread that forked,
 ** before any of the program's code runs there. It is the same function

@@ -45,6 +45,8 @@
 #define PLATFORM_DLADDR	0
 #endif
 
+#define DELAY_SLICE	1000000000u	/* ns until the system adds up what ran */
+
 
 static uint64_t nanoseconds (clockid_t clock) {
   struct timespec t;
@@ -61,6 +63,50 @@ uint64_t platform_monotonic (void) {
 uint64_t platform_cpu (void) {
   return nanoseconds(CLOCK_THREAD_CPUTIME_ID);
 }
+
+
+/* {======================================================
+** Waiting for a processor
+** ======================================================= */
+
+int platform_delayopen (void) {
+#if defined(__linux__)
+  uint64_t ns;
+  int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file >= 0 && platform_delay(file, &ns)) return file;
+  if (file >= 0) close(file);
+#endif
+  return -1;
+}
+
+
+/*
+** The file says for how long the thread ran, for how long it was ready to,
+** and how often it began to. The program may have closed the descriptor and
+** opened another file with its number, or may have forked: the first number
+** is then not what the thread's clock says, but for the running slice.
+*/
+int platform_delay (int file, uint64_t *ns) {
+  char text[64];
+  unsigned long long ran, ready, times;
+  ssize_t size = pread(file, text, sizeof text - 1, 0);
+  uint64_t now = platform_cpu();
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  if (sscanf(text, "%llu %llu %llu", &ran, &ready, &times) != 3 ||
+      ran > now || now - ran > DELAY_SLICE)
+    return 0;
+  *ns = ready;
+  return 1;
+}
+
+
+void platform_delayclose (int file) {
+  uint64_t ns;
+  if (platform_delay(file, &ns)) close(file);
+}
+
+/* }====================================================== */
 
 
 /* {======================================================

@@ -40,6 +40,22 @@ static uint64_t platform_hundreds (FILETIME t) {
 }
 
 
+int platform_delayopen (void) {
+  return -1;
+}
+
+
+int platform_delay (int file, uint64_t *ns) {
+  (void)file; (void)ns;
+  return 0;
+}
+
+
+void platform_delayclose (int file) {
+  (void)file;
+}
+
+
 /* The system adds to it some 64 times a second. */
 uint64_t platform_cpu (void) {
   FILETIME begun, ended, kernel, user;

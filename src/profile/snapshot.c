@@ -150,6 +150,9 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
                                  : nodes_times(s, &r->tree);
   s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
+  s->preempted = (int64_t)clock_ns(s->scale, r->figures->preempted);
+  { const Wait *x; uint64_t n = 0; for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++) n += x->ticks;
+  s->waiting = (int64_t)clock_ns(s->scale, n); }
 }
 
 

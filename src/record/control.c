@@ -80,6 +80,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   hot_enter(r->hot);
   resync_current(r, s);
   hot_settime(r->hot, hot_now(r->hot));
+  r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
   recorder_setstate(r, STATE_RUNNING);
   return r->allocations == NULL ||
          collector_begin(&r->allocations->collector, r, L);
@@ -264,6 +265,7 @@ int control_stop (Recorder *r, lua_State *L) {
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_leave(r, L);
+  gap_end(&r->gap);
   recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
   return 1;

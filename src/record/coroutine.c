@@ -132,6 +132,7 @@ int coroutine_charge (Recorder *r, lua_State *L, int told, uint64_t *now) {
   if (told || coroutine_isbelow(r, L) || !recorder_alive(r, L, s) ||
       attach_is(s->L)) {
     hot_charge(r->hot, *now);
+    *now = r->hot->last;
     return 1;
   }
   if (!coroutine_retake(r, L)) return 0;

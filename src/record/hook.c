@@ -528,6 +528,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   }
   if (ar->event == LUA_HOOKLINE) hot_chargeline(h, now);
   else hot_charge(h, now);
+  now = h->last;
   if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
   else if (switched) {  /* not like other events */
     hook_schedule(h, L);
@@ -552,13 +553,13 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** ======================================================= */
 
 /*
-** Charges the time since the last event. 0: now is earlier than that, and
-** nothing has happened. '*now' is the time.
+** Charges the time since the last event. 0: that is long ago, or later than
+** now, and nothing has happened. '*now' is the time.
 */
 static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
   const Frame *f = h->top;
   uint64_t t = *now = platform_ticks(), passed = t - h->last;
-  if (unlikely(passed > t)) return 0;
+  if (unlikely(passed > h->gap)) return 0;
   h->last = t;
   if (how & HOW_LINES) f->line->self += passed;
   if (line) return 1;

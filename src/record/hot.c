@@ -64,3 +64,55 @@ void hot_backwards (Hot *h, uint64_t now) {
   h->top->node->self += hot_pending(h);
   hot_settime(h, now);
 }
+
+
+static void hot_waited (Hot *h, uint64_t ticks) {
+  Recording *x = &h->recorder->recording;
+  int line = h->lines ? h->top->line->line : 0;
+  if (!waits_add(&x->waits, h->top->node->id, line, ticks))
+    x->figures->unwaited += ticks;
+}
+
+
+/* Time passed that belongs to no function. */
+static void hot_preempted (Hot *h, uint64_t ticks) {
+  Figures *f = h->recorder->recording.figures;
+  f->preempted += ticks;
+  f->paused += ticks;
+  h->last += ticks;
+  h->since += ticks;
+}
+
+
+/*
+** What it took to look, from 'now' on, is overhead, unless that is more than
+** it can take. Returns the time it is.
+*/
+static uint64_t hot_looked (Hot *h, uint64_t now) {
+  uint64_t passed = hot_now(h) - now, took;
+  if (passed > INT64_MAX) return now;  /* the clock was set back */
+  took = passed < GAP_LOOK ? passed : GAP_LOOK;
+  h->recorder->recording.tree.overhead->self += took;
+  h->last += took;
+  h->since += took;
+  if (passed > took) {
+    hot_preempted(h, passed - took);
+    gap_skip(&h->recorder->gap);
+  }
+  return now + passed;
+}
+
+
+uint64_t hot_gap (Hot *h, uint64_t now) {
+  Gap *g = &h->recorder->gap;
+  GapParts parts;
+  if (now < h->last) {
+    hot_backwards(h, now);
+    return now;
+  }
+  gap_read(g);
+  h->gap = gap_divide(g, now - h->last, hot_now(h) - now, h->gap, &parts);
+  if (parts.waited > 0) hot_waited(h, parts.waited);
+  hot_preempted(h, parts.preempted);
+  return hot_looked(h, now);
+}

@@ -73,6 +73,7 @@ typedef struct Hot {
   ClockKind clock;
   uint64_t last;	/* ticks at the last event */
   uint64_t since;	/* the same, line events apart; where there are any */
+  uint64_t gap;		/* ticks beyond which it is asked where they went */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* of the current stack */
   Frame *limit;
@@ -140,6 +141,13 @@ static inline uint64_t hot_now (const Hot *h) {
 /* The clock is behind the last event: notes it, and goes on from there. */
 COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 
+/*
+** The time since the last event is longer than 'gap', or the clock is behind
+** that event. Takes out what the thread was not on the processor for, see
+** gap.h. Returns the time that it is now.
+*/
+COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
+
 /* Of the time up to the last event, what only lines were charged. */
 static inline uint64_t hot_pending (const Hot *h) {
   return h->lines ? h->last - h->since : 0;
@@ -152,14 +160,14 @@ static inline void hot_settime (Hot *h, uint64_t now) {
 
 /* Charges the time up to 'now' to the line that runs. */
 static inline void hot_chargeline (Hot *h, uint64_t now) {
-  if (unlikely(now < h->last)) hot_backwards(h, now);
+  if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
   h->top->line->self += now - h->last;
   h->last = now;
 }
 
 /* Charges the time up to 'now' to the frame on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
-  if (unlikely(now < h->last)) hot_backwards(h, now);
+  if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
   if (h->lines) h->top->line->self += now - h->last;
   h->top->node->self += now - h->last + hot_pending(h);
   hot_settime(h, now);

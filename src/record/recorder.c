@@ -47,6 +47,7 @@ static void recorder_free (Recorder *r) {
   stacks_free(&r->stacks);
   frames_free(&r->frames);
   recording_free(&r->recording);
+  gap_end(&r->gap);
   if (r->store != NULL) r->store->free(r->store);
   memory_free(&memory, r->cache, sizeof *r->cache);
   memset(&r->stacks, 0, sizeof r->stacks);
@@ -205,6 +206,7 @@ static void recorder_sethot (Recorder *r, const Options *o) {
   h->clock = r->recording.clock.kind;
   h->timed = o->timed && h->clock == CLOCK_TICKS;
   h->running = r->store ? r->store->running : &h->unread;
+  h->gap = GAP_NEVER;
 }
 
 
@@ -241,6 +243,7 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
+  waits_init(&x->waits, &x->memory);
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -321,6 +324,7 @@ int recorder_clear (Recorder *r) {
   timeline_begin(&x->heap, platform_monotonic());
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
+  waits_clear(&x->waits);
   recorder_schedule(h);
   h->epoch = recorder_epoch(h->epoch);
   r->resuming = NULL;
@@ -529,6 +533,7 @@ void recorder_paused (Recorder *r, uint64_t now) {
 
 int64_t recorder_watch (Recorder *r) {
   int64_t ns = clock_jumped(&r->recording.clock);
+  gap_refresh(&r->gap);
   if (ns != 0) {
     r->recording.figures->jumps++;
     r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);
@@ -561,6 +566,7 @@ void recorder_skip (Recorder *r) {
   h->top->node->self += hot_pending(h);
   r->recording.figures->begun += now - h->last;
   hot_settime(h, now);
+  gap_skip(&r->gap);
 }
 
 
@@ -572,6 +578,7 @@ static void recorder_chargeto (Recorder *r, Node *n) {
   n->self += now - h->last;
   h->top->node->self += hot_pending(h);
   hot_settime(h, now);
+  gap_skip(&r->gap);
   if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
 }
 

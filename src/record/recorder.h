@@ -8,6 +8,7 @@
 #define recorder_h
 
 #include "record/frames.h"
+#include "record/gap.h"
 #include "record/hot.h"
 #include "record/recording.h"
 #include "record/running.h"
@@ -123,6 +124,7 @@ typedef struct Recorder {
   uint64_t resuming_at;	/* ... when there were so many events */
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
+  Gap gap;
   struct Allocations *allocations;	/* NULL: they are not counted */
   int muted;		/* how often it was said that they are the profiler's */
   Callback callback;

@@ -11,6 +11,7 @@
 #include "record/node.h"
 #include "record/timeline.h"
 #include "record/timing.h"
+#include "record/waits.h"
 
 
 typedef enum Mode {
@@ -22,6 +23,8 @@ typedef enum Mode {
 typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks */
+  uint64_t preempted;	/* ticks of 'paused' in which others had the processor */
+  uint64_t unwaited;	/* ticks of waits that there was no memory to note */
   uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
   uint64_t unmatched;	/* events that found no frame */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
@@ -42,6 +45,7 @@ typedef struct Recording {
   Memory memory;
   Functions functions;
   Tree tree;
+  Waits waits;
   Figures *figures;	/* 'own_figures', or those in a file */
   Figures own_figures;
   uint64_t waiting;	/* mode sample, read from a file: ticks of 'sampled' since

@@ -1,0 +1,63 @@
+/*
+** Gaps: where the time went between two events that lie far apart. The
+** thread may have computed, as a C function does; it may have waited, as
+** for a file or a sleep; or others had its processor (it was preempted).
+** A look at the thread's clocks takes about as long as ten events, so
+** events close to each other are taken for computing.
+*/
+
+#ifndef gap_h
+#define gap_h
+
+#include "base/clock.h"
+
+
+#define GAP_LOOK	100000u	/* ticks that looking takes at most */
+#define GAP_NEVER	(UINT64_MAX / 2)	/* ticks: no gap is looked at */
+
+typedef struct Gap {
+  int on;		/* are there clocks to look at? */
+  int known;		/* is it known when others had the processor? */
+  int file;		/* that says so, see platform_delay; -1: none */
+  uint64_t wall, cpu, delay;	/* ns, at the last look */
+  uint64_t away;	/* ns without running, before that */
+  double rate;		/* ns in a tick */
+  uint64_t least, most;	/* ticks: bounds of the gap that is looked at */
+} Gap;
+
+/* how a gap divides, in ticks; the rest was computing */
+typedef struct GapParts {
+  uint64_t waited;
+  uint64_t preempted;
+} GapParts;
+
+/*
+** Time is recorded from now on, in this thread. Returns how many ticks two
+** events are to lie apart for a look; GAP_NEVER where there is nothing to
+** look at.
+*/
+CPROF_I uint64_t gap_begin (Gap *g, Clock *c);
+CPROF_I void gap_end (Gap *g);
+
+/* The last look is now: what was before it is not part of a gap. */
+CPROF_I void gap_skip (Gap *g);
+
+/*
+** The same where the last look was long ago, so that what the thread was
+** away for at times too short to look at does not add up.
+*/
+CPROF_I void gap_refresh (Gap *g);
+
+/* Reads the clocks. */
+CPROF_I void gap_read (Gap *g);
+
+/*
+** How a gap divides that ended 'late' ticks before the clocks were read and
+** has taken so many ticks. Returns how far events are to lie apart for the
+** next look, if they were 'least' for this one: further where this one has
+** shown nothing but computing.
+*/
+CPROF_I uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late,
+                             uint64_t least, GapParts *parts);
+
+#endif
