@@ -174,7 +174,7 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "wall_ns", s->wall);
   lnodes_set(L, "paused_ns", s->paused);
   lnodes_set(L, "preempted_ns", s->preempted);
-  lnodes_set(L, "waiting_ns", s->waiting);
+  lnodes_set(L, "waiting_ns", s->node[0].waittotal);
   snapshot_pushoverhead(L, s, o);
   lnodes_set(L, "started_at", r->started_at);
   lnodes_set(L, "pid", r->pid);

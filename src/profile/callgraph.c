@@ -111,9 +111,11 @@ static int graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
   e->calls += n->calls;
   e->self += n->self;
   e->raw += n->raw;
+  e->wait += n->wait;
   if (outer == NONE) {
     graph_add(&e->total_in, n->total);
     graph_add(&e->rawtotal_in, n->rawtotal);
+    graph_add(&e->waittotal_in, n->waittotal);
     if (w->reach != NULL)
       graph_add(&e->calls_in, w->reach[w->path[place].node]);
   }
@@ -144,11 +146,13 @@ static int graph_enter (GraphWalk *w, uint32_t place, uint32_t node) {
   row->calls += n->calls;
   row->self += n->self;
   row->raw += n->raw;
+  row->wait += n->wait;
   row->tails += n->tails;
   row->ways |= n->ways;
   if (outer == NONE) {
     row->total += n->total;
     row->rawtotal += n->rawtotal;
+    row->waittotal += n->waittotal;
   }
   return place == 0 || graph_edges(w, place, outer);
 }
@@ -286,9 +290,11 @@ SumRow callgraph_attribute (const Nodes *nodes, const uint8_t *is,
       sum.calls += n->calls;
       sum.self += n->self;
       sum.raw += n->raw;
+      sum.wait += n->wait;
       if (!(seen & WITHIN)) {
         sum.total += n->total;
         sum.rawtotal += n->rawtotal;
+        sum.waittotal += n->waittotal;
       }
       seen |= WITHIN;
     }

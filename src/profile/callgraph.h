@@ -14,6 +14,7 @@
 typedef struct SumRow {
   int64_t calls, self, raw, total;
   int64_t rawtotal;
+  int64_t wait, waittotal;
   int64_t tails;	/* of the calls, those that were tail calls */
   uint32_t ways;	/* as in ProfileNode */
   uint32_t depth;	/* most frames of the group on one path */
@@ -33,6 +34,7 @@ typedef struct SumEdge {
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;
   int64_t raw, rawtotal_in, rawtotal_out;	/* the same with overhead */
+  int64_t wait, waittotal_in;	/* ns of 'self' and 'total_in' that it waited */
   int64_t calls_in;	/* like 'total_in', of calls; only 'callgraph_bylines' */
 } SumEdge;
 

@@ -48,6 +48,7 @@ int join_times (Join *j, const Nodes *nodes, const MergeFunction *function,
     n->self += nodes->list[i].self;
     n->raw += nodes->unit == NODES_SAMPLES ? nodes->list[i].self
                                            : nodes->list[i].raw;
+    n->wait += nodes->list[i].wait;
     if (to[i].id < j->counted && i != NODE_OVERHEAD)
       j->shares.path += nodes->list[i].self;
   }
@@ -91,7 +92,8 @@ static int64_t join_take (JoinGroup *g, ProfileNode *n) {
   if (g->calls == 0) return 0;
   g->self += n->self;
   g->raw += n->raw;
-  n->self = n->raw = 0;
+  g->wait += n->wait;
+  n->self = n->raw = n->wait = 0;
   return taken;
 }
 
@@ -99,11 +101,14 @@ static int64_t join_take (JoinGroup *g, ProfileNode *n) {
 static void join_give (JoinGroup *g, ProfileNode *n) {
   int64_t self = join_part(g->self, n->calls, g->left);
   int64_t raw = join_part(g->raw, n->calls, g->left);
+  int64_t wait = join_part(g->wait, n->calls, g->left);
   g->left -= n->calls;
   g->self -= self;
   g->raw -= raw;
+  g->wait -= wait;
   n->self += self;
   n->raw += raw;
+  n->wait += wait;
 }
 
 

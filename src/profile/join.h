@@ -42,7 +42,7 @@ CPROF_I int join_times (Join *j, const Nodes *nodes,
 typedef struct JoinGroup {
   int64_t calls;	/* of all its nodes */
   int64_t left;		/* the same of those that got nothing yet */
-  int64_t self, raw;	/* that are left */
+  int64_t self, raw, wait;	/* that are left */
 } JoinGroup;
 
 /* Sets the path of each node of the sum. 0: out of memory. */

@@ -78,6 +78,7 @@ void merge_figures (ProfileNode *n, const ProfileNode *from) {
   n->calls += from->calls;
   n->self += from->self;
   n->raw += from->raw;
+  n->wait += from->wait;
   n->tails += from->tails;
   n->ways |= from->ways;
   if (from->depth > n->depth) n->depth = from->depth;

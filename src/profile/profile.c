@@ -12,11 +12,13 @@ void nodes_total (ProfileNode *list, uint32_t count) {
   for (i = 0; i < count; i++) {
     list[i].total = list[i].self;
     list[i].rawtotal = list[i].raw;
+    list[i].waittotal = list[i].wait;
   }
   for (i = count; i-- > 1; ) {
     ProfileNode *parent = &list[list[i].parent];
     parent->total += list[i].total;
     parent->rawtotal += list[i].rawtotal;
+    parent->waittotal += list[i].waittotal;
   }
 }
 
@@ -42,12 +44,23 @@ static int64_t node_measure (const NodeMemory *n, Measure m) {
 }
 
 
+static void node_setmeasure (ProfileNode *n, const NodeMemory *memory,
+                             Measure m) {
+  if (m == MEASURE_CPU) {
+    n->self -= n->wait;
+    n->raw -= n->wait;
+  }
+  else if (m == MEASURE_WAIT) n->self = n->raw = n->wait;
+  else n->self = n->raw = node_measure(memory, m);
+  n->wait = 0;
+}
+
+
 void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
   uint32_t i;
   memcpy(list, nodes->list, nodes->count * sizeof *list);
   for (i = 0; i < nodes->count; i++)
-    list[i].self = list[i].raw =
-      node_measure(nodes->memory ? &nodes->memory[i] : NULL, m);
+    node_setmeasure(&list[i], nodes->memory ? &nodes->memory[i] : NULL, m);
   nodes_total(list, nodes->count);
 }
 

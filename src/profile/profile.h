@@ -24,6 +24,8 @@ typedef struct ProfileNode {
   int64_t raw;		/* ns: 'self' with overhead; or samples */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
+  int64_t wait;		/* ns of 'self' that it waited */
+  int64_t waittotal;	/* ns: 'wait' of this node and all below */
 } ProfileNode;
 
 /* what was allocated in a node, where that was counted */
@@ -47,13 +49,15 @@ typedef struct Nodes {
   NodeMemory *memory;	/* of each node; NULL: it was not counted */
 } Nodes;
 
-/* what is the self and total of a node; in place of times */
+/* what is the self and total of a node, in place of its time */
 typedef enum Measure {
   MEASURE_ALLOCS,
   MEASURE_BYTES,
   MEASURE_LIVE,		/* bytes in use */
   MEASURE_BLOCKS,	/* blocks in use */
-  MEASURE_PEAK
+  MEASURE_PEAK,
+  MEASURE_CPU,		/* time on the processor */
+  MEASURE_WAIT		/* the rest of it */
 } Measure;
 
 /* Adds what was allocated in another node. */
@@ -69,11 +73,12 @@ typedef struct ProfileLine {
   int64_t hits;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with overhead */
+  int64_t wait;		/* ns of 'self' that it waited */
   int64_t allocs, bytes;
   int64_t live;		/* bytes in use */
 } ProfileLine;
 
-/* Sums up 'total' from 'self', and 'rawtotal' from 'raw'. */
+/* Sums up 'total' from 'self', 'rawtotal' from 'raw', 'waittotal'. */
 CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 
 /*

@@ -12,6 +12,7 @@ static void prune_add (ProfileNode *to, const ProfileNode *from) {
   to->calls += from->calls;
   to->self += from->self;
   to->raw += from->raw;
+  to->wait += from->wait;
   to->ways |= from->ways;
   to->depth = 1;
 }

@@ -17,6 +17,7 @@ typedef struct Work {
   uint8_t *zone;	/* is the function a zone? */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
   double *lines;	/* of each function: overhead on its lines, ns */
+  uint32_t *first;	/* of each function: its first line */
 } Work;
 
 
@@ -138,6 +139,18 @@ static uint64_t nodes_times (Snapshot *s, const Tree *t) {
 }
 
 
+/* What nodes waited: no more than all of their time. */
+static void nodes_wait (Snapshot *s, const Recording *r) {
+  const Wait *x;
+  uint32_t i;
+  for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++)
+    if (x->node < s->nodes)
+      s->node[x->node].wait += (int64_t)clock_ns(s->scale, x->ticks);
+  for (i = 0; i < s->nodes; i++)
+    if (s->node[i].wait > s->node[i].raw) s->node[i].wait = s->node[i].raw;
+}
+
+
 static void nodes_fill (Snapshot *s, const Recording *r) {
   uint64_t ticks;
   uint32_t i;
@@ -151,8 +164,7 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
   s->preempted = (int64_t)clock_ns(s->scale, r->figures->preempted);
-  { const Wait *x; uint64_t n = 0; for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++) n += x->ticks;
-  s->waiting = (int64_t)clock_ns(s->scale, n); }
+  nodes_wait(s, r);
 }
 
 
@@ -223,17 +235,15 @@ static void line_allocate (ProfileLine *to, const LineAllocated *a) {
 
 /*
 ** The lines of function 'id': their raw times are shares of its raw time
-** by their ticks, and 'self' is, for now, what overhead leaves of it.
+** by their ticks.
 */
-static void lines_function (Work *w, uint32_t id) {
+static void lines_raw (Work *w, uint32_t id) {
   Snapshot *s = w->s;
   const Lines *l = &functions_at(&w->r->functions, id)->lines;
   uint32_t func = s->func[id] - 1, k;
-  const int64_t *given = NULL;
   int64_t ns = 0, sum, whole = w->raw[func];
   double ticks = 0, all = 0;
-  if (w->o->lines != NULL && id < w->o->lines->count)
-    given = *(const int64_t **)chunks_at(w->o->lines, id);
+  w->first[func] = s->lines;
   for (k = 0; k < l->count; k++) all += (double)l->list[k].self;
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
@@ -246,35 +256,103 @@ static void lines_function (Work *w, uint32_t id) {
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
     line_allocate(to, lines_allocated(l, k));
-    to->self = to->raw - (int64_t)line_overhead(w, from, to->raw,
-                                                given ? given + k : NULL);
-    w->lines[func] += (double)(to->raw - to->self);
     ns = sum;
     s->lines++;
   }
 }
 
 
-static void lines_fill (Work *w) {
+/* 'self' of lines is, for now, what overhead leaves of their raw time. */
+static void lines_less (Work *w, uint32_t id) {
+  const Lines *l = &functions_at(&w->r->functions, id)->lines;
+  uint32_t func = w->s->func[id] - 1, k;
+  ProfileLine *to = w->s->line + w->first[func];
+  const int64_t *given = NULL;
+  if (w->o->lines != NULL && id < w->o->lines->count)
+    given = *(const int64_t **)chunks_at(w->o->lines, id);
+  for (k = 0; k < l->count; k++) {
+    if (!line_counted(l, k)) continue;
+    to->self = to->raw - (int64_t)line_overhead(w, &l->list[k],
+                                                to->raw - to->wait,
+                                                given ? given + k : NULL);
+    w->lines[func] += (double)(to->raw - to->self);
+    to++;
+  }
+}
+
+
+static void lines_each (Work *w, void (*f) (Work *w, uint32_t id)) {
   uint32_t i;
   for (i = 0; i < w->s->funccapacity; i++)
     if (w->s->func[i] != 0 &&
         functions_at(&w->r->functions, i)->lines.list != NULL)
-      lines_function(w, i);
+      f(w, i);
 }
 
 
-/* The lines of a function share its time by what was left of theirs. */
+/* Those of a function are in order of their numbers. NULL: not counted. */
+static ProfileLine *lines_find (const Work *w, uint32_t func, int32_t line) {
+  uint32_t low = w->first[func], high = w->s->lines;
+  while (low < high) {
+    uint32_t mid = low + (high - low) / 2;
+    const ProfileLine *l = &w->s->line[mid];
+    if (l->func == func && l->line < (uint32_t)line) low = mid + 1;
+    else high = mid;
+  }
+  return low < w->s->lines && w->s->line[low].func == func &&
+         w->s->line[low].line == (uint32_t)line ? &w->s->line[low] : NULL;
+}
+
+
+/* Zones wait on lines of the function that opened them. */
+static void lines_wait (const Work *w) {
+  const Wait *x;
+  uint32_t i;
+  for (i = 1; (x = waits_at(&w->r->waits, i)) != NULL; i++) {
+    ProfileLine *l = NULL;
+    if (x->node < w->s->nodes && x->line > 0)
+      l = lines_find(w, w->s->node[w->owner[x->node]].func, x->line);
+    if (l == NULL) continue;
+    l->wait += (int64_t)clock_ns(w->s->scale, x->ticks);
+    if (l->wait > l->raw) l->wait = l->raw;
+  }
+}
+
+
+static void lines_fill (Work *w) {
+  lines_each(w, lines_raw);
+  lines_wait(w);
+  lines_each(w, lines_less);
+}
+
+
+/* Lines wait no longer than the function takes. Returns the rest of that. */
+static int64_t lines_working (ProfileLine *from, const ProfileLine *to,
+                              int64_t whole) {
+  ProfileLine *l;
+  for (l = from; l < to; l++) {
+    if (l->wait > whole) l->wait = whole;
+    whole -= l->wait;
+  }
+  return whole;
+}
+
+
+/*
+** The lines of a function share its time by what was left of theirs, apart
+** from what they waited.
+*/
 static void lines_divide (ProfileLine *from, const ProfileLine *to,
                           int64_t whole) {
   double all = 0, sum = 0;
   int64_t ns = 0, upto;
   ProfileLine *l;
-  for (l = from; l < to; l++) all += (double)l->self;
+  whole = lines_working(from, to, whole);
+  for (l = from; l < to; l++) all += (double)(l->self - l->wait);
   for (l = from; l < to; l++) {
-    sum += (double)l->self;
+    sum += (double)(l->self - l->wait);
     upto = l == to - 1 ? whole : snapshot_share(whole, sum, all);
-    l->self = upto - ns;
+    l->self = upto - ns + l->wait;
     ns = upto;
   }
 }
@@ -329,7 +407,8 @@ static void overhead_bycosts (Work *w) {
   overhead_lines(w);
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
-      s->node[i].self = overhead_less(s->node[i].raw, w->ps[i], &clamped);
+      s->node[i].self = s->node[i].wait +
+        overhead_less(s->node[i].raw - s->node[i].wait, w->ps[i], &clamped);
   s->clamped = clamped < NS_MAX ? (int64_t)clamped : INT64_MAX;
 }
 
@@ -371,8 +450,9 @@ static int work_begin (Work *w) {
   w->self = memory_new(m, int64_t, s->functions);
   w->raw = memory_new(m, int64_t, s->functions);
   w->lines = memory_newzeroed(m, double, s->functions);
+  w->first = memory_new(m, uint32_t, s->functions);
   return s->line && w->ps && w->owner && w->zone && w->self &&
-         w->raw && w->lines;
+         w->raw && w->lines && w->first;
 }
 
 
@@ -385,6 +465,7 @@ static void work_end (Work *w) {
   memory_free(m, w->self, functions * sizeof *w->self);
   memory_free(m, w->raw, functions * sizeof *w->raw);
   memory_free(m, w->lines, functions * sizeof *w->lines);
+  memory_free(m, w->first, functions * sizeof *w->first);
 }
 
 

@@ -37,7 +37,6 @@ typedef struct Snapshot {
   int64_t wall;		/* ns */
   int64_t paused;	/* ns of that */
   int64_t preempted;	/* ns that others had the processor, apart from it */
-  int64_t waiting;
   int64_t overhead;	/* ns of that */
   int64_t clamped;	/* ns by which overhead exceeded times */
 } Snapshot;
