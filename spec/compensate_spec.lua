@@ -55,7 +55,7 @@ describe("what recording costs", function()
       helper.check(p)
       local raw, self = taken(p)
       assert.equal(raw, self)
-      assert.equal(raw, p.meta.wall_ns - p.meta.paused_ns)
+      assert.equal(raw, p.meta.wall_ns - p.meta.paused_ns - p.meta.preempted_ns)
       assert.is_nil(p.meta.uncompensated)
       assert.is_true(p.meta.overhead_ns > 0)
     end

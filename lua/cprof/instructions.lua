@@ -262,6 +262,7 @@ function instructions.add_lines(out, func, line, hits, figures)
     out[n + 1], out[n + 2], out[n + 3] = func, at, hits[at] or 0
     out[n + 4], out[n + 5] = sum[1], sum[1]
     out[n + 6], out[n + 7], out[n + 8] = sum[2], sum[3], sum[4]
+    out[n + 9] = 0  -- ns of waiting
   end
 end
 

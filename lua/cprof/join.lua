@@ -15,14 +15,15 @@ local function lines_of(counts, times, maps, shifts)
   for func, line, hits in lines.each(counts.counted) do
     add(1, func, line, hits, 0, 0)
   end
-  for func, line, _, ns, raw in lines.each(times.counted) do
-    add(2, func, line, 0, ns, raw)
+  for func, line, _, ns, raw, _, _, _, wait in lines.each(times.counted) do
+    add(2, func, line, 0, ns, raw, 0, 0, 0, wait)
   end
   return list()
 end
 
 -- what is known of the times is the second one's
 local from_times = { "clock", "internals", "wall_ns", "paused_ns",
+  "preempted_ns", "waiting_ns",
   "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
   "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
   "started_at", "rate" }

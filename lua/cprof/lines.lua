@@ -8,30 +8,31 @@ local text = require "cprof.text"
 local lines = {}
 
 -- function, line, hits, ns, ns with overhead, allocations, bytes, bytes in
--- use
-local WIDTH <const> = 8
+-- use, ns of waiting
+local WIDTH <const> = 9
 
 ---What was counted, in turn: function, line, hits, ns, ns with overhead,
----allocations, bytes, bytes in use.
+---allocations, bytes, bytes in use, ns of waiting.
 ---@param counted integer[]
 ---@return fun(): integer?, integer, integer, integer, integer, integer,
----    integer, integer
+---    integer, integer, integer
 function lines.each(counted)
   local at = 1 - WIDTH
   return function()
     at = at + WIDTH
     return counted[at], counted[at + 1], counted[at + 2], counted[at + 3],
       counted[at + 4], counted[at + 5], counted[at + 6],
-      counted[at + 7]
+      counted[at + 7], counted[at + 8]
   end
 end
 
 ---Adds a line to those that were counted.
 ---@param counted integer[]
-function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live)
+function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live,
+                   wait)
   local n = #counted
   for i, figure in ipairs { func, line, hits, ns, raw, allocs or 0,
-    bytes or 0, live or 0 } do
+    bytes or 0, live or 0, wait or 0 } do
     counted[n + i] = figure
   end
 end
@@ -49,7 +50,7 @@ function lines.sums(maps, shifts)
     local key = maps[i][func] << 32 | (moved > 0 and moved or line)
     local sum = sums[key]
     if not sum then
-      sum = { 0, 0, 0, 0, 0, 0 }
+      sum = { 0, 0, 0, 0, 0, 0, 0 }
       keys[#keys + 1], sums[key] = key, sum
     end
     for k, figure in ipairs { ... } do sum[k] = sum[k] + figure end
@@ -72,6 +73,8 @@ end
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
 ---@field total_raw_ns integer
+---@field self_wait_ns integer   how much of self_ns the program waited
+---@field total_wait_ns integer  and how much of total_ns
 ---@field self_most_ns integer   what these are at most, see cprof.Function
 ---@field total_most_ns integer
 ---@field allocs integer    allocations on the line, without what it calls ...
@@ -97,7 +100,7 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, self_most_ns = 0, total_most_ns = 0, allocs = 0,
+           total_raw_ns = 0, self_wait_ns = 0, total_wait_ns = 0, self_most_ns = 0, total_most_ns = 0, allocs = 0,
            bytes = 0, live_bytes = 0, active = active }
 end
 
@@ -119,22 +122,24 @@ end
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
-  for func, at, hits, ns, raw, allocs, bytes, live in lines.each(counted) do
+  for func, at, hits, ns, raw, allocs, bytes, live, wait in
+    lines.each(counted) do
     if keys[func] ~= 0 then
       local line = get(keys[func], at)
       line.hits = line.hits + hits
       line.self_ns = line.self_ns + ns
       line.self_raw_ns = line.self_raw_ns + raw
       line.live_bytes = line.live_bytes + live
+      line.self_wait_ns = line.self_wait_ns + wait
       line.allocs, line.bytes = line.allocs + allocs, line.bytes + bytes
     end
   end
   local sites = core.sites(p.nodes, zones, keys)
-  for i = 1, #sites, 5 do
+  for i = 1, #sites, 6 do
     local line = get(sites[i], sites[i + 1], true)
     if line then
       line.calls, line.total_ns = sites[i + 2], sites[i + 3]
-      line.total_raw_ns = sites[i + 4]
+      line.total_raw_ns, line.total_wait_ns = sites[i + 4], sites[i + 5]
     end
   end
 end
@@ -300,7 +305,7 @@ function lines.active(source, content)
 end
 
 local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
-  "total_raw_ns" }
+  "total_raw_ns", "self_wait_ns", "total_wait_ns" }
 
 ---What came to a line since an older profile of the same recording.
 ---@param now cprof.Line

@@ -35,6 +35,14 @@ function measure.new(unit, whole, samples)
     Measure)
 end
 
+---The time that was recorded, with overhead: all but pauses, and what others
+---had the processor for.
+---@param meta cprof.Meta
+---@return integer ns
+function measure.recorded(meta)
+  return meta.wall_ns - meta.paused_ns - meta.preempted_ns
+end
+
 ---What is measured in a profile.
 ---@param p cprof.Profile
 ---@return cprof.Measure

@@ -15,15 +15,16 @@ local merge = {}
 local function lines_of(profiles, maps, shifts)
   local add, list = lines.sums(maps, shifts)
   for i, p in ipairs(profiles) do
-    for func, line, hits, ns, raw, allocs, bytes, live in
+    for func, line, hits, ns, raw, allocs, bytes, live, wait in
       lines.each(p.counted) do
-      add(i, func, line, hits, ns, raw, allocs, bytes, live)
+      add(i, func, line, hits, ns, raw, allocs, bytes, live, wait)
     end
   end
   return list()
 end
 
-local summed = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+local summed = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
+  "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
   "clock_backwards_ns", "clock_jumps", "clock_jumps_ns", "gc_steps",
   "gc_cycles", "peak_bytes", "memory_samples" }

@@ -89,6 +89,9 @@ local sampled = later "cprof.sampled"
 ---    more than self_ns where most of what was measured is overhead. Not in
 ---    mode "sample"
 ---@field total_most_ns? integer
+---@field self_wait_ns? integer   how much of self_ns it waited: slept, read, or
+---    polled. Not in mode "sample"
+---@field total_wait_ns? integer  and how much of total_ns
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
 ---@field self_allocs? integer  with `memory`: what it allocated itself, ...
@@ -123,6 +126,8 @@ local sampled = later "cprof.sampled"
 ---@field self_ns integer
 ---@field self_raw_ns integer  with overhead
 ---@field total_ns integer
+---@field self_wait_ns? integer  how much of self_ns it waited
+---@field total_wait_ns? integer  and how much of total_ns
 ---@field self_allocs? integer  with `memory`
 ---@field self_bytes? integer
 
@@ -134,6 +139,8 @@ local sampled = later "cprof.sampled"
 ---@field self_raw_ns integer
 ---@field total_ns integer
 ---@field total_raw_ns integer
+---@field self_wait_ns integer   how much of these it waited
+---@field total_wait_ns integer
 ---@field self_most_ns integer   what these are at most, see cprof.Function
 ---@field total_most_ns integer
 ---@field max_depth integer
@@ -148,6 +155,8 @@ local sampled = later "cprof.sampled"
 ---@field total_out_ns integer for the caller; adds up over its callees
 ---@field self_raw_ns integer  these times with overhead
 ---@field total_in_raw_ns integer
+---@field self_wait_ns integer  how much of these was waiting
+---@field total_in_wait_ns integer
 ---@field total_out_raw_ns integer
 ---@field line integer         of the calls, when they are told apart by it
 ---@field metamethod? string   as which the callee was called, as of a node
@@ -217,13 +226,15 @@ local function describe(raw, row, given, title, mode, most)
   else
     bound.set(row, most)
     out.self_raw_ns, out.self_most_ns = row.self_raw_ns, row.self_most_ns
+    out.self_wait_ns, out.total_wait_ns = row.self_wait_ns, row.total_wait_ns
     out.total_most_ns = row.total_most_ns
   end
   return out
 end
 
 -- what a profile without times does not have
-local times = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+local times = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
+  "overhead_ns", "clamped_ns",
   "uncompensated", "costs_ns", "clock_backwards", "clock_backwards_ns",
   "clock_jumps", "clock_jumps_ns", "since_last_event_ns" }
 

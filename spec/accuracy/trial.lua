@@ -31,7 +31,7 @@ local function conserve(p)
     assert(node.self_ns >= 0)
   end
   trial.conserved = trial.conserved + 1
-  if sum ~= p.meta.wall_ns - p.meta.paused_ns then
+  if sum ~= p.meta.wall_ns - p.meta.paused_ns - p.meta.preempted_ns then
     trial.lost = trial.lost + 1
   end
 end

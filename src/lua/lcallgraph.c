@@ -28,12 +28,14 @@ static int lnomemory (lua_State *L) {
 
 
 static void callgraph_pushrow (lua_State *L, const SumRow *row) {
-  lua_createtable(L, 0, 9);
+  lua_createtable(L, 0, 11);
   lnodes_set(L, "calls", row->calls);
   lnodes_set(L, "self_ns", row->self);
   lnodes_set(L, "self_raw_ns", row->raw);
   lnodes_set(L, "total_ns", row->total);
   lnodes_set(L, "total_raw_ns", row->rawtotal);
+  lnodes_set(L, "self_wait_ns", row->wait);
+  lnodes_set(L, "total_wait_ns", row->waittotal);
   lnodes_set(L, "max_depth", row->depth);
   lnodes_pushways(L, row->ways);
   lua_setfield(L, -2, "metamethod");
@@ -50,6 +52,8 @@ static void callgraph_pushedge (lua_State *L, const SumEdge *e) {
   lnodes_set(L, "total_out_ns", e->total_out);
   lnodes_set(L, "self_raw_ns", e->raw);
   lnodes_set(L, "total_in_raw_ns", e->rawtotal_in);
+  lnodes_set(L, "self_wait_ns", e->wait);
+  lnodes_set(L, "total_in_wait_ns", e->waittotal_in);
   lnodes_set(L, "total_out_raw_ns", e->rawtotal_out);
   lnodes_set(L, "line", e->line);
   lnodes_set(L, "calls_in", e->calls_in);
@@ -180,8 +184,8 @@ static int lcallgraph_sum (lua_State *L) {
 
 /*
 ** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
-** { key, line, calls, ns, ns with overhead, ... }: the calls that lines
-** made. What a callee calls instead of returning is no call of the line.
+** { key, line, calls, ns, ns with overhead, ns of waiting, ... }: the calls
+** that lines made. What a callee calls instead of returning is no call of the line.
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -206,7 +210,7 @@ static int lcallgraph_sites (lua_State *L) {
     luaL_argcheck(L, nodes->list[i].func < functions, 2, "too short");
   if (!callgraph_sites(&box->graph, &box->memory, nodes, zone, key))
     return lnomemory(L);
-  lua_createtable(L, (int)box->graph.edges.count * 5, 0);
+  lua_createtable(L, (int)box->graph.edges.count * 6, 0);
   for (i = 1; i < box->graph.edges.count; i++) {
     const SumEdge *e = callgraph_edge(&box->graph, i);
     const SumRow *row = &box->graph.rows[i];
@@ -215,6 +219,7 @@ static int lcallgraph_sites (lua_State *L) {
     lnodes_put(L, &at, row->calls - row->tails);
     lnodes_put(L, &at, row->total);
     lnodes_put(L, &at, row->rawtotal);
+    lnodes_put(L, &at, row->waittotal);
   }
   callgraph_free(&box->graph);
   return 1;

@@ -112,8 +112,11 @@ static int nodes_index (lua_State *L) {
     lnodes_set(L, "self_samples", n->raw);
     lnodes_set(L, "total_samples", n->rawtotal);
   }
-  else
+  else {
     lnodes_set(L, "self_raw_ns", n->raw);
+    lnodes_set(L, "self_wait_ns", n->wait);
+    lnodes_set(L, "total_wait_ns", n->waittotal);
+  }
   return 1;
 }
 
@@ -136,13 +139,13 @@ static int nodes_sampling (lua_State *L) {
 
 
 /*
-** nodes, "allocs", "bytes", "live", "blocks" or "peak" -> nodes that have
-** these in the place of times.
+** nodes, "allocs", "bytes", "live", "blocks", "peak", "cpu" or "wait" ->
+** nodes that have these in the place of times.
 ** Nothing was allocated for the profiler.
 */
 static int nodes_measured (lua_State *L) {
   static const char *const names[] = {
-    "allocs", "bytes", "live", "blocks", "peak", NULL
+    "allocs", "bytes", "live", "blocks", "peak", "cpu", "wait", NULL
   };
   const Nodes *nodes = lnodes_check(L, 1);
   Measure m = (Measure)luaL_checkoption(L, 2, NULL, names);
@@ -333,6 +336,7 @@ static int nodes_since (lua_State *L) {
     list[i].calls -= old->calls;
     list[i].self = since_more(list[i].self, old->self);
     list[i].raw = since_more(list[i].raw, old->raw);
+    list[i].wait = since_more(list[i].wait, old->wait);
   }
   if (older != NULL) nodes_total(list, nodes->count);
   return 1;

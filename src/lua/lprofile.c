@@ -174,7 +174,10 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   lnodes_set(L, "wall_ns", s->wall);
   lnodes_set(L, "paused_ns", s->paused);
   lnodes_set(L, "preempted_ns", s->preempted);
-  lnodes_set(L, "waiting_ns", s->node[0].waittotal);
+  if (f->divided != GAP_UNKNOWN)
+    lnodes_set(L, "waiting_ns", s->node[0].waittotal);
+  lua_pushboolean(L, f->divided == GAP_AWAY);
+  lua_setfield(L, -2, "preempted_unknown");
   snapshot_pushoverhead(L, s, o);
   lnodes_set(L, "started_at", r->started_at);
   lnodes_set(L, "pid", r->pid);
@@ -310,11 +313,11 @@ static void snapshot_pushfunctions (lua_State *L, const Recording *r,
 
 
 /* { function, line, hits, ns, ns with overhead, allocations, bytes, bytes
-** in use, ... } */
+** in use, ns of waiting, ... } */
 static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
   lua_Integer at = 0;
   uint32_t i;
-  lua_createtable(L, (int)s->lines * 8, 0);
+  lua_createtable(L, (int)s->lines * 9, 0);
   for (i = 0; i < s->lines; i++) {
     const ProfileLine *l = &s->line[i];
     lnodes_put(L, &at, (lua_Integer)l->func + 1);
@@ -325,6 +328,7 @@ static void snapshot_pushlines (lua_State *L, const Snapshot *s) {
     lnodes_put(L, &at, l->allocs);
     lnodes_put(L, &at, l->bytes);
     lnodes_put(L, &at, l->live);
+    lnodes_put(L, &at, l->wait);
   }
 }
 

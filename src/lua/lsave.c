@@ -275,8 +275,8 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
 
 
 /* function, line, hits, ns, ns with overhead, allocations, bytes,
-** bytes in use */
-#define LINE_WIDTH	8
+** bytes in use, ns of waiting */
+#define LINE_WIDTH	9
 
 /* The lines of a function, which are 'n' from 'i' on at 'arg'. */
 static int save_functionlines (lua_State *L, int arg, Saving *s,
@@ -467,7 +467,9 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   save_string(L, arg, "ended", h->ended, sizeof h->ended);
   save_string(L, arg, "uncompensated", h->uncompensated,
               sizeof h->uncompensated);
-  h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns");
+  h->figures.preempted = (uint64_t)save_integer(L, arg, "preempted_ns");
+  h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns") +
+                      h->figures.preempted;
   h->figures.unmatched = (uint64_t)save_integer(L, arg, "unmatched");
   h->figures.hooks_lost = (uint64_t)save_flag(L, arg, "hook_lost");
   h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");

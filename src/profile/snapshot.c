@@ -164,6 +164,8 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
   s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
   s->preempted = (int64_t)clock_ns(s->scale, r->figures->preempted);
+  if (s->preempted > s->paused) s->preempted = s->paused;
+  s->paused -= s->preempted;
   nodes_wait(s, r);
 }
 

@@ -35,8 +35,8 @@ typedef struct Snapshot {
   double weight;	/* of samples: ns for what stands for 1 ns */
   Costs costs;		/* as far as 'overhead' is known */
   int64_t wall;		/* ns */
-  int64_t paused;	/* ns of that */
-  int64_t preempted;	/* ns that others had the processor, apart from it */
+  int64_t paused;	/* ns of that in which nothing was recorded ... */
+  int64_t preempted;	/* ... and in which others had the processor */
   int64_t overhead;	/* ns of that */
   int64_t clamped;	/* ns by which overhead exceeded times */
 } Snapshot;

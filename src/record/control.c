@@ -81,6 +81,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   resync_current(r, s);
   hot_settime(r->hot, hot_now(r->hot));
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
+  r->recording.figures->divided = gap_known(&r->gap);
   recorder_setstate(r, STATE_RUNNING);
   return r->allocations == NULL ||
          collector_begin(&r->allocations->collector, r, L);

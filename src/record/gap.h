@@ -25,6 +25,16 @@ typedef struct Gap {
   uint64_t least, most;	/* ticks: bounds of the gap that is looked at */
 } Gap;
 
+typedef enum GapKnown {
+  GAP_UNKNOWN,
+  GAP_AWAY,		/* what the thread was not on a processor for */
+  GAP_WAITED		/* and what of that it waited for others to leave one */
+} GapKnown;
+
+static inline GapKnown gap_known (const Gap *g) {
+  return !g->on ? GAP_UNKNOWN : g->known ? GAP_WAITED : GAP_AWAY;
+}
+
 /* how a gap divides, in ticks; the rest was computing */
 typedef struct GapParts {
   uint64_t waited;

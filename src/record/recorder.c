@@ -548,6 +548,7 @@ void recorder_settle (Recorder *r) {
   uint64_t now = hot_now(r->hot);
   recorder_watch(r);
   x->events = hot_events(r->hot);
+  if (r->gap.on && !r->gap.known) x->figures->divided = GAP_AWAY;
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else if (sample_on(r)) sample_pass(r);
   else hot_charge(r->hot, now);

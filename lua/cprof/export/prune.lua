@@ -179,10 +179,11 @@ end
 local function counted_of(p, map)
   local new, out = {}, {}
   for i, old in ipairs(map) do new[old] = i end
-  for func, line, hits, ns, raw, allocs, bytes, live in
+  for func, line, hits, ns, raw, allocs, bytes, live, wait in
     lines.each(p.counted) do
     if new[func] then
-      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes, live)
+      lines.add(out, new[func], line, hits, ns, raw, allocs, bytes, live,
+        wait)
     end
   end
   return out

@@ -15,6 +15,7 @@ local function columns(by)
   return {
     { title = by }, { title = by .. " %" },
     { title = other }, { title = other .. " %" },
+    { title = "waiting", optional = true },
     { title = "alloc", optional = true },
     { title = "allocs", optional = true },
     { title = "calls", optional = true },
@@ -43,6 +44,13 @@ local function allocations_of(view)
   end
 end
 
+-- Of the time in the first column, what the row waited; nothing where that
+-- is little.
+local function waiting(view, row, by)
+  local ns = row[by .. "_wait_ns"] or 0
+  return ns * 100 > view.profile.program_ns and format.time(ns) or ""
+end
+
 ---@param view cprof.View
 ---@param by "self"|"total"
 ---@param rows cprof.Row[]  that are shown
@@ -62,7 +70,7 @@ local function cells_of(view, by, rows)
     local other, other_share = figures(row, others[by])
     cells[i] = {
       time, { share, format.heat(row[by .. "_ns"], hottest) },
-      other, other_share, allocated(row, "bytes"), allocated(row, "allocs"),
+      other, other_share, waiting(view, row, by), allocated(row, "bytes"), allocated(row, "allocs"),
       format.calls(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },

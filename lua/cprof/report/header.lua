@@ -39,7 +39,7 @@ local function certainty(profile, page)
   end
   local fault = meta.mode == "line" and release.line_fault(meta.lua_release)
   if fault then page:note("%s", fault) end
-  local recorded = meta.wall_ns - meta.paused_ns
+  local recorded = measures.recorded(meta)
   if meta.overhead_ns * 4 > recorded * 3 and
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time, so small times are rough%s",
@@ -49,6 +49,10 @@ local function certainty(profile, page)
   if meta.clamped_ns * 100 > profile.program_ns then
     page:note("overhead estimates exceeded the measured time by %s",
       format.time(meta.clamped_ns))
+  end
+  if meta.preempted_unknown then
+    page:note("this system does not say when others had the processor; " ..
+      "that time counts as waiting")
   end
   if meta.clock_backwards_ns > 1000 then
     page:note("the clock ran backwards %s, by %s in all; that time is " ..
@@ -164,7 +168,7 @@ end
 ---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
-  local ns = profile.meta.wall_ns - profile.meta.paused_ns
+  local ns = measures.recorded(profile.meta)
   for _, f in ipairs(profile.functions) do
     if rows.waiting(f) then ns = ns - f.self_ns end
   end
@@ -177,7 +181,7 @@ local function slowed(profile, rate)
   local meta = profile.meta
   local dear = meta.rate and rate * 2 < meta.rate and
     profile.time_samples > 20 and
-    meta.overhead_ns * 250 > meta.wall_ns - meta.paused_ns
+    meta.overhead_ns * 250 > measures.recorded(meta)
   return dear and " (each takes long here, as with deep stacks)" or ""
 end
 
@@ -202,13 +206,30 @@ function header.certainty(profile)
     tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
+-- Where the time went. It all adds up.
+local function times(profile)
+  local meta = profile.meta
+  local parts = {}
+  local function add(ns, what)
+    if ns > 0 then parts[#parts + 1] = format.time(ns) .. " " .. what end
+  end
+  if meta.waiting_ns then
+    add(profile.program_ns - meta.waiting_ns, "CPU")
+    add(meta.waiting_ns, "waiting")
+  end
+  add(meta.preempted_ns, "preempted (excluded)")
+  add(meta.overhead_ns, "profiler overhead (excluded)")
+  add(meta.paused_ns, "paused (not recorded)")
+  local all = format.time(meta.wall_ns) ..
+    (meta.clock == "cpu" and " CPU" or " wall")
+  return #parts == 0 and all or all .. ": " .. table.concat(parts, ", ")
+end
+
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
   local counts = meta.mode == "count"
   local facts = {
-    counts and plural(meta.instructions, "instruction", "instructions") or
-    format.time(meta.wall_ns) .. (meta.clock == "cpu" and " cpu" or " wall"),
     profile.samples and plural(profile.samples, "sample", "samples") or
       plural(select.calls(profile), "call", "calls"),
     plural(select.distinct(profile), "function", "functions"),
@@ -216,19 +237,16 @@ function header.show(view)
     units[meta.measure] or counts and "self and total are instructions" or
       ("clock %s"):format(meta.clock),
   }
+  if counts then
+    table.insert(facts, 1, plural(meta.instructions, "instruction",
+      "instructions"))
+  end
   if meta.runs then
     table.insert(facts, 1, plural(meta.runs, "run", "runs"))
   end
-  if not counts and meta.paused_ns > 0 then
-    table.insert(facts, meta.runs and 3 or 2,
-      format.time(meta.paused_ns) .. " of it paused")
-  end
   page:title("cprof: ", format.plain(meta.program or "(embedded)"))
+  if not counts then page:line(times(profile)) end
   page:line(table.concat(facts, ", "))
-  if not counts and meta.overhead_ns > 0 then
-    page:line(("%s of it profiler overhead, excluded below"):format(
-      format.time(meta.overhead_ns)))
-  end
   if meta.memory then
     page:line("allocated: " .. allocations.headline(profile))
     local in_use = allocations.in_use(profile)

@@ -5,7 +5,8 @@ local core = require "cprof.core"
 local lines = require "cprof.lines"
 
 -- what of the meta data grows while recording goes on
-local grows = { "wall_ns", "paused_ns", "overhead_ns", "clamped_ns",
+local grows = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
+  "overhead_ns", "clamped_ns",
   "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
   "instructions" }
 

@@ -3,6 +3,7 @@
 
 local columns = require "cprof.top.columns"
 local format = require "cprof.format"
+local measure = require "cprof.measure"
 local select = require "cprof.report.select"
 
 local frame = {}
@@ -68,11 +69,9 @@ local function title(m, line)
 end
 
 local function overhead(meta)
-  if not meta.overhead_ns or meta.wall_ns - meta.paused_ns <= 0 then
-    return nil
-  end
-  return ("overhead %s %%"):format(format.percent(meta.overhead_ns,
-    meta.wall_ns - meta.paused_ns))
+  local recorded = meta.overhead_ns and measure.recorded(meta) or 0
+  if recorded <= 0 then return nil end
+  return ("overhead %s %%"):format(format.percent(meta.overhead_ns, recorded))
 end
 
 local function plural(n, what)
