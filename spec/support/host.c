@@ -22,6 +22,7 @@
 #include <lualib.h>
 
 #include "cprof.h"
+#include "sealed.h"
 #include "zones.h"
 
 
@@ -872,6 +873,7 @@ int luaopen_spec_host (lua_State *L) {
   };
   static const luaL_Reg host[] = {
     {"loop", host_loop}, {"sethook", host_sethook},
+    {"sealed", sealed_file},
     {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume},
   {"begin", host_begin}, {"schedule", host_schedule},

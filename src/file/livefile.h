@@ -32,6 +32,8 @@ typedef struct LiveFile {
   Overhead overhead;
   uint32_t max_nodes;
   uint32_t named;	/* functions there were when they were named */
+  uint32_t generation;	/* as in the header */
+  int overwritten;	/* did another program write to it? */
   uint64_t rated;	/* ns, when the rate in the file was measured */
   char *path;		/* as given; "%p" stands for the process */
 } LiveFile;
