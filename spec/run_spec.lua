@@ -498,7 +498,8 @@ describe("cprof run", function()
     assert.equal("drop", first, err)
     assert.is_truthy(err:find("bytes allocated", 1, true), err)
     -- the table of times is there, too, below
-    assert.is_truthy(err:find "\n *hits +alloc .+\n *self +self %%.-[mµn]s", err)
+    local times = "\n *hits +alloc .+\n *self +self %%.-[mµn]s"
+    assert.is_truthy(err:find(times), err)
     assert.is_truthy(err:find("contents (table slots, stacks, code) ", 1,
       true), err)
     assert.is_nil(err:find("other", 1, true), err)
