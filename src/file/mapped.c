@@ -262,9 +262,10 @@ int mapped_replaceable (const char *path, char *why) {
 }
 
 
+/* The magic comes last: with it, the header can be read. */
 static void mapped_begin (MappedFile *f) {
   FormatHeader *h = mapped_header(f);
-  memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
+  uint32_t magic[2];
   h->order = FORMAT_ORDER;
   h->version = FORMAT_VERSION;
   h->sizes[0] = (uint32_t)sizeof *h;
@@ -284,6 +285,10 @@ static void mapped_begin (MappedFile *f) {
   f->kinds.get = mapped_getkinds;
   f->nodes.ud = f->lines.ud = f->instructions.ud = f->allocated.ud =
     f->kinds.ud = f;
+  memcpy(magic, FORMAT_MAGIC, sizeof magic);
+  memcpy(h->magic, magic, sizeof magic[0]);
+  platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),
+                   magic[1]);
 }
 
 

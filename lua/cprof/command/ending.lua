@@ -64,7 +64,8 @@ local function deliver(parsed, plan, full)
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
         lost = plan.unnamed and not plan.record and not kept,
-        coverage = #parsed.coverage > 0 })
+        coverage = #parsed.coverage > 0,
+        width = parsed.width, color = parsed.color })
     end
   end
 end
@@ -79,6 +80,11 @@ local function relay(parsed, words, plan, full)
   for _, name in ipairs { "output", "format" } do
     local value = name == "output" and plan.output or parsed[name]
     if value then out[#out + 1] = ("--%s=%s"):format(name, value) end
+  end
+  for _, name in ipairs { "width", "color" } do
+    if parsed[name] then
+      out[#out + 1] = ("--%s=%s"):format(name, parsed[name])
+    end
   end
   if #parsed.coverage > 0 then out[#out + 1] = "--coverage=" end
   for _, name in ipairs { "quiet", "ascii" } do
