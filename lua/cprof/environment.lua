@@ -82,7 +82,10 @@ local function load_module(name)
     return preload[name](name, ":preload:", environment)
   end
   local path = path_of(name)
-  if not path then return require(name) end
+  if not path and root and find(name, "^cprof") then
+    error("cannot load " .. name .. ": it is not in " .. root .. " any " ..
+      "more, as where a program has changed its root", 0)
+  elseif not path then return require(name) end
   local chunk, why = loadfile(path, nil, environment)
   if not chunk then error(why, 0) end
   return chunk(name, path)
