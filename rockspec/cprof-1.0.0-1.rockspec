@@ -84,6 +84,7 @@ build = {
         "src/lua/private.c",
         "src/lua/signals.c",
         "src/lua/system.c",
+        "src/lua/texts.c",
         "src/lua/windows.c",
         "src/profile/callgraph.c",
         "src/profile/fold.c",

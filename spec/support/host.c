@@ -737,6 +737,13 @@ static int host_folder (lua_State *L) {
 }
 
 
+/* path: the root of this process. Is it? For root only */
+static int host_root (lua_State *L) {
+  lua_pushboolean(L, chroot(luaL_checkstring(L, 1)) == 0 && chdir("/") == 0);
+  return 1;
+}
+
+
 static int host_wait (lua_State *L) {
   int status;
   (void)wait(&status);
@@ -896,7 +903,7 @@ int luaopen_spec_host (lua_State *L) {
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
     {"block", host_block}, {"closefiles", host_closefiles},
-    {"folder", host_folder}, {"exec", host_exec}, {"tear", host_tear},
+    {"folder", host_folder}, {"root", host_root}, {"exec", host_exec}, {"tear", host_tear},
     {"errno", host_errno},
     {NULL, NULL}
   };
