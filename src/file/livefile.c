@@ -233,11 +233,14 @@ static Store *livefile_child (Store *s, Recorder *r) {
   char why[MAPPED_MESSAGE];
   Store *child;
   if (strstr(l->path, "%p") == NULL) return NULL;
-  child = livefile_create(r, l->path, l->max_nodes, &l->overhead, &l->calls,
-                          why);
+  child = livefile_create(r, l->path, l->path, l->max_nodes, &l->overhead,
+                          &l->calls, why);
   if (child != NULL)  /* before lines move there */
     mapped_header(livefile_of(child)->file)->memory =
       r->recording.tree.memory != 0;
+  else  /* nobody has called anything that could fail */
+    fprintf(stderr, "cprof: process %ld, a child of a fork, is not recorded: "
+                    "%s\n", platform_process(), why);
   return child;
 }
 
@@ -318,17 +321,17 @@ static void livefile_setstore (LiveFile *l) {
 }
 
 
-Store *livefile_create (Recorder *r, const char *path, uint32_t max_nodes,
-                        const Overhead *o, const LiveFileCalls *calls,
-                        char *why) {
+Store *livefile_create (Recorder *r, const char *path, const char *whole,
+                        uint32_t max_nodes, const Overhead *o,
+                        const LiveFileCalls *calls, char *why) {
   LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l));
   char *full = livefile_path(path);
-  size_t size = strlen(path) + 1;
+  size_t size = strlen(whole) + 1;
   if (l != NULL) l->path = cast(char *, malloc(size));
   if (full == NULL || l == NULL || l->path == NULL)
     snprintf(why, MAPPED_MESSAGE, "out of memory");
   else {
-    memcpy(l->path, path, size);
+    memcpy(l->path, whole, size);
     l->file = mapped_create(full, max_nodes, livefile_tell, r->hot, why);
   }
   free(full);

@@ -92,6 +92,7 @@ static int recorder_gc (lua_State *L) {
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
   running_end(&r->following);
+  free(r->core);
   free(r);
   return 0;
 }

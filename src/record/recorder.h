@@ -138,6 +138,7 @@ typedef struct Recorder {
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
+  void *core;		/* of lua/lstate.h, freed with the recorder */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
   Running following;	/* see current.h; without a main thread: not begun */
 } Recorder;

@@ -3,6 +3,8 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local environment = require "cprof.environment" ()
+local export = require "cprof.export"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local later = require "cprof.later"
@@ -98,6 +100,14 @@ local function absolute()
   return function(path) return filename.absolute(path, here) end, here
 end
 
+-- what the end needs is there, also where files of cprof's are not any more
+local function keep_modules(format)
+  environment.keep "cprof.command.ending"
+  if not format then return end
+  environment.keep(export.format(format, 1).module)
+  if format == "html" then require "cprof.html.assets".keep() end
+end
+
 ---@param parsed table     options of the command
 ---@param words string[]   of the command
 ---@param script string    what runs
@@ -122,6 +132,7 @@ function ending.plan(parsed, words, script)
     if plan.recorded then recordings.cancel(full(plan.recorded)) end
   end
   plan.deliver = deliver(parsed, plan, full)
+  keep_modules(parsed.format)
   function plan.kept()
     if not plan.record then return nil end
     return plan.unnamed and recordings.last() or full(plan.recorded)
