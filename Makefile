@@ -103,7 +103,7 @@ WRAPPED		= timer_begin timer_next timer_end timer_lost platform_monotonic \
 		  platform_cpu
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c \
-  spec/support/ticks.c $(OBJECTS)
+  spec/support/sealed.c spec/support/ticks.c $(OBJECTS)
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) \
 	  $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(LIBS)
 

@@ -694,8 +694,9 @@ describe("what is no profile", function()
     return read(path)
   end
 
+  -- by someone who knows how files are made
   local function with(s, at, bytes)
-    return s:sub(1, at) .. bytes .. s:sub(at + #bytes + 1)
+    return host.sealed(s:sub(1, at) .. bytes .. s:sub(at + #bytes + 1))
   end
 
   it("is refused, and why is said", function()
@@ -706,7 +707,7 @@ describe("what is no profile", function()
     refused(with(s, 8, s:sub(9, 12):reverse()),
       "written on a machine with another byte order")
     refused(with(s, 12, ("I4"):pack(3)),
-      "its format is version 3; this cprof reads version 11")
+      "its format is version 3; this cprof reads version 12: record it again")
     refused(with(s, 16, ("I4"):pack(7)), "damaged: sizes in the header")
     refused(with(s, 32, ("I4"):pack(0)), "nothing was recorded in it yet")
     refused(with(s, 32, ("I4"):pack(9)), "damaged: state")

@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local helper = require "helper"
+local profiler = require "cprof"
 
 -- what the programs share: they fork, and look at the files afterwards
 local start = [[
@@ -470,5 +471,152 @@ describe("the child of a fork", function()
       path = folder .. "/sub-%p"
       expect(pid, 4)
       print "good"]]
+  end)
+end)
+
+describe("a program that goes to another folder", function()
+  -- the function has no name but that of its definition
+  local work = [[
+    local host = require "spec_host"
+    local handlers = {}
+    handlers[1] = function() math.abs(1) end
+    local function work() for i = 1, 100 do pcall(handlers[1], i) end end
+  ]]
+
+  local function load_of(dir, pid)
+    return assert(profiler.load(dir:file("x-%d.cprof"):format(pid)))
+  end
+
+  it("has the file of its child where its own is", function()
+    local dir <close> = command.folder()
+    dir:file("x.lua", work .. [[
+      work()
+      if host.fork "/" then
+        work()
+        os.exit(0, true)
+      end
+      local status = host.wait()
+      local pid = select(2, host.fork "/")
+      if not pid then
+        work() work()
+        os.exit(0, true)
+      end
+      print(status, host.wait(), host.process(), pid)]])
+    for _, line in ipairs { command.here("run", "--quiet", "-o",
+      "x-%p.cprof", "x.lua"),
+      "CPROF_OPTIONS=file=x-%p.cprof $SPEC_LUA -l cprof.auto x.lua" } do
+      local out, err = command.shell(("cd %s; %s"):format(
+        command.quote(dir.path), line))
+      local own, child = out:match "^0\t0\t(%d+)\t(%d+)\n$"
+      assert.is_truthy(own, out .. err)
+      for pid, calls in pairs { [own] = 100, [child] = 200 } do
+        local p = load_of(dir, pid)
+        helper.check(p)
+        assert.equal(calls, helper.named(p, "handlers[1]").calls)
+      end
+    end
+  end)
+
+  it("is told where a child cannot be recorded", function()
+    local dir <close> = command.folder()
+    local code = (work .. [[
+      os.execute "mkdir DIR/gone"
+      require "cprof".start { file = "DIR/gone/%p" }
+      os.execute "rm -r DIR/gone"
+      local child, pid = host.fork()
+      work()
+      if child then os.exit(0, true) end
+      print(host.wait(), pid)]]):gsub("DIR", dir.path)
+    local out, err = command.lua("-e", code)
+    local pid = out:match "^0\t(%d+)\n$"
+    assert.equal(("cprof: process %s, a child of a fork, is not recorded: " ..
+      "%s/gone/%s: No such file or directory\n"):format(pid, dir.path, pid),
+      err, out)
+  end)
+
+  it("has the files of a continuous recording in the first one", function()
+    local dir <close> = command.folder()
+    dir:file("x.lua", work .. [[
+      local profiler, core = require "cprof", require "cprof.core"
+      profiler.start { file = "x-%n.cprof", every = 0.02, keep = 2 }
+      local here = core.cwd()
+      host.folder "/"
+      repeat
+        work()
+        local fourth = io.open(here .. "/x-4.cprof")
+      until fourth
+      profiler.stop()]])
+    local out, err = command.shell(("cd %s; $SPEC_LUA x.lua; ls"):format(
+      command.quote(dir.path)))
+    assert.equal("", err)
+    local names = {}
+    for name in out:gmatch "x%-%d+.cprof" do names[#names + 1] = name end
+    assert.equal(2, #names, out)
+    local p = assert(profiler.load(dir:file(names[1])))
+    assert.is_true(helper.named(p, "handlers[1]").calls > 0)
+  end)
+
+end)
+
+describe("a program that cannot reach the files of cprof any more", function()
+  local work = [[
+    local host = require "spec_host"
+    local function work() return math.abs(1) end
+    for i = 1, 100 do work() end
+  ]]
+
+  -- cprof in a folder of its own, which the program takes away at its end
+  local function away_from(dir)
+    dir:file("x.lua", work .. [[
+      os.rename(arg[1] .. "/lua/cprof", arg[1] .. "/away")]])
+    local lua = command.quote(dir:file "lua")
+    local paths = ("cd %s; export LUA_PATH=%s'/?.lua;'%s'/?/init.lua;'" ..
+      "\"$LUA_PATH\"; "):format(command.quote(dir.path), lua, lua)
+    return function(line)
+      assert(os.rename(dir:file "away", dir:file "lua/cprof"))
+      return command.shell(paths .. line .. " x.lua " ..
+        command.quote(dir.path))
+    end
+  end
+
+  it("has all that is made of its recording", function()
+    local dir <close> = command.folder()
+    assert(os.execute(("mkdir %s; cp -r lua/cprof %s"):format(
+      command.quote(dir:file "lua"), command.quote(dir:file "away"))))
+    local shell = away_from(dir)
+    local line = "$SPEC_LUA lua/cprof/bin/cprof run "
+    for _, options in ipairs { "-o x.cprof", "", "--lines", "--sample",
+      "--memory", "--coverage" } do
+      local out, err, status = shell(line .. options)
+      assert.equal("", out)
+      assert.equal(0, status, err)
+      assert.truthy(err:find(": x.lua", 1, true), err)
+      assert.falsy(err:find("cannot", 1, true), err)
+    end
+    for _, format in ipairs { "html", "json", "callgrind" } do
+      local _, err = shell(line .. "--quiet --format=" .. format .. " -o out")
+      assert.equal("", err)
+      local file <close> = assert(io.open(dir:file "out", "rb"))
+      assert.truthy(file:read "a":find("work", 1, true))
+    end
+    local _, err = shell "CPROF=1 $SPEC_LUA -l cprof.auto"
+    assert.truthy(err:find("cprof: x.lua", 1, true), err)
+    assert.falsy(err:find("cannot", 1, true), err)
+  end)
+
+  it("has that under another root, too", function()
+    local dir <close> = command.folder()
+    dir:file("x.lua", work .. "print(host.root(arg[1]))")
+    local out, err = command.shell(("cd %s; %s"):format(
+      command.quote(dir.path), command.here("run", "-o", "x.cprof", "x.lua",
+      dir.path)))
+    if out == "false\n" then return pending "it is root who can" end
+    assert.equal("true\n", out)
+    assert.truthy(err:find("cprof: x.lua", 1, true), err)
+    assert.falsy(err:find("cannot", 1, true), err)
+    local p = assert(profiler.load(dir:file "x.cprof"))
+    helper.check(p)
+    assert.is_falsy(p.meta.live)
+    assert.equal(100, helper.named(p, "work").calls)
   end)
 end)

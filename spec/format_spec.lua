@@ -164,6 +164,24 @@ describe("columns", function()
     end
   end)
 
+  it("with figures are left out before names are cut", function()
+    local columns = { { title = "self" }, { title = "calls", rank = 1 },
+      { title = "total", rank = 2 },
+      { title = "name", left = true, least = 8 } }
+    local rows = { { "12ms", "1,234", "56ms", "lexer.lex_all" } }
+    local function at(width)
+      return format.table(columns, rows, width, format.paint(false))
+    end
+    for width, expected in pairs {
+      [200] = "12ms  1,234   56ms  lexer.lex_all",
+      [28] = "12ms  1,234   56ms  le…x_all",
+      [27] = "12ms  1,234  lexer.lex_all",
+      [20] = "12ms  lexer.lex_all",
+      [12] = "12ms  le…x_all" } do
+      assert.equal(expected, at(width)[2], width)
+    end
+  end)
+
   it("are not spoiled by control characters", function()
     assert.equal("a\\10b\\27[31m", format.plain "a\nb\27[31m")
   end)

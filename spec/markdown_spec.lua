@@ -35,7 +35,7 @@ describe("Markdown", function()
     for _, mode in ipairs { "summary", "self", "total", "file" } do
       local s = p:report { mode = mode, format = "markdown",
         color = "always", min_percent = 0 }
-      assert.is_truthy(s:find "^### cprof: `[^\n]*`\n\n%- [^\n]* wall, ", s)
+      assert.is_truthy(s:find "^### cprof: `[^\n]*`\n\n%- [^\n]* wall: ", s)
       assert.is_nil(s:find("\27", 1, true))
       local all = tables(s)
       assert.equal(1, #all, s)

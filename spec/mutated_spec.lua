@@ -2,6 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local helper = require "helper"
+local host = require "spec_host"
 local merge = require "cprof.merge"
 local profiler = require "cprof"
 
@@ -12,12 +13,13 @@ local function recorded(dir)
   return command.read(path)
 end
 
--- what is said of it with a number of another value at 'at'
+-- what is said of it with a number of another value at 'at'; the damage is
+-- that of someone who knows how files are made
 local function changed(dir, form, at, value)
   local s = recorded(dir)
   local new = form:pack(value)
-  local path = dir:file("changed.cprof", s:sub(1, at) .. new ..
-    s:sub(at + #new + 1))
+  local path = dir:file("changed.cprof", host.sealed(s:sub(1, at) .. new ..
+    s:sub(at + #new + 1)))
   return select(2, profiler.load(path))
 end
 
@@ -39,7 +41,7 @@ local function block(s, kind, from)
 end
 
 local function put(s, at, bytes)
-  return s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes)
+  return host.sealed(s:sub(1, at - 1) .. bytes .. s:sub(at + #bytes))
 end
 
 describe("a damaged file", function()
@@ -66,7 +68,7 @@ describe("a damaged file", function()
       -- no hits, no time, a line; behind all lines, one allocation
       s = put(s, first, ("I8I8i4"):pack(0, 0, -7))
       s = put(s, first + used * 32, ("I8"):pack(1))
-      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+      local why = select(2, profiler.load(dir:file("y.cprof", host.sealed(s)))) or ""
       assert.is_truthy(why:find("damaged: number of a line", 1, true), why)
     end)
 
@@ -80,7 +82,7 @@ describe("a damaged file", function()
       local s = command.read(path)
       -- the owner, which becomes that of overhead
       s = put(s, block(s, kind) - 64 + 4, ("I4"):pack(1))
-      local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+      local why = select(2, profiler.load(dir:file("y.cprof", host.sealed(s)))) or ""
       assert.is_truthy(why:find("damaged: function of ", 1, true), why)
     end
   end)
@@ -111,7 +113,7 @@ describe("a damaged file", function()
     assert(profiler.load(path))
     local s, count = command.read(path):gsub("%.so%+0x(%x)", ".so+0y%1")
     assert.is_true(count > 0)
-    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+    local why = select(2, profiler.load(dir:file("y.cprof", host.sealed(s)))) or ""
     assert.is_truthy(why:find("damaged: place of a C function", 1, true), why)
   end)
 
@@ -126,7 +128,7 @@ describe("a damaged file", function()
         ("x"):rep(#name), 1)
       assert.equal(1, count)
       local a = assert(profiler.load(dir:file("a.cprof", s)))
-      local b = assert(profiler.load(dir:file("b.cprof", renamed)))
+      local b = assert(profiler.load(dir:file("b.cprof", host.sealed(renamed))))
       local sum = assert(merge.sum { a, b })
       helper.check(a)
       assert.equal(a.nodes[1].total_ns + b.nodes[1].total_ns,
@@ -151,7 +153,7 @@ describe("a damaged file", function()
     for id = 0, #p.nodes - 1 do -- see Node in src/record/node.h
       if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
     end
-    local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
+    local why = select(2, profiler.load(dir:file("y.cprof", host.sealed(s)))) or ""
     assert.is_truthy(why:find("damaged: samples", 1, true), why)
   end)
 
@@ -167,7 +169,7 @@ describe("a damaged file", function()
     end
     -- a Node, see src/record/node.h
     s = put(s, block(s, 1) + id * 64 + 28, ("I4"):pack(2000000))
-    local counts = assert(profiler.load(dir:file("y.cprof", s)))
+    local counts = assert(profiler.load(dir:file("y.cprof", host.sealed(s))))
     helper.record(work, { mode = "line", file = path })
     local times = assert(profiler.load(path))
     local all = assert(require "cprof.join".profiles(counts, times))
@@ -193,7 +195,7 @@ describe("a damaged file", function()
           s = put(s, at + (used - 1) * 40 + 32, ("I4"):pack(op | 0x1fff << 15))
           at, used, behind = block(s, 6, behind)
         end
-        local p = assert(profiler.load(dir:file("y.cprof", s)))
+        local p = assert(profiler.load(dir:file("y.cprof", host.sealed(s))))
         assert.is_string(p:report())
         assert.is_string(p:annotate(debug.getinfo(1, "S").source))
         if not p.samples then p:export("lcov", function() end) end

@@ -48,17 +48,24 @@ describe("a report", function()
   it("begins with what ran, wall time, calls, mode and clock", function()
     local head = lines(report "total")
     assert.is_truthy(head[1]:find "^cprof: %S")
-    local wall, calls, functions, clock = head[2]:match(
-      "^(%S+) wall, (%S+) calls, (%d+) functions, mode call, clock (%w+)$")
-    assert.is_truthy(wall, head[2])
-    assert.equal(format.time(p.meta.wall_ns), wall)
+    local meta = p.meta
+    local function part(ns, what)
+      return ns == 0 and "" or (", %s %s"):format(format.time(ns), what)
+    end
+    local parts = part(p.program_ns - meta.waiting_ns, "CPU") ..
+      part(meta.waiting_ns, "waiting") ..
+      part(meta.preempted_ns, "preempted (excluded)") ..
+      part(meta.overhead_ns, "profiler overhead (excluded)")
+    assert.equal(format.time(meta.wall_ns) .. " wall: " .. parts:sub(3),
+      head[2])
+    local calls, functions, clock = head[3]:match(
+      "^(%S+) calls, (%d+) functions, mode call, clock (%w+)$")
+    assert.is_truthy(calls, head[3])
     local sum = 0
     for _, f in ipairs(p.functions) do sum = sum + f.calls end
     assert.equal(format.count(sum), calls)
     assert.equal(#p.functions - 2, tonumber(functions))
     assert.equal(p.meta.clock, clock)
-    assert.equal(format.time(p.meta.overhead_ns) ..
-      " of it profiler overhead, excluded below", head[3])
     assert.equal("", head[4])
   end)
 
@@ -189,7 +196,7 @@ describe("a report", function()
     profiler.resume()
     profiler.stop()
     assert.is_truthy(profiler.report():find(
-      "wall, %S+ of it paused, "), profiler.report())
+      "wall: .-%S+ paused %(not recorded%)"), profiler.report())
     profiler.start()
     for _ = 1, 3 do
       assert.is_nil(profiler.report():find("paused", 1, true))

@@ -438,9 +438,78 @@ describe("cprof run", function()
       assert.is_nil(err:find("%f[%w]after%f[%W]"), err)
       assert.is_truthy(err:find(note, 1, true), err)
     end
-    local _, err = command.cprof("run", script, "running")
-    assert.is_truthy(err:find("%f[%w]after%f[%W]"), err)
+    local file = dir:file "x.cprof"
+    local _, err = command.cprof("run", "-o", file, script, "running")
+    local out = command.cprof("report", "--mode=self", "--sort=name", file)
+    assert.is_truthy(out:find("%f[%w]after%f[%W]"), out)
     assert.is_nil(err:find("note: the program", 1, true), err)
+  end)
+
+  it("is as wide as asked, and has the colours", function()
+    local dir <close> = command.folder()
+    local named = ("a_name_that_is_long_"):rep(6)
+    local script = dir:file("x.lua", ("local function %s() for _ = 1, 1e5 " ..
+      "do end end %s()"):format(named, named))
+    local function run(before, ...)
+      local _, err, status = command.cprof_with(before, "", "run", ...)
+      assert.equal(0, status, err)
+      return err
+    end
+    local err = run("", script)
+    assert.is_truthy(err:find(named, 1, true), err)
+    err = run("", "--color=always", script)
+    assert.is_truthy(err:find("\27[1m", 1, true), err)
+    for _, how in ipairs { { "export SPEC_COLUMNS=60;", script },
+      { "export SPEC_COLUMNS=200;", "--width", "60", script } } do
+      err = run(table.unpack(how))
+      assert.is_truthy(err:find("long_  ", 1, true), err)
+      for text in err:gmatch "[^\n]+" do
+        assert.is_true(utf8.len(text) <= 60 or text:find "^Next:" ~= nil,
+          text)
+      end
+    end
+  end)
+
+  it("is as wide as asked after a signal, too", function()
+    local named = ("a_name_that_is_long_"):rep(6)
+    local _, err = command.cprof("run", "--width=60", "--color=always", "-e",
+      ("local function %s() os.execute 'kill -TERM $PPID' end %s() " ..
+      "local f <const> = os.clock while f() < 60 do end"):format(named, named))
+    assert.is_truthy(err:find "\27%[1m", err)
+    assert.is_nil(err:find(named, 1, true), err)
+  end)
+
+  it("shows allocations before times where they were asked for", function()
+    local dir <close> = command.folder()
+    local script = dir:file("x.lua", [[
+      local kept = {}
+      local function keep() for i = 1, 100 do kept[i] = {} end end
+      local function drop() for i = 1, 300 do local _ = { i } end end
+      local function count() for i = 1, 1000 do end end
+      keep() drop() collectgarbage() collectgarbage()
+      for _ = 1, 50 do count() end]])
+    local function first_of(...)
+      local _, err, status = command.cprof("run", ...)
+      assert.equal(0, status, err)
+      local row = "self %% [^\n]+\n *[%d.]+ K?B [^\n]- (%w+) +[^ ]+\n"
+      return err:match(row), err
+    end
+    local first, err = first_of("--memory", script)
+    assert.equal("drop", first, err)
+    assert.is_truthy(err:find("bytes allocated", 1, true), err)
+    -- the table of times is there, too, below
+    local times = "\n *hits +alloc .+\n *self +self %%.-[mµn]s"
+    assert.is_truthy(err:find(times), err)
+    assert.is_truthy(err:find("contents (table slots, stacks, code) ", 1,
+      true), err)
+    assert.is_nil(err:find("other", 1, true), err)
+    first, err = first_of("--memory=all", script)
+    assert.equal("keep", first, err)
+    assert.is_truthy(err:find("bytes in use", 1, true), err)
+    -- too few samples to tell what is in use
+    first, err = first_of("--memory=live", script)
+    assert.equal("drop", first, err)
+    assert.is_truthy(err:find("cprof annotate --heat alloc", 1, true), err)
   end)
 
   it("says so where the recording cannot be kept", function()

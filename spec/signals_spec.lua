@@ -84,6 +84,35 @@ describe("a signal that kills a program under cprof run", function()
     assert.is_truthy(command.read(dir:file "x.folded"):find "work")
   end)
 
+  -- output that nobody reads any more: much of it, and what is written
+  -- only at the end
+  for what, code in pairs {
+    ["with SIGPIPE"] = "while true do print(1) end",
+    ["with SIGPIPE at the end"] = "io.write(1)" } do
+    it(what .. " reports, too", function()
+      local dir <close> = command.folder()
+      local script = dir:file("x.lua", [[
+        local gone
+        while not gone do gone = io.open "gone" end
+        ]] .. code)
+      local function status_of(line)
+        os.remove(dir:file "gone")
+        local _, err = command.shell(("cd %s; { %s; echo $? >status; } | " ..
+          "{ exec <&-; : >gone; }"):format(command.quote(dir.path), line))
+        return tonumber(command.read(dir:file "status")), err
+      end
+      if command.shell "sh -c 'kill -PIPE $$; echo ignored'" ~= "" then
+        pending "SIGPIPE is ignored here"
+        return
+      end
+      local status, err = status_of(command.here("run", script))
+      assert.equal(status_of("$SPEC_LUA x.lua"), status, err)
+      assert.is_truthy(err:find("\ncprof: ", 1, true), err)
+      assert.is_truthy(err:find("functions, mode call", 1, true), err)
+      assert.equal(1, select(2, err:gsub("\nNext: cprof show", "")), err)
+    end)
+  end
+
   it("is ignored where the program was started so", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", [[

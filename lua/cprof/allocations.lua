@@ -11,6 +11,13 @@ local allocations = {}
 allocations.kinds = { "table", "string", "closure", "userdata", "thread",
   "other" }
 
+---A kind as people call it.
+---@param kind string
+---@return string
+function allocations.label(kind)
+  return kind == "other" and "contents (table slots, stacks, code)" or kind
+end
+
 ---What is measured in the place of time, by what options call it.
 allocations.measures = { alloc = "bytes", allocs = "allocs",
   live = "live", peak = "peak" }
@@ -110,7 +117,8 @@ local function shares(kinds, bytes)
   local list, parts = {}, {}
   for _, kind in ipairs(allocations.kinds) do
     if kinds[kind] then
-      list[#list + 1] = { name = kind, bytes = kinds[kind].bytes }
+      list[#list + 1] = { name = allocations.label(kind),
+        bytes = kinds[kind].bytes }
     end
   end
   table.sort(list, function(a, b) return a.bytes > b.bytes end)
@@ -137,7 +145,16 @@ end
 -- in use is told from as much allocation as so many samples stand for
 local few <const> = 4
 
----What of it is in use, in words; nil: that is not known.
+---Is it known what is in use?
+---@param profile cprof.Profile
+---@return boolean
+function allocations.tells_live(profile)
+  local each = profile.meta.live_interval
+  return each ~= nil and (each == 1 or
+    allocations.root(profile).total_bytes >= few * each)
+end
+
+---What of it is in use, in words; nil: that was not recorded.
 ---@param profile cprof.Profile
 ---@return string?
 function allocations.in_use(profile)
@@ -146,7 +163,7 @@ function allocations.in_use(profile)
   local live, blocks = math.max(root.total_live_bytes, 0),
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
-  if estimated and all < few * meta.live_interval then
+  if not allocations.tells_live(profile) then
     return ("in use of that: not known; samples, one per %s, are too few " ..
       "to tell"):format(format.bytes(meta.live_interval))
   end

@@ -16,7 +16,8 @@ for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
   end
 end
 
-local require, loadfile, next, error = require, loadfile, next, error
+local require, load, loadfile, next, error =
+  require, load, loadfile, next, error
 local rawget, rawset = rawget, rawset
 local open, close = io.open, io.close
 local loaded, preload = package.loaded, {}
@@ -57,7 +58,7 @@ if root and not root:find(anywhere) then
   root = (core.cwd() or ".") .. "/" .. root
 end
 
-local gsub, find = string.gsub, string.find
+local gsub, find, gmatch = string.gsub, string.find, string.gmatch
 
 local function path_of(name)
   if not find(name, "^cprof[.%w_]*$") then
@@ -77,15 +78,53 @@ local function path_of(name)
   end
 end
 
+-- a module's chunk, and its path; nil: it is not written in Lua
+local function chunk_of(name)
+  local text, path = core.kept_text(name)
+  path = path or path_of(name)
+  if not path then return nil end
+  local chunk, why
+  if text then chunk, why = load(text, "@" .. path, "t", environment)
+  else chunk, why = loadfile(path, nil, environment)
+  end
+  if not chunk then error(why, 0) end
+  return chunk, path
+end
+
 local function load_module(name)
   if preload[name] then
     return preload[name](name, ":preload:", environment)
   end
+  local chunk, path = chunk_of(name)
+  if chunk then return chunk(name, path) end
+  if root and find(name, "^cprof") then
+    error("cannot load " .. name .. ": it is not in " .. root .. " any " ..
+      "more, as where a program has changed its root", 0)
+  end
+  return require(name)
+end
+
+-- how modules name others that they need at once, or later
+local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later[ (]+"([%w_.]+)"' }
+
+local function keep(name, seen)
+  if seen[name] or preload[name] or core.has_text(name) then return end
+  seen[name] = true
   local path = path_of(name)
-  if not path then return require(name) end
-  local chunk, why = loadfile(path, nil, environment)
-  if not chunk then error(why, 0) end
-  return chunk(name, path)
+  local text = path and core.readfile(path)
+  if not text then return end
+  core.keep_text(name, path, text)
+  for _, pattern in next, needs do
+    for other in gmatch(text, pattern) do keep(other, seen) end
+  end
+end
+
+---From now on, modules and all that they need can be loaded whatever becomes
+---of their files, or of the program's view of them.
+---@param ... string
+function environment.keep(...)
+  local seen = {}
+  for _, name in next, { ... } do keep(name, seen) end
 end
 
 ---@param name string

@@ -338,10 +338,17 @@ function format.wants_color(choice)
   return core.columns() ~= nil and (no == nil or no == "")
 end
 
----The columns of the terminal, or what is fine without one.
+-- the fewest that a table can do with
+local narrowest <const> = 40
+
+---The columns that there are: as the environment's COLUMNS says, or of the
+---terminal. Elsewhere, as many as it takes: math.huge.
+---@param file? integer  an open file; default: standard output
 ---@return integer
-function format.columns()
-  return core.columns() or 100
+function format.columns(file)
+  local told = math.tointeger(tonumber(os.getenv "COLUMNS"))
+  local columns = told and told > 0 and told or core.columns(file or 1)
+  return columns and math.max(columns, narrowest) or math.huge
 end
 
 ---The rows of the terminal; nil: it is none.
@@ -370,6 +377,8 @@ end
 ---@field cut? fun(s: string, width: integer): string  how; in the middle
 ---@field optional? boolean  left out where all of its cells are empty
 ---@field yields? boolean    left out rather than to cut others
+---@field rank? integer      left out rather than to cut others to less than
+---    their `least`, the highest first
 ---@field code? boolean   a name or a place, as Markdown has to know
 
 local function text_of(cell)
@@ -412,8 +421,23 @@ local function natural(columns, rows, used, width)
   return widths, over
 end
 
+-- Leaves out the columns of the highest rank. Are there any?
+local function leave_out(columns, used)
+  local highest = 0
+  for _, i in ipairs(used) do
+    highest = math.max(highest, columns[i].rank or 0)
+  end
+  for k = #used, 1, -1 do
+    if highest > 0 and columns[used[k]].rank == highest then
+      table.remove(used, k)
+    end
+  end
+  return highest > 0
+end
+
 -- Takes what is too wide from the columns that allow it, last first. Those
--- that yield are narrowed before others, and then left out.
+-- that yield are narrowed before others, and then left out; so are those
+-- with a rank before others are cut to less than their least.
 local function fit(columns, rows, used, width)
   local widths, over = natural(columns, rows, used, width)
   local function narrow(least_of)
@@ -434,6 +458,9 @@ local function fit(columns, rows, used, width)
     end
   end
   narrow(function(column) return column.least end)
+  if over > 0 and leave_out(columns, used) then
+    return fit(columns, rows, used, width)  -- the others have more room now
+  end
   narrow(function(column)
     return column.least and not column.firm and stub
   end)

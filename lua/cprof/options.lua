@@ -149,6 +149,15 @@ function checks.slow_frames(value)
   return nil, { budget_ms = budget, keep = value.keep and keep }
 end
 
+-- columns
+function checks.width(value)
+  local n = integer(value)
+  if value ~= math.huge and not (n and n >= 40) then
+    return "an integer from 40, or math.huge"
+  end
+  return nil, n
+end
+
 function checks.memory(value)
   if type(value) ~= "boolean" and value ~= "live" then
     return 'true, false or "live"'

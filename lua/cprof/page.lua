@@ -9,8 +9,11 @@ local page = {}
 local at_most <const> = "< at most: most of what was measured there is " ..
   "overhead; % is estimated"
 
+-- columns of sentences, where nothing says how many there are
+local usual <const> = 100
+
 ---@class cprof.Page
----@field width integer    math.huge: lines are not cut
+---@field width integer    math.huge: nothing is cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
 ---@field measure cprof.Measure  what its figures are
@@ -75,7 +78,8 @@ function Page:line(text)
     add(self, "- " .. markdown.escape(text))
     return
   end
-  for _, line in ipairs(format.wrap(text, self.width)) do add(self, line) end
+  local width = self.width < math.huge and self.width or usual
+  for _, line in ipairs(format.wrap(text, width)) do add(self, line) end
 end
 
 ---@param text string
@@ -157,7 +161,10 @@ end
 function Page:explain()
   local notes = self.notes
   self.notes = {}
-  for _, note in ipairs(notes) do self:rest(note) end
+  for _, note in ipairs(notes) do
+    local lines = self.markdown and { note } or format.wrap(note, self.width)
+    for _, line in ipairs(lines) do self:rest(line) end
+  end
 end
 
 ---@return string

@@ -193,16 +193,15 @@ local profile = {}
 -- what a profile was made of, to save it
 local parts = setmetatable({}, { __mode = "k" })
 
--- names for functions as the core gives them
+-- names for functions as the core gives them, and where they are found
 local function namer(raw)
   local index = paths.index()
   for f, path in pairs(paths.all()) do
     local key = core.key(f)
     if key then index:add(key, path, core.address(f) ~= nil) end
   end
-  return name.namer(raw, function(f)
-    return index.path[f.key], index.shared[f.key]
-  end)
+  local function path_of(f) return index.path[f.key], index.shared[f.key] end
+  return name.namer(raw, path_of), path_of
 end
 
 local function describe(raw, row, given, title, mode, most)
@@ -305,7 +304,7 @@ function profile.snapshot(meta)
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
   name.set_places(raw, known.folder)
-  local p = profile.new(namer(raw), nodes, raw, known, counted, sources)
+  local p = profile.new((namer(raw)), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
   p.heap = heap.points(known.memory and heap.recorded())
@@ -313,17 +312,20 @@ function profile.snapshot(meta)
 end
 
 ---The names of the functions that were recorded so far: key, name, title,
----and so on, for a file. Texts that they take are not kept: the next file
----may be of others.
+---and so on, for a file. Who reads it may know more of functions whose text
+---cannot be read here. Texts that names take are not kept: the next file may
+---be of others.
 ---@return any[]
 function profile.names()
   local raw = core.functions() or {}
   text.refresh()
-  local out, named = {}, namer(raw)
+  local out, named, path_of = {}, namer(raw)
   for _, f in ipairs(raw) do
-    local given = named(f, f.calls)
-    local n = #out
-    out[n + 1], out[n + 2], out[n + 3] = f.key, given, name.title(f, given)
+    if f.kind ~= "Lua" or path_of(f) or text.lines(f.source) then
+      local given = named(f, f.calls)
+      local n = #out
+      out[n + 1], out[n + 2], out[n + 3] = f.key, given, name.title(f, given)
+    end
   end
   text.forget()
   return out

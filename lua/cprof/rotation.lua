@@ -16,6 +16,9 @@ local stderr, remove = io.stderr, os.remove
 -- Files that this process has begun; a child of it has none yet.
 local files, pid = {}, nil
 
+-- the folder in which recording began: the program may be in another by now
+local here
+
 ---Raises an error where options do not go together.
 ---@param o table
 ---@param level integer  of the error, as of error()
@@ -43,11 +46,15 @@ local function keep_newest(o, file)
   while #files > o.keep do remove(table.remove(files, 1)) end
 end
 
-local function begin(o, given)
-  given.file = o.file and next_file(o)
-  given.paths = o.file and profile.paths()
+local function begin(o, given, again)
+  if o.file then
+    given.file = next_file(o)
+    given.whole = filename.absolute(given.file, here)
+    given.paths = profile.paths()
+  end
+  if again then given.file = given.whole end
   local ok, why = core.start(given)
-  if ok and given.file then keep_newest(o, given.file) end
+  if ok and given.file then keep_newest(o, given.whole) end
   return ok, why
 end
 
@@ -55,7 +62,7 @@ end
 local function elapsed(o, given)
   local _ <close> = methods.borrow()
   core.stop()
-  local ok, why = begin(o, given)
+  local ok, why = begin(o, given, true)
   if not ok then
     stderr:write(("cprof: recording ended: %s\n"):format(why))
   end
@@ -67,7 +74,7 @@ end
 ---@return boolean? ok
 ---@return string? why
 function rotation.start(o, given)
-  files, pid = {}, core.process()
+  files, pid, here = {}, core.process(), core.cwd()
   if o.every then given.elapsed = function() elapsed(o, given) end end
   return begin(o, given)
 end

@@ -11,8 +11,10 @@ local known = {}
 -- which of these were asked for lately
 local asked = {}
 
--- where paths begin that are not from the root; nil: in the current folder
+-- where paths begin that are not from the root; nil: in the current folder,
+-- or in the one where cprof was loaded
 local folder
+local here = core.cwd()
 
 -- To Lua, LF, CR, and both in either order, are one end of a line.
 local function split(s)
@@ -33,10 +35,10 @@ end
 -- the text of a source, as `debug.getinfo` names it
 local function read(source)
   local first = source:sub(1, 1)
-  if first == "@" then
-    return core.readfile(filename.absolute(source:sub(2), folder))
-  end
-  return first ~= "=" and source or nil
+  if first ~= "@" then return first ~= "=" and source or nil end
+  local path = source:sub(2)
+  return core.readfile(filename.absolute(path, folder)) or
+    not folder and core.readfile(filename.absolute(path, here)) or nil
 end
 
 ---What `make` makes of a source's text, which is done once.

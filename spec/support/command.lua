@@ -7,7 +7,7 @@ local cprof = "timeout 60 $SPEC_LUA lua/cprof/bin/cprof"
 -- without what the terminal of whoever runs the specs has set
 local clean = "env -u NO_COLOR -u LC_ALL -u LC_CTYPE -u LUA_INIT " ..
   "-u CPROF -u CPROF_OPTIONS -u CPROF_SIGNAL -u XDG_RUNTIME_DIR " ..
-  "LANG=C.UTF-8 " ..
+  "LANG=C.UTF-8 COLUMNS=$SPEC_COLUMNS " ..
   -- what the user recorded last stays that
   ("TMPDIR=${SPEC_TMPDIR:-'%s'} "):format(os.getenv "CPROF_BUILD")
 

@@ -22,6 +22,7 @@
 #include <lualib.h>
 
 #include "cprof.h"
+#include "sealed.h"
 #include "zones.h"
 
 
@@ -651,13 +652,17 @@ static int host_truncate (lua_State *L) {
 }
 
 
-/* true in the child; in the parent false, and the id of the child */
+/*
+** true in the child, which goes to the folder that is given, if any; in the
+** parent false, and the id of the child
+*/
 static int host_fork (lua_State *L) {
+  const char *folder = luaL_optstring(L, 1, ".");
   pid_t pid;
   fflush(NULL);
   pid = fork();
   lua_pushboolean(L, pid == 0);
-  if (pid == 0) return 1;
+  if (pid == 0 && chdir(folder) == 0) return 1;
   lua_pushinteger(L, pid);
   return 2;
 }
@@ -723,6 +728,20 @@ static int host_closefiles (lua_State *L) {
   (void)L;
   for (fd = 3; fd < 1024; fd++) close(fd);
   return 0;
+}
+
+
+/* path: the folder of this process */
+static int host_folder (lua_State *L) {
+  lua_pushboolean(L, chdir(luaL_checkstring(L, 1)) == 0);
+  return 1;
+}
+
+
+/* path: the root of this process. Is it? For root only */
+static int host_root (lua_State *L) {
+  lua_pushboolean(L, chroot(luaL_checkstring(L, 1)) == 0 && chdir("/") == 0);
+  return 1;
 }
 
 
@@ -872,6 +891,7 @@ int luaopen_spec_host (lua_State *L) {
   };
   static const luaL_Reg host[] = {
     {"loop", host_loop}, {"sethook", host_sethook},
+    {"sealed", sealed_file},
     {"collect", host_collect}, {"call", host_call},
     {"resume", host_resume},
   {"begin", host_begin}, {"schedule", host_schedule},
@@ -885,7 +905,8 @@ int luaopen_spec_host (lua_State *L) {
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},
     {"block", host_block}, {"closefiles", host_closefiles},
-    {"exec", host_exec}, {"tear", host_tear}, {"errno", host_errno},
+    {"folder", host_folder}, {"root", host_root}, {"exec", host_exec}, {"tear", host_tear},
+    {"errno", host_errno},
     {NULL, NULL}
   };
   luaL_newmetatable(L, "host.state");

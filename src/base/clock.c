@@ -139,6 +139,7 @@ static Scale clock_measure (const Clock *c) {
        / (double)(now.ticks - c->origin.ticks);
   while (rate * (double)(1ull << s.shift) >= 4294967295.0) s.shift--;
   s.factor = (uint64_t)(rate * (double)(1ull << s.shift) + 0.5);
+  if (s.factor == 0) s.factor = 1;  /* a clock that has hardly moved */
   return s;
 }
 

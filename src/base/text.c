@@ -26,8 +26,7 @@ uint64_t text_hash (const char *s, size_t length) {
     uint64_t word = 0;
     size_t n = length < 8 ? length : 8;
     memcpy(&word, s, n);
-    h = (h ^ word) * k;
-    h ^= h >> 32;
+    h = text_mix(h, word);
     s += n;
     length -= n;
   }

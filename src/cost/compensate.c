@@ -68,40 +68,42 @@ static int call_resumes (const Function *f) {
 
 
 static void call_coroutines (const Recording *r, const Costs *c,
-                             const Node *n, double *ps) {
+                             uint32_t id, double calls, double *ps) {
   const Functions *fs = &r->functions;
-  const Function *f = functions_at(fs, n->func);
-  const Node *parent = tree_node(&r->tree, n->parent);
-  double calls = (double)n->calls;
-  if (call_resumes(functions_at(fs, parent->func)))
-    ps[n->id] += calls * (double)c->coroutine;
+  NodePlace place = tree_whereis(&r->tree, id);
+  const Function *f = functions_at(fs, place.func);
+  uint32_t caller = tree_whereis(&r->tree, place.parent).func;
+  if (call_resumes(functions_at(fs, caller)))
+    ps[id] += calls * (double)c->coroutine;
   if (call_resumes(f)) {
-    ps[n->id] += calls * (double)c->resume;
-    ps[n->parent] += calls * (double)c->resumer;
+    ps[id] += calls * (double)c->resume;
+    ps[place.parent] += calls * (double)c->resumer;
   }
   else if (f->marks & FUNCTION_YIELD)
-    ps[n->parent] += calls * (double)c->yielder;
+    ps[place.parent] += calls * (double)c->yielder;
 }
 
 
-static void call_node (const Recording *r, const Costs *c, const Node *n,
+static void call_node (const Recording *r, const Costs *c, uint32_t id,
                        double *ps) {
+  const Node *n = tree_node(&r->tree, id);
+  NodePlace place = tree_whereis(&r->tree, id);
   int fold = r->tree.fold;
-  int kind = call_kind(functions_at(&r->functions, n->func));
+  int kind = call_kind(functions_at(&r->functions, place.func));
   double calls = (double)n->calls, tails = 0, unreturned = 0;
-  uint32_t caller = n->parent;
+  uint32_t caller = place.parent;
   if (n->calls == 0 || kind == COST_KINDS) return;
   if (!fold) {
     tails = n->as.full.tails < calls ? n->as.full.tails : calls;
     unreturned = n->as.full.unreturned;
   }
   /* where it is not known who re-entered it, it is its own caller */
-  if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = n->id;
-  ps[n->id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
+  if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
+  ps[id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
                (double)c->node;
   ps[caller] += (calls - tails) * (double)c->caller[kind] -
                 unreturned * (double)c->unreturned;
-  call_coroutines(r, c, n, ps);
+  call_coroutines(r, c, id, calls, ps);
 }
 
 
@@ -109,7 +111,7 @@ void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
   uint32_t i;
   for (i = 0; i < r->tree.nodes.count; i++) ps[i] = 0;
   for (i = 1; i < r->tree.nodes.count; i++)
-    call_node(r, c, tree_node(&r->tree, i), ps);
+    call_node(r, c, i, ps);
 }
 
 /* }====================================================== */

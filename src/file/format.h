@@ -25,7 +25,7 @@
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"
 #define FORMAT_ORDER	0x01020304u
-#define FORMAT_VERSION	11u
+#define FORMAT_VERSION	12u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
 #define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
@@ -69,6 +69,8 @@ typedef struct FormatHeader {
   uint32_t gc;		/* was the collector driven? */
   uint64_t live;	/* bytes from sample to sample of what is in use ... */
   uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
+  uint64_t id;		/* no other file has it */
+  uint64_t checksum;	/* of a file that is complete, see checksum.h; else 0 */
 } FormatHeader;
 
 
@@ -154,6 +156,9 @@ typedef struct MetaRecord {
   uint32_t unused;
 } MetaRecord;
 
+
+/* No record is larger, so that its padding fits into 32 bits. */
+#define RECORD_MOST	(UINT32_MAX / 2)
 
 static inline size_t record_padded (size_t size) {
   return (size + 7) & ~(size_t)7;

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "file/checksum.h"
+
 
 #define JOURNAL_BLOCK	((size_t)1 << 15)
 #define JOURNAL_NOTES	16
@@ -32,27 +35,62 @@ void journal_free (Journal *j) {
 
 /* room for a record, which 'journal_done' makes part of the file */
 static char *journal_open (Journal *j, uint32_t kind, size_t size) {
-  size_t whole = sizeof(FileRecord) + record_padded(size), room;
-  FileBlock *b = j->block;
+  size_t whole;
   FileRecord *r;
-  if (size > UINT32_MAX / 2) return NULL;
-  room = b ? b->units * (size_t)FORMAT_UNIT - sizeof *b : 0;
-  if (b == NULL || b->used > room || room - b->used < whole) {
-    b = mapped_block(j->file, BLOCK_JOURNAL, 0,
-                   whole > JOURNAL_BLOCK ? whole : JOURNAL_BLOCK);
+  if (size > RECORD_MOST) return NULL;
+  whole = sizeof(FileRecord) + record_padded(size);
+  if (j->room - j->used < whole) {
+    size_t room = whole > JOURNAL_BLOCK ? whole : JOURNAL_BLOCK;
+    FileBlock *b = mapped_block(j->file, BLOCK_JOURNAL, 0, room);
     if (b == NULL) return NULL;
     j->block = b;
+    j->used = 0;
+    j->room = (uint32_t)room;
   }
-  r = (FileRecord *)(void *)((char *)block_data(b) + b->used);
+  r = (FileRecord *)(void *)((char *)block_data(j->block) + j->used);
   r->kind = kind;
   r->size = (uint32_t)size;
   return (char *)(r + 1);
 }
 
 
+static const char *journal_at (const FileBlock *b, uint32_t at) {
+  return (const char *)(b + 1) + at;
+}
+
+
 static void journal_done (Journal *j, size_t size) {
-  uint32_t whole = (uint32_t)(sizeof(FileRecord) + record_padded(size));
-  platform_publish(&j->block->used, j->block->used + whole);
+  size_t whole = sizeof(FileRecord) + record_padded(size);
+  j->written = text_mix(j->written, checksum_bytes(journal_at(j->block,
+                                                   j->used), whole));
+  j->used += (uint32_t)whole;
+  platform_publish(&j->block->used, j->used);
+}
+
+
+/* The hash of the records in a block, which may be any. */
+static uint64_t journal_hash (uint64_t hash, const FileBlock *b,
+                              size_t room) {
+  uint32_t at = 0, used = b->used;
+  while (at < used && room - at >= sizeof(FileRecord)) {
+    const void *p = journal_at(b, at);
+    size_t size = cast(const FileRecord *, p)->size;
+    size_t whole = sizeof(FileRecord) + record_padded(size);
+    if (size > RECORD_MOST || whole > room - at) return 0;
+    hash = text_mix(hash, checksum_bytes(cast(const char *, p), whole));
+    at += (uint32_t)whole;
+  }
+  return at == used ? hash : 0;
+}
+
+
+int journal_intact (const Journal *j) {
+  const FileBlock *b = NULL;
+  uint64_t hash = 0;
+  while ((b = mapped_next(j->file, b)) != NULL)
+    if (b->kind == BLOCK_JOURNAL)
+      hash = journal_hash(hash, b, mapped_inblock(j->file, b));
+  return hash == j->written;
 }
 
 

@@ -21,6 +21,8 @@ typedef struct Journal {
   MappedFile *file;
   Functions *fs;
   FileBlock *block;	/* that is being filled */
+  uint32_t used, room;	/* bytes of it */
+  uint64_t written;	/* hash of all records */
   uint32_t texts;	/* that were written */
   uint32_t functions;
   SourceNote *note;	/* by index of the source */
@@ -29,6 +31,9 @@ typedef struct Journal {
 
 CPROF_I void journal_init (Journal *j, MappedFile *f, Functions *fs);
 CPROF_I void journal_free (Journal *j);
+
+/* Are the records in the file those that were written? */
+CPROF_I int journal_intact (const Journal *j);
 
 /* All of these return 0 when there is no room. */
 

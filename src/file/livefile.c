@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/possible.h"
+
 
 static LiveFile *livefile_of (Store *s) {
   return (LiveFile *)(void *)s;  /* its first member */
@@ -103,38 +105,72 @@ static void livefile_clear (Store *s, const Recorder *r) {
   LiveFile *l = livefile_of(s);
   FormatHeader *h = mapped_header(l->file);
   if (!livefile_open(l)) return;
-  platform_publish(&h->generation, h->generation + 1);
+  platform_publish(&h->generation, ++l->generation);
   platform_publish(&h->nodes, 0);
   h->started_at = r->recording.started_at;
 }
 
 
 static void livefile_cleared (Store *s) {
-  const LiveFile *l = livefile_of(s);
+  LiveFile *l = livefile_of(s);
   FormatHeader *h = mapped_header(l->file);
-  if (livefile_open(l) && h->generation % 2 != 0)
-    platform_publish(&h->generation, h->generation + 1);
+  if (livefile_open(l) && l->generation % 2 != 0)
+    platform_publish(&h->generation, ++l->generation);
 }
 
 
-static int livefile_lost (const Store *s) {
-  const LiveFile *l = livefile_of((Store *)s);
-  return livefile_open(l) && mapped_failure(l->file) != NULL;
+/* Why it does not hold what was recorded, or NULL. */
+static const char *livefile_failure (LiveFile *l) {
+  const Tree *t = &l->recorder->recording.tree;
+  const char *failure = mapped_failure(l->file);
+  if (failure == NULL &&
+      (t->damaged || mapped_header(l->file)->nodes != t->nodes.count))
+    failure = MAPPED_OVERWRITTEN;
+  if (failure != NULL && strcmp(failure, MAPPED_OVERWRITTEN) == 0)
+    l->overwritten = 1;  /* whatever becomes of it now */
+  return l->overwritten ? MAPPED_OVERWRITTEN : failure;
 }
 
 
+static int livefile_lost (Store *s) {
+  LiveFile *l = livefile_of(s);
+  return livefile_open(l) && livefile_failure(l) != NULL;
+}
+
+
+/* Is all of it there that is known, and are the figures possible? */
+static int livefile_intact (LiveFile *l) {
+  Recording *x = &l->recorder->recording;
+  return mapped_intact(l->file) && journal_intact(&l->journal) &&
+         tree_intact(&x->tree) && functions_intact(&x->functions) &&
+         recorder_adds(l->recorder) &&
+         possible_not(x, clock_scale(&x->clock, x->stopped)) == NULL;
+}
+
+
+static int livefile_sound (Store *s) {
+  LiveFile *l = livefile_of(s);
+  if (!livefile_open(l)) return 1;
+  if (!livefile_intact(l) && mapped_failure(l->file) == NULL)
+    l->overwritten = 1;
+  return !livefile_lost(s);
+}
+
+
+/* The header of another's file is left alone. */
 static const char *livefile_end (Store *s, const char *why) {
-  const LiveFile *l = livefile_of(s);
+  LiveFile *l = livefile_of(s);
   const char *failure;
-  FormatHeader *h;
   if (!mapped_mine(l->file))  /* until now, both had the file's pages */
     return "the process forked; its figures may include what its parent "
            "did since";
   if (!livefile_open(l)) return why;
-  failure = mapped_failure(l->file);
-  h = mapped_header(l->file);
+  failure = livefile_failure(l);
   if (failure != NULL) why = failure;
-  strncpy(h->ended, why, sizeof h->ended - 1);
+  if (mapped_ours(l->file)) {
+    char *ended = mapped_header(l->file)->ended;
+    strncpy(ended, why, sizeof mapped_header(l->file)->ended - 1);
+  }
   return why;
 }
 
@@ -156,6 +192,20 @@ static void livefile_abandon (Store *s, Recorder *r) {
 }
 
 
+/*
+** What another program has written over is not to be trusted: nothing is
+** left of it but the reason.
+*/
+static void livefile_forget (LiveFile *l, Recorder *r) {
+  Recording *x = &r->recording;
+  int64_t started = x->started_at;
+  x->ended = livefile_end(&l->store, MAPPED_OVERWRITTEN);
+  livefile_leave(l, r, 0);
+  if (!recorder_clear(r)) x->ended = "out of memory";
+  x->started_at = started;
+}
+
+
 static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
   LiveFile *l = livefile_of(s);
   FormatHeader *h = mapped_header(l->file);
@@ -165,6 +215,10 @@ static void livefile_finish (Store *s, Recorder *r, lua_State *L) {
     return;
   }
   if (!livefile_lost(s)) livefile_names(s, r, L);
+  if (!livefile_sound(s) && l->overwritten) {
+    livefile_forget(l, r);
+    return;
+  }
   rate_set(l, clock_scale(&r->recording.clock, r->recording.stopped));
   h->events = r->recording.events;
   h->running = 0;
@@ -179,11 +233,14 @@ static Store *livefile_child (Store *s, Recorder *r) {
   char why[MAPPED_MESSAGE];
   Store *child;
   if (strstr(l->path, "%p") == NULL) return NULL;
-  child = livefile_create(r, l->path, l->max_nodes, &l->overhead, &l->calls,
-                          why);
+  child = livefile_create(r, l->path, l->path, l->max_nodes, &l->overhead,
+                          &l->calls, why);
   if (child != NULL)  /* before lines move there */
     mapped_header(livefile_of(child)->file)->memory =
       r->recording.tree.memory != 0;
+  else  /* nobody has called anything that could fail */
+    fprintf(stderr, "cprof: process %ld, a child of a fork, is not recorded: "
+                    "%s\n", platform_process(), why);
   return child;
 }
 
@@ -255,6 +312,7 @@ static void livefile_setstore (LiveFile *l) {
   s->clear = livefile_clear;
   s->cleared = livefile_cleared;
   s->lost = livefile_lost;
+  s->sound = livefile_sound;
   s->end = livefile_end;
   s->finish = livefile_finish;
   s->abandon = livefile_abandon;
@@ -263,17 +321,17 @@ static void livefile_setstore (LiveFile *l) {
 }
 
 
-Store *livefile_create (Recorder *r, const char *path, uint32_t max_nodes,
-                        const Overhead *o, const LiveFileCalls *calls,
-                        char *why) {
+Store *livefile_create (Recorder *r, const char *path, const char *whole,
+                        uint32_t max_nodes, const Overhead *o,
+                        const LiveFileCalls *calls, char *why) {
   LiveFile *l = cast(LiveFile *, calloc(1, sizeof *l));
   char *full = livefile_path(path);
-  size_t size = strlen(path) + 1;
+  size_t size = strlen(whole) + 1;
   if (l != NULL) l->path = cast(char *, malloc(size));
   if (full == NULL || l == NULL || l->path == NULL)
     snprintf(why, MAPPED_MESSAGE, "out of memory");
   else {
-    memcpy(l->path, path, size);
+    memcpy(l->path, whole, size);
     l->file = mapped_create(full, max_nodes, livefile_tell, r->hot, why);
   }
   free(full);

@@ -32,18 +32,22 @@ typedef struct LiveFile {
   Overhead overhead;
   uint32_t max_nodes;
   uint32_t named;	/* functions there were when they were named */
+  uint32_t generation;	/* as in the header */
+  int overwritten;	/* did another program write to it? */
   uint64_t rated;	/* ns, when the rate in the file was measured */
-  char *path;		/* as given; "%p" stands for the process */
+  char *path;		/* from any folder; "%p" stands for the process */
 } LiveFile;
 
 /*
-** A store for the file at 'path', in which "%p" becomes the process. NULL:
-** it cannot be created, and 'why' (MAPPED_MESSAGE bytes) says why. It
+** A store for the file at 'path', in which "%p" becomes the process; 'whole'
+** is its path from any folder, by which children of a fork have theirs.
+** NULL: it cannot be created, and 'why' (MAPPED_MESSAGE bytes) says why. It
 ** belongs to the recorder that begins with it.
 */
 CPROF_I Store *livefile_create (Recorder *r, const char *path,
-                                uint32_t max_nodes, const Overhead *o,
-                                const LiveFileCalls *calls, char *why);
+                                const char *whole, uint32_t max_nodes,
+                                const Overhead *o, const LiveFileCalls *calls,
+                                char *why);
 
 /* Names functions as they are at present. 's' may be NULL. */
 CPROF_I void livefile_names (Store *s, Recorder *r, lua_State *L);

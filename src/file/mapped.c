@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/sigbus.h"
+#include "base/text.h"
+#include "file/checksum.h"
 
 
 /* It grows by a quarter, but at least and at most by this. */
@@ -34,6 +36,17 @@
 
 /* an error that is no errno: someone cut it short */
 #define MAPPED_CUT	(-1)
+
+static int header_ours (const FormatHeader *h, const MappedFile *f) {
+  return memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) == 0 &&
+         h->id == f->id && h->units == f->units;
+}
+
+
+int mapped_ours (const MappedFile *f) {
+  return header_ours(mapped_header(f), f);
+}
+
 
 /* Did someone? */
 static int mapped_cut (const MappedFile *f) {
@@ -64,23 +77,58 @@ static int mapped_grow (MappedFile *f, size_t least) {
 }
 
 
+static uint64_t block_hash (uint64_t hash, const FileBlock *b) {
+  hash = text_mix(hash, (uint64_t)b->kind << 32 | b->owner);
+  return text_mix(hash, b->units);
+}
+
+
 FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
                          size_t size) {
   FormatHeader *h = mapped_header(f);
-  size_t from = (size_t)h->units * FORMAT_UNIT, to;
+  size_t from = (size_t)f->units * FORMAT_UNIT, to;
   FileBlock *b;
-  if (size > f->space) return NULL;
+  if (size > f->space || !mapped_ours(f)) return NULL;
   to = from + sizeof *b + size + FORMAT_UNIT - 1;
   to -= to % FORMAT_UNIT;
-  /* a file that was cut short may have an empty header */
-  if (from < FORMAT_BLOCKS || from > f->mapped) return NULL;
   if (to > f->mapped && !mapped_grow(f, to - f->mapped)) return NULL;
   b = (FileBlock *)(void *)(f->base + from);
   b->kind = kind;
   b->owner = owner;
   b->units = (uint32_t)((to - from) / FORMAT_UNIT);
-  platform_publish(&h->units, h->units + b->units);
+  f->blocks = block_hash(f->blocks, b);
+  f->units = (uint32_t)(to / FORMAT_UNIT);
+  platform_publish(&h->units, f->units);
   return b;
+}
+
+
+const FileBlock *mapped_next (const MappedFile *f, const FileBlock *b) {
+  const FileBlock *first = (const FileBlock *)(void *)f->base;
+  size_t at = b != NULL ? (size_t)(b - first) + b->units
+                        : FORMAT_BLOCKS / FORMAT_UNIT;
+  int more = at < f->units && (b == NULL || b->units > 0);
+  return more ? first + at : NULL;
+}
+
+
+size_t mapped_inblock (const MappedFile *f, const FileBlock *b) {
+  const FileBlock *first = (const FileBlock *)(void *)f->base;
+  size_t most = f->units - (size_t)(b - first), units = b->units;
+  if (units > most) units = most;
+  return units > 0 ? (units - 1) * FORMAT_UNIT : 0;
+}
+
+
+int mapped_intact (MappedFile *f) {
+  const FileBlock *b = NULL;
+  uint64_t hash = 0;
+  if (mapped_cut(f)) {
+    f->error = MAPPED_CUT;
+    return 0;
+  }
+  while ((b = mapped_next(f, b)) != NULL) hash = block_hash(hash, b);
+  return hash == f->blocks;
 }
 
 
@@ -134,9 +182,24 @@ static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
 }
 
 
+/* Is something else at its beginning on the disk, and not just nothing? */
+static int mapped_replaced (const MappedFile *f) {
+  FormatHeader h = ZEROS;
+  const char *p = (const char *)&h;
+  size_t size = platform_read(f->fd, (char *)&h, sizeof h), i = 0;
+  while (i < size && p[i] == 0) i++;
+  if (i == size) return 0;
+  if (size == sizeof h) return !header_ours(&h, f);
+  if (size > sizeof h.magic) size = sizeof h.magic;
+  return memcmp(p, FORMAT_MAGIC, size) != 0;
+}
+
+
 const char *mapped_failure (const MappedFile *f) {
-  if (sigbus_lost(f->range) || f->error == MAPPED_CUT)
-    return "the file was cut short by someone else";
+  int ours = mapped_ours(f);  /* which may find that it was cut short */
+  if (!ours || sigbus_lost(f->range) || f->error == MAPPED_CUT)
+    return mapped_replaced(f) ? MAPPED_OVERWRITTEN
+                              : "the file was cut short by someone else";
   switch (f->error) {
     case 0: return NULL;
     case ENOSPC: return "no space left for the file";
@@ -199,9 +262,10 @@ int mapped_replaceable (const char *path, char *why) {
 }
 
 
+/* The magic comes last: with it, the header can be read. */
 static void mapped_begin (MappedFile *f) {
   FormatHeader *h = mapped_header(f);
-  memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
+  uint32_t magic[2];
   h->order = FORMAT_ORDER;
   h->version = FORMAT_VERSION;
   h->sizes[0] = (uint32_t)sizeof *h;
@@ -210,8 +274,9 @@ static void mapped_begin (MappedFile *f) {
   h->sizes[3] = (uint32_t)sizeof(Line);
   h->instruction = (uint32_t)sizeof(Instruction);
   h->pid = f->pid;
+  h->id = f->id = platform_monotonic() << 20 ^ (uint64_t)f->pid;
   h->base = (uint64_t)(uintptr_t)h;
-  h->units = FORMAT_BLOCKS / FORMAT_UNIT;
+  h->units = f->units = FORMAT_BLOCKS / FORMAT_UNIT;
   f->nodes.get = mapped_getnodes;
   f->nodes.published = &h->nodes;
   f->lines.get = mapped_getlines;
@@ -220,6 +285,10 @@ static void mapped_begin (MappedFile *f) {
   f->kinds.get = mapped_getkinds;
   f->nodes.ud = f->lines.ud = f->instructions.ud = f->allocated.ud =
     f->kinds.ud = f;
+  memcpy(magic, FORMAT_MAGIC, sizeof magic);
+  memcpy(h->magic, magic, sizeof magic[0]);
+  platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),
+                   magic[1]);
 }
 
 
@@ -293,13 +362,23 @@ static void mapped_shut (MappedFile *f) {
 }
 
 
+/*
+** The header has the checksum before it says that nothing will be added:
+** it is complete also when the process is killed in between.
+*/
+static void mapped_complete (FormatHeader *h, size_t size) {
+  h->checksum = checksum_of((const char *)h, size);
+  platform_publish(&h->state, FORMAT_ENDED);
+}
+
+
 int mapped_close (MappedFile *f, int ended) {
   FormatHeader *h = mapped_header(f);
   int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
   uint64_t size;
   if (f->fd < 0) return 1;
-  size = (uint64_t)h->units * FORMAT_UNIT;
-  if (mine && ended) platform_publish(&h->state, FORMAT_ENDED);
+  size = (uint64_t)f->units * FORMAT_UNIT;
+  if (mine && ended) mapped_complete(h, (size_t)size);
   if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
   if (mine && ended)
     (void)platform_resize(f->fd, size);  /* or it just stays longer */

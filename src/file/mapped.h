@@ -1,5 +1,7 @@
 /*
 ** A file that grows: blocks of a profile (format.h) as pages of memory.
+** Others may write to it, so nothing is read back from it that decides
+** where something is.
 ** It is mapped into reserved addresses, so pointers into it stay valid
 ** while it grows, and when it is closed: memory then takes its place, until
 ** 'mapped_free'.
@@ -16,10 +18,13 @@ typedef struct MappedFile {
   char *base;		/* where the header is */
   size_t space;		/* most bytes that there can be */
   size_t mapped;	/* bytes that there are, reserved on the disk */
+  uint32_t units;	/* where the blocks end, as in the header */
+  uint64_t blocks;	/* hash of what these are */
   int fd;		/* -1: closed */
   int range;		/* see sigbus.h */
   int error;		/* why it could not grow, an errno; 0: it could */
   long pid;		/* the process that writes it */
+  uint64_t id;		/* as in the header */
   Pages nodes, lines, instructions, allocated, kinds;
 } MappedFile;
 
@@ -45,7 +50,9 @@ static inline FormatHeader *mapped_header (const MappedFile *f) {
   return (FormatHeader *)(void *)f->base;
 }
 
-/* A new block with room for 'size' bytes of zeros; NULL: no room. */
+/*
+** A new block with room for 'size' bytes of zeros, or more; NULL: no room.
+*/
 CPROF_I FileBlock *mapped_block (MappedFile *f, uint32_t kind, uint32_t owner,
                                  size_t size);
 
@@ -53,8 +60,25 @@ static inline void *block_data (FileBlock *b) {
   return b + 1;
 }
 
+/* The block after another (NULL: the first one); NULL: there is none. */
+CPROF_I const FileBlock *mapped_next (const MappedFile *f,
+                                      const FileBlock *b);
+
+/* Bytes that a block has room for. */
+CPROF_I size_t mapped_inblock (const MappedFile *f, const FileBlock *b);
+
+/* Are all blocks those that were made, and none of them cut off? */
+CPROF_I int mapped_intact (MappedFile *f);
+
 /* Why it does not hold all that it should, or NULL. */
 CPROF_I const char *mapped_failure (const MappedFile *f);
+
+/*
+** Others can write to it: is its header still the one that was made here?
+** And the reason that there is if it is not, or if anything else is not so.
+*/
+CPROF_I int mapped_ours (const MappedFile *f);
+#define MAPPED_OVERWRITTEN	"the file was overwritten by another program"
 
 /* Is this the process that writes it, not the child of a fork? */
 CPROF_I int mapped_mine (const MappedFile *f);

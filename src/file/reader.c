@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "file/checksum.h"
+
 
 static int open_fail (Loaded *l, const char *what) {
   snprintf(l->why, sizeof l->why, "%s", what);
@@ -46,7 +48,8 @@ static int header_check (const FormatHeader *h, char *why, size_t room) {
     snprintf(why, room, "written on a machine with another byte order");
   else if (h->version != FORMAT_VERSION)
     snprintf(why, room, "its format is version %u; this cprof reads "
-             "version %u", (unsigned)h->version, FORMAT_VERSION);
+             "version %u: record it again", (unsigned)h->version,
+             FORMAT_VERSION);
   else if (!header_ours(h))
     snprintf(why, room, "damaged: sizes in the header");
   else if (h->state > FORMAT_ENDED)
@@ -159,6 +162,9 @@ int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size) {
   if (size < FORMAT_BLOCKS) return open_fail(l, "not a profile");
   if (!header_check(h, l->why, sizeof l->why)) return 0;
   if (header_size(h) != size) return reader_fail(l, "size");
+  if ((h->state == FORMAT_ENDED || h->checksum != 0) &&
+      h->checksum != checksum_of(bytes, size))
+    return reader_fail(l, "checksum");
   return reader_checkblocks(l);
 }
 

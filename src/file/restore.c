@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "identity/label.h"
+#include "profile/possible.h"
 
 
 /* what is needed while a file is restored */
@@ -14,10 +15,6 @@ typedef struct Restoring {
   Loaded *l;
   const FormatHeader *h;
   Recording *r;
-  uint64_t linesself;	/* sums, which must not overflow */
-  uint64_t hits;
-  Allocated allocated;	/* of nodes, kinds or lines */
-  uint64_t live;	/* of nodes and lines */
   uint32_t *source;	/* of each text: index of the source; 0: none */
   uint32_t *highest;	/* of each source: its highest line */
   uint32_t texts, sources;	/* room in these */
@@ -201,25 +198,6 @@ static int restore_sources (Restoring *c) {
 ** Lines
 ** ======================================================= */
 
-/* Adds what is in use, whatever its sign. 0: the sum would overflow. */
-static int restore_bytes (Restoring *c, int64_t n) {
-  uint64_t more = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-  if (more > INT64_MAX || c->live > INT64_MAX - more) return 0;
-  c->live += more;
-  return 1;
-}
-
-
-/* Adds what was allocated. 0: the sum would overflow. */
-static int restore_sum (Restoring *c, const Allocated *a) {
-  Allocated *sum = &c->allocated;
-  if (a->count > INT64_MAX - sum->count || a->bytes > INT64_MAX - sum->bytes)
-    return 0;
-  allocated_add(sum, a->count, a->bytes);
-  return 1;
-}
-
-
 /*
 ** A line number costs memory: all sources together must not have more
 ** lines than the file has bytes.
@@ -255,33 +233,17 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
   for (i = 0; i < b->used; i++) {
     const Line *line = &f->lines.list[i];
     const LineAllocated *a = lines_allocated(&f->lines, i);
-    if (a != NULL && (!restore_bytes(c, a->live_bytes) ||
-                      !restore_sum(c, &a->all)))
-      return restore_fail(c, "allocations of a line");
     if (line->hits == 0 && line->self == 0 &&
         (a == NULL || a->all.count == 0))
       continue;
     if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
       return restore_fail(c, "number of a line");
-    if (line->hits > INT64_MAX - c->hits ||
-        line->self > INT64_MAX - c->linesself)
-      return restore_fail(c, "figures of a line");
-    c->hits += line->hits;
-    c->linesself += line->self;
   }
   return 1;
 }
 
 
-/* Adds what an instruction has allocated, if that was counted. */
-static int restore_instruction (Restoring *c, const InstructionAllocated *a) {
-  return a == NULL ||
-         (restore_sum(c, &a->before) && restore_sum(c, &a->other) &&
-          restore_bytes(c, a->live[0]) && restore_bytes(c, a->live[1]));
-}
-
-
-/* The counters of a function's instructions: the sums must be sums. */
+/* The counters of a function's instructions. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
   Function *f = restore_counted(c, b);
@@ -297,40 +259,10 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
   x->count = b->used;
   for (i = 0; i < x->count; i++) {
     const Instruction *n = &x->list[i];
-    uint64_t most = INT64_MAX - c->hits;
     if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
       return restore_fail(c, "line of an instruction");
-    if (n->count > most / 4 || n->next[0] > most / 4 ||
-        n->next[1] > most / 4 || n->next[2] > most / 4 ||
-        n->next[0] + n->next[2] > INT64_MAX - c->linesself)
-      return restore_fail(c, "figures of an instruction");
-    if (!restore_instruction(c, instructions_allocated(x, i)))
-      return restore_fail(c, "allocations of an instruction");
-    c->hits += n->count;
-    c->linesself += n->next[0] + n->next[2];
   }
   return 1;
-}
-
-
-/* ns that samples may stand for in all: their sum must not overflow. */
-#define SAMPLED_MOST	4.6e18
-
-/*
-** In mode sample, the ticks of instructions stand for as much of the time
-** as those of nodes do.
-*/
-static int restore_checksamples (const Restoring *c) {
-  const Tree *t = &c->r->tree;
-  uint64_t factor = c->h->scale & UINT32_MAX, shift = c->h->scale >> 32;
-  double rate = factor == 0 ? 1 : (double)factor / (double)(1ull << shift);
-  double all = 0;
-  uint32_t i;
-  for (i = 0; i < t->nodes.count; i++)
-    if (i != NODE_OVERHEAD) all += (double)tree_node(t, i)->self;
-  return c->h->mode != MODE_SAMPLE || all == 0 ||
-         (double)c->linesself / all *
-         ((double)c->h->figures.sampled * rate) < SAMPLED_MOST;
 }
 
 
@@ -355,7 +287,6 @@ static int restore_checkcalllines (Restoring *c) {
 
 
 static int restore_lines (Restoring *c) {
-  Allocated none = ZEROS;
   const FileBlock *b = block_first(c->l);
   const Functions *fs = &c->r->functions;
   uint64_t lines = 0;
@@ -363,12 +294,10 @@ static int restore_lines (Restoring *c) {
   c->highest = memory_newzeroed(fs->memory, uint32_t, count);
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
-  c->allocated = none;
   for (; b < block_end(c->l); b = block_after(b))
     if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
         (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
       return 0;
-  if (!restore_checksamples(c)) return restore_fail(c, "samples");
   if (count > 1 && !restore_checkcalllines(c)) return 0;
   for (i = 1; i < count; i++) lines += c->highest[i];
   return lines <= c->l->size || restore_fail(c, "number of lines");
@@ -407,14 +336,6 @@ static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
 }
 
 
-/* Do all ticks fit into ns? */
-static int restore_checkticks (const Restoring *c, uint64_t ticks) {
-  uint64_t factor = c->h->scale & UINT32_MAX, shift = c->h->scale >> 32;
-  if (ticks > INT64_MAX) return 0;
-  return factor == 0 || ticks >> shift < INT64_MAX / factor;
-}
-
-
 /* The first two nodes are always there; no line calls their functions. */
 static int restore_checkfirst (const Restoring *c, uint32_t i,
                                const Node *n) {
@@ -441,34 +362,19 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
 }
 
 
-static int restore_live (Restoring *c, const NodeAllocated *n) {
-  return restore_bytes(c, n->live_count) && restore_bytes(c, n->live_bytes) &&
-         restore_bytes(c, n->peak_bytes);
-}
-
-
 /* What was allocated in nodes, and in functions by kind. */
 static int restore_allocated (Restoring *c) {
   Tree *t = &c->r->tree;
   const FileBlock *b = block_first(c->l);
-  Allocated none = ZEROS;
-  uint32_t i, k;
+  uint32_t i;
   if (!c->h->memory) return 1;
   if (!restore_chunks(c, BLOCK_ALLOCATED, &t->allocated)) return 0;
   for (; b < block_end(c->l); b = block_after(b))
     if (b->kind == BLOCK_KINDS && !restore_chunk(c, &t->kinds, b)) return 0;
   t->kinds.count = t->kinds.chunks << KINDS_SHIFT;
-  c->allocated = none;
   for (i = 0; i < t->nodes.count; i++)
-    if (tree_node(t, i)->func >= t->kinds.count ||
-        !restore_sum(c, &tree_allocated(t, i)->all) ||
-        !restore_live(c, tree_allocated(t, i)))
+    if (tree_node(t, i)->func >= t->kinds.count)
       return restore_fail(c, "allocations of a node");
-  c->allocated = none;
-  for (i = 0; i < t->kinds.count; i++)
-    for (k = 0; k < ALLOC_KINDS; k++)
-      if (!restore_sum(c, &tree_kinds(t, i)->kind[k]))
-        return restore_fail(c, "allocations of a function");
   t->memory = 1;
   return 1;
 }
@@ -476,28 +382,12 @@ static int restore_allocated (Restoring *c) {
 
 static int restore_nodes (Restoring *c) {
   Tree *t = &c->r->tree;
-  uint64_t ticks = 0, calls = 0;
   uint32_t i;
   if (!restore_chunks(c, BLOCK_NODES, &t->nodes)) return 0;
   if (c->h->nodes <= NODE_OVERHEAD)
     return restore_fail(c, "the node of overhead");
-  for (i = 0; i < c->h->nodes; i++) {
-    const Node *n = tree_node(t, i);
-    if (!restore_checknode(c, i, n)) return 0;
-    if (n->calls > INT64_MAX - calls || n->self > INT64_MAX - ticks)
-      return restore_fail(c, "figures of a node");
-    calls += n->calls;
-    ticks += n->self;
-  }
-  if (c->h->mode == MODE_SAMPLE) {
-    ticks = tree_node(t, NODE_OVERHEAD)->self;
-    if (c->h->figures.sampled > INT64_MAX - ticks)
-      return restore_fail(c, "time");
-    ticks += c->h->figures.sampled;
-  }
-  if (c->h->figures.paused > INT64_MAX - ticks ||
-      !restore_checkticks(c, ticks + c->h->figures.paused))
-    return restore_fail(c, "time");
+  for (i = 0; i < c->h->nodes; i++)
+    if (!restore_checknode(c, i, tree_node(t, i))) return 0;
   t->root = tree_node(t, 0);
   t->overhead = tree_node(t, NODE_OVERHEAD);
   return 1;
@@ -571,13 +461,23 @@ static int restore_overhead (Restoring *c) {
 /* Times are counted in nanoseconds elsewhere. */
 #define STARTED_MOST	(INT64_MAX / 1000000000)
 
+/* Only of the processor's clock is a tick anything but a nanosecond. */
+static int restore_checkscale (const FormatHeader *h) {
+  return h->clock == CLOCK_TICKS && !h->given
+       ? (uint32_t)h->scale != 0 && h->scale >> 32 <= 32
+       : h->scale == ((uint64_t)1 << 31 | (uint64_t)31 << 32);
+}
+
+
 static int restore_checkheader (Restoring *c) {
   const FormatHeader *h = c->h;
   if (h->mode > MODE_SAMPLE) return restore_fail(c, "mode");
-  if (h->clock > CLOCK_COUNT || h->scale >> 32 > 32)
+  if (h->clock > CLOCK_COUNT || !restore_checkscale(h))
     return restore_fail(c, "clock");
   if (h->started_at < 0 || h->started_at > STARTED_MOST)
     return restore_fail(c, "time of the start");
+  if (h->clamped < 0 || h->clamped > FIGURES_MOST)
+    return restore_fail(c, "overhead");
   return 1;
 }
 
@@ -683,6 +583,11 @@ static void restore_charge (const Restoring *c, Node *running,
 
 #define SINCE_MOST	1000000000000000u	/* ns: some days */
 
+static int since_toolong (Scale scale, uint64_t ticks) {
+  return ticks >> scale.shift >= SINCE_MOST / scale.factor;
+}
+
+
 /*
 ** A live file is brought up to now, and that of a program that was ended by
 ** a signal up to then: the time since the last event belongs to the node
@@ -698,8 +603,7 @@ static void restore_since (Restoring *c) {
     return;
   last = restore_last(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
-  if (now <= last || clock_ns(c->r->clock.scale, now - last) > SINCE_MOST)
-    return;
+  if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
   if (c->l->live) c->l->since = now - last;
   restore_charge(c, running, now - last);
 }
@@ -720,6 +624,13 @@ static void restore_uncharged (Restoring *c) {
     counted += instructions_sum(&functions_at(fs, i)->instructions);
   for (i = 0; i < t->nodes.count; i++) charged += tree_node(t, i)->self;
   if (counted > charged) running->self += counted - charged;
+}
+
+
+/* The time up to now is charged once the rest is known to be possible. */
+static int restore_possible (Restoring *c) {
+  const char *what = possible_not(c->r, c->r->clock.scale);
+  return what == NULL || restore_fail(c, what);
 }
 
 
@@ -745,9 +656,10 @@ int restore (Loaded *l) {
   if (!ok) return 0;
   restore_header(&c);
   restore_strings(&c);
+  if (!restore_possible(&c)) return 0;
   restore_since(&c);
   restore_uncharged(&c);
-  return 1;
+  return restore_possible(&c);
 }
 
 /* }====================================================== */

@@ -15,7 +15,7 @@ static int until_possible (const FormatHeader *h) {
   return memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) == 0 &&
          h->order == FORMAT_ORDER && h->version == FORMAT_VERSION &&
          h->sizes[0] == sizeof *h && h->state == FORMAT_LIVE &&
-         h->ended[0] == '\0' && h->until == 0;
+         h->checksum == 0 && h->ended[0] == '\0' && h->until == 0;
 }
 
 

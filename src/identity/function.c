@@ -467,6 +467,15 @@ int functions_waiting (const Functions *fs, uint32_t id) {
 }
 
 
+int functions_intact (const Functions *fs) {
+  uint32_t i = 0;
+  while (i < fs->list.count && lines_intact(&functions_at(fs, i)->lines) &&
+         instructions_intact(&functions_at(fs, i)->instructions))
+    i++;
+  return i == fs->list.count;
+}
+
+
 void functions_clear (Functions *fs) {
   uint32_t i;
   for (i = 0; i < fs->list.count; i++) {

@@ -175,6 +175,9 @@ CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 /* The same of FUNC_WAITING. */
 CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
 
+/* Has nobody changed what is no counter beside the counters? */
+CPROF_I int functions_intact (const Functions *fs);
+
 /* Sets the counters of all lines to zero. */
 CPROF_I void functions_clear (Functions *fs);
 

@@ -6,6 +6,23 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
+
+static uint64_t instructions_shape (const Instructions *x) {
+  uint64_t hash = 0;
+  uint32_t i;
+  for (i = 0; i < x->count; i++)
+    hash = text_mix(hash, (uint64_t)x->list[i].code << 32 |
+                          (uint32_t)x->list[i].line);
+  return hash;
+}
+
+
+int instructions_intact (const Instructions *x) {
+  return x->list == NULL || instructions_shape(x) == x->shape;
+}
+
 
 int instructions_init (Instructions *x, const Memory *m, const Pages *p,
                        uint32_t func, const void *code, const int *lines,
@@ -24,6 +41,7 @@ int instructions_init (Instructions *x, const Memory *m, const Pages *p,
            sizeof at->code);
     at->line = lines[i];
   }
+  x->shape = instructions_shape(x);
   return 1;
 }
 

@@ -44,6 +44,7 @@ typedef struct Instructions {
 			   was seen, so its 'next' are the calls */
   uint32_t count;	/* one more than the code has */
   int memory;		/* does an InstructionAllocated of each follow? */
+  uint64_t shape;	/* hash of what is no counter */
 } Instructions;
 
 static inline size_t instructions_size (uint32_t count, int memory) {
@@ -67,6 +68,9 @@ CPROF_I int instructions_init (Instructions *x, const Memory *m,
                                const void *code, const int *lines,
                                uint32_t n, int memory);
 CPROF_I void instructions_free (Instructions *x, const Memory *m);
+
+/* Has nobody changed what is no counter? */
+CPROF_I int instructions_intact (const Instructions *x);
 
 /* Puts the same counters, of zero, into 'p'. 0: out of memory. */
 CPROF_I int instructions_move (Instructions *x, const Pages *p,

@@ -6,10 +6,28 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 
 /* a function with more lines has no counters */
 #define LINES_MAX	(1 << 24)
-#define LINES_MASK	(LINES_MAX - 1)
+
+
+static uint64_t lines_shape (const Lines *l) {
+  uint64_t hash = 0;
+  uint32_t i;
+  for (i = 0; i < l->count; i++) {
+    const Line *line = &l->list[i];
+    hash = text_mix(hash, (uint64_t)(uint32_t)line->line << 16 |
+                          (uint64_t)line->instructions << 8 | line->steps);
+  }
+  return hash;
+}
+
+
+int lines_intact (const Lines *l) {
+  return l->list == NULL || lines_shape(l) == l->shape;
+}
 
 
 int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
@@ -20,6 +38,7 @@ int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
   if (proto->first < 1 || proto->final - proto->first >= LINES_MAX) return 1;
   l->count = (uint32_t)(proto->final - proto->first) + 1;
   l->entry = (uint32_t)(proto->entry - proto->first);
+  l->first = proto->first;
   l->memory = memory;
   size = lines_size(l->count, memory);
   l->list = cast(Line *, p ? p->get(p->ud, func, size)
@@ -28,11 +47,10 @@ int lines_init (Lines *l, const Memory *m, const Pages *p, uint32_t func,
   memset(l->list, 0, size);
   for (i = 0; i < l->count; i++) {
     l->list[i].line = proto->first + (int)i;
-    l->list[i].before = i & LINES_MASK;
     l->list[i].instructions = code[i].instructions;
-    l->list[i].span = (l->count - 1) & LINES_MASK;
     l->list[i].steps = code[i].steps;
   }
+  l->shape = lines_shape(l);
   return 1;
 }
 

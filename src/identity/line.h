@@ -14,11 +14,9 @@ typedef struct Line {
   uint64_t hits;	/* line events */
   uint64_t self;	/* ticks on the line, without callees */
   int32_t line;		/* its number; 0: the counter is not a real line's */
-  unsigned before:24;	/* counters of the function before this one */
-  unsigned instructions:8;	/* see LineCode */
-  unsigned span:24;	/* counters of the function, less one */
-  unsigned steps:8;	/* see LineCode */
   uint32_t counts;	/* count events on the line */
+  uint8_t instructions, steps;	/* see LineCode */
+  uint8_t unused[6];
 } Line;
 
 /*
@@ -45,17 +43,31 @@ typedef struct LineAllocated {
   int64_t live_bytes;
 } LineAllocated;
 
+/* The list may lie in a file that others write over: this does not. */
 typedef struct Lines {
   Line *list;		/* NULL: lines of this function are not counted */
   uint32_t count;
   uint32_t entry;	/* index of the line that runs first */
+  int32_t first;	/* number of the first one; 0: only the list has numbers */
   int memory;		/* does a LineAllocated of each follow the list? */
+  uint64_t shape;	/* hash of what is no counter */
 } Lines;
 
+/* a counter, and those of its function */
+typedef struct LineAt {
+  Line *at;
+  const Lines *of;
+} LineAt;
+
+/* the number of the line */
+static inline uint32_t line_number (LineAt line) {
+  return (uint32_t)(line.of->first + (int32_t)(line.at - line.of->list));
+}
+
 /* That of a line whose function has them: behind all lines. */
-static inline LineAllocated *line_allocated (Line *line) {
-  Line *end = line + (int32_t)(line->span - line->before) + 1;
-  return (LineAllocated *)(void *)end + line->before;
+static inline LineAllocated *line_allocated (LineAt line) {
+  Line *end = line.of->list + line.of->count;
+  return (LineAllocated *)(void *)end + (line.at - line.of->list);
 }
 
 static inline size_t lines_size (uint32_t count, int memory) {
@@ -79,14 +91,17 @@ static inline LineAllocated *lines_allocated (const Lines *l,
   return (LineAllocated *)(void *)(l->list + l->count) + index;
 }
 
+/* Has nobody changed what is no counter? */
+CPROF_I int lines_intact (const Lines *l);
+
 /* Puts the same counters, of zero, into 'p'. 0: out of memory. */
 CPROF_I int lines_move (Lines *l, const Pages *p, uint32_t func);
 CPROF_I void lines_clear (Lines *l);
 
-/* The counter of 'line' in the same function; NULL: it has none. */
-static inline Line *line_go (Line *from, int line) {
-  int32_t way = (int32_t)((uint32_t)line - (uint32_t)from->line);
-  return from->before + (uint32_t)way <= from->span ? from + way : NULL;
+/* The counter of 'line' in a function; NULL: it has none. */
+static inline Line *lines_go (const Lines *l, int line) {
+  uint32_t i = (uint32_t)line - (uint32_t)l->first;
+  return i < l->count ? l->list + i : NULL;
 }
 
 #endif

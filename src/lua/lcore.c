@@ -30,6 +30,7 @@
 #include "lua/private.h"
 #include "lua/signals.h"
 #include "lua/system.h"
+#include "lua/texts.h"
 #include "record/callback.h"
 #include "record/collector.h"
 #include "record/control.h"
@@ -638,7 +639,8 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   lcallgraph_functions, lprune_functions, lcallees_functions,
   lfile_functions, lsave_functions, signals_functions, system_functions,
   listen_functions, private_functions, ljoin_functions,
-  console_functions, child_functions, folder_functions, loan_functions
+  console_functions, child_functions, folder_functions, loan_functions,
+  texts_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)

@@ -151,15 +151,19 @@ static void file_keep (lua_State *L, int arg, const char *field,
 Store *lfile_create (lua_State *L, int arg, Recorder *r,
                      uint32_t max_nodes, const Overhead *o) {
   static const LiveFileCalls calls = {file_describe, file_name};
+  const char *path;
   char why[MAPPED_MESSAGE];
   Store *s;
   lua_getfield(L, arg, "file");
   if (lua_isnil(L, -1)) return NULL;
+  path = luaL_checkstring(L, -1);
+  lua_getfield(L, arg, "whole");
   if (r->store != NULL)  /* it may be the same file */
     r->store->finish(r->store, r, L);
   file_keep(L, arg, "meta", &META);
   file_keep(L, arg, "paths", &PATHS);
-  s = livefile_create(r, luaL_checkstring(L, -1), max_nodes, o, &calls, why);
+  s = livefile_create(r, path, luaL_optstring(L, -1, path), max_nodes, o,
+                      &calls, why);
   if (s == NULL) lua_pushstring(L, why);
   return s;
 }

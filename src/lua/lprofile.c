@@ -150,10 +150,11 @@ static lua_Integer snapshot_truncated (const Recording *r) {
   lua_Integer calls = 0;
   uint32_t i;
   for (i = 0; i < t->nodes.count; i++) {
-    const Node *n = tree_node(t, i);
-    if (functions_truncated(&r->functions, n->func) ||
-        functions_truncated(&r->functions, tree_node(t, n->parent)->func))
-      calls += (lua_Integer)n->calls;
+    NodePlace at = tree_whereis(t, i);
+    uint32_t caller = tree_whereis(t, at.parent).func;
+    if (functions_truncated(&r->functions, at.func) ||
+        functions_truncated(&r->functions, caller))
+      calls += (lua_Integer)tree_node(t, i)->calls;
   }
   return calls;
 }
@@ -432,7 +433,7 @@ static int profile_takesnapshot (lua_State *L) {
 static int profile_snapshot (lua_State *L) {
   Recorder *r = lstate_recorder(L);
   int results = 0;
-  control_settle(r, L);
+  control_check(r, L);
   if (r->started) {
     results = lprofile_nogc(L, profile_takesnapshot, 0);
     if (r->state == STATE_RUNNING && !r->callback) recorder_overhead(r);
@@ -449,10 +450,10 @@ static int profile_takefunctions (lua_State *L) {
   uint32_t i;
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
-    const Node *n = tree_node(&r->tree, i);
+    NodePlace at = tree_whereis(&r->tree, i);
     /* samples are no calls; only the host's functions are not called */
-    if (r->mode == MODE_SAMPLE) calls[n->func] += n->parent != 0;
-    else calls[n->func] += (lua_Integer)n->calls;
+    if (r->mode == MODE_SAMPLE) calls[at.func] += at.parent != 0;
+    else calls[at.func] += (lua_Integer)tree_node(&r->tree, i)->calls;
   }
   snapshot_pushfunctions(L, r, s);
   for (i = 0; i < s->funccapacity; i++) {

@@ -4,26 +4,20 @@
 
 #include "lua/lstate.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 
-/* addresses: keys in the registry */
-static const char CORE = 0;
+/* its address: a key in the registry */
 static const char MODULE = 0;
 
 
 Core *lstate_get (lua_State *L) {
-  Core *c;
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CORE) == LUA_TUSERDATA)
-    c = cast(Core *, lua_touserdata(L, -1));
-  else {
-    recorder_make(L);
-    c = cast(Core *, lua_newuserdatauv(L, sizeof *c, 0));
-    memset(c, 0, sizeof *c);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &CORE);
-    recorder_get(L)->internal = c->internal;
-  }
-  lua_pop(L, 1);
+  Recorder *r = recorder_make(L);
+  Core *c = cast(Core *, r->core);
+  if (c != NULL) return c;
+  r->core = c = cast(Core *, calloc(1, sizeof *c));
+  if (c == NULL) luaL_error(L, "cprof: out of memory");
+  r->internal = c->internal;
   return c;
 }
 

@@ -38,7 +38,7 @@ static volatile sig_atomic_t signals_interrupted;
 /* the hook that Ctrl-C has taken the place of */
 static LentHook signals_own;
 
-static const int signals_fatal[] = {SIGTERM, SIGHUP};
+static const int signals_fatal[] = {SIGTERM, SIGHUP, SIGPIPE};
 
 
 /* {======================================================

@@ -11,6 +11,9 @@
 #include "record/node.h"
 
 
+/* most that a figure of a whole profile is: two of them can be added */
+#define FIGURES_MOST	(INT64_MAX / 2)
+
 typedef struct ProfileNode {
   uint32_t parent;	/* index, always lower; of the root: 0 */
   uint32_t func;

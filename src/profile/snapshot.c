@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "identity/label.h"
+
 
 /* what is needed while a snapshot is taken */
 typedef struct Work {
@@ -33,7 +35,7 @@ int snapshot_number (Snapshot *s, const Recording *r) {
   s->func = memory_newzeroed(s->memory, uint32_t, s->funccapacity);
   if (s->func == NULL) return 0;
   for (i = 0; i < r->tree.nodes.count; i++) {
-    uint32_t *number = &s->func[tree_node(&r->tree, i)->func];
+    uint32_t *number = &s->func[tree_whereis(&r->tree, i).func];
     if (*number == 0) *number = ++s->functions;
   }
   return 1;
@@ -53,12 +55,14 @@ int64_t snapshot_share (int64_t whole, double part, double all) {
 ** Nodes
 ** ======================================================= */
 
-static void node_fill (ProfileNode *p, const Node *n, const Snapshot *s,
+static void node_fill (ProfileNode *p, uint32_t id, const Snapshot *s,
                        const Tree *t) {
-  p->parent = n->parent;
-  p->func = s->func[n->func] - 1;
-  p->call_line = n->call_line;
-  p->ways = 1u << n->event;
+  NodePlace place = tree_whereis(t, id);
+  const Node *n = tree_node(t, id);
+  p->parent = place.parent;
+  p->func = s->func[place.func] - 1;
+  p->call_line = place.call_line;
+  p->ways = n->event <= LABEL_EVENTS ? 1u << n->event : 1;
   p->calls = (int64_t)n->calls;
   p->depth = 1;
   p->tails = t->saved ? n->as.saved.tails : 0;
@@ -155,7 +159,7 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   uint64_t ticks;
   uint32_t i;
   for (i = 0; i < s->nodes; i++)
-    node_fill(&s->node[i], tree_node(&r->tree, i), s, &r->tree);
+    node_fill(&s->node[i], i, s, &r->tree);
   for (i = 0; s->allocated != NULL && i < s->nodes; i++)
     node_allocated(&s->allocated[i], tree_allocated(&r->tree, i),
                    r->figures);
@@ -250,11 +254,11 @@ static void lines_raw (Work *w, uint32_t id) {
   for (k = 0; k < l->count; k++) {
     const Line *from = &l->list[k];
     ProfileLine *to = &s->line[s->lines];
-    if (!line_counted(l, k)) continue;
+    if (!line_counted(l, k) || s->lines == s->linecapacity) continue;
     ticks += (double)from->self;
     sum = snapshot_share(whole, ticks, all);
     to->func = func;
-    to->line = (uint32_t)from->line;
+    to->line = l->first > 0 ? (uint32_t)l->first + k : (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
     line_allocate(to, lines_allocated(l, k));

@@ -86,9 +86,10 @@ static INLINE void allocations_count (Allocations *a, const void *p,
   AllocKind kind = allocations_kind(p, tag);
   InstructionAllocated *at;
   if (unlikely(a->node != n)) {
+    uint32_t id = tree_id(h->tree, n);
     a->node = n;
-    a->own = &tree_allocated(h->tree, n->id)->all;
-    a->kinds = tree_kinds(h->tree, n->func);
+    a->own = &tree_allocated(h->tree, id)->all;
+    a->kinds = tree_kinds(h->tree, tree_place(h->tree, id)->func);
   }
   allocated_add(a->own, 1, bytes);
   allocated_add(&a->kinds->kind[kind], 1, bytes);

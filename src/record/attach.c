@@ -40,7 +40,7 @@ int attach_wantslines (const Hot *h, const Stack *s) {
   if (attach_blind(h, s)) return 0;
   if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
     return h->lines;
-  return s->top->line != &h->nowhere;
+  return s->top->line.at != &h->nowhere;
 }
 
 

@@ -37,7 +37,11 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
     c->is.flags |= FRAME_RESUMES;
   if (f->marks & FUNCTION_COLLECT) c->is.flags |= FRAME_COLLECTS;
   if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
-  c->entry = f->lines.list ? f->lines.list + f->lines.entry : &h->nowhere;
+  c->entry = hot_nowhere(h);
+  if (f->lines.list != NULL) {
+    c->entry.at = f->lines.list + f->lines.entry;
+    c->entry.of = &f->lines;
+  }
   return c;
 }
 

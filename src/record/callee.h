@@ -143,9 +143,11 @@ static INLINE Child *callee_child (const Hot *h, const Node *parent,
 /* That node, if it is the callee number 'i' of 'parent'; or NULL. */
 static INLINE Node *callee_number (const Hot *h, const Node *parent, int i,
                                    uint64_t key) {
+  uint32_t id = parent->callee[i];
   Node *n;
   if (parent->tag[i] != node_tag(key)) return NULL;
-  n = tree_node(h->tree, parent->callee[i]);
+  if (unlikely(id >= h->tree->nodes.count)) return NULL;  /* damaged */
+  n = tree_node(h->tree, id);
   return likely(node_is(n, key)) ? n : NULL;
 }
 

@@ -118,9 +118,11 @@ static void collector_count (Collector *c, lua_State *L, uint64_t ticks) {
 ** calls: how many there are depends on more than the program.
 */
 static void collector_charge (Hot *h, Node *n, uint64_t now) {
-  uint64_t took = now > h->last ? now - h->last : 0;
+  uint64_t took;
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  took = now - h->last;
   n->self += took;
-  if (h->lines) h->top->line->self += took;
+  if (h->lines) h->top->line.at->self += took;
   hot_settime(h, now);
 }
 

@@ -133,6 +133,7 @@ static int control_begin (Recorder *r, lua_State *L) {
   ok = control_record(r, L);
   if (ok) {
     r->recording.figures->begun = r->hot->last;
+    r->exact = 1;
     timeline_begin(&r->recording.heap, platform_monotonic());
     if (r->store != NULL) r->store->started(r->store, r, L);
   }
@@ -157,11 +158,12 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 ** ======================================================= */
 
 /* Its frames stand in nodes that will be gone. */
-static void reset_unroot (Stack *s) {
+static void reset_unroot (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
-    if (f->node != NULL) f->as.call_line = f->node->call_line;
+    if (f->node != NULL)
+      f->as.moving.call_line = tree_place(t, tree_id(t, f->node))->call_line;
     f->node = NULL;
   }
 }
@@ -188,12 +190,13 @@ static int reset_stacks (Recorder *r) {
 
 /* See 'control_again'. Meanwhile frames have no nodes. */
 static int reset_begin (Recorder *r, lua_State *L, Store *to) {
+  const Tree *t = &r->recording.tree;
   Hot *h = r->hot;
   Stack *s = NULL;
   int running = r->state == STATE_RUNNING;
   if (sample_on(r)) sample_stop(r, L);
   else if (running) r->current->top = h->top;
-  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(s);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(t, s);
   if (!(to != NULL ? recorder_move(r, to) : recorder_clear(r)))
     return recorder_nomemory(r);
   if (sample_on(r)) sample_forget(r);
@@ -201,6 +204,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
     return 0;
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
+  r->exact = 1;
   return 1;
 }
 
@@ -256,6 +260,16 @@ void control_settle (Recorder *r, lua_State *L) {
     recorder_nomemory(r);
   else
     recorder_settle(r);
+}
+
+
+void control_check (Recorder *r, lua_State *L) {
+  control_settle(r, L);
+  if (r->callback || r->store == NULL || !control_active(r, L) ||
+      r->store->sound(r->store))
+    return;
+  recorder_nomemory(r);  /* the store knows a better reason */
+  r->store->finish(r->store, r, L);
 }
 
 
@@ -365,7 +379,8 @@ static int frame_zone (Recorder *r, Frame *top) {
   Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0);
   if (n == NULL || !frames_touch(&r->frames, n)) return 0;
   n->calls++;
-  if (now > h->last) n->self += now - h->last;
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  n->self += now - h->last;
   hot_settime(h, now);
   return 1;
 }

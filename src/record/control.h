@@ -44,6 +44,9 @@ CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 */
 CPROF_I void control_settle (Recorder *r, lua_State *L);
 
+/* The same, and ends it if what was counted is not to be trusted. */
+CPROF_I void control_check (Recorder *r, lua_State *L);
+
 /*
 ** Is something being recorded, or paused? The child of a fork goes on in a
 ** store of its own, if there is one; else recording ends there.

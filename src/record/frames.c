@@ -67,29 +67,30 @@ static NodeHistory *frames_node (const Frames *f, uint32_t id) {
 
 
 /* A function's total is the sum over its nodes that are not inner ones. */
-static int frames_isinner (const Tree *t, const Node *n) {
-  const Node *above = n;
-  while (above != t->root) {
-    above = tree_node(t, above->parent);
-    if (above->func == n->func) return 1;
+static int frames_isinner (const Tree *t, uint32_t id) {
+  uint32_t func = tree_place(t, id)->func;
+  while (id != 0) {
+    id = tree_place(t, id)->parent;
+    if (tree_place(t, id)->func == func) return 1;
   }
   return -1;
 }
 
 
 int frames_touchnew (Frames *f, const Node *n) {
+  uint32_t id = tree_id(f->tree, n);
   void *array = f->touched;
   NodeHistory *x;
-  while (f->nodes.count <= n->id)
+  while (f->nodes.count <= id)
     if (chunks_add(&f->nodes) == NULL) return 0;
   if (!memory_grow(f->memory, &array, &f->capacity, f->count,
                    sizeof *f->touched))
     return 0;
   f->touched = cast(uint32_t *, array);
-  f->touched[f->count++] = n->id;
-  x = frames_node(f, n->id);
+  f->touched[f->count++] = id;
+  x = frames_node(f, id);
   x->touched = (uint32_t)f->number;
-  if (x->inner == 0) x->inner = frames_isinner(f->tree, n);
+  if (x->inner == 0) x->inner = frames_isinner(f->tree, id);
   return 1;
 }
 
@@ -142,14 +143,15 @@ static int frame_nodes (Frames *f) {
   uint32_t i;
   p->nodes = 0;
   for (i = 0; i < f->count; i++) {
-    const Node *n = tree_node(f->tree, f->touched[i]);
-    NodeHistory *x = frames_node(f, n->id);
+    uint32_t id = f->touched[i];
+    const Node *n = tree_node(f->tree, id);
+    NodeHistory *x = frames_node(f, id);
     void *array = p->node;
     if (!memory_grow(f->memory, &array, &p->nodecapacity, p->nodes,
                      sizeof *p->node))
       return 0;
     p->node = cast(FrameNode *, array);
-    p->node[i].node = n->id;
+    p->node[i].node = id;
     p->node[i].calls = n->calls - x->calls;
     p->node[i].self = x->total = n->self - x->self;
     frame_allocated(f, &p->node[i], x);
@@ -159,9 +161,10 @@ static int frame_nodes (Frames *f) {
   }
   /* callers were touched before their callees */
   for (i = f->count; i-- > 0; ) {
-    const Node *n = tree_node(f->tree, f->touched[i]);
-    if (n != f->tree->root)
-      frames_node(f, n->parent)->total += frames_node(f, n->id)->total;
+    uint32_t id = f->touched[i];
+    if (id != 0)
+      frames_node(f, tree_place(f->tree, id)->parent)->total +=
+        frames_node(f, id)->total;
   }
   return 1;
 }
@@ -192,7 +195,7 @@ static int frame_rows (Frames *f) {
   for (i = 0; i < p->nodes; i++) {
     const FrameNode *n = &p->node[i];
     const NodeHistory *x = frames_node(f, n->node);
-    FrameRow *row = frame_row(f, tree_node(f->tree, n->node)->func);
+    FrameRow *row = frame_row(f, tree_place(f->tree, n->node)->func);
     if (row == NULL) return 0;
     row->calls += n->calls;
     row->self += n->self;
@@ -384,7 +387,7 @@ static void frames_skip (Frames *f) {
   uint32_t i;
   for (i = 0; i < f->count; i++) {
     const Node *n = tree_node(f->tree, f->touched[i]);
-    NodeHistory *x = frames_node(f, n->id);
+    NodeHistory *x = frames_node(f, f->touched[i]);
     x->calls = n->calls;
     x->self = n->self;
   }

@@ -32,8 +32,9 @@ void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
 void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
                         const Unwound *x, int before) {
   const Tree *t = &r->recording.tree;
-  KindsAllocated *kinds = tree_kinds(t, x->node->func);
-  Allocated *own = &tree_allocated(t, x->node->id)->all;
+  uint32_t id = tree_id(t, x->node);
+  KindsAllocated *kinds = tree_kinds(t, tree_place(t, id)->func);
+  Allocated *own = &tree_allocated(t, id)->all;
   InstructionAllocated *at = x->instructions == NULL ? NULL
                            : instructions_allocated(x->instructions, x->at);
   int i;

@@ -141,7 +141,7 @@ static NOINLINE uint32_t hook_askline (lua_State *L, const Frame *f) {
 
 /* The line of a call, where calls are told apart by their lines. */
 static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
-  uint32_t line = how & HOW_LINES ? (uint32_t)f->line->line : 0;
+  uint32_t line = how & HOW_LINES ? line_number(f->line) : 0;
   if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
     line = hook_askline(L, f);
   return line;
@@ -170,7 +170,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
                               int how) {
   Frame *f = h->top;
   CallAddress ci = hook_caller(L, ar, f, how);
-  Line *entry = NULL;
+  const LineAt *entry = NULL;
   const Callee *c;
   Node *n;
   FrameIs is;
@@ -185,7 +185,6 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   c = how & HOW_DIRECT ? callee_direct(h, L, ar) : callee_which(h, L, ar, n);
   if (unlikely(c == NULL)) return;
   is = c->is;
-  if (how & HOW_LINES) entry = f->line;
   if (likely(!(is.flags & FRAME_EXCLUDED))) {
     uint32_t line = hook_callline(L, f, how);
     n = callee_node(h, L, ar, n, is.func, line);
@@ -197,7 +196,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
       recorder_nomemory(h->recorder);
       return;
     }
-    entry = c->entry;
+    entry = &c->entry;
   }
   if (unlikely(f == h->limit)) {
     if (!resync_room(h)) {
@@ -211,7 +210,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   f->node = n;
   is.flags |= tail;
   f->is = is;
-  if (how & HOW_LINES) f->line = entry;
+  if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
   h->top = f;
   if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
@@ -236,7 +235,7 @@ static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   key = node_key(c->is.func, c->is.flags);
   if (how & HOW_LINES) {
     if (unlikely(c->is.flags != 0)) return 0;
-    key = node_key(c->is.func, (uint32_t)f->line->line);
+    key = node_key(c->is.func, line_number(f->line));
     f[1].line = c->entry;
   }
   if (how & HOW_COUNT) f[1].as.at = 0;
@@ -288,10 +287,10 @@ static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
   Line *line;
   if (f == NULL) return;
   line = f->is.flags & FRAME_EXCLUDED ? NULL
-                                      : line_go(f->line, ar->currentline);
+                                      : lines_go(f->line.of, ar->currentline);
   if (line != NULL) {
     line->hits++;
-    f->line = line;
+    f->line.at = line;
   }
   else if (h->somelines) {
     Stack *s = h->recorder->current;
@@ -311,11 +310,11 @@ static NOINLINE void hook_otherline (lua_State *L, lua_Debug *ar) {
 
 static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
   Frame *f = h->top;
-  Line *line = line_go(f->line, ar->currentline);
+  Line *line = lines_go(f->line.of, ar->currentline);
   if (likely(f->ci == ar->i_ci && line != NULL &&
              !(f->is.flags & FRAME_EXCLUDED))) {
     line->hits++;
-    f->line = line;
+    f->line.at = line;
   }
   else
     hook_otherline(L, ar);
@@ -329,7 +328,7 @@ static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
   Line *line;
   if (f->ci != ar->i_ci || f->is.flags & FRAME_EXCLUDED) return;
   lua_getinfo(L, "l", ar);
-  line = line_go(f->line, ar->currentline);
+  line = lines_go(f->line.of, ar->currentline);
   if (line != NULL && line->counts < UINT32_MAX) line->counts++;
   if (h->recounts && lua_gethookcount(L) != COUNT_INTERVAL)
     lua_sethook(L, lua_gethook(L), lua_gethookmask(L), COUNT_INTERVAL);
@@ -561,7 +560,7 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
   uint64_t t = *now = platform_ticks(), passed = t - h->last;
   if (unlikely(passed > h->gap)) return 0;
   h->last = t;
-  if (how & HOW_LINES) f->line->self += passed;
+  if (how & HOW_LINES) f->line.at->self += passed;
   if (line) return 1;
   if (how & HOW_LINES) {
     passed = t - h->since;

@@ -68,7 +68,7 @@ void hot_backwards (Hot *h, uint64_t now) {
 
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = &h->recorder->recording;
-  int line = h->lines ? h->top->line->line : 0;
+  int line = h->lines ? (int)line_number(h->top->line) : 0;
   if (!waits_add(&x->waits, h->top->node->id, line, ticks))
     x->figures->unwaited += ticks;
 }

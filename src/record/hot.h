@@ -21,9 +21,8 @@ typedef struct Callee {
   const void *source;	/* ... with this source ... */
   const void *code;	/* ... and this code */
   FrameIs is;		/* what its frames are */
-  Line *entry;		/* its first line, where lines are counted */
+  LineAt entry;		/* its first line, where lines are counted */
   uint64_t key;		/* what a Lua function is known by, see SourceKey */
-  uint64_t unused;	/* makes it a cache line */
 } Callee;
 
 /* a node beyond those that are kept in its caller's */
@@ -98,7 +97,8 @@ typedef struct Hot {
   Counting counting;
   int owed;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted ... */
-  LineAllocated nowhere_allocated;	/* ... and follows it, see line_allocated */
+  LineAllocated nowhere_allocated;	/* ... follows it, see line_allocated ... */
+  Lines nowhere_lines;	/* ... and this is all of it */
   const Node *unread;	/* 'running' points here when nobody reads it */
   void *thread;		/* the thread that has its address */
   int shared;		/* did several threads have it? */
@@ -153,6 +153,13 @@ static inline uint64_t hot_pending (const Hot *h) {
   return h->lines ? h->last - h->since : 0;
 }
 
+static inline LineAt hot_nowhere (Hot *h) {
+  LineAt line;
+  line.at = &h->nowhere;
+  line.of = &h->nowhere_lines;
+  return line;
+}
+
 /* Makes 'now' the time of the last event. */
 static inline void hot_settime (Hot *h, uint64_t now) {
   h->last = h->since = now;
@@ -161,14 +168,14 @@ static inline void hot_settime (Hot *h, uint64_t now) {
 /* Charges the time up to 'now' to the line that runs. */
 static inline void hot_chargeline (Hot *h, uint64_t now) {
   if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
-  h->top->line->self += now - h->last;
+  h->top->line.at->self += now - h->last;
   h->last = now;
 }
 
 /* Charges the time up to 'now' to the frame on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
   if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
-  if (h->lines) h->top->line->self += now - h->last;
+  if (h->lines) h->top->line.at->self += now - h->last;
   h->top->node->self += now - h->last + hot_pending(h);
   hot_settime(h, now);
 }

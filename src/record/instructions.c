@@ -6,7 +6,7 @@
 
 
 static Instructions *instructions_of (const Recorder *r, const Frame *f) {
-  static Instructions none = {NULL, 0, 0};
+  static Instructions none = {NULL, 0, 0, 0};
   if (f->ci == NULL || f->is.flags & (FRAME_EXCLUDED | FRAME_ZONE))
     return &none;
   return &functions_at(&r->recording.functions, f->is.func)->instructions;

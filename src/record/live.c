@@ -126,7 +126,7 @@ static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
   const Hot *h = r->hot;
   if (l->waits) live_wait(l, b);
   else {
-    b->node = h->top->node->id;
+    b->node = tree_id(h->tree, h->top->node);
     b->bytes_of = live_line(h);
   }
 }
@@ -179,7 +179,7 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
 static void live_found (LiveBlock *b, Live *l, Recorder *r,
                         const Node *node, int64_t *bytes_of) {
   if (b->address == 0 || b->node != LIVE_NOBODY) return;
-  b->node = node->id;
+  b->node = tree_id(&r->recording.tree, node);
   b->bytes_of = bytes_of;
   live_charge(l, r, b, 1);
 }

@@ -21,6 +21,10 @@
 #define NODES_SHIFT	10	/* a chunk of nodes: 64 KB */
 #endif
 
+/*
+** A node may lie in a file, which others can write over. So what is followed
+** from node to node is elsewhere, see NodePlace; 'callee' is checked first.
+*/
 typedef struct Node {
   uint64_t calls;
   uint64_t self;	/* ticks, without callees; of samples, but for that of
@@ -30,7 +34,7 @@ typedef struct Node {
   uint32_t parent;
   uint32_t func;	/* these two are compared as one */
   uint32_t call_line;	/* line of the calls; 0: not told apart */
-  uint32_t next;	/* in the bucket of the hash */
+  uint32_t unused;
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
   uint16_t tag[NODE_CALLEES];	/* of their functions, see 'node_tag' */
   uint8_t callees_c;	/* 0..3: how likely the next callee is in C */
@@ -51,6 +55,14 @@ typedef struct Node {
     } saved;		/* of a profile, in its file */
   } as;
 } Node;
+
+/* where a node is in the tree, as nobody else can change it */
+typedef struct NodePlace {
+  uint32_t parent;
+  uint32_t func;
+  uint32_t call_line;
+  uint32_t next;	/* in the bucket of the hash */
+} NodePlace;
 
 /* what was allocated in a node, and what of it is in use, see live.h */
 typedef struct NodeAllocated {
@@ -85,6 +97,9 @@ typedef struct KindsAllocated {
 
 typedef struct Tree {
   Chunks nodes;
+  Chunks places;	/* of NodePlace, of each node; none if it was read from
+			   a file */
+  int damaged;		/* does a node lead where it cannot? */
   Chunks buckets;	/* linear hashing: grows by one, without a pause */
   uint32_t level;	/* 2^level buckets, and 'split' of the next 2^level */
   uint32_t split;
@@ -113,7 +128,8 @@ CPROF_I int tree_reset (Tree *t);
 ** The node in which 'parent' calls 'func'; NULL: out of memory. Where
 ** recursion folds, it may be the nearest one of the function on the path.
 ** Beyond the limit, it is that or the function's node under 'truncated', so
-** that calls and self times of functions stay exact.
+** that calls and self times of functions stay exact. Where the tree is
+** damaged, it has no such node, either.
 */
 CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func,
                           uint32_t line);
@@ -151,6 +167,29 @@ static inline KindsAllocated *tree_kinds (const Tree *t, uint32_t func) {
 static inline Node *tree_node (const Tree *t, uint32_t id) {
   Node *chunk = (Node *)(void *)t->nodes.chunk[id >> NODES_SHIFT];
   return chunk + (id & ((1u << NODES_SHIFT) - 1));
+}
+
+/* Where a node is, while the tree is that of a recorder. */
+static inline NodePlace *tree_place (const Tree *t, uint32_t id) {
+  return cast(NodePlace *, chunks_at(&t->places, id));
+}
+
+/* The same of any tree. */
+CPROF_I NodePlace tree_whereis (const Tree *t, uint32_t id);
+
+/*
+** Do all nodes say to be where they are, and to have callees that they have?
+** 0: others have written over the file that they are in.
+*/
+CPROF_I int tree_intact (const Tree *t);
+
+/* The id of a node that says to have another one. */
+CPROF_I uint32_t tree_search (const Tree *t, const Node *n);
+
+static inline uint32_t tree_id (const Tree *t, const Node *n) {
+  uint32_t id = n->id;
+  return likely(id < t->nodes.count && tree_node(t, id) == n)
+       ? id : tree_search(t, n);
 }
 
 #endif

@@ -93,6 +93,7 @@ static int recorder_gc (lua_State *L) {
   recorder_free(r);
   if (r->hot != NULL) hot_free(r->hot);
   running_end(&r->following);
+  free(r->core);
   free(r);
   return 0;
 }
@@ -325,12 +326,15 @@ int recorder_clear (Recorder *r) {
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
   waits_clear(&x->waits);
+  r->exact = 0;
   recorder_schedule(h);
   h->epoch = recorder_epoch(h->epoch);
   r->resuming = NULL;
   h->frames = NULL;
   memset(&h->nowhere, 0, sizeof h->nowhere);
   memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
+  h->nowhere_lines.list = &h->nowhere;
+  h->nowhere_lines.count = 1;
   h->counting.ci = NULL;
   if (r->allocations != NULL) {
     r->allocations->node = NULL;
@@ -348,42 +352,30 @@ int recorder_clear (Recorder *r) {
 }
 
 
-/* The counter that has taken the place of 'line'. */
-static Line *moved_line (const Recorder *r, Line *const *old, Line *line,
-                         uint32_t func) {
-  const Functions *fs = &r->recording.functions;
-  const Lines *l = &functions_at(fs, func)->lines;
-  uint32_t i = 0;
-  if (line == &r->hot->nowhere) return line;
-  /* that of an excluded frame, or of a zone, is one of its caller's */
-  while (l->list == NULL || line < old[func] || line >= old[func] + l->count) {
-    if (i == fs->list.count) return &r->hot->nowhere;
-    func = i++;
-    l = &functions_at(fs, func)->lines;
+/* Frames note the index of their line, or go to that of the new counters. */
+static void move_frames (Recorder *r, int moved) {
+  Stack *s = NULL;
+  while ((s = stacks_next(&r->stacks, s)) != NULL) {
+    Frame *f;
+    for (f = s->base + 1; f <= s->top; f++) {
+      const Lines *l = f->line.of;
+      if (moved) f->line.at = l->list + f->as.moving.line;
+      else f->as.moving.line = (uint32_t)(f->line.at - l->list);
+    }
   }
-  return l->list + (line - old[func]);
 }
 
 
 /* The counters of lines move to the store. */
 static int recorder_movelines (Recorder *r) {
   Functions *fs = &r->recording.functions;
-  uint32_t count = fs->list.count, i;
-  Line **old = memory_newzeroed(&r->recording.memory, Line *, count);
-  Stack *s = NULL;
-  int ok = old != NULL;
-  for (i = 0; ok && i < count; i++) {
-    Lines *l = &functions_at(fs, i)->lines;
-    old[i] = l->list;
-    ok = lines_move(l, r->store->lines, i);
-  }
-  while (ok && (s = stacks_next(&r->stacks, s)) != NULL) {
-    Frame *f;
-    for (f = s->base + 1; f <= s->top; f++)
-      f->line = moved_line(r, old, f->line, f->is.func);
-  }
-  memory_free(&r->recording.memory, old, count * sizeof *old);
-  return ok;
+  uint32_t i;
+  move_frames(r, 0);
+  for (i = 0; i < fs->list.count; i++)
+    if (!lines_move(&functions_at(fs, i)->lines, r->store->lines, i))
+      return 0;
+  move_frames(r, 1);
+  return 1;
 }
 
 
@@ -525,9 +517,28 @@ int recorder_running (Recorder *r) {
 
 void recorder_paused (Recorder *r, uint64_t now) {
   Figures *f = r->recording.figures;
-  if (now > r->paused_at)
+  if (now >= r->paused_at)
     *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
+  else {
+    f->backwards++;
+    f->backwards_ticks += r->paused_at - now;
+  }
   r->paused_at = now;
+  hot_settime(r->hot, now);
+}
+
+
+int recorder_adds (const Recorder *r) {
+  const Recording *x = &r->recording;
+  const Figures *f = x->figures;
+  uint64_t sum = f->begun + f->paused + hot_pending(r->hot);
+  uint32_t i;
+  if (!r->exact) return 1;
+  if (x->mode == MODE_SAMPLE) sum += f->sampled + x->tree.overhead->self;
+  else
+    for (i = 0; i < x->tree.nodes.count; i++)
+      sum += tree_node(&x->tree, i)->self;
+  return sum == r->hot->last + f->backwards_ticks;
 }
 
 
@@ -561,11 +572,13 @@ void recorder_skip (Recorder *r) {
   if (r->state == STATE_STOPPED) return;
   now = hot_now(h);
   if (r->state == STATE_PAUSED) {
+    r->recording.figures->begun += now - r->paused_at;
     r->paused_at = now;
-    return;
   }
-  h->top->node->self += hot_pending(h);
-  r->recording.figures->begun += now - h->last;
+  else {
+    h->top->node->self += hot_pending(h);
+    r->recording.figures->begun += now - h->last;
+  }
   hot_settime(h, now);
   gap_skip(&r->gap);
 }

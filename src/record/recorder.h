@@ -92,10 +92,13 @@ typedef struct Store {
   /* They are, and the root is there again. */
   void (*cleared) (struct Store *s);
   /* Is it damaged, so that recording must end? */
-  int (*lost) (const struct Store *s);
+  int (*lost) (struct Store *s);
+  /* Is it not, as far as can be told by looking at all of it? */
+  int (*sound) (struct Store *s);
   /* Recording ended by itself. Returns the reason, 'why' or a better one. */
   const char *(*end) (struct Store *s, const char *why);
-  /* Recording has stopped: completes it, and keeps the data in memory. */
+  /* Recording has stopped: completes it, and keeps the data in memory, but
+     forgets what others may have changed. */
   void (*finish) (struct Store *s, struct Recorder *r, lua_State *L);
   /* The same in the child of a fork: it is another process's. */
   void (*abandon) (struct Store *s, struct Recorder *r);
@@ -125,6 +128,7 @@ typedef struct Recorder {
   Stack *resumed;	/* the last one of those, if it is still its; or NULL */
   uint64_t paused_at;
   Gap gap;
+  int exact;		/* do times add up? not before recording has begun */
   struct Allocations *allocations;	/* NULL: they are not counted */
   int muted;		/* how often it was said that they are the profiler's */
   Callback callback;
@@ -136,6 +140,7 @@ typedef struct Recorder {
   char why[128];	/* why it ended, if that is no constant */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
   uint32_t internals;			/* ... and how many these are */
+  void *core;		/* of lua/lstate.h, freed with the recorder */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
   Running following;	/* see current.h; without a main thread: not begun */
 } Recorder;
@@ -202,6 +207,12 @@ CPROF_I void recorder_paused (Recorder *r, uint64_t now);
 ** the monotonic clock has jumped; below 0: the processor's counter.
 */
 CPROF_I int64_t recorder_watch (Recorder *r);
+
+/*
+** Do the times that were charged, and the pauses, add up to what has passed?
+** 0: others have changed them, in a file.
+*/
+CPROF_I int recorder_adds (const Recorder *r);
 
 /* Brings figures up to this moment, while it records or pauses. */
 CPROF_I void recorder_settle (Recorder *r);

@@ -37,20 +37,23 @@ int resync_room (Hot *h) {
 
 /* The line that is charged for excluded frames at the bottom of 's'. */
 static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
-  s->base->line = under && r->hot->lines ? under->line : &r->hot->nowhere;
+  s->base->line = under && r->hot->lines ? under->line
+                                         : hot_nowhere(r->hot);
 }
 
 
 int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
-  Node *n = under ? under->node : r->recording.tree.root;
+  Tree *t = &r->recording.tree;
+  Node *n = under ? under->node : t->root;
   Frame *f;
   resync_baseline(r, s, under);
   if (s->base->node == n) return 1;
   s->base->node = n;
   for (f = s->base + 1; f <= s->top; f++) {
     if (!(f->is.flags & FRAME_EXCLUDED)) {
-      uint32_t line = f->node ? f->node->call_line : f->as.call_line;
-      n = tree_enter(&r->recording.tree, n, f->is.func, line);
+      uint32_t line = f->node ? tree_place(t, tree_id(t, f->node))->call_line
+                              : f->as.moving.call_line;
+      n = tree_enter(t, n, f->is.func, line);
       if (n == NULL) return 0;
       if (f->node) n->event = f->node->event;
     }
@@ -67,14 +70,16 @@ uint32_t resync_line (lua_State *at, lua_Debug *ar) {
 
 
 /* The counter of the line that the function 'fn' of 'ar' is at. */
-static Line *resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
-                            const Function *fn) {
-  Line *line = NULL;
+static LineAt resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
+                              const Function *fn) {
+  LineAt line;
+  line.of = &fn->lines;
+  line.at = NULL;
   if (fn->lines.list != NULL) {
     lua_getinfo(at, "l", ar);
-    line = line_go(fn->lines.list, ar->currentline);
+    line.at = lines_go(line.of, ar->currentline);
   }
-  return line ? line : &r->hot->nowhere;
+  return line.at ? line : hot_nowhere(r->hot);
 }
 
 
@@ -94,9 +99,9 @@ static void resync_begin (Walk *w, const Recorder *r, const Stack *s) {
 /* The line of the call that leads to level 'i' of 's'. */
 static uint32_t resync_callline (Recorder *r, Walk *w, const Stack *s, int i) {
   lua_Debug ar;
-  int32_t line = r->hot->lines ? s->top->line->line : 0;
+  uint32_t line = r->hot->lines ? line_number(s->top->line) : 0;
   if (line > 0 || !r->hot->callsites || !walk_level(w, i + 1, &ar))
-    return (uint32_t)line;
+    return line;
   return resync_line(s->L, &ar);
 }
 
@@ -125,7 +130,7 @@ static int resync_cut (Recorder *r, Walk *w, Stack *s, int i) {
   if (f == NULL) return 0;
   f->node = tree_enter(&r->recording.tree, f->node, FUNC_TRUNCATED, 0);
   if (f->node == NULL) return 0;
-  f->line = &r->hot->nowhere;
+  f->line = hot_nowhere(r->hot);
   s->top = f;
   return 1;
 }

@@ -31,9 +31,12 @@ typedef struct Frame {
   CallAddress ci;	/* of a zone: that of the function that opened it */
   Node *node;
   FrameIs is;
-  Line *line;		/* the line that runs, where lines are counted */
+  LineAt line;		/* the line that runs, where lines are counted */
   union {
-    uint32_t call_line;	/* while there is no node */
+    struct {
+      uint32_t call_line;	/* while there is no node */
+      uint32_t line;	/* index of its line, while the counters move */
+    } moving;
     uint64_t entered;	/* in mode trace: ns, plus one; 0: not traced */
     uint32_t at;	/* in mode count: counter of its last instruction */
   } as;

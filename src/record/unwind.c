@@ -206,7 +206,9 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
 static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
                             int event) {
   const Functions *fs = &s->recorder->recording.functions;
-  const Instructions *list = &functions_at(fs, x->node->func)->instructions;
+  const Tree *t = &s->recorder->recording.tree;
+  uint32_t func = tree_place(t, tree_id(t, x->node))->func;
+  const Instructions *list = &functions_at(fs, func)->instructions;
   lua_Debug ar;
   uint32_t i;
   if (list->list == NULL || !lua_getstack(L, event == LUA_HOOKCALL, &ar))

@@ -35,7 +35,7 @@ static Stack *zone_stack (Recorder *r, lua_State *L) {
   if (s == NULL) return NULL;
   under = *s->base;
   if (under.node == NULL) under.node = r->recording.tree.root;
-  under.line = &h->nowhere;
+  under.line = hot_nowhere(h);
   if (!resync_stack(r, L, s, 0, &under)) return NULL;
   if (recorded) resync_current(r, s);
   return s;

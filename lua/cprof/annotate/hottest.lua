@@ -9,14 +9,15 @@ local measured = { bytes = "alloc", allocs = "allocs", live = "in use" }
 
 local function columns(profile)
   return {
-    { title = "hits", optional = true },
+    { title = "hits", optional = true, rank = 1 },
     { title = measured[profile.meta.measure] or "self" },
-    { title = "in C", optional = true },
+    { title = "in C", optional = true, rank = 2 },
     { title = "%" },
-    { title = "calls", optional = true }, { title = "total", optional = true },
-    { title = "where", left = true, least = 16, cut = format.cutpath,
+    { title = "calls", optional = true, rank = 3 },
+    { title = "total", optional = true, rank = 4 },
+    { title = "where", left = true, least = 18, cut = format.cutpath,
       code = true },
-    { title = "", left = true, least = 36, cut = format.cutend, code = true },
+    { title = "", left = true, least = 24, cut = format.cutend, code = true },
   }
 end
 

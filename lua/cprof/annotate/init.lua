@@ -2,7 +2,6 @@
 -- hottest lines.
 
 local allocations = require "cprof.allocations"
-local core = require "cprof.core"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
@@ -49,7 +48,7 @@ local annotate_options = {
   all = { type = "boolean", default = false },
   format = { type = "string", values = { "text", "markdown" },
              default = "text" },
-  width = { type = "integer", min = 40 },
+  width = { type = "width" },
   height = { type = "integer", min = 10 },
   color = { type = "string", values = { "auto", "always", "never" },
             default = "auto" },
@@ -184,7 +183,7 @@ function annotate.make(profile, source, given, level)
   end
   local view = annotate.view(profile, o, page.new({
     format = o.format, color = o.color,
-    width = o.width or core.columns() or math.huge }, profile))
+    width = o.width }, profile))
   view.single = source ~= nil
   restrict(view, level)
   show(view, source, level)

@@ -167,7 +167,8 @@ end
 
 local function title(page, block)
   local width = page.width == math.huge and 100 or page.width
-  local room = math.max(width - format.width(block.facts) - 2, 16)
+  local room = page.width == math.huge and page.width or
+    math.max(width - format.width(block.facts) - 2, 16)
   local name, place = block.title, block.place
   if place then
     name = format.cutname(name, math.max(room // 2, room - #place - 3))
@@ -177,8 +178,8 @@ local function title(page, block)
     name = format.cutpath(name, room)
   end
   return page.paint("bold", name) ..
-    (" "):rep(width - format.width(name) - format.width(block.facts)) ..
-    block.facts
+    (" "):rep(math.max(width - format.width(name) -
+      format.width(block.facts), 2)) .. block.facts
 end
 
 ---@class cprof.ListedBlock

@@ -50,7 +50,7 @@ function annotate.define(parser)
   parser:option("--height", "Rows. (default: the terminal's; elsewhere as " ..
     "many as it takes)")
     :argname "N":convert(input.integer("--height", 10))
-  input.page(parser, true)
+  input.page(parser)
 end
 
 function annotate.call(parsed, fail)

@@ -335,8 +335,8 @@ function attach.call(parsed, fail)
   recordings.finish(file)
   local profile = input.load(file, fail)
   local line = summary.next(profile, parsed.output)
-  input.print(summary.text(profile, { width = parsed.width or
-    format.columns(), color = parsed.color }, format.rows()) ..
+  input.print(summary.text(profile, { width = parsed.width,
+    color = parsed.color }, format.rows()) ..
     (line and ("\n%s\n"):format(line) or ""), fail)
 end
 

@@ -119,7 +119,8 @@ function both.run(parsed, words, options, at, fail)
   if not ok then fail(message) end
   recordings.finish(filename.absolute(to, core.cwd() or "."))
   if not parsed.quiet then
-    summary.say(all, { kept = to, last = unnamed })
+    summary.say(all, { kept = to, last = unnamed, width = parsed.width,
+      color = parsed.color })
   end
   os.exit(status, true)
 end

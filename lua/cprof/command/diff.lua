@@ -281,7 +281,7 @@ local function without(all, rank, rows)
       kept[#kept + 1] = i
       local alone = column.alone and all[i - 1].rank >= rank
       shown[#kept] = setmetatable({
-        title = alone and column.alone or nil,
+        title = alone and column.alone or nil, rank = false,
         least = rank == 1 and column.tight or nil,
       }, { __index = column })
     end

@@ -3,6 +3,8 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local environment = require "cprof.environment" ()
+local export = require "cprof.export"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local later = require "cprof.later"
@@ -64,7 +66,8 @@ local function deliver(parsed, plan, full)
       summary.say(profile, { kept = kept, format = parsed.format,
         last = plan.unnamed and plan.record ~= nil, note = note,
         lost = plan.unnamed and not plan.record and not kept,
-        coverage = #parsed.coverage > 0 })
+        coverage = #parsed.coverage > 0,
+        width = parsed.width, color = parsed.color })
     end
   end
 end
@@ -80,6 +83,11 @@ local function relay(parsed, words, plan, full)
     local value = name == "output" and plan.output or parsed[name]
     if value then out[#out + 1] = ("--%s=%s"):format(name, value) end
   end
+  for _, name in ipairs { "width", "color" } do
+    if parsed[name] then
+      out[#out + 1] = ("--%s=%s"):format(name, parsed[name])
+    end
+  end
   if #parsed.coverage > 0 then out[#out + 1] = "--coverage=" end
   for _, name in ipairs { "quiet", "ascii" } do
     if parsed[name] then out[#out + 1] = "--" .. name end
@@ -90,6 +98,14 @@ end
 local function absolute()
   local here = core.cwd() or "."
   return function(path) return filename.absolute(path, here) end, here
+end
+
+-- what the end needs is there, also where files of cprof's are not any more
+local function keep_modules(format)
+  environment.keep "cprof.command.ending"
+  if not format then return end
+  environment.keep(export.format(format, 1).module)
+  if format == "html" then require "cprof.html.assets".keep() end
 end
 
 ---@param parsed table     options of the command
@@ -116,6 +132,7 @@ function ending.plan(parsed, words, script)
     if plan.recorded then recordings.cancel(full(plan.recorded)) end
   end
   plan.deliver = deliver(parsed, plan, full)
+  keep_modules(parsed.format)
   function plan.kept()
     if not plan.record then return nil end
     return plan.unnamed and recordings.last() or full(plan.recorded)

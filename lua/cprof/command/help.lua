@@ -33,7 +33,7 @@ function command.call(parsed, fail, parser)
   local topic = parsed.topic and help.topic(parsed.topic)
   if topic then
     local paint = format.paint(format.wants_color "auto")
-    local width = math.min(terminal.columns(io.stdout) or 80, 80)
+    local width = math.min(terminal.width(io.stdout), 80)
     input.print(render(topic, width, paint), fail)
   elseif parsed.topic then
     local command_parser = parser(parsed.topic)

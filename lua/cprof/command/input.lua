@@ -229,17 +229,16 @@ end
 
 ---Declares --format, --width and --color.
 ---@param parser table
----@param uncut? boolean  lines are not cut but for a terminal
-function input.page(parser, uncut)
+function input.page(parser)
   parser:option("--format", "markdown: to paste into an issue, uncut.")
     :choices { "text", "markdown" }:default "text"
-  input.looks(parser, uncut)
+  input.looks(parser)
 end
 
 ---Declares --width and --color.
-function input.looks(parser, uncut)
-  parser:option("--width", "Columns. (default: the terminal's; elsewhere " ..
-    (uncut and "as many as it takes)" or "100)")):argname "N"
+function input.looks(parser)
+  parser:option("--width", "Columns. (default: COLUMNS, or the " ..
+    "terminal's; elsewhere as many as it takes)"):argname "N"
     :convert(input.integer("--width", 40))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"

@@ -101,7 +101,8 @@ end
 ---The recording has ended: it is the last one now.
 ---@param path string  as of begin
 function recordings.finish(path)
-  if not path_of "" or core.special(path) or not exists(path) then return end
+  -- first what a program with a root of its own does not have
+  if core.special(path) or not exists(path) or not path_of "" then return end
   local mine = get "current" == path
   keep(path)
   if mine then remove(path_of "current") end

@@ -29,6 +29,7 @@ local run = {
 local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
+  ["--width"] = true, ["--color"] = true,
 }
 local optional = { ["--lines"] = true, ["--count"] = true,
   ["--coverage"] = true, ["--trace"] = true, ["--sample"] = true,
@@ -104,6 +105,7 @@ function run.define(parser)
     "its times, and join them. What the program does is done twice; what " ..
     "it reads from standard input is there only once.")
   parser:flag("--quiet", "No report at the end.")
+  input.looks(parser)
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")
     :argname "MODULE"

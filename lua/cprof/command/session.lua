@@ -4,6 +4,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local environment = require "cprof.environment" ()
 local internal = require "cprof.internal"
 local methods = require "cprof.methods"
 
@@ -91,6 +92,7 @@ function session.begin(options, deliver, kept)
   -- all that the program has made is gone
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
+  environment.keep("cprof", "cprof.command.summary")
   local exit = os.exit
   rawset(program_os, "exit", core.exiting(ending, exit))
   local ok, why = pcall(begin_recording, options)

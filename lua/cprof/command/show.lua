@@ -32,13 +32,13 @@ function show.define(parser)
 end
 
 local columns = {
-  { title = "total" }, { title = "total %" },
-  { title = "calls", optional = true },
-  { title = "function", left = true, least = 24, cut = format.cutname,
+  { title = "total", rank = 2 }, { title = "total %" },
+  { title = "calls", optional = true, rank = 3 },
+  { title = "function", left = true, least = 30, cut = format.cutname,
     code = true },
-  { title = "from line", optional = true },
-  { title = "defined", left = true, least = 14, cut = format.cutpath,
-    code = true },
+  { title = "from line", optional = true, rank = 4 },
+  { title = "defined", left = true, least = 18, cut = format.cutpath,
+    code = true, rank = 1 },
 }
 
 local function neighbour(view, entry)

@@ -1,18 +1,29 @@
 -- What is said on standard error when a recorded program has ended.
 
+local allocations = require "cprof.allocations"
+local flat = require "cprof.report.flat"
+local header = require "cprof.report.header"
 local listing = require "cprof.coverage.listing"
 local name = require "cprof.name"
+local page = require "cprof.page"
 local recorded = require "cprof.lines"
 local select_rows = require "cprof.report.select"
 local terminal = require "cprof.command.terminal"
 
 local summary = {}
 
--- columns and rows where standard error is no terminal
-local columns <const>, rows <const> = 100, 40
+-- rows where standard error is no terminal
+local rows <const> = 40
 
 -- lines of the hottest sources: least and most
 local fewest <const>, most <const> = 3, 10
+
+-- what may be most
+local function heats(profile)
+  if not profile.meta.memory then return { "time" } end
+  return allocations.tells_live(profile) and { "live", "alloc" } or
+    { "alloc" }
+end
 
 -- what to look at first: the function with most time of its own, by its
 -- name, unless others have it, too
@@ -43,8 +54,7 @@ function summary.next(profile, file)
   local words = { "Next: cprof show" }
   if meta.memory and next(profile.sources) then
     given = nil
-    words[1] = "Next: cprof annotate --heat " ..
-      (meta.live_interval and "live" or "alloc")
+    words[1] = "Next: cprof annotate --heat " .. heats(profile)[1]
   end
   if file then words[#words + 1] = terminal.quote(file) end
   if given then words[#words + 1] = terminal.quote(given) end
@@ -58,6 +68,8 @@ end
 ---@field lost? boolean    is it kept nowhere?
 ---@field note? string
 ---@field coverage? boolean  tell which lines ran, not which took most
+---@field width? integer
+---@field color? string
 
 local lost <const> = "The recording is not kept: the folder for it " ..
   "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
@@ -78,12 +90,6 @@ local function ending(profile, facts)
   return #out > 0 and table.concat(out, "\n")
 end
 
--- what lines may have most of
-local function heats(meta)
-  if not meta.memory then return { "time" } end
-  return { "alloc", meta.live_interval and "live" }
-end
-
 -- the lines that took most, or have allocated and kept most, where lines were
 -- recorded; and how many rows that takes
 local function lines(profile, looks, count)
@@ -91,10 +97,13 @@ local function lines(profile, looks, count)
     return nil, 0
   end
   local lists = {}
-  for i, heat in ipairs(heats(profile.meta)) do
-    lists[i] = profile:annotate(nil, { sort = "self", heat = heat,
+  for _, heat in ipairs(heats(profile)) do
+    local list = profile:annotate(nil, { sort = "self", heat = heat,
       limit = count, width = looks.width, color = looks.color })
+    -- there is nothing to list where a title stands alone
+    if list:find "\n." then lists[#lists + 1] = list end
   end
+  if #lists == 0 then return nil, 0 end
   -- each has a title, an end and a gap before it
   return table.concat(lists, "\n"), #lists * (count + 3)
 end
@@ -134,8 +143,18 @@ local function coverage_of(profile, facts, looks)
   terminal.say(table.concat(out))
 end
 
+-- the functions that took most time
+local function by_time(profile, looks, count)
+  local on = page.new({ width = looks.width, color = looks.color }, profile)
+  flat.show({ profile = profile, options = {}, page = on,
+    whole = profile.program_ns }, "self", count)
+  if on.measure.samples then on:line(header.certainty(profile)) end
+  on:explain()
+  return on:text()
+end
+
 ---The report on one screen, and the lines that took most where lines were
----recorded.
+---recorded. Where allocations were, these come first.
 ---@param profile cprof.Profile
 ---@param looks { width?: integer, color?: string }
 ---@param height? integer  of the screen
@@ -144,8 +163,13 @@ function summary.text(profile, looks, height)
   height = height or rows
   local count = math.max(fewest, math.min(height // 5, most))
   local listed, taken = lines(profile, looks, count)
-  return profile:report { width = looks.width, color = looks.color,
-    height = math.max(10, height - taken) } .. (listed and "\n" .. listed or "")
+  local sort = profile.meta.memory and heats(profile)[1] or nil
+  if sort then taken = taken + count + 3 end
+  local parts = { profile:report { width = looks.width, color = looks.color,
+    sort = sort, height = math.max(10, height - taken) } }
+  parts[2] = listed
+  parts[#parts + 1] = sort and by_time(profile, looks, count)
+  return table.concat(parts, "\n")
 end
 
 ---The summary, on one screen, and where the rest is.
@@ -153,8 +177,8 @@ end
 ---@param facts cprof.Summary
 function summary.say(profile, facts)
   local looks = {
-    color = terminal.color(io.stderr, "auto"),
-    width = math.max(40, terminal.columns(io.stderr) or columns),
+    color = terminal.color(io.stderr, facts.color or "auto"),
+    width = facts.width or terminal.width(io.stderr),
   }
   local height = terminal.rows(io.stderr) or rows
   if facts.coverage then return coverage_of(profile, facts, looks) end

@@ -2,6 +2,7 @@
 -- what characters it can show.
 
 local core = require "cprof.core"
+local format = require "cprof.later" "cprof.format"
 
 local terminal = {}
 
@@ -42,6 +43,11 @@ end
 function terminal.columns(file)
   return core.columns(numbers[file] or -1)
 end
+
+---The columns that a report may have there.
+---@param file file*
+---@return integer  math.huge: as many as it takes
+function terminal.width(file) return format.columns(numbers[file]) end
 
 ---@param file file*
 ---@return integer? rows  nil: it is no terminal

@@ -10,9 +10,9 @@ local listing = {}
 
 local columns = {
   { title = "lines" }, { title = "%" },
-  { title = "branches" }, { title = "%" },
-  { title = "functions" }, { title = "%" },
-  { title = "file", left = true, least = 16, cut = format.cutpath,
+  { title = "branches", rank = 1 }, { title = "%", rank = 1 },
+  { title = "functions", rank = 2 }, { title = "%", rank = 2 },
+  { title = "file", left = true, least = 24, cut = format.cutpath,
     code = true },
   { title = "missing lines", left = true, least = 12, cut = format.cutend,
     yields = true },

@@ -35,6 +35,6 @@ Commands without a FILE read what `cprof run` recorded last, also with `-o`. `cp
 
 Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones have ended. The files `last` and `previous` in that folder hold the paths of the last two recordings. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
-A signal that ends the program (`SIGTERM`, `SIGHUP`, a second Ctrl-C) loses nothing: the report is printed, the file has the same, up to the signal, and the exit status is that of the signal.
+A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the report is printed, the file has the same, up to the signal, and the exit status is that of the signal.
 ]],
 }

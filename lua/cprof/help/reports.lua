@@ -26,7 +26,7 @@ A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and 
 | `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
 | `depth` | none | mode `"tree"`: most levels |
 | `format` | `"text"` | `"markdown"`: to paste into an issue or a pull request |
-| `width` | terminal | columns; 100 where there is no terminal |
+| `width` | terminal | columns, from 40; `math.huge`: as many as it takes, which is the default where there is no terminal. The environment's `COLUMNS` is asked first. Where there is no room, columns with figures are left out before names are cut |
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
 

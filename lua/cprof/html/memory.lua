@@ -75,7 +75,9 @@ function memory.of(p)
   local kinds = {}
   for _, kind in ipairs(allocations.kinds) do
     local of = sum.kinds[kind]
-    if of then kinds[#kinds + 1] = { kind, of.bytes, of.allocs } end
+    if of then
+      kinds[#kinds + 1] = { allocations.label(kind), of.bytes, of.allocs }
+    end
   end
   table.sort(kinds, function(a, b) return a[2] > b[2] end)
   local taken = {}

@@ -8,11 +8,12 @@ local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "total %" }, { title = "self" },
-  { title = "calls", optional = true },
-  { title = "function", left = true, least = 24, cut = format.cutname },
-  { title = "from line", optional = true },
-  { title = "defined", left = true, least = 18, cut = format.cutpath },
+  { title = "total", rank = 2 }, { title = "total %" },
+  { title = "self", rank = 4 }, { title = "calls", optional = true, rank = 3 },
+  { title = "function", left = true, least = 30, cut = format.cutname },
+  { title = "from line", optional = true, rank = 5 },
+  { title = "defined", left = true, least = 18, cut = format.cutpath,
+    rank = 1 },
 }
 
 -- callers, or callees, that are shown of each function

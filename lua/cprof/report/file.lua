@@ -5,9 +5,9 @@ local format = require "cprof.format"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "self" }, { title = "self %" },
-  { title = "total" }, { title = "total %" },
-  { title = "calls", optional = true },
+  { title = "self", rank = 1 }, { title = "self %" },
+  { title = "total", rank = 4 }, { title = "total %", rank = 3 },
+  { title = "calls", optional = true, rank = 2 },
   { title = "file and functions", left = true, least = 30, code = true },
   { title = "line" },
 }

@@ -1,6 +1,5 @@
 -- Modes "total" and "self": one line for each function.
 
-local allocations = require "cprof.allocations"
 local format = require "cprof.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
@@ -10,35 +9,36 @@ local flat = {}
 -- by what rows are sorted comes first
 local others = { self = "total", total = "self" }
 
-local function columns(by)
-  local other = others[by]
+local function columns(by, view)
+  local other, sort = others[by], view.options.sort
   return {
-    { title = by }, { title = by .. " %" },
-    { title = other }, { title = other .. " %" },
-    { title = "waiting", optional = true },
-    { title = "alloc", optional = true },
-    { title = "allocs", optional = true },
-    { title = "calls", optional = true },
-    { title = "function", left = true, least = 24, cut = format.cutname,
+    { title = by, rank = 2 }, { title = by .. " %" },
+    { title = other, rank = 7 }, { title = other .. " %", rank = 5 },
+    { title = "waiting", optional = true, rank = 6 },
+    { title = "alloc", optional = true, rank = 3 },
+    { title = "allocs", optional = true, rank = 6 },
+    { title = "calls", optional = true, rank = sort ~= "calls" and 4 or nil },
+    { title = "function", left = true, least = 30, cut = format.cutname,
       code = true },
-    { title = "defined", left = true, least = 14, cut = format.cutpath,
-      code = true },
+    { title = "defined", left = true, least = 18, cut = format.cutpath,
+      code = true, rank = 1 },
   }
 end
 
--- gives what a row has allocated itself, beside times
+-- Gives what a row has allocated itself, beside times, or beside what of it
+-- is in use.
 local function allocations_of(view)
-  local meta, by = view.profile.meta, {}
-  if not meta.memory or meta.measure then return function() return "" end end
-  for _, what in ipairs { "bytes", "allocs" } do
-    by[what] = {}
-    local of = allocations.measured(view.profile, what)
-    for _, row in ipairs(select.functions(of)) do
-      by[what][row.title] = row.self_ns
-    end
+  local meta, sums = view.profile.meta, {}
+  if not meta.memory then return function() return "" end end
+  for _, f in ipairs(view.profile.functions) do
+    local sum = sums[f.title] or { bytes = 0, allocs = 0 }
+    sum.bytes, sum.allocs = sum.bytes + f.self_bytes,
+      sum.allocs + f.self_allocs
+    sums[f.title] = sum
   end
   return function(row, what)
-    local n = by[what][row.title] or 0
+    if what == meta.measure then return "" end
+    local n = sums[row.title][what]
     if n == 0 then return "-" end
     return what == "bytes" and format.bytes(n) or format.count(n)
   end
@@ -86,7 +86,7 @@ function flat.show(view, by, limit)
   local rows = select.functions(view.profile)
   select.sort(rows, view.options.sort or by)
   local shown, hidden, hidden_ns = select.rows(view, rows, by, limit)
-  view.page:table(columns(by), cells_of(view, by, shown))
+  view.page:table(columns(by, view), cells_of(view, by, shown))
   view.page:rest(select.rest(view, hidden, hidden_ns, "function"))
 end
 

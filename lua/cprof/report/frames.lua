@@ -5,9 +5,10 @@ local format = require "cprof.format"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "frame" }, { title = "at" }, { title = "time" },
-  { title = "gc", optional = true }, { title = "steps", optional = true },
-  { title = "alloc", optional = true },
+  { title = "frame" }, { title = "at", rank = 3 }, { title = "time" },
+  { title = "gc", optional = true, rank = 1 },
+  { title = "steps", optional = true, rank = 4 },
+  { title = "alloc", optional = true, rank = 2 },
   { title = "more than usual, self time", left = true, least = 30 },
 }
 

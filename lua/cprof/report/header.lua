@@ -256,7 +256,7 @@ function header.show(view)
       page:line(("heap: %s up to %s"):format(bars, format.bytes(most)))
     end
   end
-  if meta.gc and not meta.measure then collector(profile, page) end
+  if meta.gc then collector(view.timed or profile, page) end
   if measures.of(profile).samples then
     page:line(header.certainty(profile))
   end

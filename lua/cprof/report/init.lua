@@ -35,7 +35,7 @@ local modes = {
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
 ---@field format? "text"|"markdown"
----@field width? integer        columns
+---@field width? integer        columns; math.huge: as many as it takes
 ---@field height? integer       mode "summary": rows of the screen
 ---@field color? "auto"|"always"|"never"
 local report_options = {
@@ -51,14 +51,15 @@ local report_options = {
   depth = { type = "integer", min = 1 },
   format = { type = "string", values = { "text", "markdown" },
              default = "text" },
-  width = { type = "integer", min = 40 },
+  width = { type = "width" },
   height = { type = "integer", min = 10 },
   color = { type = "string", values = { "auto", "always", "never" },
             default = "auto" },
 }
 
 ---@class cprof.View            what a mode gets to work with
----@field profile cprof.Profile
+---@field profile cprof.Profile  what is shown
+---@field timed? cprof.Profile   the same with times
 ---@field options cprof.ReportOptions
 ---@field page cprof.Page
 ---@field whole integer         the time that is 100 %, in ns: the program's
@@ -110,12 +111,12 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o = check(profile, given, level)
-  local measure = measures[o.sort]
+  local measure, timed = measures[o.sort], profile
   if measure then
     profile, o.sort = allocations.measured(profile, measure), nil
   end
   local view = {
-    profile = profile, options = o, whole = profile.program_ns,
+    profile = profile, timed = timed, options = o, whole = profile.program_ns,
     page = page.new({ format = o.format, color = o.color, width = o.width },
       profile),
   }

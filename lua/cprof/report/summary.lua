@@ -8,9 +8,9 @@ local hotpath = require "cprof.report.hotpath"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "total %" },
-  { title = "self" }, { title = "self %" },
-  { title = "hottest path", left = true, least = 20, cut = format.cutchain },
+  { title = "total", rank = 2 }, { title = "total %" },
+  { title = "self", rank = 3 }, { title = "self %", rank = 1 },
+  { title = "hottest path", left = true, least = 30, cut = format.cutchain },
 }
 
 -- rows where there is no terminal, and the fewest that are of use

@@ -6,10 +6,10 @@ local name = require "cprof.name"
 local select = require "cprof.report.select"
 
 local columns = {
-  { title = "total" }, { title = "total %" }, { title = "self" },
-  { title = "calls", optional = true },
-  { title = "function", left = true, least = 24, cut = format.cutindent },
-  { title = "from line", optional = true },
+  { title = "total", rank = 1 }, { title = "total %" },
+  { title = "self", rank = 3 }, { title = "calls", optional = true, rank = 2 },
+  { title = "function", left = true, least = 30, cut = format.cutindent },
+  { title = "from line", optional = true, rank = 4 },
   { title = "defined", left = true, least = 14, cut = format.cutpath,
     yields = true },
 }

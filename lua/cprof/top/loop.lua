@@ -5,6 +5,9 @@ local terminal = require "cprof.command.terminal"
 
 local loop = {}
 
+-- columns where nothing says how many there are
+local usual <const> = 100
+
 ---@class cprof.TopWatched
 ---@field follower cprof.Follower
 ---@field model cprof.TopModel
@@ -167,11 +170,13 @@ end
 ---@return integer
 function loop.print(watched, parsed, fail)
   local m, left = watched.model, parsed.screens or math.huge
+  local width = terminal.width(io.stdout)
+  if width == math.huge then width = usual end
   m.plain = true
   while true do
     look(watched)
     if m.now then
-      local text = m:draw(terminal.columns(io.stdout) or 100,
+      local text = m:draw(width,
         terminal.rows(io.stdout) or 24):text()
       local ok, why = io.stdout:write(terminal.encode(text), "\n")
       if ok then ok, why = io.stdout:flush() end
