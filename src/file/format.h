@@ -67,6 +67,8 @@ typedef struct FormatHeader {
   uint32_t memory;	/* are allocations counted? */
   uint32_t allocator_lost;	/* ... did another allocator come? */
   uint32_t gc;		/* was the collector driven? */
+  uint32_t waits;	/* that are complete; the first one is not used */
+  uint32_t unused;
   uint64_t live;	/* bytes from sample to sample of what is in use ... */
   uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
   uint64_t id;		/* no other file has it */
@@ -85,7 +87,8 @@ typedef enum BlockKind {
 			   them, if 'memory', InstructionAllocated of each */
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
   BLOCK_KINDS,		/* KindsAllocated, for each function of a chunk */
-  BLOCK_LAST = BLOCK_KINDS
+  BLOCK_WAITS,		/* a chunk of Wait */
+  BLOCK_LAST = BLOCK_WAITS
 } BlockKind;
 
 typedef struct FileBlock {	/* its contents are right behind it */

@@ -304,6 +304,7 @@ static void livefile_setstore (LiveFile *l) {
   s->instructions = &l->file->instructions;
   s->allocated = &l->file->allocated;
   s->kinds = &l->file->kinds;
+  s->waits = &l->file->waits;
   s->figures = &h->figures;
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;

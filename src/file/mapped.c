@@ -170,6 +170,11 @@ static void *mapped_getkinds (void *ud, uint32_t owner, size_t size) {
 }
 
 
+static void *mapped_getwaits (void *ud, uint32_t owner, size_t size) {
+  return mapped_data(ud, BLOCK_WAITS, owner, size);
+}
+
+
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
   return mapped_counters(ud, BLOCK_LINES, owner, size,
                          lines_size(1, mapped_memory(ud)));
@@ -283,8 +288,10 @@ static void mapped_begin (MappedFile *f) {
   f->instructions.get = mapped_getinstructions;
   f->allocated.get = mapped_getallocated;
   f->kinds.get = mapped_getkinds;
+  f->waits.get = mapped_getwaits;
+  f->waits.published = &h->waits;
   f->nodes.ud = f->lines.ud = f->instructions.ud = f->allocated.ud =
-    f->kinds.ud = f;
+    f->kinds.ud = f->waits.ud = f;
   memcpy(magic, FORMAT_MAGIC, sizeof magic);
   memcpy(h->magic, magic, sizeof magic[0]);
   platform_publish((uint32_t *)(void *)(h->magic + sizeof magic[0]),

@@ -25,7 +25,7 @@ typedef struct MappedFile {
   int error;		/* why it could not grow, an errno; 0: it could */
   long pid;		/* the process that writes it */
   uint64_t id;		/* as in the header */
-  Pages nodes, lines, instructions, allocated, kinds;
+  Pages nodes, lines, instructions, allocated, kinds, waits;
 } MappedFile;
 
 /* room for the message of 'mapped_create' */

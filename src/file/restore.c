@@ -380,6 +380,33 @@ static int restore_allocated (Restoring *c) {
 }
 
 
+/* What a chunk of waits holds, up to the number in the header. */
+static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
+  uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
+  if (b->owner > c->h->waits >> WAITS_SHIFT ||
+      block_room(b) != sizeof(Wait) << WAITS_SHIFT)
+    return restore_fail(c, "block of waits");
+  for (i = first == 0; i < many && first + i < c->h->waits; i++) {
+    Wait w;
+    memcpy(&w, block_bytes(b) + i * sizeof w, sizeof w);
+    if (w.line < 0 || (w.node == WAIT_LINE
+                       ? w.func >= c->r->functions.list.count
+                       : w.node >= c->r->tree.nodes.count || w.func != 0))
+      return restore_fail(c, "place of a wait");
+    if (!waits_add(&c->r->waits, &w)) return reader_nomemory(c->l);
+  }
+  return 1;
+}
+
+
+static int restore_waited (Restoring *c) {
+  const FileBlock *b = block_first(c->l);
+  for (; b < block_end(c->l); b = block_after(b))
+    if (b->kind == BLOCK_WAITS && !restore_chunkofwaits(c, b)) return 0;
+  return 1;
+}
+
+
 static int restore_nodes (Restoring *c) {
   Tree *t = &c->r->tree;
   uint32_t i;
@@ -649,7 +676,8 @@ int restore (Loaded *l) {
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_allocated(&c) && restore_lines(&c) &&
+       restore_nodes(&c) && restore_waited(&c) && restore_allocated(&c) &&
+       restore_lines(&c) &&
        restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
   memory_free(m, c.highest, c.sources * sizeof *c.highest);

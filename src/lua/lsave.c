@@ -23,6 +23,7 @@ typedef struct Saving {
   Functions functions;
   Journal journal;
   MappedFile *file;
+  Waits waits;
 } Saving;
 
 
@@ -81,6 +82,7 @@ static uint64_t save_shape (lua_State *L, int arg) {
 static void saving_free (Saving *s) {
   if (s->functions.memory == NULL) return;
   journal_free(&s->journal);
+  if (s->file != NULL) waits_free(&s->waits);
   mapped_free(s->file);
   functions_free(&s->functions);
   s->functions.memory = NULL;
@@ -90,6 +92,18 @@ static void saving_free (Saving *s) {
 static int saving_gc (lua_State *L) {
   saving_free(cast(Saving *, luaL_checkudata(L, 1, SAVING)));
   return 0;
+}
+
+
+/* 0: no room. */
+static int save_wait (Saving *s, int64_t ns, uint32_t node, uint32_t func,
+                      int32_t line) {
+  Wait w = ZEROS;
+  w.ticks = (uint64_t)ns;
+  w.node = node;
+  w.func = func;
+  w.line = line;
+  return ns <= 0 || waits_add(&s->waits, &w);
 }
 
 
@@ -262,6 +276,7 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
     if (o == NULL || (memory && !save_allocated(nodes, s, chunk))) return 0;
     for (k = 0; k < room && i + k < nodes->count; k++) {
       const ProfileNode *n = &nodes->list[i + k];
+      if (!save_wait(s, n->wait, i + k, 0, 0)) return 0;
       save_node((Node *)block_data(b) + k, n, nodes->unit, i + k);
       if (nodes->unit == NODES_SAMPLES && i + k != NODE_OVERHEAD)
         mapped_header(s->file)->figures.sampled += (uint64_t)n->self;
@@ -298,6 +313,8 @@ static int save_functionlines (lua_State *L, int arg, Saving *s,
     line[k].hits = (uint64_t)save_at(L, arg, i + 2);
     line[k].self = (uint64_t)raw;
     ((int64_t *)block_data(b))[k] = raw - save_at(L, arg, i + 3);
+    if (!save_wait(s, save_at(L, arg, i + 8), WAIT_LINE, func, line[k].line))
+      return 0;
     if (a == NULL) continue;
     a[k].all.count = (uint64_t)save_at(L, arg, i + 5);
     a[k].all.bytes = (uint64_t)save_at(L, arg, i + 6);
@@ -470,6 +487,10 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->figures.preempted = (uint64_t)save_integer(L, arg, "preempted_ns");
   h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns") +
                       h->figures.preempted;
+  lua_getfield(L, arg, "waiting_ns");
+  h->figures.divided = lua_isnil(L, -1) ? GAP_UNKNOWN
+    : save_flag(L, arg, "preempted_unknown") ? GAP_AWAY : GAP_WAITED;
+  lua_pop(L, 1);
   h->figures.unmatched = (uint64_t)save_integer(L, arg, "unmatched");
   h->figures.hooks_lost = (uint64_t)save_flag(L, arg, "hook_lost");
   h->figures.backwards = (uint64_t)save_integer(L, arg, "clock_backwards");
@@ -486,6 +507,7 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
 static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   int ok;
   journal_init(&s->journal, s->file, &s->functions);
+  waits_init(&s->waits, &s->memory, &s->file->waits);
   save_header(L, 4, mapped_header(s->file));
   lua_pushvalue(L, 5);
   ok = lfile_meta(L, &s->journal);

@@ -55,6 +55,16 @@ static int possible_nodes (const Tree *t, Sums *s) {
 }
 
 
+static int possible_waits (const Waits *w) {
+  uint64_t nodes = 0, lines = 0;
+  const Wait *x;
+  uint32_t i;
+  for (i = 1; (x = waits_at(w, i)) != NULL; i++)
+    if (!sum_add(x->node == WAIT_LINE ? &lines : &nodes, x->ticks)) return 0;
+  return 1;
+}
+
+
 static int possible_nodeallocated (const Tree *t, Sums *s) {
   uint32_t i;
   for (i = 0; i < t->nodes.count; i++) {
@@ -207,6 +217,7 @@ static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   return possible_ticks(scale, f->gc_longest) &&
          possible_ticks(scale, f->backwards_ticks) &&
+         f->preempted <= f->paused && f->divided <= GAP_WAITED &&
          f->unmatched <= (r->events != 0 ? r->events : FIGURES_MOST) &&
          f->backwards <= FIGURES_MOST &&
          f->gc_steps <= FIGURES_MOST && f->gc_cycles <= FIGURES_MOST &&
@@ -225,6 +236,7 @@ const char *possible_not (const Recording *r, Scale scale) {
   const char *what;
   uint64_t all;
   if (!possible_nodes(t, &s)) return "figures of a node";
+  if (!possible_waits(&r->waits)) return "figures of a wait";
   if (t->memory && !possible_nodeallocated(t, &s))
     return "allocations of a node";
   if (t->memory && !possible_kinds(t, &s))

@@ -310,14 +310,19 @@ static ProfileLine *lines_find (const Work *w, uint32_t func, int32_t line) {
 }
 
 
-/* Zones wait on lines of the function that opened them. */
+/* The function that waited; zones do on lines of the one that opened them. */
+static uint32_t lines_waiting (const Work *w, const Wait *x) {
+  if (x->node == WAIT_LINE) return w->s->func[x->func] - 1;
+  return w->s->node[w->owner[x->node]].func;
+}
+
+
 static void lines_wait (const Work *w) {
   const Wait *x;
   uint32_t i;
   for (i = 1; (x = waits_at(&w->r->waits, i)) != NULL; i++) {
     ProfileLine *l = NULL;
-    if (x->node < w->s->nodes && x->line > 0)
-      l = lines_find(w, w->s->node[w->owner[x->node]].func, x->line);
+    if (x->line > 0) l = lines_find(w, lines_waiting(w, x), x->line);
     if (l == NULL) continue;
     l->wait += (int64_t)clock_ns(w->s->scale, x->ticks);
     if (l->wait > l->raw) l->wait = l->raw;

@@ -68,9 +68,11 @@ void hot_backwards (Hot *h, uint64_t now) {
 
 static void hot_waited (Hot *h, uint64_t ticks) {
   Recording *x = &h->recorder->recording;
-  int line = h->lines ? (int)line_number(h->top->line) : 0;
-  if (!waits_add(&x->waits, h->top->node->id, line, ticks))
-    x->figures->unwaited += ticks;
+  Wait w = ZEROS;
+  w.ticks = ticks;
+  w.node = h->top->node->id;
+  if (h->lines) w.line = (int32_t)line_number(h->top->line);
+  if (!waits_add(&x->waits, &w)) x->figures->unwaited += ticks;
 }
 
 

@@ -244,7 +244,7 @@ static void recorder_setstore (Recorder *r, const Options *o) {
   x->pid = platform_process();
   r->generation = platform_generation();
   tree_init(&x->tree, &x->memory);
-  waits_init(&x->waits, &x->memory);
+  waits_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
   x->tree.limit = o->max_nodes;
   x->tree.foldat = o->foldat;
   x->tree.fold = o->foldat == 0;
@@ -325,6 +325,7 @@ int recorder_clear (Recorder *r) {
   timeline_begin(&x->heap, platform_monotonic());
   if (r->store != NULL) r->store->clear(r->store, r);
   memset(x->figures, 0, sizeof *x->figures);
+  x->figures->divided = gap_known(&r->gap);
   waits_clear(&x->waits);
   r->exact = 0;
   recorder_schedule(h);
@@ -400,6 +401,7 @@ int recorder_move (Recorder *r, Store *to) {
   r->options.store = to;
   r->hot->running = to->running;
   tree_free(&x->tree);
+  waits_free(&x->waits);
   recorder_setstore(r, &r->options);
   fs->policy.pages = recorder_pages(to, x->mode);
   ok = fs->policy.instructions ? recorder_moveinstructions(r)
@@ -559,7 +561,7 @@ void recorder_settle (Recorder *r) {
   uint64_t now = hot_now(r->hot);
   recorder_watch(r);
   x->events = hot_events(r->hot);
-  if (r->gap.on && !r->gap.known) x->figures->divided = GAP_AWAY;
+  if (r->gap.on) x->figures->divided = gap_known(&r->gap);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else if (sample_on(r)) sample_pass(r);
   else hot_charge(r->hot, now);

@@ -8,7 +8,6 @@
 #define recorder_h
 
 #include "record/frames.h"
-#include "record/gap.h"
 #include "record/hot.h"
 #include "record/recording.h"
 #include "record/running.h"
@@ -79,6 +78,7 @@ typedef struct Store {
   const Pages *nodes, *lines;	/* where their chunks come from ... */
   const Pages *instructions;	/* modes count and sample: in place of lines */
   const Pages *allocated, *kinds;	/* where allocations are counted */
+  const Pages *waits;
   Figures *figures;
   const Node **running;		/* where to tell which node runs */
   /* Takes all that there is so far. 0: no room for it. */

@@ -9,7 +9,7 @@ int recording_blank (Recording *r, const Memory *m) {
   r->memory = *m;
   r->figures = &r->own_figures;
   tree_init(&r->tree, &r->memory);
-  waits_init(&r->waits, &r->memory);
+  waits_init(&r->waits, &r->memory, NULL);
   return functions_blank(&r->functions, &r->memory);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "identity/function.h"
+#include "record/gap.h"
 #include "record/node.h"
 #include "record/timeline.h"
 #include "record/timing.h"
