@@ -156,7 +156,7 @@ static void nodes_wait (Snapshot *s, const Recording *r) {
 
 
 static void nodes_fill (Snapshot *s, const Recording *r) {
-  uint64_t ticks;
+  uint64_t ticks, preempted;
   uint32_t i;
   for (i = 0; i < s->nodes; i++)
     node_fill(&s->node[i], i, s, &r->tree);
@@ -166,10 +166,11 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   ticks = r->mode == MODE_SAMPLE ? samples_times(s, r)
                                  : nodes_times(s, &r->tree);
   s->wall = (int64_t)clock_ns(s->scale, ticks + r->figures->paused);
-  s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks);
-  s->preempted = (int64_t)clock_ns(s->scale, r->figures->preempted);
-  if (s->preempted > s->paused) s->preempted = s->paused;
-  s->paused -= s->preempted;
+  preempted = r->figures->preempted < r->figures->paused
+            ? r->figures->preempted : r->figures->paused;
+  s->preempted = (int64_t)clock_ns(s->scale, ticks + preempted) -
+                 (int64_t)clock_ns(s->scale, ticks);
+  s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks + preempted);
   nodes_wait(s, r);
 }
 
