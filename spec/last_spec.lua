@@ -29,7 +29,11 @@ describe("commands without a file", function()
       { "export", "--format=folded" } } do
       local out
       out, err, status = cprof(table.unpack(words))
-      assert.equal("", err)
+      -- what does not begin with the name of the program is told to be its
+      local told = err:match("^note: this is the last recording, of " ..
+        "(%S+), begun at %d%d:%d%d:%d%d\n$")
+      local headed = out:find("cprof: ", 1, true) == 1
+      if headed then assert.equal("", err) else assert.equal(script, told) end
       assert.equal(0, status)
       assert.is_truthy(out:find "leaf", out)
     end
@@ -121,9 +125,132 @@ describe("commands without a file", function()
       assert.is_truthy(command.read(dir:file "1.cprof"))
       cprof("run", "-o", dir:file "1.cprof", script)
       cprof("run", "-o", dir:file "2.cprof", script)
-      assert.equal("last previous \n", (command.shell("cd " ..
+      assert.equal("recordings \n", (command.shell("cd " ..
         command.quote(dir.path) .. "; ls cprof-* | tr '\\n' ' '; echo")))
     end)
+
+  -- a folder below, with a program of that name; and cprof there, on no
+  -- terminal, or on one of its own
+  local function at(dir, name)
+    local q = command.quote
+    command.shell(("mkdir -p %s"):format(q(dir:file(name))))
+    dir:file(name .. "/" .. name .. ".lua", once)
+    local function line_of(...)
+      return ("cd %s; export SPEC_TMPDIR=%s; %s"):format(q(dir:file(name)),
+        q(dir.path), command.here(...))
+    end
+    return {
+      cprof = function(...)
+        return command.shell("setsid -w sh -c " .. q(line_of(...)))
+      end,
+      line = line_of,
+    }
+  end
+
+  it("read that of this folder, else that of the user, and say so", function()
+    if command.shell "setsid -w echo yes" ~= "yes\n" then
+      pending "there is no setsid here"
+      return
+    end
+    local dir <close> = command.folder()
+    local a, b, c = at(dir, "a"), at(dir, "b"), at(dir, "c")
+    a.cprof("run", "--quiet", "a.lua")
+    for _ = 1, 3 do b.cprof("run", "--quiet", "b.lua") end
+    for name, folder in pairs { ["a.lua"] = a, ["b.lua"] = b } do
+      local _, err = folder.cprof("show", "leaf")
+      assert.is_truthy(err:find("note: this is the last recording, of " ..
+        name .. ", begun at %d+:%d+:%d+\n"), err)
+      local out
+      out, err = folder.cprof "report"
+      assert.is_truthy(out:find("cprof: " .. name .. "\n", 1, true), out)
+      assert.equal("", err)
+    end
+    local note = "note: this is the last recording, of %S*b%.lua, begun at " ..
+      "%S+ in %S+/b; none was begun in this folder or terminal\n"
+    for _, words in ipairs { { "report" }, { "show", "leaf" },
+      { "export", "--format=folded" } } do
+      local out, err = c.cprof(table.unpack(words))
+      assert.is_truthy(out:find("leaf", 1, true), err)
+      assert.is_truthy(err:find("^" .. note .. "$"), err)
+    end
+    -- there is one before that here, but not there
+    local out, err = b.cprof "diff"
+    assert.is_truthy(out:find "before: b%.lua.-after: b%.lua", out .. err)
+    err = select(2, a.cprof "diff")
+    assert.is_truthy(err:find("there is no recording before", 1, true), err)
+  end)
+
+  it("read that of this terminal in another folder", function()
+    local dir <close> = command.folder()
+    local a, b = at(dir, "a"), at(dir, "b")
+    local line = command.on_terminal(a.line("run", "--quiet", "a.lua") ..
+      "; setsid -w sh -c " .. command.quote(b.line("run", "--quiet",
+      "b.lua")) .. "; " .. at(dir, "c").line "report")
+    if not line then
+      pending "no terminal can be had here"
+      return
+    end
+    local out = command.shell(line)
+    assert.is_truthy(out:find("cprof: %S*a%.lua"), out)
+    assert.is_nil(out:find("note:", 1, true), out)
+  end)
+
+  it("name the recording in messages", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("a.lua", once)
+    cprof("run", script)
+    for _, case in ipairs { { "report", "--filter=nowhere" },
+      { "report", "--sort=alloc" }, { "show", "nowhere" }, { "coverage" },
+      { "annotate" }, { "export", "--format=lcov" },
+      { "diff", "--sort=alloc" } } do
+      local out, err, status = cprof(table.unpack(case))
+      assert.equal("", out)
+      assert.equal(2, status)
+      if case[1] ~= "diff" then
+        assert.is_truthy(err:find("the last recording, of " .. script, 1,
+          true), err)
+      end
+    end
+    cprof("run", script)
+    local err = select(2, cprof("diff", "--sort=alloc"))
+    assert.is_truthy(err:find("the previous recording, of " .. script ..
+      " has no allocations", 1, true), err)
+  end)
+
+  it("keep what is recorded at the same time", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("a.lua", once)
+    command.shell(("export SPEC_TMPDIR=%s; for i in 1 2 3 4 5 6; do %s & " ..
+      "done; wait"):format(dir.path, command.line("run", "--quiet", script)))
+    local out, err = cprof "report"
+    assert.is_truthy(out:find("a.lua", 1, true), err)
+    cprof("run", script)
+    -- two are kept, of which commands know
+    assert.equal("2\n", (command.shell("cd " .. command.quote(dir.path) ..
+      "; ls cprof-* | grep -c '^[0-9]*.cprof$'")))
+  end)
+
+  it("forget what is long ago, and do not let their list grow", function()
+    local dir <close> = command.folder()
+    local cprof = within(dir)
+    local script = dir:file("a.lua", once)
+    cprof("run", script)
+    local list = (command.shell("ls " .. dir.path .. "/*/recordings")):sub(1,
+      -2)
+    local file <close> = assert(io.open(list, "ab"))
+    for i = 1, 800 do
+      file:write(("=\0%d\0/nowhere\0/nowhere/%d.cprof\0\n"):format(i, i))
+    end
+    file:write "=\0half"
+    file:close()
+    cprof("run", script)
+    local text = command.read(list)
+    assert.is_true(#text < 2000, #text)
+    local out = cprof "report"
+    assert.is_truthy(out:find(script, 1, true), out)
+  end)
 
   it("find that of a process where another one has ended since", function()
     local dir <close> = command.folder()

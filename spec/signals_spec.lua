@@ -50,7 +50,8 @@ describe("a signal that kills a program under cprof run", function()
       local _, err, status = killed(dir,
         "TERM $pid; sleep 0.005; kill -HUP $pid; sleep 0.005; kill -INT", "",
         "run", script)
-      assert.equal(143, status)
+      -- of two that are pending, the system chooses
+      assert.is_true(status == 143 or status == 129, status)
       assert.equal(1, select(2, err:gsub("\nNext: cprof show", "")), err)
     end
   end)
@@ -146,9 +147,9 @@ describe("a recording without a name", function()
     local line = ("export SPEC_TMPDIR=%s; %s"):format(
       command.quote(dir.path), command.here("run", script))
     command.shell(line)
-    assert.is_truthy(recordings(dir):find "^%d+.cprof last$")
+    assert.is_truthy(recordings(dir):find "^%d+.cprof recordings$")
     command.shell(line)
     assert.is_truthy(recordings(dir):find(
-      "^%d+.cprof %d+.cprof last previous$"))
+      "^%d+.cprof %d+.cprof recordings$"))
   end)
 end)

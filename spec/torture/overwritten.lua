@@ -24,12 +24,13 @@ local bare = torture.work()
 
 local function shell(line)
   return function()
-    assert(os.execute((line:gsub("%u%u+", { FILE = command.quote(file),
-      OTHER = command.quote(other), TEXT = command.quote(text) }))))
+    assert(os.execute("unset LD_PRELOAD; " .. line:gsub("%u%u+", {
+      FILE = command.quote(file), OTHER = command.quote(other),
+      TEXT = command.quote(text) })))
   end
 end
 
-local HEADER <const>, FIRST <const>, UNIT <const> = 640, 4096, 64
+local HEADER <const>, FIRST <const>, UNIT <const> = 736, 4096, 64
 
 -- where there is something: the header, and most of each block
 local function parts(f, size)

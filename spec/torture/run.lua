@@ -19,6 +19,7 @@ local parts = {
   { "starved" }, { "mutated", "mutated", bounded }, { "crowds" },
   { "sanitized", "mutated", sanitized, 0.2 },
   { "poisoned", "starved", sanitized, 0.05 },
+  { "overwritten" }, { "mistrusted", "overwritten", sanitized, 0.05 },
   { "killed" }, { "disk" }, { "clock" }, { "threads" },
 }
 

@@ -127,6 +127,9 @@ CPROF_I unsigned platform_generation (void);
 /* the id of this process */
 CPROF_I long platform_process (void);
 
+/* The session of this process, if it is on a terminal; 0: it is on none. */
+CPROF_I long platform_session (void);
+
 /* Calls 'f' once in a process; other threads wait until it has ended. */
 CPROF_I void platform_once (PlatformOnce *once, void (*f) (void));
 

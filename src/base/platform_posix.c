@@ -354,6 +354,16 @@ int platform_executable (char *to, size_t room) {
 #endif
 
 
+/* Streams may lead elsewhere: the terminal is that of the session. */
+long platform_session (void) {
+  int error = errno;
+  int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  errno = error;
+  return fd >= 0 ? (long)getsid(0) : 0;
+}
+
+
 int platform_terminal (int fd, int *columns, int *rows) {
   struct winsize w;
   if (!isatty(fd)) return 0;

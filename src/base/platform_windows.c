@@ -278,6 +278,11 @@ int platform_executable (char *to, size_t room) {
 }
 
 
+long platform_session (void) {
+  return 0;
+}
+
+
 int platform_terminal (int fd, int *columns, int *rows) {
   CONSOLE_SCREEN_BUFFER_INFO info;
   if (!_isatty(fd)) return 0;

@@ -446,20 +446,21 @@ static int profile_snapshot (lua_State *L) {
 static int profile_takefunctions (lua_State *L) {
   const Recording *r = &recorder_get(L)->recording;
   Snapshot *s = snapshot_new(L);
-  lua_Integer *calls = lnodes_array(L, lua_Integer, r->functions.list.count);
+  lua_Unsigned *calls = lnodes_array(L, lua_Unsigned,
+                                     r->functions.list.count);
   uint32_t i;
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
     NodePlace at = tree_whereis(&r->tree, i);
     /* samples are no calls; only the host's functions are not called */
     if (r->mode == MODE_SAMPLE) calls[at.func] += at.parent != 0;
-    else calls[at.func] += (lua_Integer)tree_node(&r->tree, i)->calls;
+    else calls[at.func] += tree_node(&r->tree, i)->calls;
   }
   snapshot_pushfunctions(L, r, s);
   for (i = 0; i < s->funccapacity; i++) {
     if (s->func[i] == 0) continue;
     lua_rawgeti(L, -1, s->func[i]);
-    lnodes_set(L, "calls", calls[i]);
+    lnodes_set(L, "calls", (lua_Integer)calls[i]);
     lua_pop(L, 1);
   }
   snapshot_free(s);

@@ -86,6 +86,15 @@ static int system_process (lua_State *L) {
 }
 
 
+/* -> what tells this terminal from others; nil: there is none */
+static int system_terminal (lua_State *L) {
+  long session = platform_session();
+  if (session == 0) return 0;
+  lua_pushinteger(L, session);
+  return 1;
+}
+
+
 /* -> a number that was not given before, in any state of this process */
 static int system_number (lua_State *L) {
   static unsigned last, generation;
@@ -263,6 +272,7 @@ static const luaL_Reg system_list[] = {
   {"columns", system_columns},
   {"rows", system_rows},
   {"process", system_process},
+  {"terminal", system_terminal},
   {"number", system_number},
   {"special", system_special},
   {"islive", system_islive},

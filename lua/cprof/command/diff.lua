@@ -427,7 +427,7 @@ local function load_both(parsed, fail)
   local function load(word, which, span)
     local words = { word }
     if range.single(words, span) then
-      return input.load(word, fail, which)
+      return input.load(word, fail, which, true)
     end
     return range.load(words, span, fail)
   end

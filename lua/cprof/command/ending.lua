@@ -135,7 +135,7 @@ function ending.plan(parsed, words, script)
   keep_modules(parsed.format)
   function plan.kept()
     if not plan.record then return nil end
-    return plan.unnamed and recordings.last() or full(plan.recorded)
+    return full(plan.recorded)
   end
   function plan.watch()
     if not (core.executable() and plan.record) then return end

@@ -2,6 +2,7 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
+local format = require "cprof.format"
 local patterns = require "cprof.patterns"
 local recordings = require "cprof.command.recordings"
 local terminal = require "cprof.command.terminal"
@@ -86,21 +87,40 @@ local function check_there(path, what, fail)
   file:close()
 end
 
+-- when a recording began, with the day where that is not today
+local function time_of(meta)
+  local day = os.date("%Y-%m-%d", meta.started_at)
+  return (day == os.date "%Y-%m-%d" and "" or day .. " ") ..
+    os.date("%H:%M:%S", meta.started_at)
+end
+
+-- what was recorded, and what to call it; where nobody would expect it, or
+-- what is printed does not name the program, that is said
+local function recall(which, fail, headed)
+  local path, elsewhere = recordings[which]()
+  local what, advice = table.unpack(recorded[which])
+  if not path then fail(advice) end
+  check_there(path, what, fail)
+  local profile = load(path, what, fail)
+  local named = ("%s, of %s"):format(what,
+    format.plain(profile.meta.program or "(embedded)"))
+  if elsewhere or not headed then
+    terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
+      time_of(profile.meta), elsewhere and (" in %s; none was begun in this " ..
+      "folder or terminal"):format(format.plain(elsewhere)) or ""))
+  end
+  return profile, named
+end
+
 ---The profile in a file, and what to call it.
 ---@param path string?  "-": on standard input; nil: what was recorded
 ---@param fail fun(message: string)
 ---@param which? "last"|"previous"  of those; the last one
+---@param headed? boolean  what is printed names the program
 ---@return cprof.Profile
 ---@return string
-function input.load(path, fail, which)
-  if not path then
-    which = which or "last"
-    path = recordings[which]()
-    local what, advice = table.unpack(recorded[which])
-    if not path then fail(advice) end
-    check_there(path, what, fail)
-    return load(path, what, fail), what
-  end
+function input.load(path, fail, which, headed)
+  if not path then return recall(which or "last", fail, headed) end
   if path ~= "-" then return load(path, path, fail), path end
   local copy = spool(fail)
   local profile = load(copy, "standard input", function(message)

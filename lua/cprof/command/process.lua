@@ -1,7 +1,6 @@
 -- The recording of a process: the file that it records into.
 
 local core = require "cprof.core"
-local cprof = require "cprof"
 local recordings = require "cprof.command.recordings"
 
 local process = {}
@@ -37,11 +36,9 @@ function process.recording(pid)
   local path = process.mapped(pid)
   if path then return path end
   -- another one may have ended since
-  local paths, last = recordings.unnamed(pid), recordings.last()
-  if last then table.insert(paths, 1, last) end
-  for _, of in ipairs(paths) do
-    local profile = cprof.load(of)
-    if profile and profile.meta.pid == pid then return of end
+  for _, entry in ipairs(recordings.all()) do
+    local told = core.recorded(entry.path)
+    if told and told:match "^%d+" == tostring(pid) then return entry.path end
   end
 end
 

@@ -2,7 +2,9 @@
 -- what characters it can show.
 
 local core = require "cprof.core"
-local format = require "cprof.later" "cprof.format"
+local later = require "cprof.later"
+
+local format = later "cprof.format"
 
 local terminal = {}
 

@@ -41,17 +41,21 @@ end
 ---@param fail fun(message: string)
 ---@return cprof.Profile
 function view.print(mode, parsed, fail)
-  local profile
+  local profile, named
   if parsed.files and not range.single(parsed.files, parsed) then
     profile = range.load(parsed.files, parsed, fail)
   else
-    profile = input.load(parsed.file or parsed.files and parsed.files[1],
-      fail)
+    local file = parsed.file or parsed.files and parsed.files[1]
+    profile, named = input.load(file, fail, nil, true)
+    if file then named = nil end
+  end
+  local function failed(message)
+    fail(named and named .. ": " .. message or message)
   end
   local nothing = report.nothing(profile, parsed.filter and
     patterns.new(parsed.filter))
-  if nothing then fail((nothing:gsub("filter", "--filter", 1))) end
-  input.print(input.ask(fail, profile, "report", {
+  if nothing then failed((nothing:gsub("filter", "--filter", 1))) end
+  input.print(input.ask(failed, profile, "report", {
     mode = mode, limit = parsed.limit, min_percent = parsed.min_percent,
     sort = parsed.sort, filter = parsed.filter, root = parsed.root,
     depth = parsed.depth, format = parsed.format, width = parsed.width,

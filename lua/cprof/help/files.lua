@@ -31,9 +31,9 @@ assert(profile:save "copy.cprof")
 
 ## What was recorded last
 
-Commands without a FILE read what `cprof run` recorded last, also with `-o`. `cprof diff` without files compares the recording before it with it.
+Commands without a FILE read what `cprof run` recorded last in this folder or on this terminal, also with `-o`; where nothing was, what the user recorded last, and a note says so. `cprof diff` without files compares the recording before it with it. What is printed begins with the name of the program, or a note on standard error names it.
 
-Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones have ended. The files `last` and `previous` in that folder hold the paths of the last two recordings. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones of that folder and terminal have ended, or 16 of any. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
 A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the report is printed, the file has the same, up to the signal, and the exit status is that of the signal.
 ]],
