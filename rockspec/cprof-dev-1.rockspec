@@ -66,6 +66,7 @@ build = {
         "src/internals/internals.c",
         "src/lua/child.c",
         "src/lua/console.c",
+        "src/lua/entry.c",
         "src/lua/folder.c",
         "src/lua/lcallees.c",
         "src/lua/lcallgraph.c",

@@ -320,10 +320,6 @@ cprof.frame = core.frame
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
--- What the profiler does itself is done while recording pauses, so that it
--- does not show up in what is recorded.
-local resume = setmetatable({}, { __close = core.resume })
-
 local function taken()
   return profile.snapshot { program = program or program_name(),
     folder = folder, lua_version = _VERSION, lua_release = core.release,
@@ -370,7 +366,6 @@ function cprof.listen(signal, opts)
       -1)
     if not valid then return nil, "CPROF_OPTIONS" .. why end
   end
-  local _ <close> = core.suspend() and resume or nil
   local listening = require "cprof.listen"
   local ok, why = listening.begin(signal, opts)
   return ok, why
@@ -384,7 +379,6 @@ end
 function cprof.calibrate(opts)
   local _ <close> = methods.borrow()
   local o = options.check("calibrate", start_options, opts, 2)
-  local _ <close> = core.suspend() and resume or nil
   local costs, why = core.calibrate(way(o, choice.new(o)))
   return costs, why
 end
@@ -399,7 +393,6 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  local _ <close> = core.suspend() and resume or nil
   local p, why = profile.load(path)
   return p, why
 end
@@ -412,7 +405,6 @@ local function views()
   for method, f in pairs(view.methods) do
     if type(f) == "function" then
       view.methods[method] = function(...)
-        local _ <close> = core.suspend() and resume or nil
         local _ <close> = methods.borrow()
         return f(...)
       end
@@ -424,7 +416,6 @@ end
 ---The profile of what was recorded so far. It does not change any more.
 ---@return cprof.Profile
 function cprof.snapshot()
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   local p = snapshot "snapshot"
   return p
@@ -434,7 +425,6 @@ end
 ---@param opts? cprof.ReportOptions
 ---@return string
 function cprof.report(opts)
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   return report.make(snapshot "report", opts, 3)
 end
@@ -445,7 +435,6 @@ end
 ---@param opts? cprof.AnnotateOptions
 ---@return string
 function cprof.annotate(source, opts)
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   return annotate.make(snapshot "annotate", source, opts, 3)
 end
@@ -458,7 +447,6 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  local _ <close> = core.suspend() and resume or nil
   local mode = p and p.meta.mode or not p and recorded_mode
   if mode == "count" or mode == "sample" then
     error(('view: mode "%s" has no %s to view'):format(mode,
@@ -472,7 +460,6 @@ end
 ---@param f function
 ---@return function
 function cprof.wrap(zone, f)
-  local _ <close> = core.suspend() and resume or nil
   if type(zone) ~= "string" then
     error("wrap: the name must be a string, got a " .. type(zone), 2)
   elseif type(f) ~= "function" then

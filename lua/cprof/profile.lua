@@ -449,13 +449,13 @@ end
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
+  local entry <close> = methods.borrow()
   if type(group) ~= "function" then
     error("sums: the group must be a function, got a " .. type(group), 2)
   end
-  local loan <close> = methods.borrow()
-  -- without a loan of its own, this may be for a part of cprof, which has one
+  -- parts of cprof call this, too, within an entry of their own
   local function ask(f) return methods.outside(group, f) end
-  if not loan then ask = group end
+  if not entry then ask = group end
   local ids, groups, first = {}, {}, {}
   for i, f in ipairs(self.functions) do
     -- a key that is no title

@@ -9,6 +9,7 @@
 
 #include <lauxlib.h>
 
+#include "lua/entry.h"
 #include "lua/lcore.h"
 #include "lua/lstate.h"
 #include "record/attach.h"
@@ -41,12 +42,13 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-/* the same without being recorded */
+/* the same without being recorded, and without the program's hook */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
-  Recorder *r = recorder_get(L);
-  int suspended = r != NULL && control_suspend(r, L);
-  int status = api_call(L, f, ud);
-  if (suspended) control_resume(r, L);
+  Entry e;
+  int status;
+  entry_begin(&e, L);
+  status = api_call(L, f, ud);
+  entry_end(&e, L);
   return status;
 }
 
@@ -163,7 +165,7 @@ static int api_start (lua_State *L) {
 
 
 int cprof_start (lua_State *L, const cprof_Options *options) {
-  return api_call(L, api_start, options);
+  return api_callunseen(L, api_start, options);
 }
 
 

@@ -399,6 +399,13 @@ void listen_again (lua_State *L) {
 }
 
 
+int listen_pending (lua_State *L, lua_Hook f) {
+  if (f != listen_event) return 0;
+  listen_again(L);
+  return 1;
+}
+
+
 /* {======================================================
 ** The alarm: the same signal after some seconds, by a timer of its own.
 ** Where there is none, whoever asked for the recording ends it, too.

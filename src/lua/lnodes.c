@@ -398,7 +398,7 @@ static int nodes_changes (lua_State *L) {
 /* }====================================================== */
 
 
-static const luaL_Reg lnodes_methods[] = {
+static const luaL_Reg nodes_methods[] = {
   {"__len", nodes_len},
   {"__index", nodes_index},
   {NULL, NULL}
@@ -425,8 +425,13 @@ const luaL_Reg *lnodes_functions (void) {
 }
 
 
+const luaL_Reg *lnodes_methods (void) {
+  return nodes_methods;
+}
+
+
 void lnodes_open (lua_State *L) {
   luaL_newmetatable(L, NODES);
-  luaL_setfuncs(L, lnodes_methods, 0);
+  luaL_setfuncs(L, nodes_methods, 0);
   lua_pop(L, 1);
 }
