@@ -366,7 +366,7 @@ describe("averages", function()
   end
 
   it("have the overhead of frames, and add up to them", function()
-    local q = frames(40)
+    local q = frames(40, {})
     local own, root = q.functions[q.overhead], q.nodes[1].func
     -- figures are rounded, each by itself
     local rough = #q.functions + 1

@@ -10,21 +10,21 @@
 #include <lua.h>
 
 
-typedef struct Text {
-  struct Text *next;
+typedef struct KeptText {
+  struct KeptText *next;
   size_t size;		/* of the text */
   const char *path;	/* the text is behind it */
   char name[1];		/* the path is behind it */
-} Text;
+} KeptText;
 
 /* its address: a key in the registry, of the box of the first one */
 static const char TEXTS = 0;
 
 
 static int texts_gc (lua_State *L) {
-  Text **first = cast(Text **, lua_touserdata(L, 1));
+  KeptText **first = cast(KeptText **, lua_touserdata(L, 1));
   while (*first != NULL) {
-    Text *t = *first;
+    KeptText *t = *first;
     *first = t->next;
     free(t);
   }
@@ -32,12 +32,12 @@ static int texts_gc (lua_State *L) {
 }
 
 
-static Text **texts_first (lua_State *L) {
-  Text **first;
+static KeptText **texts_first (lua_State *L) {
+  KeptText **first;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &TEXTS) == LUA_TUSERDATA)
-    first = cast(Text **, lua_touserdata(L, -1));
+    first = cast(KeptText **, lua_touserdata(L, -1));
   else {
-    first = cast(Text **, lua_newuserdatauv(L, sizeof *first, 0));
+    first = cast(KeptText **, lua_newuserdatauv(L, sizeof *first, 0));
     *first = NULL;
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, texts_gc);
@@ -49,7 +49,7 @@ static Text **texts_first (lua_State *L) {
 }
 
 
-static const Text *texts_find (const Text *t, const char *name) {
+static const KeptText *texts_find (const KeptText *t, const char *name) {
   while (t != NULL && strcmp(t->name, name) != 0) t = t->next;
   return t;
 }
@@ -61,10 +61,10 @@ static int texts_keep (lua_State *L) {
   const char *name = luaL_checklstring(L, 1, &name_size);
   const char *path = luaL_checklstring(L, 2, &path_size);
   const char *text = luaL_checklstring(L, 3, &size);
-  Text **first = texts_first(L), *t;
+  KeptText **first = texts_first(L), *t;
   char *to;
   if (texts_find(*first, name) != NULL) return 0;
-  t = cast(Text *, malloc(sizeof *t + name_size + path_size + size + 1));
+  t = cast(KeptText *, malloc(sizeof *t + name_size + path_size + size + 1));
   if (t == NULL) return luaL_error(L, "not enough memory");
   to = t->name + name_size + 1;
   memcpy(t->name, name, name_size + 1);
@@ -81,7 +81,7 @@ static int texts_keep (lua_State *L) {
 /* name -> text, path; or nil */
 static int texts_kept (lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
-  const Text *t = texts_find(*texts_first(L), name);
+  const KeptText *t = texts_find(*texts_first(L), name);
   if (t == NULL) return 0;
   lua_pushlstring(L, t->path + strlen(t->path) + 1, t->size);
   lua_pushstring(L, t->path);
