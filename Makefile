@@ -392,22 +392,39 @@ memcheck: deps-memcheck
 	  LUA="env CPROF_MEMCHECK=1 valgrind -q --error-exitcode=9 \
 	  --leak-check=full --show-leak-kinds=definite lua5.4"
 
-# Chunks of nodes are small, so that inputs are.
+# Chunks of nodes are small, so that inputs are. Also as a 32-bit program,
+# where clang makes one: it calls nothing of Lua, so there need be none.
+comma		:= ,
 FUZZ_RUNS	= 10000000
 FUZZ_SHIFT	= 3
 FUZZ_SEED	= 1
 FUZZ		= $(B)/fuzz
+FUZZ_CC		= clang
+FUZZ_FLAGS	= -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
+		  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) \
+		  -DNODES_SHIFT=$(FUZZ_SHIFT)
+FUZZ_32		= $(FUZZ_CC) -m32 \
+		  -Wl,-z,lazy,--unresolved-symbols=ignore-all \
+		  $(patsubst %,-Wl$(comma)--defsym=luaopen_%=0,\
+		  base coroutine debug)
+FUZZ_LOAD	= ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load$(1) \
+		  -runs=$(FUZZ_RUNS) -max_len=24576 -print_final_stats=1 \
+		  -verbosity=0 -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus$(1) \
+		  $(FUZZ)/seeds
 
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory all
-	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
-	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) $(LUA_LINK) $(LIBS)
+	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus $(FUZZ)/corpus32
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
-	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
-	  -max_len=24576 -print_final_stats=1 -verbosity=0 \
-	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus $(FUZZ)/seeds
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) \
+	  $(LUA_LINK) $(LIBS)
+	$(call FUZZ_LOAD,)
+	@if ! echo 'int main (void) { return 0; }' | $(FUZZ_32) -x c \
+	  -fsanitize=fuzzer-no-link,address -o $(FUZZ)/probe32 - 2>/dev/null; \
+	then echo "no 32-bit programs can be made here"; else set -ex; \
+	$(FUZZ_32) $(FUZZ_FLAGS) -o $(FUZZ)/load32 spec/fuzz/load.c $(SOURCES) \
+	  $(LIBS); \
+	$(call FUZZ_LOAD,32); fi
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
 	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

@@ -59,8 +59,10 @@ typedef struct Listener {
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
   int oldest;	/* of these; a coroutine may never have its event */
-  int timer;	/* the kernel's number of the alarm's; -1: there is none */
-  long timed;	/* the process that has it; a child of a fork has none */
+#if PLATFORM_TIMERS
+  timer_t timer;	/* the alarm's */
+  long timed;	/* the process that has it; 0: none. No child of a fork has */
+#endif
 } Listener;
 
 /* A signal concerns the process: its handler finds all states here. */
@@ -413,12 +415,9 @@ int listen_pending (lua_State *L, lua_Hook f) {
 
 #if PLATFORM_TIMERS
 
-/* calls of the kernel need no library */
-
 static void alarm_clear (Listener *l) {
-  if (l->timer >= 0 && l->timed == platform_process())
-    syscall(SYS_timer_delete, l->timer);
-  l->timer = -1;
+  if (l->timed == platform_process()) timer_delete(l->timer);
+  l->timed = 0;
 }
 
 
@@ -427,18 +426,15 @@ static int alarm_set (Listener *l, double seconds) {
   struct itimerspec at;
   memset(&event, 0, sizeof event);
   memset(&at, 0, sizeof at);
-  l->timed = platform_process();
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = l->number;
   event.sigev_value.sival_ptr = l;
   at.it_value.tv_sec = (time_t)seconds;
   at.it_value.tv_nsec = 1 + (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (at.it_value.tv_nsec > 999999999) at.it_value.tv_nsec = 999999999;
-  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &l->timer) != 0) {
-    l->timer = -1;
-    return 0;
-  }
-  return syscall(SYS_timer_settime, l->timer, 0, &at, NULL) == 0;
+  if (timer_create(CLOCK_MONOTONIC, &event, &l->timer) != 0) return 0;
+  l->timed = platform_process();
+  return timer_settime(l->timer, 0, &at, NULL) == 0;
 }
 
 #else
@@ -542,7 +538,6 @@ static int listen_listen (lua_State *L) {
   pthread_once(&listen_once, listen_watchforks);
   memset(&with, 0, sizeof with);
   with.number = (int)luaL_checkinteger(L, 1);
-  with.timer = -1;
   with.thread = pthread_self();
 #if PLATFORM_TIMERS
   with.id = syscall(SYS_gettid);

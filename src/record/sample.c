@@ -182,7 +182,7 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 uint64_t sample_pass (Recorder *r) {
   Sampler *s = sample_of(r);
   Hot *h = r->hot;
-  uint64_t now = hot_now(h), spent = pace_take(&s->pace.spent), passed;
+  uint64_t now = hot_now(h), spent = pace_take(&s->pace), passed;
   if (unlikely(now < h->last)) hot_backwards(h, now);
   passed = now - h->last;
   if (spent > passed) spent = passed;
@@ -219,7 +219,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
     r->recording.tree.overhead->self += now - h->last;
     hot_settime(h, now);
   }
-  pace_take(&s->pace.spent);  /* was part of that */
+  pace_take(&s->pace);  /* was part of that */
   return ok || recorder_nomemory(r);
 }
 
