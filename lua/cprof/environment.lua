@@ -16,8 +16,8 @@ for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
   end
 end
 
-local require, load, loadfile, next, error =
-  require, load, loadfile, next, error
+local require, load, loadfile, next, error, type =
+  require, load, loadfile, next, error, type
 local rawget, rawset = rawget, rawset
 local open, close = io.open, io.close
 local loaded, preload = package.loaded, {}
@@ -50,12 +50,15 @@ end
 -- the program's, where a module means these
 environment._G = _G
 
+-- where the program was when it loaded cprof
+environment.folder = core.cwd()
+
 -- the folder with all modules, from whichever folder the program is in later
 local _, file = ...
 local root = file and file:match "^(.*)cprof[/\\]environment%.lua$"
 local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
 if root and not root:find(anywhere) then
-  root = (core.cwd() or ".") .. "/" .. root
+  root = (environment.folder or ".") .. "/" .. root
 end
 
 local gsub, find, gmatch = string.gsub, string.find, string.gmatch
@@ -127,11 +130,32 @@ function environment.keep(...)
   for _, name in next, { ... } do keep(name, seen) end
 end
 
+-- what the program itself can have, or what cannot be loaded twice
+local lasting <const> = { cprof = true, ["cprof.core"] = true,
+  ["cprof.environment"] = true }
+
+---Unloads modules of cprof that nothing refers to, but those of this list:
+---the next collection takes them.
+function environment.unload()
+  for name, module in next, copy(own) do
+    if find(name, "^cprof") and not lasting[name] then
+      own[name], others[name] = nil, module
+    end
+  end
+  for name in next, copy(loaded) do
+    if type(name) == "string" and find(name, "^cprof%.") and
+       not lasting[name] then
+      rawset(loaded, name, nil)
+    end
+  end
+end
+
 ---@param name string
 ---@return any
 function environment.require(name)
   local module = own[name]
-  if module == nil then module = others[name] end
+  if module ~= nil then return module end
+  module = others[name]
   if module == nil then module = rawget(loaded, name) end
   if module == nil then
     module = load_module(name)
@@ -150,4 +174,5 @@ environment.require "cprof.internal".add()
 
 -- The table itself must not be among the loaded modules, where Lua looks for
 -- the names of functions in tracebacks.
-return function() return environment end
+own["cprof.environment"] = function() return environment end
+return own["cprof.environment"]

@@ -33,6 +33,7 @@ static int texts_gc (lua_State *L) {
 
 
 static Text **texts_first (lua_State *L) {
+  int top = lua_gettop(L);
   Text **first;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &TEXTS) == LUA_TUSERDATA)
     first = cast(Text **, lua_touserdata(L, -1));
@@ -43,47 +44,77 @@ static Text **texts_first (lua_State *L) {
     lua_pushcfunction(L, texts_gc);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &TEXTS);
   }
+  lua_settop(L, top);  /* the registry has it */
   return first;
 }
 
 
-static const Text *texts_find (const Text *t, const char *name) {
-  while (t != NULL && strcmp(t->name, name) != 0) t = t->next;
+/* Where the text of this name is, or the next one will be. */
+static Text **texts_find (Text **at, const char *name) {
+  while (*at != NULL && strcmp((*at)->name, name) != 0) at = &(*at)->next;
+  return at;
+}
+
+
+static Text *texts_new (lua_State *L, const char *name, const char *path,
+                        const char *text, size_t size) {
+  size_t name_size = strlen(name) + 1, path_size = strlen(path) + 1;
+  Text *t = cast(Text *, malloc(sizeof *t + name_size + path_size + size));
+  char *to;
+  if (t == NULL) luaL_error(L, "not enough memory");
+  to = t->name + name_size;
+  memcpy(t->name, name, name_size);
+  memcpy(to, path, path_size);
+  memcpy(to + path_size, text, size);
+  t->path = to;
+  t->size = size;
+  t->next = NULL;
   return t;
+}
+
+
+static const char *texts_of (const Text *t) {
+  return t->path + strlen(t->path) + 1;
+}
+
+
+void texts_set (lua_State *L, const char *name, const char *text,
+                size_t size) {
+  Text **at = texts_find(texts_first(L), name);
+  Text *t = texts_new(L, name, "", text, size), *old = *at;
+  if (old != NULL) t->next = old->next;
+  *at = t;
+  free(old);
+}
+
+
+const char *texts_get (lua_State *L, const char *name, size_t *size) {
+  const Text *t = *texts_find(texts_first(L), name);
+  if (t == NULL) return NULL;
+  *size = t->size;
+  return texts_of(t);
 }
 
 
 /* name, path, text: keeps it, unless there is one of that name */
 static int texts_keep (lua_State *L) {
-  size_t name_size, path_size, size;
-  const char *name = luaL_checklstring(L, 1, &name_size);
-  const char *path = luaL_checklstring(L, 2, &path_size);
+  const char *name = luaL_checkstring(L, 1), *path = luaL_checkstring(L, 2);
+  size_t size;
   const char *text = luaL_checklstring(L, 3, &size);
-  Text **first = texts_first(L), *t;
-  char *to;
-  if (texts_find(*first, name) != NULL) return 0;
-  t = cast(Text *, malloc(sizeof *t + name_size + path_size + size + 1));
-  if (t == NULL) return luaL_error(L, "not enough memory");
-  to = t->name + name_size + 1;
-  memcpy(t->name, name, name_size + 1);
-  memcpy(to, path, path_size + 1);
-  memcpy(to + path_size + 1, text, size);
-  t->path = to;
-  t->size = size;
-  t->next = *first;
-  *first = t;
+  Text **at = texts_find(texts_first(L), name);
+  if (*at == NULL) *at = texts_new(L, name, path, text, size);
   return 0;
 }
 
 
 /* name -> text, path; or nil */
 static int texts_kept (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  const Text *t = texts_find(*texts_first(L), name);
+  const Text *t = *texts_find(texts_first(L), luaL_checkstring(L, 1));
   if (t == NULL) return 0;
-  lua_pushlstring(L, t->path + strlen(t->path) + 1, t->size);
+  lua_pushlstring(L, texts_of(t), t->size);
   lua_pushstring(L, t->path);
   return 2;
 }
@@ -91,8 +122,8 @@ static int texts_kept (lua_State *L) {
 
 /* name -> is there a text of that name? */
 static int texts_has (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  lua_pushboolean(L, texts_find(*texts_first(L), name) != NULL);
+  lua_pushboolean(L, *texts_find(texts_first(L), luaL_checkstring(L, 1))
+                  != NULL);
   return 1;
 }
 
