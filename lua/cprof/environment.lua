@@ -108,7 +108,7 @@ local function load_module(name)
 end
 
 -- how modules name others that they need at once, or later
-local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later[ (]+"([%w_.]+)"' }
+local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later"?[ (]+"([%w_.]+)"' }
 
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
@@ -130,6 +130,22 @@ function environment.keep(...)
   for _, name in next, { ... } do keep(name, seen) end
 end
 
+-- The table itself must not be among the loaded modules, where Lua looks for
+-- the names of functions in tracebacks.
+local function get() return environment end
+own["cprof.environment"] = get
+rawset(loaded, "cprof.environment", get)
+
+-- Are loaded modules of cprof this copy of it? A state may have several.
+local function are_ours()
+  return rawget(loaded, "cprof.environment") == get
+end
+
+local function loaded_already(name)
+  if find(name, "^cprof") and not are_ours() then return nil end
+  return rawget(loaded, name)
+end
+
 -- what the program itself can have, or what cannot be loaded twice
 local lasting <const> = { cprof = true, ["cprof.core"] = true,
   ["cprof.environment"] = true }
@@ -142,7 +158,7 @@ function environment.unload()
       own[name], others[name] = nil, module
     end
   end
-  for name in next, copy(loaded) do
+  for name in next, are_ours() and copy(loaded) or {} do
     if type(name) == "string" and find(name, "^cprof%.") and
        not lasting[name] then
       rawset(loaded, name, nil)
@@ -156,12 +172,13 @@ function environment.require(name)
   local module = own[name]
   if module ~= nil then return module end
   module = others[name]
-  if module == nil then module = rawget(loaded, name) end
+  if module == nil then module = loaded_already(name) end
   if module == nil then
     module = load_module(name)
     if module == nil then module = true end
     -- of libraries, the program may load one that has its own globals
-    if find(name, "^cprof") and rawget(loaded, name) == nil then
+    if find(name, "^cprof") and are_ours() and
+       rawget(loaded, name) == nil then
       rawset(loaded, name, module)
     end
   end
@@ -172,7 +189,4 @@ end
 
 environment.require "cprof.internal".add()
 
--- The table itself must not be among the loaded modules, where Lua looks for
--- the names of functions in tracebacks.
-own["cprof.environment"] = function() return environment end
-return own["cprof.environment"]
+return get

@@ -10,21 +10,21 @@
 #include <lua.h>
 
 
-typedef struct Text {
-  struct Text *next;
+typedef struct Kept {
+  struct Kept *next;
   size_t size;		/* of the text */
   const char *path;	/* the text is behind it */
   char name[1];		/* the path is behind it */
-} Text;
+} Kept;
 
 /* its address: a key in the registry, of the box of the first one */
 static const char TEXTS = 0;
 
 
 static int texts_gc (lua_State *L) {
-  Text **first = cast(Text **, lua_touserdata(L, 1));
+  Kept **first = cast(Kept **, lua_touserdata(L, 1));
   while (*first != NULL) {
-    Text *t = *first;
+    Kept *t = *first;
     *first = t->next;
     free(t);
   }
@@ -32,13 +32,13 @@ static int texts_gc (lua_State *L) {
 }
 
 
-static Text **texts_first (lua_State *L) {
+static Kept **texts_first (lua_State *L) {
   int top = lua_gettop(L);
-  Text **first;
+  Kept **first;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &TEXTS) == LUA_TUSERDATA)
-    first = cast(Text **, lua_touserdata(L, -1));
+    first = cast(Kept **, lua_touserdata(L, -1));
   else {
-    first = cast(Text **, lua_newuserdatauv(L, sizeof *first, 0));
+    first = cast(Kept **, lua_newuserdatauv(L, sizeof *first, 0));
     *first = NULL;
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, texts_gc);
@@ -53,16 +53,16 @@ static Text **texts_first (lua_State *L) {
 
 
 /* Where the text of this name is, or the next one will be. */
-static Text **texts_find (Text **at, const char *name) {
+static Kept **texts_find (Kept **at, const char *name) {
   while (*at != NULL && strcmp((*at)->name, name) != 0) at = &(*at)->next;
   return at;
 }
 
 
-static Text *texts_new (lua_State *L, const char *name, const char *path,
+static Kept *texts_new (lua_State *L, const char *name, const char *path,
                         const char *text, size_t size) {
   size_t name_size = strlen(name) + 1, path_size = strlen(path) + 1;
-  Text *t = cast(Text *, malloc(sizeof *t + name_size + path_size + size));
+  Kept *t = cast(Kept *, malloc(sizeof *t + name_size + path_size + size));
   char *to;
   if (t == NULL) luaL_error(L, "not enough memory");
   to = t->name + name_size;
@@ -76,15 +76,15 @@ static Text *texts_new (lua_State *L, const char *name, const char *path,
 }
 
 
-static const char *texts_of (const Text *t) {
+static const char *texts_of (const Kept *t) {
   return t->path + strlen(t->path) + 1;
 }
 
 
 void texts_set (lua_State *L, const char *name, const char *text,
                 size_t size) {
-  Text **at = texts_find(texts_first(L), name);
-  Text *t = texts_new(L, name, "", text, size), *old = *at;
+  Kept **at = texts_find(texts_first(L), name);
+  Kept *t = texts_new(L, name, "", text, size), *old = *at;
   if (old != NULL) t->next = old->next;
   *at = t;
   free(old);
@@ -92,7 +92,7 @@ void texts_set (lua_State *L, const char *name, const char *text,
 
 
 const char *texts_get (lua_State *L, const char *name, size_t *size) {
-  const Text *t = *texts_find(texts_first(L), name);
+  const Kept *t = *texts_find(texts_first(L), name);
   if (t == NULL) return NULL;
   *size = t->size;
   return texts_of(t);
@@ -104,7 +104,7 @@ static int texts_keep (lua_State *L) {
   const char *name = luaL_checkstring(L, 1), *path = luaL_checkstring(L, 2);
   size_t size;
   const char *text = luaL_checklstring(L, 3, &size);
-  Text **at = texts_find(texts_first(L), name);
+  Kept **at = texts_find(texts_first(L), name);
   if (*at == NULL) *at = texts_new(L, name, path, text, size);
   return 0;
 }
@@ -112,7 +112,7 @@ static int texts_keep (lua_State *L) {
 
 /* name -> text, path; or nil */
 static int texts_kept (lua_State *L) {
-  const Text *t = *texts_find(texts_first(L), luaL_checkstring(L, 1));
+  const Kept *t = *texts_find(texts_first(L), luaL_checkstring(L, 1));
   if (t == NULL) return 0;
   lua_pushlstring(L, texts_of(t), t->size);
   lua_pushstring(L, t->path);
