@@ -107,12 +107,10 @@ function session.begin(options, deliver, kept)
   return true
 end
 
-local resume = setmetatable({}, { __close = core.resume })
-
 -- What the end needs is loaded then: meanwhile, the program's collector does
 -- not have to look at it.
 local function unload()
-  local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
   require "cprof.text".forget()  -- those of our own sources
   environment.unload()
   collectgarbage()
