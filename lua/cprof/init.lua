@@ -2,23 +2,23 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
-local choice = require "cprof.choice"
 local core = require "cprof.core"
-local heap = require "cprof.heap"
 local internal = require "cprof.internal"
 local later = require "cprof.later"
 local methods = require "cprof.methods"
-local name = require "cprof.name"
-local options = require "cprof.options"
-local paths = require "cprof.paths"
-local profile = require "cprof.profile"
-local rotation = require "cprof.rotation"
-local text = require "cprof.text"
-local trace = require "cprof.trace"
-local variables = require "cprof.variables"
 
 local annotate = later "cprof.annotate"
+local choice = later "cprof.choice"
+local heap = later "cprof.heap"
+local name = later "cprof.name"
+local options = later "cprof.options"
+local paths = later "cprof.paths"
+local profile = later "cprof.profile"
 local report = later "cprof.report"
+local rotation = later "cprof.rotation"
+local text = later "cprof.text"
+local trace = later "cprof.trace"
+local variables = later "cprof.variables"
 
 local cprof = { _VERSION = core.version }
 
@@ -89,22 +89,23 @@ internal.add()
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  require "cprof.definitions"  -- not within the hook
-  local found, of_c = paths.all(), {}
+  local naming = require "cprof.name"
+  naming.prepare()
+  local found, of_c = setmetatable(paths.all(), { __mode = "k" }), {}
   for f, path in pairs(found) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
     local path = f and (found[f] or of_c[core.address(f)])
-    return name.title(raw, name.of(raw, path))
+    return naming.title(raw, naming.of(raw, path))
   end
 end
 
 local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
 local folder         -- and where
-local chosen         ---@type cprof.Choice  what of it is recorded
+local chosen         ---@type cprof.Choice?  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -226,10 +227,10 @@ local function trace_calls(o)
 end
 
 -- what the core is to do
-local function given_of(o, tell, close)
+local function given_of(o, filter, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given = way(o, chosen)
+  local given = way(o, filter)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -239,7 +240,7 @@ local function given_of(o, tell, close)
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
-    filter = with_methods(chosen:function_filter(title_of)),
+    filter = with_methods(filter:function_filter(title_of)),
     exclude_c = not o.c_functions,
     memory = o.memory and true,
     live = o.memory == "live" and o.memory_interval or 0,
@@ -267,9 +268,10 @@ function cprof.start(opts)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
   folder = name.begin()
-  chosen, recorded_mode = choice.new(o), o.mode
+  local filter = choice.new(o)
+  chosen, recorded_mode = filter:any() and filter or nil, o.mode
   recorded_rate = o.rate
-  local given = given_of(o, tell, close)
+  local given = given_of(o, filter, tell, close)
   local ok, why = rotation.start(o, given)
   if not ok then error("start: " .. why, 2) end
 end
@@ -338,7 +340,7 @@ end
 
 core.naming(function()
   local _ <close> = methods.borrow()
-  return profile.names(),
+  return profile.names(folder),
     { unmatched_patterns = chosen and chosen:unmatched(),
       heap = heap.recorded() }
 end)

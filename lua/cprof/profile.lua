@@ -292,7 +292,8 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
-  name.set_places(raw, known.folder)
+  name.begin(known.folder)
+  name.set_places(raw)
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
@@ -304,10 +305,12 @@ end
 ---and so on, for a file. Who reads it may know more of functions whose text
 ---cannot be read here. Texts that names take are not kept: the next file may
 ---be of others.
+---@param folder string?  where the program was when recording began
 ---@return any[]
-function profile.names()
+function profile.names(folder)
   local raw = core.functions() or {}
   text.refresh()
+  name.begin(folder)
   local out, named, path_of = {}, namer(raw)
   for _, f in ipairs(raw) do
     if f.kind ~= "Lua" or path_of(f) or text.lines(f.source) then
@@ -351,20 +354,20 @@ local function place(source, line, last)
   return ("%d:%d:%s"):format(line, last, source)
 end
 
----The functions that tables hold at present, for a file: address of a C
----function or 0, source, line, last line, path, and so on.
----@return any[]
+-- as C has strings
+local function plain(s) return (s:gsub("\0.*", "")) end
+
+---The functions that tables hold at present, as the core writes them into a
+---file.
+---@return string
 function profile.paths()
   local out = {}
   for f, path in pairs(paths.all()) do
-    local info = debug.getinfo(f, "S")
-    local n = #out
-    out[n + 1] = core.address(f) or 0
-    out[n + 2] = out[n + 1] == 0 and info.source or ""
-    out[n + 3], out[n + 4] = info.linedefined, info.lastlinedefined
-    out[n + 5] = path
+    local info, address = debug.getinfo(f, "S"), core.address(f)
+    out[#out + 1] = ("=i8i4i4zz"):pack(address or 0, info.linedefined,
+      info.lastlinedefined, address and "" or plain(info.source), plain(path))
   end
-  return out
+  return table.concat(out)
 end
 
 -- names that were not told in the end, as well as they can be known

@@ -434,7 +434,6 @@ static int core_reset (lua_State *L) {
 
 /* options -> costs, in ns, measured anew; or nil and why there are none */
 static int core_calibrate (lua_State *L) {
-  Core *c = lstate_get(L);
   const Recorder *r = recorder_get(L);
   Options o = ZEROS;
   Costs costs;
@@ -446,8 +445,8 @@ static int core_calibrate (lua_State *L) {
   else if (o.mode == MODE_SAMPLE) lua_pushliteral(L, "mode sample");
   else if (!o.cpu && r->recording.clock.host != NULL)
     lua_pushliteral(L, "the clock is the host's");
-  else if (!calibrations_anew(&c->calibrations, &r->recording.memory, &o,
-                              &costs))
+  else if (!calibrations_anew(&lstate_get(L)->calibrations,
+                              &r->recording.memory, &o, &costs))
     lua_pushliteral(L, "out of memory");
   else {
     lprofile_pushcosts(L, &costs);
