@@ -164,7 +164,7 @@ local function header(s)
 end
 
 -- fields of `meta`, of which a file has some in words
-local words <const> = { "mode", "clock", "internals", "wall_ns", "paused_ns",
+local fields <const> = { "mode", "clock", "internals", "wall_ns", "paused_ns",
   "overhead_ns", "clamped_ns", "costs_ns", "uncompensated", "started_at",
   "pid", "runs", "memory", "live_interval", "memory_interval",
   "memory_samples", "peak_bytes", "gc", "gc_steps", "gc_longest_ns",
@@ -189,7 +189,7 @@ local function told(s)
     end
   end
   if not last then return s end
-  local key = words[math.random(#words)]
+  local key = fields[math.random(#fields)]
   local text = ("<I4I4"):pack(#key, 0) .. key .. values[math.random(#values)]
   local used = ("<I4"):unpack(s, last[1] + 13)
   local record = ("<I4I4"):pack(7, #text) .. text .. ("\0"):rep(-#text % 8)
@@ -226,7 +226,7 @@ end
 -- The program itself meets no error in a file but these.
 local function clear(why)
   return why == nil or type(why) == "string" and not why:find "attempt to" and
-    not why:find "%.lua:%d+:"
+    not why:find "%.lua:%d+:" and not why:find "table: 0x"
 end
 
 local function loads(file)
