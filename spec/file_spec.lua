@@ -907,7 +907,7 @@ describe("a file that cannot be written", function()
   it("has a name that is a string", function()
     local ok, why = pcall(profiler.start, { file = true })
     assert.is_false(ok)
-    assert.is_truthy(why:find("option 'file' must be a string", 1, true))
+    assert.is_truthy(why:find("option 'file' must be a path", 1, true))
     ok, why = pcall(profiler.load, 12)
     assert.is_false(ok)
     assert.is_truthy(why:find("load: the path must be a string, got a " ..

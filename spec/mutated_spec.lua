@@ -1,6 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
+local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
 local merge = require "cprof.merge"
@@ -94,6 +95,61 @@ describe("a damaged file", function()
       put(s, block(s, 1) + 2 * 64 + 24, ("I4"):pack(1))))) or ""
     assert.is_truthy(why:find("damaged: overhead", 1, true), why)
   end)
+
+  it("is refused where blocks are in use and none were counted", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    helper.record(function() end, { memory = "live", memory_interval = 7,
+      file = path })
+    local s = command.read(path)
+    -- memory, allocator_lost, gc, live: see FormatHeader
+    local at = s:find(("I4I4I4I8"):pack(1, 0, 0, 7), 1, true)
+    assert.is_true(at and at < 4096)
+    local why = select(2, profiler.load(dir:file("y.cprof",
+      put(s, at, ("I4"):pack(0))))) or ""
+    assert.is_truthy(why:find("damaged: memory", 1, true), why)
+  end)
+
+  it("has no figures in words", function()
+    local dir <close> = command.folder()
+    local path = dir:file "x.cprof"
+    local modes = { "call", "sample" }
+    if core.internals() == "direct" then modes[3] = "count" end
+    for _, mode in ipairs(modes) do
+      local p = helper.record(function() end, { mode = mode, file = path })
+      local program = p.meta.program
+      local s = command.read(path)
+      local form = ("I4I4"):pack(7, 0) .. "%s%s"
+      local at = s:find(form:format("program", program), 1, true)
+      -- a number, for what takes one
+      local digits = ("12"):rep(#program):sub(1, 2)
+      digits = ("0"):rep(#program - #digits) .. digits
+      for _, key in ipairs { "wall_ns", "measure",
+        mode ~= "call" and "samples" or nil } do
+        local loaded = assert(profiler.load(dir:file("y.cprof",
+          put(s, at, form:format(key, digits)))))
+        assert.equal(p.meta[key], loaded.meta[key])
+        assert.is_string(loaded:report())
+      end
+    end
+  end)
+
+  it("cannot be added up where sums would exceed what figures are",
+    function()
+      local dir <close> = command.folder()
+      local path = dir:file "x.cprof"
+      assert(helper.record(function() end, { memory = true }):save(path))
+      local s = command.read(path)
+      -- calls of a node: see Node in src/record/node.h
+      s = put(s, block(s, 1) + 2 * 64, ("I8"):pack(math.maxinteger // 2 - 99))
+      local p = assert(profiler.load(dir:file("y.cprof", s)))
+      local sum, why, which = merge.sum { p, p }
+      assert.is_nil(sum)
+      assert.is_truthy(why:find("exceed 4611686018427387903", 1, true), why)
+      assert.equal(2, which)
+      assert(assert(merge.sum { p }):save(path))
+      assert(profiler.load(path))
+    end)
 
   it("is refused where a line calls the overhead", function()
     local dir <close> = command.folder()
@@ -212,6 +268,28 @@ describe("a damaged file", function()
     assert.equal(0, status, out .. err)
     assert.is_truthy(out:find "^mutated, seed 1: %d+ files tried", out)
     assert.is_truthy(out:find ", 0 failed\n$", out)
+  end)
+end)
+
+describe("a profile that is not sound", function()
+  it("leaves the columns of other profiles as they are", function()
+    local function columns(p)
+      local out = {}
+      p:export("csv", function(s) out[#out + 1] = s end)
+      return table.concat(out):match "^[^\r]*"
+    end
+    local p = helper.record(function() end)
+    local before = columns(p)
+    p.meta.live_interval = 1
+    pcall(columns, p)
+    p.meta.live_interval = nil
+    assert.equal(before, columns(p))
+  end)
+
+  it("may have a source that has changed, and no text of it", function()
+    local p = helper.record(assert(load("return 1", "=x")), { mode = "line" })
+    p.sources["=x"].changed, p.sources["=x"].text = true, nil
+    assert.is_truthy(p:annotate("=x"):find("no text", 1, true))
   end)
 end)
 

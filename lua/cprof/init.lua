@@ -74,7 +74,7 @@ local start_options = {
                 default = 1000000 },
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
-  file = { type = "string" },
+  file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },

@@ -241,12 +241,21 @@ local function mark_called(rows, nodes)
   end
 end
 
+-- The integer from 0 that a number or a string is; nil: it is none. Larger
+-- ones could not be added up.
+local function whole(value)
+  local n = math.tointeger(tonumber(value))
+  return n and n >= 0 and n < 1 << 53 and n or nil
+end
+
 ---A profile of its parts. `named` gives a function's name and title from
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
   local counting, samples = meta.mode == "count", nil
-  meta.rate = math.tointeger(tonumber(meta.rate))
-  meta.samples = math.tointeger(tonumber(meta.samples))
+  meta.rate = whole(meta.rate)
+  -- only of a profile that was joined
+  meta.samples = not counting and meta.mode ~= "sample" and
+    whole(meta.samples) or nil
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
@@ -326,28 +335,36 @@ end
 -- the options are strings of their own in a file
 local option <const> = "option."
 
+-- the other fields of `meta` that are strings in a file
+local words <const> = { "program", "folder", "lua_version", "lua_release",
+  "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined" }
+
 ---What a file says of a profile in words.
 ---@param meta table
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "folder", "lua_version", "lua_release",
-    "cprof_version", "runs", "rate", "samples", "unmatched_patterns",
-    "joined" } do
+  for _, key in ipairs(words) do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
   return out
 end
 
--- takes the options out of a file's strings
-local function options_of(meta)
+-- the options among a file's strings
+local function options_of(strings)
   local out = {}
-  for key, value in pairs(meta) do
+  for key, value in pairs(strings) do
     if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
   end
-  for key in pairs(out) do meta[option .. key] = nil end
   return next(out) and out or nil
+end
+
+-- sets what a file's strings say of the profile
+local function tell(meta, strings)
+  for _, key in ipairs(words) do meta[key] = strings[key] or meta[key] end
+  meta.runs = whole(meta.runs)
+  meta.options = options_of(strings)
 end
 
 local function place(source, line, last)
@@ -404,6 +421,9 @@ end
 function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
+  local strings = meta.strings
+  meta.strings = nil
+  tell(meta, strings)
   local why = unknown(meta)
   if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
@@ -418,9 +438,7 @@ function profile.load(path)
     return derive(f, calls)
   end, nodes, raw, meta, counted, sources)
   text.forget()
-  meta.runs = math.tointeger(tonumber(meta.runs))
-  meta.options = options_of(meta)
-  p.heap, meta.heap = heap.points(meta.heap), nil
+  p.heap = heap.points(strings.heap)
   return p
 end
 

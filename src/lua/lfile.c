@@ -224,10 +224,11 @@ static void load_pushtext (lua_State *L, const Loaded *l, uint32_t number) {
 }
 
 
-/* META records, into the table at 'meta' */
-static void load_strings (lua_State *L, const Loaded *l, int meta) {
+/* META records, as a table */
+static void load_strings (lua_State *L, const Loaded *l) {
   RecordCursor at = {NULL, NULL};
   const FileRecord *r;
+  lua_newtable(L);
   while ((r = reader_next(l, &at, RECORD_META)) != NULL) {
     const char *s = record_data(r);
     MetaRecord m;
@@ -237,14 +238,15 @@ static void load_strings (lua_State *L, const Loaded *l, int meta) {
     s += sizeof m;
     lua_pushlstring(L, s, m.key);
     lua_pushlstring(L, s + m.key, r->size - sizeof m - m.key);
-    lua_rawset(L, meta);
+    lua_rawset(L, -3);
   }
 }
 
 
 static void load_meta (lua_State *L, const Loaded *l, int meta) {
-  load_strings(L, l, meta);
   lua_pushvalue(L, meta);
+  load_strings(L, l);  /* apart: their keys are the file's */
+  lua_setfield(L, -2, "strings");
   if (l->overhead.nodes != NULL) lnodes_set(L, "clamped_ns", l->clamped);
   if (!l->counted) {
     lua_pushnil(L);

@@ -223,6 +223,15 @@ static int nodes_count (lua_State *L) {
 }
 
 
+/* nodes -> see nodes_largest; beyond FIGURES_MOST: one more than that */
+static int nodes_pushlargest (lua_State *L) {
+  uint64_t largest = nodes_largest(lnodes_check(L, 1));
+  if (largest > FIGURES_MOST) largest = (uint64_t)FIGURES_MOST + 1;
+  lua_pushinteger(L, (lua_Integer)largest);
+  return 1;
+}
+
+
 /* nodes -> id and function of the node of overhead */
 static int nodes_overhead (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -412,6 +421,7 @@ static const luaL_Reg lnodes_list[] = {
   {"sampling", nodes_sampling},
   {"measured", nodes_measured},
   {"program", nodes_program},
+  {"largest", nodes_pushlargest},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
   {"since", nodes_since},

@@ -50,6 +50,9 @@ typedef struct Nodes {
   NodeMemory *memory;	/* of each node; NULL: it was not counted */
 } Nodes;
 
+/* The largest of the sums of all nodes, each of one figure. */
+CPROF_I uint64_t nodes_largest (const Nodes *nodes);
+
 /* what is the self and total of a node; in place of times */
 typedef enum Measure {
   MEASURE_ALLOCS,
