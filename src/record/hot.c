@@ -47,6 +47,16 @@ void hot_free (Hot *h) {
 }
 
 
+void hot_follow (Hot *h) {
+  if (h->thread != NULL) {
+    h->shared = 1;
+    if (h->recorder != NULL)
+      clock_follow(&h->recorder->recording.clock, h->last);
+  }
+  h->thread = &hot_current;
+}
+
+
 uint64_t hot_read (const Hot *h) {
   return clock_read(&h->recorder->recording.clock);
 }

@@ -117,13 +117,22 @@ CPROF_I const Hot hot_nobody;
 CPROF_I PLATFORM_THREAD Hot *hot_current;
 #endif
 
+/* Another thread has recorded 'h' until now. */
+COLD CPROF_I void hot_follow (Hot *h);
+
 /* This thread records 'h' from now on. */
 static inline void hot_enter (Hot *h) {
   hot_current = h;
-  if (h->thread != &hot_current) {
-    h->shared = h->thread != NULL;
-    h->thread = &hot_current;
-  }
+  if (h->thread != &hot_current) hot_follow(h);
+}
+
+/*
+** What this thread recorded last, in a signal handler: nothing where another
+** thread records that now.
+*/
+static inline Hot *hot_own (void) {
+  Hot *h = hot_current;
+  return h->thread == &hot_current ? h : (Hot *)&hot_nobody;
 }
 
 /* A new one, or NULL; and one that is no longer needed. */
