@@ -24,12 +24,17 @@
 
 
 static pthread_t first;
-static volatile sig_atomic_t hold;	/* is its next handler to be held up? */
-static volatile sig_atomic_t released;	/* may it go on? */
-static volatile long idle;	/* how often the first thread has looked around */
-static volatile int ended;	/* is the second thread done? */
-static volatile long ticks[2];
+static int hold;	/* is its next handler to be held up? */
+static int released;	/* may it go on? */
+static int idle;	/* how often the first thread has looked around */
+static int looks;	/* does it ask which state it runs? */
+static int ended;	/* is the second thread done? */
+static int ticks[2];	/* readings of the clock in handlers of each */
 static sem_t held;
+
+#define get(v)	__atomic_load_n(&(v), __ATOMIC_SEQ_CST)
+#define set(v, x)	__atomic_store_n(&(v), (x), __ATOMIC_SEQ_CST)
+#define count(v)	__atomic_fetch_add(&(v), 1, __ATOMIC_SEQ_CST)
 
 int __real_clock_gettime (clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime (clockid_t clock, struct timespec *t);
@@ -52,11 +57,11 @@ static int inhandler (void) {
 
 int __wrap_clock_gettime (clockid_t clock, struct timespec *t) {
   if (inhandler()) {
-    ticks[!isfirst()]++;
-    if (hold && isfirst()) {
-      hold = 0;
+    count(ticks[!isfirst()]);
+    if (isfirst() && get(hold)) {
+      set(hold, 0);
       sem_post(&held);
-      while (!released) __real_sched_yield();
+      while (!get(released)) __real_sched_yield();
     }
   }
   return __real_clock_gettime(clock, t);
@@ -65,7 +70,7 @@ int __wrap_clock_gettime (clockid_t clock, struct timespec *t) {
 
 /* What waits for the handler does so by this. */
 int __wrap_sched_yield (void) {
-  if (!isfirst()) released = 1;
+  if (!isfirst()) set(released, 1);
   return __real_sched_yield();
 }
 
@@ -100,16 +105,16 @@ static void await (void) {
 ** ======================================================= */
 
 static int second_ticks (lua_State *L) {
-  lua_pushinteger(L, ticks[1]);
+  lua_pushinteger(L, get(ticks[1]));
   return 1;
 }
 
 
 /* -> how often the first thread has looked around since its handler went on */
 static int first_goes (lua_State *L) {
-  long before = idle;
-  released = 1;
-  while (idle == before) __real_sched_yield();
+  int before = get(idle);
+  set(released, 1);
+  while (get(idle) == before) __real_sched_yield();
   lua_pushboolean(L, lua_gethook(L) == NULL);
   return 1;
 }
@@ -118,28 +123,28 @@ static int first_goes (lua_State *L) {
 static void second_stop (lua_State *L) {
   await();
   cprof_stop(L);
-  say("stop waits for the handler", released);
+  say("stop waits for the handler", get(released));
   lua_close(L);
-  released = 1;
+  set(released, 1);
 }
 
 
 static void second_close (lua_State *L) {
   await();
   lua_close(L);
-  say("closing waits for the handler", released);
-  released = 1;
+  say("closing waits for the handler", get(released));
+  set(released, 1);
 }
 
 
 static void second_move (lua_State *L) {
-  long before;
+  int before;
   int ok;
   await();
   ok = cprof_thread(L);
-  say("the move waits for the handler", released);
-  released = 1;
-  before = ticks[0];
+  say("the move waits for the handler", get(released));
+  set(released, 1);
+  before = get(ticks[0]);
   run(L, "local function away() for i = 1, 1e4 do end end\n"
          "local from = ticks()\n"
          "while ticks() < from + 100 do away() end\n");
@@ -152,7 +157,7 @@ static void second_move (lua_State *L) {
          "end\n"
          "print('what ran there is sampled: ' .. (found and 'yes' or 'no'))\n"
          "print('ended: ' .. tostring(p.meta.ended))\n");
-  say("the first thread has ticks", ticks[0] > before);
+  say("the first thread has ticks", get(ticks[0]) > before);
   lua_close(L);
 }
 
@@ -179,12 +184,12 @@ static void mask (int how) {
 
 /* The signal comes to the first thread. */
 static void second_listen (lua_State *L) {
-  long before;
+  int before;
   cprof_thread(L);
   mask(SIG_BLOCK);
   kill(getpid(), SIGURG);
-  before = idle;
-  while (idle < before + 2) __real_sched_yield();
+  before = get(idle);
+  while (get(idle) < before + 2) __real_sched_yield();
   say("the first thread sets a hook", lua_gethook(L) != NULL);
   mask(SIG_UNBLOCK);
   say("the second thread sets a hook", lua_gethook(L) != NULL);
@@ -192,14 +197,14 @@ static void second_listen (lua_State *L) {
 }
 
 
-static lua_State *volatile found;
+static lua_State *found;
 
 static void second_current (lua_State *L) {
-  long before;
+  int before;
   cprof_thread(L);
-  before = idle;
-  while (idle < before + 2) __real_sched_yield();
-  say("the first thread is said to run it", found != NULL);
+  before = get(idle);
+  while (get(idle) < before + 2) __real_sched_yield();
+  say("the first thread is said to run it", get(found) != NULL);
   say("the second thread is said to run it", cprof_current() == L);
   lua_close(L);
 }
@@ -227,7 +232,7 @@ static void second_clock (lua_State *L) {
 static void first_sample (lua_State *L) {
   start(L, "sample", NULL);
   run(L, "for i = 1, 100 do end");
-  hold = 1;
+  set(hold, 1);
 }
 
 
@@ -237,6 +242,7 @@ static void first_listen (lua_State *L) {
 
 
 static void first_interruptible (lua_State *L) {
+  looks = 1;
   if (cprof_interruptible(L) != LUA_OK) puts(lua_tostring(L, -1));
 }
 
@@ -266,15 +272,15 @@ static int way;
 
 static void *second (void *L) {
   ways[way].second((lua_State *)L);
-  ended = 1;
+  set(ended, 1);
   return NULL;
 }
 
 
-int main (int count, char **words) {
+int main (int n, char **words) {
   lua_State *L = luaL_newstate();
   pthread_t thread;
-  if (count < 2) return 1;
+  if (n < 2) return 1;
   first = pthread_self();
   sem_init(&held, 0, 0);
   while (strcmp(words[1], ways[way].name) != 0) way++;
@@ -283,9 +289,9 @@ int main (int count, char **words) {
   lua_register(L, "ticks", second_ticks);
   ways[way].first(L);
   pthread_create(&thread, NULL, second, L);
-  while (!ended) {
-    found = cprof_current();
-    idle++;
+  while (!get(ended)) {
+    if (looks) set(found, cprof_current());
+    count(idle);
     __real_sched_yield();
   }
   pthread_join(thread, NULL);

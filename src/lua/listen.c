@@ -168,6 +168,16 @@ static int listen_take (Listener *l) {
 }
 
 
+/* Is there anything of it? */
+static int listen_asked (const Listener *l) {
+#if defined(__GNUC__)
+  return __atomic_load_n(&l->asked, __ATOMIC_SEQ_CST) != 0;
+#else
+  return l->asked != 0;
+#endif
+}
+
+
 static ListenHook *listen_slot (Listener *l, const lua_State *L) {
   int i;
   for (i = 0; i < LISTEN_HOOKS; i++)
@@ -291,10 +301,11 @@ void listen_countin (int fd, size_t offset) {
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
 ** touches 'listeners', each of which is written elsewhere only while it has
 ** no state, or by the hook of that, which runs in the same thread; of those
-** of other threads it only sets 'asked'; the digit above; hot_current,
-** a thread-local pointer to a struct that outlives its use here; what
-** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
-** which Lua allows in a handler, for coroutines that are not collected.
+** of other threads it only sets 'asked'; 'listen_within'; the digit above;
+** hot_current, a thread-local pointer to a struct that outlives its use
+** here; what running.h and sample_hold say; and calls lua_gethook and
+** lua_sethook, which Lua allows in a handler, for coroutines that are not
+** collected.
 ** ======================================================= */
 
 /*
@@ -393,7 +404,7 @@ static void listen_receive (Listener *l, int number, const siginfo_t *info) {
   if (asks != 0) listen_ask(l, asks);
   if (!listen_elsewhere(l)) {
     if (asks != 0) listen_tally();
-    if (l->asked != 0) listen_arm(l, main);
+    if (listen_asked(l)) listen_arm(l, main);
   }
   else if (asks != 0) listen_forward(l);
 }
@@ -423,7 +434,7 @@ static void listen_await (const Listener *l) {
 
 void listen_again (lua_State *L) {
   Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
-  if (l != NULL && l->asked != 0) listen_arm(l, l->main);
+  if (l != NULL && listen_asked(l)) listen_arm(l, l->main);
 }
 
 
@@ -445,7 +456,7 @@ void listen_enter (lua_State *L) {
     listen_await(l);
   }
   running_enter(&l->running);
-  if (l->asked != 0) listen_arm(l, l->main);
+  if (listen_asked(l)) listen_arm(l, l->main);
 }
 
 

@@ -53,7 +53,11 @@ void hot_follow (Hot *h) {
     if (h->recorder != NULL)
       clock_follow(&h->recorder->recording.clock, h->last);
   }
+#if defined(__GNUC__)
+  __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);
+#else
   h->thread = &hot_current;
+#endif
 }
 
 

@@ -99,7 +99,7 @@ typedef struct Hot {
   LineAllocated nowhere_allocated;	/* ... follows it, see line_allocated ... */
   Lines nowhere_lines;	/* ... and this is all of it */
   const Node *unread;	/* 'running' points here when nobody reads it */
-  void *thread;		/* the thread that has its address */
+  const void *thread;	/* the thread that has its address */
   int shared;		/* did several threads have it? */
   struct Recorder *recorder;
 } Hot;
@@ -132,7 +132,12 @@ static inline void hot_enter (Hot *h) {
 */
 static inline Hot *hot_own (void) {
   Hot *h = hot_current;
-  return h->thread == &hot_current ? h : (Hot *)&hot_nobody;
+#if defined(__GNUC__)
+  const void *thread = __atomic_load_n(&h->thread, __ATOMIC_SEQ_CST);
+#else
+  const void *thread = h->thread;
+#endif
+  return thread == &hot_current ? h : (Hot *)&hot_nobody;
 }
 
 /* A new one, or NULL; and one that is no longer needed. */
