@@ -99,8 +99,8 @@ $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 # what a spec drives in the place of a timer and its clock: see ticks.c
-WRAPPED		= timer_begin timer_next timer_end timer_lost platform_monotonic \
-		  platform_cpu
+WRAPPED		= timer_begin timer_ishere timer_next timer_end timer_lost \
+		  platform_monotonic platform_cpu
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c \
   spec/support/sealed.c spec/support/ticks.c $(OBJECTS)

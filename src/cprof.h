@@ -35,7 +35,7 @@
 **
 ** Threads: as in Lua, a state and its coroutines are used by one thread at
 ** a time. Different threads may record different states at once, without
-** locks.
+** locks. A host that moves a state to another thread calls cprof_thread.
 **
 ** Errors: only functions that Lua calls (luaopen_*) raise Lua errors. The
 ** others return a status of Lua's, or 0 for failure. With a status other
@@ -334,6 +334,19 @@ CPROF_API int cprof_attach (lua_State *L1);
 ** not there, or cprof is not open.
 */
 CPROF_API int cprof_listen (lua_State *L);
+
+/*
+** This thread runs L's state from now on. A host calls it whenever another
+** thread has run the state before, and before anything runs there. Signals
+** go to one thread: mode "sample", cprof_listen and cprof_current need it.
+** When it returns, no signal handler of cprof's in another thread looks at
+** the state. In a thread that runs the state already, it costs little more
+** than a look into Lua's registry. Where a host runs Lua on C stacks that
+** it has made (fibers), it calls this on each that Lua runs on next. Returns
+** 0 when recording has ended: this thread blocks all signals that samples
+** could use, or Lua ran in another thread without this call; else 1.
+*/
+CPROF_API int cprof_thread (lua_State *L);
 
 /*
 ** From now on, cprof_current finds the coroutine of L's state that runs in
@@ -709,6 +722,11 @@ static inline int cprof_attach (lua_State *L1) {
 static inline int cprof_listen (lua_State *L) {
   (void)L;
   return LUA_OK;
+}
+
+static inline int cprof_thread (lua_State *L) {
+  (void)L;
+  return 1;
 }
 
 static inline int cprof_interruptible (lua_State *L) {

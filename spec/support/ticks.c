@@ -44,6 +44,13 @@ int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
 }
 
 
+int __real_timer_ishere (int timer);
+int __wrap_timer_ishere (int timer);
+int __wrap_timer_ishere (int timer) {
+  return timer == TICKS_TIMER || __real_timer_ishere(timer);
+}
+
+
 void __real_timer_next (int timer, uint64_t ns);
 void __wrap_timer_next (int timer, uint64_t ns);
 void __wrap_timer_next (int timer, uint64_t ns) {

@@ -97,6 +97,14 @@ static inline uint64_t platform_ticksafter (void) {
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
 
+/* Where the C stack of a thread lies; NULL: not known. */
+typedef struct PlatformStack {
+  const char *from, *to;
+} PlatformStack;
+
+/* That of this thread, if it runs on that now. */
+CPROF_I PlatformStack platform_stack (void);
+
 /*
 ** 'child' is called in the child of a fork, in the thread that forked,
 ** before any of the program's code runs there. It is the same function

@@ -11,6 +11,7 @@
 
 #include "lua/entry.h"
 #include "lua/lcore.h"
+#include "lua/listen.h"
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
@@ -238,8 +239,17 @@ int cprof_interruptible (lua_State *L) {
 }
 
 
+int cprof_thread (lua_State *L) {
+  Recorder *r = recorder_get(L);
+#if PLATFORM_SIGNALS
+  listen_enter(L);
+#endif
+  return r == NULL || control_enter(r, L);
+}
+
+
 lua_State *cprof_current (void) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   return r != NULL ? current_find(r) : NULL;
 }
 

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,6 +68,7 @@ typedef struct Listener {
 
 /* A signal concerns the process: its handler finds all states here. */
 static Listener listeners[LISTEN_STATES];
+static int listen_within[LISTEN_STATES];	/* handlers that look at each */
 static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t listen_once = PTHREAD_ONCE_INIT;
 
@@ -85,8 +87,15 @@ static void listen_release (void) {
 }
 
 
+/* The threads whose handlers looked at listeners are gone. */
+static void listen_forked (void) {
+  memset(listen_within, 0, sizeof listen_within);
+  listen_release();
+}
+
+
 static void listen_watchforks (void) {
-  pthread_atfork(listen_acquire, listen_release, listen_release);
+  pthread_atfork(listen_acquire, listen_release, listen_forked);
 }
 
 /* }====================================================== */
@@ -155,6 +164,16 @@ static int listen_take (Listener *l) {
   int asked = l->asked;
   l->asked = 0;
   return asked;
+#endif
+}
+
+
+/* Is there anything of it? */
+static int listen_asked (const Listener *l) {
+#if defined(__GNUC__)
+  return __atomic_load_n(&l->asked, __ATOMIC_SEQ_CST) != 0;
+#else
+  return l->asked != 0;
 #endif
 }
 
@@ -282,10 +301,11 @@ void listen_countin (int fd, size_t offset) {
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
 ** touches 'listeners', each of which is written elsewhere only while it has
 ** no state, or by the hook of that, which runs in the same thread; of those
-** of other threads it only sets 'asked'; the digit above; hot_current,
-** a thread-local pointer to a struct that outlives its use here; what
-** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
-** which Lua allows in a handler, for coroutines that are not collected.
+** of other threads it only sets 'asked'; 'listen_within'; the digit above;
+** hot_current, a thread-local pointer to a struct that outlives its use
+** here; what running.h and sample_hold say; and calls lua_gethook and
+** lua_sethook, which Lua allows in a handler, for coroutines that are not
+** collected.
 ** ======================================================= */
 
 /*
@@ -330,21 +350,24 @@ static void listen_set (Listener *l, Recorder *r, lua_State *L) {
 
 /* The recorder of the state that listens, if this thread records it. */
 static Recorder *listen_recorder (const lua_State *main) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   return r != NULL && r->main == main ? r : NULL;
 }
 
 
 /* Is this another thread than the one that runs the state? */
 static int listen_elsewhere (const Listener *l) {
+  pthread_t thread = __atomic_load_n(&l->thread, __ATOMIC_SEQ_CST);
   return l->process == platform_process() &&
-         !pthread_equal(pthread_self(), l->thread);
+         !pthread_equal(pthread_self(), thread);
 }
 
 
 static void listen_arm (Listener *l, lua_State *main) {
   Recorder *r = listen_recorder(main);
-  lua_State *running = listen_running(l, r);
+  lua_State *running;
+  if (running_elsewhere(&l->running)) return;
+  running = listen_running(l, r);
   listen_set(l, r, running);
   if (running != main) listen_set(l, r, main);
 }
@@ -374,22 +397,36 @@ static void listen_forward (const Listener *l) {
 }
 
 
+static void listen_receive (Listener *l, int number, const siginfo_t *info) {
+  lua_State *main = l->main;
+  int asks = listen_asks(l, info);
+  if (main == NULL || l->number != number) return;
+  if (asks != 0) listen_ask(l, asks);
+  if (!listen_elsewhere(l)) {
+    if (asks != 0) listen_tally();
+    if (listen_asked(l)) listen_arm(l, main);
+  }
+  else if (asks != 0) listen_forward(l);
+}
+
+
+/* Whoever moves or ends a listener waits until nobody is within. */
 static void listen_handle (int number, siginfo_t *info, void *context) {
   int error = errno, i;
   (void)context;
   for (i = 0; i < LISTEN_STATES; i++) {
-    Listener *l = &listeners[i];
-    lua_State *main = l->main;
-    int asks = listen_asks(l, info);
-    if (main == NULL || l->number != number) continue;
-    if (asks != 0) listen_ask(l, asks);
-    if (!listen_elsewhere(l)) {
-      if (asks != 0) listen_tally();
-      if (l->asked != 0) listen_arm(l, main);
-    }
-    else if (asks != 0) listen_forward(l);
+    __atomic_fetch_add(&listen_within[i], 1, __ATOMIC_SEQ_CST);
+    listen_receive(&listeners[i], number, info);
+    __atomic_fetch_sub(&listen_within[i], 1, __ATOMIC_SEQ_CST);
   }
   errno = error;
+}
+
+
+/* Waits until no handler goes by what it has read of a listener before. */
+static void listen_await (const Listener *l) {
+  const int *within = &listen_within[l - listeners];
+  while (__atomic_load_n(within, __ATOMIC_SEQ_CST) > 0) sched_yield();
 }
 
 /* }====================================================== */
@@ -397,7 +434,7 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 
 void listen_again (lua_State *L) {
   Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
-  if (l != NULL && l->asked != 0) listen_arm(l, l->main);
+  if (l != NULL && listen_asked(l)) listen_arm(l, l->main);
 }
 
 
@@ -405,6 +442,21 @@ int listen_pending (lua_State *L, lua_Hook f) {
   if (f != listen_event) return 0;
   listen_again(L);
   return 1;
+}
+
+
+void listen_enter (lua_State *L) {
+  Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
+  if (l == NULL) return;
+  if (listen_elsewhere(l)) {
+#if PLATFORM_TIMERS
+    l->id = syscall(SYS_gettid);
+#endif
+    __atomic_store_n(&l->thread, pthread_self(), __ATOMIC_SEQ_CST);
+    listen_await(l);
+  }
+  running_enter(&l->running);
+  if (listen_asked(l)) listen_arm(l, l->main);
 }
 
 
@@ -478,6 +530,7 @@ static void listen_end (Listener *l) {
   listen_acquire();
   running = l->running;  /* another thread may have the place next */
   l->main = NULL;
+  listen_await(l);
   if (listen_count(l->number) == 0) listen_leave(l->number);
   listen_release();
   running_end(&running);

@@ -33,6 +33,12 @@ CPROF_I void listen_again (lua_State *L);
 ** one that L has by now. 0: it is another one.
 */
 CPROF_I int listen_pending (lua_State *L, lua_Hook f);
+
+/*
+** This thread runs L's state from now on: signals are for it. What another
+** one has asked for is told at the next event.
+*/
+CPROF_I void listen_enter (lua_State *L);
 #endif
 
 #endif

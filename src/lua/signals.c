@@ -159,7 +159,7 @@ int signals_again (lua_State *L, lua_Hook f) {
 ** this thread, or it was interrupted before.
 */
 static int signals_interrupt (void) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   lua_State *L;
   if (r == NULL || signals_interrupted) return 0;
   L = signals_target(r);

@@ -236,6 +236,14 @@ int control_active (Recorder *r, lua_State *L) {
 }
 
 
+int control_enter (Recorder *r, lua_State *L) {
+  int active = !r->callback && control_active(r, L);
+  hot_enter(r->hot);
+  if (r->following.main != NULL) running_enter(&r->following);
+  return !active || !sample_on(r) || sample_enter(r);
+}
+
+
 int control_reset (Recorder *r, lua_State *L) {
   if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
