@@ -462,6 +462,7 @@ end
 ---@param f function
 ---@return function
 function cprof.wrap(zone, f)
+  local _ <close> = methods.borrow()
   if type(zone) ~= "string" then
     error("wrap: the name must be a string, got a " .. type(zone), 2)
   elseif type(f) ~= "function" then
