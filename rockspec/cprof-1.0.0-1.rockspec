@@ -162,6 +162,7 @@ build = {
     ["cprof.command.input"] = "lua/cprof/command/input.lua",
     ["cprof.command.join"] = "lua/cprof/command/join.lua",
     ["cprof.command.listeners"] = "lua/cprof/command/listeners.lua",
+    ["cprof.command.man"] = "lua/cprof/command/man.lua",
     ["cprof.command.merge"] = "lua/cprof/command/merge.lua",
     ["cprof.command.post"] = "lua/cprof/command/post.lua",
     ["cprof.command.process"] = "lua/cprof/command/process.lua",
