@@ -239,6 +239,7 @@ build = {
     ["cprof.help.sources"] = "lua/cprof/help/sources.lua",
     ["cprof.help.top"] = "lua/cprof/help/top.lua",
     ["cprof.help.view"] = "lua/cprof/help/view.lua",
+    ["cprof.help.zones"] = "lua/cprof/help/zones.lua",
     ["cprof.html.assets"] = "lua/cprof/html/assets.lua",
     ["cprof.html.base64"] = "lua/cprof/html/base64.lua",
     ["cprof.html.bundle"] = "lua/cprof/html/bundle.lua",
