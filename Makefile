@@ -350,6 +350,17 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
+# what the command says of itself, for man and for shells
+MAN_PAGE	= share/man/man1/cprof.1
+FOR_BASH	= share/bash-completion/completions/cprof
+FOR_ZSH		= share/zsh/site-functions/_cprof
+FOR_FISH	= share/fish/vendor_completions.d/cprof.fish
+SHARE_FILES	= $(MAN_PAGE) $(FOR_BASH) $(FOR_ZSH) $(FOR_FISH)
+comma		= ,
+SAYS		= $(LUA) -e 'package.path = "lua/?.lua;lua/?/init.lua;" .. \
+		  package.path package.cpath = "$(B)/?$(suffix $(CORE));" .. \
+		  package.cpath require "cprof.command" { $(1) }' > "$(TO)/$(2)"
+
 # with what install, find and sed have on GNU and BSD
 install: all
 	install -d "$(TO_C)/cprof" "$(TO)/bin"
@@ -362,13 +373,26 @@ install: all
 	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' lua/cprof/bin/cprof \
 	  > "$(TO)/bin/cprof"
 	chmod 755 "$(TO)/bin/cprof"
-	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
+	install -d $(patsubst %,"$(TO)/%",$(dir $(SHARE_FILES)))
+	@{ $(call SAYS,"help"$(comma) "--man",$(MAN_PAGE)) && \
+	  $(call SAYS,"completion"$(comma) "bash",$(FOR_BASH)) && \
+	  $(call SAYS,"completion"$(comma) "zsh",$(FOR_ZSH)) && \
+	  $(call SAYS,"completion"$(comma) "fish",$(FOR_FISH)) && \
+	  chmod 644 $(patsubst %,"$(TO)/%",$(SHARE_FILES)); } || \
+	{ rm -f $(patsubst %,"$(TO)/%",$(SHARE_FILES)); \
+	  echo 'install it, then make install again, for the manual page and' \
+	  'the completions'; }
+	@[ -n "$(DESTDIR)" ] || case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	  printf '%s\n' 'A shell does not find the command there. In a shell:' \
+	  '  export PATH="$(PREFIX)/bin:$$PATH"'; esac
+	@[ -n "$(DESTDIR)" ] || \
+	env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
 	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
 	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \
 	  '  export LUA_CPATH="$(TO_C)/?$(suffix $(CORE));;"'
 
 uninstall:
-	rm -f "$(TO)/bin/cprof"
+	rm -f "$(TO)/bin/cprof" $(patsubst %,"$(TO)/%",$(SHARE_FILES))
 	rm -rf "$(TO_C)/cprof" "$(TO_LUA)/cprof"
 
 lint: deps-lint
