@@ -229,7 +229,8 @@ int luaopen_spec_ticks (lua_State *L);
 int luaopen_spec_ticks (lua_State *L) {
   static const luaL_Reg functions[] = {
     {"drive", ticks_drive}, {"clock", ticks_clock},
-    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait}, {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
+    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait},
+    {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
     {NULL, NULL}
   };
   luaL_newlib(L, functions);
