@@ -40,7 +40,7 @@ describe("a state that a host moves to another thread", function()
     if not direct then return end
     says("steal", [[
       the handler touches the state: no
-      the thread can be told of afterwards: no
+      it is recorded: no
       another thread ran the state without cprof_thread]])
   end)
 

@@ -336,17 +336,16 @@ CPROF_API int cprof_attach (lua_State *L1);
 CPROF_API int cprof_listen (lua_State *L);
 
 /*
-** This thread runs L's state from now on. A host calls it whenever another
-** thread has run the state before, and before anything runs there. Signals
+** This thread runs L's state from now on. A host calls it where another
+** thread has run the state before, and before any code runs there. Signals
 ** go to one thread: mode "sample", cprof_listen and cprof_current need it.
-** When it returns, no signal handler of cprof's in another thread looks at
-** the state. In a thread that runs the state already, it costs little more
-** than a look into Lua's registry. Where a host runs Lua on C stacks that
-** it has made (fibers), it calls this on each that Lua runs on next. Returns
-** 0 when recording has ended: this thread blocks all signals that samples
-** could use, or Lua ran in another thread without this call; else 1.
+** When it returns, no signal handler of cprof's own looks at the state in
+** another thread. A host that runs Lua on C stacks of its own making
+** (fibers) calls it on each of them before Lua runs there. Samples end, and
+** the profile says why, where this thread blocks all signals that they could
+** use, or where Lua ran in another thread without this call.
 */
-CPROF_API int cprof_thread (lua_State *L);
+CPROF_API void cprof_thread (lua_State *L);
 
 /*
 ** From now on, cprof_current finds the coroutine of L's state that runs in
@@ -724,9 +723,8 @@ static inline int cprof_listen (lua_State *L) {
   return LUA_OK;
 }
 
-static inline int cprof_thread (lua_State *L) {
+static inline void cprof_thread (lua_State *L) {
   (void)L;
-  return 1;
 }
 
 static inline int cprof_interruptible (lua_State *L) {

@@ -239,12 +239,12 @@ int cprof_interruptible (lua_State *L) {
 }
 
 
-int cprof_thread (lua_State *L) {
+void cprof_thread (lua_State *L) {
   Recorder *r = recorder_get(L);
 #if PLATFORM_SIGNALS
   listen_enter(L);
 #endif
-  return r == NULL || control_enter(r, L);
+  if (r != NULL) control_enter(r, L);
 }
 
 

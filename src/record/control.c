@@ -236,11 +236,11 @@ int control_active (Recorder *r, lua_State *L) {
 }
 
 
-int control_enter (Recorder *r, lua_State *L) {
+void control_enter (Recorder *r, lua_State *L) {
   int active = !r->callback && control_active(r, L);
   hot_enter(r->hot);
   if (r->following.main != NULL) running_enter(&r->following);
-  return !active || !sample_on(r) || sample_enter(r);
+  if (active && sample_on(r)) sample_enter(r);
 }
 
 

@@ -48,10 +48,10 @@ CPROF_I void control_settle (Recorder *r, lua_State *L);
 CPROF_I void control_check (Recorder *r, lua_State *L);
 
 /*
-** This thread runs L's state from now on, whichever did before. 0: it cannot
-** be recorded there, and recording has ended.
+** This thread runs L's state from now on, whichever did before. Recording
+** ends where it cannot go on there.
 */
-CPROF_I int control_enter (Recorder *r, lua_State *L);
+CPROF_I void control_enter (Recorder *r, lua_State *L);
 
 /*
 ** Is something being recorded, or paused? The child of a fork goes on in a

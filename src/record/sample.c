@@ -155,11 +155,9 @@ int sample_follow (Recorder *r) {
 }
 
 
-int sample_enter (Recorder *r) {
+void sample_enter (Recorder *r) {
   Sampler *s = sample_of(r);
-  if (s == NULL || !sample_follow(r)) return s == NULL;
-  running_enter(&s->running);
-  return 1;
+  if (s != NULL && sample_follow(r)) running_enter(&s->running);
 }
 
 /* }====================================================== */

@@ -27,7 +27,7 @@ CPROF_I void sample_stop (Recorder *r, lua_State *L);
 CPROF_I int sample_follow (Recorder *r);
 
 /* The same where the host says so; the C stack that is in use now is its. */
-CPROF_I int sample_enter (Recorder *r);
+CPROF_I void sample_enter (Recorder *r);
 
 /*
 ** The time since the last sample is shared by all of them, by what each
