@@ -262,7 +262,7 @@ end
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.borrow(true)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()

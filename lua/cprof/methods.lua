@@ -61,11 +61,12 @@ local last    -- the entry of whoever runs, closed or not
 ---recorded, the program's debug hook is away, strings and files have the
 ---library's methods, and no basic type has a __tostring of the program's.
 ---nil: it is so anyway.
+---@param keep? boolean  the hook stays: recording is about to begin
 ---@return table?
-function methods.borrow()
+function methods.borrow(keep)
   if core.entry_isopen(last) then return nil end
   last = core.entry(not core.intact(strings, values, files, file_methods) and
-    new() or nil)
+    new() or nil, keep)
   return last
 end
 

@@ -47,7 +47,7 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
   Entry e;
   int status;
-  entry_begin(&e, L);
+  entry_begin(&e, L, 0);
   status = api_call(L, f, ud);
   entry_end(&e, L);
   return status;
@@ -166,7 +166,7 @@ static int api_start (lua_State *L) {
 
 
 int cprof_start (lua_State *L, const cprof_Options *options) {
-  return api_callunseen(L, api_start, options);
+  return api_call(L, api_start, options);
 }
 
 

@@ -47,7 +47,6 @@ static void entry_takehook (Entry *e, lua_State *L) {
 static void entry_puthook (Entry *e, lua_State *L) {
   lua_Hook pending = lua_gethook(L);
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
-  if (e->own.hook == NULL) return;
   lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
   e->own.hook = NULL;
   if (pending == NULL) return;
@@ -60,21 +59,14 @@ static void entry_puthook (Entry *e, lua_State *L) {
 /* }====================================================== */
 
 
-void entry_begin (Entry *e, lua_State *L) {
+void entry_begin (Entry *e, lua_State *L, int keep) {
   Recorder *r = recorder_get(L);
   memset(e, 0, sizeof *e);
   if (r == NULL || r->callback) return;  /* the hooks are away */
   e->L = L;
   e->left = entry_left(L);
   e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
-  entry_takehook(e, L);
-}
-
-
-/* The recording may have been started meanwhile. */
-static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
-  if (r->state == STATE_RUNNING && control_suspend(r, L)) e->suspended = 1;
-  entry_puthook(e, L);
+  if (!keep) entry_takehook(e, L);
 }
 
 
@@ -84,7 +76,7 @@ void entry_end (Entry *e, lua_State *L) {
   lua_State *begun = e->L;
   e->L = NULL;
   if (begun == NULL || r == NULL) return;
-  if (begun == L) entry_leave(e, L, r);
+  if (begun == L && e->own.hook != NULL) entry_puthook(e, L);
   if (e->suspended) control_resume(r, L);
   if (begun == L) entry_setleft(L, e->left);
 }
@@ -99,16 +91,17 @@ static Entry *entry_check (lua_State *L) {
 }
 
 
-/* loan or nil -> entry, to be closed */
+/* loan or nil, does the hook stay? -> entry, to be closed */
 static int entry_new (lua_State *L) {
   Entry *e;
+  int keep = lua_toboolean(L, 2);
   lua_settop(L, 1);
   e = cast(Entry *, lua_newuserdatauv(L, sizeof *e, 1));
   memset(e, 0, sizeof *e);
   luaL_setmetatable(L, ENTRY);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 1);
-  entry_begin(e, L);
+  entry_begin(e, L, keep);
   if (lua_isnil(L, 1)) return 1;
   lua_pushcfunction(L, loan_borrow);
   lua_pushvalue(L, 1);
@@ -144,7 +137,7 @@ static int entry_close (lua_State *L) {
 /* entry -> : a function of the program's runs in it, which is not recorded */
 static int entry_out (lua_State *L) {
   Entry *e = entry_check(L);
-  if (e->L == L) {
+  if (e->L == L && e->own.hook != NULL) {
     entry_puthook(e, L);
     entry_setleft(L, e->left);
   }

@@ -22,9 +22,10 @@ typedef struct Entry {
 
 /*
 ** Begins in the coroutine L, which runs, and ends there. Within another
-** entry, it changes nothing.
+** entry, it changes nothing. A start of the recording has to 'keep' the
+** program's hook, to share events with it.
 */
-CPROF_I void entry_begin (Entry *e, lua_State *L);
+CPROF_I void entry_begin (Entry *e, lua_State *L, int keep);
 CPROF_I void entry_end (Entry *e, lua_State *L);
 
 CPROF_I const luaL_Reg *entry_functions (void);

@@ -380,7 +380,7 @@ static int core_finished (lua_State *L) {
 static void core_complete (lua_State *L) {
   Entry e;
   int status;
-  entry_begin(&e, L);
+  entry_begin(&e, L, 0);
   lua_pushcfunction(L, core_finished);
   status = lua_pcall(L, 0, 0, 0);
   entry_end(&e, L);
