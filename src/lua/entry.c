@@ -10,6 +10,7 @@
 #include "lua/loan.h"
 #include "lua/lstate.h"
 #include "lua/signals.h"
+#include "record/allocations.h"
 #include "record/control.h"
 
 
@@ -91,14 +92,34 @@ static Entry *entry_check (lua_State *L) {
 }
 
 
+/* -> entry */
+static int entry_make (lua_State *L) {
+  Entry *e = cast(Entry *, lua_newuserdatauv(L, sizeof *e, 1));
+  memset(e, 0, sizeof *e);
+  luaL_setmetatable(L, ENTRY);
+  return 1;
+}
+
+
+/* The program has not allocated it. */
+static Entry *entry_push (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  int status;
+  lua_pushcfunction(L, entry_make);
+  if (r != NULL) allocations_mute(r);
+  status = lua_pcall(L, 0, 1, 0);
+  if (r != NULL) allocations_unmute(r);
+  if (status != LUA_OK) lua_error(L);
+  return cast(Entry *, lua_touserdata(L, -1));
+}
+
+
 /* loan or nil, does the hook stay? -> entry, to be closed */
 static int entry_new (lua_State *L) {
   Entry *e;
   int keep = lua_toboolean(L, 2);
   lua_settop(L, 1);
-  e = cast(Entry *, lua_newuserdatauv(L, sizeof *e, 1));
-  memset(e, 0, sizeof *e);
-  luaL_setmetatable(L, ENTRY);
+  e = entry_push(L);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 1);
   entry_begin(e, L, keep);

@@ -282,6 +282,7 @@ void control_check (Recorder *r, lua_State *L) {
 int control_stop (Recorder *r, lua_State *L) {
   if (!r->callback) allocations_release(r, L);
   if (r->callback && r->callback != CALLBACK_TRACE) return 0;
+  if (r->state != STATE_STOPPED) allocations_last(r);
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
