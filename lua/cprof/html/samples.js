@@ -2,6 +2,9 @@
 
 const z = 1.96; // 95 %
 
+// Fewer samples tell no shares.
+export const few = 4;
+
 // How far the share that n samples show may be from the true one, at 95 %:
 // the farther end of Wilson's interval.
 export function interval(share, n) {
