@@ -16,6 +16,13 @@ export function interval(share, n) {
   return Math.abs(middle - p) + (z / whole) * wide;
 }
 
+// Bytes in use, of which one sample stands for so many: " ±12 %" where they
+// are estimated. A sample may also stand for one larger block.
+export function sure(n, each) {
+  if (!(each > 1) || n <= 0) return "";
+  return ` ±${Math.min(200 / Math.sqrt(Math.max(n / each, 1)), 100).toFixed(0)} %`;
+}
+
 // How far the difference of two figures may be off; each is [figure, whole,
 // samples], where no samples means that it is known.
 export function uncertain(...sides) {
