@@ -177,7 +177,8 @@ function allocations.in_use(profile)
       interval(live / meta.live_interval) or "",
     format.count(blocks), blocks == 1 and "" or "s",
     format.bytes(peak), estimated and peak > 0 and
-      interval(peak / meta.live_interval) or "", meta.runs and meta.runs > 1 and "s" or "",
+      interval(peak / meta.live_interval) or "",
+    meta.runs and meta.runs > 1 and "s" or "",
     estimated and not meta.memory_interval and
       ("; estimated from samples, one per %s of allocation"):format(
         format.bytes(meta.live_interval)) or "")

@@ -21,10 +21,11 @@ rows.list = {
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
   { name = "(waiting, or in a C function)", text = "The time since the " ..
-    "last sample: a C function has not returned yet, such as one that waits. " ..
-    "Samples see it when it does: then that time is its own." },
+    "last sample: a C function has not returned yet, such as one that " ..
+    "waits. Samples see it when it does: then that time is its own." },
   { name = "(coroutine, not sampled)", text = "The time of a coroutine " ..
-    "whose functions samples cannot see. It stands below what has resumed it." },
+    "whose functions samples cannot see. It stands below what has " ..
+    "resumed it." },
   { name = "(garbage collector)", text = "The steps of the garbage " ..
     "collector, with the finalizers that ran in them, under the function " ..
     "whose allocation made them due. Steps are no calls." },
