@@ -99,8 +99,8 @@ $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
 # what a spec drives in the place of a timer and its clock: see ticks.c
-WRAPPED		= timer_begin timer_next timer_end timer_lost platform_monotonic \
-		  platform_cpu
+WRAPPED		= timer_begin timer_ishere timer_next timer_end timer_lost \
+		  platform_monotonic platform_cpu
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c \
   spec/support/sealed.c spec/support/ticks.c $(OBJECTS)
@@ -350,6 +350,17 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
+# what the command says of itself, for man and for shells
+MAN_PAGE	= share/man/man1/cprof.1
+FOR_BASH	= share/bash-completion/completions/cprof
+FOR_ZSH		= share/zsh/site-functions/_cprof
+FOR_FISH	= share/fish/vendor_completions.d/cprof.fish
+SHARE_FILES	= $(MAN_PAGE) $(FOR_BASH) $(FOR_ZSH) $(FOR_FISH)
+comma		= ,
+SAYS		= $(LUA) -e 'package.path = "lua/?.lua;lua/?/init.lua;" .. \
+		  package.path package.cpath = "$(B)/?$(suffix $(CORE));" .. \
+		  package.cpath require "cprof.command" { $(1) }' > "$(TO)/$(2)"
+
 # with what install, find and sed have on GNU and BSD
 install: all
 	install -d "$(TO_C)/cprof" "$(TO)/bin"
@@ -362,13 +373,26 @@ install: all
 	  -e 's|@LUA_VERSION@|$(LUA_VERSION)|' lua/cprof/bin/cprof \
 	  > "$(TO)/bin/cprof"
 	chmod 755 "$(TO)/bin/cprof"
-	@env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
+	install -d $(patsubst %,"$(TO)/%",$(dir $(SHARE_FILES)))
+	@{ $(call SAYS,"help"$(comma) "--man",$(MAN_PAGE)) && \
+	  $(call SAYS,"completion"$(comma) "bash",$(FOR_BASH)) && \
+	  $(call SAYS,"completion"$(comma) "zsh",$(FOR_ZSH)) && \
+	  $(call SAYS,"completion"$(comma) "fish",$(FOR_FISH)) && \
+	  chmod 644 $(patsubst %,"$(TO)/%",$(SHARE_FILES)); } || \
+	{ rm -f $(patsubst %,"$(TO)/%",$(SHARE_FILES)); \
+	  echo 'install it, then make install again, for the manual page and' \
+	  'the completions'; }
+	@[ -n "$(DESTDIR)" ] || case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	  printf '%s\n' 'A shell does not find the command there. In a shell:' \
+	  '  export PATH="$(PREFIX)/bin:$$PATH"'; esac
+	@[ -n "$(DESTDIR)" ] || \
+	env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
 	  printf '%s\n' 'Lua does not look there for require "cprof". In a shell:' \
 	  '  export LUA_PATH="$(TO_LUA)/?.lua;$(TO_LUA)/?/init.lua;;"' \
 	  '  export LUA_CPATH="$(TO_C)/?$(suffix $(CORE));;"'
 
 uninstall:
-	rm -f "$(TO)/bin/cprof"
+	rm -f "$(TO)/bin/cprof" $(patsubst %,"$(TO)/%",$(SHARE_FILES))
 	rm -rf "$(TO_C)/cprof" "$(TO_LUA)/cprof"
 
 lint: deps-lint
@@ -392,22 +416,39 @@ memcheck: deps-memcheck
 	  LUA="env CPROF_MEMCHECK=1 valgrind -q --error-exitcode=9 \
 	  --leak-check=full --show-leak-kinds=definite lua5.4"
 
-# Chunks of nodes are small, so that inputs are.
+# Chunks of nodes are small, so that inputs are. Also as a 32-bit program,
+# where clang makes one: it calls nothing of Lua, so there need be none.
+comma		:= ,
 FUZZ_RUNS	= 10000000
 FUZZ_SHIFT	= 3
 FUZZ_SEED	= 1
 FUZZ		= $(B)/fuzz
+FUZZ_CC		= clang
+FUZZ_FLAGS	= -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
+		  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) \
+		  -DNODES_SHIFT=$(FUZZ_SHIFT)
+FUZZ_32		= $(FUZZ_CC) -m32 \
+		  -Wl,-z,lazy,--unresolved-symbols=ignore-all \
+		  $(patsubst %,-Wl$(comma)--defsym=luaopen_%=0,\
+		  base coroutine debug)
+FUZZ_LOAD	= ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load$(1) \
+		  -runs=$(FUZZ_RUNS) -max_len=24576 -print_final_stats=1 \
+		  -verbosity=0 -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus$(1) \
+		  $(FUZZ)/seeds
 
 fuzz: deps-fuzz
 	@$(MAKE) --no-print-directory all
-	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus
-	clang -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
-	  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) -DNODES_SHIFT=$(FUZZ_SHIFT) \
-	  -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) $(LUA_LINK) $(LIBS)
+	@mkdir -p $(FUZZ)/seeds $(FUZZ)/corpus $(FUZZ)/corpus32
 	$(PATHS) $(LUA) spec/fuzz/seeds.lua $(FUZZ)/seeds $(FUZZ_SHIFT)
-	ASAN_OPTIONS=quarantine_size_mb=16 $(FUZZ)/load -runs=$(FUZZ_RUNS) \
-	  -max_len=24576 -print_final_stats=1 -verbosity=0 \
-	  -artifact_prefix=$(FUZZ)/ $(FUZZ)/corpus $(FUZZ)/seeds
+	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) \
+	  $(LUA_LINK) $(LIBS)
+	$(call FUZZ_LOAD,)
+	@if ! echo 'int main (void) { return 0; }' | $(FUZZ_32) -x c \
+	  -fsanitize=fuzzer-no-link,address -o $(FUZZ)/probe32 - 2>/dev/null; \
+	then echo "no 32-bit programs can be made here"; else set -ex; \
+	$(FUZZ_32) $(FUZZ_FLAGS) -o $(FUZZ)/load32 spec/fuzz/load.c $(SOURCES) \
+	  $(LIBS); \
+	$(call FUZZ_LOAD,32); fi
 	@mkdir -p $(FUZZ)/texts
 	@$(PATHS) $(LUA) spec/fuzz/texts.lua $(FUZZ)/texts \
 	  $$(($(FUZZ_RUNS) / 200 + 1)) $(FUZZ_SEED)

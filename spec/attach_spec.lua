@@ -373,7 +373,33 @@ describe("cprof attach", function()
       helper.check(p)
       assert.equal(mode, p.meta.mode)
       assert.is_falsy(p.meta.live)
-      assert.is_true(mode == "count" or p.meta.wall_ns > 100e6)
+      assert.is_true(mode == "count" or p.meta.wall_ns > 0)
+      assert.equal(mode == "sample", p.meta.clock == "cpu")
+    end
+  end)
+
+  it("leaves out what waits, or not, as it is asked", function()
+    local dir <close> = command.folder()
+    local cases = { { "--clock=wall", "sample" }, { "--clock=cpu", "sample" },
+      { "--exact --clock=cpu", "call" }, { "--exact --lines", "line" },
+      { "--lines --clock=cpu", "line" } }
+    local lines = {}
+    for i, case in ipairs(cases) do
+      lines[i] = ("cprof attach --seconds 0.2 %s -o %d.cprof $pid " ..
+        ">/dev/null"):format(case[1], i)
+    end
+    local out, err = beside(dir, auto, table.concat(lines, "; "))
+    assert.equal("status 0\ndone\ttrue\n", out, err)
+    for i, case in ipairs(cases) do
+      local p = assert(profiler.load(dir:file(i .. ".cprof")))
+      assert.equal(case[2], p.meta.mode)
+      assert.equal(case[1]:find "cpu" ~= nil, p.meta.clock == "cpu")
+    end
+    for _, options in ipairs { "--sample --exact", "--sample --lines",
+      "--count --lines", "--count --exact" } do
+      out, err = command.shell(command.here("attach", "1") .. " " .. options)
+      assert.equal("", out)
+      assert.is_truthy(err:find("can not be used together", 1, true), err)
     end
   end)
 
@@ -497,7 +523,8 @@ describe("cprof attach", function()
         "waits; its recording goes on until it does\n",
     } do
       local dir <close> = command.folder()
-      local out, err = beside(dir, auto, "cprof attach --seconds 0.2 $pid", ([[
+      local out, err = beside(dir, auto, "cprof attach --clock=wall " ..
+        "--seconds 0.2 $pid", ([[
         local profiler = require "cprof"
         local function work() for i = 1, 1000 do math.abs(i) end end
         io.open("ready", "w"):close()
@@ -507,7 +534,7 @@ describe("cprof attach", function()
         work()
         os.execute "sleep 0.5"]]):format(seconds))
       assert.is_truthy(err:find(what), err)
-      assert.equal(seconds == "6", out:find("(since the last sample)", 1,
+      assert.equal(seconds == "6", out:find("(waiting, or in a C function)", 1,
         true) ~= nil, out)
       assert.equal(seconds == "1.5", out:find("os.execute", 1, true) ~= nil,
         out)

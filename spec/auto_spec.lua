@@ -62,6 +62,12 @@ describe("cprof.auto", function()
     assert.is_truthy(p.sources["@" .. script])
   end)
 
+  it("takes a path that is a number, or true, for a path", function()
+    local options = require "cprof.variables".options
+    assert.same({ file = "1", trace = "true", rate = 1, gc = true },
+      options "file=1,trace=true,rate=1,gc=true")
+  end)
+
   it("lets the program run when options are wrong, and says so", function()
     local dir <close> = command.folder()
     local script = dir:file("x.lua", program)
@@ -70,6 +76,16 @@ describe("cprof.auto", function()
     assert.equal(0, status)
     assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: option 'mode' " ..
       "must be one of [^\n]*\n$"), err)
+    for given, told in pairs {
+      ["file="] = "'file' must be a path, got \"\"",
+      ["mode=trace,trace="] = "'trace' must be a path or a function, got \"\"",
+      ["mode=line,lines=/[/,lines=x"] = "'lines' must be a list of texts, " ..
+        "or of Lua patterns between slashes; in \"/[/\", missing ']', got " ..
+        "{ \"/[/\", \"x\" }",
+    } do
+      err = select(2, run(("CPROF_OPTIONS='%s'"):format(given), script, "x"))
+      assert.equal("cprof.auto: CPROF_OPTIONS: option " .. told .. "\n", err)
+    end
     err = select(2, run("CPROF_OPTIONS=file=/nowhere/x", script, "x"))
     assert.is_truthy(err:find("^cprof.auto: CPROF_OPTIONS: /nowhere/x: " ..
       "[^\n]*\n$"), err)

@@ -118,6 +118,14 @@ describe("the cprof command", function()
       { "cprof tree: " .. dir.path, "tree", dir.path },
       { "call.cprof has no lines: record it with cprof run --lines",
         "annotate", call },
+      { "call.cprof has no coverage: record it with cprof run --coverage\n",
+        "coverage", call },
+      { "cprof show: FILE comes before FUNCTION: cprof show " .. call ..
+        " leaf\n", "show", "leaf", call },
+      { "cprof annotate: FILE comes before SOURCE: cprof annotate " .. line ..
+        " 'x y.lua'\n", "annotate", "x y.lua", line },
+      { "cprof coverage: FILE comes before SOURCE: cprof coverage " .. call ..
+        " x.lua\n", "coverage", "x.lua", call },
       { "no lines of \"x.c\" were recorded; there are: ", "annotate", line,
         "x.c" },
       { "cprof show: no function 'laef' was recorded; there are: leaf (",

@@ -205,6 +205,17 @@ if n then end]]
     os.remove(path)
     assert.same(branches(p, source), branches(again, source))
     assert.same(p.expressions[source], again.expressions[source])
+    for _, what in ipairs { "expressions", "branches" } do
+      local listed = {}
+      for key, list in pairs(again[what]) do
+        assert.is_truthy(again.lines[key], key)
+        listed[key] = list
+      end
+      assert.equal(again[what][source], assert(listed[source]))
+      for key in pairs(again.lines) do
+        assert.equal(again[what][key], listed[key])
+      end
+    end
     local sum = assert(merge.sum { p, again })
     for i, b in ipairs(sum.branches[source]) do
       assert.equal(2 * p.branches[source][i].ways[1].count, b.ways[1].count)

@@ -699,6 +699,32 @@ describe("what is no profile", function()
     return host.sealed(s:sub(1, at) .. bytes .. s:sub(at + #bytes + 1))
   end
 
+  it("is refused wherever one byte of a complete one differs", function()
+    for name, options in pairs(modes) do
+      local recorded = record(options)
+      if name == "calls" then assert(recorded:save(path)) end
+      local s, x = read(path), 1
+      for _ = 1, 30 do
+        x = (x * 6364136223846793005 + 1442695040888963407) & 0x7fffffffffff
+        local at = x // 8 % #s
+        write(path, s:sub(1, at) .. string.char(s:byte(at + 1) ~ 1 << x % 8) ..
+          s:sub(at + 2))
+        local p, why = profiler.load(path)
+        assert.is_nil(p, name)
+        if at >= 64 then
+          assert.is_truthy(why:find("damaged: checksum", 1, true), why)
+        end
+      end
+    end
+  end)
+
+  it("is refused where its figures cannot be", function()
+    local s = good()
+    -- the factor of a tick
+    refused(with(s, 80, ("I4"):pack(0)), "damaged: clock")
+    refused(with(s, 84, ("I4"):pack(33)), "damaged: clock")
+  end)
+
   it("is refused, and why is said", function()
     local s = good()
     refused("", "not a profile")
@@ -881,7 +907,7 @@ describe("a file that cannot be written", function()
   it("has a name that is a string", function()
     local ok, why = pcall(profiler.start, { file = true })
     assert.is_false(ok)
-    assert.is_truthy(why:find("option 'file' must be a string", 1, true))
+    assert.is_truthy(why:find("option 'file' must be a path", 1, true))
     ok, why = pcall(profiler.load, 12)
     assert.is_false(ok)
     assert.is_truthy(why:find("load: the path must be a string, got a " ..

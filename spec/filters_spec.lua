@@ -91,10 +91,16 @@ describe("a filter", function()
       profiler.start(options)
       local tried = -left
       assert(profiler.stop())
-      left = tried
-      profiler.start(options)
-      assert(asked == nil and profiler.running())
-      print(table.concat(results, ", "))
+      -- the last of these that is in a filter: others load modules
+      repeat
+        results, left = {}, tried
+        profiler.start(options)
+        assert(profiler.running())
+        tried = tried - 1
+        local told = table.concat(results, ", ")
+        local within = told:find("a filter is being asked", 1, true)
+        if within then print(told) else assert(profiler.stop()) end
+      until within
       results = {}
       profiler.pause()
       load [=[

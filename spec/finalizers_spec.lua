@@ -152,7 +152,7 @@ describe("finalizers", function()
         local p = profiler.snapshot()
         helper.check(p)
         assert(helper.find(p, leaf).calls == 10)
-        print "good"]], 80)
+        print "good"]], 200)
     end)
 
   it("may control the recorder and run coroutines, in each mode", function()
@@ -402,7 +402,7 @@ describe("finalizers", function()
       end
       assert(stopped > 10 and paused > 10)
       assert(stopped + paused == released, stopped + paused .. released)
-      print "good"]], 15)
+      print "good"]], 40)
   end)
 
 end)

@@ -3,6 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
+local host = require "spec_host"
 local instructions = require "cprof.instructions"
 local merge = require "cprof.merge"
 local profiler = require "cprof"
@@ -21,7 +22,7 @@ local function foreign(dir, mode, version)
   helper.record(assert(loadfile(script)), { mode = mode, file = path })
   local s, n = command.read(path):gsub(_VERSION, version)
   assert.is_true(n > 0)
-  dir:file(mode .. ".cprof", s)
+  dir:file(mode .. ".cprof", host.sealed(s))
   return path, "@" .. script
 end
 

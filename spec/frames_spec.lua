@@ -366,7 +366,7 @@ describe("averages", function()
   end
 
   it("have the overhead of frames, and add up to them", function()
-    local q = frames(40)
+    local q = frames(40, {})
     local own, root = q.functions[q.overhead], q.nodes[1].func
     -- figures are rounded, each by itself
     local rough = #q.functions + 1
@@ -446,9 +446,9 @@ describe("averages", function()
 
   it("say which ones there are", function()
     assert.has_error(function() p.frames:averages(3) end,
-      'frames:averages: must be "all", 1 or 2, got 3')
+      'frames:averages: must be "all", 1 or 2, got 3 (a number)')
     assert.has_error(function() p.frames:at(-1) end,
-      "frames:at: must be an integer from 0, got -1")
+      "frames:at: must be an integer from 0, got -1 (a number)")
     assert.same(p.frames:at(1), p.frames:at(1.0))
     assert.has_error(function() p.frames:percentiles(5) end,
       "frames:percentiles: must be a function of this profile")
@@ -500,7 +500,7 @@ describe("percentiles", function()
       p.frames:percentiles(other.functions[1])
     end, "frames:percentiles: must be a function of this profile")
     assert.has_error(function() p.frames:percentiles(nil, "calls") end,
-      'frames:percentiles: must be "self_ns" or "total_ns", got calls')
+      'frames:percentiles: must be "self_ns" or "total_ns", got "calls"')
   end)
 end)
 

@@ -77,6 +77,16 @@ describe("cprof help", function()
     end
   end)
 
+  it("knows zones", function()
+    local out, err, status = command.cprof("help", "zones")
+    assert.equal("", err)
+    assert.equal(0, status)
+    for _, term in ipairs { 'profiler.enter "', 'profiler.leave "',
+      "<close> = profiler.zone", "profiler.wrap", "CPROF_BEGIN" } do
+      assert.is_truthy(out:find(term, 1, true), term)
+    end
+  end)
+
   it("is the page of the folder", function()
     -- make reference writes it
     assert.equal(help.reference(), command.read "lua/cprof/README.md")

@@ -1,5 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
+local command = require "command"
 local helper = require "helper"
 local interpreter = require "interpreter"
 
@@ -12,8 +13,8 @@ local function checkout()
   return dir
 end
 
-local function shell(command)
-  local pipe = io.popen(command .. " 2>&1")
+local function shell(line)
+  local pipe = io.popen(line .. " 2>&1")
   local output = pipe:read "a"
   local ok = pipe:close()
   return ok, output
@@ -49,6 +50,17 @@ local function runs(bin, set, lua)
     "'%s/cprof' run -e 'print(...)' works"):format(set, lua or "", bin))
   assert.is_truthy(output:find "^works\n\ncprof: %(command line%) works\n",
     output)
+end
+
+-- for man, and for the shells
+local shared = { "share/man/man1/cprof.1",
+  "share/bash-completion/completions/cprof",
+  "share/zsh/site-functions/_cprof",
+  "share/fish/vendor_completions.d/cprof.fish" }
+
+-- what make says below the commands, which are in lines of their own
+local function said(output)
+  return output:match "\n([^\n]*does not find[^\n]*\n.*)" or ""
 end
 
 -- whatever is linked, it is with what the C library may have apart
@@ -111,6 +123,13 @@ describe("an installed cprof", function()
     local root = dir .. "/root/opt"
     assert.equal("works\n", (helper.run(program, root)))
     runs(root .. "/bin", paths(root))
+    for i, words in ipairs { { "help", "--man" }, { "completion", "bash" },
+      { "completion", "zsh" }, { "completion", "fish" } } do
+      local _, text = shell(("cat '%s/%s'"):format(root, shared[i]))
+      assert.equal((command.cprof(table.unpack(words))), text)
+    end
+    -- it is not where it will be
+    assert.equal("", said(output))
   end)
 
   it("is found by the command, wherever that is, until make uninstall",
@@ -121,6 +140,8 @@ describe("an installed cprof", function()
         "CFLAGS=-O0 %s"):format(dir, root, interpreter.make)
       local ok, output = shell(make:format "install")
       assert.is_true(ok, output)
+      assert.is_truthy(said(output):find(('  export PATH="%s/bin:$PATH"\n')
+        :format(root), 1, true), output)
       runs(root .. "/bin", "")
       assert(os.execute(("ln -s '%s/bin/cprof' '%s/cprof'"):format(root, dir)))
       runs(dir, "")
@@ -129,6 +150,27 @@ describe("an installed cprof", function()
       ok, output = shell(("find '%s' -type f"):format(root))
       assert.is_true(ok)
       assert.equal("", output)
+    end)
+
+  it("needs no argparse, but to tell man and shells of the command",
+    function()
+      local root = built .. "/without"
+      local ok, output = shell(("PATH='%s/bin':$PATH LUA_INIT=%s env -u " ..
+        "MAKEFLAGS make -C '%s' install PREFIX='%s' CFLAGS=-O0 %s"):format(
+        root, "'package.preload.argparse = function() error(\"module " ..
+        "\\39argparse\\39 not found\", 0) end'", built, root,
+        interpreter.make))
+      assert.is_true(ok, output)
+      assert.is_truthy(output:find("the library argparse is missing", 1, true),
+        output)
+      assert.is_truthy(output:find("install it, then make install again, " ..
+        "for the manual page and the completions", 1, true), output)
+      for _, path in ipairs(shared) do
+        assert.is_nil(io.open(root .. "/" .. path))
+      end
+      assert.is_nil(output:find("export PATH", 1, true))
+      assert.equal("works\n", (helper.run(program, root)))
+      os.execute(("rm -r '%s'"):format(root))
     end)
 
   it("is not needed to run the command of a checkout that was built",

@@ -24,7 +24,6 @@ local refused <const> = {
   "^no lines of .+ were recorded",
   "^%g+ has no lines: record it with cprof run %-%-",
   "^%g+ has no expressions: record it with cprof run %-%-",
-  "^%g+ has no branches: record it with cprof run %-%-coverage$",
   "^%g+ has no coverage: record it with cprof run %-%-coverage$",
   "^%g+ has no branches to cover$", "^%g+ has no lines to cover$",
   "^%g+ has no allocations: record it with cprof run %-%-memory$",

@@ -109,7 +109,7 @@ describe("a pattern that is not valid", function()
       assert.is_false(ok)
       assert.is_truthy(why:find("start: option '" .. option ..
         "' must be a list of texts, or of Lua patterns between slashes; " ..
-        "in \"/x[/\", missing ']', got table", 1, true), why)
+        "in \"/x[/\", missing ']', got { \"x[\", \"/x[/\" }", 1, true), why)
     end
     local p = helper.record(function() end)
     assert.has_error(function() p:report { filter = "/x[/" } end,

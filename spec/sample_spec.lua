@@ -298,7 +298,7 @@ describe("mode sample", function()
     local text = S:run [[
       local p = driven.stop()
       for _, f in ipairs(p.functions) do
-        if f.title == "(coroutine, not sampled)" then
+        if f.title == "(host, or its coroutines)" then
           return f.total_samples .. " of " .. p.samples
         end
       end]]
@@ -947,6 +947,50 @@ describe("the interval of a share", function()
   end)
 end)
 
+describe("too few samples", function()
+  -- a profile with so many, and as many of allocations
+  local function taken(n)
+    local p = driven.sample(function()
+      often(50, function() return { spin(2) } end)
+    end, { memory = true })
+    p.samples, p.time_samples, p.meta.memory_samples = n, n, n
+    return p
+  end
+
+  it("tell no shares", function()
+    local p = taken(2)
+    for _, mode in ipairs { "summary", "self", "total", "tree", "callgraph" }
+    do
+      local text = p:report { mode = mode, width = 120 }
+      assert.is_truthy(text:find("\n2 samples: too few to tell where the " ..
+        "time went\n", 1, true), text)
+      assert.is_nil(text:find("%d%.%d ±"), text)
+      assert.is_truthy(text:find " %- ", text)
+    end
+    local text = p:report { sort = "alloc", width = 120 }
+    assert.is_truthy(text:find("\n2 samples: too few to tell what " ..
+      "allocated\n", 1, true), text)
+    assert.is_nil(text:find("%d%.%d ±"), text)
+  end)
+
+  it("leave out what nothing is known of", function()
+    local p = taken(0)
+    local text = p:report { width = 120 }
+    assert.is_truthy(text:find("\nno samples: where the time went is not " ..
+      "known\n+$"), text)
+    text = p:report { sort = "alloc", width = 120 }
+    assert.is_truthy(text:find "\nno samples: what allocated is not known\n",
+      text)
+  end)
+
+  it("leave no table empty", function()
+    local p = helper.record(function() spin(100) end,
+      { mode = "line", memory = true, lines = { "nosuch" } })
+    assert.equal("no line is known to have allocated anything\n",
+      p:annotate(nil, { sort = "self", heat = "alloc" }))
+  end)
+end)
+
 describe("a rate far below what was asked", function()
   it("is explained where samples take long", function()
     local told = require "cprof.report.header".certainty
@@ -956,12 +1000,24 @@ describe("a rate far below what was asked", function()
           overhead_ns = overhead_ns } }
     end
     assert.is_truthy(told(profile(10000000)):find(
-      "50 samples a second of 1,000 (each takes long here, as with deep " ..
-      "stacks); ", 1, true))
-    -- of one sample, none can say that
+      "50 samples a second of 1,000 (each took 200µs); ", 1, true))
+    -- of few samples, none can say that
     local short = profile(10000000)
-    short.samples, short.time_samples = 1, 1
-    assert.is_nil(told(short):find("takes long", 1, true))
+    short.samples, short.time_samples = 5, 5
+    assert.is_nil(told(short):find("each took", 1, true))
+    -- nothing is said of stacks unless they are deep
+    local function stacked(n)
+      local function down(k)
+        if k == 0 then return spin(50) end
+        local x = down(k - 1)
+        return x, k
+      end
+      local p = driven.sample(function() down(n) end)
+      p.meta.rate, p.meta.overhead_ns = 1000000, p.meta.wall_ns // 10
+      return told(p)
+    end
+    assert.is_truthy(stacked(300):find "with 3%d%d functions on the stack")
+    assert.is_nil(stacked(3):find("stack", 1, true))
     -- it may have waited
     assert.is_truthy(told(profile(100000)):find(
       "50 samples a second of 1,000; ", 1, true))

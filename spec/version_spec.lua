@@ -57,6 +57,21 @@ describe("a build for another minor version of Lua", function()
   end)
 end)
 
+describe("a build for a Lua with numbers of 32 bits", function()
+  it("fails, and says why", function()
+    local folder = compile.folder()
+    compile.must("cd %s && cp -r $SPEC_INCLUDE small && sed -i -E " ..
+      "'s/^(#define LUA_32BITS)[ \t]+0/\\1 1/' small/luaconf.h",
+      folder.dir)
+    local output, ok = compile.shell("cd %s && gcc -std=c99 -fsyntax-only " ..
+      "-Ismall cprof.c", folder.dir)
+    folder:remove()
+    assert.is_nil(ok)
+    assert.is_truthy(output:find("cprof needs a Lua with 64-bit numbers: " ..
+      "LUA_32BITS has no room for ns", 1, true), output)
+  end)
+end)
+
 describe("make rockspec", function()
   it("writes the rockspecs as they are, and leaves older ones alone",
     function()

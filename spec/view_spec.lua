@@ -234,15 +234,15 @@ describe("a view's cursor", function()
     end
     says('view:move: must be an integer, got "x"',
       function() view:move "x" end)
-    says("view:lines: the height must be an integer from 1, got 0",
+    says("view:lines: the height must be an integer from 1, got 0 (a number)",
       function() view:lines(0) end)
     says('view:mode: must be "self", "total", "callgraph" or "tree", ' ..
       'got "flat"', function() view:mode "flat" end)
-    says('view:average: must be 0, 1, 2 or "all", got 3',
+    says('view:average: must be 0, 1, 2 or "all", got 3 (a number)',
       function() view:average(3) end)
-    says('view:recursion: must be "merged" or "spread", got 1',
+    says('view:recursion: must be "merged" or "spread", got 1 (a number)',
       function() view:recursion(1) end)
-    says("view:at_frame: must be an integer, got 1.5",
+    says("view:at_frame: must be an integer, got 1.5 (a number)",
       function() view:at_frame(1.5) end)
     -- integers that are floats are meant
     view:cursor(2.0)

@@ -5,7 +5,7 @@ local helper = require "helper"
 local profiler = require "cprof"
 
 local q = command.quote
-local row <const> = "(since the last sample)"
+local row <const> = "(waiting, or in a C function)"
 
 -- ns, half of what programs have waited at least
 local long <const> = 500000000

@@ -35,7 +35,7 @@
 **
 ** Threads: as in Lua, a state and its coroutines are used by one thread at
 ** a time. Different threads may record different states at once, without
-** locks.
+** locks. A host that moves a state to another thread calls cprof_thread.
 **
 ** Errors: only functions that Lua calls (luaopen_*) raise Lua errors. The
 ** others return a status of Lua's, or 0 for failure. With a status other
@@ -334,6 +334,18 @@ CPROF_API int cprof_attach (lua_State *L1);
 ** not there, or cprof is not open.
 */
 CPROF_API int cprof_listen (lua_State *L);
+
+/*
+** This thread runs L's state from now on. A host calls it where another
+** thread has run the state before, and before any code runs there. Signals
+** go to one thread: mode "sample", cprof_listen and cprof_current need it.
+** When it returns, no signal handler of cprof's own looks at the state in
+** another thread. A host that runs Lua on C stacks of its own making
+** (fibers) calls it on each of them before Lua runs there. Samples end, and
+** the profile says why, where this thread blocks all signals that they could
+** use, or where Lua ran in another thread without this call.
+*/
+CPROF_API void cprof_thread (lua_State *L);
 
 /*
 ** From now on, cprof_current finds the coroutine of L's state that runs in
@@ -709,6 +721,10 @@ static inline int cprof_attach (lua_State *L1) {
 static inline int cprof_listen (lua_State *L) {
   (void)L;
   return LUA_OK;
+}
+
+static inline void cprof_thread (lua_State *L) {
+  (void)L;
 }
 
 static inline int cprof_interruptible (lua_State *L) {

@@ -167,7 +167,8 @@ function allocations.in_use(profile)
     return ("in use of that: not known; samples, one per %s, are too few " ..
       "to tell"):format(format.bytes(meta.live_interval))
   end
-  return ("in use of that%s: %s%s in %s block%s; %s at the peak%s%s"):format(
+  local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
+  return ("in use of that%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
     format.bytes(estimated and math.min(live, all) or live),
@@ -175,8 +176,9 @@ function allocations.in_use(profile)
       -- a sample stands for the interval, or for a larger block
       interval(live / meta.live_interval) or "",
     format.count(blocks), blocks == 1 and "" or "s",
-    format.bytes(estimated and math.min(meta.peak_bytes, all) or
-      meta.peak_bytes), meta.runs and meta.runs > 1 and "s" or "",
+    format.bytes(peak), estimated and peak > 0 and
+      interval(peak / meta.live_interval) or "",
+    meta.runs and meta.runs > 1 and "s" or "",
     estimated and not meta.memory_interval and
       ("; estimated from samples, one per %s of allocation"):format(
         format.bytes(meta.live_interval)) or "")

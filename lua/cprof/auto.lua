@@ -23,9 +23,11 @@ local function begin(given)
   local session = require "cprof.command.session"
   local summary = later "cprof.command.summary"
   local options = variables.options(given)
-  return session.begin(options, function(profile, note)
+  local ok, why = session.begin(options, function(profile, note)
     if not options.file then summary.say(profile, { note = note }) end
   end, function() return options.file end)
+  if not ok then return ok, why end
+  return session.enter(function() return true end)
 end
 
 local wanted, signal = variables.get "CPROF", variables.get "CPROF_SIGNAL"

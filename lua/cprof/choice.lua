@@ -35,6 +35,12 @@ function choice.new(o)
     matched = {}, sources = {}, titles = {} }, Choice)
 end
 
+---Is anything chosen?
+---@return boolean
+function Choice:any()
+  return (self.lines or self.include or self.exclude) ~= nil
+end
+
 -- does one of them match? All are tried, to know which never do.
 local function matches(self, kind, source, place, title)
   local any = false

@@ -16,8 +16,8 @@ for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
   end
 end
 
-local require, load, loadfile, next, error =
-  require, load, loadfile, next, error
+local require, load, loadfile, next, error, type =
+  require, load, loadfile, next, error, type
 local rawget, rawset = rawget, rawset
 local open, close = io.open, io.close
 local loaded, preload = package.loaded, {}
@@ -50,12 +50,15 @@ end
 -- the program's, where a module means these
 environment._G = _G
 
+-- where the program was when it loaded cprof
+environment.folder = core.cwd()
+
 -- the folder with all modules, from whichever folder the program is in later
 local _, file = ...
 local root = file and file:match "^(.*)cprof[/\\]environment%.lua$"
 local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
 if root and not root:find(anywhere) then
-  root = (core.cwd() or ".") .. "/" .. root
+  root = (environment.folder or ".") .. "/" .. root
 end
 
 local gsub, find, gmatch = string.gsub, string.find, string.gmatch
@@ -105,7 +108,7 @@ local function load_module(name)
 end
 
 -- how modules name others that they need at once, or later
-local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later[ (]+"([%w_.]+)"' }
+local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later"?[ (]+"([%w_.]+)"' }
 
 local function keep(name, seen)
   if seen[name] or preload[name] or core.has_text(name) then return end
@@ -127,17 +130,55 @@ function environment.keep(...)
   for _, name in next, { ... } do keep(name, seen) end
 end
 
+-- The table itself must not be among the loaded modules, where Lua looks for
+-- the names of functions in tracebacks.
+local function get() return environment end
+own["cprof.environment"] = get
+rawset(loaded, "cprof.environment", get)
+
+-- Are loaded modules of cprof this copy of it? A state may have several.
+local function are_ours()
+  return rawget(loaded, "cprof.environment") == get
+end
+
+local function loaded_already(name)
+  if find(name, "^cprof") and not are_ours() then return nil end
+  return rawget(loaded, name)
+end
+
+-- what the program itself can have, or what cannot be loaded twice
+local lasting <const> = { cprof = true, ["cprof.core"] = true,
+  ["cprof.environment"] = true }
+
+---Unloads modules of cprof that nothing refers to, but those of this list:
+---the next collection takes them.
+function environment.unload()
+  for name, module in next, copy(own) do
+    if find(name, "^cprof") and not lasting[name] then
+      own[name], others[name] = nil, module
+    end
+  end
+  for name in next, are_ours() and copy(loaded) or {} do
+    if type(name) == "string" and find(name, "^cprof%.") and
+       not lasting[name] then
+      rawset(loaded, name, nil)
+    end
+  end
+end
+
 ---@param name string
 ---@return any
 function environment.require(name)
   local module = own[name]
-  if module == nil then module = others[name] end
-  if module == nil then module = rawget(loaded, name) end
+  if module ~= nil then return module end
+  module = others[name]
+  if module == nil then module = loaded_already(name) end
   if module == nil then
     module = load_module(name)
     if module == nil then module = true end
     -- of libraries, the program may load one that has its own globals
-    if find(name, "^cprof") and rawget(loaded, name) == nil then
+    if find(name, "^cprof") and are_ours() and
+       rawget(loaded, name) == nil then
       rawset(loaded, name, module)
     end
   end
@@ -148,6 +189,4 @@ end
 
 environment.require "cprof.internal".add()
 
--- The table itself must not be among the loaded modules, where Lua looks for
--- the names of functions in tracebacks.
-return function() return environment end
+return get

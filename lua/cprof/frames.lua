@@ -110,7 +110,7 @@ local function check_back(who, back)
   local n = options.integer(back)
   if not n or n < 0 then
     error(("frames:%s: must be an integer from 0, got %s"):format(who,
-      tostring(back)), 3)
+      options.shown(back)), 3)
   end
 end
 
@@ -135,7 +135,7 @@ local function check_average(who, average)
   local figure = figures[average]
   if not figure then
     error(('frames:%s: must be "all", 1 or 2, got %s'):format(who,
-      tostring(average)), 3)
+      options.shown(average)), 3)
   end
   return figure
 end
@@ -223,7 +223,7 @@ function Frames:percentiles(func, field)
     error("frames:percentiles: must be a function of this profile", 2)
   elseif not offset then
     error(('frames:percentiles: must be "self_ns" or "total_ns", got %s')
-      :format(tostring(field)), 2)
+      :format(options.shown(field)), 2)
   end
   local values = {}
   for back = 0, self.kept - 1 do

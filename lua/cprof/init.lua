@@ -2,23 +2,23 @@
 
 local _ENV = require "cprof.environment" () ---@type _G
 
-local choice = require "cprof.choice"
 local core = require "cprof.core"
-local heap = require "cprof.heap"
 local internal = require "cprof.internal"
 local later = require "cprof.later"
 local methods = require "cprof.methods"
-local name = require "cprof.name"
-local options = require "cprof.options"
-local paths = require "cprof.paths"
-local profile = require "cprof.profile"
-local rotation = require "cprof.rotation"
-local text = require "cprof.text"
-local trace = require "cprof.trace"
-local variables = require "cprof.variables"
 
 local annotate = later "cprof.annotate"
+local choice = later "cprof.choice"
+local heap = later "cprof.heap"
+local name = later "cprof.name"
+local options = later "cprof.options"
+local paths = later "cprof.paths"
+local profile = later "cprof.profile"
 local report = later "cprof.report"
+local rotation = later "cprof.rotation"
+local text = later "cprof.text"
+local trace = later "cprof.trace"
+local variables = later "cprof.variables"
 
 local cprof = { _VERSION = core.version }
 
@@ -74,7 +74,7 @@ local start_options = {
                 default = 1000000 },
   history = { type = "history", default = 128 },
   slow_frames = { type = "slow_frames" },
-  file = { type = "string" },
+  file = { type = "path" },
   every = { type = "number", min = 0.01, max = 100000000 },
   keep = { type = "integer", min = 1, max = 1000000 },
   compensate = { type = "boolean", default = true },
@@ -89,22 +89,23 @@ internal.add()
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  require "cprof.definitions"  -- not within the hook
-  local found, of_c = paths.all(), {}
+  local naming = require "cprof.name"
+  naming.prepare()
+  local found, of_c = setmetatable(paths.all(), { __mode = "k" }), {}
   for f, path in pairs(found) do
     local address = core.address(f)
     if address then of_c[address] = path end
   end
   return function(raw, f)
     local path = f and (found[f] or of_c[core.address(f)])
-    return name.title(raw, name.of(raw, path))
+    return naming.title(raw, naming.of(raw, path))
   end
 end
 
 local recorded_mode, recorded_rate
 local program, shape -- what ran, and the options that shape its profile
 local folder         -- and where
-local chosen         ---@type cprof.Choice  what of it is recorded
+local chosen         ---@type cprof.Choice?  what of it is recorded
 
 local function program_name()
   local arg = rawget(_G, "arg")
@@ -226,10 +227,10 @@ local function trace_calls(o)
 end
 
 -- what the core is to do
-local function given_of(o, tell, close)
+local function given_of(o, filter, tell, close)
   local slow = o.slow_frames or { budget_ms = 0, keep = 0 }
   local title_of = (o.include or o.exclude or tell) and titles()
-  local given = way(o, chosen)
+  local given = way(o, filter)
   for key, value in pairs {
     tell = tell,
     close = close,
@@ -239,7 +240,7 @@ local function given_of(o, tell, close)
     budget_ms = slow.budget_ms,
     keep = slow.keep or 32,
     internal = internal.list(),
-    filter = with_methods(chosen:function_filter(title_of)),
+    filter = with_methods(filter:function_filter(title_of)),
     exclude_c = not o.c_functions,
     memory = o.memory and true,
     live = o.memory == "live" and o.memory_interval or 0,
@@ -261,15 +262,16 @@ end
 ---when an option is wrong.
 ---@param opts? cprof.StartOptions
 function cprof.start(opts)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.borrow(true)
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
   program, shape = program_name(), options.shape(start_options, o)
   folder = name.begin()
-  chosen, recorded_mode = choice.new(o), o.mode
+  local filter = choice.new(o)
+  chosen, recorded_mode = filter:any() and filter or nil, o.mode
   recorded_rate = o.rate
-  local given = given_of(o, tell, close)
+  local given = given_of(o, filter, tell, close)
   local ok, why = rotation.start(o, given)
   if not ok then error("start: " .. why, 2) end
 end
@@ -320,10 +322,6 @@ cprof.frame = core.frame
 ---@return boolean
 function cprof.running() return core.state() == "running" end
 
--- What the profiler does itself is done while recording pauses, so that it
--- does not show up in what is recorded.
-local resume = setmetatable({}, { __close = core.resume })
-
 local function taken()
   return profile.snapshot { program = program or program_name(),
     folder = folder, lua_version = _VERSION, lua_release = core.release,
@@ -342,7 +340,7 @@ end
 
 core.naming(function()
   local _ <close> = methods.borrow()
-  return profile.names(),
+  return profile.names(folder),
     { unmatched_patterns = chosen and chosen:unmatched(),
       heap = heap.recorded() }
 end)
@@ -370,7 +368,6 @@ function cprof.listen(signal, opts)
       -1)
     if not valid then return nil, "CPROF_OPTIONS" .. why end
   end
-  local _ <close> = core.suspend() and resume or nil
   local listening = require "cprof.listen"
   local ok, why = listening.begin(signal, opts)
   return ok, why
@@ -384,7 +381,6 @@ end
 function cprof.calibrate(opts)
   local _ <close> = methods.borrow()
   local o = options.check("calibrate", start_options, opts, 2)
-  local _ <close> = core.suspend() and resume or nil
   local costs, why = core.calibrate(way(o, choice.new(o)))
   return costs, why
 end
@@ -399,7 +395,6 @@ function cprof.load(path)
   if type(path) ~= "string" then
     error("load: the path must be a string, got a " .. type(path), 2)
   end
-  local _ <close> = core.suspend() and resume or nil
   local p, why = profile.load(path)
   return p, why
 end
@@ -412,7 +407,6 @@ local function views()
   for method, f in pairs(view.methods) do
     if type(f) == "function" then
       view.methods[method] = function(...)
-        local _ <close> = core.suspend() and resume or nil
         local _ <close> = methods.borrow()
         return f(...)
       end
@@ -424,7 +418,6 @@ end
 ---The profile of what was recorded so far. It does not change any more.
 ---@return cprof.Profile
 function cprof.snapshot()
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   local p = snapshot "snapshot"
   return p
@@ -434,7 +427,6 @@ end
 ---@param opts? cprof.ReportOptions
 ---@return string
 function cprof.report(opts)
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   return report.make(snapshot "report", opts, 3)
 end
@@ -445,7 +437,6 @@ end
 ---@param opts? cprof.AnnotateOptions
 ---@return string
 function cprof.annotate(source, opts)
-  local _ <close> = core.suspend() and resume or nil
   local _ <close> = methods.borrow()
   return annotate.make(snapshot "annotate", source, opts, 3)
 end
@@ -458,7 +449,6 @@ function cprof.view(p)
   if p ~= nil and (type(p) ~= "table" or not p.functions) then
     error("view: a profile is needed, got a " .. type(p), 2)
   end
-  local _ <close> = core.suspend() and resume or nil
   local mode = p and p.meta.mode or not p and recorded_mode
   if mode == "count" or mode == "sample" then
     error(('view: mode "%s" has no %s to view'):format(mode,
@@ -472,7 +462,7 @@ end
 ---@param f function
 ---@return function
 function cprof.wrap(zone, f)
-  local _ <close> = core.suspend() and resume or nil
+  local _ <close> = methods.borrow()
   if type(zone) ~= "string" then
     error("wrap: the name must be a string, got a " .. type(zone), 2)
   elseif type(f) ~= "function" then

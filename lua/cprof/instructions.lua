@@ -295,7 +295,9 @@ function instructions.add(a, b)
     if x.code[i] ~= y.code[i] then return a, false end
   end
   for _, key in ipairs { "count", "step", "skip", "jump" } do
-    for i = 0, x.n do x[key][i] = x[key][i] + y[key][i] end
+    for i = 0, x.n do
+      x[key][i] = math.min(x[key][i] + y[key][i], math.maxinteger // 2)
+    end
   end
   return instructions.write(x), true
 end

@@ -5,10 +5,19 @@ local internal = {}
 
 local sources, known = {}, {}
 
----Adds the source that calls this.
-function internal.add()
-  local source = debug.getinfo(2, "S").source
+local function add(source)
   sources[#sources + 1], known[source] = source, true
+end
+
+---Adds the source that calls this.
+function internal.add() add(debug.getinfo(2, "S").source) end
+
+-- These have methods that a program calls, and may be loaded after recording
+-- has begun.
+for _, name in ipairs { "coverage/init", "frames", "lines", "profile",
+  "view/init" } do
+  local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
+  add((own:gsub("internal%.lua$", (name:gsub("/", separator)) .. ".lua")))
 end
 
 ---@param source string

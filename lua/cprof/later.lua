@@ -1,15 +1,11 @@
--- Modules that only reports need. They are loaded when something of them is
--- first asked for, and so are not on the heap of the program meanwhile: its
--- collector would have more to do.
+-- Modules that only a start or reports need. They are loaded when something
+-- of them is asked for, and can be unloaded afterwards, so that they are not
+-- in the heap of the program meanwhile: its collector would have more to do.
 
 ---@param name string
 ---@return any module
 return function(name)
   return setmetatable({}, {
-    __index = function(t, key)
-      local module = require(name)
-      setmetatable(t, { __index = module })
-      return module[key]
-    end,
+    __index = function(_, key) return require(name)[key] end,
   })
 end

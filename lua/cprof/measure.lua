@@ -73,10 +73,12 @@ function Measure:off(n, whole)
     sampled.interval(n / math.max(whole or self.whole, 1), self.samples)
 end
 
----A share in percent, with its interval where samples tell it.
+---A share in percent, with its interval where samples tell it; "-" where
+---they are too few to tell any.
 ---@param n integer  the estimate
 ---@return string
 function Measure:share(n)
+  if self.samples and self.samples < sampled.few then return "-" end
   local off, text = self:off(n), format.percent(n, self.whole)
   return off and ("%s ±%.1f"):format(text, 100 * off) or text
 end

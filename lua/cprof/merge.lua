@@ -177,6 +177,37 @@ local function differ(p, first)
   end
 end
 
+-- most that a figure of a whole profile is: see src/profile/profile.h
+local most <const> = math.maxinteger // 2
+
+-- the largest of a profile's sums, each of one figure
+local function largest(p)
+  local lines_hits, lines_allocs, lines_bytes, lines_live = 0, 0, 0, 0
+  for _, _, hits, _, _, allocs, bytes, live in lines.each(p.counted) do
+    lines_hits, lines_allocs = lines_hits + hits, lines_allocs + allocs
+    lines_bytes = lines_bytes + bytes
+    lines_live = lines_live + math.abs(live)
+  end
+  local out = math.max(core.largest(p.nodes), lines_hits, lines_allocs,
+    lines_bytes, lines_live)
+  for _, key in ipairs(summed) do out = math.max(out, p.meta[key] or 0) end
+  local kinds = p.meta.memory and allocations.sum(p).kinds or {}
+  for _, kind in pairs(kinds) do
+    out = math.max(out, kind.allocs, kind.bytes)
+  end
+  return out
+end
+
+-- The first profile with which sums could exceed the most that they are; nil:
+-- none does.
+local function beyond(profiles)
+  local left = most
+  for i, p in ipairs(profiles) do
+    left = left - largest(p)
+    if left < 0 then return i end
+  end
+end
+
 ---The sum of profiles. Where there can be none, gives nil, a message, and
 ---which profile cannot be added to the first one.
 ---@param profiles cprof.Profile[]
@@ -187,6 +218,11 @@ function merge.sum(profiles)
   for i, p in ipairs(profiles) do
     local why = differ(p, profiles[1])
     if why then return nil, why, i end
+  end
+  local which = beyond(profiles)
+  if which then
+    return nil, ("their figures exceed %d when they are added up"):format(
+      most), which
   end
   local all, nodes, maps, shifts = joined.new(), {}, {}, {}
   local sorted = newest_first(profiles)

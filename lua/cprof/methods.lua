@@ -55,36 +55,36 @@ local function new()
   return loan
 end
 
--- where an error or a dropped coroutine left it, the collector gives it back
-local returned <const> = { __close = core.giveback, __gc = core.giveback }
+local last    -- the entry of whoever runs, closed or not
 
-local last    -- the loan of whoever runs, given back or not
-
----Until what this gives is closed, strings and files have the library's
----methods, and no basic type has a __tostring of the program's. nil: it is
----so anyway.
+---Until what this gives is closed, cprof's own code runs: nothing is
+---recorded, the program's debug hook is away, strings and files have the
+---library's methods, and no basic type has a __tostring of the program's.
+---nil: it is so anyway.
+---@param keep? boolean  the hook stays: recording is about to begin
 ---@return table?
-function methods.borrow()
-  if core.intact(strings, values, files, file_methods) then return nil end
-  last = setmetatable(new(), returned)
-  return core.borrow(last)
+function methods.borrow(keep)
+  if core.entry_isopen(last) then return nil end
+  last = core.entry(not core.intact(strings, values, files, file_methods) and
+    new() or nil, keep)
+  return last
 end
 
-local function again(loan, ...)
-  core.borrow(loan)
-  last = loan
+local function again(entry, ...)
+  core.entry_in(entry)
+  last = entry
   return ...
 end
 
 ---Calls a function of the program's, which finds all as it has made it, and
----may yield.
+---may yield. It is not recorded.
 ---@param f function
 ---@return any ...
 function methods.outside(f, ...)
-  local loan = last
-  if not loan or not loan[ON] then return f(...) end
-  core.giveback(loan)
-  return again(loan, f(...))
+  local entry = last
+  if not core.entry_isopen(entry) then return f(...) end
+  core.entry_out(entry)
+  return again(entry, f(...))
 end
 
 return methods

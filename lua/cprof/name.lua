@@ -27,11 +27,12 @@ name.host = "(host)"
 -- the folder in which the program of this process began to be recorded
 local here
 
----From now on, paths are relative to the current folder, unless another one
----is named.
+---From now on, paths are relative to this folder, unless another one is
+---named.
+---@param folder string?  default: the current one
 ---@return string?
-function name.begin()
-  here = core.cwd()
+function name.begin(folder)
+  here = folder or core.cwd()
   return here
 end
 
@@ -40,6 +41,11 @@ local function straight(path)
   local out, n = (path:gsub("//+", "/"))
   repeat out, n = out:gsub("/%./", "/") until n == 0
   return (out:gsub("^%.[/\\]", ""))
+end
+
+---From now on, to name something loads no modules.
+function name.prepare()
+  definitions = require "cprof.definitions"
 end
 
 ---A source as people write it: a path relative to the folder in which the

@@ -18,12 +18,29 @@ local function quoted(list)
   return table.concat(out, ", ")
 end
 
----A value as an error message names it.
+-- a list of strings as a message shows it; nil: it is not one
+local function shown_list(list)
+  local out, n = {}, 0
+  for _ in next, list do n = n + 1 end
+  for i = 1, n do
+    local text = rawget(list, i)
+    if type(text) ~= "string" then return nil end
+    out[i] = ("%q"):format(text)
+  end
+  return n > 0 and "{ " .. table.concat(out, ", ") .. " }" or nil
+end
+
+---A value as an error message names it. Addresses tell nobody anything.
 ---@param value any
 ---@return string
 function options.shown(value)
-  if type(value) == "string" then return ("%q"):format(value) end
-  return ("%s (a %s)"):format(tostring(value), type(value))
+  local kind = type(value)
+  if kind == "string" then return ("%q"):format(value) end
+  if kind == "nil" then return "nil" end
+  if kind == "number" or kind == "boolean" then
+    return ("%s (a %s)"):format(tostring(value), kind)
+  end
+  return kind == "table" and shown_list(value) or "a " .. kind
 end
 
 ---The keys of a table, in order.
@@ -164,9 +181,13 @@ function checks.memory(value)
   end
 end
 
+function checks.path(value)
+  if type(value) ~= "string" or value == "" then return "a path" end
+end
+
 -- a file, or what is to be called
 function checks.trace(value)
-  if type(value) ~= "string" and type(value) ~= "function" then
+  if type(value) ~= "function" and checks.path(value) then
     return "a path or a function"
   end
 end

@@ -252,12 +252,21 @@ local function mark_called(rows, nodes)
   end
 end
 
+-- The integer from 0 that a number or a string is; nil: it is none. Larger
+-- ones could not be added up.
+local function whole(value)
+  local n = math.tointeger(tonumber(value))
+  return n and n >= 0 and n < 1 << 53 and n or nil
+end
+
 ---A profile of its parts. `named` gives a function's name and title from
 ---what is known of it and its calls.
 function profile.new(named, nodes, raw, meta, counted, sources)
   local counting, samples = meta.mode == "count", nil
-  meta.rate = math.tointeger(tonumber(meta.rate))
-  meta.samples = math.tointeger(tonumber(meta.samples))
+  meta.rate = whole(meta.rate)
+  -- only of a profile that was joined
+  meta.samples = not counting and meta.mode ~= "sample" and
+    whole(meta.samples) or nil
   if meta.mode == "sample" then
     samples = core.sampling(nodes)
     meta.uncompensated, meta.costs_ns, meta.events = nil, nil, nil
@@ -303,7 +312,8 @@ function profile.snapshot(meta)
   if not nodes then return nil end
   text.refresh()
   for key, value in pairs(meta) do known[key] = value end
-  name.set_places(raw, known.folder)
+  name.begin(known.folder)
+  name.set_places(raw)
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
@@ -315,10 +325,12 @@ end
 ---and so on, for a file. Who reads it may know more of functions whose text
 ---cannot be read here. Texts that names take are not kept: the next file may
 ---be of others.
+---@param folder string?  where the program was when recording began
 ---@return any[]
-function profile.names()
+function profile.names(folder)
   local raw = core.functions() or {}
   text.refresh()
+  name.begin(folder)
   local out, named, path_of = {}, namer(raw)
   for _, f in ipairs(raw) do
     if f.kind ~= "Lua" or path_of(f) or text.lines(f.source) then
@@ -334,48 +346,56 @@ end
 -- the options are strings of their own in a file
 local option <const> = "option."
 
+-- the other fields of `meta` that are strings in a file
+local words <const> = { "program", "folder", "lua_version", "lua_release",
+  "cprof_version", "runs", "rate", "samples", "unmatched_patterns", "joined" }
+
 ---What a file says of a profile in words.
 ---@param meta table
 ---@return table<string, string>
 function profile.strings(meta)
   local out = {}
-  for _, key in ipairs { "program", "folder", "lua_version", "lua_release",
-    "cprof_version", "runs", "rate", "samples", "unmatched_patterns",
-    "joined" } do
+  for _, key in ipairs(words) do
     out[key] = meta[key] and tostring(meta[key])
   end
   for key, value in pairs(meta.options or {}) do out[option .. key] = value end
   return out
 end
 
--- takes the options out of a file's strings
-local function options_of(meta)
+-- the options among a file's strings
+local function options_of(strings)
   local out = {}
-  for key, value in pairs(meta) do
+  for key, value in pairs(strings) do
     if key:sub(1, #option) == option then out[key:sub(#option + 1)] = value end
   end
-  for key in pairs(out) do meta[option .. key] = nil end
   return next(out) and out or nil
+end
+
+-- sets what a file's strings say of the profile
+local function tell(meta, strings)
+  for _, key in ipairs(words) do meta[key] = strings[key] or meta[key] end
+  meta.runs = whole(meta.runs)
+  meta.options = options_of(strings)
 end
 
 local function place(source, line, last)
   return ("%d:%d:%s"):format(line, last, source)
 end
 
----The functions that tables hold at present, for a file: address of a C
----function or 0, source, line, last line, path, and so on.
----@return any[]
+-- as C has strings
+local function plain(s) return (s:gsub("\0.*", "")) end
+
+---The functions that tables hold at present, as the core writes them into a
+---file.
+---@return string
 function profile.paths()
   local out = {}
   for f, path in pairs(paths.all()) do
-    local info = debug.getinfo(f, "S")
-    local n = #out
-    out[n + 1] = core.address(f) or 0
-    out[n + 2] = out[n + 1] == 0 and info.source or ""
-    out[n + 3], out[n + 4] = info.linedefined, info.lastlinedefined
-    out[n + 5] = path
+    local info, address = debug.getinfo(f, "S"), core.address(f)
+    out[#out + 1] = ("=i8i4i4zz"):pack(address or 0, info.linedefined,
+      info.lastlinedefined, address and "" or plain(info.source), plain(path))
   end
-  return out
+  return table.concat(out)
 end
 
 -- names that were not told in the end, as well as they can be known
@@ -412,6 +432,9 @@ end
 function profile.load(path)
   local nodes, raw, meta, counted, sources, _, names, found = core.load(path)
   if not nodes then return nil, raw end
+  local strings = meta.strings
+  meta.strings = nil
+  tell(meta, strings)
   local why = unknown(meta)
   if why then return nil, ("%s: %s"):format(path, why) end
   local unnamed = {}
@@ -426,9 +449,7 @@ function profile.load(path)
     return derive(f, calls)
   end, nodes, raw, meta, counted, sources)
   text.forget()
-  meta.runs = math.tointeger(tonumber(meta.runs))
-  meta.options = options_of(meta)
-  p.heap, meta.heap = heap.points(meta.heap), nil
+  p.heap = heap.points(strings.heap)
   return p
 end
 
@@ -460,13 +481,13 @@ end
 ---@param by_line? boolean  calls from different lines are different edges
 ---@return cprof.Row[], cprof.Edge[]
 function Profile:sums(group, by_line)
+  local entry <close> = methods.borrow()
   if type(group) ~= "function" then
     error("sums: the group must be a function, got a " .. type(group), 2)
   end
-  local loan <close> = methods.borrow()
-  -- without a loan of its own, this may be for a part of cprof, which has one
+  -- parts of cprof call this, too, within an entry of their own
   local function ask(f) return methods.outside(group, f) end
-  if not loan then ask = group end
+  if not entry then ask = group end
   local ids, groups, first = {}, {}, {}
   for i, f in ipairs(self.functions) do
     -- a key that is no title

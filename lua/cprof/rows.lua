@@ -12,14 +12,20 @@ rows.list = {
   { name = "(host)", text = "The C code that ran when recording began: the " ..
     "interpreter, or the program that has Lua inside. Its total is all " ..
     "that it called." },
+  { name = "(host, or its coroutines)", text = "In samples: the time of " ..
+    "the host between its calls of Lua, and of coroutines that it resumes " ..
+    "itself." },
   { name = "(beyond max_nodes)", text = "What was called after max_nodes " ..
     "call-tree nodes were made. Functions below it have their calls and " ..
     "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
-  { name = "(since the last sample)", text = "The time in which a C " ..
-    "function has not returned yet, such as one that waits. Samples see it " ..
-    "when it does: then that time is its own." },
+  { name = "(waiting, or in a C function)", text = "The time since the " ..
+    "last sample: a C function has not returned yet, such as one that " ..
+    "waits. Samples see it when it does: then that time is its own." },
+  { name = "(coroutine, not sampled)", text = "The time of a coroutine " ..
+    "whose functions samples cannot see. It stands below what has " ..
+    "resumed it." },
   { name = "(garbage collector)", text = "The steps of the garbage " ..
     "collector, with the finalizers that ran in them, under the function " ..
     "whose allocation made them due. Steps are no calls." },
@@ -55,7 +61,7 @@ end
 ---@param f cprof.Function
 ---@return boolean
 function rows.waiting(f)
-  return f.kind == "internal" and f.name == "(since the last sample)"
+  return f.kind == "internal" and f.name == "(waiting, or in a C function)"
 end
 
 return rows

@@ -26,6 +26,9 @@ function sampled.interval(share, n)
     math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
 end
 
+---Fewer samples tell no shares.
+sampled.few = 4
+
 ---The share below which a function may well have no sample at all: of 20
 ---such functions, one has none.
 ---@param n integer

@@ -1,6 +1,7 @@
 -- The text of sources: the lines that a definition stands in.
 
 local core = require "cprof.core"
+local environment = require "cprof.environment" ()
 local filename = require "cprof.filename"
 
 local text = {}
@@ -14,7 +15,7 @@ local asked = {}
 -- where paths begin that are not from the root; nil: in the current folder,
 -- or in the one where cprof was loaded
 local folder
-local here = core.cwd()
+local here <const> = environment.folder
 
 -- To Lua, LF, CR, and both in either order, are one end of a line.
 local function split(s)

@@ -3,6 +3,7 @@
 local variables = {}
 
 local lists = { lines = true, include = true, exclude = true }
+local paths = { file = true, trace = true }
 local literals = { ["true"] = true, ["false"] = false }
 
 local function value_of(s)
@@ -33,7 +34,7 @@ function variables.options(s)
       out[name] = out[name] or {}
       table.insert(out[name], value or "")
     else
-      out[name] = value == nil or value_of(value)
+      out[name] = value == nil or paths[name] and value or value_of(value)
     end
   end
   return out

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file/checksum.h"
 #include "file/restore.h"
 #include "profile/callgraph.h"
 
@@ -23,7 +24,7 @@ static void *fuzz_alloc (void *ud, void *p, size_t from, size_t to) {
 }
 
 
-/* as 'mapped_create' writes it */
+/* as 'mapped_create' writes it, and 'mapped_close' */
 static void fuzz_header (FormatHeader *h, size_t size) {
   memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
   h->order = FORMAT_ORDER;
@@ -35,6 +36,9 @@ static void fuzz_header (FormatHeader *h, size_t size) {
   h->instruction = (uint32_t)sizeof(Instruction);
   h->units = (uint32_t)(size / FORMAT_UNIT);
   h->state = h->state % FORMAT_ENDED + 1;
+  h->checksum = 0;
+  if (h->state == FORMAT_ENDED)
+    h->checksum = checksum_of((const char *)h, size);
 }
 
 

@@ -104,3 +104,21 @@ record("folded", { recursion = "fold", callsites = true, clock = "cpu" },
   work)
 record("cut", { max_nodes = 16 }, function() fib(25) end)
 record("empty", { c_functions = false }, function() end)
+
+-- a record whose size is 0 when it is rounded up in 32 bits, behind all others
+local META <const> = 7
+
+for _, size in ipairs { 0xffffffff, 0xfffffff9 } do
+  local file <close> = assert(io.open(folder .. "/empty", "rb"))
+  local s = file:read "a"
+  local at = 1 + ("<I4"):unpack(s, 18)
+  while ("<I4"):unpack(s, at + 1) ~= 3 do
+    at = at + ("<I4"):unpack(s, at + 9) * 64
+  end
+  local used = ("<I4"):unpack(s, at + 13)
+  local out <close> = assert(io.open(("%s/wrapped_%x"):format(folder, size),
+    "wb"))
+  out:write(s:sub(1, at + 12), ("<I4"):pack(used + 8),
+    s:sub(at + 17, at + 64 + used), ("<I4I4"):pack(META, size),
+    s:sub(at + 64 + used + 9))
+end

@@ -94,7 +94,8 @@ local function clear(why, begins)
   why = tostring(why):gsub("^[^\n]-texts%.lua:%d+: ", "", 1)
   return why:find(begins or "") == 1 and not why:find "%.lua:%d+:" and
     not why:find "attempt to" and not why:find "stack overflow" and
-    not why:find "stack traceback" and #why < 500000
+    not why:find "stack traceback" and not why:find "table: 0x" and
+    not why:find "function: 0x" and #why < 500000
 end
 
 local function split(s)

@@ -12,6 +12,8 @@ local ticks = assert(package.loadlib(path, "luaopen_spec_ticks"))()
 
 local driven = {}
 
+---@type fun(ns?: integer)  a reading of the processor's clock takes so long
+driven.cpu = ticks.cpu
 ---@type fun(n: integer)   so many ticks come while it goes on
 driven.wait = ticks.wait
 ---@type fun(ns: integer)  so much time goes by, with the ticks that are due
@@ -47,15 +49,15 @@ end
 function driven.compensate(ns, less, f, options)
   options = options or {}
   options.clock = "cpu"
-  ticks.cpu(less)
+  driven.cpu(less)
   profiler.calibrate(options)
   profiler.start(options)
-  ticks.cpu(ns)
+  driven.cpu(ns)
   local ok, why = pcall(f)
-  ticks.cpu(less)
+  driven.cpu(less)
   profiler.stop()
   local p = profiler.snapshot()
-  ticks.cpu()
+  driven.cpu()
   if not ok then error(why, 0) end
   return p
 end

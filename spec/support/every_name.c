@@ -186,6 +186,7 @@ static void recording (lua_State *L) {
   say("current", cprof_current() == L);
   say("attach", cprof_attach(co));
   check(L, "listen", cprof_listen(L));
+  cprof_thread(L);
   say("pause", cprof_pause(L));
   say("resume", cprof_resume(L));
   say("reset", cprof_reset(L));

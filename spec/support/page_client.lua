@@ -6,9 +6,12 @@ local pages = require "page"
 
 local client = {}
 
--- where there is LuaSocket
+-- Where there is LuaSocket. The system keeps little of what is not yet read.
 local function connect(port)
-  return assert(require "socket".connect("127.0.0.1", port))
+  local s = require "socket".tcp4()
+  s:setoption("recv-buffer-size", 65536)
+  assert(s:connect("127.0.0.1", port))
+  return s
 end
 
 ---Sends bytes to a port, and gives all that is answered; nothing more is
@@ -124,9 +127,12 @@ local Stream = {}
 Stream.__index = Stream
 Stream.__close = function(self) self.socket:close() end
 
+-- seconds after which a server counts as stuck, however busy the machine is
+local patience <const> = 120
+
 function client.open(port, token, more)
   local s = connect(port)
-  s:settimeout(20)
+  s:settimeout(patience)
   s:send(client.lines("GET", ("/events?token=%s%s"):format(token,
     more or "&interval=0.1"), port))
   return setmetatable({ socket = s, page = client.page() }, Stream)

@@ -44,6 +44,13 @@ int __wrap_timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
 }
 
 
+int __real_timer_ishere (int timer);
+int __wrap_timer_ishere (int timer);
+int __wrap_timer_ishere (int timer) {
+  return timer == TICKS_TIMER || __real_timer_ishere(timer);
+}
+
+
 void __real_timer_next (int timer, uint64_t ns);
 void __wrap_timer_next (int timer, uint64_t ns);
 void __wrap_timer_next (int timer, uint64_t ns) {
@@ -222,7 +229,8 @@ int luaopen_spec_ticks (lua_State *L);
 int luaopen_spec_ticks (lua_State *L) {
   static const luaL_Reg functions[] = {
     {"drive", ticks_drive}, {"clock", ticks_clock},
-    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait}, {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
+    {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait},
+    {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
     {NULL, NULL}
   };
   luaL_newlib(L, functions);

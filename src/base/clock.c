@@ -65,6 +65,12 @@ void clock_start (Clock *c, int cpu, int nanoseconds) {
   else if (c->steady && !nanoseconds) c->kind = CLOCK_TICKS;
   else c->kind = CLOCK_MONO;
   c->scale.factor = 0;
+  c->ahead = 0;
+}
+
+
+void clock_follow (Clock *c, uint64_t now) {
+  if (c->kind == CLOCK_CPU) c->ahead = now - platform_cpu();
 }
 
 

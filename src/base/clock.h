@@ -37,6 +37,7 @@ typedef struct Clock {
   ClockNow host;	/* NULL: the host set no clock */
   void *ud;
   const uint64_t *counter;
+  uint64_t ahead;	/* ns that are added to processor time, of one thread */
   Moment origin;	/* the first one, but for jumps since then */
   Moment agreed;	/* the last one that fits the rate since 'origin' */
   int steady;		/* does the processor's counter run at one rate? */
@@ -48,7 +49,7 @@ static inline uint64_t clock_read (const Clock *c) {
   switch (c->kind) {
     case CLOCK_TICKS: return platform_ticks();
     case CLOCK_MONO: return platform_monotonic();
-    case CLOCK_CPU: return platform_cpu();
+    case CLOCK_CPU: return platform_cpu() + c->ahead;
     case CLOCK_COUNT: return *c->counter;
     default: return c->host(c->ud);
   }
@@ -61,7 +62,13 @@ static inline uint64_t clock_read (const Clock *c) {
 */
 CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
 
-/* The same with a counter in the place of time. */
+/*
+** Another thread runs what is timed from now on, when it is 'now': processor
+** time goes on from there.
+*/
+CPROF_I void clock_follow (Clock *c, uint64_t now);
+
+/* Starts it with a counter in the place of time. */
 CPROF_I void clock_count (Clock *c, const uint64_t *counter);
 
 /* Notes the first moment, so that jumps are seen from the start on. */

@@ -114,6 +114,14 @@ CPROF_I int platform_delayopen (void);
 CPROF_I int platform_delay (int file, uint64_t *ns);
 CPROF_I void platform_delayclose (int file);
 
+/* Where the C stack of a thread lies; NULL: not known. */
+typedef struct PlatformStack {
+  const char *from, *to;
+} PlatformStack;
+
+/* That of this thread, if it runs on that now. */
+CPROF_I PlatformStack platform_stack (void);
+
 /*
 ** 'child' is called in the child of a fork, in the thread that forked,
 ** before any of the program's code runs there. It is the same function

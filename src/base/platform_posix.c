@@ -65,6 +65,26 @@ uint64_t platform_cpu (void) {
 }
 
 
+/* A program may also have made a stack of its own for what runs. */
+PlatformStack platform_stack (void) {
+  PlatformStack stack = {NULL, NULL};
+#if defined(__linux__) && defined(__GNUC__)
+  const char *here = (const char *)__builtin_frame_address(0);
+  pthread_attr_t a;
+  void *from;
+  size_t size;
+  if (pthread_getattr_np(pthread_self(), &a) != 0) return stack;
+  if (pthread_attr_getstack(&a, &from, &size) == 0 &&
+      here >= (const char *)from && here < (const char *)from + size) {
+    stack.from = (const char *)from;
+    stack.to = stack.from + size;
+  }
+  pthread_attr_destroy(&a);
+#endif
+  return stack;
+}
+
+
 /* {======================================================
 ** Waiting for a processor
 ** ======================================================= */

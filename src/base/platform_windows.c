@@ -65,6 +65,12 @@ uint64_t platform_cpu (void) {
 }
 
 
+PlatformStack platform_stack (void) {
+  PlatformStack stack = {NULL, NULL};
+  return stack;
+}
+
+
 /* {======================================================
 ** Processes, which do not fork
 ** ======================================================= */

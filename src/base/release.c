@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <lua.h>
-
 #include "base/memory.h"
 
 

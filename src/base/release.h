@@ -9,7 +9,13 @@
 
 #include <stddef.h>
 
+#include <lua.h>
+
 #include "base/platform.h"
+
+#if LUA_MAXINTEGER < 0x7fffffffffffffff || LUA_FLOAT_TYPE == LUA_FLOAT_FLOAT
+#error "cprof needs a Lua with 64-bit numbers: LUA_32BITS has no room for ns"
+#endif
 
 
 /*

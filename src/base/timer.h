@@ -1,6 +1,6 @@
 /*
-** Timers: a signal interrupts the thread that began one, again and again,
-** each time after as long as was asked for last.
+** Timers: a signal interrupts the thread that a timer belongs to, again and
+** again, each time after as long as was asked for last.
 */
 
 #ifndef timer_h
@@ -11,7 +11,7 @@
 
 #define TIMER_MOST	64	/* at the same time */
 
-/* Called in a signal handler, in the thread that began the timer. */
+/* Called in a signal handler, in the thread that the timer belongs to. */
 typedef void (*TimerTick) (void *ud);
 
 /*
@@ -23,6 +23,16 @@ typedef void (*TimerTick) (void *ud);
 CPROF_I int timer_begin (TimerTick tick, void *ud, int cpu,
                          const char **why);
 
+/* Does it belong to this thread? */
+CPROF_I int timer_ishere (int timer);
+
+/*
+** It belongs to this thread from now on, and does not run yet. No tick of
+** the other thread goes on when this returns. 0: there can be none any more,
+** and '*why' says why.
+*/
+CPROF_I int timer_follow (int timer, const char **why);
+
 /*
 ** The next tick, and the only one, comes in 'ns'; 0: none comes. May be
 ** called in a signal handler. Does nothing in the child of a fork.
@@ -30,14 +40,14 @@ CPROF_I int timer_begin (TimerTick tick, void *ud, int cpu,
 CPROF_I void timer_next (int timer, uint64_t ns);
 
 /*
-** No tick comes any more, not even one that is on its way. The signal is
-** the program's again when no timer is left.
+** No tick comes any more, not even one that is on its way, and none goes on
+** in another thread. The signal is the program's again when no timer is left.
 */
 CPROF_I void timer_end (int timer);
 
 /*
-** In the child of a fork, which has no timers: each that this thread began
-** ticks once, so that its owner finds out.
+** In the child of a fork, which has no timers: each of this thread's ticks
+** once, so that its owner finds out.
 */
 CPROF_I void timer_forked (void);
 

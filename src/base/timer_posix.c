@@ -10,7 +10,8 @@
 ** The handler may run at any instruction of the thread. It reads an entry
 ** of 'timers', which is never freed, and what the signal carries tells
 ** whether that is still meant by it: a late signal does nothing. It calls
-** nothing but 'tick', and keeps errno.
+** nothing but 'tick', and keeps errno. Another thread that ends the timer
+** waits until the handler has left the entry.
 */
 
 #define _GNU_SOURCE		/* SIGEV_THREAD_ID, syscall */
@@ -22,6 +23,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -38,10 +40,12 @@
 
 
 typedef struct Timer {
-  volatile uintptr_t carries;	/* what its signals carry; 0: it is free */
+  uintptr_t carries;	/* what its signals carry; 0: it is free */
+  int within;	/* handlers that look at it */
   TimerTick tick;
   void *ud;
-  const void *thread;	/* an address that is this thread's alone */
+  int cpu;
+  uintptr_t thread;	/* the number of the one that it interrupts */
   unsigned generation;	/* of the process */
   int signal;
 #if PLATFORM_TIMERS
@@ -54,21 +58,22 @@ typedef struct Timer {
 static Timer timers[TIMER_MOST];
 static uintptr_t timer_number;	/* of the last one that was begun */
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
-static PLATFORM_THREAD char timer_thread;
 
-#if !PLATFORM_TIMERS
-static volatile sig_atomic_t timer_astray;	/* came to another thread */
-#endif
+/* Addresses of thread-local variables, and pthread_t, come back for others. */
+static uintptr_t timer_threads;
+static PLATFORM_THREAD uintptr_t timer_thread;	/* 0: it has no number */
 
 /* how many use a signal, and what the program had there */
 typedef struct TimerSignal {
   int users;
+  volatile sig_atomic_t astray;	/* can one be on its way to another thread? */
   struct sigaction before;
 } TimerSignal;
 
 #define TIMER_SIGNALS	65	/* Linux's last one is 64 */
 
 static TimerSignal timer_signals[TIMER_SIGNALS];
+static int timer_stays;		/* does this code stay in memory? */
 
 
 static int timer_of (const Timer *t) {
@@ -76,37 +81,69 @@ static int timer_of (const Timer *t) {
 }
 
 
-/* Is this the thread, and the process, that began it? */
-static int timer_ishere (int timer) {
-  const Timer *t = &timers[timer];
-  return t->thread == &timer_thread && t->generation == platform_generation();
+int timer_ishere (int timer) {
+  return timers[timer].thread == timer_thread;
 }
 
 
-static void timer_handler (int sig, siginfo_t *info, void *context) {
-  int error = errno, i = 0;  /* a process has one timer only: the first */
-  (void)sig; (void)context;
+static int timer_isours (const Timer *t) {
+  return t->generation == platform_generation();
+}
+
+
+/* Begins to look at a timer. What its signals carry; 0: it is free. */
+static uintptr_t timer_enter (Timer *t) {
+  __atomic_fetch_add(&t->within, 1, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(&t->carries, __ATOMIC_SEQ_CST);
+}
+
+
+static void timer_leave (Timer *t) {
+  __atomic_fetch_sub(&t->within, 1, __ATOMIC_SEQ_CST);
+}
+
+
+/* Nobody begins to look at it any more; waits until nobody does. */
+static void timer_close (Timer *t) {
+  __atomic_store_n(&t->carries, 0, __ATOMIC_SEQ_CST);
+  while (timer_isours(t) && __atomic_load_n(&t->within, __ATOMIC_SEQ_CST) > 0)
+    sched_yield();
+}
+
+
 #if !PLATFORM_TIMERS
+
+/* There is one in a process: the first. */
+static void timer_signal (int sig, const siginfo_t *info) {
+  Timer *t = timers;
   (void)info;
-  if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
-    timers[i].tick(timers[i].ud);
+  if (timer_enter(t) != 0 && t->thread == timer_thread) t->tick(t->ud);
   else {
-    timer_astray = 1;
-    /* either this sees an end, or that sees this */
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (timers[i].carries != 0 &&
-        timers[i].generation == platform_generation())
-      pthread_kill(timers[i].to, sig);
+    timer_signals[sig].astray = 1;
+    if (t->carries != 0 && timer_isours(t)) pthread_kill(t->to, sig);
   }
+  timer_leave(t);
+}
+
 #else
-  if (info->si_code == SI_TIMER) {
-    uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
-    i = (int)(carried % TIMER_MOST);
-    if (carried != 0 && timers[i].carries == carried &&
-        timers[i].thread == &timer_thread)
-      timers[i].tick(timers[i].ud);
-  }
+
+static void timer_signal (int sig, const siginfo_t *info) {
+  uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
+  Timer *t = &timers[carried % TIMER_MOST];
+  (void)sig;
+  if (info->si_code != SI_TIMER || carried == 0) return;
+  if (timer_enter(t) == carried && t->thread == timer_thread)
+    t->tick(t->ud);
+  timer_leave(t);
+}
+
 #endif
+
+
+static void timer_handler (int sig, siginfo_t *info, void *context) {
+  int error = errno;
+  (void)context;
+  timer_signal(sig, info);
   errno = error;
 }
 
@@ -123,7 +160,7 @@ static int timer_handles (const struct sigaction *a) {
 int timer_lost (int timer) {
   struct sigaction a;
   const Timer *t = &timers[timer];
-  return t->generation == platform_generation() &&
+  return timer_isours(t) &&
          sigaction(t->signal, NULL, &a) == 0 && !timer_handles(&a);
 }
 
@@ -204,13 +241,14 @@ static void timer_drain (int sig) {
 static void timer_uninstall (int sig, int here) {
   struct sigaction a;
   TimerSignal *s = &timer_signals[sig];
-#if !PLATFORM_TIMERS
-  here = here && !timer_astray;
-#endif
+  if (!here) s->astray = 1;
   if (--s->users > 0 || sigaction(sig, NULL, &a) != 0 || !timer_handles(&a))
     return;
-  if (here) sigaction(sig, &s->before, NULL);
-  else platform_stay();
+  if (!s->astray) sigaction(sig, &s->before, NULL);
+  else if (!timer_stays) {
+    timer_stays = 1;
+    platform_stay();
+  }
 }
 
 /* }====================================================== */
@@ -287,26 +325,37 @@ static Timer *timer_new (const char **why) {
 }
 
 
-static int timer_fill (Timer *t, TimerTick tick, void *ud, int cpu,
-                       const char **why) {
-  t->tick = tick;
-  t->ud = ud;
-  t->thread = &timer_thread;
+/* A timer for this thread, in a free entry. */
+static int timer_fill (Timer *t, const char **why) {
+  if (timer_thread == 0) timer_thread = ++timer_threads;
+  t->thread = timer_thread;
   t->generation = platform_generation();
   t->signal = timer_install();
   if (t->signal == 0) {
     *why = "the program handles or blocks each signal that a timer could use";
     return 0;
   }
-  t->carries = ++timer_number * TIMER_MOST + (uintptr_t)timer_of(t);
-  if (timer_make(t, cpu)) {
+  __atomic_store_n(&t->carries, ++timer_number * TIMER_MOST +
+                   (uintptr_t)timer_of(t), __ATOMIC_SEQ_CST);
+  if (timer_make(t, t->cpu)) {
     if (timer_set(t, 0)) return 1;  /* a host may forbid this alone */
     timer_delete_of(t);
   }
-  t->carries = 0;
+  timer_close(t);
   timer_uninstall(t->signal, 1);
   *why = "the system gives no timer";
   return 0;
+}
+
+
+static void timer_empty (Timer *t) {
+  int here = timer_ishere(timer_of(t)) && timer_isours(t);
+  timer_close(t);
+  if (timer_isours(t)) {
+    timer_delete_of(t);
+    if (here) timer_drain(t->signal);
+  }
+  timer_uninstall(t->signal, here);
 }
 
 
@@ -314,41 +363,50 @@ int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
   Timer *t;
   pthread_mutex_lock(&timer_lock);
   t = timer_new(why);
-  if (t != NULL && !timer_fill(t, tick, ud, cpu, why)) t = NULL;
+  if (t != NULL) {
+    t->tick = tick;
+    t->ud = ud;
+    t->cpu = cpu;
+    if (!timer_fill(t, why)) t = NULL;
+  }
   pthread_mutex_unlock(&timer_lock);
   return t != NULL ? timer_of(t) : -1;
 }
 
 
+int timer_follow (int timer, const char **why) {
+  int ok;
+  pthread_mutex_lock(&timer_lock);
+  timer_empty(&timers[timer]);
+  ok = timer_fill(&timers[timer], why);
+  pthread_mutex_unlock(&timer_lock);
+  return ok;
+}
+
+
 void timer_next (int timer, uint64_t ns) {
   const Timer *t = &timers[timer];
-  if (t->generation == platform_generation()) (void)timer_set(t, ns);
+  if (timer_isours(t)) (void)timer_set(t, ns);
 }
 
 
 void timer_end (int timer) {
-  Timer *t = &timers[timer];
-  int here = timer_ishere(timer);
   pthread_mutex_lock(&timer_lock);
-  t->carries = 0;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (t->generation == platform_generation()) {
-    timer_delete_of(t);
-    if (here) timer_drain(t->signal);
-  }
-  timer_uninstall(t->signal, here);
+  timer_empty(&timers[timer]);
   pthread_mutex_unlock(&timer_lock);
 }
 
 
-/* Another thread may have had the lock, and is gone. */
+/* Another thread may have had the lock, or have been in the handler. */
 void timer_forked (void) {
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
   int i;
   memcpy(&timer_lock, &fresh, sizeof fresh);
-  for (i = 0; i < TIMER_MOST; i++)
-    if (timers[i].carries != 0 && timers[i].thread == &timer_thread)
+  for (i = 0; i < TIMER_MOST; i++) {
+    timers[i].within = 0;
+    if (timers[i].carries != 0 && timer_ishere(i))
       timers[i].tick(timers[i].ud);
+  }
 }
 
 #endif

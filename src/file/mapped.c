@@ -37,14 +37,14 @@
 /* an error that is no errno: someone cut it short */
 #define MAPPED_CUT	(-1)
 
-static int header_ours (const FormatHeader *h, const MappedFile *f) {
+static int mapped_isheader (const FormatHeader *h, const MappedFile *f) {
   return memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) == 0 &&
          h->id == f->id && h->units == f->units;
 }
 
 
 int mapped_ours (const MappedFile *f) {
-  return header_ours(mapped_header(f), f);
+  return mapped_isheader(mapped_header(f), f);
 }
 
 
@@ -194,7 +194,7 @@ static int mapped_replaced (const MappedFile *f) {
   size_t size = platform_read(f->fd, (char *)&h, sizeof h), i = 0;
   while (i < size && p[i] == 0) i++;
   if (i == size) return 0;
-  if (size == sizeof h) return !header_ours(&h, f);
+  if (size == sizeof h) return !mapped_isheader(&h, f);
   if (size > sizeof h.magic) size = sizeof h.magic;
   return memcmp(p, FORMAT_MAGIC, size) != 0;
 }

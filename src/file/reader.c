@@ -85,7 +85,7 @@ static int reader_checkrecords (Loaded *l, const FileBlock *b) {
   while (at < b->used) {
     const void *p = block_bytes(b) + at;
     const FileRecord *r = cast(const FileRecord *, p);
-    if (b->used - at < sizeof *r ||
+    if (b->used - at < sizeof *r || r->size > RECORD_MOST ||
         b->used - at - sizeof *r < record_padded(r->size))
       return reader_fail(l, "size of a record");
     at += sizeof *r + record_padded(r->size);

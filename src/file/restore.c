@@ -505,6 +505,7 @@ static int restore_checkheader (Restoring *c) {
     return restore_fail(c, "time of the start");
   if (h->clamped < 0 || h->clamped > FIGURES_MOST)
     return restore_fail(c, "overhead");
+  if (!h->memory && h->live != 0) return restore_fail(c, "memory");
   return 1;
 }
 

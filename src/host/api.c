@@ -9,7 +9,9 @@
 
 #include <lauxlib.h>
 
+#include "lua/entry.h"
 #include "lua/lcore.h"
+#include "lua/listen.h"
 #include "lua/lstate.h"
 #include "record/attach.h"
 #include "record/control.h"
@@ -41,12 +43,13 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-/* the same without being recorded */
+/* the same without being recorded, and without the program's hook */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
-  Recorder *r = recorder_get(L);
-  int suspended = r != NULL && control_suspend(r, L);
-  int status = api_call(L, f, ud);
-  if (suspended) control_resume(r, L);
+  Entry e;
+  int status;
+  entry_begin(&e, L, 0);
+  status = api_call(L, f, ud);
+  entry_end(&e, L);
   return status;
 }
 
@@ -236,8 +239,17 @@ int cprof_interruptible (lua_State *L) {
 }
 
 
+void cprof_thread (lua_State *L) {
+  Recorder *r = recorder_get(L);
+#if PLATFORM_SIGNALS
+  listen_enter(L);
+#endif
+  if (r != NULL) control_enter(r, L);
+}
+
+
 lua_State *cprof_current (void) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   return r != NULL ? current_find(r) : NULL;
 }
 

@@ -395,7 +395,7 @@ static uint8_t function_marks (const Functions *fs, lua_CFunction f) {
 ** ======================================================= */
 
 static const char function_truncated[] = "(beyond max_nodes)";
-static const char function_waiting[] = "(since the last sample)";
+static const char function_waiting[] = "(waiting, or in a C function)";
 
 
 static int function_first (Functions *fs, FunctionKind kind,
@@ -442,7 +442,9 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
          function_first(fs, FUNCTION_INTERNAL, function_truncated) &&
          function_first(fs, FUNCTION_INTERNAL, "(not recorded)") &&
          function_first(fs, FUNCTION_INTERNAL, "(coroutine, not sampled)") &&
-         function_first(fs, FUNCTION_INTERNAL, function_waiting);
+         function_first(fs, FUNCTION_INTERNAL, function_waiting) &&
+         function_first(fs, FUNCTION_INTERNAL,
+                        "(host, or its coroutines)");
 }
 
 

@@ -34,7 +34,7 @@ typedef enum FunctionKind {
 /* ids of the functions that are always there */
 enum {
   FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED, FUNC_UNSAMPLED,
-  FUNC_WAITING
+  FUNC_WAITING, FUNC_HOST
 };
 
 /* marks of a function */

@@ -39,6 +39,7 @@ typedef struct Proof {
   uint64_t inlua;	/* marks that Lua functions had */
   unsigned bases, stacks;	/* comparisons */
   int unfound;	/* was something of states not as it must be? */
+  unsigned jumps;	/* addresses in the C stack that were as they must be */
 } Proof;
 
 /* fewest comparisons of each sort */
@@ -222,6 +223,40 @@ static void proof_status (Proof *x, lua_State *L) {
 }
 
 
+/*
+** (Proof, what a caller has in the C stack): where errors jump to lies
+** between that and what this function has there.
+*/
+static int proof_within (lua_State *L) {
+  Proof *x = cast(Proof *, lua_touserdata(L, 1));
+  const char *caller = cast(const char *, lua_touserdata(L, 2));
+  const char here = 0;
+  const char *to = cast(const char *, internals_load(L, x->at.jump));
+  x->jumps += &here < to && to < caller;
+  return 0;
+}
+
+
+static int proof_isjump (const Proof *x, lua_State *L, const char *to) {
+  return internals_load(L, x->at.jump) == to;
+}
+
+
+/* The base is known; errors in L jump 'to' somewhere. */
+static void proof_jump (Proof *x, lua_State *L) {
+  const char here = 0;
+  const char *to;
+  x->at.jump = x->at.base - sizeof to;
+  to = cast(const char *, internals_load(L, x->at.jump));
+  lua_pushcfunction(L, proof_within);
+  lua_pushlightuserdata(L, x);
+  lua_pushlightuserdata(L, (void *)&here);
+  if (lua_pcall(L, 2, 0, 0) != LUA_OK || to == NULL ||
+      !proof_isjump(x, L, to))
+    x->jumps = 0;
+}
+
+
 #define COUNT_UNLIKELY	0x5A3C1E7
 
 static void proof_nohook (lua_State *L, lua_Debug *ar) {
@@ -382,6 +417,7 @@ static int proof_run (lua_State *L) {
   proof_status(x, L);
   if (!proof_pushstraight(L)) return lua_error(L);
   proof_count(x, L);
+  if (!x->unfound) proof_jump(x, L);
   return 0;
 }
 
@@ -394,7 +430,9 @@ static int proof_make (Proof *x, lua_State *L, const lua_State *other) {
   if (x->state == internals_state(other)) return 0;
   lua_pushcfunction(L, proof_run);
   lua_pushlightuserdata(L, x);
-  return lua_pcall(L, 1, 0, 0) == LUA_OK && proof_enough(x);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK || !proof_enough(x)) return 0;
+  if (x->jumps == 0 || !proof_isjump(x, L, NULL)) x->at.jump = 0;
+  return 1;
 }
 
 

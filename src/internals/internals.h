@@ -78,6 +78,8 @@ typedef struct InternalsState {
   size_t base;		/* the CallInfo below all others, in the state itself */
   size_t stack;		/* its first slot; before it, what is behind the last */
   size_t count;		/* an int: instructions until the next count event */
+  size_t jump;		/* where in the C stack errors jump to, or NULL while no
+			   function is called in protected mode; 0: unknown */
   uint64_t c;		/* the bits of a CallInfo's marks that only those of C
 			   functions have; 0: there are none */
 } InternalsState;
@@ -128,6 +130,13 @@ static inline int internals_count (const lua_State *L,
 static inline void internals_setcount (lua_State *L, const InternalsState *at,
                                        int count) {
   memcpy((char *)L + at->count, &count, sizeof count);
+}
+
+/* An address in the C stack from which L is run; NULL: not known. */
+static inline const char *internals_jump (const lua_State *L,
+                                          const InternalsState *at) {
+  return at->jump == 0 ? NULL
+                       : cast(const char *, internals_load(L, at->jump));
 }
 
 static inline uint64_t internals_marks (CallAddress ci) {

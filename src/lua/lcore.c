@@ -12,6 +12,7 @@
 #include "file/livefile.h"
 #include "lua/child.h"
 #include "lua/console.h"
+#include "lua/entry.h"
 #include "lua/folder.h"
 #include "lua/lcallees.h"
 #include "lua/lcallgraph.h"
@@ -370,10 +371,27 @@ static int core_finish (lua_State *L) {
 }
 
 
+static int core_finished (lua_State *L) {
+  return lprofile_nogc(L, core_finish, 0);
+}
+
+
+/* What the Lua part does then may fail for lack of memory. */
+static void core_complete (lua_State *L) {
+  Entry e;
+  int status;
+  entry_begin(&e, L, 0);
+  lua_pushcfunction(L, core_finished);
+  status = lua_pcall(L, 0, 0, 0);
+  entry_end(&e, L);
+  if (status != LUA_OK) lua_error(L);
+}
+
+
 int lcore_stop (lua_State *L) {
   Recorder *r = recorder_get(L);
   int stopped = r != NULL && control_stop(r, L);
-  if (stopped) lprofile_nogc(L, core_finish, 0);
+  if (stopped) core_complete(L);
   core_settle(r, L);
   return stopped;
 }
@@ -400,13 +418,6 @@ static int core_pause (lua_State *L) {
 }
 
 
-static int core_suspend (lua_State *L) {
-  Recorder *r = recorder_get(L);
-  lua_pushboolean(L, r != NULL && control_suspend(r, L));
-  return 1;
-}
-
-
 static int core_resume (lua_State *L) {
   Recorder *r = recorder_get(L);
   lua_pushboolean(L, r != NULL && control_resume(r, L));
@@ -423,7 +434,6 @@ static int core_reset (lua_State *L) {
 
 /* options -> costs, in ns, measured anew; or nil and why there are none */
 static int core_calibrate (lua_State *L) {
-  Core *c = lstate_get(L);
   const Recorder *r = recorder_get(L);
   Options o = ZEROS;
   Costs costs;
@@ -435,8 +445,8 @@ static int core_calibrate (lua_State *L) {
   else if (o.mode == MODE_SAMPLE) lua_pushliteral(L, "mode sample");
   else if (!o.cpu && r->recording.clock.host != NULL)
     lua_pushliteral(L, "the clock is the host's");
-  else if (!calibrations_anew(&c->calibrations, &r->recording.memory, &o,
-                              &costs))
+  else if (!calibrations_anew(&lstate_get(L)->calibrations,
+                              &r->recording.memory, &o, &costs))
     lua_pushliteral(L, "out of memory");
   else {
     lprofile_pushcosts(L, &costs);
@@ -605,7 +615,6 @@ static const luaL_Reg core_list[] = {
   {"stop", core_stop},
   {"close", core_close},
   {"pause", core_pause},
-  {"suspend", core_suspend},
   {"resume", core_resume},
   {"reset", core_reset},
   {"state", core_state},
@@ -640,7 +649,7 @@ static const luaL_Reg *(*const core_parts[])(void) = {
   lfile_functions, lsave_functions, signals_functions, system_functions,
   listen_functions, private_functions, ljoin_functions,
   console_functions, child_functions, folder_functions, loan_functions,
-  texts_functions
+  entry_functions, texts_functions
 };
 
 #define PARTS	(sizeof core_parts / sizeof *core_parts)
@@ -680,6 +689,7 @@ int luaopen_cprof_core (lua_State *L) {
   lstate_internal(L, system_say);
   lstate_internals(L, zone_methods);
   lstate_internals(L, lhistory_methods());
+  lstate_internals(L, lnodes_methods());
   luaL_newmetatable(L, ZONE);
   luaL_setfuncs(L, zone_methods, 0);
   lua_pop(L, 1);
@@ -693,6 +703,7 @@ int luaopen_cprof_core (lua_State *L) {
   private_open(L);
   folder_open(L);
   ljoin_open(L);
+  entry_open(L);
   lua_newtable(L);
   for (i = 0; i < PARTS; i++) {
     lstate_internals(L, core_parts[i]());

@@ -13,15 +13,16 @@
 #include "lua/lnodes.h"
 #include "lua/lprofile.h"
 #include "lua/lstate.h"
+#include "lua/texts.h"
 #include "record/control.h"
 
 
 #define LOADED	"cprof.loaded"
+#define PATHS	"paths"		/* a text: where functions are found */
 
 /* addresses: in the registry, what the Lua part has given */
 static const char NAMING = 0;	/* the function that names functions */
 static const char META = 0;	/* what the program is */
-static const char PATHS = 0;	/* where functions are found */
 
 
 /* {======================================================
@@ -50,16 +51,22 @@ int lfile_meta (lua_State *L, Journal *j) {
 }
 
 
-/* the table on top: { key of a C function or 0, source, line, last, path } */
-static int describe_paths (lua_State *L, Journal *j) {
-  lua_Integer n = (lua_Integer)lua_rawlen(L, -1), i;
-  int ok = 1, k;
-  for (i = 1; ok && i + 4 <= n; i += 5) {
-    for (k = 0; k < 5; k++) lua_rawgeti(L, -1 - k, i + k);
-    ok = journal_path(j, (uint64_t)lua_tointeger(L, -5),
-                      luaL_checkstring(L, -4), (int)lua_tointeger(L, -3),
-                      (int)lua_tointeger(L, -2), luaL_checkstring(L, -1));
-    lua_pop(L, 5);
+/*
+** The paths, one after the other: the key of a C function or 0, lines; then
+** strings: source and path
+*/
+static int describe_paths (Journal *j, const char *at, size_t size) {
+  const char *end = at + size;
+  int ok = 1;
+  while (ok && at < end) {
+    int64_t key;
+    int32_t line[2];
+    const char *source = at + sizeof key + sizeof line, *path;
+    memcpy(&key, at, sizeof key);
+    memcpy(line, at + sizeof key, sizeof line);
+    path = source + strlen(source) + 1;
+    ok = journal_path(j, (uint64_t)key, source, line[0], line[1], path);
+    at = path + strlen(path) + 1;
   }
   return ok;
 }
@@ -68,10 +75,13 @@ static int describe_paths (lua_State *L, Journal *j) {
 /* Asking -> */
 static int describe_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
+  const char *paths;
+  size_t size;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &META) == LUA_TTABLE)
     a->ok = lfile_meta(L, a->journal);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &PATHS) == LUA_TTABLE)
-    a->ok = describe_paths(L, a->journal) && a->ok;
+  paths = texts_get(L, PATHS, &size);
+  if (paths != NULL)
+    a->ok = describe_paths(a->journal, paths, size) && a->ok;
   a->ok = journal_meta(a->journal, "cprof_version", CPROF_VERSION,
                        sizeof CPROF_VERSION - 1) && a->ok;
   return 0;
@@ -141,10 +151,15 @@ static int file_name (lua_State *L, Journal *j, Recorder *r) {
 }
 
 
-static void file_keep (lua_State *L, int arg, const char *field,
-                       const char *address) {
-  lua_getfield(L, arg, field);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, address);
+static void file_keep (lua_State *L, int arg) {
+  const char *paths;
+  size_t size;
+  lua_getfield(L, arg, "meta");
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &META);
+  lua_getfield(L, arg, "paths");
+  paths = lua_tolstring(L, -1, &size);
+  texts_set(L, PATHS, paths != NULL ? paths : "", paths != NULL ? size : 0);
+  lua_pop(L, 1);
 }
 
 
@@ -160,8 +175,7 @@ Store *lfile_create (lua_State *L, int arg, Recorder *r,
   lua_getfield(L, arg, "whole");
   if (r->store != NULL)  /* it may be the same file */
     r->store->finish(r->store, r, L);
-  file_keep(L, arg, "meta", &META);
-  file_keep(L, arg, "paths", &PATHS);
+  file_keep(L, arg);
   s = livefile_create(r, path, luaL_optstring(L, -1, path), max_nodes, o,
                       &calls, why);
   if (s == NULL) lua_pushstring(L, why);
@@ -210,10 +224,11 @@ static void load_pushtext (lua_State *L, const Loaded *l, uint32_t number) {
 }
 
 
-/* META records, into the table at 'meta' */
-static void load_strings (lua_State *L, const Loaded *l, int meta) {
+/* META records, as a table */
+static void load_strings (lua_State *L, const Loaded *l) {
   RecordCursor at = {NULL, NULL};
   const FileRecord *r;
+  lua_newtable(L);
   while ((r = reader_next(l, &at, RECORD_META)) != NULL) {
     const char *s = record_data(r);
     MetaRecord m;
@@ -223,14 +238,15 @@ static void load_strings (lua_State *L, const Loaded *l, int meta) {
     s += sizeof m;
     lua_pushlstring(L, s, m.key);
     lua_pushlstring(L, s + m.key, r->size - sizeof m - m.key);
-    lua_rawset(L, meta);
+    lua_rawset(L, -3);
   }
 }
 
 
 static void load_meta (lua_State *L, const Loaded *l, int meta) {
-  load_strings(L, l, meta);
   lua_pushvalue(L, meta);
+  load_strings(L, l);  /* apart: their keys are the file's */
+  lua_setfield(L, -2, "strings");
   if (l->overhead.nodes != NULL) lnodes_set(L, "clamped_ns", l->clamped);
   if (!l->counted) {
     lua_pushnil(L);

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -59,12 +60,15 @@ typedef struct Listener {
   volatile sig_atomic_t asked;	/* by what, until the hook has run */
   ListenHook hooks[LISTEN_HOOKS];
   int oldest;	/* of these; a coroutine may never have its event */
-  int timer;	/* the kernel's number of the alarm's; -1: there is none */
-  long timed;	/* the process that has it; a child of a fork has none */
+#if PLATFORM_TIMERS
+  timer_t timer;	/* the alarm's */
+  long timed;	/* the process that has it; 0: none. No child of a fork has */
+#endif
 } Listener;
 
 /* A signal concerns the process: its handler finds all states here. */
 static Listener listeners[LISTEN_STATES];
+static int listen_within[LISTEN_STATES];	/* handlers that look at each */
 static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t listen_once = PTHREAD_ONCE_INIT;
 
@@ -83,8 +87,15 @@ static void listen_release (void) {
 }
 
 
+/* The threads whose handlers looked at listeners are gone. */
+static void listen_forked (void) {
+  memset(listen_within, 0, sizeof listen_within);
+  listen_release();
+}
+
+
 static void listen_watchforks (void) {
-  pthread_atfork(listen_acquire, listen_release, listen_release);
+  pthread_atfork(listen_acquire, listen_release, listen_forked);
 }
 
 /* }====================================================== */
@@ -153,6 +164,16 @@ static int listen_take (Listener *l) {
   int asked = l->asked;
   l->asked = 0;
   return asked;
+#endif
+}
+
+
+/* Is there anything of it? */
+static int listen_asked (const Listener *l) {
+#if defined(__GNUC__)
+  return __atomic_load_n(&l->asked, __ATOMIC_SEQ_CST) != 0;
+#else
+  return l->asked != 0;
 #endif
 }
 
@@ -280,10 +301,11 @@ void listen_countin (int fd, size_t offset) {
 ** It may interrupt anything: Lua, its allocator, a program's C code. It
 ** touches 'listeners', each of which is written elsewhere only while it has
 ** no state, or by the hook of that, which runs in the same thread; of those
-** of other threads it only sets 'asked'; the digit above; hot_current,
-** a thread-local pointer to a struct that outlives its use here; what
-** running.h and sample_hold say; and calls lua_gethook and lua_sethook,
-** which Lua allows in a handler, for coroutines that are not collected.
+** of other threads it only sets 'asked'; 'listen_within'; the digit above;
+** hot_current, a thread-local pointer to a struct that outlives its use
+** here; what running.h and sample_hold say; and calls lua_gethook and
+** lua_sethook, which Lua allows in a handler, for coroutines that are not
+** collected.
 ** ======================================================= */
 
 /*
@@ -328,21 +350,24 @@ static void listen_set (Listener *l, Recorder *r, lua_State *L) {
 
 /* The recorder of the state that listens, if this thread records it. */
 static Recorder *listen_recorder (const lua_State *main) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   return r != NULL && r->main == main ? r : NULL;
 }
 
 
 /* Is this another thread than the one that runs the state? */
 static int listen_elsewhere (const Listener *l) {
+  pthread_t thread = __atomic_load_n(&l->thread, __ATOMIC_SEQ_CST);
   return l->process == platform_process() &&
-         !pthread_equal(pthread_self(), l->thread);
+         !pthread_equal(pthread_self(), thread);
 }
 
 
 static void listen_arm (Listener *l, lua_State *main) {
   Recorder *r = listen_recorder(main);
-  lua_State *running = listen_running(l, r);
+  lua_State *running;
+  if (running_elsewhere(&l->running)) return;
+  running = listen_running(l, r);
   listen_set(l, r, running);
   if (running != main) listen_set(l, r, main);
 }
@@ -372,22 +397,36 @@ static void listen_forward (const Listener *l) {
 }
 
 
+static void listen_receive (Listener *l, int number, const siginfo_t *info) {
+  lua_State *main = l->main;
+  int asks = listen_asks(l, info);
+  if (main == NULL || l->number != number) return;
+  if (asks != 0) listen_ask(l, asks);
+  if (!listen_elsewhere(l)) {
+    if (asks != 0) listen_tally();
+    if (listen_asked(l)) listen_arm(l, main);
+  }
+  else if (asks != 0) listen_forward(l);
+}
+
+
+/* Whoever moves or ends a listener waits until nobody is within. */
 static void listen_handle (int number, siginfo_t *info, void *context) {
   int error = errno, i;
   (void)context;
   for (i = 0; i < LISTEN_STATES; i++) {
-    Listener *l = &listeners[i];
-    lua_State *main = l->main;
-    int asks = listen_asks(l, info);
-    if (main == NULL || l->number != number) continue;
-    if (asks != 0) listen_ask(l, asks);
-    if (!listen_elsewhere(l)) {
-      if (asks != 0) listen_tally();
-      if (l->asked != 0) listen_arm(l, main);
-    }
-    else if (asks != 0) listen_forward(l);
+    __atomic_fetch_add(&listen_within[i], 1, __ATOMIC_SEQ_CST);
+    listen_receive(&listeners[i], number, info);
+    __atomic_fetch_sub(&listen_within[i], 1, __ATOMIC_SEQ_CST);
   }
   errno = error;
+}
+
+
+/* Waits until no handler goes by what it has read of a listener before. */
+static void listen_await (const Listener *l) {
+  const int *within = &listen_within[l - listeners];
+  while (__atomic_load_n(within, __ATOMIC_SEQ_CST) > 0) sched_yield();
 }
 
 /* }====================================================== */
@@ -395,7 +434,29 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 
 void listen_again (lua_State *L) {
   Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
-  if (l != NULL && l->asked != 0) listen_arm(l, l->main);
+  if (l != NULL && listen_asked(l)) listen_arm(l, l->main);
+}
+
+
+int listen_pending (lua_State *L, lua_Hook f) {
+  if (f != listen_event) return 0;
+  listen_again(L);
+  return 1;
+}
+
+
+void listen_enter (lua_State *L) {
+  Listener *l = lua_checkstack(L, 1) ? listen_of(L) : NULL;
+  if (l == NULL) return;
+  if (listen_elsewhere(l)) {
+#if PLATFORM_TIMERS
+    l->id = syscall(SYS_gettid);
+#endif
+    __atomic_store_n(&l->thread, pthread_self(), __ATOMIC_SEQ_CST);
+    listen_await(l);
+  }
+  running_enter(&l->running);
+  if (listen_asked(l)) listen_arm(l, l->main);
 }
 
 
@@ -406,12 +467,9 @@ void listen_again (lua_State *L) {
 
 #if PLATFORM_TIMERS
 
-/* calls of the kernel need no library */
-
 static void alarm_clear (Listener *l) {
-  if (l->timer >= 0 && l->timed == platform_process())
-    syscall(SYS_timer_delete, l->timer);
-  l->timer = -1;
+  if (l->timed == platform_process()) timer_delete(l->timer);
+  l->timed = 0;
 }
 
 
@@ -420,18 +478,15 @@ static int alarm_set (Listener *l, double seconds) {
   struct itimerspec at;
   memset(&event, 0, sizeof event);
   memset(&at, 0, sizeof at);
-  l->timed = platform_process();
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = l->number;
   event.sigev_value.sival_ptr = l;
   at.it_value.tv_sec = (time_t)seconds;
   at.it_value.tv_nsec = 1 + (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (at.it_value.tv_nsec > 999999999) at.it_value.tv_nsec = 999999999;
-  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &l->timer) != 0) {
-    l->timer = -1;
-    return 0;
-  }
-  return syscall(SYS_timer_settime, l->timer, 0, &at, NULL) == 0;
+  if (timer_create(CLOCK_MONOTONIC, &event, &l->timer) != 0) return 0;
+  l->timed = platform_process();
+  return timer_settime(l->timer, 0, &at, NULL) == 0;
 }
 
 #else
@@ -475,6 +530,7 @@ static void listen_end (Listener *l) {
   listen_acquire();
   running = l->running;  /* another thread may have the place next */
   l->main = NULL;
+  listen_await(l);
   if (listen_count(l->number) == 0) listen_leave(l->number);
   listen_release();
   running_end(&running);
@@ -535,7 +591,6 @@ static int listen_listen (lua_State *L) {
   pthread_once(&listen_once, listen_watchforks);
   memset(&with, 0, sizeof with);
   with.number = (int)luaL_checkinteger(L, 1);
-  with.timer = -1;
   with.thread = pthread_self();
 #if PLATFORM_TIMERS
   with.id = syscall(SYS_gettid);

@@ -27,6 +27,18 @@ CPROF_I void listen_countin (int fd, size_t offset);
 
 /* Before a hook raises an error: who waits to be told is told later. */
 CPROF_I void listen_again (lua_State *L);
+
+/*
+** If 'f' is the hook that a signal has set in L, it is set again, over the
+** one that L has by now. 0: it is another one.
+*/
+CPROF_I int listen_pending (lua_State *L, lua_Hook f);
+
+/*
+** This thread runs L's state from now on: signals are for it. What another
+** one has asked for is told at the next event.
+*/
+CPROF_I void listen_enter (lua_State *L);
 #endif
 
 #endif

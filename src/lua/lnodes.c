@@ -226,6 +226,15 @@ static int nodes_count (lua_State *L) {
 }
 
 
+/* nodes -> see nodes_largest; beyond FIGURES_MOST: one more than that */
+static int nodes_pushlargest (lua_State *L) {
+  uint64_t largest = nodes_largest(lnodes_check(L, 1));
+  if (largest > FIGURES_MOST) largest = (uint64_t)FIGURES_MOST + 1;
+  lua_pushinteger(L, (lua_Integer)largest);
+  return 1;
+}
+
+
 /* nodes -> id and function of the node of overhead */
 static int nodes_overhead (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -402,7 +411,7 @@ static int nodes_changes (lua_State *L) {
 /* }====================================================== */
 
 
-static const luaL_Reg lnodes_methods[] = {
+static const luaL_Reg nodes_methods[] = {
   {"__len", nodes_len},
   {"__index", nodes_index},
   {NULL, NULL}
@@ -416,6 +425,7 @@ static const luaL_Reg lnodes_list[] = {
   {"sampling", nodes_sampling},
   {"measured", nodes_measured},
   {"program", nodes_program},
+  {"largest", nodes_pushlargest},
   {"overhead", nodes_overhead},
   {"walk", nodes_walk},
   {"since", nodes_since},
@@ -429,8 +439,13 @@ const luaL_Reg *lnodes_functions (void) {
 }
 
 
+const luaL_Reg *lnodes_methods (void) {
+  return nodes_methods;
+}
+
+
 void lnodes_open (lua_State *L) {
   luaL_newmetatable(L, NODES);
-  luaL_setfuncs(L, lnodes_methods, 0);
+  luaL_setfuncs(L, nodes_methods, 0);
   lua_pop(L, 1);
 }

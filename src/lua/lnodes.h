@@ -13,6 +13,9 @@
 
 CPROF_I const luaL_Reg *lnodes_functions (void);
 
+/* the metamethods of nodes, which are functions of cprof, too */
+CPROF_I const luaL_Reg *lnodes_methods (void);
+
 /* Makes the metatable. */
 CPROF_I void lnodes_open (lua_State *L);
 

@@ -74,12 +74,12 @@ static int loan_exchange (lua_State *L, int on) {
 }
 
 
-static int loan_borrow (lua_State *L) {
+int loan_borrow (lua_State *L) {
   return loan_exchange(L, 1);
 }
 
 
-static int loan_giveback (lua_State *L) {
+int loan_giveback (lua_State *L) {
   return loan_exchange(L, 0);
 }
 
@@ -139,8 +139,6 @@ static int loan_intact (lua_State *L) {
 
 static const luaL_Reg loan_list[] = {
   {"intact", loan_intact},
-  {"borrow", loan_borrow},
-  {"giveback", loan_giveback},
   {NULL, NULL}
 };
 

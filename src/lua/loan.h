@@ -13,4 +13,8 @@
 
 CPROF_I const luaL_Reg *loan_functions (void);
 
+/* loan -> loan: makes the exchange, if it is not made yet; and undoes it */
+CPROF_I int loan_borrow (lua_State *L);
+CPROF_I int loan_giveback (lua_State *L);
+
 #endif

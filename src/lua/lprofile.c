@@ -250,7 +250,7 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
     Instruction at = x->list[i];
     for (k = 0; k <= 2; k += 2) {
       weight += (double)at.next[k];
-      at.next[k] = (uint64_t)(weight * s->weight) - ns;
+      at.next[k] = (uint64_t)(weight * s->weight + 0.5) - ns;
       ns += at.next[k];
     }
     list[i] = at;

@@ -139,20 +139,33 @@ static lua_State *signals_target (Recorder *r) {
 }
 
 
+/* L is to be interrupted at the next instruction. */
+static void signals_set_hook (lua_State *L) {
+  lend_note(&signals_own, L);
+  lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
+              LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+
+int signals_again (lua_State *L, lua_Hook f) {
+  if (f != signals_raise) return 0;
+  signals_set_hook(L);
+  return 1;
+}
+
+
 /*
 ** Setting a hook is all that Lua allows here. 0: nothing is recorded in
 ** this thread, or it was interrupted before.
 */
 static int signals_interrupt (void) {
-  Recorder *r = hot_current->recorder;
+  Recorder *r = hot_own()->recorder;
   lua_State *L;
   if (r == NULL || signals_interrupted) return 0;
   L = signals_target(r);
   if (L == NULL) return 1;
   signals_interrupted = 1;
-  lend_note(&signals_own, L);
-  lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
-              LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  signals_set_hook(L);
   return 1;
 }
 

@@ -15,4 +15,9 @@
 /* the Lua functions of this */
 CPROF_I const luaL_Reg *signals_functions (void);
 
+#if PLATFORM_SIGNALS
+/* See 'listen_pending'. */
+CPROF_I int signals_again (lua_State *L, lua_Hook f);
+#endif
+
 #endif

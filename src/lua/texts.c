@@ -10,21 +10,21 @@
 #include <lua.h>
 
 
-typedef struct Text {
-  struct Text *next;
+typedef struct Kept {
+  struct Kept *next;
   size_t size;		/* of the text */
   const char *path;	/* the text is behind it */
   char name[1];		/* the path is behind it */
-} Text;
+} Kept;
 
 /* its address: a key in the registry, of the box of the first one */
 static const char TEXTS = 0;
 
 
 static int texts_gc (lua_State *L) {
-  Text **first = cast(Text **, lua_touserdata(L, 1));
+  Kept **first = cast(Kept **, lua_touserdata(L, 1));
   while (*first != NULL) {
-    Text *t = *first;
+    Kept *t = *first;
     *first = t->next;
     free(t);
   }
@@ -32,58 +32,89 @@ static int texts_gc (lua_State *L) {
 }
 
 
-static Text **texts_first (lua_State *L) {
-  Text **first;
+static Kept **texts_first (lua_State *L) {
+  int top = lua_gettop(L);
+  Kept **first;
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &TEXTS) == LUA_TUSERDATA)
-    first = cast(Text **, lua_touserdata(L, -1));
+    first = cast(Kept **, lua_touserdata(L, -1));
   else {
-    first = cast(Text **, lua_newuserdatauv(L, sizeof *first, 0));
+    first = cast(Kept **, lua_newuserdatauv(L, sizeof *first, 0));
     *first = NULL;
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, texts_gc);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &TEXTS);
   }
+  lua_settop(L, top);  /* the registry has it */
   return first;
 }
 
 
-static const Text *texts_find (const Text *t, const char *name) {
-  while (t != NULL && strcmp(t->name, name) != 0) t = t->next;
+/* Where the text of this name is, or the next one will be. */
+static Kept **texts_find (Kept **at, const char *name) {
+  while (*at != NULL && strcmp((*at)->name, name) != 0) at = &(*at)->next;
+  return at;
+}
+
+
+static Kept *texts_new (lua_State *L, const char *name, const char *path,
+                        const char *text, size_t size) {
+  size_t name_size = strlen(name) + 1, path_size = strlen(path) + 1;
+  Kept *t = cast(Kept *, malloc(sizeof *t + name_size + path_size + size));
+  char *to;
+  if (t == NULL) luaL_error(L, "not enough memory");
+  to = t->name + name_size;
+  memcpy(t->name, name, name_size);
+  memcpy(to, path, path_size);
+  memcpy(to + path_size, text, size);
+  t->path = to;
+  t->size = size;
+  t->next = NULL;
   return t;
+}
+
+
+static const char *texts_of (const Kept *t) {
+  return t->path + strlen(t->path) + 1;
+}
+
+
+void texts_set (lua_State *L, const char *name, const char *text,
+                size_t size) {
+  Kept **at = texts_find(texts_first(L), name);
+  Kept *t = texts_new(L, name, "", text, size), *old = *at;
+  if (old != NULL) t->next = old->next;
+  *at = t;
+  free(old);
+}
+
+
+const char *texts_get (lua_State *L, const char *name, size_t *size) {
+  const Kept *t = *texts_find(texts_first(L), name);
+  if (t == NULL) return NULL;
+  *size = t->size;
+  return texts_of(t);
 }
 
 
 /* name, path, text: keeps it, unless there is one of that name */
 static int texts_keep (lua_State *L) {
-  size_t name_size, path_size, size;
-  const char *name = luaL_checklstring(L, 1, &name_size);
-  const char *path = luaL_checklstring(L, 2, &path_size);
+  const char *name = luaL_checkstring(L, 1), *path = luaL_checkstring(L, 2);
+  size_t size;
   const char *text = luaL_checklstring(L, 3, &size);
-  Text **first = texts_first(L), *t;
-  char *to;
-  if (texts_find(*first, name) != NULL) return 0;
-  t = cast(Text *, malloc(sizeof *t + name_size + path_size + size + 1));
-  if (t == NULL) return luaL_error(L, "not enough memory");
-  to = t->name + name_size + 1;
-  memcpy(t->name, name, name_size + 1);
-  memcpy(to, path, path_size + 1);
-  memcpy(to + path_size + 1, text, size);
-  t->path = to;
-  t->size = size;
-  t->next = *first;
-  *first = t;
+  Kept **at = texts_find(texts_first(L), name);
+  if (*at == NULL) *at = texts_new(L, name, path, text, size);
   return 0;
 }
 
 
 /* name -> text, path; or nil */
 static int texts_kept (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  const Text *t = texts_find(*texts_first(L), name);
+  const Kept *t = *texts_find(texts_first(L), luaL_checkstring(L, 1));
   if (t == NULL) return 0;
-  lua_pushlstring(L, t->path + strlen(t->path) + 1, t->size);
+  lua_pushlstring(L, texts_of(t), t->size);
   lua_pushstring(L, t->path);
   return 2;
 }
@@ -91,8 +122,8 @@ static int texts_kept (lua_State *L) {
 
 /* name -> is there a text of that name? */
 static int texts_has (lua_State *L) {
-  const char *name = luaL_checkstring(L, 1);
-  lua_pushboolean(L, texts_find(*texts_first(L), name) != NULL);
+  lua_pushboolean(L, *texts_find(texts_first(L), luaL_checkstring(L, 1))
+                  != NULL);
   return 1;
 }
 

@@ -23,6 +23,33 @@ void nodes_total (ProfileNode *list, uint32_t count) {
 }
 
 
+static uint64_t figure_size (int64_t n) {
+  return n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+}
+
+
+uint64_t nodes_largest (const Nodes *nodes) {
+  enum {CALLS, SELF, RAW, ALLOCS, BYTES, BLOCKS, LIVE, PEAK, FIGURES};
+  uint64_t sum[FIGURES] = {0}, largest = 0;
+  uint32_t i;
+  for (i = 0; i < nodes->count; i++) {
+    const NodeMemory *m = nodes->memory ? &nodes->memory[i] : NULL;
+    sum[CALLS] += figure_size(nodes->list[i].calls);
+    sum[SELF] += figure_size(nodes->list[i].self);
+    sum[RAW] += figure_size(nodes->list[i].raw);
+    if (m == NULL) continue;
+    sum[ALLOCS] += figure_size(m->allocs);
+    sum[BYTES] += figure_size(m->bytes);
+    sum[BLOCKS] += figure_size(m->livecount);
+    sum[LIVE] += figure_size(m->live);
+    sum[PEAK] += figure_size(m->peak);
+  }
+  for (i = 0; i < FIGURES; i++)
+    if (sum[i] > largest) largest = sum[i];
+  return largest;
+}
+
+
 void nodes_allocated (NodeMemory *to, const NodeMemory *from) {
   to->allocs += from->allocs;
   to->bytes += from->bytes;

@@ -52,6 +52,9 @@ typedef struct Nodes {
   NodeMemory *memory;	/* of each node; NULL: it was not counted */
 } Nodes;
 
+/* The largest of the sums of all nodes, each of one figure. */
+CPROF_I uint64_t nodes_largest (const Nodes *nodes);
+
 /* what is the self and total of a node, in place of its time */
 typedef enum Measure {
   MEASURE_ALLOCS,

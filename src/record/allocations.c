@@ -263,6 +263,14 @@ void allocations_end (Recorder *r, lua_State *L) {
 }
 
 
+void allocations_last (Recorder *r) {
+  const Allocations *a = r->allocations;
+  int64_t inuse = a != NULL && a->hot != NULL ? allocations_inuse(a) : -1;
+  if (inuse >= 0)
+    timeline_end(&r->recording.heap, platform_monotonic(), (uint64_t)inuse);
+}
+
+
 void allocations_check (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (a != NULL && a->hot != NULL && !allocations_used(a, L))

@@ -52,6 +52,9 @@ static INLINE void allocations_cease (const Recorder *r) {
   r->allocations->sample.on = 0;
 }
 
+/* Recording is about to stop: notes how large the heap is. */
+CPROF_I void allocations_last (Recorder *r);
+
 /* Notes whether another allocator has taken the place of ours. */
 CPROF_I void allocations_check (Recorder *r, lua_State *L);
 

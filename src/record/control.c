@@ -238,6 +238,14 @@ int control_active (Recorder *r, lua_State *L) {
 }
 
 
+void control_enter (Recorder *r, lua_State *L) {
+  int active = !r->callback && control_active(r, L);
+  hot_enter(r->hot);
+  if (r->following.main != NULL) running_enter(&r->following);
+  if (active && sample_on(r)) sample_enter(r);
+}
+
+
 int control_reset (Recorder *r, lua_State *L) {
   if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
@@ -276,6 +284,7 @@ void control_check (Recorder *r, lua_State *L) {
 int control_stop (Recorder *r, lua_State *L) {
   if (!r->callback) allocations_release(r, L);
   if (r->callback && r->callback != CALLBACK_TRACE) return 0;
+  if (r->state != STATE_STOPPED) allocations_last(r);
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;

@@ -48,6 +48,12 @@ CPROF_I void control_settle (Recorder *r, lua_State *L);
 CPROF_I void control_check (Recorder *r, lua_State *L);
 
 /*
+** This thread runs L's state from now on, whichever did before. Recording
+** ends where it cannot go on there.
+*/
+CPROF_I void control_enter (Recorder *r, lua_State *L);
+
+/*
 ** Is something being recorded, or paused? The child of a fork goes on in a
 ** store of its own, if there is one; else recording ends there.
 */

@@ -13,6 +13,7 @@ int current_begin (Recorder *r) {
     if (!library_find(&library, &r->recording.memory)) return 0;
     running_begin(&r->following, r->main, &library);
   }
+  else running_enter(&r->following);
   r->hot->recorder = r;
   hot_enter(r->hot);
   return 1;
@@ -29,6 +30,7 @@ static lua_State *current_recorded (const Recorder *r) {
 lua_State *current_find (Recorder *r) {
   const Running *x = &r->following;
   lua_State *L;
+  if (running_elsewhere(x)) return NULL;
   if (r->state == STATE_RUNNING && sample_on(r)) return sample_current(r);
   L = current_recorded(r);
   if (L != NULL && (x->at == NULL || running_is(x, L))) return L;

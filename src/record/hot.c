@@ -47,6 +47,20 @@ void hot_free (Hot *h) {
 }
 
 
+void hot_follow (Hot *h) {
+  if (h->thread != NULL) {
+    h->shared = 1;
+    if (h->recorder != NULL)
+      clock_follow(&h->recorder->recording.clock, h->last);
+  }
+#if defined(__GNUC__)
+  __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);
+#else
+  h->thread = &hot_current;
+#endif
+}
+
+
 uint64_t hot_read (const Hot *h) {
   return clock_read(&h->recorder->recording.clock);
 }

@@ -100,7 +100,7 @@ typedef struct Hot {
   LineAllocated nowhere_allocated;	/* ... follows it, see line_allocated ... */
   Lines nowhere_lines;	/* ... and this is all of it */
   const Node *unread;	/* 'running' points here when nobody reads it */
-  void *thread;		/* the thread that has its address */
+  const void *thread;	/* the thread that has its address */
   int shared;		/* did several threads have it? */
   struct Recorder *recorder;
 } Hot;
@@ -118,13 +118,27 @@ CPROF_I const Hot hot_nobody;
 CPROF_I PLATFORM_THREAD Hot *hot_current;
 #endif
 
+/* Another thread has recorded 'h' until now. */
+COLD CPROF_I void hot_follow (Hot *h);
+
 /* This thread records 'h' from now on. */
 static inline void hot_enter (Hot *h) {
   hot_current = h;
-  if (h->thread != &hot_current) {
-    h->shared = h->thread != NULL;
-    h->thread = &hot_current;
-  }
+  if (h->thread != &hot_current) hot_follow(h);
+}
+
+/*
+** What this thread recorded last, in a signal handler: nothing where another
+** thread records that now.
+*/
+static inline Hot *hot_own (void) {
+  Hot *h = hot_current;
+#if defined(__GNUC__)
+  const void *thread = __atomic_load_n(&h->thread, __ATOMIC_SEQ_CST);
+#else
+  const void *thread = h->thread;
+#endif
+  return thread == &hot_current ? h : (Hot *)&hot_nobody;
 }
 
 /* A new one, or NULL; and one that is no longer needed. */

@@ -34,19 +34,20 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
 
 
 void pace_forget (Pace *p) {
-  p->weight = p->since = p->within = p->spent = 0;
+  p->weight = p->since = p->within = p->spent = p->taken = 0;
   p->waited = 0;
 }
 
 
-uint64_t pace_take (volatile uint64_t *from) {
-#if defined(__GNUC__)
-  return __atomic_exchange_n(from, 0, __ATOMIC_RELAXED);
-#else
-  uint64_t value = *from;
-  *from -= value;
-  return value;
-#endif
+/*
+** The handler may come in the middle of a read, where a machine reads 64 bits
+** in two; two reads that agree are one number.
+*/
+uint64_t pace_take (Pace *p) {
+  uint64_t sum, taken = p->taken;
+  do sum = p->spent; while (sum != p->spent);
+  p->taken = sum;
+  return sum - taken;
 }
 
 

@@ -26,8 +26,9 @@ typedef struct Pace {
 				   for; 0: none came */
   volatile uint64_t since;	/* when the last of these was due */
   volatile uint64_t within;	/* ns of the handler since then */
-  volatile uint64_t spent;	/* of the handler since the last sample, by the
-				   clock of the recording */
+  volatile uint64_t spent;	/* ns that ticks and samples took, by the clock
+				   of the recording ... */
+  uint64_t taken;	/* ... of which 'pace_take' has told */
   volatile uint32_t waited;	/* ticks that found the hook set */
   volatile uint64_t interval;	/* ns between ticks, on average ... */
   uint64_t period;	/* ... and as asked */
@@ -70,7 +71,7 @@ CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed);
 /* Sets how often to sample from now on: this sample cost so much. */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns);
 
-/* Takes what a handler adds to, at once. */
-CPROF_I uint64_t pace_take (volatile uint64_t *from);
+/* What ticks and samples took since this was asked last. */
+CPROF_I uint64_t pace_take (Pace *p);
 
 #endif

@@ -20,12 +20,29 @@ void running_begin (Running *r, lua_State *main, const Library *l) {
   if (internals_states() == NULL || !probe_open(&r->probe)) return;
   r->shared = internals_state(main);
   r->at = internals_states();
+  running_enter(r);
 }
 
 
 void running_end (Running *r) {
   if (r->at != NULL) probe_close(&r->probe);
   r->at = NULL;
+}
+
+
+void running_enter (Running *r) {
+  const char here = 0;
+  if (r->at == NULL || r->at->jump == 0) return;
+  if (&here < r->stack.from || &here >= r->stack.to)
+    r->stack = platform_stack();
+  if (running_elsewhere(r)) r->stack.to = NULL;  /* it is no thread's */
+}
+
+
+int running_elsewhere (const Running *r) {
+  const char *at = r->at != NULL ? internals_jump(r->main, r->at) : NULL;
+  return at != NULL && r->stack.to != NULL &&
+         (at < r->stack.from || at >= r->stack.to);
 }
 
 

@@ -18,11 +18,25 @@ typedef struct Running {
   const InternalsState *at;	/* NULL: only the main thread is known */
   MemoryProbe probe;
   Library library;
+  PlatformStack stack;	/* of the thread that runs the state */
 } Running;
 
-/* For the state of L. Without Lua's structures, it finds the main thread. */
+/*
+** For the state of L, which this thread runs. Without Lua's structures, it
+** finds the main thread.
+*/
 CPROF_I void running_begin (Running *r, lua_State *main, const Library *l);
 CPROF_I void running_end (Running *r);
+
+/* This thread runs the state from now on, from the C stack in use now. */
+CPROF_I void running_enter (Running *r);
+
+/*
+** Does another thread run the state, as its C stack tells? A host may not
+** have said so. 0 also where nothing is called in protected mode. May be
+** called in a signal handler, in any thread.
+*/
+CPROF_I int running_elsewhere (const Running *r);
 
 /*
 ** May be called in a signal handler, in the thread that runs the state. It

@@ -32,6 +32,8 @@ typedef struct Sampler {
   volatile sig_atomic_t busy;	/* must no hook be set? */
   volatile sig_atomic_t held;	/* the same, until 'sample_goon' */
   volatile sig_atomic_t later;	/* a signal that comes again; 0: none */
+  volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
+					   the state? */
   int any;		/* was anything sampled yet? */
   Frame frame;		/* for what charges the function on top */
 } Sampler;
@@ -49,8 +51,10 @@ static Sampler *sample_of (const Recorder *r) {
 /* {======================================================
 ** In the handler
 **
-** It runs in the thread that runs Lua, so nothing changes meanwhile; but
-** it may interrupt any instruction, within Lua, malloc or itself. It calls
+** It runs in the thread that the timer belongs to: the one that runs Lua, so
+** that nothing changes meanwhile. Where a host has moved the state without
+** a word, the C stack tells. It may interrupt any instruction, within Lua,
+** malloc or itself. It calls
 **   - lua_sethook, lua_gethook and its like, which Lua allows there;
 **   - what running.h says;
 **   - clock_gettime and timer_settime, which are system calls;
@@ -94,6 +98,8 @@ static void sample_arm (Sampler *s, uint64_t ns) {
 static void sample_tick (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
+  s->elsewhere = running_elsewhere(&s->running);
+  if (s->elsewhere) return;  /* and none comes any more */
   sample_arm(s, ns);
   pace_next(&s->pace);
   s->pace.spent += sample_clock(s) - from;
@@ -120,6 +126,39 @@ lua_State *sample_interrupt (Recorder *r, int number) {
   return sample_current(r);
 }
 #endif
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Threads
+** ======================================================= */
+
+int sample_follow (Recorder *r) {
+  Sampler *s = sample_of(r);
+  const char *why = "another thread ran the state without cprof_thread";
+  int ok;
+  if (s == NULL || s->pace.timer < 0) return 1;
+  if (timer_ishere(s->pace.timer)) ok = !s->elsewhere;
+  else if (timer_follow(s->pace.timer, &why)) {
+    ok = !s->elsewhere;
+    hot_enter(r->hot);
+    running_enter(&s->running);
+    pace_next(&s->pace);
+  }
+  else {
+    s->pace.timer = -1;
+    ok = 0;
+  }
+  if (!ok) recorder_end(r, why);
+  return ok;
+}
+
+
+void sample_enter (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s != NULL && sample_follow(r)) running_enter(&s->running);
+}
 
 /* }====================================================== */
 
@@ -182,7 +221,7 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 uint64_t sample_pass (Recorder *r) {
   Sampler *s = sample_of(r);
   Hot *h = r->hot;
-  uint64_t now = hot_now(h), spent = pace_take(&s->pace.spent), passed;
+  uint64_t now = hot_now(h), spent = pace_take(&s->pace), passed;
   if (unlikely(now < h->last)) hot_backwards(h, now);
   passed = now - h->last;
   if (spent > passed) spent = passed;
@@ -219,7 +258,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
     r->recording.tree.overhead->self += now - h->last;
     hot_settime(h, now);
   }
-  pace_take(&s->pace.spent);  /* was part of that */
+  pace_take(&s->pace);  /* was part of that */
   return ok || recorder_nomemory(r);
 }
 
@@ -292,6 +331,7 @@ static void sample_event (lua_State *L, lua_Debug *ar) {
     lua_sethook(L, NULL, 0, 0);
     return;
   }
+  sample_follow(r);
   s->busy++;
   own = lend_back(&s->lender, L, ar);
   sample_due(s, L, ar);
@@ -328,6 +368,7 @@ static void sample_chained (lua_State *L, lua_Debug *ar) {
 int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   int ok = 1, top = lua_gettop(L), here;
+  if (!sample_follow(r)) return 0;
   s->busy++;
   here = s->unwinder.at != NULL || L == r->main;
   if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
@@ -401,6 +442,8 @@ int sample_start (Recorder *r, const char **why) {
   if (s == NULL || !sample_makewaiting(r)) return 0;
   sample_cease(r);
   sample_forget(r);
+  running_enter(&s->running);
+  s->elsewhere = 0;
   s->lender.at = r->hot->direct ? s->running.at : NULL;
   unwind_begin(&s->unwinder, s->lender.at);
   pace_begin(&s->pace, r->options.rate, r->options.cpu);

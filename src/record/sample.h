@@ -21,6 +21,15 @@ CPROF_I int sample_start (Recorder *r, const char **why);
 CPROF_I void sample_stop (Recorder *r, lua_State *L);
 
 /*
+** This thread runs the state: the timer follows it. 0: it cannot, or has
+** missed what another thread ran; then recording has ended.
+*/
+CPROF_I int sample_follow (Recorder *r);
+
+/* The same where the host says so; the C stack that is in use now is its. */
+CPROF_I void sample_enter (Recorder *r);
+
+/*
 ** The time since the last sample is shared by all of them, by what each
 ** stands for, but for what the handler has spent. Returns that time.
 */

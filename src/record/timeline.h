@@ -57,4 +57,14 @@ static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
   t->point[t->count++].bytes = bytes;
 }
 
+/* The size in the end, not the most since the last point. */
+static inline void timeline_end (Timeline *t, uint64_t now, uint64_t bytes) {
+  uint64_t ns = now - t->begun;
+  if (t->count == TIMELINE_POINTS) timeline_halve(t);
+  if (t->count > 0 && ns <= t->point[t->count - 1].ns)
+    ns = t->point[t->count - 1].ns + 1;
+  t->point[t->count].ns = ns;
+  t->point[t->count++].bytes = bytes;
+}
+
 #endif

@@ -144,10 +144,15 @@ static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
 
 
 /*
-** The node of what was found by 'unwind_functions'. 0: out of memory. Where
-** the main thread is at its base, the host runs, or a coroutine that it has
-** resumed.
+** The row for the time in which no function of the main thread ran: the host
+** did, unless this is a coroutine, which then was resumed by it.
 */
+static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
+  return L == s->recorder->main ? FUNC_HOST : FUNC_UNSAMPLED;
+}
+
+
+/* The node of what was found by 'unwind_functions'. 0: out of memory. */
 static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   uint32_t depth = 0, k, i;
   int same = 1;
@@ -166,8 +171,8 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
   }
   s->levels = depth;
   if (s->walk.count == 0)
-    x->node = callee_node(s->recorder->hot, L, NULL, x->node, FUNC_UNSAMPLED,
-                          0);
+    x->node = callee_node(s->recorder->hot, L, NULL, x->node,
+                          unwind_nofunction(s, L), 0);
   return x->node != NULL;
 }
 
@@ -196,7 +201,9 @@ static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
     x->node = callee_node(h, L, &ar, x->node, c->is.func, 0);
     if (x->node == NULL) return 0;
   }
-  if (c == NULL || (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES))
+  if (c == NULL)
+    x->node = callee_node(h, L, NULL, x->node, unwind_nofunction(s, L), 0);
+  else if (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES)
     x->node = callee_node(h, L, NULL, x->node, FUNC_UNSAMPLED, 0);
   return x->node != NULL;
 }

@@ -7,6 +7,11 @@ local source = require "cprof.annotate.source"
 -- what self is, where it is no time
 local measured = { bytes = "alloc", allocs = "allocs", live = "in use" }
 
+-- what is said where no line has any of it
+local nothing = { bytes = "no line is known to have allocated anything",
+                  live = "nothing that is in use is known by its line" }
+nothing.allocs = nothing.bytes
+
 local function columns(profile)
   return {
     { title = "hits", optional = true, rank = 1 },
@@ -81,6 +86,10 @@ return function(view, files)
     else
       rest_ns = rest_ns + entry.ns
     end
+  end
+  if #all == 0 then
+    return page:line(nothing[view.profile.meta.measure] or
+      "no line took any time")
   end
   page:table(columns(view.profile), rows)
   if #all > #rows then

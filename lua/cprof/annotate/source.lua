@@ -48,7 +48,7 @@ function source.text(profile, name)
   elseif of.mixed then
     return of.text and text.split(of.text) or {},
       "several chunks have this name; figures are sums over them"
-  elseif of.changed then
+  elseif of.text and of.changed then
     return text.split(of.text),
       "the text was not what ran when it was first met"
   elseif of.text then

@@ -54,6 +54,7 @@ function annotate.define(parser)
 end
 
 function annotate.call(parsed, fail)
+  input.ordered("annotate", parsed.file, "SOURCE", parsed.source, fail)
   if parsed.file and not parsed.source and
      not input.is_profile(parsed.file) then
     parsed.file, parsed.source = nil, parsed.file

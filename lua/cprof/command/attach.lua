@@ -26,7 +26,7 @@ local attach = {
 -- happens
 local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
 
-local modes = { "sample", "exact", "lines", "count" }
+local modes = { "sample", "lines", "exact", "count" }
 local mode_of = { sample = "sample", exact = "call", lines = "line",
   count = "count" }
 
@@ -46,13 +46,18 @@ function attach.define(parser)
     :convert(process)
   parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
     "10"):argname "N":convert(input.positive("--seconds", 1e8))
-  parser:mutex(
-    parser:option("--sample", "Look at what runs, RATE times a second, " ..
-      "which hardly slows it down. (default: --sample=1000)")
-      :argname "[=RATE]":convert(rate),
-    parser:flag("--exact", "All calls, with their times."),
-    parser:flag("--lines", "Hits and time of each line, too."),
-    parser:flag("--count", "How often each instruction ran."))
+  local sample = parser:option("--sample", "Look at what runs, RATE times " ..
+    "a second, which hardly slows it down. (default: --sample=1000)")
+    :argname "[=RATE]":convert(rate)
+  local exact = parser:flag("--exact", "All calls, with their times.")
+  local lines = parser:flag("--lines", "All calls; and hits and time of " ..
+    "each line, too.")
+  local count = parser:flag("--count", "How often each instruction ran.")
+  parser:mutex(sample, exact, count)
+  parser:mutex(sample, lines, count)
+  parser:option("--clock", "wall, or the processor time: cpu, where " ..
+    "waiting takes no time. (default: cpu for samples, else wall)")
+    :choices { "wall", "cpu" }
   parser:option("-o", "Record into FILE. (default: a temporary file, which " ..
     "commands without FILE read)"):argname "FILE":target "output"
     :hidden_name "--output"
@@ -280,6 +285,11 @@ local function mode_wanted(parsed)
   return mode_of.sample
 end
 
+-- A server waits most of its time, which is not what takes it.
+local function clock_wanted(parsed)
+  return parsed.clock or mode_wanted(parsed) == "sample" and "cpu" or nil
+end
+
 local function target(parsed, fail)
   if parsed.output then
     return filename.absolute(parsed.output, core.cwd() or ".")
@@ -301,7 +311,7 @@ local function record(program, parsed, file, fail)
   local show = shower()
   local begun = interruptible(begin, program, id, {
     action = "start", file = file, seconds = parsed.seconds,
-    option_mode = mode_wanted(parsed),
+    option_mode = mode_wanted(parsed), option_clock = clock_wanted(parsed),
     option_rate = parsed.sample ~= "" and parsed.sample or nil,
   }, show, fail)
   if begun or answer_of(program, id) then

@@ -30,6 +30,10 @@ local function is_text(value)
   return type(value) == "string" or nil, "a string"
 end
 
+local function shown(value)
+  return type(value) == "table" and "an object or a list" or tostring(value)
+end
+
 local whole = { calls = is_count, hits = is_count, nodes = is_count,
                 allocs = is_count }
 local parts = { calls = is_count, hits = is_count, allocs = is_count,
@@ -58,7 +62,7 @@ local function wrong_entry(what, entry, valid)
     local ok, must = valid[key](value)
     if not ok then
       return ("%s: '%s' must be %s, got %s"):format(what, key, must,
-        tostring(value))
+        shown(value))
     end
   end
 end
@@ -78,7 +82,7 @@ local function wrong(b)
   if type(b) ~= "table" then return "it is no object" end
   if b.version ~= version then
     return ("its version must be %d, got %s"):format(version,
-      tostring(b.version))
+      shown(b.version))
   end
   for key in pairs(b) do
     if not fields[key] then
@@ -103,6 +107,15 @@ local function wrong(b)
   return not some and "it limits nothing" or nil
 end
 
+-- what a text in JSON says; or nil, and why it says nothing
+local function decode(text)
+  local json = require "cprof.json"
+  local called, b, _, why = pcall(json.decode, text, 1, nil)
+  if called then return b, why end
+  if not tostring(b):find("stack overflow", 1, true) then error(b, 0) end
+  return nil, "its objects or lists are nested too deep"
+end
+
 ---The budget in a file; `missing`: there is none.
 ---@param path string
 ---@return table? budget, string? why, boolean? missing
@@ -112,7 +125,7 @@ function budget.read(path)
   local text, message = file:read "a"
   file:close()
   if not text then return nil, ("%s: %s"):format(path, message) end
-  local b, _, bad = require "cprof.json".decode(text, 1, nil)
+  local b, bad = decode(text)
   local what = bad or wrong(b)
   if what then return nil, ("%s is no budget: %s"):format(path, what) end
   b.limits, b.functions = b.limits or {}, b.functions or {}

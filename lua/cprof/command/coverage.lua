@@ -20,13 +20,14 @@ function coverage.define(parser)
 end
 
 function coverage.call(parsed, fail)
+  input.ordered("coverage", parsed.file, "SOURCE", parsed.source, fail)
   if parsed.file and not parsed.source and
      not input.is_profile(parsed.file) then
     parsed.file, parsed.source = nil, parsed.file
   end
   local profile, named = input.load(parsed.file, fail)
   if profile.meta.mode ~= "count" then
-    fail(("%s has no branches: record it with cprof run --coverage")
+    fail(("%s has no coverage: record it with cprof run --coverage")
       :format(named))
   end
   local text, why = listing.make(profile, {

@@ -4,14 +4,14 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local environment = require "cprof.environment" ()
-local export = require "cprof.export"
 local filename = require "cprof.filename"
 local internal = require "cprof.internal"
 local later = require "cprof.later"
-local recordings = require "cprof.command.recordings"
-local terminal = require "cprof.command.terminal"
 
+local export = later "cprof.export"
+local recordings = later "cprof.command.recordings"
 local summary = later "cprof.command.summary"
+local terminal = later "cprof.command.terminal"
 local traced = later "cprof.html.traced"
 
 internal.add()
@@ -49,6 +49,7 @@ end
 -- says how it went; the program may be in another folder by now
 local function deliver(parsed, plan, full)
   return function(profile, note)
+    terminal.choose(parsed.ascii)
     local kept = plan.output
     if parsed.format then
       add_trace(profile, parsed, full)

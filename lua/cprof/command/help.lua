@@ -27,9 +27,14 @@ command.description = "Print the reference, by topic, or the help of a " ..
 function command.define(parser)
   parser:argument("TOPIC", "One of those above, or a command."):target "topic"
     :args "?"
+  parser:flag("--man", "Print the help of all commands as a manual page, " ..
+    "cprof.1.")
 end
 
-function command.call(parsed, fail, parser)
+function command.call(parsed, fail, parser, commands)
+  if parsed.man then
+    return input.print(require "cprof.command.man" (parser, commands), fail)
+  end
   local topic = parsed.topic and help.topic(parsed.topic)
   if topic then
     local paint = format.paint(format.wants_color "auto")

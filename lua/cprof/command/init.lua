@@ -184,7 +184,7 @@ return function(words)
     run.define_internal(last)
     local at, options = run.split(words, 2)
     local parsed = root:parse { "run", table.unpack(join_negative(options)) }
-    terminal.ascii = terminal.ascii or parsed.ascii
+    terminal.choose(parsed.ascii)
     return run.run(parsed, words, at, fail_as "cprof run", forget(before),
       options)
   end
@@ -197,6 +197,6 @@ return function(words)
     print(root:get_help())
     os.exit(0, true)
   end
-  terminal.ascii = terminal.ascii or parsed.ascii
+  terminal.choose(parsed.ascii)
   call(command_named(parsed.command), parsed)
 end

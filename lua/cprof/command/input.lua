@@ -247,6 +247,19 @@ function input.is_profile(word)
   return start == "\x89CPROF"
 end
 
+---Fails where the FILE stands after the argument that it comes before.
+---@param command string
+---@param file? string
+---@param name string    of the other argument
+---@param value? string
+---@param fail fun(message: string)
+function input.ordered(command, file, name, value, fail)
+  if value and input.is_profile(value) and not input.is_profile(file) then
+    fail(("FILE comes before %s: cprof %s %s %s"):format(name, command,
+      terminal.quote(value), terminal.quote(file)))
+  end
+end
+
 ---Declares --format, --width and --color.
 ---@param parser table
 function input.page(parser)

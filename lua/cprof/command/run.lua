@@ -294,9 +294,9 @@ local function launch(chunk, options, last, fail, ...)
   end
   if not ok then
     last.cancel()
-    fail(input.worded(message))
+    fail(require "cprof.command.input".worded(message))
   end
-  return chunk(...)
+  return session.enter(chunk, ...)
 end
 
 ---Runs the program: a tail call, all the way from the first chunk.

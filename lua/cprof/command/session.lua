@@ -104,8 +104,28 @@ function session.begin(options, deliver, kept)
   state.over = false
   hand_over(state)
   core.interruptible(true)
-  core.reset()  -- of what led here
   return true
+end
+
+-- What the end needs is loaded then: meanwhile, the program's collector does
+-- not have to look at it.
+local function unload()
+  local _ <close> = methods.borrow()
+  require "cprof.text".forget()  -- those of our own sources
+  environment.unload()
+  collectgarbage()
+  collectgarbage()  -- what the first one has only finalized
+end
+
+---Calls the program, once recording has begun, in the place of the function
+---that calls this, so that the collector finds nothing of that.
+---@param f function
+---@param ... any
+---@return any ...
+function session.enter(f, ...)
+  unload()
+  core.reset()  -- of what led here
+  return f(...)
 end
 
 return session

@@ -135,6 +135,7 @@ local function lines(view)
 end
 
 function show.call(parsed, fail)
+  input.ordered("show", parsed.file, "FUNCTION", parsed["function"], fail)
   local file, wanted = parsed.file, parsed["function"]
   if not wanted then
     if not file or input.is_profile(file) then

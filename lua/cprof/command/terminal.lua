@@ -24,6 +24,10 @@ end
 
 terminal.ascii = not locale_is_utf8()
 
+---What the user asks for comes before the locale.
+---@param ascii boolean?
+function terminal.choose(ascii) terminal.ascii = terminal.ascii or ascii end
+
 local instead = { ["…"] = "*", ["µ"] = "u", ["×"] = "x", ["←"] = "<",
                   ["→"] = ">", ["≥"] = ">" }
 

@@ -128,6 +128,17 @@ function coverage.of(p, source)
   return all[source]
 end
 
+-- by source, where there is any
+local function all_of(p, what)
+  local _ <close> = methods.borrow()
+  local out = {}
+  for source in pairs(p.sources) do
+    local of = coverage.of(p, source)
+    out[source] = of and of[what]
+  end
+  return out
+end
+
 ---Gives a profile `expressions` and `branches`, by source.
 ---@param p cprof.Profile
 function coverage.attach(p)
@@ -138,6 +149,7 @@ function coverage.attach(p)
         local of = coverage.of(p, source)
         return of and of[what]
       end,
+      __pairs = function() return next, all_of(p, what), nil end,
     })
   end
 end

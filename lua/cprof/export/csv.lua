@@ -43,8 +43,8 @@ end
 function csv.write(p, out)
   local columns = encode.counts(p) and counted_fields or
     p.samples and sampled_fields or fields
+  columns = table.move(columns, 1, #columns, 1, {})
   if p.meta.memory then
-    columns = table.move(columns, 1, #columns, 1, {})
     table.move(allocated, 1, #allocated, #columns + 1, columns)
   end
   if p.meta.live_interval then

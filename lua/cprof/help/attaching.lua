@@ -24,7 +24,8 @@ or, without the command:
 | `CPROF_SIGNAL` | `URG` (default), `WINCH`, `USR1`, `USR2`, `PROF` or `IO`; `0`: none |
 | `CPROF_OPTIONS` | options of `start` for recordings that a signal begins; `file` may have `%p`, `%t` and `%n` in its name, and is `cprof-%p-%t-%n.cprof` in the folder where the program began to listen |
 
-- Recording starts, and ends, at the next call, return or instruction of Lua in the coroutine that runs. A program that waits in a C function starts when that returns; `cprof attach` says that it waits. One that waits when it is to end does so later, which `cprof attach` says, too; what it prints then has the wait in the row `(since the last sample)`.
+- Recording starts, and ends, at the next call, return or instruction of Lua in the coroutine that runs. A program that waits in a C function starts when that returns; `cprof attach` says that it waits. One that waits when it is to end does so later, which `cprof attach` says, too; what it prints then has the wait in the row `(waiting, or in a C function)`.
+- `cprof attach` takes samples by processor time, where a server that waits for requests takes none; `--clock=wall` shows where it waits, too. `--exact` and `--lines` are by the wall clock, unless `--clock=cpu` is given.
 - With `cprof attach`, the program ends the recording by itself after the seconds that were asked for, also when the command is gone. Ctrl-C ends it before.
 - A program that handles the signal itself is left alone: listening is refused with a message, and another signal can be named. One that sets a handler later takes the signal away from cprof, or blocks it; `cprof attach` says so. Programs that do not handle `SIGURG` or `SIGWINCH` ignore it, also when nothing listens any more; the other signals would end them.
 - Signals interrupt system calls. They are restarted where the system can; functions such as `sleep` may return early.

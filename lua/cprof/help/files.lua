@@ -16,7 +16,7 @@ assert(profile:save "copy.cprof")
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is no profile is not overwritten.
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
-- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused, and so are damaged files as far as the damage shows: figures that were changed are not noticed. Only those who may write to a file can harm the program that records into it.
+- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused. A complete file has a checksum, so a damaged one is refused. A live file, or that of a program that was killed, has none: what cannot be is refused, but other figures that were changed are not noticed. Where another program writes over a live file, recording ends and says so; the program that is recorded goes on.
 
 ## Continuous recordings
 

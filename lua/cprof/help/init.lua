@@ -9,10 +9,10 @@ local help = {}
 ---@field summary string
 ---@field text string  Markdown
 
-local list = { "library", "recording", "patterns", "sampling", "reports",
-  "sources", "coverage", "names", "profile", "files", "comparing", "page",
-  "top", "serve", "exports", "frames", "view", "attaching", "fleet",
-  "environment" }
+local list = { "library", "zones", "recording", "patterns", "sampling",
+  "reports", "sources", "coverage", "names", "profile", "files",
+  "comparing", "page", "top", "serve", "exports", "frames", "view",
+  "attaching", "fleet", "environment" }
 
 ---The names of all topics.
 ---@return string[]

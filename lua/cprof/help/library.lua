@@ -29,8 +29,6 @@ print(profiler.report())
 | `listen(signal, options)` | from now on, a signal begins a recording and the next one ends it; see `cprof help attaching` |
 | `calibrate(options)` | what recording with these options costs per event, in ns, measured anew; `nil` and a reason when it cannot be known |
 
-Zones and functions stand in one tree. A zone ends with the call that entered it at the latest, also when an error ends that call. `leave` without `enter`, or with another name, is an error.
-
 Errors, coroutines, tail calls, `__close` and deep recursion do not unbalance the tree. Calls and tree are the same in every run of a deterministic program.
 ]],
 }

@@ -5,6 +5,7 @@ import { bytes, count, percent, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { hottest } from "./lines.js";
 import { ofLines } from "./measures.js";
+import { sure } from "./samples.js";
 import { amount, figureOf, named, placed, Table } from "./table.js";
 import { forked, layout } from "./tree.js";
 
@@ -38,8 +39,9 @@ function memory({ model }, put) {
     m.live_interval > 1
       ? `, estimated from a sample each ${bytes(m.live_interval)}`
       : "";
-  put("in use", bytes(m.live), `${plural(m.blocks, "block")}${each}`);
-  put("at the peak", bytes(m.peak), `In use when most was${each}`);
+  const sized = (n) => bytes(n) + sure(n, m.live_interval);
+  put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
+  put("at the peak", sized(m.peak), `In use when most was${each}`);
 }
 
 function collector({ time, model }, put) {

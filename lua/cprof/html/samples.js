@@ -2,6 +2,9 @@
 
 const z = 1.96; // 95 %
 
+// Fewer samples tell no shares.
+export const few = 4;
+
 // How far the share that n samples show may be from the true one, at 95 %:
 // the farther end of Wilson's interval.
 export function interval(share, n) {
@@ -11,6 +14,13 @@ export function interval(share, n) {
   const middle = (p + (z * z) / (2 * n)) / whole;
   const wide = Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n));
   return Math.abs(middle - p) + (z / whole) * wide;
+}
+
+// Bytes in use, of which one sample stands for so many: " ±12 %" where they
+// are estimated. A sample may also stand for one larger block.
+export function sure(n, each) {
+  if (!(each > 1) || n <= 0) return "";
+  return ` ±${Math.min(200 / Math.sqrt(Math.max(n / each, 1)), 100).toFixed(0)} %`;
 }
 
 // How far the difference of two figures may be off; each is [figure, whole,

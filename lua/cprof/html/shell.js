@@ -10,7 +10,7 @@ import { frames } from "./frames.js";
 import { functions } from "./functions.js";
 import { overview } from "./overview.js";
 import { measures } from "./measures.js";
-import { interval } from "./samples.js";
+import { few, interval } from "./samples.js";
 import { source } from "./source.js";
 import { figureOf } from "./table.js";
 import { span } from "./model.js";
@@ -366,6 +366,7 @@ export class Shell {
     const all = measure ? model.wholeOf({}, measure) : model.whole;
     const known =
       model.sampled && !measure ? samples : (taken * whole) / Math.max(all, 1);
+    if (taken < few) return "–";
     const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;
   }

@@ -6,6 +6,7 @@ import { palette } from "./colors.js";
 import { bar, fill, h } from "./dom.js";
 import { bytes, count, percent, instant, plural, time } from "./format.js";
 import { measures } from "./measures.js";
+import { sure } from "./samples.js";
 import { named, placed, Table } from "./table.js";
 
 const height = 260;
@@ -202,9 +203,10 @@ function facts(app) {
     ["allocations", count(memory.allocs)],
   ];
   if (memory.live !== undefined) {
+    const told = (n) => bytes(n) + sure(n, memory.live_interval);
     rows.push(
-      ["in use", bytes(memory.live), "Of what was allocated while recording"],
-      ["at the peak", bytes(memory.peak), "In use when most of it was"],
+      ["in use", told(memory.live), "Of what was allocated while recording"],
+      ["at the peak", told(memory.peak), "In use when most of it was"],
     );
   }
   if (collector) {

@@ -2,6 +2,7 @@
 -- trusting the figures.
 
 local allocations = require "cprof.allocations"
+local core = require "cprof.core"
 local format = require "cprof.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
@@ -175,23 +176,45 @@ function header.rate(profile)
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
--- Why there were far fewer than asked: cprof takes its time no more often.
--- Few samples say nothing of that.
-local function slowed(profile, rate)
-  local meta = profile.meta
-  local dear = meta.rate and rate * 2 < meta.rate and
-    profile.time_samples > 20 and
-    meta.overhead_ns * 250 > measures.recorded(meta)
-  return dear and " (each takes long here, as with deep stacks)" or ""
+-- how many functions were on the stack, on average
+local function depth(profile)
+  local sum = 0
+  if not profile.samples or not profile.nodes then return 0 end
+  for _, level, _, _, _, _, _, samples in core.walk(profile.nodes) do
+    sum = sum + level * samples
+  end
+  return sum // math.max(profile.samples, 1)
 end
+
+local deep <const> = 100
+
+-- What may be why there were far fewer than asked: samples take a part of the
+-- time at most. Few samples say nothing of that.
+local function slowed(profile, rate)
+  local meta, n = profile.meta, profile.time_samples
+  local dear = meta.rate and rate * 2 < meta.rate and n > 20 and
+    meta.overhead_ns * 250 > measures.recorded(meta)
+  if not dear then return "" end
+  local level = depth(profile)
+  return (" (each took %s%s)"):format(format.time(meta.overhead_ns // n),
+    level >= deep and (", with %s functions on the stack"):format(
+      format.count(level)) or "")
+end
+
+-- what samples tell, by what is measured
+local told_of = { bytes = "what allocated", allocs = "what allocated",
+                  live = "what is in use", peak = "what was in use" }
 
 ---What samples can tell.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
 function header.certainty(profile)
   local asked, n = profile.meta.rate, measures.of(profile).samples
-  if n == 0 then
-    return "no samples: where the time went is not known"
+  if n < sampled.few then
+    local what = told_of[profile.meta.measure] or "where the time went"
+    if n == 0 then return ("no samples: %s is not known"):format(what) end
+    return ("%s: too few to tell %s"):format(plural(n, "sample", "samples"),
+      what)
   end
   local told = ""
   if not profile.meta.measure then

@@ -121,6 +121,10 @@ function report.make(profile, given, level)
       profile),
   }
   header.show(view)
+  -- the header has said it
+  if view.page.measure.samples == 0 and o.mode ~= "frames" then
+    return view.page:text()
+  end
   view.page:gap()
   local why = report.nothing(profile, o.filter)
   if why then view.page:line(why)

@@ -21,6 +21,8 @@ local feed = {}
 ---@field private base? cprof.Profile     figures are since that
 ---@field private shown? cprof.Profile    with these figures
 ---@field private exact? userdata    nodes at the last load that had all
+---@field private told table<integer, integer>  by node that pages were told
+---    of since then: its self time
 ---@field private loads integer
 ---@field private nodes_at integer[]  by node: the version of its figures
 ---@field private recent integer[]    nodes that changed last
@@ -41,7 +43,7 @@ local function begin(self)
   epochs = epochs + 1
   self.epoch = ("%x.%d"):format(core.seconds() * 1e6 // 1 | 0, epochs)
   self.version, self.messages = 1, {}
-  self.shown, self.nodes_at, self.recent = nil, {}, {}
+  self.shown, self.nodes_at, self.recent, self.told = nil, {}, {}, {}
   self.rows, self.number, self.index = {}, {}, {}
   self.sources = sources.new()
 end
@@ -102,14 +104,29 @@ local function add_rows(self, rows, exact)
   return changed
 end
 
+-- Adds nodes that were told other figures since the last load that had all,
+-- and now have the figures of that load again.
+local function add_told(self, p, list)
+  local n = #list
+  for _, id in ipairs(list) do self.told[id] = nil end
+  for id, told in pairs(self.told) do
+    local _, _, _, _, self_ns = core.node(p.nodes, id)
+    if self_ns ~= told then list[#list + 1] = id end
+  end
+  if #list > n then table.sort(list) end
+  self.told = {}
+end
+
 -- the nodes that changed
 local function add_nodes(self, p, exact)
   local before = self.shown and (exact and self.exact or self.shown.nodes)
   local list = {}
-  for id in core.changes(p.nodes, before, exact) do
+  for id, _, _, _, self_ns in core.changes(p.nodes, before, exact) do
     list[#list + 1] = id
-    self.nodes_at[id] = self.version + 1
+    if not exact then self.told[id] = self_ns end
   end
+  if exact then add_told(self, p, list) end
+  for _, id in ipairs(list) do self.nodes_at[id] = self.version + 1 end
   return list
 end
 

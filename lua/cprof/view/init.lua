@@ -31,8 +31,7 @@ local LEVEL = 4
 
 local function misuse(who, must, got, level)
   error(("view:%s: %s, got %s"):format(who, must,
-    type(got) == "string" and ("%q"):format(got) or tostring(got)),
-    level or LEVEL)
+    options.shown(got)), level or LEVEL)
 end
 
 -- Figures to work with. Only drawing takes them anew where they change, so

@@ -1,0 +1,211 @@
+/*
+** See entry.h
+*/
+
+#include "lua/entry.h"
+
+#include <string.h>
+
+#include "lua/listen.h"
+#include "lua/loan.h"
+#include "lua/lstate.h"
+#include "lua/signals.h"
+#include "record/allocations.h"
+#include "record/control.h"
+
+
+#define ENTRY	"cprof.entry"
+
+
+/* {======================================================
+** The program's hook
+** ======================================================= */
+
+/* Instructions until L's next count event; 0: not known. */
+static int entry_left (lua_State *L) {
+  const InternalsState *at = internals_states();
+  return at != NULL && lua_gethookmask(L) & LUA_MASKCOUNT
+       ? internals_count(L, at) : 0;
+}
+
+
+static void entry_setleft (lua_State *L, int left) {
+  if (left > 0 && lua_gethookmask(L) & LUA_MASKCOUNT)
+    internals_setcount(L, internals_states(), left);
+}
+
+
+static void entry_takehook (Entry *e, lua_State *L) {
+  e->own.hook = lua_gethook(L);
+  if (e->own.hook == NULL) return;
+  e->own.mask = lua_gethookmask(L);
+  e->own.count = lua_gethookcount(L);
+  lua_sethook(L, NULL, 0, 0);
+}
+
+
+/* A signal that came meanwhile may have set a hook, which is then pending. */
+static void entry_puthook (Entry *e, lua_State *L) {
+  lua_Hook pending = lua_gethook(L);
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
+  e->own.hook = NULL;
+  if (pending == NULL) return;
+#if PLATFORM_SIGNALS
+  if (signals_again(L, pending) || listen_pending(L, pending)) return;
+#endif
+  lua_sethook(L, pending, mask, count);
+}
+
+/* }====================================================== */
+
+
+void entry_begin (Entry *e, lua_State *L, int keep) {
+  Recorder *r = recorder_get(L);
+  memset(e, 0, sizeof *e);
+  if (r == NULL || r->callback) return;  /* the hooks are away */
+  e->L = L;
+  e->left = entry_left(L);
+  e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
+  if (!keep) entry_takehook(e, L);
+}
+
+
+/* A coroutine that was dropped meanwhile has no hook any more. */
+void entry_end (Entry *e, lua_State *L) {
+  Recorder *r = recorder_get(L);
+  lua_State *begun = e->L;
+  e->L = NULL;
+  if (begun == NULL || r == NULL) return;
+  if (begun == L && e->own.hook != NULL) entry_puthook(e, L);
+  if (e->suspended) control_resume(r, L);
+  if (begun == L) entry_setleft(L, e->left);
+}
+
+
+/* {======================================================
+** For the Lua part
+** ======================================================= */
+
+static Entry *entry_check (lua_State *L) {
+  return cast(Entry *, luaL_checkudata(L, 1, ENTRY));
+}
+
+
+/* -> entry */
+static int entry_make (lua_State *L) {
+  Entry *e = cast(Entry *, lua_newuserdatauv(L, sizeof *e, 1));
+  memset(e, 0, sizeof *e);
+  luaL_setmetatable(L, ENTRY);
+  return 1;
+}
+
+
+/* The program has not allocated it. */
+static Entry *entry_push (lua_State *L) {
+  Recorder *r = recorder_get(L);
+  int status;
+  lua_pushcfunction(L, entry_make);
+  if (r != NULL) allocations_mute(r);
+  status = lua_pcall(L, 0, 1, 0);
+  if (r != NULL) allocations_unmute(r);
+  if (status != LUA_OK) lua_error(L);
+  return cast(Entry *, lua_touserdata(L, -1));
+}
+
+
+/* loan or nil, does the hook stay? -> entry, to be closed */
+static int entry_new (lua_State *L) {
+  Entry *e;
+  int keep = lua_toboolean(L, 2);
+  lua_settop(L, 1);
+  e = entry_push(L);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, 2, 1);
+  entry_begin(e, L, keep);
+  if (lua_isnil(L, 1)) return 1;
+  lua_pushcfunction(L, loan_borrow);
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 0);
+  return 1;
+}
+
+
+/* entry or nil -> does code of cprof's run in it, in this coroutine? */
+static int entry_isopen (lua_State *L) {
+  const Entry *e = lua_isnil(L, 1) ? NULL : entry_check(L);
+  lua_pushboolean(L, e != NULL && e->L == L && !e->out);
+  return 1;
+}
+
+
+/* The loan of the entry at 1 takes its place. 0: it has none. */
+static int entry_loan (lua_State *L) {
+  lua_settop(L, 1);
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
+  lua_replace(L, 1);
+  return 1;
+}
+
+
+static int entry_close (lua_State *L) {
+  entry_end(entry_check(L), L);
+  if (entry_loan(L)) loan_giveback(L);
+  return 0;
+}
+
+
+/* entry -> : a function of the program's runs in it, which is not recorded */
+static int entry_out (lua_State *L) {
+  Entry *e = entry_check(L);
+  if (e->L == L && e->own.hook != NULL) {
+    entry_puthook(e, L);
+    entry_setleft(L, e->left);
+  }
+  e->out = 1;
+  if (entry_loan(L)) loan_giveback(L);
+  return 0;
+}
+
+
+/* entry -> : that function has returned */
+static int entry_in (lua_State *L) {
+  Entry *e = entry_check(L);
+  if (e->L == L) {
+    e->left = entry_left(L);
+    entry_takehook(e, L);
+  }
+  e->out = 0;
+  if (entry_loan(L)) loan_borrow(L);
+  return 0;
+}
+
+/* }====================================================== */
+
+
+static const luaL_Reg entry_list[] = {
+  {"entry", entry_new},
+  {"entry_isopen", entry_isopen},
+  {"entry_out", entry_out},
+  {"entry_in", entry_in},
+  {NULL, NULL}
+};
+
+const luaL_Reg *entry_functions (void) {
+  return entry_list;
+}
+
+
+static const luaL_Reg entry_methods[] = {
+  {"__close", entry_close},
+  {"__gc", entry_close},
+  {NULL, NULL}
+};
+
+void entry_open (lua_State *L) {
+  lstate_internal(L, entry_make);
+  lstate_internals(L, entry_methods);
+  luaL_newmetatable(L, ENTRY);
+  luaL_setfuncs(L, entry_methods, 0);
+  lua_pop(L, 1);
+}
