@@ -130,7 +130,8 @@ describe("a system's clock that jumps forward", function()
         assert.equal(jumps > 0, text:find("\nnote: the processor's clock " ..
           "and the system's parted " .. jumps .. " time" ..
           (jumps == 1 and "" or "s") .. ", by " .. 20 * jumps ..
-          ".0s in all; times are those of the processor's\n", 1, true) ~= nil, text)
+          ".0s in all; times are those of the processor's\n", 1, true) ~= nil,
+          text)
       end
     end)
   end
