@@ -60,7 +60,7 @@ end
 
 -- Called within a hook, after an event.
 local function elapsed(o, given)
-  local _ <close> = methods.borrow()
+  local _ <close> = methods.borrow(true)
   core.stop()
   local ok, why = begin(o, given, true)
   if not ok then
