@@ -78,7 +78,7 @@ void entry_end (Entry *e, lua_State *L) {
   e->L = NULL;
   if (begun == NULL || r == NULL) return;
   if (begun == L && e->own.hook != NULL) entry_puthook(e, L);
-  if (e->suspended) control_resume(r, L);
+  if (e->suspended && r->own_pause) control_resume(r, L);
   if (begun == L) entry_setleft(L, e->left);
 }
 
