@@ -105,6 +105,37 @@ describe("what cprof does", function()
   end)
 end)
 
+describe("a pause of the program's", function()
+  it("lasts, whatever asked for it", function()
+    profiler.start()
+    work()
+    local p = profiler.snapshot()
+    p:sums(function(f)
+      profiler.stop()
+      profiler.start()
+      profiler.pause()
+      return f.title
+    end)
+    assert.is_false(profiler.running())
+    profiler.stop()
+  end)
+
+  it("is not that of a coroutine that was dropped", function()
+    profiler.start()
+    work()
+    local p = profiler.snapshot()
+    local co = coroutine.create(function()
+      p:export("json", coroutine.yield)
+    end)
+    assert(coroutine.resume(co))
+    co = nil
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(profiler.running())
+    profiler.stop()
+  end)
+end)
+
 describe("a program's hook", function()
   after_each(function() profiler.stop() end)
 
@@ -174,6 +205,69 @@ describe("a program's hook", function()
     debug.sethook()
     assert.equal(hook, inside)
     assert.equal(hook, after)
+  end)
+
+  -- calls f within cprof's own code, as a finalizer or a signal does
+  local function within(p, f)
+    local there, called = debug.gethook(), false
+    for _ = 1, 1000 do
+      setmetatable({}, { __gc = function()
+        if not called and debug.gethook() ~= there then
+          called = true
+          f()
+        end
+      end })
+      p:report()
+      if called then break end
+    end
+    assert.is_true(called)
+  end
+
+  it("is shared with a recording that begins within cprof", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, calls = profiler.snapshot(), 0
+    local function count() calls = calls + 1 end
+    debug.sethook(count, "c")
+    within(p, profiler.start)
+    calls = 0
+    work()
+    assert.is_true(calls >= 5, calls)
+    profiler.stop()
+    local there = debug.gethook()
+    debug.sethook()
+    assert.equal(count, there)
+  end)
+
+  it("counts on where a callback has raised an error", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, events = profiler.snapshot(), 0
+    local function burn()
+      local x = 0
+      for i = 1, 45000 do x = x + i end
+      error "mine"
+    end
+    debug.sethook(function() events = events + 1 end, "", 100000)
+    for _ = 1, 20 do pcall(p.sums, p, burn) end
+    debug.sethook()
+    assert.is_true(events >= 15, events)
+  end)
+
+  it("that is set within cprof begins to count", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, events = profiler.snapshot(), 0
+    debug.sethook(function() end, "", 10000000)
+    within(p, function()
+      debug.sethook(function() events = events + 1 end, "", 10)
+    end)
+    for _ = 1, 100 do leaf() end
+    debug.sethook()
+    assert.is_true(events > 20, events)
   end)
 
   it("that is set when recording starts is the recording's to share",

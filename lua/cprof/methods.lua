@@ -55,7 +55,8 @@ local function new()
   return loan
 end
 
-local last    -- the entry of whoever runs, closed or not
+-- the entry of whoever runs, closed or not, unless its coroutine was dropped
+local last <const> = setmetatable({}, { __mode = "v" })
 
 ---Until what this gives is closed, cprof's own code runs: nothing is
 ---recorded, the program's debug hook is away, strings and files have the
@@ -64,15 +65,16 @@ local last    -- the entry of whoever runs, closed or not
 ---@param keep? boolean  the hook stays: recording is about to begin
 ---@return table?
 function methods.borrow(keep)
-  if core.entry_isopen(last) then return nil end
-  last = core.entry(not core.intact(strings, values, files, file_methods) and
-    new() or nil, keep)
-  return last
+  if core.entry_isopen(last[1]) then return nil end
+  local plain = core.intact(strings, values, files, file_methods)
+  local entry = core.entry(not plain and new() or nil, keep)
+  last[1] = entry
+  return entry
 end
 
 local function again(entry, ...)
   core.entry_in(entry)
-  last = entry
+  last[1] = entry
   return ...
 end
 
@@ -81,7 +83,7 @@ end
 ---@param f function
 ---@return any ...
 function methods.outside(f, ...)
-  local entry = last
+  local entry = last[1]
   if not core.entry_isopen(entry) then return f(...) end
   core.entry_out(entry)
   return again(entry, f(...))

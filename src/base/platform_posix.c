@@ -63,10 +63,13 @@ uint64_t platform_cpu (void) {
 }
 
 
-/* A program may also have made a stack of its own for what runs. */
+/*
+** A program may also have made a stack of its own for what runs. Musl tells
+** of the main thread's only what it has used so far.
+*/
 PlatformStack platform_stack (void) {
   PlatformStack stack = {NULL, NULL};
-#if defined(__linux__) && defined(__GNUC__)
+#if defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__)
   const char *here = (const char *)__builtin_frame_address(0);
   pthread_attr_t a;
   void *from;

@@ -217,17 +217,23 @@ static int timer_install (void) {
 }
 
 
-/* Takes what is on its way to this thread. */
+/*
+** Takes what is on its way to this thread: ticks of other timers are theirs,
+** and begin the next one.
+*/
 static void timer_drain (int sig) {
 #if !PLATFORM_TIMERS
   (void)sig;
 #else
   struct timespec none = {0, 0};
-  sigset_t set, before;
+  sigset_t set, all, before;
+  siginfo_t info;
   sigemptyset(&set);
   sigaddset(&set, sig);
-  if (pthread_sigmask(SIG_BLOCK, &set, &before) != 0) return;
-  while (sigtimedwait(&set, NULL, &none) == sig) ;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return;
+  while (sigtimedwait(&set, &info, &none) == sig)
+    timer_signal(sig, &info);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
 }

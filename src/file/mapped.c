@@ -107,7 +107,8 @@ const FileBlock *mapped_next (const MappedFile *f, const FileBlock *b) {
   const FileBlock *first = (const FileBlock *)(void *)f->base;
   size_t at = b != NULL ? (size_t)(b - first) + b->units
                         : FORMAT_BLOCKS / FORMAT_UNIT;
-  int more = at < f->units && (b == NULL || b->units > 0);
+  int more = at < f->units &&
+             (b == NULL || (b->units > 0 && b->units < f->units));
   return more ? first + at : NULL;
 }
 

@@ -51,6 +51,7 @@ static void entry_puthook (Entry *e, lua_State *L) {
   lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
   e->own.hook = NULL;
   if (pending == NULL) return;
+  e->left = 0;  /* it was that of another hook */
 #if PLATFORM_SIGNALS
   if (signals_again(L, pending) || listen_pending(L, pending)) return;
 #endif
@@ -71,13 +72,23 @@ void entry_begin (Entry *e, lua_State *L, int keep) {
 }
 
 
-/* A coroutine that was dropped meanwhile has no hook any more. */
+/* A finalizer or a signal may have begun a recording, which shares events. */
+static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
+  if (r->state == STATE_RUNNING && control_suspend(r, L)) e->suspended = 1;
+  entry_puthook(e, L);
+}
+
+
+/*
+** A coroutine that was dropped meanwhile has no hook any more. A pause of the
+** program's lasts.
+*/
 void entry_end (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   lua_State *begun = e->L;
   e->L = NULL;
   if (begun == NULL || r == NULL) return;
-  if (begun == L && e->own.hook != NULL) entry_puthook(e, L);
+  if (begun == L && e->own.hook != NULL) entry_leave(e, L, r);
   if (e->suspended && r->own_pause) control_resume(r, L);
   if (begun == L) entry_setleft(L, e->left);
 }
@@ -162,6 +173,7 @@ static int entry_out (lua_State *L) {
     entry_puthook(e, L);
     entry_setleft(L, e->left);
   }
+  e->left = 0;  /* the hook goes on from there */
   e->out = 1;
   if (entry_loan(L)) loan_giveback(L);
   return 0;
