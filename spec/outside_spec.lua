@@ -124,11 +124,12 @@ describe("a pause of the program's", function()
     profiler.start()
     work()
     local p = profiler.snapshot()
-    local co = coroutine.create(function()
-      p:export("json", coroutine.yield)
-    end)
-    assert(coroutine.resume(co))
-    co = nil
+    do
+      local co = coroutine.create(function()
+        p:export("json", coroutine.yield)
+      end)
+      assert(coroutine.resume(co))
+    end
     collectgarbage()
     collectgarbage()
     assert.is_true(profiler.running())
