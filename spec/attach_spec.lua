@@ -295,7 +295,9 @@ describe("cprof attach", function()
       -- lines, as cprof run has them
       assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
         nil, out)
-      assert.is_truthy(out:find "\nNext: cprof show work\n", out)
+      -- few samples do not tell which of the two is hotter
+      assert.is_truthy(out:find "\nNext: cprof show work\n" or
+        out:find "\nNext: cprof show math.abs\n", out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(err:find "^recording process %d+ %(x.lua%)\n$", err)
     end
