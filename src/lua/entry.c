@@ -61,14 +61,18 @@ static void entry_puthook (Entry *e, lua_State *L) {
 /* }====================================================== */
 
 
-void entry_begin (Entry *e, lua_State *L, int keep) {
+/*
+** Begins in the coroutine L, which runs, and ends there. Within another
+** entry, it changes nothing.
+*/
+static void entry_begin (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   memset(e, 0, sizeof *e);
   if (r == NULL || r->callback) return;  /* the hooks are away */
   e->L = L;
   e->left = entry_left(L);
   e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
-  if (!keep) entry_takehook(e, L);
+  entry_takehook(e, L);
 }
 
 
@@ -83,7 +87,7 @@ static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
 ** A coroutine that was dropped meanwhile has no hook any more. A pause of the
 ** program's lasts.
 */
-void entry_end (Entry *e, lua_State *L) {
+static void entry_end (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   lua_State *begun = e->L;
   e->L = NULL;
@@ -91,6 +95,16 @@ void entry_end (Entry *e, lua_State *L) {
   if (begun == L && e->own.hook != NULL) entry_leave(e, L, r);
   if (e->suspended && r->own_pause) control_resume(r, L);
   if (begun == L) entry_setleft(L, e->left);
+}
+
+
+int entry_pcall (lua_State *L, int arguments, int results) {
+  Entry e;
+  int status;
+  entry_begin(&e, L);
+  status = lua_pcall(L, arguments, results, 0);
+  entry_end(&e, L);
+  return status;
 }
 
 
@@ -125,15 +139,14 @@ static Entry *entry_push (lua_State *L) {
 }
 
 
-/* loan or nil, does the hook stay? -> entry, to be closed */
+/* loan or nil -> entry, to be closed */
 static int entry_new (lua_State *L) {
   Entry *e;
-  int keep = lua_toboolean(L, 2);
   lua_settop(L, 1);
   e = entry_push(L);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 1);
-  entry_begin(e, L, keep);
+  entry_begin(e, L);
   if (lua_isnil(L, 1)) return 1;
   lua_pushcfunction(L, loan_borrow);
   lua_pushvalue(L, 1);
@@ -145,51 +158,17 @@ static int entry_new (lua_State *L) {
 /* entry or nil -> does code of cprof's run in it, in this coroutine? */
 static int entry_isopen (lua_State *L) {
   const Entry *e = lua_isnil(L, 1) ? NULL : entry_check(L);
-  lua_pushboolean(L, e != NULL && e->L == L && !e->out);
-  return 1;
-}
-
-
-/* The loan of the entry at 1 takes its place. 0: it has none. */
-static int entry_loan (lua_State *L) {
-  lua_settop(L, 1);
-  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
-  lua_replace(L, 1);
+  lua_pushboolean(L, e != NULL && e->L == L);
   return 1;
 }
 
 
 static int entry_close (lua_State *L) {
   entry_end(entry_check(L), L);
-  if (entry_loan(L)) loan_giveback(L);
-  return 0;
-}
-
-
-/* entry -> : a function of the program's runs in it, which is not recorded */
-static int entry_out (lua_State *L) {
-  Entry *e = entry_check(L);
-  if (e->L == L && e->own.hook != NULL) {
-    entry_puthook(e, L);
-    entry_setleft(L, e->left);
-  }
-  e->left = 0;  /* the hook goes on from there */
-  e->out = 1;
-  if (entry_loan(L)) loan_giveback(L);
-  return 0;
-}
-
-
-/* entry -> : that function has returned */
-static int entry_in (lua_State *L) {
-  Entry *e = entry_check(L);
-  if (e->L == L) {
-    e->left = entry_left(L);
-    entry_takehook(e, L);
-  }
-  e->out = 0;
-  if (entry_loan(L)) loan_borrow(L);
-  return 0;
+  lua_settop(L, 1);
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
+  lua_replace(L, 1);
+  return loan_giveback(L);
 }
 
 /* }====================================================== */
@@ -198,8 +177,6 @@ static int entry_in (lua_State *L) {
 static const luaL_Reg entry_list[] = {
   {"entry", entry_new},
   {"entry_isopen", entry_isopen},
-  {"entry_out", entry_out},
-  {"entry_in", entry_in},
   {NULL, NULL}
 };
 

@@ -378,13 +378,8 @@ static int core_finished (lua_State *L) {
 
 /* What the Lua part does then may fail for lack of memory. */
 static void core_complete (lua_State *L) {
-  Entry e;
-  int status;
-  entry_begin(&e, L, 0);
   lua_pushcfunction(L, core_finished);
-  status = lua_pcall(L, 0, 0, 0);
-  entry_end(&e, L);
-  if (status != LUA_OK) lua_error(L);
+  if (entry_pcall(L, 0, 0) != LUA_OK) lua_error(L);
 }
 
 
