@@ -317,6 +317,30 @@ describe("a program's hook", function()
     assert.is_true(failed < 40, failed)
   end)
 
+  it("does not count what a filter or a trace does", function()
+    local code = "local a " .. ("a = 1\n"):rep(3000)
+    local function places()
+      local f, at = assert(load(code, "@elsewhere.lua")), {}
+      debug.sethook(function(event)
+        if event == "count" then
+          at[#at + 1] = debug.getinfo(2, "l").currentline
+        end
+      end, "l", 500)
+      f()
+      debug.sethook()
+      return table.concat(at, " ")
+    end
+    local bare = places()
+    for _, options in ipairs { { mode = "line", lines = { "outside_spec" } },
+      { mode = "line", lines = { "elsewhere" } }, { exclude = { "elsewhere" } },
+      { mode = "trace", trace = function() end } } do
+      profiler.start(options)
+      local recorded = places()
+      profiler.stop()
+      assert.equal(bare, recorded, next(options))
+    end
+  end)
+
   it("of a coroutine counts on where it was", function()
     local function left(f)
       local n = 0

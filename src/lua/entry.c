@@ -108,6 +108,14 @@ int entry_pcall (lua_State *L, int arguments, int results) {
 }
 
 
+int entry_ask (lua_State *L, int arguments, int results) {
+  int left = entry_left(L);
+  int status = lua_pcall(L, arguments, results, 0);
+  entry_setleft(L, left);
+  return status;
+}
+
+
 /* {======================================================
 ** For the Lua part
 ** ======================================================= */

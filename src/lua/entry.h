@@ -23,6 +23,12 @@ typedef struct Entry {
 /* As lua_pcall, without a message handler, within an entry. */
 CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
 
+/*
+** The same within a hook, where there are no events, but Lua counts what runs
+** for the program's next one.
+*/
+CPROF_I int entry_ask (lua_State *L, int arguments, int results);
+
 CPROF_I const luaL_Reg *entry_functions (void);
 
 /* Makes the metatable. */
