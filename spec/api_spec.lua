@@ -255,6 +255,9 @@ describe("the C API", function()
       assert.truthy(text:find("2.00ms", 1, true), text)
       assert.is_nil(text:find("api", 1, true))
       assert.equal(1, S:control "running")
+      -- the writer is the host's, not cprof's own work
+      assert.is_true(select(2, S:report {}))
+      assert.is_true(select(2, S:report({}, work)))
       assert.truthy(S:report({ limit = 1 }):find("more functions", 1, true))
       assert.is_nil(S:report({ limit = -1 }):find("more functions", 1, true))
       status, message = S:report { mode = "sideways" }
