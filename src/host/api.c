@@ -43,7 +43,7 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-/* the same without being recorded, and without the program's hook */
+/* calls f without recording it, and without the program's hook */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
   Entry e;
   int status;
