@@ -168,7 +168,7 @@ describe("the C API", function()
     for _, case in ipairs {
       { { limit = -2 }, "'limit' must be an integer from 1" },
       { { min_percent = 101 }, "'min_percent' must be a number from 0 to" },
-      { { width = -1 }, "'width' must be an integer from 40" },
+      { { width = -1 }, "'width' must be an integer of at least 40" },
       { { sort = "size" }, "'sort' must be one of" },
     } do
       local status, message = S:report(case[1])

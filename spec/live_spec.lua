@@ -56,7 +56,7 @@ describe("what is in use", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
     assert.is_truthy(p:report { width = 1000 }:find("\nin use of that: not " ..
-      "known; samples, one per 512 KB, are too few to tell\n", 1, true))
+      "known; one sample per 512 KB gave too few samples\n", 1, true))
   end)
 
   it("is known by line, in files, and in reports", function()

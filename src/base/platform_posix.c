@@ -277,7 +277,7 @@ int platform_special (const char *path) {
 }
 
 
-/* as the shell calls it, where that is right: it may be a symbolic link */
+/* PWD of the shell, if it is correct: it may contain symbolic links */
 int platform_cwd (char *to, size_t room) {
   const char *called = getenv("PWD");
   struct stat a, b;
@@ -331,7 +331,7 @@ int platform_executable (char *to, size_t room) {
 #endif
 
 
-/* Streams may lead elsewhere: the terminal is that of the session. */
+/* Streams may be redirected, so this asks for the session's terminal. */
 long platform_session (void) {
   int error = errno;
   int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);

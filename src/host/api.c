@@ -43,6 +43,7 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
+/* calls f without recording it, and without the program's hook */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, (void *)ud);

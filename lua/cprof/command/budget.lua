@@ -107,13 +107,13 @@ local function wrong(b)
   return not some and "it limits nothing" or nil
 end
 
--- what a text in JSON says; or nil, and why it says nothing
+-- the value of a JSON text; or nil and why it is not valid
 local function decode(text)
   local json = require "cprof.json"
   local called, b, _, why = pcall(json.decode, text, 1, nil)
   if called then return b, why end
   if not tostring(b):find("stack overflow", 1, true) then error(b, 0) end
-  return nil, "its objects or lists are nested too deep"
+  return nil, "its objects or lists are nested too deeply"
 end
 
 ---The budget in a file; `missing`: there is none.
