@@ -212,7 +212,7 @@ local log, cache = {}, {}
 local function remember(id)
   log[#log + 1] = { id = id, words = "word" .. id }
 end
-for id = 1, 5000 do
+for id = 1, 100000 do
   cache[id % 10] = { id }
   remember(id)
 end

@@ -81,8 +81,10 @@ describe("what cprof does", function()
         -- the functions of this file that ask
         for _, list in ipairs { with, without } do
           for i = #list, 1, -1 do
-            if list[i]:find "once" or list[i]:find "write_piece" or list[i]:find "nothing" or
-               list[i]:find("asked." .. name, 1, true) then
+            local title = list[i]
+            if title:find "once" or title:find "write_piece" or
+               title:find "nothing" or
+               title:find("asked." .. name, 1, true) then
               table.remove(list, i)
             end
           end
@@ -180,8 +182,8 @@ describe("what cprof does", function()
 
   it("is not the program's writer, nor its groups, which are recorded",
     function()
-      local pieces, groups = 0, 0
-      local function writing() pieces = pieces + 1 end
+      local written, groups = 0, 0
+      local function writing() written = written + 1 end
       local function grouping(f)
         groups = groups + 1
         return f.title
@@ -194,8 +196,8 @@ describe("what cprof does", function()
       p:sums(grouping)
       profiler.stop()
       local after = profiler.snapshot()
-      assert.is_true(pieces >= 2)
-      assert.equal(pieces, figures(after, "writing").calls)
+      assert.is_true(written >= 2)
+      assert.equal(written, figures(after, "writing").calls)
       assert.equal(#p.functions - 1, groups)
       assert.equal(groups, figures(after, "grouping").calls)
     end)
@@ -341,9 +343,9 @@ describe("a program's hook", function()
       { mode = "line", lines = { "elsewhere" } }, { exclude = { "elsewhere" } },
       { mode = "trace", trace = function() end } } do
       profiler.start(options)
-      local recorded = places()
+      local hooked = places()
       profiler.stop()
-      assert.equal(bare, recorded, next(options))
+      assert.equal(bare, hooked, next(options))
     end
   end)
 

@@ -26,7 +26,7 @@ describe("CSV", function()
       local f = {}
       for key, value in pairs(p.functions[i]) do f[key] = value end
       -- these are for cprof alone
-      f.fingerprint, f.layout, f.nth = nil, nil, nil
+      f.fingerprint, f.layout, f.nth, f.place = nil, nil, nil, nil
       if f.kind == "root" then
         f.total_ns, f.total_most_ns = p.program_ns, p.program_ns
       end
