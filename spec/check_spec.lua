@@ -105,9 +105,9 @@ describe("cprof check", function()
     local dir <close> = command.folder()
     local path = save(dir, "a.cprof", 10)
     local cases = {
-      { "{", "is no budget: " },
-      { "[1, 2", "is no budget: " },
-      { "3", "it is no object" },
+      { "{", "is not a valid budget: " },
+      { "[1, 2", "is not a valid budget: " },
+      { "3", "expected a JSON object" },
       { ("["):rep(300000), "its objects or lists are nested too deeply" },
       { ('{"version":'):rep(300000),
         "its objects or lists are nested too deeply" },

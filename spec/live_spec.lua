@@ -55,7 +55,7 @@ describe("what is in use", function()
   it("is not told from less than a few samples", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
-    assert.is_truthy(p:report { width = 1000 }:find("\nin use of that: not " ..
+    assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
       "known; one sample per 512 KB gave too few samples\n", 1, true))
   end)
 
@@ -68,7 +68,7 @@ describe("what is in use", function()
       assert.equal(900 * sizes.table, p.lines[source][line].live_bytes)
       assert.equal(900 * sizes.table, helper.find(p, keep).live_bytes)
       -- all blocks are known
-      assert.is_truthy(p:report { width = 1000 }:find("in use of that: " ..
+      assert.is_truthy(p:report { width = 1000 }:find("still in use: " ..
         "[%d.]+ KB in [%d,]+ blocks; [%d.]+ KB at the peak\n"))
       local text = p:annotate(nil, { heat = "live" })
       assert.is_truthy(text:find(format.bytes(900 * sizes.table) ..
@@ -221,7 +221,7 @@ collectgarbage()
     for _, sampling in ipairs { "--lines", "--sample" } do
       local _, err = command.cprof("run", sampling, "--memory=live", "-o",
         dir:file "out.cprof", script)
-      assert.is_truthy(err:find "\nin use of that: ", err)
+      assert.is_truthy(err:find "\nstill in use: ", err)
       assert.is_truthy(err:find "\n[%s%a]*alloc%s[^\n]+where\n", err)
     end
     local _, err = command.cprof("run", "--memory=all", "-o",

@@ -60,9 +60,9 @@ describe("the README", function()
       for at = 2, #session do
         local line = plain(session[at])
         -- rows of little time come and go, and so do columns of a diff
-        if line:find "gone$" then
+        if line:find "%S  +removed$" then
           assert.is_truthy(out:find("\n" .. session[at]:match "^[%d,]+" ..
-            " +%-.* table%.insert .* gone\n"), out)
+            " +%-.* table%.insert .* removed\n"), out)
         elseif line:find "→" then
           assert.is_truthy(out:find "hottest path.-words.-table%.insert", out)
         elseif line:find "table.insert" or line:find "words.lua" or

@@ -164,11 +164,11 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("in use of that: not known; one sample per %s gave too few " ..
+    return ("still in use: not known; one sample per %s gave too few " ..
       "samples"):format(format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
-  return ("in use of that%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
+  return ("still in use%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
     format.bytes(estimated and math.min(live, all) or live),

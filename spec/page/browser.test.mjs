@@ -872,11 +872,11 @@ describe("a trace", () => {
 });
 
 describe("changes", () => {
-  it("are in a table: more, new and gone", async () => {
+  it("are in a table: more, added and removed", async () => {
     await open("diff", "view=diff");
     const rows = await texts("tbody tr");
-    assert.ok(rows.find((row) => /fresh/.test(row) && /new/.test(row)));
-    assert.ok(rows.find((row) => /old/.test(row) && /gone/.test(row)));
+    assert.ok(rows.find((row) => /fresh/.test(row) && /added/.test(row)));
+    assert.ok(rows.find((row) => /old/.test(row) && /removed/.test(row)));
     assert.ok(rows.find((row) => /other/.test(row) && /\+/.test(row)));
     const before = await pixels("canvas");
     await choose("button", "before");

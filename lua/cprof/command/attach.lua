@@ -44,19 +44,21 @@ end
 function attach.define(parser)
   parser:argument("PID", "The process."):args "?":target "pid"
     :convert(process)
-  parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
+  parser:option("--seconds", "Record for N seconds; Ctrl-C ends it earlier.",
     "10"):argname "N":convert(input.positive("--seconds", 1e8))
   local sample = parser:option("--sample", "Take RATE samples a second, " ..
     "which hardly slows the program down. (default: --sample=1000)")
     :argname "[=RATE]":convert(rate)
-  local exact = parser:flag("--exact", "All calls, with their times.")
-  local lines = parser:flag("--lines", "All calls, and hits and time " ..
+  local exact = parser:flag("--exact", "Record all calls, with their times.")
+  local lines = parser:flag("--lines", "Record all calls, and hits and time " ..
     "of each line.")
-  local count = parser:flag("--count", "How often each instruction ran.")
+  local count = parser:flag("--count", "Count how often each instruction " ..
+    "runs.")
   parser:mutex(sample, exact, count)
   parser:mutex(sample, lines, count)
-  parser:option("--clock", "wall, or cpu: processor time, in " ..
-    "which waiting takes no time. (default: cpu with --sample, else wall)")
+  parser:option("--clock", "wall: elapsed time; cpu: processor time, which " ..
+    "does not pass while the program waits. (default: cpu with --sample, " ..
+    "else wall)")
     :choices { "wall", "cpu" }
   parser:option("-o", "Record into FILE. (default: a temporary file, which " ..
     "commands without FILE read)"):argname "FILE":target "output"

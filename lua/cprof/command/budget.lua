@@ -79,7 +79,7 @@ local function wrong_part(what, part, check)
 end
 
 local function wrong(b)
-  if type(b) ~= "table" then return "it is no object" end
+  if type(b) ~= "table" then return "expected a JSON object" end
   if b.version ~= version then
     return ("its version must be %d, got %s"):format(version,
       shown(b.version))
@@ -127,7 +127,9 @@ function budget.read(path)
   if not text then return nil, ("%s: %s"):format(path, message) end
   local b, bad = decode(text)
   local what = bad or wrong(b)
-  if what then return nil, ("%s is no budget: %s"):format(path, what) end
+  if what then
+    return nil, ("%s is not a valid budget: %s"):format(path, what)
+  end
   b.limits, b.functions = b.limits or {}, b.functions or {}
   return b
 end

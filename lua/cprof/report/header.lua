@@ -48,8 +48,8 @@ local function certainty(profile, page)
       "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
   end
   if meta.clamped_ns * 100 > profile.program_ns then
-    page:note("overhead estimates exceeded the measured time by %s",
-      format.time(meta.clamped_ns))
+    page:note("overhead was estimated at %s more than was measured; small " ..
+      "times are rough", format.time(meta.clamped_ns))
   end
   if meta.clock_backwards_ns > 1000 then
     page:note("the clock ran backwards %s, by %s in all; that time is " ..
@@ -95,8 +95,8 @@ local function tree_gaps(profile, page)
       plural(meta.truncated, "call", "calls"))
   end
   if meta.folded and meta.fold_at > 0 then
-    page:note("recursion is folded: there were %s nodes",
-      format.count(meta.fold_at))
+    page:note("recursion is folded beyond %s call-tree nodes " ..
+      "(--recursion=full keeps it)", format.count(meta.fold_at))
   end
 end
 
