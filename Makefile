@@ -5,7 +5,7 @@
 # make demo       profile a real program (installs what is missing)
 # make test       all specs; make test SPEC=spec/zones_spec.lua for one,
 #                 JOBS=4 for so many files at a time
-# make test-load  the same, LOAD_ROUNDS times, on a machine that is busy
+# make test-load  all specs, LOAD_ROUNDS times, while the machine is busy
 # make test-public    specs of the recorder, asking Lua's public functions only
 # make test-versions  all specs on each release of Lua in LUA_SOURCES
 # make test-suites    Lua's own test suite, recorded in each way
@@ -38,7 +38,7 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
-# as many as there are processors
+# the number of processors
 JOBS		:= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 B		= build
@@ -98,7 +98,7 @@ $(B)/bench_hooks.so: spec/bench/hooks.c $(B)/base/platform_posix.o
 $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 	$(CC) $(FLAGS) -fvisibility=default $(SHARED) -o $@ $^ $(LIBS)
 
-# what a spec drives in the place of a timer and its clock: see ticks.c
+# functions of timers and clocks that specs replace: see ticks.c
 WRAPPED		= timer_begin timer_ishere timer_next timer_end timer_lost \
 		  platform_monotonic platform_cpu
 
@@ -350,7 +350,7 @@ TO_LUA	= $(TO)/share/lua/$(LUA_VERSION)
 
 FINDS	= assert(package.searchpath("cprof.core", package.cpath))
 
-# what the command says of itself, for man and for shells
+# the manual page and shell completions, as the command prints them
 MAN_PAGE	= share/man/man1/cprof.1
 FOR_BASH	= share/bash-completion/completions/cprof
 FOR_ZSH		= share/zsh/site-functions/_cprof
@@ -380,10 +380,10 @@ install: all
 	  $(call SAYS,"completion"$(comma) "fish",$(FOR_FISH)) && \
 	  chmod 644 $(patsubst %,"$(TO)/%",$(SHARE_FILES)); } || \
 	{ rm -f $(patsubst %,"$(TO)/%",$(SHARE_FILES)); \
-	  echo 'install it, then make install again, for the manual page and' \
-	  'the completions'; }
+	  echo 'The manual page and the completions were not installed.' \
+	  'Install what the message above names, then run make install again.'; }
 	@[ -n "$(DESTDIR)" ] || case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
-	  printf '%s\n' 'A shell does not find the command there. In a shell:' \
+	  printf '%s\n' 'The PATH does not have the folder of the command. In a shell:' \
 	  '  export PATH="$(PREFIX)/bin:$$PATH"'; esac
 	@[ -n "$(DESTDIR)" ] || \
 	env -u LUA_PATH -u LUA_CPATH $(LUA) -e '$(FINDS)' 2>/dev/null || \
@@ -416,8 +416,9 @@ memcheck: deps-memcheck
 	  LUA="env CPROF_MEMCHECK=1 valgrind -q --error-exitcode=9 \
 	  --leak-check=full --show-leak-kinds=definite lua5.4"
 
-# Chunks of nodes are small, so that inputs are. Also as a 32-bit program,
-# where clang makes one: it calls nothing of Lua, so there need be none.
+# Chunks of nodes are small, so that inputs are small. If clang can make
+# 32-bit programs, there is one, too: it does not call Lua, so it needs no
+# 32-bit Lua.
 comma		:= ,
 FUZZ_RUNS	= 10000000
 FUZZ_SHIFT	= 3

@@ -168,7 +168,7 @@ describe("the C API", function()
     for _, case in ipairs {
       { { limit = -2 }, "'limit' must be an integer from 1" },
       { { min_percent = 101 }, "'min_percent' must be a number from 0 to" },
-      { { width = -1 }, "'width' must be an integer from 40" },
+      { { width = -1 }, "'width' must be an integer of at least 40" },
       { { sort = "size" }, "'sort' must be one of" },
     } do
       local status, message = S:report(case[1])
@@ -255,6 +255,9 @@ describe("the C API", function()
       assert.truthy(text:find("2.00ms", 1, true), text)
       assert.is_nil(text:find("api", 1, true))
       assert.equal(1, S:control "running")
+      -- the writer is the host's, not cprof's own work
+      assert.is_true(select(2, S:report {}))
+      assert.is_true(select(2, S:report({}, work)))
       assert.truthy(S:report({ limit = 1 }):find("more functions", 1, true))
       assert.is_nil(S:report({ limit = -1 }):find("more functions", 1, true))
       status, message = S:report { mode = "sideways" }

@@ -295,7 +295,9 @@ describe("cprof attach", function()
       -- lines, as cprof run has them
       assert.equal(mode == "", out:find("x.lua:%d+ +local function work") ~=
         nil, out)
-      assert.is_truthy(out:find "\nNext: cprof show work\n", out)
+      -- few samples do not tell which of the two is hotter
+      assert.is_truthy(out:find "\nNext: cprof show work\n" or
+        out:find "\nNext: cprof show math.abs\n", out)
       assert.is_truthy(out:find "status 0\ndone\ttrue\n$", out)
       assert.is_truthy(err:find "^recording process %d+ %(x.lua%)\n$", err)
     end
@@ -440,9 +442,9 @@ describe("cprof attach", function()
         local number = require "cprof.core".signalnumber "%s"
         host.handle(number)]]):format(signal) .. "\n" .. busy)
       assert.equal("2\nstatus 0\ndone\ttrue\n", out, err)
-      assert.is_truthy(err:find("cprof attach: process %d+ has taken SIG" ..
-        signal .. " from cprof since it began to listen; start it with " ..
-        "another signal, as by CPROF_SIGNAL=WINCH\n"), err)
+      assert.is_truthy(err:find("cprof attach: process %d+ now handles SIG" ..
+        signal .. " itself, so cprof does not get it; start it with " ..
+        "another signal, for example CPROF_SIGNAL=WINCH\n"), err)
       assert.same({}, profiles(dir))
     end
   end)
@@ -451,13 +453,14 @@ describe("cprof attach", function()
     for lines, why in pairs {
       ["cprof attach --seconds 0.1 $pid & until grep waiting: $TMPDIR/said; " ..
         "do sleep 0.05; done >/dev/null 2>&1; touch stop; wait $!"] =
-        "waiting: process %d+ blocks SIGURG; it is recorded as soon as it " ..
-        "does not; or start it with another signal, as by CPROF_SIGNAL=WINCH\n",
+        "waiting: process %d+ blocks SIGURG; recording starts when it " ..
+        "unblocks the signal; or start it with another signal, for " ..
+        "example CPROF_SIGNAL=WINCH\n",
       ["kill -STOP $pid; cprof attach --exact --seconds 0.1 $pid & until " ..
         "grep waiting: $TMPDIR/said; do sleep 0.05; done >/dev/null 2>&1; " ..
         "kill -CONT $pid; wait $!"] =
-        "waiting: process %d+ is stopped; it is recorded as soon as it " ..
-        "goes on\n",
+        "waiting: process %d+ is stopped; recording starts when it " ..
+        "continues\n",
     } do
       local dir <close> = command.folder()
       local blocks = why:find "blocks" and
@@ -517,10 +520,10 @@ describe("cprof attach", function()
 
   it("says so where the program waits when it is to end", function()
     for seconds, what in pairs {
-      ["1.5"] = "process %d+ ran no Lua code when its recording was to " ..
-        "end, which was [%d.]+m?s later\n",
-      ["6"] = "process %d+ runs no Lua code now, as when a C function " ..
-        "waits; its recording goes on until it does\n",
+      ["1.5"] = "process %d+ ran no Lua code when its recording should " ..
+        "have ended; it ended [%d.]+m?s later\n",
+      ["6"] = "process %d+ runs no Lua code now, for example because a " ..
+        "C function waits; recording ends when it runs Lua code\n",
     } do
       local dir <close> = command.folder()
       local out, err = beside(dir, auto, "cprof attach --clock=wall " ..

@@ -27,7 +27,7 @@ local function recorded(ns, options, run)
   return profiler.snapshot()
 end
 
-local explained = "< at most: most of what was measured there is " ..
+local explained = "< is an upper bound: most of the measured time is " ..
   "overhead; % is estimated\n"
 
 describe("a time", function()

@@ -105,12 +105,12 @@ describe("cprof check", function()
     local dir <close> = command.folder()
     local path = save(dir, "a.cprof", 10)
     local cases = {
-      { "{", "is no budget: " },
-      { "[1, 2", "is no budget: " },
-      { "3", "it is no object" },
-      { ("["):rep(300000), "its objects or lists are nested too deep" },
+      { "{", "is not a valid budget: " },
+      { "[1, 2", "is not a valid budget: " },
+      { "3", "expected a JSON object" },
+      { ("["):rep(300000), "its objects or lists are nested too deeply" },
       { ('{"version":'):rep(300000),
-        "its objects or lists are nested too deep" },
+        "its objects or lists are nested too deeply" },
       { '{"version": [1]}',
         "its version must be 1, got an object or a list" },
       { '{"version": 1, "limits": {"calls": {}}}',

@@ -190,7 +190,7 @@ describe("mode count", function()
     assert.equal(5, helper.named(p, "all").instructions)
     assert.equal(5, helper.named(p, "none").instructions)
     assert.truthy(command.read "lua/cprof/help/coverage.lua":find(
-      "each instruction but the first one of a variadic function " ..
+      "does not see the first instruction of a variadic function " ..
       "(`VARARGPREP`)", 1, true))
   end)
 

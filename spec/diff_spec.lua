@@ -54,9 +54,9 @@ describe("cprof diff", function()
       -- unless it took exactly the same time
       local same = of.steady or { "10", "10" }
       assert.same({ "10", "10" }, { same[1], same[2] })
-      assert.same({ "1", "-", "-", "gone" }, { of.gone[1], of.gone[2],
+      assert.same({ "1", "-", "-", "removed" }, { of.gone[1], of.gone[2],
         of.gone[4], of.gone.what })
-      assert.same({ "-", "1", "-", "new" }, { of.fresh[1], of.fresh[2],
+      assert.same({ "-", "1", "-", "added" }, { of.fresh[1], of.fresh[2],
         of.fresh[3], of.fresh.what })
     end)
 
@@ -96,8 +96,8 @@ describe("cprof diff", function()
     end
     local told = (out:gsub(",", "")):match "\nchange: ([^\n]+)\n"
     -- what is called, and what calls it
-    assert.is_truthy(told:find(("+%d calls 2 new and 2 gone functions")
-      :format(calls), 1, true), told)
+    assert.is_truthy(told:find(("+%d calls 2 functions added " ..
+      "2 functions removed"):format(calls), 1, true), told)
     assert.is_truthy(told:find "^%S+ %([+-]?%d+%.%d %%%) ")
   end)
 
@@ -142,8 +142,8 @@ describe("cprof diff", function()
       end
     end
     assert.equal("calls now total now self now change points function " ..
-      "defined was", heads[200])
-    assert.equal("calls now self now change points function defined was",
+      "defined status", heads[200])
+    assert.equal("calls now self now change points function defined status",
       heads[100])
     assert.is_truthy(narrow:find("^ *calls now  +self now  +change "), narrow)
   end)
@@ -158,9 +158,8 @@ describe("cprof diff", function()
       assert.same({ "", 0 }, { err, status })
       -- what is on one line is several functions, and one row
       if what ~= "on one line" then
-        assert.is_nil(out:find " new\n" or out:find " gone\n", what .. out)
-        assert.is_truthy(out:find(", 0 calls, 0 new and 0 gone functions\n",
-          1, true), out)
+        assert.is_nil(out:find "added\n" or out:find "removed\n", what .. out)
+        assert.is_truthy(out:find(", 0 calls\n", 1, true), out)
       end
     end
   end)
@@ -177,18 +176,18 @@ describe("cprof diff", function()
     end
     local b = edited.run(dir, "x.lua", "\n\n" .. text:format(3000))
     local place, out = was(b, "f")
-    assert.equal(":1", place)
+    assert.equal("was at line 1", place)
     assert.is_truthy(out:find(dir.path .. "/x.lua:3", 1, true), out)
     b = edited.run(dir, "x.lua", text:format(3000))
     assert.equal("", (was(b, "f")))
     -- called once more: what did not change at all has no row
     local again = text:format(3000) .. "g()\n"
     b = edited.run(dir, "x.lua", "\n" .. again:gsub("%f[%w]g%(", "named("))
-    assert.equal("g :2", (was(b, "named")))
+    assert.equal("was g at line 2", (was(b, "named")))
     b = edited.run(dir, "new/x.lua", text:format(3000))
-    assert.equal("x.lua:1", (was(b, "f")))
+    assert.equal("was at x.lua:1", (was(b, "f")))
     b = edited.run(dir, "y.lua", again)
-    assert.equal("x.lua:2", (was(b, "g")))
+    assert.equal("was at x.lua:2", (was(b, "g")))
     -- the old name is found, too
     out = diff(dir, a, edited.run(dir, "x.lua",
       (again:gsub("%f[%w]g%(", "named("))), "--filter=/^g /")

@@ -392,7 +392,7 @@ describe("samples of what is in use", function()
       assert.is_true(line.live_bytes > 0.9 * helper.find(p, keep).live_bytes)
     end
     local text = p:report { width = 1000 }
-    assert.is_truthy(text:find("in use of that: [%d.]+ %u?B ±%d+ %% in " ..
+    assert.is_truthy(text:find("still in use: [%d.]+ %u?B ±%d+ %% in " ..
       "[%d,]+ blocks?; [^\n]+ at the peak\n"), text)
   end)
 

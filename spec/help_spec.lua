@@ -44,8 +44,8 @@ describe("cprof help", function()
 
   it("says what top does to a program after so many screens", function()
     local out = command.cprof("top", "--help"):gsub("%s+", " ")
-    assert.is_truthy(out:find("--screens N Print so many screens, and end; " ..
-      "a program that top started is ended, too, by SIGTERM.", 1, true))
+    assert.is_truthy(out:find("--screens N Exit after N screens; " ..
+      "a program that top started is then ended by SIGTERM.", 1, true))
   end)
 
   it("names each mode whose pages have sources", function()

@@ -485,7 +485,7 @@ describe("cprof html", function()
     write(dir:file "run.html", "mine")
     _, err, status = within(dir, "html run.cprof")
     assert.equal(2, status)
-    assert.is_truthy(err:find "run.html exists and is no page of cprof", err)
+    assert.is_truthy(err:find "run.html exists and is not a cprof page", err)
     assert.equal("mine", command.read(dir:file "run.html"))
   end)
 

@@ -144,7 +144,8 @@ describe("Ctrl-C under cprof run", function()
       "x.cprof", script)
     assert.equal(1, status)
     assert.is_truthy(err:find("interrupted!", 1, true), err)
-    assert.is_truthy(err:find("\nNext: cprof show x.cprof busy\n$"), err)
+    -- of few samples, any of its functions may be the hottest
+    assert.is_truthy(err:find("\nNext: cprof show x%.cprof %S+\n$"), err)
   end)
 
   it("keeps nothing from being told that other signals have asked for",

@@ -151,7 +151,8 @@ describe("recursion", function()
     assert.is_true(p.meta.folded)
     assert.is_true(#p.nodes < 100100)
     assert.is_truthy(p:report():find(
-      "\nnote: recursion is folded: there were 100,000 nodes\n", 1, true))
+      "\nnote: recursion is folded beyond 100,000 call-tree nodes " ..
+      "(--recursion=full keeps it)\n", 1, true))
     local full = helper.record(function() both(17) end,
       { recursion = "full" })
     assert.is_false(full.meta.folded)

@@ -55,8 +55,8 @@ describe("what is in use", function()
   it("is not told from less than a few samples", function()
     local p = record(function() keep(1000) end,
       { memory = "live", memory_interval = 1 << 19 })
-    assert.is_truthy(p:report { width = 1000 }:find("\nin use of that: not " ..
-      "known; samples, one per 512 KB, are too few to tell\n", 1, true))
+    assert.is_truthy(p:report { width = 1000 }:find("\nstill in use: not " ..
+      "known; one sample per 512 KB gave too few samples\n", 1, true))
   end)
 
   it("is known by line, in files, and in reports", function()
@@ -68,7 +68,7 @@ describe("what is in use", function()
       assert.equal(900 * sizes.table, p.lines[source][line].live_bytes)
       assert.equal(900 * sizes.table, helper.find(p, keep).live_bytes)
       -- all blocks are known
-      assert.is_truthy(p:report { width = 1000 }:find("in use of that: " ..
+      assert.is_truthy(p:report { width = 1000 }:find("still in use: " ..
         "[%d.]+ KB in [%d,]+ blocks; [%d.]+ KB at the peak\n"))
       local text = p:annotate(nil, { heat = "live" })
       assert.is_truthy(text:find(format.bytes(900 * sizes.table) ..
@@ -212,7 +212,7 @@ local log, cache = {}, {}
 local function remember(id)
   log[#log + 1] = { id = id, words = "word" .. id }
 end
-for id = 1, 5000 do
+for id = 1, 100000 do
   cache[id % 10] = { id }
   remember(id)
 end
@@ -221,7 +221,7 @@ collectgarbage()
     for _, sampling in ipairs { "--lines", "--sample" } do
       local _, err = command.cprof("run", sampling, "--memory=live", "-o",
         dir:file "out.cprof", script)
-      assert.is_truthy(err:find "\nin use of that: ", err)
+      assert.is_truthy(err:find "\nstill in use: ", err)
       assert.is_truthy(err:find "\n[%s%a]*alloc%s[^\n]+where\n", err)
     end
     local _, err = command.cprof("run", "--memory=all", "-o",

@@ -127,9 +127,9 @@ describe("cprof merge", function()
     local p = helper.record(busy, { memory = "live", memory_interval = 1 })
     local sum = merge(folder, p, p)
     local text = sum:report { width = 1000 }
-    assert.is_truthy(text:find("\nin use of that, added up over 2 runs: " ..
+    assert.is_truthy(text:find("\nstill in use, added up over 2 runs: " ..
       "[^\n]+ at the peaks\n"), text)
-    assert.is_truthy(p:report():find "\nin use of that: ")
+    assert.is_truthy(p:report():find "\nstill in use: ")
   end)
 
   it("makes of one profile the same", function()

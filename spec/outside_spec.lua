@@ -3,7 +3,12 @@
 
 local _ENV = require("helper").env(_ENV)
 
+local core = require "cprof.core"
 local profiler = require "cprof"
+
+-- where it is known how far Lua has counted
+local direct = core.internals() == "direct"
+local it_direct = direct and it or function() end
 
 local path = os.tmpname()
 teardown(function() os.remove(path) end)
@@ -11,12 +16,15 @@ teardown(function() os.remove(path) end)
 local function leaf() return 1 end
 local function work() for _ = 1, 5 do leaf() end end
 
+local pieces  -- that an export has written
+local function write_piece() pieces = pieces + 1 end
+
 -- what a program may ask of a profile, of any mode
 local asked = {
   annotate = function(p)
     return p.meta.mode == "call" or p:annotate(nil, { color = "never" })
   end,
-  export = function(p) return p:export("json", function() end) end,
+  export = function(p) return p:export("json", write_piece) end,
   html = function(p) return p:html(path) end,
   load = function(p)
     p:save(path)
@@ -25,6 +33,7 @@ local asked = {
   of_lines = function(p) return p.lines["@spec/outside_spec.lua"] end,
   of_branches = function(p) return p.branches and p.branches["@x"] end,
   of_nodes = function(p) return #p.nodes, p.nodes[1] end,
+  of_running = function() return profiler.running() end,
   report = function(p) return p:report() end,
   report_now = function() return profiler.report() end,
   sums = function(p) return p:sums(function(f) return f.title end) end,
@@ -50,11 +59,20 @@ local function recorded(options, f)
   return out
 end
 
+-- figures of one function of this file
+local function figures(p, title)
+  for _, f in ipairs(p.functions) do
+    if f.name == title then return f end
+  end
+end
+
 describe("what cprof does", function()
   for _, options in ipairs { { mode = "call" }, { mode = "line" },
     { mode = "count" }, { mode = "call", memory = true } } do
-    it("is not recorded: mode " .. options.mode ..
+    local where = options.mode == "count" and it_direct or it
+    where("is not recorded: mode " .. options.mode ..
       (options.memory and " with memory" or ""), function()
+      pieces = 0
       for name, ask in pairs(asked) do
         local function once(p) return ask(p) end
         local function nothing() end
@@ -63,8 +81,10 @@ describe("what cprof does", function()
         -- the functions of this file that ask
         for _, list in ipairs { with, without } do
           for i = #list, 1, -1 do
-            if list[i]:find "once" or list[i]:find "nothing" or
-               list[i]:find("asked." .. name, 1, true) then
+            local title = list[i]
+            if title:find "once" or title:find "write_piece" or
+               title:find "nothing" or
+               title:find("asked." .. name, 1, true) then
               table.remove(list, i)
             end
           end
@@ -73,6 +93,35 @@ describe("what cprof does", function()
       end
     end)
   end
+
+  it("allocates nothing for the function that asks", function()
+    pieces = 0
+    for name, ask in pairs(asked) do
+      if name ~= "sums" then
+        local asking
+        profiler.start { mode = "call", memory = true }
+        local p = profiler.snapshot()
+        asking = function() ask(p) end
+        asking()
+        profiler.stop()
+        local f = figures(profiler.snapshot(), "asking")
+        assert.equal(0, f.total_allocs, name)
+      end
+    end
+  end)
+
+  it("takes no samples, and has no nodes in trees of samples", function()
+    pieces = 0
+    profiler.start { mode = "sample", rate = 10000 }
+    work()
+    for _ = 1, 3 do
+      for _, ask in pairs(asked) do ask(profiler.snapshot()) end
+    end
+    profiler.stop()
+    for _, f in ipairs(profiler.snapshot().functions) do
+      assert.is_nil(f.source:find "cprof/", f.source)
+    end
+  end)
 
   it("is not recorded in coroutines, and after errors", function()
     local function ask(p)
@@ -86,22 +135,114 @@ describe("what cprof does", function()
     assert.is_false(profiler.running())
   end)
 
-  it("goes on recording after it, also where a writer yields", function()
-    profiler.start()
+  -- starts an export in a coroutine whose writer yields
+  local function exporting()
     local p = profiler.snapshot()
-    local co = coroutine.wrap(function()
-      p:export("json", function() coroutine.yield() end)
-      return "done"
+    local co = coroutine.create(function()
+      local running
+      p:export("json", function()
+        running = coroutine.running()
+        coroutine.yield()
+      end)
+      return running
     end)
-    for _ = 1, 1000 do if co() == "done" then break end end
+    assert.is_true(coroutine.resume(co))
+    return co
+  end
+
+  it("goes on recording while a writer has yielded", function()
+    profiler.start()
+    local co = exporting()
     assert.is_true(profiler.running())
     work()
+    local ok, running
+    repeat ok, running = coroutine.resume(co) until running
+    assert.is_true(ok)
+    assert.equal(co, running)
+    work()
     profiler.stop()
-    local calls
+    assert.equal(10, figures(profiler.snapshot(), "leaf").calls)
+  end)
+
+  it("goes on recording when a writer is dropped, closed, or fails",
+    function()
+      profiler.start()
+      exporting()  -- and dropped
+      work()
+      assert.is_true(coroutine.close(exporting()))
+      work()
+      local p = profiler.snapshot()
+      local ok, why = pcall(p.export, p, "json", function() error("x", 0) end)
+      assert.is_false(ok)
+      assert.equal("x", why)
+      work()
+      profiler.stop()
+      assert.equal(15, figures(profiler.snapshot(), "leaf").calls)
+    end)
+
+  it("is not the program's writer, nor its groups, which are recorded",
+    function()
+      local written, groups = 0, 0
+      local function writing() written = written + 1 end
+      local function grouping(f)
+        groups = groups + 1
+        return f.title
+      end
+      profiler.start()
+      work()
+      local p = profiler.snapshot()
+      p:export("json", writing)
+      p:export("json", { write = writing })
+      p:sums(grouping)
+      profiler.stop()
+      local after = profiler.snapshot()
+      assert.is_true(written >= 2)
+      assert.equal(written, figures(after, "writing").calls)
+      assert.equal(#p.functions - 1, groups)
+      assert.equal(groups, figures(after, "grouping").calls)
+    end)
+
+  it("is what a file of the library's is written", function()
+    profiler.start()
+    local p = profiler.snapshot()
+    local file <close> = assert(io.open(path, "w"))
+    p:export("json", file)
+    profiler.stop()
     for _, f in ipairs(profiler.snapshot().functions) do
-      if f.name == "leaf" then calls = f.calls end
+      assert.is_nil(f.title:find("write", 1, true), f.title)
     end
-    assert.equal(5, calls)
+  end)
+end)
+
+describe("a pause of the program's", function()
+  it("lasts, whatever asked for it", function()
+    profiler.start()
+    work()
+    local p = profiler.snapshot()
+    p:sums(function(f)
+      profiler.stop()
+      profiler.start()
+      profiler.pause()
+      return f.title
+    end)
+    assert.is_false(profiler.running())
+    profiler.stop()
+  end)
+
+  it("is not that of a coroutine that was dropped", function()
+    profiler.start()
+    work()
+    local p = profiler.snapshot()
+    do
+      local co = coroutine.create(function()
+        p:export("json", coroutine.yield)
+      end)
+      assert(coroutine.resume(co))
+    end
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(profiler.running())
+    profiler.stop()
   end)
 end)
 
@@ -137,10 +278,13 @@ describe("a program's hook", function()
         if not recording then profiler.stop() end
         local p = profiler.snapshot()
         for name, ask in pairs(asked) do
+          pieces = 0
+          local seen_of_it = check("", 1, function() ask(p) end)
           -- until the hook is away, and once it is back: so it is for
-          -- each function that the program's own is asked about
-          local most = 60 + (name == "sums" and 20 * #p.functions or 0)
-          assert.is_true(check("", 1, function() ask(p) end) < most, name)
+          -- each call of the program's own function
+          local calls = name == "sums" and #p.functions or pieces
+          local most = 60 + 40 * calls
+          assert.is_true(seen_of_it < most, name .. " " .. seen_of_it)
         end
         profiler.stop()
       end)
@@ -161,6 +305,74 @@ describe("a program's hook", function()
     assert.equal(table.concat(expected), table.concat(out))
   end)
 
+  -- raises an error within cprof's own code, between the functions that the
+  -- program calls, which have a few instructions before the hook is away
+  local function late()
+    local info = debug.getinfo(2, "Sn")
+    if info.source:find("cprof/", 1, true) then error "too late" end
+  end
+
+  it("that raises errors does not break a start", function()
+    local failed = 0
+    for count = 1, 400 do
+      debug.sethook(late, "", count)
+      local ok = pcall(profiler.start)
+      debug.sethook()
+      if not ok then failed = failed + 1 end
+      profiler.stop()
+    end
+    -- those that come in the first or last instructions of it
+    assert.is_true(failed < 40, failed)
+  end)
+
+  it_direct("does not count what a filter or a trace does", function()
+    local code = "local a " .. ("a = 1\n"):rep(3000)
+    local function places()
+      local f, at = assert(load(code, "@elsewhere.lua")), {}
+      debug.sethook(function(event)
+        if event == "count" then
+          at[#at + 1] = debug.getinfo(2, "l").currentline
+        end
+      end, "l", 500)
+      f()
+      debug.sethook()
+      return table.concat(at, " ")
+    end
+    local bare = places()
+    for _, options in ipairs { { mode = "line", lines = { "outside_spec" } },
+      { mode = "line", lines = { "elsewhere" } }, { exclude = { "elsewhere" } },
+      { mode = "trace", trace = function() end } } do
+      profiler.start(options)
+      local hooked = places()
+      profiler.stop()
+      assert.equal(bare, hooked, next(options))
+    end
+  end)
+
+  it_direct("of a coroutine counts on where it was", function()
+    local function left(f)
+      local n = 0
+      return coroutine.wrap(function()
+        debug.sethook(function() n = n + 1 end, "", 1000)
+        f()
+        local first = n
+        local i = 0
+        repeat i = i + 1 until n > first
+        return first, i
+      end)()
+    end
+    profiler.start()
+    work()
+    profiler.stop()
+    local p = profiler.snapshot()
+    local none, bare = left(function() end)
+    local some, asked_first = left(function() p:report() end)
+    assert.equal(0, none)
+    assert.equal(0, some)
+    -- the instructions around the entry, of which each round takes four
+    assert.is_true(bare - asked_first >= 0 and bare - asked_first < 40)
+  end)
+
   it("is there while a writer of the program's runs", function()
     profiler.start()
     work()
@@ -174,6 +386,69 @@ describe("a program's hook", function()
     debug.sethook()
     assert.equal(hook, inside)
     assert.equal(hook, after)
+  end)
+
+  -- calls f within cprof's own code, as a finalizer or a signal does
+  local function within(p, f)
+    local there, called = debug.gethook(), false
+    for _ = 1, 1000 do
+      setmetatable({}, { __gc = function()
+        if not called and debug.gethook() ~= there then
+          called = true
+          f()
+        end
+      end })
+      p:report()
+      if called then break end
+    end
+    assert.is_true(called)
+  end
+
+  it("is shared with a recording that begins within cprof", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, calls = profiler.snapshot(), 0
+    local function count() calls = calls + 1 end
+    debug.sethook(count, "c")
+    within(p, profiler.start)
+    calls = 0
+    work()
+    assert.is_true(calls >= 5, calls)
+    profiler.stop()
+    local there = debug.gethook()
+    debug.sethook()
+    assert.equal(count, there)
+  end)
+
+  it_direct("counts on where a callback has raised an error", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, events = profiler.snapshot(), 0
+    local function burn()
+      local x = 0
+      for i = 1, 45000 do x = x + i end
+      error "mine"
+    end
+    debug.sethook(function() events = events + 1 end, "", 100000)
+    for _ = 1, 20 do pcall(p.sums, p, burn) end
+    debug.sethook()
+    assert.is_true(events >= 15, events)
+  end)
+
+  it("that is set within cprof begins to count", function()
+    profiler.start()
+    work()
+    profiler.stop()
+    local p, events = profiler.snapshot(), 0
+    debug.sethook(function() end, "", 10000000)
+    within(p, function()
+      debug.sethook(function() events = events + 1 end, "", 10)
+    end)
+    for _ = 1, 100 do leaf() end
+    debug.sethook()
+    assert.is_true(events > 20, events)
   end)
 
   it("that is set when recording starts is the recording's to share",

@@ -273,7 +273,8 @@ describe("a report", function()
       { { filter = "/[/" }, "report: option 'filter' must be a text, or a " ..
         "Lua pattern between slashes (missing ']'), got" },
       { { color = true }, "report: option 'color' must be one of" },
-      { { width = 10 }, "report: option 'width' must be an integer from 40" },
+      { { width = 10 }, "report: option 'width' must be an integer of at " ..
+        "least 40" },
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
         "options: color, depth, filter, format, height, limit, " ..
         "min_percent, mode, root, sort, width" },

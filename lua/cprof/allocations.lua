@@ -11,7 +11,7 @@ local allocations = {}
 allocations.kinds = { "table", "string", "closure", "userdata", "thread",
   "other" }
 
----A kind as people call it.
+---The name of a kind in reports.
 ---@param kind string
 ---@return string
 function allocations.label(kind)
@@ -145,7 +145,7 @@ end
 -- in use is told from as much allocation as so many samples stand for
 local few <const> = 4
 
----Is it known what is in use?
+---Are there enough samples to know how much memory is in use?
 ---@param profile cprof.Profile
 ---@return boolean
 function allocations.tells_live(profile)
@@ -154,7 +154,7 @@ function allocations.tells_live(profile)
     allocations.root(profile).total_bytes >= few * each)
 end
 
----What of it is in use, in words; nil: that was not recorded.
+---How much of what was allocated is in use, in words; nil: not recorded.
 ---@param profile cprof.Profile
 ---@return string?
 function allocations.in_use(profile)
@@ -164,11 +164,11 @@ function allocations.in_use(profile)
     root.total_live_blocks
   local estimated, all = meta.live_interval > 1, root.total_bytes
   if not allocations.tells_live(profile) then
-    return ("in use of that: not known; samples, one per %s, are too few " ..
-      "to tell"):format(format.bytes(meta.live_interval))
+    return ("still in use: not known; one sample per %s gave too few " ..
+      "samples"):format(format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
-  return ("in use of that%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
+  return ("still in use%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
     format.bytes(estimated and math.min(live, all) or live),

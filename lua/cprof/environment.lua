@@ -50,7 +50,7 @@ end
 -- the program's, where a module means these
 environment._G = _G
 
--- where the program was when it loaded cprof
+-- the working directory when the program loaded cprof
 environment.folder = core.cwd()
 
 -- the folder with all modules, from whichever folder the program is in later
@@ -81,7 +81,7 @@ local function path_of(name)
   end
 end
 
--- a module's chunk, and its path; nil: it is not written in Lua
+-- a module's chunk and its path; nil: the module is not written in Lua
 local function chunk_of(name)
   local text, path = core.kept_text(name)
   path = path or path_of(name)
@@ -101,13 +101,13 @@ local function load_module(name)
   local chunk, path = chunk_of(name)
   if chunk then return chunk(name, path) end
   if root and find(name, "^cprof") then
-    error("cannot load " .. name .. ": it is not in " .. root .. " any " ..
-      "more, as where a program has changed its root", 0)
+    error("cannot load " .. name .. ": it is no longer in " .. root ..
+      "; the program may have called chroot", 0)
   end
   return require(name)
 end
 
--- how modules name others that they need at once, or later
+-- how modules name the modules that they load at once, or later
 local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later"?[ (]+"([%w_.]+)"' }
 
 local function keep(name, seen)
@@ -122,8 +122,8 @@ local function keep(name, seen)
   end
 end
 
----From now on, modules and all that they need can be loaded whatever becomes
----of their files, or of the program's view of them.
+---Keeps the texts of modules, and of all modules that they need, so that they
+---can be loaded even if the program removes their files or calls chroot.
 ---@param ... string
 function environment.keep(...)
   local seen = {}
@@ -136,7 +136,8 @@ local function get() return environment end
 own["cprof.environment"] = get
 rawset(loaded, "cprof.environment", get)
 
--- Are loaded modules of cprof this copy of it? A state may have several.
+-- Are the loaded modules those of this copy of cprof? A state may have several
+-- copies.
 local function are_ours()
   return rawget(loaded, "cprof.environment") == get
 end
@@ -146,12 +147,12 @@ local function loaded_already(name)
   return rawget(loaded, name)
 end
 
--- what the program itself can have, or what cannot be loaded twice
+-- modules that the program itself may hold, or that cannot be loaded twice
 local lasting <const> = { cprof = true, ["cprof.core"] = true,
   ["cprof.environment"] = true }
 
----Unloads modules of cprof that nothing refers to, but those of this list:
----the next collection takes them.
+---Unloads all modules of cprof but the lasting ones. The next collection
+---frees those that nothing refers to.
 function environment.unload()
   for name, module in next, copy(own) do
     if find(name, "^cprof") and not lasting[name] then

@@ -1,5 +1,7 @@
 -- cprof: the profiler for Lua 5.4.
 
+local _ <close> = require "cprof.core".entry()
+
 local _ENV = require "cprof.environment" () ---@type _G
 
 local core = require "cprof.core"
@@ -152,9 +154,9 @@ end
 local function check_count(o)
   if core.internals() ~= "direct" then
     error('start: mode "count" needs to read Lua\'s own structures, which ' ..
-      "is not possible here, or switched off by CPROF_INTERNALS=0", 4)
+      "is not possible here, or switched off by CPROF_INTERNALS=0", 5)
   elseif o.clock == "cpu" then
-    error('start: mode "count" has no clock; leave out option \'clock\'', 4)
+    error('start: mode "count" has no clock; leave out option \'clock\'', 5)
   end
 end
 
@@ -164,42 +166,41 @@ local function check_frames(o)
     o.history == "full" and "history"
   if about_time then
     error(('start: mode "%s" has no times of frames; leave out option ' ..
-      "'%s'"):format(o.mode, about_time), 4)
+      "'%s'"):format(o.mode, about_time), 5)
   end
 end
 
 -- what the zone of the garbage collector is in need of
 local function check_gc(o)
   if o.mode ~= "call" and o.mode ~= "line" then
-    error(('start: option \'gc\' needs mode = "call" or "line"'), 4)
+    error(('start: option \'gc\' needs mode = "call" or "line"'), 5)
   end
   local drives, finalizing = core.drives()
   if drives then return end
   if finalizing then
     error("start: option 'gc' cannot be given in a finalizer, while the " ..
-      "collector is at work", 4)
+      "collector is at work", 5)
   elseif core.internals() == "direct" then
     error(("start: option 'gc' needs Lua 5.4: the collector of %s cannot be " ..
-      "driven"):format(_VERSION), 4)
+      "driven"):format(_VERSION), 5)
   else
     error("start: option 'gc' needs to read Lua's own structures, which is " ..
-      "not possible here, or switched off by CPROF_INTERNALS=0", 4)
+      "not possible here, or switched off by CPROF_INTERNALS=0", 5)
   end
 end
 
 local function check_start(opts)
-  -- first: what follows would be recorded
   if core.state() ~= "stopped" then
-    error("start: already running; call stop first", 3)
+    error("start: already running; call stop first", 4)
   end
-  local o = options.check("start", start_options, opts, 3)
+  local o = options.check("start", start_options, opts, 4)
   if o.lines and not (o.mode == "line" or o.mode == "count" or
      o.mode == "sample") then
     error('start: option \'lines\' needs mode = "line", "count" or "sample"',
-      3)
+      4)
   end
   if o.rate and o.mode ~= "sample" then
-    error('start: option \'rate\' needs mode = "sample"', 3)
+    error('start: option \'rate\' needs mode = "sample"', 4)
   end
   if o.mode == "sample" then o.rate = o.rate or 1000 end
   if o.mode == "count" then check_count(o) end
@@ -208,12 +209,12 @@ local function check_start(opts)
   if opts and opts.memory_interval and o.memory ~= "live" and
      not (o.memory and o.mode == "sample") then
     error('start: option \'memory_interval\' needs memory = "live", or ' ..
-      'memory and mode = "sample"', 3)
+      'memory and mode = "sample"', 4)
   end
   if o.trace and o.mode ~= "trace" then
-    error('start: option \'trace\' needs mode = "trace"', 3)
+    error('start: option \'trace\' needs mode = "trace"', 4)
   end
-  rotation.check(o, 3)
+  rotation.check(o, 4)
   return o
 end
 
@@ -222,7 +223,7 @@ local function trace_calls(o)
   if o.mode ~= "trace" then return nil end
   if type(o.trace) == "function" then return o.trace end
   local writer, why = trace.open(o.trace, core.process())
-  if not writer then error("start: cannot write " .. why, 3) end
+  if not writer then error("start: cannot write " .. why, 4) end
   return writer.tell, writer.close
 end
 
@@ -258,11 +259,9 @@ local function given_of(o, filter, tell, close)
   return given
 end
 
----Begins a new profile. Raises an error when one is being recorded, or
----when an option is wrong.
----@param opts? cprof.StartOptions
-function cprof.start(opts)
-  local _ <close> = methods.borrow(true)
+-- all that a start needs, for the options and for the core
+local function prepare(opts)
+  local _ <close> = methods.borrow()
   local o = check_start(opts)
   local tell, close = trace_calls(o)
   text.forget()
@@ -272,8 +271,24 @@ function cprof.start(opts)
   chosen, recorded_mode = filter:any() and filter or nil, o.mode
   recorded_rate = o.rate
   local given = given_of(o, filter, tell, close)
-  local ok, why = rotation.start(o, given)
+  rotation.prepare(o, given)
+  return o, given
+end
+
+local function keep_newest(o, given)
+  local _ <close> = methods.borrow()
+  rotation.keep_newest(o, given)
+end
+
+---Begins a new profile. Raises an error when one is being recorded, or
+---when an option is wrong.
+---@param opts? cprof.StartOptions
+function cprof.start(opts)
+  local o, given = prepare(opts)
+  -- not within an entry: the recording takes the program's hook over
+  local ok, why = core.start(given)
   if not ok then error("start: " .. why, 2) end
+  if o.keep then keep_newest(o, given) end
 end
 
 -- These act on the function that calls them, or must not be on the stack

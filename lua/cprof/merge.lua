@@ -177,10 +177,10 @@ local function differ(p, first)
   end
 end
 
--- most that a figure of a whole profile is: see src/profile/profile.h
+-- the maximum of a figure of a whole profile: see src/profile/profile.h
 local most <const> = math.maxinteger // 2
 
--- the largest of a profile's sums, each of one figure
+-- the largest of a profile's sums; each sum is of one kind of figure
 local function largest(p)
   local lines_hits, lines_allocs, lines_bytes, lines_live = 0, 0, 0, 0
   for _, _, hits, _, _, allocs, bytes, live in lines.each(p.counted) do
@@ -198,8 +198,7 @@ local function largest(p)
   return out
 end
 
--- The first profile with which sums could exceed the most that they are; nil:
--- none does.
+-- The first profile with which a sum could exceed `most`; nil: none.
 local function beyond(profiles)
   local left = most
   for i, p in ipairs(profiles) do
@@ -221,7 +220,7 @@ function merge.sum(profiles)
   end
   local which = beyond(profiles)
   if which then
-    return nil, ("their figures exceed %d when they are added up"):format(
+    return nil, ("the sums of their figures would exceed %d"):format(
       most), which
   end
   local all, nodes, maps, shifts = joined.new(), {}, {}, {}

@@ -55,36 +55,20 @@ local function new()
   return loan
 end
 
-local last    -- the entry of whoever runs, closed or not
+-- the entry of whoever runs, closed or not, unless its coroutine was dropped
+local last <const> = setmetatable({}, { __mode = "v" })
 
 ---Until what this gives is closed, cprof's own code runs: nothing is
 ---recorded, the program's debug hook is away, strings and files have the
 ---library's methods, and no basic type has a __tostring of the program's.
 ---nil: it is so anyway.
----@param keep? boolean  the hook stays: recording is about to begin
 ---@return table?
-function methods.borrow(keep)
-  if core.entry_isopen(last) then return nil end
-  last = core.entry(not core.intact(strings, values, files, file_methods) and
-    new() or nil, keep)
-  return last
-end
-
-local function again(entry, ...)
-  core.entry_in(entry)
-  last = entry
-  return ...
-end
-
----Calls a function of the program's, which finds all as it has made it, and
----may yield. It is not recorded.
----@param f function
----@return any ...
-function methods.outside(f, ...)
-  local entry = last
-  if not core.entry_isopen(entry) then return f(...) end
-  core.entry_out(entry)
-  return again(entry, f(...))
+function methods.borrow()
+  if core.entry_isopen(last[1]) then return nil end
+  local plain = core.intact(strings, values, files, file_methods)
+  local entry = core.entry(not plain and new() or nil)
+  last[1] = entry
+  return entry
 end
 
 return methods

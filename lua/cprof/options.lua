@@ -18,7 +18,7 @@ local function quoted(list)
   return table.concat(out, ", ")
 end
 
--- a list of strings as a message shows it; nil: it is not one
+-- a list of strings as a message shows it; nil: not a list of strings
 local function shown_list(list)
   local out, n = {}, 0
   for _ in next, list do n = n + 1 end
@@ -30,7 +30,7 @@ local function shown_list(list)
   return n > 0 and "{ " .. table.concat(out, ", ") .. " }" or nil
 end
 
----A value as an error message names it. Addresses tell nobody anything.
+---A value as an error message names it, without addresses.
 ---@param value any
 ---@return string
 function options.shown(value)
@@ -60,7 +60,7 @@ function options.names(set)
   return table.concat(options.keys(set), ", ")
 end
 
----The integer that a number is: 1e6 is one, too.
+---The integer value of a number, which may be a float such as 1e6.
 ---@param value any
 ---@return integer?
 function options.integer(value)
@@ -69,8 +69,8 @@ end
 
 local integer <const> = options.integer
 
--- each gives what a value must be; or nil, and the value that is meant, where
--- that is another
+-- Each returns what a value must be, or nil and, if it differs, the value to
+-- use.
 local checks = {}
 
 function checks.boolean(value)
@@ -170,7 +170,7 @@ end
 function checks.width(value)
   local n = integer(value)
   if value ~= math.huge and not (n and n >= 40) then
-    return "an integer from 40, or math.huge"
+    return "an integer of at least 40, or math.huge"
   end
   return nil, n
 end

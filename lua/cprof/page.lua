@@ -6,10 +6,10 @@ local measures = require "cprof.measure"
 
 local page = {}
 
-local at_most <const> = "< at most: most of what was measured there is " ..
+local at_most <const> = "< is an upper bound: most of the measured time is " ..
   "overhead; % is estimated"
 
--- columns of sentences, where nothing says how many there are
+-- the width of sentences if the page has no width
 local usual <const> = 100
 
 ---@class cprof.Page

@@ -475,35 +475,35 @@ function profile.marks(p)
   return parts[p][3]
 end
 
----Sums over groups of functions; recursion within a group counts once.
----The profiler itself is in none: the root's total is `program_ns`.
----@param group fun(f: cprof.Function): string  the title of f's group
----@param by_line? boolean  calls from different lines are different edges
----@return cprof.Row[], cprof.Edge[]
-function Profile:sums(group, by_line)
-  local entry <close> = methods.borrow()
+-- a place for the group of each function
+local function places(p, group)
+  local _ <close> = methods.borrow()
   if type(group) ~= "function" then
-    error("sums: the group must be a function, got a " .. type(group), 2)
+    error("sums: the group must be a function, got a " .. type(group), 3)
   end
-  -- parts of cprof call this, too, within an entry of their own
-  local function ask(f) return methods.outside(group, f) end
-  if not entry then ask = group end
+  local titles = {}
+  for i = 1, #p.functions do titles[i] = false end
+  return titles, #p.functions
+end
+
+local function summed(p, titles, by_line)
+  local _ <close> = methods.borrow()
   local ids, groups, first = {}, {}, {}
-  for i, f in ipairs(self.functions) do
+  for i, f in ipairs(p.functions) do
     -- a key that is no title
-    local title = i == self.overhead and ids or ask(f)
+    local title = i == p.overhead and ids or titles[i]
     if not ids[title] then
       first[#first + 1] = { title = title, func = f }
       ids[title] = #first
     end
     groups[i] = ids[title]
   end
-  local rows, edges = core.sum(self.nodes, groups, #first, false, by_line)
+  local rows, edges = core.sum(p.nodes, groups, #first, false, by_line)
   for i, row in ipairs(rows) do
     row.title, row.func = first[i].title, first[i].func
   end
-  if self.samples then sampled.sums(rows, edges) end
-  local overhead, root = ids[ids], rows[groups[self.nodes[1].func]]
+  if p.samples then sampled.sums(rows, edges) end
+  local overhead, root = ids[ids], rows[groups[p.nodes[1].func]]
   root.total_ns = root.total_ns - rows[overhead].total_ns
   root.total_raw_ns = root.total_raw_ns - rows[overhead].total_raw_ns
   local left = {}
@@ -514,9 +514,24 @@ function Profile:sums(group, by_line)
     end
   end
   table.remove(rows, overhead)
-  local most = bound.most(self)
+  local most = bound.most(p)
   for _, row in ipairs(rows) do bound.set(row, most) end
   return rows, left
+end
+
+---Sums over groups of functions; recursion within a group counts once.
+---The profiler itself is in none: the root's total is `program_ns`.
+---@param group fun(f: cprof.Function): string  the title of f's group
+---@param by_line? boolean  calls from different lines are different edges
+---@return cprof.Row[], cprof.Edge[]
+function Profile:sums(group, by_line)
+  local titles, count = places(self, group)
+  local functions, overhead = self.functions, self.overhead
+  -- the group is the program's function: nothing else is called here
+  for i = 1, count do
+    if i ~= overhead then titles[i] = group(functions[i]) end
+  end
+  return summed(self, titles, by_line)
 end
 
 ---A report, as text.
@@ -536,6 +551,34 @@ function Profile:annotate(source, options)
   return annotate.make(self, source, options, 3)
 end
 
+local function begin_export(p, format, target, options)
+  local _ <close> = methods.borrow()
+  local ok, message, pieces = export.write(p, format, target, options, 4)
+  return ok, message, pieces, type(target) == "function"
+end
+
+local function next_piece(pieces, ...)
+  local _ <close> = methods.borrow()
+  return pieces(...)
+end
+
+-- The program's own writer is called between entries, and nothing else is
+-- called here.
+local function write_export(p, format, target, options)
+  local done, message, pieces, is_function =
+    begin_export(p, format, target, options)
+  local s, ok, why
+  if pieces then s, ok, why = next_piece(pieces) end
+  while s do
+    if is_function then s, ok, why = next_piece(pieces, target(s))
+    else s, ok, why = next_piece(pieces, target:write(s))
+    end
+  end
+  if pieces and not ok then return nil, why end
+  if not message then return done end
+  return done, message
+end
+
 ---Writes the profile in another tool's format. Raises an error when it
 ---cannot be meant; nil and a message when it cannot be written.
 ---@param format string        one of `cprof.export`.formats
@@ -544,8 +587,7 @@ end
 ---@return true? ok
 ---@return string? message     with true: what is not as it was recorded
 function Profile:export(format, target, options)
-  local _ <close> = methods.borrow()
-  return export.write(self, format, target, options, 3)
+  return write_export(self, format, target, options)
 end
 
 ---Writes the profile as a page to look at in a browser. Raises an error and
@@ -555,8 +597,7 @@ end
 ---@return true? ok
 ---@return string? message
 function Profile:html(target, options)
-  local _ <close> = methods.borrow()
-  return export.write(self, "html", target, options, 3)
+  return write_export(self, "html", target, options)
 end
 
 return profile

@@ -39,44 +39,50 @@ local function next_file(o)
   return filename.expand(o.file)
 end
 
-local function keep_newest(o, file)
+---Removes all files but the newest ones, once recording has begun.
+---@param o cprof.StartOptions
+---@param given table
+function rotation.keep_newest(o, given)
   if not o.keep then return end
-  file = string.gsub(file, "%%p", tostring(pid))
+  local file = string.gsub(given.whole, "%%p", tostring(pid))
   if files[#files] ~= file then files[#files + 1] = file end
   while #files > o.keep do remove(table.remove(files, 1)) end
 end
 
-local function begin(o, given, again)
-  if o.file then
-    given.file = next_file(o)
-    given.whole = filename.absolute(given.file, here)
-    given.paths = profile.paths()
-  end
-  if again then given.file = given.whole end
-  local ok, why = core.start(given)
-  if ok and given.file then keep_newest(o, given.whole) end
-  return ok, why
+local function name_file(o, given)
+  given.file = next_file(o)
+  given.whole = filename.absolute(given.file, here)
+  given.paths = profile.paths()
 end
 
--- Called within a hook, after an event.
-local function elapsed(o, given)
+local function end_file(o, given)
   local _ <close> = methods.borrow()
   core.stop()
-  local ok, why = begin(o, given, true)
-  if not ok then
-    stderr:write(("cprof: recording ended: %s\n"):format(why))
+  name_file(o, given)
+  given.file = given.whole
+end
+
+local function begun(o, given, ok, why)
+  local _ <close> = methods.borrow()
+  if ok then rotation.keep_newest(o, given)
+  else stderr:write(("cprof: recording ended: %s\n"):format(why))
   end
 end
 
----Begins to record.
+-- Called within a hook, after an event. As for any start, recording begins
+-- between entries, with the program's hook in place.
+local function elapsed(o, given)
+  end_file(o, given)
+  begun(o, given, core.start(given))
+end
+
+---Before recording begins.
 ---@param o cprof.StartOptions  all of them
 ---@param given table           the same for the core
----@return boolean? ok
----@return string? why
-function rotation.start(o, given)
+function rotation.prepare(o, given)
   files, pid, here = {}, core.process(), core.cwd()
   if o.every then given.elapsed = function() elapsed(o, given) end end
-  return begin(o, given)
+  if o.file then name_file(o, given) end
 end
 
 return rotation

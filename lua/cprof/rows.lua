@@ -12,23 +12,22 @@ rows.list = {
   { name = "(host)", text = "The C code that ran when recording began: the " ..
     "interpreter, or the program that has Lua inside. Its total is all " ..
     "that it called." },
-  { name = "(host, or its coroutines)", text = "In samples: the time of " ..
-    "the host between its calls of Lua, and of coroutines that it resumes " ..
-    "itself." },
+  { name = "(host, or its coroutines)", text = "In mode \"sample\": the " ..
+    "time of the host between its calls of Lua, and of coroutines that the " ..
+    "host resumes itself." },
   { name = "(beyond max_nodes)", text = "What was called after max_nodes " ..
     "call-tree nodes were made. Functions below it have their calls and " ..
     "times, but not their callers." },
   { name = "(not recorded)", text = "The time in which another debug hook " ..
     "had replaced the profiler's." },
   { name = "(waiting, or in a C function)", text = "The time since the " ..
-    "last sample: a C function has not returned yet, such as one that " ..
-    "waits. Samples see it when it does: then that time is its own." },
+    "last sample: a C function, such as one that waits, has not returned " ..
+    "yet. When it returns, the time is charged to it." },
   { name = "(coroutine, not sampled)", text = "The time of a coroutine " ..
-    "whose functions samples cannot see. It stands below what has " ..
-    "resumed it." },
+    "whose functions samples cannot see, under the function that resumed it." },
   { name = "(garbage collector)", text = "The steps of the garbage " ..
     "collector, with the finalizers that ran in them, under the function " ..
-    "whose allocation made them due. Steps are no calls." },
+    "whose allocation made them due. Steps are not calls." },
   { name = "(cprof)", text = "Profiler overhead. It is excluded from all " ..
     "other times, and from the 100 %." },
   { name = "<fn:12>", text = "The function that is defined on line 12 " ..

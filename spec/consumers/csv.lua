@@ -26,8 +26,10 @@ describe("CSV", function()
       local f = {}
       for key, value in pairs(p.functions[i]) do f[key] = value end
       -- these are for cprof alone
-      f.fingerprint, f.layout, f.nth = nil, nil, nil
-      if f.kind == "root" then f.total_ns = p.program_ns end
+      f.fingerprint, f.layout, f.nth, f.place = nil, nil, nil, nil
+      if f.kind == "root" then
+        f.total_ns, f.total_most_ns = p.program_ns, p.program_ns
+      end
       for key, value in pairs(f) do
         local expected = key == "title" and
           consumers.written(value, "text") or key == "name" and
@@ -35,7 +37,7 @@ describe("CSV", function()
         assert.equal(expected, row[key], key)
         row[key], count = nil, count + 1
       end
-      assert.equal(12, count)
+      assert.equal(14, count)
       assert.is_nil(next(row))
     end
     assert.equal(#p.functions, i)

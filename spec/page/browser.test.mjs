@@ -262,7 +262,7 @@ describe("the functions", () => {
     for (const name of names) assert.match(name, /^parse_/);
     assert.equal((await state()).search, "/^parse_/");
     await page.$eval("input", (e) => (e.value = ""));
-    await page.type("input", "/(");
+    await page.type("input", "/(/");
     assert.equal(
       await page.$eval("input", (e) => e.getAttribute("aria-invalid")),
       "true",
@@ -495,7 +495,7 @@ describe("the sources", () => {
     const here = await texts(".files .percent");
     assert.ok(Math.abs(sum(here) - 100) < 1 + here.length * 0.05);
     assert.ok(here.filter((s) => share(s) > 0).length < 5);
-    assert.match(await text(".note"), /the part of its time/);
+    assert.match(await text(".note"), /the part of their function's time/);
     await shot("luacheck-source-focus");
     await click(".limit a");
     assert.ok(sum(await texts(".files .percent")) - whole < 1);
@@ -872,11 +872,11 @@ describe("a trace", () => {
 });
 
 describe("changes", () => {
-  it("are in a table: more, new and gone", async () => {
+  it("are in a table: more, added and removed", async () => {
     await open("diff", "view=diff");
     const rows = await texts("tbody tr");
-    assert.ok(rows.find((row) => /fresh/.test(row) && /new/.test(row)));
-    assert.ok(rows.find((row) => /old/.test(row) && /gone/.test(row)));
+    assert.ok(rows.find((row) => /fresh/.test(row) && /added/.test(row)));
+    assert.ok(rows.find((row) => /old/.test(row) && /removed/.test(row)));
     assert.ok(rows.find((row) => /other/.test(row) && /\+/.test(row)));
     const before = await pixels("canvas");
     await choose("button", "before");

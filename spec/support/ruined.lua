@@ -245,6 +245,8 @@ local function once(options, run)
     rest()
   end
   profiler.report()
+  -- the file that is the last one may have been begun meanwhile
+  if run then work() end
   profiler.stop()
   local p = profiler.snapshot()
   local written = ask(p)

@@ -288,9 +288,16 @@ static int zones_pass (lua_State *L) {
 ** A host
 ** ======================================================= */
 
-static int zones_writer (lua_State *L, const void *p, size_t size, void *ud) {
-  (void)L;
-  luaL_addlstring((luaL_Buffer *)ud, (const char *)p, size);
+typedef struct ZonesText {
+  luaL_Buffer buffer;
+  int running;	/* was S recorded while this was written? */
+} ZonesText;
+
+
+static int zones_writer (lua_State *S, const void *p, size_t size, void *ud) {
+  ZonesText *t = (ZonesText *)ud;
+  luaL_addlstring(&t->buffer, (const char *)p, size);
+  t->running = cprof_running(S);
   return 0;
 }
 
@@ -380,13 +387,16 @@ int zones_control (lua_State *L, lua_State *S) {
 }
 
 
-/* options, source, bad: the report of S, or its sources; or status, message */
+/*
+** options, source, bad: the report of S, or its sources, and whether S was
+** recorded meanwhile; or status, message
+*/
 int zones_report (lua_State *L, lua_State *S) {
   cprof_ReportOptions o = {0};
   int status, table = lua_istable(L, 2);
   const char *source = lua_tostring(L, 3);
   lua_Writer writer = lua_toboolean(L, 4) ? zones_badwriter : zones_writer;
-  luaL_Buffer b;
+  ZonesText t;
   if (table) {
     o.mode = zones_string(L, 2, "mode");
     o.sort = zones_string(L, 2, "sort");
@@ -396,12 +406,15 @@ int zones_report (lua_State *L, lua_State *S) {
     o.min_percent = (double)zones_integer(L, 2, "min_percent");
     o.width = (int)zones_integer(L, 2, "width");
   }
-  luaL_buffinit(L, &b);
+  luaL_buffinit(L, &t.buffer);
   if (source != NULL)
-    status = cprof_annotate(S, *source ? source : NULL, &o, writer, &b);
-  else status = cprof_report(S, table ? &o : NULL, writer, &b);
-  luaL_pushresult(&b);
-  if (status == LUA_OK) return 1;
+    status = cprof_annotate(S, *source ? source : NULL, &o, writer, &t);
+  else status = cprof_report(S, table ? &o : NULL, writer, &t);
+  luaL_pushresult(&t.buffer);
+  if (status == LUA_OK) {
+    lua_pushboolean(L, t.running);
+    return 2;
+  }
   lua_pushinteger(L, status);
   lua_pushstring(L, lua_tostring(S, -1));
   lua_pop(S, 1);

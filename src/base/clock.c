@@ -14,8 +14,8 @@
 /* Readings until a clock that does not go on is given up. */
 #define CLOCK_PATIENCE	10000
 
-#define CLOCK_RATED	1000000		/* ns that tell the rate roughly ... */
-#define CLOCK_OFTEN	50000000	/* ... and to the next moment that is kept */
+#define CLOCK_RATED	1000000		/* ns until the rate is roughly known ... */
+#define CLOCK_OFTEN	50000000	/* ... and between moments that are kept */
 #define CLOCK_ROUGH	1000		/* ns by which a moment may be wrong */
 
 
@@ -84,13 +84,13 @@ void clock_count (Clock *c, const uint64_t *counter) {
 ** Jumps
 ** ======================================================= */
 
-/* From one moment to another, which may be earlier. */
+/* The time from one moment to another, which may be earlier. */
 static double clock_passed (uint64_t from, uint64_t to) {
   return to < from ? -(double)(from - to) : (double)(to - from);
 }
 
 
-/* By how many ns 'now' is ahead of what the rate so far says; 0: it fits. */
+/* By how many ns 'now' is ahead of the rate so far; 0: it agrees. */
 static double clock_ahead (const Clock *c, Moment now) {
   double base = clock_passed(c->origin.ns, c->agreed.ns);
   double rate = base / clock_passed(c->origin.ticks, c->agreed.ticks);

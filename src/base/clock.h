@@ -38,8 +38,8 @@ typedef struct Clock {
   void *ud;
   const uint64_t *counter;
   uint64_t ahead;	/* ns that are added to processor time, of one thread */
-  Moment origin;	/* the first one, but for jumps since then */
-  Moment agreed;	/* the last one that fits the rate since 'origin' */
+  Moment origin;	/* the first moment, moved by later jumps */
+  Moment agreed;	/* the last moment that agrees with the rate */
   int steady;		/* does the processor's counter run at one rate? */
   Scale scale;		/* the final one, once asked for; factor 0: none yet */
 } Clock;
@@ -63,22 +63,22 @@ static inline uint64_t clock_read (const Clock *c) {
 CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
 
 /*
-** Another thread runs what is timed from now on, when it is 'now': processor
-** time goes on from there.
+** The calling thread takes the clock over, at the time 'now'. Its processor
+** time continues from there.
 */
 CPROF_I void clock_follow (Clock *c, uint64_t now);
 
-/* Starts it with a counter in the place of time. */
+/* Starts the clock with a counter in place of time. */
 CPROF_I void clock_count (Clock *c, const uint64_t *counter);
 
 /* Notes the first moment, so that jumps are seen from the start on. */
 CPROF_I void clock_open (Clock *c);
 
 /*
-** ns by which the monotonic clock has jumped ahead of the processor's
-** counter, or the counter (below 0), since the last call. 0: they agree, to
-** a millisecond and a thousandth, or cannot be compared. What comes later is
-** compared with the clocks as they are now.
+** Returns by how many ns the monotonic clock has jumped ahead of the
+** processor's counter since the last call; below 0: the counter has jumped
+** ahead. 0: they agree (within 1 ms plus 0.1 %) or cannot be compared. Later
+** calls compare with the clocks as they are now.
 */
 CPROF_I int64_t clock_jumped (Clock *c);
 

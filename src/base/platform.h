@@ -114,12 +114,12 @@ CPROF_I int platform_delayopen (void);
 CPROF_I int platform_delay (int file, uint64_t *ns);
 CPROF_I void platform_delayclose (int file);
 
-/* Where the C stack of a thread lies; NULL: not known. */
+/* The bounds of the C stack of a thread; NULL: not known. */
 typedef struct PlatformStack {
   const char *from, *to;
 } PlatformStack;
 
-/* That of this thread, if it runs on that now. */
+/* The C stack of this thread, if the thread runs on it now. */
 CPROF_I PlatformStack platform_stack (void);
 
 /*
@@ -135,7 +135,7 @@ CPROF_I unsigned platform_generation (void);
 /* the id of this process */
 CPROF_I long platform_process (void);
 
-/* The session of this process, if it is on a terminal; 0: it is on none. */
+/* The session of this process if it has a terminal; else 0. */
 CPROF_I long platform_session (void);
 
 /* Calls 'f' once in a process; other threads wait until it has ended. */
@@ -179,7 +179,7 @@ CPROF_I int platform_openprofile (const char *path, int create);
 
 CPROF_I void platform_close (int fd);
 
-/* an open file, which a program may close, and open another in its place */
+/* an open file; the program may close it and reuse its descriptor */
 typedef struct PlatformFile {
   int fd;		/* -1: it is not open */
   uint64_t device, number;
@@ -189,8 +189,8 @@ typedef struct PlatformFile {
 CPROF_I void platform_file (PlatformFile *f, int fd);
 
 /*
-** Is it still that one, as far as the system tells? May be called in a signal
-** handler.
+** Is the descriptor still that file, as far as the system tells? May be
+** called in a signal handler.
 */
 CPROF_I int platform_isopen (const PlatformFile *f);
 
@@ -274,8 +274,8 @@ static inline void platform_publish (uint32_t *at, uint32_t value) {
 
 
 /*
-** Adds to what several threads add to. Where that cannot be done at once,
-** it becomes 1 and stays so.
+** Adds to a number that several threads change. On machines without atomic
+** additions, the number becomes 1 and stays 1.
 */
 static inline void platform_add (volatile int *to, int n) {
 #if defined(__GNUC__)
@@ -286,7 +286,7 @@ static inline void platform_add (volatile int *to, int n) {
 }
 
 
-/* Adds 1, while other threads may do so, too; the sum. */
+/* Adds 1, atomically, and returns the sum. */
 static inline unsigned platform_increment (unsigned *at) {
 #if defined(__GNUC__)
   return __atomic_add_fetch(at, 1, __ATOMIC_SEQ_CST);

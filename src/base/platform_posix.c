@@ -65,10 +65,13 @@ uint64_t platform_cpu (void) {
 }
 
 
-/* A program may also have made a stack of its own for what runs. */
+/*
+** A program may also have made a stack of its own for what runs. Musl tells
+** of the main thread's only what it has used so far.
+*/
 PlatformStack platform_stack (void) {
   PlatformStack stack = {NULL, NULL};
-#if defined(__linux__) && defined(__GNUC__)
+#if defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__)
   const char *here = (const char *)__builtin_frame_address(0);
   pthread_attr_t a;
   void *from;
@@ -320,7 +323,7 @@ int platform_special (const char *path) {
 }
 
 
-/* as the shell calls it, where that is right: it may be a symbolic link */
+/* PWD of the shell, if it is correct: it may contain symbolic links */
 int platform_cwd (char *to, size_t room) {
   const char *called = getenv("PWD");
   struct stat a, b;
@@ -374,7 +377,7 @@ int platform_executable (char *to, size_t room) {
 #endif
 
 
-/* Streams may lead elsewhere: the terminal is that of the session. */
+/* Streams may be redirected, so this asks for the session's terminal. */
 long platform_session (void) {
   int error = errno;
   int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);

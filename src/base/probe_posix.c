@@ -32,8 +32,8 @@ void probe_close (const MemoryProbe *p) {
 
 
 /*
-** Not so in the child of a fork, which shares the pipe, or where the program
-** has closed it.
+** Does the pipe belong to this process? The child of a fork shares its
+** parent's pipe, and the program may have closed it.
 */
 static int probe_isours (const MemoryProbe *p) {
   return p->generation == platform_generation() &&

@@ -39,7 +39,7 @@ CPROF_I const char *text_get (const Text *t, uint32_t id, size_t *length);
 CPROF_I int text_like (const Text *t, uint32_t id, const char *s,
                        size_t length);
 
-/* Mixes eight bytes into a hash: any others give another one. */
+/* Mixes eight bytes into a hash; different bytes give different hashes. */
 static inline uint64_t text_mix (uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ hash >> 32;

@@ -1,6 +1,6 @@
 /*
 ** Timers: a signal interrupts the thread that a timer belongs to, again and
-** again, each time after as long as was asked for last.
+** again. Each tick comes after the time that was asked for last.
 */
 
 #ifndef timer_h
@@ -23,13 +23,13 @@ typedef void (*TimerTick) (void *ud);
 CPROF_I int timer_begin (TimerTick tick, void *ud, int cpu,
                          const char **why);
 
-/* Does it belong to this thread? */
+/* Does the timer belong to this thread? */
 CPROF_I int timer_ishere (int timer);
 
 /*
-** It belongs to this thread from now on, and does not run yet. No tick of
-** the other thread goes on when this returns. 0: there can be none any more,
-** and '*why' says why.
+** Moves the timer to this thread; it does not run yet. When this returns, no
+** tick runs in the other thread. 0: this thread cannot have a timer, and
+** '*why' says why.
 */
 CPROF_I int timer_follow (int timer, const char **why);
 
@@ -40,7 +40,7 @@ CPROF_I int timer_follow (int timer, const char **why);
 CPROF_I void timer_next (int timer, uint64_t ns);
 
 /*
-** No tick comes any more, not even one that is on its way, and none goes on
+** Ends the timer: no more ticks come, not even pending ones, and none runs
 ** in another thread. The signal is the program's again when no timer is left.
 */
 CPROF_I void timer_end (int timer);

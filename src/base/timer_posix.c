@@ -40,12 +40,12 @@
 
 
 typedef struct Timer {
-  uintptr_t carries;	/* what its signals carry; 0: it is free */
-  int within;	/* handlers that look at it */
+  uintptr_t carries;	/* the value that its signals carry; 0: free */
+  int within;	/* number of handlers that look at it */
   TimerTick tick;
   void *ud;
   int cpu;
-  uintptr_t thread;	/* the number of the one that it interrupts */
+  uintptr_t thread;	/* the number of the thread that it interrupts */
   unsigned generation;	/* of the process */
   int signal;
 #if PLATFORM_TIMERS
@@ -59,14 +59,14 @@ static Timer timers[TIMER_MOST];
 static uintptr_t timer_number;	/* of the last one that was begun */
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Addresses of thread-local variables, and pthread_t, come back for others. */
+/* New threads may reuse addresses of thread-local variables and pthread_t. */
 static uintptr_t timer_threads;
-static PLATFORM_THREAD uintptr_t timer_thread;	/* 0: it has no number */
+static PLATFORM_THREAD uintptr_t timer_thread;	/* 0: no number yet */
 
 /* how many use a signal, and what the program had there */
 typedef struct TimerSignal {
   int users;
-  volatile sig_atomic_t astray;	/* can one be on its way to another thread? */
+  volatile sig_atomic_t astray;	/* may a tick be pending for another thread? */
   struct sigaction before;
 } TimerSignal;
 
@@ -91,7 +91,7 @@ static int timer_isours (const Timer *t) {
 }
 
 
-/* Begins to look at a timer. What its signals carry; 0: it is free. */
+/* Begins to look at a timer. Returns its 'carries'; 0: it is free. */
 static uintptr_t timer_enter (Timer *t) {
   __atomic_fetch_add(&t->within, 1, __ATOMIC_SEQ_CST);
   return __atomic_load_n(&t->carries, __ATOMIC_SEQ_CST);
@@ -103,7 +103,7 @@ static void timer_leave (Timer *t) {
 }
 
 
-/* Nobody begins to look at it any more; waits until nobody does. */
+/* Lets no handler begin to look at it, and waits until none looks at it. */
 static void timer_close (Timer *t) {
   __atomic_store_n(&t->carries, 0, __ATOMIC_SEQ_CST);
   while (timer_isours(t) && __atomic_load_n(&t->within, __ATOMIC_SEQ_CST) > 0)
@@ -113,7 +113,7 @@ static void timer_close (Timer *t) {
 
 #if !PLATFORM_TIMERS
 
-/* There is one in a process: the first. */
+/* A process has one such timer: the first. */
 static void timer_signal (int sig, const siginfo_t *info) {
   Timer *t = timers;
   (void)info;
@@ -217,17 +217,23 @@ static int timer_install (void) {
 }
 
 
-/* Takes what is on its way to this thread. */
+/*
+** Takes what is on its way to this thread: ticks of other timers are theirs,
+** and begin the next one.
+*/
 static void timer_drain (int sig) {
 #if !PLATFORM_TIMERS
   (void)sig;
 #else
   struct timespec none = {0, 0};
-  sigset_t set, before;
+  sigset_t set, all, before;
+  siginfo_t info;
   sigemptyset(&set);
   sigaddset(&set, sig);
-  if (pthread_sigmask(SIG_BLOCK, &set, &before) != 0) return;
-  while (sigtimedwait(&set, NULL, &none) == sig) ;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return;
+  while (sigtimedwait(&set, &info, &none) == sig)
+    timer_signal(sig, &info);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
 }

@@ -37,7 +37,7 @@ typedef struct Costs {
 #define COST_UNIT	1000.0	/* ps in a ns */
 #define COST_MAX	1e9	/* ns: more than any event can cost */
 
-/* ns that any event of recording costs, or less; 'lines': are there some? */
+/* A lower bound of the ns that any event costs; 'lines': are there line events? */
 static inline double costs_least (const Costs *c, int lines) {
   int64_t least = c->line;
   int k;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 
-#define CHECKSUM_LANES	4	/* that do not wait for each other */
+#define CHECKSUM_LANES	4	/* independent sums, which run in parallel */
 #define CHECKSUM_STRIPE	(CHECKSUM_LANES * sizeof(uint64_t))
 
 static uint64_t checksum_finish (const uint64_t *lane, const char *rest,

@@ -1,6 +1,6 @@
 /*
-** The checksum of a complete file, by which damage is seen. No one can set it
-** while recording goes on, for the counters change all the time.
+** The checksum of a complete file, which detects damage. A file has none
+** while recording goes on, because its counters change all the time.
 */
 
 #ifndef checksum_h
@@ -10,13 +10,13 @@
 
 
 /*
-** That of the 'size' bytes of a file, from its header on: all but the field
-** itself and the state, so that it can be there before the state changes.
-** Never 0.
+** The checksum of the 'size' bytes of a file, from its header on. It leaves
+** out the field 'checksum' and the state, so that it can be written before
+** the state changes. Never 0.
 */
 CPROF_I uint64_t checksum_of (const char *bytes, size_t size);
 
-/* The same of any bytes. */
+/* The checksum of any bytes. */
 CPROF_I uint64_t checksum_bytes (const char *p, size_t size);
 
 #endif

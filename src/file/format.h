@@ -71,8 +71,8 @@ typedef struct FormatHeader {
   uint32_t unused;
   uint64_t live;	/* bytes from sample to sample of what is in use ... */
   uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
-  uint64_t id;		/* no other file has it */
-  uint64_t checksum;	/* of a file that is complete, see checksum.h; else 0 */
+  uint64_t id;		/* different in each file */
+  uint64_t checksum;	/* of a complete file, see checksum.h; else 0 */
 } FormatHeader;
 
 
@@ -160,7 +160,7 @@ typedef struct MetaRecord {
 } MetaRecord;
 
 
-/* No record is larger, so that its padding fits into 32 bits. */
+/* The size limit of a record: with its padding, it fits into 32 bits. */
 #define RECORD_MOST	(UINT32_MAX / 2)
 
 static inline size_t record_padded (size_t size) {

@@ -68,7 +68,7 @@ static void journal_done (Journal *j, size_t size) {
 }
 
 
-/* The hash of the records in a block, which may be any. */
+/* The hash of the records in a block, which may have any contents. */
 static uint64_t journal_hash (uint64_t hash, const FileBlock *b,
                               size_t room) {
   uint32_t at = 0, used = b->used;

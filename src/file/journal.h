@@ -32,7 +32,7 @@ typedef struct Journal {
 CPROF_I void journal_init (Journal *j, MappedFile *f, Functions *fs);
 CPROF_I void journal_free (Journal *j);
 
-/* Are the records in the file those that were written? */
+/* Are the records in the file still those that were written? */
 CPROF_I int journal_intact (const Journal *j);
 
 /* All of these return 0 when there is no room. */

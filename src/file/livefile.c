@@ -119,7 +119,7 @@ static void livefile_cleared (Store *s) {
 }
 
 
-/* Why it does not hold what was recorded, or NULL. */
+/* Why the file does not hold what was recorded; NULL: it does. */
 static const char *livefile_failure (LiveFile *l) {
   const Tree *t = &l->recorder->recording.tree;
   const char *failure = mapped_failure(l->file);
@@ -127,7 +127,7 @@ static const char *livefile_failure (LiveFile *l) {
       (t->damaged || mapped_header(l->file)->nodes != t->nodes.count))
     failure = MAPPED_OVERWRITTEN;
   if (failure != NULL && strcmp(failure, MAPPED_OVERWRITTEN) == 0)
-    l->overwritten = 1;  /* whatever becomes of it now */
+    l->overwritten = 1;  /* even if the contents change again */
   return l->overwritten ? MAPPED_OVERWRITTEN : failure;
 }
 
@@ -138,7 +138,7 @@ static int livefile_lost (Store *s) {
 }
 
 
-/* Is all of it there that is known, and are the figures possible? */
+/* Is the file as it was written, and are its figures possible? */
 static int livefile_intact (LiveFile *l) {
   Recording *x = &l->recorder->recording;
   return mapped_intact(l->file) && journal_intact(&l->journal) &&
@@ -157,7 +157,7 @@ static int livefile_sound (Store *s) {
 }
 
 
-/* The header of another's file is left alone. */
+/* Does not touch the header if the file is another program's now. */
 static const char *livefile_end (Store *s, const char *why) {
   LiveFile *l = livefile_of(s);
   const char *failure;
@@ -193,8 +193,8 @@ static void livefile_abandon (Store *s, Recorder *r) {
 
 
 /*
-** What another program has written over is not to be trusted: nothing is
-** left of it but the reason.
+** Another program has overwritten the file, so its data cannot be trusted.
+** Drops all data but the reason why recording ended.
 */
 static void livefile_forget (LiveFile *l, Recorder *r) {
   Recording *x = &r->recording;
@@ -238,7 +238,7 @@ static Store *livefile_child (Store *s, Recorder *r) {
   if (child != NULL)  /* before lines move there */
     mapped_header(livefile_of(child)->file)->memory =
       r->recording.tree.memory != 0;
-  else  /* nobody has called anything that could fail */
+  else  /* no caller can report the failure */
     fprintf(stderr, "cprof: process %ld, a child of a fork, is not recorded: "
                     "%s\n", platform_process(), why);
   return child;

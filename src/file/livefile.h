@@ -35,12 +35,12 @@ typedef struct LiveFile {
   uint32_t generation;	/* as in the header */
   int overwritten;	/* did another program write to it? */
   uint64_t rated;	/* ns, when the rate in the file was measured */
-  char *path;		/* from any folder; "%p" stands for the process */
+  char *path;		/* absolute; "%p" stands for the process */
 } LiveFile;
 
 /*
 ** A store for the file at 'path', in which "%p" becomes the process; 'whole'
-** is its path from any folder, by which children of a fork have theirs.
+** is its absolute path, for the files of children of a fork.
 ** NULL: it cannot be created, and 'why' (MAPPED_MESSAGE bytes) says why. It
 ** belongs to the recorder that begins with it.
 */

@@ -107,7 +107,8 @@ const FileBlock *mapped_next (const MappedFile *f, const FileBlock *b) {
   const FileBlock *first = (const FileBlock *)(void *)f->base;
   size_t at = b != NULL ? (size_t)(b - first) + b->units
                         : FORMAT_BLOCKS / FORMAT_UNIT;
-  int more = at < f->units && (b == NULL || b->units > 0);
+  int more = at < f->units &&
+             (b == NULL || (b->units > 0 && b->units < f->units));
   return more ? first + at : NULL;
 }
 
@@ -187,7 +188,7 @@ static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
 }
 
 
-/* Is something else at its beginning on the disk, and not just nothing? */
+/* Does the file on disk begin with something else (and is not just empty)? */
 static int mapped_replaced (const MappedFile *f) {
   FormatHeader h = ZEROS;
   const char *p = (const char *)&h;
@@ -201,7 +202,7 @@ static int mapped_replaced (const MappedFile *f) {
 
 
 const char *mapped_failure (const MappedFile *f) {
-  int ours = mapped_ours(f);  /* which may find that it was cut short */
+  int ours = mapped_ours(f);  /* this may find that the file was cut short */
   if (!ours || sigbus_lost(f->range) || f->error == MAPPED_CUT)
     return mapped_replaced(f) ? MAPPED_OVERWRITTEN
                               : "the file was cut short by someone else";
@@ -267,7 +268,7 @@ int mapped_replaceable (const char *path, char *why) {
 }
 
 
-/* The magic comes last: with it, the header can be read. */
+/* The magic is written last: readers take a header with it as complete. */
 static void mapped_begin (MappedFile *f) {
   FormatHeader *h = mapped_header(f);
   uint32_t magic[2];
@@ -370,8 +371,8 @@ static void mapped_shut (MappedFile *f) {
 
 
 /*
-** The header has the checksum before it says that nothing will be added:
-** it is complete also when the process is killed in between.
+** Writes the checksum before the state that says that the file has ended. So
+** the file is valid even if the process is killed in between.
 */
 static void mapped_complete (FormatHeader *h, size_t size) {
   h->checksum = checksum_of((const char *)h, size);

@@ -1,7 +1,7 @@
 /*
 ** A file that grows: blocks of a profile (format.h) as pages of memory.
-** Others may write to it, so nothing is read back from it that decides
-** where something is.
+** Other programs may write to the file, so positions of data are never read
+** back from it.
 ** It is mapped into reserved addresses, so pointers into it stay valid
 ** while it grows, and when it is closed: memory then takes its place, until
 ** 'mapped_free'.
@@ -19,7 +19,7 @@ typedef struct MappedFile {
   size_t space;		/* most bytes that there can be */
   size_t mapped;	/* bytes that there are, reserved on the disk */
   uint32_t units;	/* where the blocks end, as in the header */
-  uint64_t blocks;	/* hash of what these are */
+  uint64_t blocks;	/* hash of the blocks' headers */
   int fd;		/* -1: closed */
   int range;		/* see sigbus.h */
   int error;		/* why it could not grow, an errno; 0: it could */
@@ -67,15 +67,16 @@ CPROF_I const FileBlock *mapped_next (const MappedFile *f,
 /* Bytes that a block has room for. */
 CPROF_I size_t mapped_inblock (const MappedFile *f, const FileBlock *b);
 
-/* Are all blocks those that were made, and none of them cut off? */
+/* Are all blocks still those that were made, with none cut off? */
 CPROF_I int mapped_intact (MappedFile *f);
 
 /* Why it does not hold all that it should, or NULL. */
 CPROF_I const char *mapped_failure (const MappedFile *f);
 
 /*
-** Others can write to it: is its header still the one that was made here?
-** And the reason that there is if it is not, or if anything else is not so.
+** Is the file's header still the one that this process wrote? Other programs
+** can write to the file. MAPPED_OVERWRITTEN is the reason for ending if the
+** header, or anything else in the file, was changed.
 */
 CPROF_I int mapped_ours (const MappedFile *f);
 #define MAPPED_OVERWRITTEN	"the file was overwritten by another program"

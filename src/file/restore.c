@@ -488,7 +488,7 @@ static int restore_overhead (Restoring *c) {
 /* Times are counted in nanoseconds elsewhere. */
 #define STARTED_MOST	(INT64_MAX / 1000000000)
 
-/* Only of the processor's clock is a tick anything but a nanosecond. */
+/* With clocks other than the processor's, a tick is one nanosecond. */
 static int restore_checkscale (const FormatHeader *h) {
   return h->clock == CLOCK_TICKS && !h->given
        ? (uint32_t)h->scale != 0 && h->scale >> 32 <= 32

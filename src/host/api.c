@@ -43,14 +43,11 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-/* the same without being recorded, and without the program's hook */
+/* calls f without recording it, and without the program's hook */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
-  Entry e;
-  int status;
-  entry_begin(&e, L, 0);
-  status = api_call(L, f, ud);
-  entry_end(&e, L);
-  return status;
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, (void *)ud);
+  return entry_pcall(L, 1, 0);
 }
 
 
@@ -307,11 +304,14 @@ typedef struct ApiReport {
 } ApiReport;
 
 
-static void api_write (lua_State *L, const ApiReport *a) {
+/* ApiReport, text -> : the writer is the host's, and not in an entry */
+static int api_write (lua_State *L) {
+  const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   size_t length;
-  const char *text = lua_tolstring(L, -1, &length);
+  const char *text = lua_tolstring(L, 2, &length);
   if (a->writer(L, text, length, a->ud) != 0)
     luaL_error(L, "cprof: the writer failed");
+  return 0;
 }
 
 
@@ -330,6 +330,7 @@ static void api_limit (lua_State *L, const cprof_ReportOptions *o) {
 static int api_report (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   const cprof_ReportOptions *o = a->options;
+  lstate_internal(L, api_write);
   api_function(L, "report");
   lua_newtable(L);
   if (o != NULL) {
@@ -341,14 +342,14 @@ static int api_report (lua_State *L) {
     api_limit(L, o);
   }
   lua_call(L, 1, 1);
-  api_write(L, a);
-  return 0;
+  return 1;
 }
 
 
 static int api_annotate (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   const cprof_ReportOptions *o = a->options;
+  lstate_internal(L, api_write);
   api_function(L, "annotate");
   lua_pushstring(L, a->source);
   lua_newtable(L);
@@ -358,8 +359,7 @@ static int api_annotate (lua_State *L) {
     api_limit(L, o);
   }
   lua_call(L, 2, 1);
-  api_write(L, a);
-  return 0;
+  return 1;
 }
 
 
@@ -367,11 +367,20 @@ static int api_text (lua_State *L, lua_CFunction f, const char *source,
                      const cprof_ReportOptions *options, lua_Writer writer,
                      void *ud) {
   ApiReport a;
+  int status;
   a.source = source;
   a.options = options;
   a.writer = writer;
   a.ud = ud;
-  return api_callunseen(L, f, &a);
+  lua_pushcfunction(L, api_write);
+  lua_pushlightuserdata(L, &a);
+  lua_pushcfunction(L, f);
+  lua_pushlightuserdata(L, &a);
+  status = entry_pcall(L, 1, 1);
+  if (status == LUA_OK) return lua_pcall(L, 2, 0, 0);
+  lua_replace(L, -3);  /* the message, where the call would have left it */
+  lua_pop(L, 1);
+  return status;
 }
 
 

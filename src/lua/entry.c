@@ -51,6 +51,7 @@ static void entry_puthook (Entry *e, lua_State *L) {
   lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
   e->own.hook = NULL;
   if (pending == NULL) return;
+  e->left = 0;  /* it was that of another hook */
 #if PLATFORM_SIGNALS
   if (signals_again(L, pending) || listen_pending(L, pending)) return;
 #endif
@@ -60,26 +61,58 @@ static void entry_puthook (Entry *e, lua_State *L) {
 /* }====================================================== */
 
 
-void entry_begin (Entry *e, lua_State *L, int keep) {
+/*
+** Begins in the coroutine L, which runs, and ends there. Within another
+** entry, it changes nothing.
+*/
+static void entry_begin (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   memset(e, 0, sizeof *e);
   if (r == NULL || r->callback) return;  /* the hooks are away */
   e->L = L;
   e->left = entry_left(L);
   e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
-  if (!keep) entry_takehook(e, L);
+  entry_takehook(e, L);
 }
 
 
-/* A coroutine that was dropped meanwhile has no hook any more. */
-void entry_end (Entry *e, lua_State *L) {
+/* A finalizer or a signal may have begun a recording, which shares events. */
+static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
+  if (r->state == STATE_RUNNING && control_suspend(r, L)) e->suspended = 1;
+  entry_puthook(e, L);
+}
+
+
+/*
+** A coroutine that was dropped meanwhile has no hook any more. A pause of the
+** program's lasts.
+*/
+static void entry_end (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   lua_State *begun = e->L;
   e->L = NULL;
   if (begun == NULL || r == NULL) return;
-  if (begun == L && e->own.hook != NULL) entry_puthook(e, L);
-  if (e->suspended) control_resume(r, L);
+  if (begun == L && e->own.hook != NULL) entry_leave(e, L, r);
+  if (e->suspended && r->own_pause) control_resume(r, L);
   if (begun == L) entry_setleft(L, e->left);
+}
+
+
+int entry_pcall (lua_State *L, int arguments, int results) {
+  Entry e;
+  int status;
+  entry_begin(&e, L);
+  status = lua_pcall(L, arguments, results, 0);
+  entry_end(&e, L);
+  return status;
+}
+
+
+int entry_ask (lua_State *L, int arguments, int results) {
+  int left = entry_left(L);
+  int status = lua_pcall(L, arguments, results, 0);
+  entry_setleft(L, left);
+  return status;
 }
 
 
@@ -114,15 +147,14 @@ static Entry *entry_push (lua_State *L) {
 }
 
 
-/* loan or nil, does the hook stay? -> entry, to be closed */
+/* loan or nil -> entry, to be closed */
 static int entry_new (lua_State *L) {
   Entry *e;
-  int keep = lua_toboolean(L, 2);
   lua_settop(L, 1);
   e = entry_push(L);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 1);
-  entry_begin(e, L, keep);
+  entry_begin(e, L);
   if (lua_isnil(L, 1)) return 1;
   lua_pushcfunction(L, loan_borrow);
   lua_pushvalue(L, 1);
@@ -134,50 +166,17 @@ static int entry_new (lua_State *L) {
 /* entry or nil -> does code of cprof's run in it, in this coroutine? */
 static int entry_isopen (lua_State *L) {
   const Entry *e = lua_isnil(L, 1) ? NULL : entry_check(L);
-  lua_pushboolean(L, e != NULL && e->L == L && !e->out);
-  return 1;
-}
-
-
-/* The loan of the entry at 1 takes its place. 0: it has none. */
-static int entry_loan (lua_State *L) {
-  lua_settop(L, 1);
-  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
-  lua_replace(L, 1);
+  lua_pushboolean(L, e != NULL && e->L == L);
   return 1;
 }
 
 
 static int entry_close (lua_State *L) {
   entry_end(entry_check(L), L);
-  if (entry_loan(L)) loan_giveback(L);
-  return 0;
-}
-
-
-/* entry -> : a function of the program's runs in it, which is not recorded */
-static int entry_out (lua_State *L) {
-  Entry *e = entry_check(L);
-  if (e->L == L && e->own.hook != NULL) {
-    entry_puthook(e, L);
-    entry_setleft(L, e->left);
-  }
-  e->out = 1;
-  if (entry_loan(L)) loan_giveback(L);
-  return 0;
-}
-
-
-/* entry -> : that function has returned */
-static int entry_in (lua_State *L) {
-  Entry *e = entry_check(L);
-  if (e->L == L) {
-    e->left = entry_left(L);
-    entry_takehook(e, L);
-  }
-  e->out = 0;
-  if (entry_loan(L)) loan_borrow(L);
-  return 0;
+  lua_settop(L, 1);
+  if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return 0;
+  lua_replace(L, 1);
+  return loan_giveback(L);
 }
 
 /* }====================================================== */
@@ -186,8 +185,6 @@ static int entry_in (lua_State *L) {
 static const luaL_Reg entry_list[] = {
   {"entry", entry_new},
   {"entry_isopen", entry_isopen},
-  {"entry_out", entry_out},
-  {"entry_in", entry_in},
   {NULL, NULL}
 };
 

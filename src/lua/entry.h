@@ -1,7 +1,8 @@
 /*
 ** Entries: while code of cprof's own runs, whoever has called it, nothing is
 ** recorded, and the debug hook of the program is away. Both come back as
-** they were.
+** they were. Functions of the program's, such as a writer, are called between
+** entries, so that these may raise errors and yield.
 */
 
 #ifndef entry_h
@@ -17,16 +18,16 @@ typedef struct Entry {
   LentHook own;		/* the program's hook, while it is away; or none */
   int left;		/* instructions to its next event; 0: not known */
   int suspended;	/* has it suspended the recording? */
-  int out;		/* does a function of the program's run in it? */
 } Entry;
 
+/* As lua_pcall, without a message handler, within an entry. */
+CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
+
 /*
-** Begins in the coroutine L, which runs, and ends there. Within another
-** entry, it changes nothing. A start of the recording has to 'keep' the
-** program's hook, to share events with it.
+** The same within a hook, where there are no events, but Lua counts what runs
+** for the program's next one.
 */
-CPROF_I void entry_begin (Entry *e, lua_State *L, int keep);
-CPROF_I void entry_end (Entry *e, lua_State *L);
+CPROF_I int entry_ask (lua_State *L, int arguments, int results);
 
 CPROF_I const luaL_Reg *entry_functions (void);
 

@@ -81,8 +81,8 @@ static int ask_include (lua_State *L) {
 static int ask (lua_State *L, int arguments, int otherwise) {
   Recorder *r = recorder_get(L);
   lua_State *running = callback_filter(r, L);
-  int yes = lua_pcall(L, arguments, 1, 0) == LUA_OK ? lua_toboolean(L, -1)
-                                                    : otherwise;
+  int yes = entry_ask(L, arguments, 1) == LUA_OK ? lua_toboolean(L, -1)
+                                                 : otherwise;
   callback_end(r, running);
   lua_pop(L, 1);
   return yes;
@@ -177,7 +177,7 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   t.event = e;
   lua_pushcfunction(L, trace_tell);
   lua_pushlightuserdata(L, &t);
-  if (lua_pcall(L, 1, 0, 0) == LUA_OK) return NULL;
+  if (entry_ask(L, 1, 0) == LUA_OK) return NULL;
   why = lua_tostring(L, -1);
   return why ? why : "it raised an error that is no string";
 }
@@ -186,7 +186,7 @@ static const char *core_trace (lua_State *L, const Functions *fs,
 static void core_elapsed (lua_State *L) {
   if (!lua_checkstack(L, LUA_MINSTACK)) return;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
-  if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
+  if (entry_ask(L, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
 /* }====================================================== */
@@ -378,13 +378,8 @@ static int core_finished (lua_State *L) {
 
 /* What the Lua part does then may fail for lack of memory. */
 static void core_complete (lua_State *L) {
-  Entry e;
-  int status;
-  entry_begin(&e, L, 0);
   lua_pushcfunction(L, core_finished);
-  status = lua_pcall(L, 0, 0, 0);
-  entry_end(&e, L);
-  if (status != LUA_OK) lua_error(L);
+  if (entry_pcall(L, 0, 0) != LUA_OK) lua_error(L);
 }
 
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "identity/label.h"
+#include "lua/entry.h"
+#include "record/recorder.h"
 
 
 #define NODES	"cprof.nodes"
@@ -85,7 +87,7 @@ static void nodes_setmemory (lua_State *L, const NodeMemory *n) {
 
 
 /* nodes[id]: a new table. Ids count from 1 in Lua, from 0 in C. */
-static int nodes_index (lua_State *L) {
+static int nodes_get (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   const ProfileNode *n;
   int isint;
@@ -409,6 +411,17 @@ static int nodes_changes (lua_State *L) {
 }
 
 /* }====================================================== */
+
+
+/* The table is not one that the program has allocated. */
+static int nodes_index (lua_State *L) {
+  const Recorder *r = recorder_get(L);
+  if (r == NULL || r->state != STATE_RUNNING) return nodes_get(L);
+  lua_pushcfunction(L, nodes_get);
+  lua_insert(L, 1);
+  if (entry_pcall(L, 2, 1) != LUA_OK) return lua_error(L);
+  return 1;
+}
 
 
 static const luaL_Reg nodes_methods[] = {

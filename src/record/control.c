@@ -302,6 +302,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
   allocations_release(r, L);
   control_settle(r, L);
   interrupted = r->state == STATE_RUNNING;
+  if (!own) r->own_pause = 0;
   if (interrupted) {
     control_leave(r, L);
     r->paused_at = r->hot->last;

@@ -7,9 +7,9 @@ local source = require "cprof.annotate.source"
 -- what self is, where it is no time
 local measured = { bytes = "alloc", allocs = "allocs", live = "in use" }
 
--- what is said where no line has any of it
+-- the message if no line has figures, by measure
 local nothing = { bytes = "no line is known to have allocated anything",
-                  live = "nothing that is in use is known by its line" }
+                  live = "no line is known to hold memory in use" }
 nothing.allocs = nothing.bytes
 
 local function columns(profile)
@@ -34,7 +34,7 @@ local function sorted(view, files)
     for number, line in ipairs(file.lines) do
       local of_c = in_c.ns(view, line)
       local ns = line.self_ns + of_c
-      -- lines of which nothing is known but a bound come last
+      -- lines of which only a bound is known come last
       if by_hits and line.hits > 0 or
          not by_hits and line.self_most_ns + of_c > 0 then
         all[#all + 1] = { file = file, number = number, line = line,

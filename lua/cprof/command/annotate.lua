@@ -22,19 +22,20 @@ function annotate.define(parser)
   parser:option("--ignore", "Without this function.")
     :argname "FUNCTION"
   parser:flag("--all", "All functions, also beyond the screen.")
-  parser:option("--sort", "self, hits: the hottest lines of all sources.")
+  parser:option("--sort", "line: functions with their lines; self, hits: " ..
+    "the hottest lines of all sources.")
     :choices { "line", "self", "hits" }:default "line"
-  parser:flag("--coverage", "Count and show what never ran.")
-  parser:flag("--expressions", "Shade the parts of lines, and tell how " ..
-    "often they ran (recorded with --count), or their share of the time " ..
+  parser:flag("--coverage", "Mark what never ran, and count it.")
+  parser:flag("--expressions", "Shade the parts of lines, and show how " ..
+    "often they ran (recorded with --count) or their share of the time " ..
     "(with --sample).")
-  parser:option("--heat", "What shades a line. alloc, allocs, live: figures " ..
-    "are bytes allocated, allocations, or bytes in use, in the place of " ..
-    "times.")
+  parser:option("--heat", "Shade lines by this measure. With alloc, allocs " ..
+    "and live, the figures are bytes allocated, allocations, and bytes in " ..
+    "use, not times.")
     :choices { "time", "hits", "total", "alloc", "allocs", "live" }
     :default "time"
-  parser:option("--relative", "To the hottest line of what. (default: " ..
-    "project; file with SOURCE)")
+  parser:option("--relative", "Scale shades by the hottest line of the file " ..
+    "or of the project. (default: project; file with SOURCE)")
     :choices { "file", "project" }
   parser:option("--context", "Lines shown around hot ones. (default: 1; " ..
     "with SOURCE, all lines, or 0 with --min-percent)")
@@ -47,8 +48,8 @@ function annotate.define(parser)
     "(default: 20; functions only until nine tenths of the time are " ..
     "covered, and, on a terminal, as many as fit)")
     :argname "N":convert(input.integer("--limit", 1))
-  parser:option("--height", "Rows. (default: the terminal's; elsewhere as " ..
-    "many as it takes)")
+  parser:option("--height", "Fit the output to N rows. (default: the rows " ..
+    "of the terminal; without a terminal, no limit)")
     :argname "N":convert(input.integer("--height", 10))
   input.page(parser)
 end

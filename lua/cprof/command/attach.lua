@@ -22,8 +22,8 @@ local attach = {
   optional = { ["--sample"] = true },
 }
 
--- seconds between two looks, two signals, and until it is said why nothing
--- happens
+-- seconds between two looks, between two signals, and until a message says
+-- why the program does not answer
 local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
 
 local modes = { "sample", "lines", "exact", "count" }
@@ -44,19 +44,21 @@ end
 function attach.define(parser)
   parser:argument("PID", "The process."):args "?":target "pid"
     :convert(process)
-  parser:option("--seconds", "How long to record; Ctrl-C ends it before.",
+  parser:option("--seconds", "Record for N seconds; Ctrl-C ends it earlier.",
     "10"):argname "N":convert(input.positive("--seconds", 1e8))
-  local sample = parser:option("--sample", "Look at what runs, RATE times " ..
-    "a second, which hardly slows it down. (default: --sample=1000)")
+  local sample = parser:option("--sample", "Take RATE samples a second, " ..
+    "which hardly slows the program down. (default: --sample=1000)")
     :argname "[=RATE]":convert(rate)
-  local exact = parser:flag("--exact", "All calls, with their times.")
-  local lines = parser:flag("--lines", "All calls; and hits and time of " ..
-    "each line, too.")
-  local count = parser:flag("--count", "How often each instruction ran.")
+  local exact = parser:flag("--exact", "Record all calls, with their times.")
+  local lines = parser:flag("--lines", "Record all calls, and hits and time " ..
+    "of each line.")
+  local count = parser:flag("--count", "Count how often each instruction " ..
+    "runs.")
   parser:mutex(sample, exact, count)
   parser:mutex(sample, lines, count)
-  parser:option("--clock", "wall, or the processor time: cpu, where " ..
-    "waiting takes no time. (default: cpu for samples, else wall)")
+  parser:option("--clock", "wall: elapsed time; cpu: processor time, which " ..
+    "does not pass while the program waits. (default: cpu with --sample, " ..
+    "else wall)")
     :choices { "wall", "cpu" }
   parser:option("-o", "Record into FILE. (default: a temporary file, which " ..
     "commands without FILE read)"):argname "FILE":target "output"
@@ -151,8 +153,8 @@ local function answer_of(program, id)
   end
 end
 
--- The signal may have come where nothing could be set. But where it is the
--- program's own by now, it has done enough.
+-- Sends the signal again, since it may have come when no hook could be set.
+-- A signal that cprof did not get is not sent again: the program handles it.
 local function nudge(program, before)
   local now = listeners.signals(program)
   if not now or now ~= before then
@@ -160,8 +162,8 @@ local function nudge(program, before)
   end
 end
 
--- Waits until `found` gives something; nil: the program has ended, or
--- `silent` is told that there was no answer for long, and gives false.
+-- Waits until `found` returns a value. After some time without an answer it
+-- calls `silent`. Returns nil when the program ends or `silent` returns false.
 local function await(program, before, found, silent)
   local began = core.seconds()
   local signalled = began
@@ -181,27 +183,29 @@ end
 
 -- what to do about a signal that does not reach cprof
 local function another(program)
-  return ("start it with another signal, as by CPROF_SIGNAL=%s"):format(
+  return ("start it with another signal, for example CPROF_SIGNAL=%s"):format(
     program.name == "WINCH" and "URG" or "WINCH")
 end
 
--- why a program does not answer, when its recording begins, and when it ends
+-- by reason why a program does not answer: the reason in words, when its
+-- recording begins, and when it ends
 local reasons = {
-  waits = { "runs no Lua code now, as when a C function waits",
-    "it is recorded as soon as it does",
-    "its recording goes on until it does" },
-  stopped = { "is stopped", "it is recorded as soon as it goes on",
-    "its recording ends when it goes on" },
-  blocked = { "blocks SIG%s", "it is recorded as soon as it does not; or ",
-    "its recording goes on until it does not" },
-  taken = { "has taken SIG%s from cprof since it began to listen", "",
-    "its recording goes on until the program ends" },
-  unknown = { "does not answer SIG%s: it runs no Lua code now, as when a C " ..
-    "function waits, or it handles the signal itself", "if so, ",
-    "its recording goes on until it answers" },
+  waits = { "runs no Lua code now, for example because a C function waits",
+    "recording starts when it runs Lua code",
+    "recording ends when it runs Lua code" },
+  stopped = { "is stopped", "recording starts when it continues",
+    "recording ends when it continues" },
+  blocked = { "blocks SIG%s",
+    "recording starts when it unblocks the signal; or ",
+    "recording ends when it unblocks the signal" },
+  taken = { "now handles SIG%s itself, so cprof does not get it", "",
+    "recording ends when the program ends" },
+  unknown = { "does not answer SIG%s: it runs no Lua code now, for example " ..
+    "because a C function waits, or it handles the signal itself",
+    "if it handles the signal, ", "recording ends when it answers" },
 }
 
--- says why the program does not begin; fails where it never will
+-- says why the recording does not begin; fails if it never will
 local function silence(program, before, show, fail)
   local key = listeners.silence(program, before)
   local reason = reasons[key]
@@ -246,15 +250,15 @@ local function watch(program, id, seconds, show)
   end
 end
 
--- what is said when it took so many seconds to end the recording
+-- a message if ending the recording took long, or has not happened yet
 local function lateness(program, before, stopped, seconds)
   if not stopped and listeners.lives(program) then
     local reason = reasons[listeners.silence(program, before)]
     return ("process %d %s; %s"):format(program.pid,
       reason[1]:format(program.name), reason[3])
   elseif stopped and seconds > again then
-    return ("process %d ran no Lua code when its recording was to end, " ..
-      "which was %s later"):format(program.pid,
+    return ("process %d ran no Lua code when its recording should " ..
+      "have ended; it ended %s later"):format(program.pid,
       format.time(seconds * 1e9 // 1 | 0))
   end
 end
@@ -285,7 +289,7 @@ local function mode_wanted(parsed)
   return mode_of.sample
 end
 
--- A server waits most of its time, which is not what takes it.
+-- By the wall clock, waiting would be the hottest function of a server.
 local function clock_wanted(parsed)
   return parsed.clock or mode_wanted(parsed) == "sample" and "cpu" or nil
 end

@@ -79,7 +79,7 @@ local function wrong_part(what, part, check)
 end
 
 local function wrong(b)
-  if type(b) ~= "table" then return "it is no object" end
+  if type(b) ~= "table" then return "expected a JSON object" end
   if b.version ~= version then
     return ("its version must be %d, got %s"):format(version,
       shown(b.version))
@@ -107,13 +107,13 @@ local function wrong(b)
   return not some and "it limits nothing" or nil
 end
 
--- what a text in JSON says; or nil, and why it says nothing
+-- the value of a JSON text; or nil and why it is not valid
 local function decode(text)
   local json = require "cprof.json"
   local called, b, _, why = pcall(json.decode, text, 1, nil)
   if called then return b, why end
   if not tostring(b):find("stack overflow", 1, true) then error(b, 0) end
-  return nil, "its objects or lists are nested too deep"
+  return nil, "its objects or lists are nested too deeply"
 end
 
 ---The budget in a file; `missing`: there is none.
@@ -127,7 +127,9 @@ function budget.read(path)
   if not text then return nil, ("%s: %s"):format(path, message) end
   local b, bad = decode(text)
   local what = bad or wrong(b)
-  if what then return nil, ("%s is no budget: %s"):format(path, what) end
+  if what then
+    return nil, ("%s is not a valid budget: %s"):format(path, what)
+  end
   b.limits, b.functions = b.limits or {}, b.functions or {}
   return b
 end

@@ -33,12 +33,13 @@ function check.define(parser)
   input.profile(parser)
   parser:option("--budget", "The budget, as --update writes it.")
     :argname "JSON"
-  parser:flag("--update", "Write the profile's figures as the budget: " ..
-    "those that it has, or all, when there is none yet.")
-  parser:option("--coverage", "Fail when less than N percent of the lines " ..
+  parser:flag("--update", "Write the figures of the profile to the budget: " ..
+    "those that the budget limits; if there is no budget yet, all.")
+  parser:option("--coverage", "Fail if less than N percent of the lines " ..
     "ran; for a profile that was recorded with cprof run --coverage.")
     :argname "N":convert(input.percent "--coverage")
-  parser:option("--branch-coverage", "The same of branches.")
+  parser:option("--branch-coverage", "Fail if less than N percent of the " ..
+    "branches ran.")
     :argname "N":convert(input.percent "--branch-coverage")
 end
 

@@ -32,9 +32,9 @@ function diff.define(parser)
     "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
-  parser:option("--sort", "By the change of what. alloc, allocs, live: " ..
-    "figures are bytes allocated, allocations, or bytes in use, in the " ..
-    "place of times.")
+  parser:option("--sort", "Sort by the change of this measure. With alloc, " ..
+    "allocs and live, the figures are bytes allocated, allocations, and " ..
+    "bytes in use, not times.")
     :choices(orders):default "self"
   parser:option("--limit", "Show at most N functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
@@ -179,11 +179,11 @@ local columns = {
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
   { title = "self", rank = 2 }, { title = "now", alone = "self now" },
   { title = "change" }, { title = "points" },
-  { title = "function", left = true, least = 18, tight = 12, most = 20,
+  { title = "function", left = true, least = 18, tight = 11, most = 20,
     firm = true, code = true },
-  { title = "defined", left = true, least = 16, tight = 11,
+  { title = "defined", left = true, least = 16, tight = 10,
     cut = format.cutpath, firm = true, code = true },
-  { title = "was", left = true, least = 12, tight = 8, firm = true },
+  { title = "status", left = true, least = 12, tight = 8, firm = true },
 }
 
 local COUNTED <const> = 2  -- how many of them are about calls
@@ -227,23 +227,23 @@ local function uncertain(entry)
   return entry.points_off > 0 and (" ±%.1f"):format(entry.points_off) or ""
 end
 
--- what it was before, as far as that differs
-local function was(entry)
+-- added, removed, or the name and place that it had before
+local function status(entry)
   local perhaps = within(entry) and "?" or ""
-  if entry.before == nothing then return "new" .. perhaps end
-  if entry.after == nothing then return "gone" .. perhaps end
+  if entry.before == nothing then return "added" .. perhaps end
+  if entry.after == nothing then return "removed" .. perhaps end
   local old, new = entry.before.func, entry.after.func
   if new.kind == "C" or old.title == new.title then return "" end
-  local old_place, out = match.place(old), {}
-  if new.kind ~= "main" and match.name(old) ~= match.name(new) then
-    out[1] = old.name
+  local named = new.kind ~= "main" and match.name(old) ~= match.name(new)
+  local out = named and "was " .. old.name or "was"
+  local place = match.place(old)
+  if place ~= match.place(new) then
+    out = ("%s at %s"):format(out, place)
+    if new.kind == "Lua" then out = ("%s:%d"):format(out, old.line) end
+  elseif new.kind == "Lua" and old.line ~= new.line then
+    out = ("%s at line %d"):format(out, old.line)
   end
-  local place = old_place ~= match.place(new) and old_place or ""
-  if new.kind == "Lua" and (place ~= "" or old.line ~= new.line) then
-    place = ("%s:%d"):format(place, old.line)
-  end
-  out[#out + 1] = place ~= "" and place or nil
-  return table.concat(out, " ")
+  return out ~= "was" and out or ""
 end
 
 local function cells(view, entry)
@@ -251,7 +251,7 @@ local function cells(view, entry)
   local function figure(side, text)
     return side == nothing and "-" or text
   end
-  local ns, now = change(entry, "self_ns"), was(entry)
+  local ns, now = change(entry, "self_ns"), status(entry)
   local unsure = within(entry)
   local out = {
     figure(before, format.count(calls_of(before))),
@@ -384,11 +384,14 @@ local function whole(view, before, after, entries)
     select.calls(after) - select.calls(before)
   local counts = calls and (", %s calls"):format(sign(calls,
     format.count(math.abs(calls)))) or ""
-  view.page:line(("change: %s%s%s, %d new and %d gone functions")
-    :format(signed(view.page, ns), was_ns > 0 and
-      (" (%s %%)"):format(points(format.share(ns, was_ns))) or "",
-      counts, counted(entries, "before"),
-      counted(entries, "after")))
+  local function differ(side, how)
+    local n = counted(entries, side)
+    return n == 0 and "" or (", %d %s %s"):format(n,
+      n == 1 and "function" or "functions", how)
+  end
+  view.page:line(("change: %s%s%s%s%s"):format(signed(view.page, ns),
+    was_ns > 0 and (" (%s %%)"):format(points(format.share(ns, was_ns))) or
+    "", counts, differ("before", "added"), differ("after", "removed")))
 end
 
 local function notes(view, before, after)

@@ -47,10 +47,8 @@ function command.define(parser)
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
-  parser:option("--measure", "What is in the place of time: bytes " ..
-    "allocated, allocations, or bytes in use; formats folded and " ..
-    "speedscope. " ..
-    "(default: time)")
+  parser:option("--measure", "Export bytes allocated, allocations, or bytes " ..
+    "in use instead of times; only for the formats folded and speedscope.")
     :choices { "time", "alloc", "allocs", "live" }
   parser:option("--root", "Only this function and what it calls.")
     :argname "FUNCTION"
@@ -116,7 +114,7 @@ function command.call(parsed, fail)
   local target = parsed.output or io.stdout
   check(parsed, row, fail)
   if not parsed.output and row.name == "pprof" and core.columns(1) then
-    fail "pprof is no text: name a file, with -o OUT"
+    fail "pprof output is binary: name a file with -o OUT"
   end
   local profile, named = input.load(parsed.file, fail)
   if row.lines and not recorded.recorded(profile) then

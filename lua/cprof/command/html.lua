@@ -25,13 +25,13 @@ function html.define(parser)
   parser:option("--diff", "Show what changed since this " ..
     "profile. (default: none)"):argname
     "BEFORE"
-  parser:option("--trace", "The calls of this trace, too, which cprof run " ..
-    "--trace=FILE.json wrote: on an axis of time."):argname "FILE"
+  parser:option("--trace", "Add the calls of a trace, which cprof run " ..
+    "--trace=FILE.json wrote, on a time axis."):argname "FILE"
   parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
     '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
     :format(export.format("html", 1).limit // 1000000)):argname "N"
     :convert(input.percent "--min-percent")
-  parser:option("--root", "Only this function and what it calls.")
+  parser:option("--root", "Show only this function and what it calls.")
     :argname "FUNCTION"
 end
 
@@ -47,7 +47,7 @@ local function default_name(file, fail)
     local start = there:read(1000) or ""
     there:close()
     if not start:find(mark, 1, true) then
-      fail(("%s exists and is no page of cprof: name another with -o")
+      fail(("%s exists and is not a cprof page: name another with -o")
         :format(name))
     end
   end

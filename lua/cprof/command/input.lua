@@ -87,15 +87,15 @@ local function check_there(path, what, fail)
   file:close()
 end
 
--- when a recording began, with the day where that is not today
+-- when a recording began; with the date, unless that is today
 local function time_of(meta)
   local day = os.date("%Y-%m-%d", meta.started_at)
   return (day == os.date "%Y-%m-%d" and "" or day .. " ") ..
     os.date("%H:%M:%S", meta.started_at)
 end
 
--- what was recorded, and what to call it; where nobody would expect it, or
--- what is printed does not name the program, that is said
+-- The recording and what to call it. Prints a note if the recording is of
+-- another folder, or if the output does not name the program.
 local function recall(which, fail, headed)
   local path, elsewhere = recordings[which]()
   local what, advice = table.unpack(recorded[which])
@@ -106,7 +106,7 @@ local function recall(which, fail, headed)
     format.plain(profile.meta.program or "(embedded)"))
   if elsewhere or not headed then
     terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
-      time_of(profile.meta), elsewhere and (" in %s; none was begun in this " ..
+      time_of(profile.meta), elsewhere and (" in %s; there is none of this " ..
       "folder or terminal"):format(format.plain(elsewhere)) or ""))
   end
   return profile, named
@@ -116,7 +116,7 @@ end
 ---@param path string?  "-": on standard input; nil: what was recorded
 ---@param fail fun(message: string)
 ---@param which? "last"|"previous"  of those; the last one
----@param headed? boolean  what is printed names the program
+---@param headed? boolean  does the output name the program?
 ---@return cprof.Profile
 ---@return string
 function input.load(path, fail, which, headed)
@@ -223,8 +223,8 @@ end
 
 ---Declares --filter.
 function input.filter(parser)
-  parser:option("--filter", "Only functions with this in their title or " ..
-    "path; between slashes, a Lua pattern: /^parse/.")
+  parser:option("--filter", "Only functions with PATTERN in their title " ..
+    "or path; between slashes, it is a Lua pattern: /^parse/.")
     :argname "PATTERN":convert(input.pattern "--filter")
 end
 
@@ -247,7 +247,7 @@ function input.is_profile(word)
   return start == "\x89CPROF"
 end
 
----Fails where the FILE stands after the argument that it comes before.
+---Fails if FILE was given after the argument that has to follow it.
 ---@param command string
 ---@param file? string
 ---@param name string    of the other argument
@@ -270,8 +270,9 @@ end
 
 ---Declares --width and --color.
 function input.looks(parser)
-  parser:option("--width", "Columns. (default: COLUMNS, or the " ..
-    "terminal's; elsewhere as many as it takes)"):argname "N"
+  parser:option("--width", "Characters per line. (default: " ..
+    "COLUMNS, or the terminal's width; without a terminal, no limit)")
+    :argname "N"
     :convert(input.integer("--width", 40))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"

@@ -24,7 +24,8 @@ function command.define(parser)
   parser:option("-o", "A file for the joined profile. (default: none; a " ..
     "report is printed)"):argname "OUT":target "output"
     :hidden_name "--output"
-  parser:flag("--force", "Join them even if they hardly are of one program.")
+  parser:flag("--force", "Join the profiles even if they hardly seem to be " ..
+    "of one program.")
   input.page(parser)
 end
 

@@ -15,7 +15,7 @@ local push = {
     "       cprof push --url URL --name NAME [options] --watch DIR",
   description = "Send profiles to Pyroscope or Parca, as gzipped pprof. " ..
     "With --watch, go on with what a continuous recording leaves in a " ..
-    "folder; the program knows nothing of it.",
+    "folder; the program is not affected.",
   example = "cprof push --url http://localhost:4040 " ..
     "--name 'shop{env=prod}' run.cprof",
 }
@@ -39,23 +39,24 @@ function push.define(parser)
     :target "files":args "*"
   parser:option("--url", "The server; of Parca, its HTTP API: " ..
     "http://localhost:7070/api."):argname "URL":count "1"
-  parser:option("--name", "The program, and labels: APP{label=value,…}.")
+  parser:option("--name", "The name of the program, and labels: " ..
+    "APP{label=value,…}.")
     :argname "NAME":count "1":convert(app_name)
-  parser:option("--format", "What the server is.")
+  parser:option("--format", "The kind of server.")
     :choices { "pyroscope", "parca" }:default "pyroscope"
   parser:option("--watch", "Send each recording in DIR when it is " ..
     "complete, until interrupted. (default: none)"):argname "DIR"
-  parser:option("--queue", "Keep what could not be sent in DIR, and send " ..
-    "it the next time. (default: none)"):argname "DIR"
-  parser:option("--queue-size", "How many requests are kept; beyond " ..
-    "that, the oldest are dropped.", "100")
+  parser:option("--queue", "Keep what could not be sent in DIR, and send it " ..
+    "next time. (default: none)"):argname "DIR"
+  parser:option("--queue-size", "Keep at most N requests; beyond that, the " ..
+    "oldest are dropped.", "100")
     :argname "N":convert(input.integer("--queue-size", 1))
-  parser:option("--retries", "Tries after the first one.", "5")
+  parser:option("--retries", "Try N times more after the first try.", "5")
     :argname "N":convert(input.integer("--retries", 0))
-  parser:option("--wait", "Seconds before the first of these; each one " ..
+  parser:option("--wait", "Seconds before the first retry; each further one " ..
     "waits twice as long.", "1")
     :argname "N":convert(input.positive("--wait", 1e6))
-  parser:option("--timeout", "Seconds for an answer.", "10")
+  parser:option("--timeout", "Wait N seconds for an answer.", "10")
     :argname "N":convert(input.positive("--timeout", 1e6))
   parser:option("--cafile", "Certificates that those of an https server " ..
     "are checked with.", "/etc/ssl/certs/ca-certificates.crt")

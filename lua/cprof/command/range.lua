@@ -67,11 +67,11 @@ end
 
 ---Declares --since and --until.
 function range.define(parser)
-  parser:option("--since", "Only recordings that began at this time or " ..
+  parser:option("--since", "Use only recordings that began at this time or " ..
     "later: an age (30s, 10m, 2h, 1d), or a time in UTC " ..
     "(2026-11-22T06:51:08Z).")
     :argname "WHEN":convert(moment "--since")
-  parser:option("--until", "Only those that began before.")
+  parser:option("--until", "Use only recordings that began before this time.")
     :argname "WHEN":convert(moment "--until")
 end
 

@@ -31,11 +31,11 @@ end
 function report.define(parser)
   view.define(parser, "30; of the summary, as many as there are rows for",
     "self; total with --mode=total", true)
-  parser:option("--mode", "What is shown: a summary on one screen, " ..
-    "functions by self or by total time, or by file.")
+  parser:option("--mode", "The summary on one screen; functions by self or " ..
+    "by total time; or functions by file.")
     :argname(table.concat(modes, "|")):convert(mode):default "summary"
-  parser:option("--height", "Rows of the summary. (default: the terminal's; " ..
-    "elsewhere 40)")
+  parser:option("--height", "Fit the summary to N rows. (default: the rows " ..
+    "of the terminal; without a terminal, 40)")
     :argname "N":convert(input.integer("--height", 10))
 end
 

@@ -20,8 +20,7 @@ local run = {
     "       cprof run [options] -m module [args…]",
   description = "Input, output, arguments and exit status are the " ..
     "program's own. At its end, the first rows of the report go to " ..
-    "standard error. In tracebacks, (...tail calls...) stands below the " ..
-    "main chunk.",
+    "standard error. Tracebacks end with one extra line, (...tail calls...).",
   example = "cprof run --lines -o run.cprof script.lua input.txt",
 }
 
@@ -51,60 +50,60 @@ local function memory_of(value)
 end
 
 function run.define(parser)
-  parser:option("--lines", "Hits and time of each line, of sources with " ..
-    "PATTERN in their path, or of all. Between slashes, PATTERN is a Lua " ..
-    "pattern: /^src/.*%.lua$/."):argname "[=PATTERN]":count "*"
+  parser:option("--lines", "Record hits and time of each line, in sources " ..
+    "with PATTERN in their path or in all sources. Between slashes, PATTERN " ..
+    "is a Lua pattern: /^src/.*%.lua$/."):argname "[=PATTERN]":count "*"
     :convert(input.pattern "--lines")
-  parser:option("--count", "How often each instruction ran, without " ..
-    "times, of sources with PATTERN in their path, or of all.")
+  parser:option("--count", "Count how often each instruction runs, without " ..
+    "times, in sources with PATTERN in their path or in all sources.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--count")
-  parser:option("--coverage", "Record as --count does, and print at " ..
-    "the end which lines, branches and functions ran.")
+  parser:option("--coverage", "Record as --count does, and print at the end " ..
+    "which lines, branches and functions ran.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--coverage")
-  parser:option("--sample", "Look at what runs, RATE times a second: " ..
-    "true shares of time at hardly any cost, by line, too, without calls. " ..
-    "(default: not at all; without RATE: 1000)")
+  parser:option("--sample", "Sample what runs, RATE times a second: true " ..
+    "shares of the time, also of lines, at hardly any cost, but no calls. " ..
+    "(default: off; RATE defaults to 1000)")
     :argname "[=RATE]":convert(function(s)
       if s == "" then return s end
       return input.integer("--sample", 1, 10000)(s)
     end)
-  parser:option("--memory", "Count what is allocated, by function and " ..
-    "line. live: also what of it is in use, from samples; all: from all " ..
-    "blocks. Implies --lines, unless --count, --sample or --trace is given, " ..
-    "and, with --lines, --gc where this Lua allows it. (default: nothing " ..
-    "of it)")
+  parser:option("--memory", "Count allocations by function and line. live: " ..
+    "also estimate the bytes in use, from samples; all: count them exactly. " ..
+    "Implies --lines, unless --count, --sample or --trace is given, and, " ..
+    "with --lines, --gc where this Lua allows it. (default: off)")
     :argname "[=live|all]":convert(memory_of)
-  parser:flag("--gc", "Time the garbage collector, as a zone.")
-  parser:flag("--callsites", "Tell calls from different lines apart.")
-  parser:option("--trace", "Record each call, in the order of time, to " ..
-    "FILE, or standard error."):argname "[=FILE]"
-  parser:option("--include", "Only functions with PATTERN in their " ..
+  parser:flag("--gc", "Show the garbage collector as a function of its own.")
+  parser:flag("--callsites", "Keep calls from different lines apart.")
+  parser:option("--trace", "Write each call, in the order of time, to FILE " ..
+    "or standard error."):argname "[=FILE]"
+  parser:option("--include", "Record only functions with PATTERN in their " ..
     "title or path; between slashes, it is a Lua pattern.")
     :argname "PATTERN":count "*":convert(input.pattern "--include")
-  parser:option("--exclude", "Not these."):argname "PATTERN":count "*"
+  parser:option("--exclude", "Skip functions with PATTERN in their title or " ..
+    "path."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
-  parser:option("--clock", "wall, or the processor time: cpu.")
+  parser:option("--clock", "wall: elapsed time; cpu: processor time.")
     :choices { "wall", "cpu" }:default "wall"
-  parser:option("--recursion", "full: each level is a node of its own; " ..
-    "fold: they are one; auto: fold from 100,000 nodes on.", "auto")
+  parser:option("--recursion", "full: each level is a call-tree node; fold: " ..
+    "all levels are one node; auto: fold beyond 100,000 nodes.", "auto")
     :choices { "auto", "full", "fold" }
   parser:option("--max-nodes", "Keep at most N call-tree nodes; beyond " ..
     "them, functions are recorded without their callers.", "1000000")
     :argname "N":convert(input.integer("--max-nodes", 16))
-  parser:option("-o", "Record into FILE, while the program runs; %p in " ..
-    "its name: the process. If FILE is left out, or is a Lua program, the " ..
-    "file gets a name from program and time. (default: a temporary file, " ..
-    "which commands without FILE read)")
+  parser:option("-o", "Record into FILE while the program runs; %p in its " ..
+    "name stands for the process ID. If FILE is left out, or is a Lua " ..
+    "program, the file is named after the program and the time. (default: a " ..
+    "temporary file, which commands without FILE read)")
     :argname "[FILE]":target "output":hidden_name "--output"
-  parser:option("--format", "Write FILE at the end, as of cprof export. " ..
-    "(default: none; it is a profile, and written all the time)")
+  parser:option("--format", "Write FILE at the end, in this format of cprof " ..
+    "export. (default: a profile, written while the program runs)")
     :argname "FORMAT":choices(formats())
-  parser:flag("--html", "Write FILE at the end, as a page to look at in a " ..
-    "browser: --format=html.")
-  parser:flag("--both", "Run the program twice, for exact calls and for " ..
-    "its times, and join them. What the program does is done twice; what " ..
-    "it reads from standard input is there only once.")
-  parser:flag("--quiet", "No report at the end.")
+  parser:flag("--html", "Write FILE at the end, as a page for a browser: " ..
+    "--format=html.")
+  parser:flag("--both", "Run the program twice, once for exact calls and " ..
+    "once for times, and join them. All that the program does is done " ..
+    "twice, but its standard input can be read only once.")
+  parser:flag("--quiet", "Print no report at the end.")
   input.looks(parser)
   parser:option("-e", "Run this code."):argname "CODE"
   parser:option("-m", "Run this module, as if it were a script.")

@@ -36,11 +36,11 @@ function serve.define(parser)
   parser:argument("FILE", "A profile that is being recorded, or the number " ..
     "of the process. Without it: what was recorded last."):target "file"
     :args "?"
-  parser:option("--listen", "Where to listen; port 0: any that is free. " ..
-    "Whoever can reach it and knows the token in the address sees the " ..
+  parser:option("--listen", "Listen here; port 0: any free port. Whoever " ..
+    "can reach the port and knows the token in the address can read the " ..
     "sources.", "127.0.0.1:0"):argname "HOST:PORT":convert(address)
-  parser:option("--interval", "Seconds from one refresh to the next, to " ..
-    "begin with.", "1"):argname "SECONDS"
+  parser:option("--interval", "Seconds from one refresh to the next, at " ..
+    "first.", "1"):argname "SECONDS"
     :convert(input.positive("--interval", 3600, "number of seconds above 0"))
 end
 

@@ -31,14 +31,14 @@ function top.define(parser)
     :args "?"
   parser:option("--interval", "Seconds from one refresh to the next.", "1")
     :argname "SECONDS":convert(seconds "--interval")
-  parser:option("--window", "Begin with the figures of the last seconds. " ..
+  parser:option("--window", "Show the figures of the last SECONDS at first. " ..
     "(default: since the start)"):argname "SECONDS"
     :convert(seconds "--window")
-  parser:option("--sort", "Begin with the functions sorted by this.", "self")
+  parser:option("--sort", "Sort functions by this at first.", "self")
     :choices { "self", "total", "calls", "name" }
-  parser:option("--screens", "Print so many screens, and end; a program " ..
-    "that top started is ended, too, by SIGTERM. (default: on a terminal, " ..
-    "an interactive screen; elsewhere, until the program ends)")
+  parser:option("--screens", "Exit after N screens; a program that top " ..
+    "started is then ended by SIGTERM. (default: an interactive screen on a " ..
+    "terminal; elsewhere, a screen per interval until the program ends)")
     :argname "N":convert(input.integer("--screens", 1))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"

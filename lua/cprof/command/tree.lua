@@ -11,8 +11,8 @@ local tree = {
 
 function tree.define(parser)
   view.define(parser, "30", "total")
-  parser:option("--root", "Only what this function calls, wherever it was " ..
-    "called."):argname "FUNCTION"
+  parser:option("--root", "Show only what this function calls, wherever it " ..
+    "was called."):argname "FUNCTION"
   parser:option("--depth", "Show at most N levels. (default: all)"):argname "N"
     :convert(input.integer("--depth", 1))
 end

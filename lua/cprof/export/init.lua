@@ -148,7 +148,8 @@ local function texts(notes)
 end
 
 ---Writes a profile. What is wrong with the call raises an error; what goes
----wrong outside gives nil and a message.
+---wrong outside gives nil and a message. For a writer of the program's, it
+---gives the pieces, which the caller has to write.
 ---@param profile cprof.Profile
 ---@param wanted string       name of a format
 ---@param target cprof.Writer
@@ -157,6 +158,7 @@ end
 ---@return true? ok
 ---@return string? message    what went wrong; with true: what is not as it
 ---    was recorded, if anything
+---@return (fun(...: any): string?, true?, string?)? pieces  see output.pieces
 function export.write(profile, wanted, target, o, level)
   local row = export.format(wanted, level + 1)
   if not output.valid(target) then
@@ -169,10 +171,13 @@ function export.write(profile, wanted, target, o, level)
   local produce, notes = export.prepare(profile, row, o, function(message)
     error("export: " .. message, level + 2)
   end)
+  local noted = #notes > 0 and texts(notes) or nil
+  if output.foreign(target) then
+    return true, noted, output.pieces(produce)
+  end
   local ok, why = output.send(target, produce)
   if not ok then return nil, why end
-  if #notes > 0 then return true, texts(notes) end
-  return true
+  return true, noted
 end
 
 return export

@@ -2,7 +2,6 @@
 
 local core = require "cprof.core"
 local limited = require "cprof.limited"
-local methods = require "cprof.methods"
 
 local output = {}
 
@@ -17,7 +16,7 @@ local enough <const> = 65536
 function output.valid(target)
   local kind = type(target)
   if kind == "string" or kind == "function" then return true end
-  local ok, write = pcall(methods.outside, function() return target.write end)
+  local ok, write = pcall(function() return target.write end)
   return ok and write ~= nil
 end
 
@@ -96,16 +95,38 @@ local function replace(path, produce)
   return nil, message, raised
 end
 
+---Is this written to by a function of the program's?
+---@param target cprof.Writer
+---@return boolean
+function output.foreign(target)
+  return type(target) ~= "string" and io.type(target) == nil
+end
+
+---What `produce(out)` gives to out(s), piece by piece: each call takes what
+---the writer has answered to the last one, and gives the next one, or nil and
+---what `send` gives.
+---@param produce fun(out: fun(s: string))
+---@return fun(...: any): string?, true?, string?
+function output.pieces(produce)
+  local co = coroutine.create(function()
+    return nil, run(coroutine.yield, produce)
+  end)
+  local function given(ok, ...)
+    if not ok then error((...), 0) end
+    return ...
+  end
+  return function(...) return given(coroutine.resume(co, ...)) end
+end
+
 ---Calls `produce(out)`, where out(s) writes s to the target.
 ---@param target cprof.Writer
 ---@param produce fun(out: fun(s: string))
 ---@return true? ok  nil, and the reason, when it could not be written
 ---@return string? why
 function output.send(target, produce)
+  if type(target) == "function" then return run(target, produce) end
   if type(target) ~= "string" then
-    local write = type(target) == "function" and target or
-      function(s) return target:write(s) end
-    return run(function(s) return methods.outside(write, s) end, produce)
+    return run(function(s) return target:write(s) end, produce)
   end
   -- a device or a pipe must not be replaced by a file
   local send = core.special(target) and to_file or replace

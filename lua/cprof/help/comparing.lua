@@ -9,7 +9,7 @@ return {
 | calls, total, self | of BEFORE; the column `now` beside each: of AFTER. Where lines would get too long, those of BEFORE are left out: `self now` |
 | change | by how much self time changed |
 | points | by how many percentage points its share of the program's time changed: from 20 % to 35 % is `+15.0`. It falls when others take longer |
-| was | `new`, `gone`, or the name and place that it had; `new?` and `gone?` where samples may have missed it |
+| status | `added`, `removed`, or the name and place that the function had before; `added?` and `removed?` if samples may have missed it |
 
 Of samples, points have their interval: `+1.2 ±3.4`. A change that lies within it begins with `~`; such functions come last, for they may not have changed. Of a profile with calls and one with samples, only the times are compared.
 

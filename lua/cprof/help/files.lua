@@ -16,7 +16,7 @@ assert(profile:save "copy.cprof")
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
 - A file that exists and is no profile is not overwritten.
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
-- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused. A complete file has a checksum, so a damaged one is refused. A live file, or that of a program that was killed, has none: what cannot be is refused, but other figures that were changed are not noticed. Where another program writes over a live file, recording ends and says so; the program that is recorded goes on.
+- Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused. A complete file has a checksum, so a damaged one is refused. A live file, or the file of a program that was killed, has no checksum: impossible contents are refused, but other changes are not detected. If another program overwrites a live file, recording ends, and the profile says why; the recorded program goes on.
 
 ## Continuous recordings
 
@@ -31,10 +31,10 @@ assert(profile:save "copy.cprof")
 
 ## What was recorded last
 
-Commands without a FILE read what `cprof run` recorded last in this folder or on this terminal, also with `-o`; where nothing was, what the user recorded last, and a note says so. `cprof diff` without files compares the recording before it with it. What is printed begins with the name of the program, or a note on standard error names it.
+Commands without a FILE read the last recording that `cprof run` made in this folder or on this terminal, also with `-o`. If there is none, they read the user's last recording, and a note says so. `cprof diff` without files compares the last two recordings. The output begins with the name of the program, or a note on standard error names it.
 
-Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed when two later ones of that folder and terminal have ended, or 16 of any. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
+Without `-o`, the recording is a file in `$XDG_RUNTIME_DIR/cprof`, or in `cprof-UID` under `$TMPDIR` or `/tmp`. It is removed after two later recordings of that folder and terminal have ended, or 16 later recordings of any folder. Where there is no such folder, or others can write to it, the recording is not kept, and the report says so.
 
-A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the report is printed, the file has the same, up to the signal, and the exit status is that of the signal.
+A signal that ends the program (`SIGTERM`, `SIGHUP`, `SIGPIPE` as with `| head -1`, a second Ctrl-C) loses nothing: the file and the printed report have everything up to the signal, and the exit status is that of the signal.
 ]],
 }

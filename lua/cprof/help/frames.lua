@@ -13,7 +13,7 @@ The report says how long frames took, and what the slow ones did more of; `(root
 | method | what it returns |
 |---|---|
 | `frames:at(i)` | a frame, 0 being the last: `number`, `start_ns`, `ns`, `overhead_ns` (of `ns`), `full`, and `rows` with `func`, `calls`, `self_ns`, `total_ns` |
-| `frames:at(i, true)` | one of the slow ones: over the budget by `ns - overhead_ns` |
+| `frames:at(i, true)` | one of the slow frames, those with `ns - overhead_ns` over the budget |
 | `frames:nodes(i)` | its call-tree nodes, where they are kept |
 | `frames:averages(which)`, `frames:average_nodes(which)` | per frame, of `"all"`, or moving averages, with 90 % of a change in 0.8 s (`1`) or 2.5 s (`2`); `heat` is how much a figure changes, 0 to 1 |
 | `frames:percentiles(func, field)` | `p50`, `p90`, `p99` and `max`; without a function those of the frames themselves, without overhead |

@@ -18,8 +18,8 @@ writes a profile as one HTML file, which opens from the disk and needs no networ
 | view | what it shows |
 |---|---|
 | Overview | what ran, how long, what to know of the figures, the hottest functions and lines, the shape of time |
-| Changes | with `--diff`: which functions take more and which less, which are new and gone; as a flame graph and a table |
-| Functions | all of them, sorted by what is clicked; search takes a part of the title in any case, or a `/pattern/` of JavaScript |
+| Changes | with `--diff`: which functions take more and which less, which are added and removed; as a flame graph and a table |
+| Functions | all of them, sorted by what is clicked; search finds a part of the title, ignoring case, or a JavaScript `/pattern/` |
 | Flame graph | the call tree, the root above (icicle) or below, by time or calls; the sandwich has the callers of the chosen function above it and its callees below |
 | Call graph | the chosen function with its callers and callees, whose times add up to its own |
 | Source | mode `"line"`, `"sample"` or `"count"`: figures beside each line, which is shaded by them; in mode `"count"` also the parts of lines, and branches that went one way only |

@@ -2,13 +2,13 @@ return {
   title = "Patterns",
   summary = "choosing functions and sources by a part of the name",
   text = [[
-`--include`, `--exclude`, `--filter`, `--lines=PATTERN`, `--count=PATTERN` and `--coverage=PATTERN` choose functions and sources by a text; so do the options `include`, `exclude`, `lines` and `filter` of the library.
+`--include`, `--exclude`, `--filter`, `--lines=PATTERN`, `--count=PATTERN` and `--coverage=PATTERN` choose functions and sources by a text. So do the library options `include`, `exclude`, `lines` and `filter`.
 
-| text | what it chooses |
+| text | chooses functions and sources |
 |---|---|
-| `my-game` | what has `my-game` in its title (`name (file:line)`) or path |
-| `/^src/.*%.lua$/` | between slashes: what matches the Lua pattern `^src/.*%.lua$` |
+| `my-game` | with `my-game` in the title (`name (file:line)`) or path |
+| `/^src/.*%.lua$/` | whose title or path matches the Lua pattern between the slashes, `^src/.*%.lua$` |
 
-Capitals matter. A path is both the one that reports show and the whole one. A path may have slashes at its ends, too: what stands between them is also looked for as it is, so `/my-game/` chooses what `my-game` does. A pattern that is not valid is an error before anything is recorded; texts that have chosen nothing are told at the end.
+Patterns are case-sensitive. They are compared with the path that reports show and with the path as the program loaded it. A text between slashes may also be part of a path: it is searched for both as a Lua pattern and literally, so `/my-game/` also chooses whatever `my-game` chooses. An invalid pattern is an error before recording starts. Patterns that matched nothing are reported at the end.
 ]],
 }

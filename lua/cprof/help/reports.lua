@@ -21,12 +21,12 @@ A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and 
 | `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and what the slow ones did more of |
 | `limit` | `30` | most functions, or lines of the tree |
 | `min_percent` | `1` | least share of the time; `0` with `sort` or `filter` |
-| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (of samples: samples), `"name"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes that were allocated, allocations, bytes in use, or bytes that were in use when most were, are in the place of times in all of the report |
+| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"name"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes that were allocated, allocations, bytes in use, or bytes that were in use when most were, are in the place of times in all of the report |
 | `filter` | none | a [pattern](#patterns) on title or source path |
 | `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
 | `depth` | none | mode `"tree"`: most levels |
 | `format` | `"text"` | `"markdown"`: to paste into an issue or a pull request |
-| `width` | terminal | columns, from 40; `math.huge`: as many as it takes, which is the default where there is no terminal. The environment's `COLUMNS` is asked first. Where there is no room, columns with figures are left out before names are cut |
+| `width` | terminal | characters per line, at least 40; `math.huge`: no limit. The default is the environment variable `COLUMNS`, then the width of the terminal; without a terminal, `math.huge`. If a table is too wide, columns with figures are left out before names are truncated |
 | `height` | terminal | rows of the summary |
 | `color` | `"auto"` | `"always"`, `"never"`; `auto` heeds `NO_COLOR` |
 

@@ -21,7 +21,7 @@ The screen has functions by self time, total time, calls or name; the tree of ca
 | `s` `S`, `>` `<` | sort by the next or previous column |
 | `w`, `]` `[` | figures since the start, of the last seconds, since the mark; more or fewer seconds |
 | `r` | mark: figures since now |
-| `/`, `n` `N` | search for a part of the text in any case, or a Lua `/pattern/`; next, previous match |
+| `/`, `n` `N` | search for a text, ignoring case, or a Lua `/pattern/`; next, previous match |
 | Space, `+` `-` | pause the screen, go on; refresh more or less often |
 | `?` | all keys |
 | `q` | quit |

@@ -15,7 +15,7 @@ end
 
 | method | what it does |
 |---|---|
-| `lines(height)` | records of as many lines, with the cursor's among them |
+| `lines(height)` | that many lines, as records; the cursor's line is among them |
 | `mode(mode)` | `"self"`, `"total"`, `"callgraph"`, `"tree"` |
 | `move(n)`, `cursor(i)` | the cursor |
 | `select()`, `parent()` | the call graph of the line under the cursor; of the caller with most of the time |
@@ -31,13 +31,13 @@ A record is plain data, which any JSON library can write:
 
 | field | |
 |---|---|
-| `name`, `title` | of a function or zone; the title tells it from others with its name |
-| `indent` | levels, in a tree and in a call graph |
-| `marks` | `"+"`: there is more behind it; `"-"`: it is open; `" "` |
-| `values` | a list of three figures, those that `titles()` names: self and total time in ms, calls |
-| `most` | what these are at most: more than the value where most of what was measured is overhead. Then the value is a rough estimate: draw the bound, `<12` |
-| `shown` | a list of three booleans: which of the figures are worth showing |
-| `heat` | 0 to 1: how much the figure changes from frame to frame |
+| `name`, `title` | of a function or zone; the title distinguishes functions with equal names |
+| `indent` | level in a tree or in a call graph |
+| `marks` | `"+"`: can be opened; `"-"`: is open; `" "`: has nothing to open |
+| `values` | a list of the three figures that `titles()` names: self and total time in ms, calls |
+| `most` | a list of upper bounds of `values`. A bound that is larger than its value means that most of the measured time is overhead and the value is a rough estimate: draw the bound, `<12` |
+| `shown` | a list of three booleans: is this figure worth showing? |
+| `heat` | 0 to 1: how much the time changes from frame to frame |
 | `highlighted` | is the cursor there? |
 
 Of what is being recorded, `lines` takes new figures; all else acts on those that were drawn. A frame whose nodes were not kept has functions, but no callers, callees or tree: `history = "full"` keeps them.

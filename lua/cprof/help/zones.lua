@@ -1,8 +1,8 @@
 return {
   title = "Zones",
-  summary = "parts of functions, and code in C, under names of their own",
+  summary = "named parts of functions, and C code, in the profile",
   text = [[
-A zone is a part of a function that is measured like a function. Three ways to have one:
+A zone is a named part of a function that is measured like a function. There are three ways to mark a zone:
 
 ```lua
 profiler.enter "load"
@@ -17,11 +17,11 @@ end
 local update = profiler.wrap("update", update)
 ```
 
-Arguments after the name become part of it: `level(3)`. `wrap` gives a function that calls another one within a zone. A zone of `zone` ends with the block, however that is left.
+Arguments after the name become part of the zone's name: `level(3)`. `wrap` returns a function that calls the given function within a zone. A zone that `zone` opens ends with the block, however the block is left.
 
-Zones and functions stand in one tree. A zone ends with the call that entered it at the latest, also when an error ends that call. `leave` without `enter`, or with another name, is an error. While nothing is recorded, these functions do nothing. Mode `"sample"` has no zones.
+Zones and functions are nodes of one call tree. A zone that was not left ends when the call that entered it ends, even by an error. `leave` without `enter`, or with another name, is an error. While nothing is recorded, these functions do nothing. Mode `"sample"` has no zones.
 
-C code has zones, too, by macros of `cprof.h`; the guide for embedders, `src/host/README.md`, shows them:
+C code marks zones with macros of `cprof.h`; see also the guide for embedders, `src/host/README.md`:
 
 ```c
 CPROF_BEGIN(L, physics) {

@@ -26,7 +26,7 @@ export function rowsOf(model) {
     if (f.kind === "root" || f.kind === "internal") continue;
     const row = {
       f,
-      state: was ? (is ? "" : "gone") : "new",
+      state: was ? (is ? "" : "removed") : "added",
       was: {
         self: before.self[f.id],
         total: before.total[f.id],
@@ -127,8 +127,11 @@ export function diff(app, root) {
         signed(now - was, text) + by,
         now > was ? "worse" : "better",
       ),
-      put("new", count(all.filter((row) => row.state === "new").length)),
-      put("gone", count(all.filter((row) => row.state === "gone").length)),
+      put("added", count(all.filter((row) => row.state === "added").length)),
+      put(
+        "removed",
+        count(all.filter((row) => row.state === "removed").length),
+      ),
     );
   }
 
@@ -222,12 +225,12 @@ export function diff(app, root) {
         {
           title: `${key === "calls" ? model.counted : key} before`,
           cell: (row) =>
-            row.state === "new" ? "–" : figure(row, "was", before.most),
+            row.state === "added" ? "–" : figure(row, "was", before.most),
         },
         {
           title: "after",
           cell: (row) =>
-            row.state === "gone" ? "–" : figure(row, "now", model.most),
+            row.state === "removed" ? "–" : figure(row, "now", model.most),
         },
         {
           title: "change",

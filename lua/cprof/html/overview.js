@@ -41,7 +41,7 @@ function memory({ model }, put) {
       : "";
   const sized = (n) => bytes(n) + sure(n, m.live_interval);
   put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
-  put("at the peak", sized(m.peak), `In use when most was${each}`);
+  put("at the peak", sized(m.peak), `Memory in use at its maximum${each}`);
 }
 
 function collector({ time, model }, put) {

@@ -699,8 +699,8 @@ export function source(app, root) {
     const said = [current.note, current.unmapped].filter(Boolean);
     if (current.part) {
       said.push(
-        "a line has the part of its time that its function has here; " +
-          "its parts are not told apart",
+        "figures of lines are scaled to the part of their function's time " +
+          "that is shown; expressions are not broken down by caller",
       );
     }
     return said.length > 0 && h("p", { class: "aside note" }, said.join("; "));

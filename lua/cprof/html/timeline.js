@@ -205,8 +205,12 @@ function facts(app) {
   if (memory.live !== undefined) {
     const told = (n) => bytes(n) + sure(n, memory.live_interval);
     rows.push(
-      ["in use", told(memory.live), "Of what was allocated while recording"],
-      ["at the peak", told(memory.peak), "In use when most of it was"],
+      [
+        "in use",
+        told(memory.live),
+        "Allocated while recording, and not freed yet",
+      ],
+      ["at the peak", told(memory.peak), "Memory in use at its maximum"],
     );
   }
   if (collector) {

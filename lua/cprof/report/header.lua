@@ -48,8 +48,8 @@ local function certainty(profile, page)
       "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
   end
   if meta.clamped_ns * 100 > profile.program_ns then
-    page:note("overhead estimates exceeded the measured time by %s",
-      format.time(meta.clamped_ns))
+    page:note("overhead was estimated at %s more than was measured; small " ..
+      "times are rough", format.time(meta.clamped_ns))
   end
   if meta.preempted_unknown then
     page:note("this system does not say when others had the processor; " ..
@@ -61,8 +61,8 @@ local function certainty(profile, page)
       format.time(meta.clock_backwards_ns))
   end
   if meta.clock_jumps > 0 then
-    page:note("the processor's clock and the system's parted %s, by %s in " ..
-      "all; times are those of the %s", plural(meta.clock_jumps, "time",
+    page:note("the processor's and the system's clock diverged %s, by %s " ..
+      "in all; times are from the %s clock", plural(meta.clock_jumps, "time",
       "times"), format.time(meta.clock_jumps_ns), meta.clock == "tsc" and
       "processor's" or "system's")
   end
@@ -99,8 +99,8 @@ local function tree_gaps(profile, page)
       plural(meta.truncated, "call", "calls"))
   end
   if meta.folded and meta.fold_at > 0 then
-    page:note("recursion is folded: there were %s nodes",
-      format.count(meta.fold_at))
+    page:note("recursion is folded beyond %s call-tree nodes " ..
+      "(--recursion=full keeps it)", format.count(meta.fold_at))
   end
 end
 
@@ -176,7 +176,7 @@ function header.rate(profile)
   return ns > 0 and profile.time_samples / ns * 1e9 or 0
 end
 
--- how many functions were on the stack, on average
+-- the average number of functions on the stack
 local function depth(profile)
   local sum = 0
   if not profile.samples or not profile.nodes then return 0 end
@@ -188,8 +188,8 @@ end
 
 local deep <const> = 100
 
--- What may be why there were far fewer than asked: samples take a part of the
--- time at most. Few samples say nothing of that.
+-- Why there may be far fewer samples than asked for: the rate falls so that
+-- samples take only a part of the time. A few samples do not tell.
 local function slowed(profile, rate)
   local meta, n = profile.meta, profile.time_samples
   local dear = meta.rate and rate * 2 < meta.rate and n > 20 and
@@ -201,7 +201,7 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
--- what samples tell, by what is measured
+-- what too few samples cannot tell, by measure
 local told_of = { bytes = "what allocated", allocs = "what allocated",
                   live = "what is in use", peak = "what was in use" }
 

@@ -17,8 +17,8 @@ local explained = {
   "±          the 95 % interval of a share that is known from samples",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar: 5, 10, 20, 50 or 100 %, as the greatest one needs",
-  "<          at most: most of what was measured there is overhead; the",
-  "           order and % are by the estimate",
+  "<          an upper bound: most of the measured time is overhead;",
+  "           order and % use the estimate",
 }
 
 local function help()
