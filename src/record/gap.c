@@ -8,19 +8,32 @@
 #define GAP_LEAST	10e3	/* ns: shorter than any switch of threads and back */
 #define GAP_MOST	250e3	/* ns: looks take less than a hundredth of it */
 #define GAP_LONG	10000000u	/* ns */
+#define GAP_INTERRUPTED	50000u	/* ns: longer than reading the clocks takes */
 #define GAP_NOISE	3000u	/* ns that readings of two clocks differ by */
 
 
-void gap_skip (Gap *g) {
-  if (!g->on) return;
-  g->known = g->file >= 0 && platform_delay(g->file, &g->delay);
-  g->wall = platform_monotonic();
-  g->cpu = platform_cpu();
+static int gap_look (Gap *g, GapLook *look, int delay) {
+  look->wall = platform_monotonic();
+  look->cpu = platform_cpu();
+  if (delay && g->known) g->known = platform_delay(g->file, &look->delay);
+  return platform_monotonic() - look->wall < GAP_INTERRUPTED;
 }
 
 
+void gap_skip (Gap *g) {
+  int tries = GAP_TRIES;
+  if (!g->on) return;
+  g->known = g->file >= 0;
+  while (!gap_look(g, &g->last, 1) && --tries > 0) ;
+}
+
+
+/* Where others had the processor meanwhile, the next look has to see that. */
 void gap_refresh (Gap *g) {
-  if (g->on && platform_monotonic() - g->wall > GAP_LONG) gap_skip(g);
+  GapLook look;
+  if (!g->on || platform_monotonic() - g->last.wall <= GAP_LONG) return;
+  look.delay = g->last.delay;
+  if (gap_look(g, &look, 1)) g->last = look;
 }
 
 
@@ -45,22 +58,20 @@ void gap_end (Gap *g) {
 }
 
 
-void gap_read (Gap *g) {
-  uint64_t wall = platform_monotonic(), cpu = platform_cpu();
-  uint64_t passed = wall - g->wall, ran = cpu - g->cpu;
-  g->away = passed > ran ? passed - ran : 0;
-  g->wall = wall;
-  g->cpu = cpu;
+/* ns without running, since the last look */
+static uint64_t gap_away (const Gap *g) {
+  uint64_t passed = g->now.wall - g->last.wall;
+  uint64_t ran = g->now.cpu - g->last.cpu;
+  return passed > ran ? passed - ran : 0;
 }
 
 
-/* ns of them in which it could have run, but others did */
-static uint64_t gap_preempted (Gap *g, uint64_t away) {
-  uint64_t before = g->delay, passed;
-  if (g->known) g->known = platform_delay(g->file, &g->delay);
-  if (!g->known) return 0;
-  passed = g->delay - before;
-  return passed < away ? passed : away;
+int gap_read (Gap *g) {
+  int clean;
+  g->now.delay = g->last.delay;
+  clean = gap_look(g, &g->now, 0);
+  if (gap_away(g) <= GAP_NOISE) return clean;
+  return gap_look(g, &g->now, 1);
 }
 
 
@@ -69,19 +80,22 @@ static uint64_t gap_ns (const Gap *g, uint64_t ticks) {
 }
 
 
-/*
-** A thread that is about to be preempted often is so when the clocks are
-** read. That is not part of the gap.
-*/
+static uint64_t gap_less (uint64_t a, uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+
+/* What happened since the gap ended is not part of it. */
 uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
                      GapParts *parts) {
-  uint64_t away = g->away, took = gap_ns(g, ticks), preempted;
-  uint64_t after = gap_ns(g, late) + GAP_NOISE;
+  uint64_t after = gap_ns(g, late), took = gap_ns(g, ticks);
+  uint64_t away = gap_less(gap_away(g), after + GAP_NOISE);
+  uint64_t preempted = gap_less(g->now.delay - g->last.delay, after);
+  g->last = g->now;
   parts->waited = parts->preempted = 0;
-  away = away > after ? away - after : 0;
   if (away == 0) return least * 2 < g->most ? least * 2 : g->most;
   if (away > took) away = took;
-  preempted = gap_preempted(g, away);
+  if (preempted > away) preempted = away;
   parts->preempted = (uint64_t)((double)preempted / g->rate);
   parts->waited = (uint64_t)((double)(away - preempted) / g->rate);
   return least / 2 > g->least ? least / 2 : g->least;

@@ -13,14 +13,22 @@
 
 
 #define GAP_LOOK	100000u	/* ticks that looking takes at most */
+#define GAP_TRIES	4	/* looks until one is not interrupted */
 #define GAP_NEVER	(UINT64_MAX / 2)	/* ticks: no gap is looked at */
+
+/* the clocks, in ns */
+typedef struct GapLook {
+  uint64_t wall;
+  uint64_t cpu;		/* this thread's processor time */
+  uint64_t delay;	/* time in which others had its processor */
+} GapLook;
 
 typedef struct Gap {
   int on;		/* are there clocks to look at? */
   int known;		/* is it known when others had the processor? */
   int file;		/* that says so, see platform_delay; -1: none */
-  uint64_t wall, cpu, delay;	/* ns, at the last look */
-  uint64_t away;	/* ns without running, before that */
+  GapLook last;		/* the last look */
+  GapLook now;		/* the one that gap_read has taken since */
   double rate;		/* ns in a tick */
   uint64_t least, most;	/* ticks: bounds of the gap that is looked at */
 } Gap;
@@ -58,12 +66,15 @@ CPROF_I void gap_skip (Gap *g);
 */
 CPROF_I void gap_refresh (Gap *g);
 
-/* Reads the clocks. */
-CPROF_I void gap_read (Gap *g);
+/*
+** Reads the clocks. 0: others had the processor meanwhile, as is likely when
+** a thread returns from the system.
+*/
+CPROF_I int gap_read (Gap *g);
 
 /*
-** How a gap divides that ended 'late' ticks before the clocks were read and
-** has taken so many ticks. Returns how far events are to lie apart for the
+** How a gap divides that took so many ticks and ended 'late' ticks before
+** the clocks were read. Returns how far events are to lie apart for the
 ** next look, if they were 'least' for this one: further where this one has
 ** shown nothing but computing.
 */

@@ -431,6 +431,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   ended = platform_ticksafter();
   /* a function was met, or a finalizer used the recorder */
   if (h->L == NULL || h->last > now) return;
+  if (ended - now > h->gap) return;  /* the next event asks where that went */
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   timing_add(&x->figures->timing[kind], kind, ended - begun);

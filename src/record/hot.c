@@ -106,29 +106,51 @@ static void hot_preempted (Hot *h, uint64_t ticks) {
 */
 static uint64_t hot_looked (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
+  if (passed > GAP_LOOK) {
+    gap_skip(&h->recorder->gap);
+    passed = hot_now(h) - now;
+  }
   if (passed > INT64_MAX) return now;  /* the clock was set back */
   took = passed < GAP_LOOK ? passed : GAP_LOOK;
   h->recorder->recording.tree.overhead->self += took;
   h->last += took;
   h->since += took;
-  if (passed > took) {
-    hot_preempted(h, passed - took);
-    gap_skip(&h->recorder->gap);
-  }
+  hot_preempted(h, passed - took);
   return now + passed;
 }
 
 
-uint64_t hot_gap (Hot *h, uint64_t now) {
+/* Removes from the gap what others had the processor for. */
+static void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   Gap *g = &h->recorder->gap;
+  uint64_t late;
+  int tries = GAP_TRIES;
+  do late = hot_now(h) - now;
+  while (!gap_read(g) && --tries > 0);
+  h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
+  hot_preempted(h, parts->preempted);
+}
+
+
+uint64_t hot_gap (Hot *h, uint64_t now) {
   GapParts parts;
   if (now < h->last) {
     hot_backwards(h, now);
     return now;
   }
-  gap_read(g);
-  h->gap = gap_divide(g, now - h->last, hot_now(h) - now, h->gap, &parts);
+  hot_divide(h, now, &parts);
   if (parts.waited > 0) hot_waited(h, parts.waited);
-  hot_preempted(h, parts.preempted);
   return hot_looked(h, now);
+}
+
+
+uint64_t hot_owngap (Hot *h) {
+  uint64_t now = hot_now(h);
+  GapParts parts;
+  if (now < h->last) hot_backwards(h, now);
+  else if (now - h->last > h->gap) {
+    hot_divide(h, now, &parts);
+    return hot_looked(h, now);
+  }
+  return now;
 }

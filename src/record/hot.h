@@ -162,6 +162,12 @@ COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 */
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
 
+/*
+** The time, where what has passed since the last event is the profiler's:
+** without the time in which others had the processor.
+*/
+COLD CPROF_I uint64_t hot_owngap (Hot *h);
+
 /* Of the time up to the last event, what only lines were charged. */
 static inline uint64_t hot_pending (const Hot *h) {
   return h->lines ? h->last - h->since : 0;

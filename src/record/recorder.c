@@ -572,6 +572,7 @@ void recorder_skip (Recorder *r) {
   Hot *h = r->hot;
   uint64_t now;
   if (r->state == STATE_STOPPED) return;
+  gap_skip(&r->gap);
   now = hot_now(h);
   if (r->state == STATE_PAUSED) {
     r->recording.figures->begun += now - r->paused_at;
@@ -582,19 +583,16 @@ void recorder_skip (Recorder *r) {
     r->recording.figures->begun += now - h->last;
   }
   hot_settime(h, now);
-  gap_skip(&r->gap);
 }
 
 
 /* Charges the time since the last event to a node without lines. */
 static void recorder_chargeto (Recorder *r, Node *n) {
   Hot *h = r->hot;
-  uint64_t now = hot_now(h);
-  if (unlikely(now < h->last)) hot_backwards(h, now);
+  uint64_t now = hot_owngap(h);
   n->self += now - h->last;
   h->top->node->self += hot_pending(h);
   hot_settime(h, now);
-  gap_skip(&r->gap);
   if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
 }
 
