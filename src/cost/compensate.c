@@ -11,18 +11,47 @@
 #define EVENTS_LEAST	8
 
 
-/* How much longer events of a kind took than when costs were measured. */
-static double costs_more (const Timing *t, const Costs *measured, int kind,
-                          double rate) {
-  double mean;
+/* How long events of a kind took, in ps; 0: that is not known. */
+static double costs_mean (const Timing *t, int kind, double rate) {
   if (t[kind].events < EVENTS_LEAST) return 0;
-  mean = (double)t[kind].ticks / (double)t[kind].events;
-  return mean * rate * COST_UNIT - (double)measured->within[kind];
+  return (double)t[kind].ticks * rate * COST_UNIT / (double)t[kind].events;
+}
+
+
+/*
+** How many times slower the processor was than when costs were measured, as
+** it is while another thread uses the same core.
+*/
+static double costs_slower (const Timing *t, const Costs *measured,
+                            double rate) {
+  double mean = costs_mean(t, EVENT_WORK, rate);
+  double then = (double)measured->within[EVENT_WORK];
+  return mean > 0 && then > 0 ? mean / then : 1;
+}
+
+
+/* How much longer events of a kind took than their cost says. */
+static double costs_more (const Timing *t, const Costs *c, int kind,
+                          double rate) {
+  double mean = costs_mean(t, kind, rate);
+  return mean > 0 ? mean - (double)c->within[kind] : 0;
 }
 
 
 static void costs_add (int64_t *cost, double ps) {
   *cost = cost_of((double)*cost + ps);
+}
+
+
+/* All but the least that an instruction takes, which is not a cost. */
+static Costs costs_times (const Costs *measured, double factor) {
+  Costs c = *measured;
+  int64_t *cost = (int64_t *)&c, least = c.least;
+  size_t i;
+  for (i = 0; i < sizeof c / sizeof *cost; i++)
+    cost[i] = cost_of((double)cost[i] * factor);
+  c.least = least;
+  return c;
 }
 
 
@@ -33,11 +62,11 @@ static void costs_add (int64_t *cost, double ps) {
 Costs compensate_costs (const Recording *r, const Costs *measured,
                         double rate) {
   const Timing *t = r->figures->timing;
-  Costs c = *measured;
+  Costs c = costs_times(measured, costs_slower(t, measured, rate));
   double more[EVENT_KINDS];
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
-    more[i] = costs_more(t, measured, i, rate);
+    more[i] = costs_more(t, &c, i, rate);
   costs_add(&c.callee[COST_LUA], more[EVENT_LUA]);
   costs_add(&c.callee[COST_C], more[EVENT_C]);
   costs_add(&c.caller[COST_LUA], more[EVENT_RETURN]);

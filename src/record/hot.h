@@ -85,6 +85,7 @@ typedef struct Hot {
   uint64_t due;	/* when the interval ends, see interval.h; 0: never */
   uint64_t seed;	/* of the choice of timed events */
   uint64_t epoch;	/* tells this recording from earlier ones */
+  uint64_t worked;	/* the result of work that is timed, see hook_work */
   int timed;		/* are events timed? */
   int callsites;	/* are calls told apart by their lines? */
   int fold;

@@ -15,6 +15,7 @@ typedef enum EventKind {
   EVENT_RETURN,
   EVENT_NODE,		/* a call that made a new node */
   EVENT_LINE,
+  EVENT_WORK,		/* not an event, but timing_work */
   EVENT_KINDS		/* no kind: not timed */
 } EventKind;
 
@@ -40,6 +41,24 @@ static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks) {
   if (!timing_plausible(t, kind, ticks)) return;
   t->events++;
   t->ticks += ticks;
+}
+
+/*
+** A fixed piece of work, which shows how fast the processor is: slower by half
+** where another thread uses the same core. As in an interpreter, most
+** instructions do not wait for the one before.
+*/
+static inline uint64_t timing_work (uint64_t seed) {
+  uint64_t a = seed, b = seed + 1, c = seed | 1, table[16] = {0};
+  unsigned i;
+  for (i = 0; i < 48; i++) {
+    uint64_t *at = &table[(a + i) & 15];
+    a += *at ^ c;
+    *at = b + i;
+    b = (b << 1) + c;
+    c += table[i & 15] & 0xff;
+  }
+  return a ^ b ^ c;
 }
 
 /*
