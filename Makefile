@@ -100,7 +100,8 @@ $(B)/accuracy_spin.so: spec/accuracy/spin.c $(B)/base/platform_posix.o
 
 # functions of timers and clocks that specs replace: see ticks.c
 WRAPPED		= timer_begin timer_ishere timer_next timer_end timer_lost \
-		  platform_monotonic platform_cpu
+		  platform_monotonic platform_cpu platform_delay \
+		  platform_delayopen platform_delayclose clock_start
 
 $(B)/spec_host.so: spec/support/host.c spec/support/zones.c \
   spec/support/sealed.c spec/support/ticks.c $(OBJECTS)

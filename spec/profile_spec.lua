@@ -183,8 +183,8 @@ describe("sums over groups", function()
     assert.equal(1, #rows)
     assert.equal(p.program_ns, rows[1].self_ns)
     assert.equal(p.program_ns, rows[1].total_ns)
-    assert.equal(p.meta.wall_ns - p.meta.paused_ns - p.meta.preempted_ns - p.meta.overhead_ns,
-      p.program_ns)
+    assert.equal(p.meta.wall_ns - p.meta.paused_ns - p.meta.preempted_ns -
+      p.meta.overhead_ns, p.program_ns)
   end)
 
   it("are those of the functions where each is a group", function()

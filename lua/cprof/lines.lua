@@ -100,7 +100,8 @@ end
 
 local function new(active)
   return { hits = 0, self_ns = 0, self_raw_ns = 0, calls = 0, total_ns = 0,
-           total_raw_ns = 0, self_wait_ns = 0, total_wait_ns = 0, self_most_ns = 0, total_most_ns = 0, allocs = 0,
+           total_raw_ns = 0, self_wait_ns = 0, total_wait_ns = 0,
+           self_most_ns = 0, total_most_ns = 0, allocs = 0,
            bytes = 0, live_bytes = 0, active = active }
 end
 

@@ -37,7 +37,7 @@ describe("CSV", function()
         assert.equal(expected, row[key], key)
         row[key], count = nil, count + 1
       end
-      assert.equal(14, count)
+      assert.equal(16, count)
       assert.is_nil(next(row))
     end
     assert.equal(#p.functions, i)

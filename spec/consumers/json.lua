@@ -81,7 +81,8 @@ describe("JSON", function()
         if l.active or l.hits > 0 or l.calls > 0 then
           assert.is_truthy(output:find(json.encode { source, n, l.hits,
             l.self_ns, l.calls, l.total_ns, l.active, l.self_raw_ns,
-            l.self_most_ns, l.total_most_ns }, 1, true), n)
+            l.self_most_ns, l.total_most_ns, l.self_wait_ns,
+            l.total_wait_ns }, 1, true), n)
           seen = seen + 1
         end
       end

@@ -23,6 +23,28 @@ driven.lose = ticks.lose
 ---@type fun(mask: integer, count: integer)  a tick, and another hook
 driven.tear = ticks.tear
 
+---@type fun(ran: integer, waited?: integer, preempted?: integer)  so many ns
+---of each go by, in `driven.parts`
+driven.pass = ticks.pass
+
+---Records a call of `f`, in which only `driven.pass` takes time.
+---@param f function
+---@param options? table
+---@param unknown? boolean  is it unknown when others had the processor?
+---@return cprof.Profile
+function driven.parts(f, options, unknown)
+  options = options or {}
+  options.compensate = false
+  ticks.parts(true, not unknown)
+  profiler.start(options)
+  local ok, why = pcall(f)
+  profiler.stop()
+  local p = profiler.snapshot()
+  ticks.parts(false)
+  if not ok then error(why, 0) end
+  return p
+end
+
 ---Records a call of `f`, where each reading of the clock takes so long.
 ---@param ns integer
 ---@param f function

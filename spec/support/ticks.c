@@ -10,6 +10,7 @@
 #include <lua.h>
 
 #include "cprof.h"
+#include "base/clock.h"
 #include "base/timer.h"
 
 
@@ -32,6 +33,14 @@ static struct {
   lua_Alloc alloc;	/* of the state; NULL: it has its own */
   void *allocud;
 } ticks = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL};
+
+
+/* The clocks of a thread that waits, or is preempted, where a spec says so. */
+static struct {
+  int on;
+  int known;		/* does the system say when others had the processor? */
+  uint64_t wall, cpu, delay;	/* ns */
+} parts = {0, 0, 0, 0, 0};
 
 
 int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
@@ -78,6 +87,7 @@ int __wrap_timer_lost (int timer) {
 uint64_t __real_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void) {
+  if (parts.on) return parts.wall;
   if (!ticks.driven) return __real_platform_monotonic();
   if (++ticks.readings % TICKS_PATIENCE == 0) ticks.since += ticks.apart;
   return ticks.since;
@@ -93,7 +103,39 @@ static uint64_t ticks_now (void *ud) {
 uint64_t __real_platform_cpu (void);
 uint64_t __wrap_platform_cpu (void);
 uint64_t __wrap_platform_cpu (void) {
+  if (parts.on) return parts.cpu;
   return ticks.step > 0 ? ticks_now(NULL) : __real_platform_cpu();
+}
+
+
+void __real_clock_start (Clock *c, int cpu, int nanoseconds);
+void __wrap_clock_start (Clock *c, int cpu, int nanoseconds);
+void __wrap_clock_start (Clock *c, int cpu, int nanoseconds) {
+  __real_clock_start(c, cpu, nanoseconds || parts.on);
+}
+
+
+int __real_platform_delayopen (void);
+int __wrap_platform_delayopen (void);
+int __wrap_platform_delayopen (void) {
+  if (!parts.on) return __real_platform_delayopen();
+  return parts.known ? 0 : -1;
+}
+
+
+int __real_platform_delay (int file, uint64_t *ns);
+int __wrap_platform_delay (int file, uint64_t *ns);
+int __wrap_platform_delay (int file, uint64_t *ns) {
+  if (!parts.on) return __real_platform_delay(file, ns);
+  *ns = parts.delay;
+  return 1;
+}
+
+
+void __real_platform_delayclose (int file);
+void __wrap_platform_delayclose (int file);
+void __wrap_platform_delayclose (int file) {
+  if (!parts.on) __real_platform_delayclose(file);
 }
 
 
@@ -203,6 +245,29 @@ static int ticks_sleep (lua_State *L) {
 }
 
 
+/*
+** on, known: there are clocks that 'pass' moves, or the system's again. Does
+** the system say when others had the processor?
+*/
+static int ticks_parts (lua_State *L) {
+  parts.on = lua_toboolean(L, 1);
+  parts.known = lua_toboolean(L, 2);
+  return 0;
+}
+
+
+/* ns of computing, of waiting, of being preempted: these pass */
+static int ticks_pass_parts (lua_State *L) {
+  uint64_t ran = (uint64_t)luaL_checkinteger(L, 1);
+  uint64_t waited = (uint64_t)luaL_optinteger(L, 2, 0);
+  uint64_t preempted = (uint64_t)luaL_optinteger(L, 3, 0);
+  parts.wall += ran + waited + preempted;
+  parts.cpu += ran;
+  parts.delay += preempted;
+  return 0;
+}
+
+
 /* the program takes the signal */
 static int ticks_lose (lua_State *L) {
   (void)L;
@@ -230,6 +295,7 @@ int luaopen_spec_ticks (lua_State *L) {
   static const luaL_Reg functions[] = {
     {"drive", ticks_drive}, {"clock", ticks_clock},
     {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait},
+    {"parts", ticks_parts}, {"pass", ticks_pass_parts},
     {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
     {NULL, NULL}
   };

@@ -83,7 +83,8 @@ local function sound(what, p)
     equal(what .. ": instructions of leaf", work.calls.leaf,
       by_name(p, "instructions").leaf)
   else
-    equal(what .. ": times", m.wall_ns - m.paused_ns - m.preempted_ns, sum_of(p))
+    equal(what .. ": times", m.wall_ns - m.paused_ns - m.preempted_ns,
+      sum_of(p))
   end
   if m.mode == "line" or m.mode == "count" then
     local hits

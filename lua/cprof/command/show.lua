@@ -88,6 +88,10 @@ local function head(view)
       row.calls == 1 and "" or "s") or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
+  if (row.total_wait_ns or 0) > 0 then
+    on:line(("waiting: %s of the total, %s of it itself"):format(
+      on:time(row.total_wait_ns), on:time(row.self_wait_ns)))
+  end
   local allocated = allocations.sentence(view.profile, row.title)
   if allocated then on:line(allocated) end
   local what = explained.explain(row.func.name)

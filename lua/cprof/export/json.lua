@@ -20,7 +20,8 @@
 --   line_fields names of what a line is a list of
 --   lines       by source, in mode "line": [line, hits, self_ns, calls,
 --               total_ns, active, self_raw_ns, self_most_ns,
---               total_most_ns], only of lines that have any of these. With
+--               total_most_ns, self_wait_ns, total_wait_ns], only of lines
+--               that have any of these. With
 --               allocations, allocs and bytes follow; where what is in use
 --               is known, live_bytes.
 --
@@ -51,11 +52,13 @@ local whole = {}
 
 local function_fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns",
-  "max_depth", "self_most_ns", "total_most_ns" }
+  "max_depth", "self_most_ns", "total_most_ns", "self_wait_ns",
+  "total_wait_ns" }
 local node_fields = { "parent", "func", "call_line", "calls", "self_ns",
-  "total_ns", "self_raw_ns" }
+  "total_ns", "self_raw_ns", "self_wait_ns", "total_wait_ns" }
 local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
-  "active", "self_raw_ns", "self_most_ns", "total_most_ns" }
+  "active", "self_raw_ns", "self_most_ns", "total_most_ns", "self_wait_ns",
+  "total_wait_ns" }
 
 -- the same of a profile without times
 local counted = {

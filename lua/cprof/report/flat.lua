@@ -70,7 +70,8 @@ local function cells_of(view, by, rows)
     local other, other_share = figures(row, others[by])
     cells[i] = {
       time, { share, format.heat(row[by .. "_ns"], hottest) },
-      other, other_share, waiting(view, row, by), allocated(row, "bytes"), allocated(row, "allocs"),
+      other, other_share, waiting(view, row, by),
+      allocated(row, "bytes"), allocated(row, "allocs"),
       format.calls(row.calls),
       format.plain(row.func.name),
       { format.plain(name.where(row.func)), "dim" },
