@@ -1,0 +1,126 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local helper = require "helper"
+local profiler = require "cprof"
+
+local ms <const> = 1000000
+
+-- of each gap, so much may be computing or not
+local noise <const> = 3000
+
+local pass <const> = driven.pass
+
+local function compute() pass(3 * ms) end
+local function wait() pass(1 * ms, 6 * ms) end
+local function robbed() pass(2 * ms, 0, 8 * ms) end
+local function all() pass(4 * ms, 10 * ms, 5 * ms) end
+
+local function program()
+  compute() wait() robbed() all()
+end
+
+-- self and total of the time in the functions of C that these call
+local function under(p, f)
+  local row = helper.find(p, f)
+  return row.total_ns, row.total_wait_ns
+end
+
+-- Self times, the profiler and what others had add up to the wall time.
+local function adds_up(p)
+  local sum, waited = 0, 0
+  for _, node in ipairs(p.nodes) do
+    sum, waited = sum + node.self_ns, waited + node.self_wait_ns
+  end
+  assert.equal(p.meta.wall_ns, sum + p.meta.paused_ns + p.meta.preempted_ns)
+  assert.equal(p.meta.waiting_ns, waited)
+end
+
+describe("a gap between events", function()
+  for _, mode in ipairs { "call", "line" } do
+    it("divides in computing, waiting and what others had in mode " .. mode,
+      function()
+        local p = driven.parts(program, { mode = mode })
+        local meta = p.meta
+        assert.equal(13 * ms - noise, meta.preempted_ns)
+        assert.equal(16 * ms - 2 * noise, meta.waiting_ns)
+        assert.equal(39 * ms, meta.wall_ns)
+        assert.same({ 3 * ms, 0 }, { under(p, compute) })
+        assert.same({ 7 * ms, 6 * ms - noise }, { under(p, wait) })
+        assert.same({ 2 * ms + noise, 0 }, { under(p, robbed) })
+        assert.same({ 14 * ms, 10 * ms - noise }, { under(p, all) })
+        adds_up(p)
+        local path = os.tmpname()
+        assert(p:save(path))
+        local again = assert(profiler.load(path))
+        os.remove(path)
+        assert.equal(meta.preempted_ns, again.meta.preempted_ns)
+        assert.same({ under(p, all) }, { under(again, all) })
+        adds_up(again)
+      end)
+  end
+
+  it("is part of the line that waited", function()
+    local p = driven.parts(program, { mode = "line" })
+    local f = helper.find(p, all)
+    local line = p.lines[f.source][f.line]
+    assert.equal(14 * ms, line.self_ns + line.total_ns)
+    assert.equal(10 * ms - noise, line.self_wait_ns + line.total_wait_ns)
+  end)
+
+  it("is waiting where the system does not tell it apart, and says so",
+    function()
+      local p = driven.parts(program, nil, true)
+      assert.equal(0, p.meta.preempted_ns)
+      assert.equal(29 * ms - 3 * noise, p.meta.waiting_ns)
+      assert.same({ 10 * ms, 8 * ms - noise }, { under(p, robbed) })
+      assert.is_truthy(p:report { width = 1000 }:find("\nnote: this system " ..
+        "does not say when others had the processor", 1, true))
+      adds_up(p)
+    end)
+
+  it("is seen in coroutines, and at the end of a recording", function()
+    local p = driven.parts(function()
+      local f = coroutine.wrap(function()
+        coroutine.yield(all())
+        wait()
+        pass(0, 2 * ms)
+      end)
+      f()
+      f()
+    end)
+    assert.equal(18 * ms - 3 * noise, p.meta.waiting_ns)
+    assert.equal(5 * ms, p.meta.preempted_ns)
+    assert.same({ 14 * ms, 10 * ms - noise }, { under(p, all) })
+    adds_up(p)
+  end)
+
+  it("is in the header, in full, and in a column", function()
+    local p = driven.parts(program)
+    local text = p:report { mode = "total", width = 200, min_percent = 0 }
+    assert.is_truthy(text:find("39.0ms wall: 10.0ms CPU, 16.0ms waiting, " ..
+      "13.0ms preempted (excluded)\n", 1, true), text)
+    assert.is_truthy(
+      text:find "\n *total +total %% +self +self %% +waiting ", text)
+    local times = text:match "\n([^\n]* all +[^\n]*)\n"
+    assert.is_truthy(times and times:find "^ *14.0ms .* 10.0ms ", text)
+  end)
+
+  it("adds up in merged profiles", function()
+    local merge = require "cprof.merge"
+    local a, b = driven.parts(program), driven.parts(program)
+    local p = assert(merge.sum { a, b })
+    assert.equal(2 * a.meta.preempted_ns, p.meta.preempted_ns)
+    assert.equal(2 * a.meta.waiting_ns, p.meta.waiting_ns)
+    assert.same({ 28 * ms, 2 * (10 * ms - noise) }, { under(p, all) })
+    adds_up(p)
+  end)
+
+  it("that is too short to ask about is computing", function()
+    local p = driven.parts(function() pass(0, 9000) end)
+    assert.equal(0, p.meta.waiting_ns)
+    adds_up(p)
+  end)
+end)
