@@ -1,8 +1,8 @@
 -- The patterns that choose what is recorded, and which of them matched.
 
-local internal = require "cprof.internal"
+local internal = require "cprof.sandbox.internal"
 local name = require "cprof.name"
-local nearest = require "cprof.later" "cprof.nearest"
+local nearest = require "cprof.sandbox.later" "cprof.nearest"
 local patterns = require "cprof.patterns"
 
 ---@class cprof.Choice

@@ -1,7 +1,7 @@
 -- The frames of a profile, from one call of `frame` to the next, with
 -- averages, history and percentiles.
 
-local methods = require "cprof.methods"
+local methods = require "cprof.sandbox.methods"
 local options = require "cprof.options"
 local rows = require "cprof.rows"
 

@@ -2,12 +2,12 @@
 
 local _ <close> = require "cprof.core".entry()
 
-local _ENV = require "cprof.environment" () ---@type _G
+local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
 local core = require "cprof.core"
-local internal = require "cprof.internal"
-local later = require "cprof.later"
-local methods = require "cprof.methods"
+local internal = require "cprof.sandbox.internal"
+local later = require "cprof.sandbox.later"
+local methods = require "cprof.sandbox.methods"
 
 local annotate = later "cprof.annotate"
 local choice = later "cprof.choice"

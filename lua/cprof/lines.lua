@@ -2,7 +2,7 @@
 
 local bound = require "cprof.bound"
 local core = require "cprof.core"
-local methods = require "cprof.methods"
+local methods = require "cprof.sandbox.methods"
 local text = require "cprof.text"
 
 local lines = {}

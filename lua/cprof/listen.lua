@@ -4,8 +4,8 @@
 local core = require "cprof.core"
 local cprof = require "cprof"
 local filename = require "cprof.filename"
-local internal = require "cprof.internal"
-local methods = require "cprof.methods"
+local internal = require "cprof.sandbox.internal"
+local methods = require "cprof.sandbox.methods"
 local rendezvous = require "cprof.rendezvous"
 
 internal.add()

@@ -5,7 +5,7 @@ local classes = require "cprof.classes"
 local core = require "cprof.core"
 local text = require "cprof.text"
 
-local definitions = require "cprof.later" "cprof.definitions"
+local definitions = require "cprof.sandbox.later" "cprof.definitions"
 
 local name = {}
 

@@ -2,7 +2,7 @@
 -- methods of C libraries' objects, at the functions that make them.
 
 local core = require "cprof.core"
-local environment = require "cprof.environment" ()
+local environment = require "cprof.sandbox.environment" ()
 
 local paths = {}
 

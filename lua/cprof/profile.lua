@@ -2,8 +2,8 @@
 
 local core = require "cprof.core"
 local heap = require "cprof.heap"
-local later = require "cprof.later"
-local methods = require "cprof.methods"
+local later = require "cprof.sandbox.later"
+local methods = require "cprof.sandbox.methods"
 local name = require "cprof.name"
 local paths = require "cprof.paths"
 local text = require "cprof.text"

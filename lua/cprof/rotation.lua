@@ -3,8 +3,8 @@
 
 local core = require "cprof.core"
 local filename = require "cprof.filename"
-local internal = require "cprof.internal"
-local methods = require "cprof.methods"
+local internal = require "cprof.sandbox.internal"
+local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"
 
 internal.add()

@@ -1,7 +1,7 @@
 -- The text of sources: the lines that a definition stands in.
 
 local core = require "cprof.core"
-local environment = require "cprof.environment" ()
+local environment = require "cprof.sandbox.environment" ()
 local filename = require "cprof.filename"
 
 local text = {}

@@ -3,10 +3,10 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local environment = require "cprof.environment" ()
+local environment = require "cprof.sandbox.environment" ()
 local filename = require "cprof.filename"
-local internal = require "cprof.internal"
-local later = require "cprof.later"
+local internal = require "cprof.sandbox.internal"
+local later = require "cprof.sandbox.later"
 
 local export = later "cprof.export"
 local recordings = later "cprof.command.recordings"

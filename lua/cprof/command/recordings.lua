@@ -5,7 +5,7 @@
 -- there, too.
 
 local core = require "cprof.core"
-local internal = require "cprof.internal"
+local internal = require "cprof.sandbox.internal"
 
 internal.add()
 

@@ -4,7 +4,7 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
-local internal = require "cprof.internal"
+local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
 local release = require "cprof.release"

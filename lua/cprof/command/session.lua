@@ -4,9 +4,9 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local environment = require "cprof.environment" ()
-local internal = require "cprof.internal"
-local methods = require "cprof.methods"
+local environment = require "cprof.sandbox.environment" ()
+local internal = require "cprof.sandbox.internal"
+local methods = require "cprof.sandbox.methods"
 
 internal.add()
 

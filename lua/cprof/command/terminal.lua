@@ -2,7 +2,7 @@
 -- what characters it can show.
 
 local core = require "cprof.core"
-local later = require "cprof.later"
+local later = require "cprof.sandbox.later"
 
 local format = later "cprof.format"
 

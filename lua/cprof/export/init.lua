@@ -1,7 +1,7 @@
 -- Exports: profiles in the formats of other tools. One file and one row
 -- here make a format.
 
-local later = require "cprof.later"
+local later = require "cprof.sandbox.later"
 local options = require "cprof.options"
 
 local lines = later "cprof.lines"

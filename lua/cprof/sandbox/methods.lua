@@ -2,7 +2,7 @@
 -- needs them, for a program may change what all share.
 
 local core = require "cprof.core"
-local internal = require "cprof.internal"
+local internal = require "cprof.sandbox.internal"
 
 internal.add()
 

@@ -55,7 +55,7 @@ environment.folder = core.cwd()
 
 -- the folder with all modules, from whichever folder the program is in later
 local _, file = ...
-local root = file and file:match "^(.*)cprof[/\\]environment%.lua$"
+local root = file and file:match "^(.*)cprof[/\\]sandbox[/\\]environment%.lua$"
 local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
 if root and not root:find(anywhere) then
   root = (environment.folder or ".") .. "/" .. root
@@ -133,13 +133,13 @@ end
 -- The table itself must not be among the loaded modules, where Lua looks for
 -- the names of functions in tracebacks.
 local function get() return environment end
-own["cprof.environment"] = get
-rawset(loaded, "cprof.environment", get)
+own["cprof.sandbox.environment"] = get
+rawset(loaded, "cprof.sandbox.environment", get)
 
 -- Are the loaded modules those of this copy of cprof? A state may have several
 -- copies.
 local function are_ours()
-  return rawget(loaded, "cprof.environment") == get
+  return rawget(loaded, "cprof.sandbox.environment") == get
 end
 
 local function loaded_already(name)
@@ -149,7 +149,7 @@ end
 
 -- modules that the program itself may hold, or that cannot be loaded twice
 local lasting <const> = { cprof = true, ["cprof.core"] = true,
-  ["cprof.environment"] = true }
+  ["cprof.sandbox.environment"] = true }
 
 ---Unloads all modules of cprof but the lasting ones. The next collection
 ---frees those that nothing refers to.
@@ -188,6 +188,6 @@ function environment.require(name)
   return module
 end
 
-environment.require "cprof.internal".add()
+environment.require "cprof.sandbox.internal".add()
 
 return get

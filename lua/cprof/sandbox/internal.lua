@@ -17,7 +17,8 @@ function internal.add() add(debug.getinfo(2, "S").source) end
 for _, name in ipairs { "coverage/init", "frames", "lines", "profile",
   "view/init" } do
   local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
-  add((own:gsub("internal%.lua$", (name:gsub("/", separator)) .. ".lua")))
+  add((own:gsub("sandbox[/\\]internal%.lua$",
+    (name:gsub("/", separator)) .. ".lua")))
 end
 
 ---@param source string
