@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local said = require "cprof.format".bytes
+local said = require "cprof.text.format".bytes
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"

@@ -6,7 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local command = require "command"
 local helper = require "helper"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 -- a program in two files, and its profile
 local function write(path, s)

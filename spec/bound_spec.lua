@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local bound = require "cprof.bound"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local profiler = require "cprof"
 local selection = require "cprof.report.select"

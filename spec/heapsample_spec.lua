@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"

@@ -4,7 +4,7 @@ local profiler = require "cprof"
 local command = require "command"
 local helper = require "helper"
 local name = require "cprof.name"
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 
 local function matches(text, s) return patterns.new(text):matches(s) end
 

@@ -2,7 +2,7 @@
 -- takes the place of time.
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local lines = require "cprof.lines"
 
 local allocations = {}

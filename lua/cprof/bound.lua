@@ -3,7 +3,7 @@
 -- only a bound is known. Estimates rank and add up; bounds are printed. The
 -- depth of a recursion that folded later has a bound, too.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local bound = {}
 

@@ -2,8 +2,8 @@
 
 local internal = require "cprof.sandbox.internal"
 local name = require "cprof.name"
-local nearest = require "cprof.sandbox.later" "cprof.nearest"
-local patterns = require "cprof.patterns"
+local nearest = require "cprof.sandbox.later" "cprof.text.nearest"
+local patterns = require "cprof.text.patterns"
 
 ---@class cprof.Choice
 ---@field lines? cprof.Pattern[]

@@ -1,7 +1,7 @@
 -- What profiles that were recorded in different ways have in common, and
 -- what not.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local compare = {}
 

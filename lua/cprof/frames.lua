@@ -2,7 +2,7 @@
 -- averages, history and percentiles.
 
 local methods = require "cprof.sandbox.methods"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 local rows = require "cprof.rows"
 
 local frames = {}

@@ -2,7 +2,7 @@
 
 local compare = require "cprof.compare"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local joined = require "cprof.joined"
 local lines = require "cprof.lines"
 local profile = require "cprof.profile"

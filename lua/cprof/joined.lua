@@ -5,7 +5,7 @@
 
 local match = require "cprof.match"
 local name = require "cprof.name"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 local profile = require "cprof.profile"
 local text = require "cprof.text"
 

@@ -2,7 +2,7 @@
 -- written. Times that are only known to be less than a bound are written as
 -- that, `<12ms`; their shares are those of the estimates, which add up.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local sampled = require "cprof.sampled"
 
 local measure = {}

@@ -1,7 +1,7 @@
 -- A page: what a report or a listing says, for a terminal or as Markdown.
 
-local format = require "cprof.format"
-local markdown = require "cprof.markdown"
+local format = require "cprof.text.format"
+local markdown = require "cprof.text.markdown"
 local measures = require "cprof.measure"
 
 local page = {}

@@ -1,7 +1,7 @@
 -- Whole sources: one of them, or the hottest.
 
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.name"

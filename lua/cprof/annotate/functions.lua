@@ -2,7 +2,7 @@
 
 local find = require "cprof.report.find"
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
 local listing = require "cprof.annotate.listing"

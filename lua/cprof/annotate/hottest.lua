@@ -1,6 +1,6 @@
 -- The hottest lines of all sources, as a list.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local source = require "cprof.annotate.source"
 

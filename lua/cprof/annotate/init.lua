@@ -7,8 +7,8 @@ local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
-local nearest = require "cprof.nearest"
-local options = require "cprof.options"
+local nearest = require "cprof.text.nearest"
+local options = require "cprof.text.options"
 local page = require "cprof.page"
 
 local annotate = {}

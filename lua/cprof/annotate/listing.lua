@@ -1,7 +1,7 @@
 -- Lines of sources with figures beside each: rows, and how they are shown.
 
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 
 local listing = {}

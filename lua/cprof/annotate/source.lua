@@ -2,7 +2,7 @@
 
 local core = require "cprof.core"
 local filename = require "cprof.filename"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local text = require "cprof.text"
 
 local source = {}

@@ -2,7 +2,7 @@
 
 local core = require "cprof.core"
 local filename = require "cprof.filename"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
 local recordings = require "cprof.command.recordings"

@@ -8,7 +8,7 @@
 --              code, by which it is found under another name
 --   options    that the profile was recorded with, and its mode, as strings
 
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 
 local budget = {}
 

@@ -2,14 +2,14 @@
 
 local allocations = require "cprof.allocations"
 local compare = require "cprof.compare"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local match = require "cprof.match"
 local name = require "cprof.name"
-local nearest = require "cprof.nearest"
+local nearest = require "cprof.text.nearest"
 local measures = require "cprof.measure"
 local page = require "cprof.page"
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
 local select = require "cprof.report.select"
 

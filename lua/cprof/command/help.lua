@@ -1,6 +1,6 @@
 -- cprof help: the reference, offline.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local help = require "cprof.help"
 local input = require "cprof.command.input"
 local render = require "cprof.help.render"

@@ -4,7 +4,7 @@ local core = require "cprof.core"
 local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local input = require "cprof.command.input"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local terminal = require "cprof.command.terminal"
 local traced = require "cprof.html.traced"
 

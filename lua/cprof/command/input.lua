@@ -2,8 +2,8 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local format = require "cprof.format"
-local patterns = require "cprof.patterns"
+local format = require "cprof.text.format"
+local patterns = require "cprof.text.patterns"
 local recordings = require "cprof.command.recordings"
 local terminal = require "cprof.command.terminal"
 

@@ -4,7 +4,7 @@
 local core = require "cprof.core"
 local later = require "cprof.sandbox.later"
 
-local format = later "cprof.format"
+local format = later "cprof.text.format"
 
 local terminal = {}
 

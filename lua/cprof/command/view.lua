@@ -1,7 +1,7 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 

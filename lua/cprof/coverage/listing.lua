@@ -1,8 +1,8 @@
 -- The coverage of files as a table, and what is missing.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local header = require "cprof.report.header"
-local nearest = require "cprof.nearest"
+local nearest = require "cprof.text.nearest"
 local page = require "cprof.page"
 local totals = require "cprof.coverage.totals"
 

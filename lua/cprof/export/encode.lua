@@ -1,7 +1,7 @@
 -- Names in other people's formats. What a format cannot hold becomes what
 -- it is in a Lua string: a backslash and three digits.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local name = require "cprof.name"
 
 local encode = {}

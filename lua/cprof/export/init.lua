@@ -2,7 +2,7 @@
 -- here make a format.
 
 local later = require "cprof.sandbox.later"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 
 local lines = later "cprof.lines"
 local output = later "cprof.export.output"

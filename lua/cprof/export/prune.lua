@@ -13,9 +13,9 @@ local bound = require "cprof.bound"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local find = require "cprof.report.find"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local lines = require "cprof.lines"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 
 local prune = {}
 

@@ -3,7 +3,7 @@
 -- its behalf. Both add up to its own line.
 
 local around = require "cprof.report.around"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 

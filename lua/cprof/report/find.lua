@@ -1,7 +1,7 @@
 -- The function that a name means.
 
-local format = require "cprof.format"
-local nearest = require "cprof.nearest"
+local format = require "cprof.text.format"
+local nearest = require "cprof.text.nearest"
 
 local most_titles <const> = 8
 

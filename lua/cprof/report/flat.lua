@@ -1,6 +1,6 @@
 -- Modes "total" and "self": one line for each function.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local name = require "cprof.name"
 local select = require "cprof.report.select"
 

@@ -4,7 +4,7 @@
 
 local bound = require "cprof.bound"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local name = require "cprof.name"
 
 local folded = {}

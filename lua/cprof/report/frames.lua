@@ -1,7 +1,7 @@
 -- Mode "frames": how long frames took, and what the slowest ones did more
 -- of than others.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local select = require "cprof.report.select"
 
 local columns = {

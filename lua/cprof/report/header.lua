@@ -3,7 +3,7 @@
 
 local allocations = require "cprof.allocations"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local heap = require "cprof.heap"
 local lines = require "cprof.lines"
 local measures = require "cprof.measure"

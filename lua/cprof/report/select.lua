@@ -1,7 +1,7 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
 local explained = require "cprof.rows"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local select = {}
 

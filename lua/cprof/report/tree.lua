@@ -1,6 +1,6 @@
 -- Mode "tree": who called what, callees indented under their caller.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local folded = require "cprof.report.folded"
 local name = require "cprof.name"
 local select = require "cprof.report.select"

@@ -2,7 +2,7 @@
 -- them know. Only lines that have changed are written.
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local keys = require "cprof.top.keys"
 local terminal = require "cprof.command.terminal"
 

@@ -3,7 +3,7 @@
 
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 
 local view = {}
 

@@ -1,6 +1,6 @@
 -- Tables and words as Markdown has them, for an issue or a pull request.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local markdown = {}
 

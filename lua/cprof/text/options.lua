@@ -1,6 +1,6 @@
 -- Options: what there is, what is given, and what to say about it.
 
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 
 local options = {}
 

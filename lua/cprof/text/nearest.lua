@@ -1,6 +1,6 @@
 -- What could have been meant: names that are near to one that is unknown.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local nearest = {}
 
