@@ -269,7 +269,7 @@ describe("the amalgamation", function()
     write(dir .. "/wrong.lua", [[
       local profiler = require "cprof"
       print(debug.getinfo(profiler.start, "S").source)
-      print(pcall(require("cprof.text").lines))]])
+      print(pcall(require("cprof.source.text").lines))]])
     local output = run(link("wrong", "lua", { "cprof_c", "host_c" }),
       "../wrong.lua")
     assert.is_truthy(output:find "^@cprof/init.lua\n", output)

@@ -1,7 +1,7 @@
 -- The patterns that choose what is recorded, and which of them matched.
 
 local internal = require "cprof.sandbox.internal"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local nearest = require "cprof.sandbox.later" "cprof.text.nearest"
 local patterns = require "cprof.text.patterns"
 

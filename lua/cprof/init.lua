@@ -12,13 +12,13 @@ local methods = require "cprof.sandbox.methods"
 local annotate = later "cprof.annotate"
 local choice = later "cprof.choice"
 local heap = later "cprof.heap"
-local name = later "cprof.name"
+local name = later "cprof.source.name"
 local options = later "cprof.text.options"
-local paths = later "cprof.paths"
+local paths = later "cprof.source.paths"
 local profile = later "cprof.profile"
 local report = later "cprof.report"
 local rotation = later "cprof.rotation"
-local text = later "cprof.text"
+local text = later "cprof.source.text"
 local trace = later "cprof.trace"
 local variables = later "cprof.variables"
 
@@ -91,7 +91,7 @@ internal.add()
 -- gives the title of a function as soon as it is known, by its record and
 -- the function itself
 local function titles()
-  local naming = require "cprof.name"
+  local naming = require "cprof.source.name"
   naming.prepare()
   local found, of_c = setmetatable(paths.all(), { __mode = "k" }), {}
   for f, path in pairs(found) do

@@ -4,10 +4,10 @@
 -- title, and what belongs to an older text has a source of its own.
 
 local match = require "cprof.match"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local options = require "cprof.text.options"
 local profile = require "cprof.profile"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 ---@class cprof.Joined
 ---@field functions table[]       records, as profile.new takes them

@@ -3,7 +3,7 @@
 local bound = require "cprof.bound"
 local core = require "cprof.core"
 local methods = require "cprof.sandbox.methods"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 local lines = {}
 

@@ -2,7 +2,7 @@
 -- was edited in between: lines were added above it, it was moved, renamed
 -- or changed, or its file was moved. A line alone never decides.
 
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 
 local match = {}
 

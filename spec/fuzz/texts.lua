@@ -128,8 +128,8 @@ local targets = {}
 
 -- Sources of Lua
 
-local lexer = require "cprof.lexer"
-local definitions = require "cprof.definitions"
+local lexer = require "cprof.source.lexer"
+local definitions = require "cprof.source.definitions"
 local tokenmap = require "cprof.coverage.tokenmap"
 
 local function sources()

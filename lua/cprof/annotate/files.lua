@@ -4,7 +4,7 @@ local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local listing = require "cprof.annotate.listing"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local source = require "cprof.annotate.source"
 
 local files = {}

@@ -6,7 +6,7 @@ local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.lines"
 local listing = require "cprof.annotate.listing"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 

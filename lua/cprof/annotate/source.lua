@@ -3,7 +3,7 @@
 local core = require "cprof.core"
 local filename = require "cprof.filename"
 local format = require "cprof.text.format"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 local source = {}
 

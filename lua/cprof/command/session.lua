@@ -111,7 +111,7 @@ end
 -- not have to look at it.
 local function unload()
   local _ <close> = methods.borrow()
-  require "cprof.text".forget()  -- those of our own sources
+  require "cprof.source.text".forget()  -- those of our own sources
   environment.unload()
   collectgarbage()
   collectgarbage()  -- what the first one has only finalized

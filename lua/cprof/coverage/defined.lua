@@ -3,8 +3,8 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local name = require "cprof.name"
-local text = require "cprof.text"
+local name = require "cprof.source.name"
+local text = require "cprof.source.text"
 
 local module = {}
 

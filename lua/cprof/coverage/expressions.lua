@@ -2,7 +2,7 @@
 -- for, with how often they ran.
 
 local instructions = require "cprof.instructions"
-local lexer = require "cprof.lexer"
+local lexer = require "cprof.source.lexer"
 
 local expressions = {}
 

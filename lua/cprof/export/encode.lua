@@ -2,7 +2,7 @@
 -- it is in a Lua string: a backslash and three digits.
 
 local format = require "cprof.text.format"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 
 local encode = {}
 

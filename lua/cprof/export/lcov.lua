@@ -6,7 +6,7 @@
 local coverage = require "cprof.coverage"
 local defined = require "cprof.coverage.defined"
 local encode = require "cprof.export.encode"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 local lcov = {}
 

@@ -4,7 +4,7 @@
 
 local around = require "cprof.report.around"
 local format = require "cprof.text.format"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 local columns = {

@@ -5,7 +5,7 @@
 local bound = require "cprof.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 
 local folded = {}
 

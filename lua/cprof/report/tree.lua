@@ -2,7 +2,7 @@
 
 local format = require "cprof.text.format"
 local folded = require "cprof.report.folded"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 local columns = {

@@ -5,7 +5,7 @@ local data = require "cprof.html.data"
 local in_c = require "cprof.annotate.in_c"
 local json = require "cprof.json"
 local lines = require "cprof.lines"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 local sources = {}
 

@@ -3,7 +3,7 @@
 -- from one refresh to the next.
 
 local format = require "cprof.text.format"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local terminal = require "cprof.command.terminal"
 
 local columns = {}

@@ -6,7 +6,7 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local lines = require "cprof.lines"
 local source = require "cprof.annotate.source"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 ---@class cprof.TopLine
 ---@field number integer

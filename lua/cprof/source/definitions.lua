@@ -3,7 +3,7 @@
 -- without such a name is called by its line, and by the function or table
 -- that holds it: parse.<fn:775>.
 
-local lexer = require "cprof.lexer"
+local lexer = require "cprof.source.lexer"
 
 local definitions = {}
 

@@ -1,11 +1,11 @@
 -- Names that people recognise: what a function is called in the source,
 -- in the library that it belongs to, or by whoever called it first.
 
-local classes = require "cprof.classes"
+local classes = require "cprof.source.classes"
 local core = require "cprof.core"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
-local definitions = require "cprof.sandbox.later" "cprof.definitions"
+local definitions = require "cprof.sandbox.later" "cprof.source.definitions"
 
 local name = {}
 
@@ -45,7 +45,7 @@ end
 
 ---From now on, to name something loads no modules.
 function name.prepare()
-  definitions = require "cprof.definitions"
+  definitions = require "cprof.source.definitions"
 end
 
 ---A source as people write it: a path relative to the folder in which the
