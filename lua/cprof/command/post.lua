@@ -1,8 +1,8 @@
 -- Requests that take a profile to a server: what each kind of server wants,
 -- and posting it. LuaSocket is loaded when something is posted.
 
-local base64 = require "cprof.html.base64"
-local gzip = require "cprof.export.gzip"
+local base64 = require "cprof.encoding.base64"
+local gzip = require "cprof.encoding.gzip"
 
 local post = {}
 

@@ -243,7 +243,7 @@ local function check_output(parsed, fail)
   if not parsed.output then fail "--format needs a file: -o FILE" end
   local row = export.format(parsed.format, 1)
   if row.json and not pcall(require, "dkjson") then
-    local _, missing = pcall(require, "cprof.json")
+    local _, missing = pcall(require, "cprof.encoding.json")
     fail(("--format=%s: %s"):format(row.name, missing))
   end
   local counted = #counted_of(parsed) > 0

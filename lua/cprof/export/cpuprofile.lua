@@ -11,9 +11,9 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 local spread = require "cprof.export.spread"
-local text = require "cprof.export.quote"
+local text = require "cprof.encoding.quote"
 
 local cpuprofile = {}
 

@@ -45,7 +45,7 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 
 local whole = {}
 

@@ -6,7 +6,7 @@
 local allocations = require "cprof.allocations"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local gzip = require "cprof.export.gzip"
+local gzip = require "cprof.encoding.gzip"
 local spread = require "cprof.export.spread"
 
 local pprof = {}

@@ -4,8 +4,8 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
-local text = require "cprof.export.quote"
+local json = require "cprof.encoding.json"
+local text = require "cprof.encoding.quote"
 
 local speedscope = {}
 

@@ -3,7 +3,7 @@
 
 local data = require "cprof.html.data"
 local in_c = require "cprof.annotate.in_c"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 local lines = require "cprof.lines"
 local text = require "cprof.source.text"
 

@@ -1,7 +1,7 @@
 -- Strings of JSON, of any bytes.
 
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 
 ---@param s string
 ---@return string
