@@ -10,7 +10,7 @@ local measure = require "cprof.measure"
 local merge = require "cprof.merge"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local function busy(n)
   local x = 0

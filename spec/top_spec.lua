@@ -7,7 +7,7 @@ local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
 local sampled = require "cprof.sampled"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local path = os.tmpname()
 local ascii = terminal.ascii

@@ -3,10 +3,10 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local filename = require "cprof.filename"
+local filename = require "cprof.system.filename"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
-local rendezvous = require "cprof.rendezvous"
+local rendezvous = require "cprof.system.rendezvous"
 
 internal.add()
 

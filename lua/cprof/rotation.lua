@@ -2,7 +2,7 @@
 -- another one is begun.
 
 local core = require "cprof.core"
-local filename = require "cprof.filename"
+local filename = require "cprof.system.filename"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
 local profile = require "cprof.profile"

@@ -2,7 +2,7 @@
 -- as Perfetto and others read them.
 
 local core = require "cprof.core"
-local limited = require "cprof.limited"
+local limited = require "cprof.system.limited"
 
 local trace = {}
 

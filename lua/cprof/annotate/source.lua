@@ -1,7 +1,7 @@
 -- The text of a source, as it is shown.
 
 local core = require "cprof.core"
-local filename = require "cprof.filename"
+local filename = require "cprof.system.filename"
 local format = require "cprof.text.format"
 local text = require "cprof.source.text"
 

@@ -1,14 +1,14 @@
 -- cprof attach: a program that runs already is recorded for some seconds.
 
 local core = require "cprof.core"
-local filename = require "cprof.filename"
+local filename = require "cprof.system.filename"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
-local recordings = require "cprof.command.recordings"
-local rendezvous = require "cprof.rendezvous"
+local recordings = require "cprof.system.recordings"
+local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local attach = {
   name = "attach",

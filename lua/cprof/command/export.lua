@@ -5,7 +5,7 @@ local export = require "cprof.export"
 local recorded = require "cprof.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "export",

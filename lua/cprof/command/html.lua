@@ -5,7 +5,7 @@ local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local input = require "cprof.command.input"
 local format = require "cprof.text.format"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 local traced = require "cprof.html.traced"
 
 local html = {

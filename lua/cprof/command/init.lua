@@ -3,7 +3,7 @@
 
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 ---@class cprof.Command
 ---@field name string

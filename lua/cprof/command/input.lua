@@ -4,8 +4,8 @@ local core = require "cprof.core"
 local cprof = require "cprof"
 local format = require "cprof.text.format"
 local patterns = require "cprof.text.patterns"
-local recordings = require "cprof.command.recordings"
-local terminal = require "cprof.command.terminal"
+local recordings = require "cprof.system.recordings"
+local terminal = require "cprof.system.terminal"
 
 local input = {}
 

@@ -4,7 +4,7 @@ local core = require "cprof.core"
 local input = require "cprof.command.input"
 local join = require "cprof.join"
 local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "join",

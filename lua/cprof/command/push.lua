@@ -6,7 +6,7 @@ local input = require "cprof.command.input"
 local post = require "cprof.command.post"
 local queue = require "cprof.command.queue"
 local range = require "cprof.command.range"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local push = {
   name = "push",

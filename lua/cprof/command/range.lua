@@ -5,7 +5,7 @@ local core = require "cprof.core"
 local compare = require "cprof.compare"
 local input = require "cprof.command.input"
 local merge = require "cprof.merge"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local range = {}
 

@@ -8,7 +8,7 @@ local name = require "cprof.source.name"
 local page = require "cprof.page"
 local recorded = require "cprof.lines"
 local select_rows = require "cprof.report.select"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local summary = {}
 

@@ -7,7 +7,7 @@ local loop = require "cprof.top.loop"
 local model = require "cprof.top.model"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local top = {
   name = "top",

@@ -2,7 +2,7 @@
 
 local core = require "cprof.core"
 local environment = require "cprof.sandbox.environment" ()
-local filename = require "cprof.filename"
+local filename = require "cprof.system.filename"
 
 local text = {}
 

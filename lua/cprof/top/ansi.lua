@@ -4,7 +4,7 @@
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local keys = require "cprof.top.keys"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local ansi = {}
 

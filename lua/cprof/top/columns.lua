@@ -4,7 +4,7 @@
 
 local format = require "cprof.text.format"
 local name = require "cprof.source.name"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local columns = {}
 

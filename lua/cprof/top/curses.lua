@@ -4,7 +4,7 @@
 
 local ansi = require "cprof.top.ansi"
 local core = require "cprof.core"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local curses = {}
 

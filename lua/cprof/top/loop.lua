@@ -1,7 +1,7 @@
 -- What happens in the course of time: loads, keys, the screen, the end.
 
 local core = require "cprof.core"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local loop = {}
 

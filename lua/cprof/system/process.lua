@@ -1,7 +1,7 @@
 -- The recording of a process: the file that it records into.
 
 local core = require "cprof.core"
-local recordings = require "cprof.command.recordings"
+local recordings = require "cprof.system.recordings"
 
 local process = {}
 
