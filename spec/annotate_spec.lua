@@ -138,7 +138,7 @@ describe("annotated source", function()
     local s = annotate(ai)
     local lines = p.lines["@" .. ai]
     local line = lines[12]
-    local most = require "cprof.bound".most(p)
+    local most = require "cprof.count.bound".most(p)
     local function shown(kind, divisor)
       return helper.shown(line[kind .. "_ns"], line[kind .. "_raw_ns"],
         divisor, most)

@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local helper = require "helper"

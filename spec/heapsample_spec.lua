@@ -196,7 +196,7 @@ describe("samples of allocations", function()
   end)
 
   it("are in files and sums", function()
-    local merge = require "cprof.merge"
+    local merge = require "cprof.profile.merge"
     local p = sample(work, { file = path, memory = "live" })
     local q = p
     for _ = 1, 3 do

@@ -6,7 +6,7 @@ local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 local terminal = require "cprof.system.terminal"
 
 local path = os.tmpname()

@@ -11,7 +11,7 @@ local methods = require "cprof.sandbox.methods"
 
 local annotate = later "cprof.annotate"
 local choice = later "cprof.choice"
-local heap = later "cprof.heap"
+local heap = later "cprof.count.heap"
 local name = later "cprof.source.name"
 local options = later "cprof.text.options"
 local paths = later "cprof.source.paths"

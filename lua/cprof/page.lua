@@ -2,7 +2,7 @@
 
 local format = require "cprof.text.format"
 local markdown = require "cprof.text.markdown"
-local measures = require "cprof.measure"
+local measures = require "cprof.count.measure"
 
 local page = {}
 

@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local consumers = require "consumers"
 local name = require "cprof.source.name"
 local text = require "cprof.source.text"

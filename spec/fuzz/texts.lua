@@ -453,7 +453,7 @@ targets.traces = {
 -- What is small: keys of a terminal, moments, names of a server, requests
 -- that wait, points of a heap
 
-local heap = require "cprof.heap"
+local heap = require "cprof.count.heap"
 local keys = require "cprof.top.keys"
 local post = require "cprof.command.post"
 local queue = require "cprof.command.queue"

@@ -1,12 +1,12 @@
 -- The source with figures beside each line: of functions, of files, or the
 -- hottest lines.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.page"

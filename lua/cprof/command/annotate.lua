@@ -2,7 +2,7 @@
 
 local annotated = require "cprof.annotate"
 local input = require "cprof.command.input"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 local annotate = {
   name = "annotate",

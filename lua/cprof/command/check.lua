@@ -1,18 +1,18 @@
 -- cprof check: a gate for CI, on figures that are the same in every run.
 -- Times are not: they are told, but decide nothing.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local budget = require "cprof.command.budget"
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
-local lines = require "cprof.lines"
-local match = require "cprof.match"
+local lines = require "cprof.count.lines"
+local match = require "cprof.profile.match"
 local options = require "cprof.text.options"
 local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
-local rows = require "cprof.rows"
+local rows = require "cprof.count.rows"
 
 local check = {
   name = "check",

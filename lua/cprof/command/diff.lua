@@ -1,13 +1,13 @@
 -- cprof diff: what became of each function from one profile to another.
 
-local allocations = require "cprof.allocations"
-local compare = require "cprof.compare"
+local allocations = require "cprof.count.allocations"
+local compare = require "cprof.profile.compare"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
-local match = require "cprof.match"
+local match = require "cprof.profile.match"
 local name = require "cprof.source.name"
 local nearest = require "cprof.text.nearest"
-local measures = require "cprof.measure"
+local measures = require "cprof.count.measure"
 local page = require "cprof.page"
 local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"

@@ -2,7 +2,7 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
-local recorded = require "cprof.lines"
+local recorded = require "cprof.count.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
 local terminal = require "cprof.system.terminal"

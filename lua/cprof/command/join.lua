@@ -2,7 +2,7 @@
 
 local core = require "cprof.core"
 local input = require "cprof.command.input"
-local join = require "cprof.join"
+local join = require "cprof.profile.join"
 local summary = require "cprof.command.summary"
 local terminal = require "cprof.system.terminal"
 

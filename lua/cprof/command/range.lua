@@ -2,9 +2,9 @@
 -- continuous recordings leave them.
 
 local core = require "cprof.core"
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
 local input = require "cprof.command.input"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local terminal = require "cprof.system.terminal"
 
 local range = {}

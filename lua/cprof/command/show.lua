@@ -1,19 +1,19 @@
 -- cprof show: all about one function.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local functions = require "cprof.annotate.functions"
 local input = require "cprof.command.input"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
-local recorded = require "cprof.lines"
+local recorded = require "cprof.count.lines"
 local page = require "cprof.page"
 local select_rows = require "cprof.report.select"
-local explained = require "cprof.rows"
+local explained = require "cprof.count.rows"
 
 local show = {
   name = "show",

@@ -1,7 +1,7 @@
 -- The parts of a source that have counts: each token that instructions stand
 -- for, with how often they ran.
 
-local instructions = require "cprof.instructions"
+local instructions = require "cprof.count.instructions"
 local lexer = require "cprof.source.lexer"
 
 local expressions = {}

@@ -4,9 +4,9 @@
 -- function add up to its total, and those that it makes of itself, at any
 -- depth, cost nothing.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local encode = require "cprof.export.encode"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local spread = require "cprof.export.spread"
 
 local callgrind = {}

@@ -4,7 +4,7 @@
 local later = require "cprof.sandbox.later"
 local options = require "cprof.text.options"
 
-local lines = later "cprof.lines"
+local lines = later "cprof.count.lines"
 local output = later "cprof.export.output"
 local prune = later "cprof.export.prune"
 

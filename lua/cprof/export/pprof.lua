@@ -3,7 +3,7 @@
 -- met. In mode "line", a function's own time is on its lines, and its calls
 -- are where it begins. Samples are on the lines, as their times are.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local gzip = require "cprof.encoding.gzip"

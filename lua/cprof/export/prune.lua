@@ -8,13 +8,13 @@
 -- can show it. If they cannot, the nodes of least time are added up; but
 -- before these have more than a little of it, recursion is folded.
 
-local allocations = require "cprof.allocations"
-local bound = require "cprof.bound"
+local allocations = require "cprof.count.allocations"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local options = require "cprof.text.options"
 
 local prune = {}

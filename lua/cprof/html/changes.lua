@@ -1,10 +1,10 @@
 -- A profile before another one, for the page: what each function of both had
 -- then.
 
-local bound = require "cprof.bound"
-local compare = require "cprof.compare"
+local bound = require "cprof.count.bound"
+local compare = require "cprof.profile.compare"
 local encode = require "cprof.export.encode"
-local match = require "cprof.match"
+local match = require "cprof.profile.match"
 local pack = require "cprof.html.pack"
 local select_rows = require "cprof.report.select"
 

@@ -5,18 +5,18 @@
 -- `unit` says. Where there are samples and these are not joined with calls,
 -- they stand in their place.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local changes = require "cprof.html.changes"
 local coverage = require "cprof.coverage"
 local encode = require "cprof.export.encode"
 local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local memory = require "cprof.html.memory"
 local name = require "cprof.source.name"
 local pack = require "cprof.html.pack"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
 local text = require "cprof.source.text"

@@ -1,6 +1,6 @@
 -- The callers and callees of functions.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local select = require "cprof.report.select"
 
 local around = {}

@@ -2,7 +2,7 @@
 -- and recursion is one node with its depth. Nodes are looked at one by one,
 -- since there may be a million.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local name = require "cprof.source.name"

@@ -1,15 +1,15 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local heap = require "cprof.heap"
-local lines = require "cprof.lines"
-local measures = require "cprof.measure"
+local heap = require "cprof.count.heap"
+local lines = require "cprof.count.lines"
+local measures = require "cprof.count.measure"
 local release = require "cprof.release"
-local rows = require "cprof.rows"
-local sampled = require "cprof.sampled"
+local rows = require "cprof.count.rows"
+local sampled = require "cprof.count.sampled"
 local select = require "cprof.report.select"
 
 local header = {}

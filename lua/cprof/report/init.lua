@@ -1,7 +1,7 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"

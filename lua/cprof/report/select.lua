@@ -1,6 +1,6 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
-local explained = require "cprof.rows"
+local explained = require "cprof.count.rows"
 local format = require "cprof.text.format"
 
 local select = {}

@@ -2,7 +2,7 @@
 -- version, and a page gets what changed since the one that it has.
 
 local base64 = require "cprof.encoding.base64"
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local data = require "cprof.html.data"
 local json = require "cprof.encoding.json"

@@ -4,7 +4,7 @@
 local columns = require "cprof.top.columns"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local source = require "cprof.annotate.source"
 local text = require "cprof.source.text"
 

@@ -1,6 +1,6 @@
 -- The lines of a profile: what was counted for each line of each source.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local methods = require "cprof.sandbox.methods"
 local text = require "cprof.source.text"

@@ -3,7 +3,7 @@
 
 local methods = require "cprof.sandbox.methods"
 local options = require "cprof.text.options"
-local rows = require "cprof.rows"
+local rows = require "cprof.count.rows"
 
 local frames = {}
 

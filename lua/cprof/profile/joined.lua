@@ -3,7 +3,7 @@
 -- lines, which must not be added up: then it has several records with one
 -- title, and what belongs to an older text has a source of its own.
 
-local match = require "cprof.match"
+local match = require "cprof.profile.match"
 local name = require "cprof.source.name"
 local options = require "cprof.text.options"
 local profile = require "cprof.profile"

@@ -1,12 +1,12 @@
 -- Sums of profiles: of many runs, or of many machines, also of a program
 -- that was edited in between.
 
-local allocations = require "cprof.allocations"
-local compare = require "cprof.compare"
+local allocations = require "cprof.count.allocations"
+local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
-local instructions = require "cprof.instructions"
-local joined = require "cprof.joined"
-local lines = require "cprof.lines"
+local instructions = require "cprof.count.instructions"
+local joined = require "cprof.profile.joined"
+local lines = require "cprof.count.lines"
 local profile = require "cprof.profile"
 
 local merge = {}

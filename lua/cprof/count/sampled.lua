@@ -1,6 +1,6 @@
 -- Samples: how sure a share is, and which instructions a sample is about.
 
-local instructions = require "cprof.instructions"
+local instructions = require "cprof.count.instructions"
 
 local op = instructions.of "Lua 5.4"
 

@@ -3,7 +3,7 @@
 -- that, `<12ms`; their shares are those of the estimates, which add up.
 
 local format = require "cprof.text.format"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 
 local measure = {}
 

@@ -1,24 +1,24 @@
 -- The profile: the one data model that every view reads.
 
 local core = require "cprof.core"
-local heap = require "cprof.heap"
+local heap = require "cprof.count.heap"
 local later = require "cprof.sandbox.later"
 local methods = require "cprof.sandbox.methods"
 local name = require "cprof.source.name"
 local paths = require "cprof.source.paths"
 local text = require "cprof.source.text"
 
-local allocations = later "cprof.allocations"
+local allocations = later "cprof.count.allocations"
 local annotate = later "cprof.annotate"
-local bound = later "cprof.bound"
+local bound = later "cprof.count.bound"
 local coverage = later "cprof.coverage"
 local export = later "cprof.export"
 local formats = later "cprof.text.format"
-local frames = later "cprof.frames"
-local instructions = later "cprof.instructions"
-local lines = later "cprof.lines"
+local frames = later "cprof.count.frames"
+local instructions = later "cprof.count.instructions"
+local lines = later "cprof.count.lines"
 local report = later "cprof.report"
-local sampled = later "cprof.sampled"
+local sampled = later "cprof.count.sampled"
 
 ---@class cprof.Meta
 ---@field mode string          "call", "line", "count" or "sample"

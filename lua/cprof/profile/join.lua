@@ -1,10 +1,10 @@
 -- Exact counts with the times of another run of the same program.
 
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local joined = require "cprof.joined"
-local lines = require "cprof.lines"
+local joined = require "cprof.profile.joined"
+local lines = require "cprof.count.lines"
 local profile = require "cprof.profile"
 
 local join = {}

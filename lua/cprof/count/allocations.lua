@@ -3,7 +3,7 @@
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 local allocations = {}
 
