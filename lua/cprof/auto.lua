@@ -15,7 +15,7 @@ local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
 local internal = require "cprof.sandbox.internal"
 local later = require "cprof.sandbox.later"
-local variables = require "cprof.variables"
+local variables = require "cprof.recording.variables"
 
 internal.add()
 

@@ -10,17 +10,17 @@ local later = require "cprof.sandbox.later"
 local methods = require "cprof.sandbox.methods"
 
 local annotate = later "cprof.annotate"
-local choice = later "cprof.choice"
+local choice = later "cprof.recording.choice"
 local heap = later "cprof.count.heap"
 local name = later "cprof.source.name"
 local options = later "cprof.text.options"
 local paths = later "cprof.source.paths"
 local profile = later "cprof.profile"
 local report = later "cprof.report"
-local rotation = later "cprof.rotation"
+local rotation = later "cprof.recording.rotation"
 local text = later "cprof.source.text"
-local trace = later "cprof.trace"
-local variables = later "cprof.variables"
+local trace = later "cprof.recording.trace"
+local variables = later "cprof.recording.variables"
 
 local cprof = { _VERSION = core.version }
 
@@ -383,7 +383,7 @@ function cprof.listen(signal, opts)
       -1)
     if not valid then return nil, "CPROF_OPTIONS" .. why end
   end
-  local listening = require "cprof.listen"
+  local listening = require "cprof.recording.listen"
   local ok, why = listening.begin(signal, opts)
   return ok, why
 end

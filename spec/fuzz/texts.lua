@@ -292,7 +292,7 @@ targets.budgets = {
 
 -- Options of the environment, and of start
 
-local variables = require "cprof.variables"
+local variables = require "cprof.recording.variables"
 
 os.execute(("mkdir -p '%s'"):format(path "made"))
 

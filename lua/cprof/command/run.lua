@@ -7,7 +7,7 @@ local export = require "cprof.export"
 local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
-local release = require "cprof.release"
+local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
 
 internal.add()
