@@ -9,7 +9,7 @@ local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
-local page = require "cprof.page"
+local page = require "cprof.report.page"
 
 local annotate = {}
 

@@ -11,7 +11,7 @@ local input = require "cprof.command.input"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
 local recorded = require "cprof.count.lines"
-local page = require "cprof.page"
+local page = require "cprof.report.page"
 local select_rows = require "cprof.report.select"
 local explained = require "cprof.count.rows"
 

@@ -7,7 +7,7 @@ local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
-local page = require "cprof.page"
+local page = require "cprof.report.page"
 local select = require "cprof.report.select"
 
 local report = {}

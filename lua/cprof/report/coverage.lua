@@ -3,7 +3,7 @@
 local format = require "cprof.text.format"
 local header = require "cprof.report.header"
 local nearest = require "cprof.text.nearest"
-local page = require "cprof.page"
+local page = require "cprof.report.page"
 local totals = require "cprof.coverage.totals"
 
 local listing = {}
