@@ -190,6 +190,7 @@ build = {
     ["cprof.coverage.totals"] = "lua/cprof/coverage/totals.lua",
     ["cprof.coverage.undump"] = "lua/cprof/coverage/undump.lua",
     ["cprof.encoding.base64"] = "lua/cprof/encoding/base64.lua",
+    ["cprof.encoding.escape"] = "lua/cprof/encoding/escape.lua",
     ["cprof.encoding.gzip"] = "lua/cprof/encoding/gzip.lua",
     ["cprof.encoding.json"] = "lua/cprof/encoding/json.lua",
     ["cprof.encoding.quote"] = "lua/cprof/encoding/quote.lua",

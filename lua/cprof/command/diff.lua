@@ -365,7 +365,7 @@ local function head(view, side, path, profile)
     format.count(n), (profile.samples and "sample" or "call") ..
       (n == 1 and "" or "s"), meta.mode, meta.clock)
   local what = side .. (path and path .. ": " or "") ..
-    format.plain(meta.program or "(embedded)")
+    format.program(meta)
   view.page:line(what .. facts)
 end
 

@@ -103,7 +103,7 @@ local function recall(which, fail, headed)
   check_there(path, what, fail)
   local profile = load(path, what, fail)
   local named = ("%s, of %s"):format(what,
-    format.plain(profile.meta.program or "(embedded)"))
+    format.program(profile.meta))
   if elsewhere or not headed then
     terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
       time_of(profile.meta), elsewhere and (" in %s; there is none of this " ..

@@ -75,7 +75,7 @@ local function strangers(counts, times, found_ns, none)
   local whole = found_ns + none
   if whole == 0 or found_ns >= least * whole then return nil end
   local function program(p)
-    return format.plain(p.meta.program or "(embedded)")
+    return format.program(p.meta)
   end
   return ("only %s %% of the time of %s is in functions that %s called in " ..
     "the other run"):format(percent(found_ns, whole), program(times),

@@ -45,9 +45,9 @@ local phases = { enter = "B", leave = "E" }
 -- Calls nest within a coroutine only, so a coroutine is a thread there. The
 -- list needs no end: readers do without when the program was killed.
 local function events(write, pid)
-  local encode = require "cprof.export.encode"
+  local escape = require "cprof.encoding.escape"
   local function quoted(s)
-    return '"' .. gsub(encode.line(plain(s)), '["\\]', "\\%0") .. '"'
+    return '"' .. gsub(escape.line(plain(s)), '["\\]', "\\%0") .. '"'
   end
   write "[\n"
   local function tell(event, _, title, since, _, coroutine)

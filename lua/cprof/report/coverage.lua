@@ -100,7 +100,7 @@ function listing.make(p, o)
   end
   local on = page.new({ format = o.format, width = o.width,
                         color = o.color }, p)
-  on:title("coverage: ", format.plain(p.meta.program or "(embedded)"))
+  on:title("coverage: ", format.program(p.meta))
   header.notes(p, on)
   if #files == 0 then
     on:note "no Lua file ran whose instructions were to be counted"

@@ -246,7 +246,7 @@ function header.show(view)
     table.insert(facts, meta.runs and 3 or 2,
       format.time(meta.paused_ns) .. " of it paused")
   end
-  page:title("cprof: ", format.plain(meta.program or "(embedded)"))
+  page:title("cprof: ", format.program(meta))
   page:line(table.concat(facts, ", "))
   if not counts and meta.overhead_ns > 0 then
     page:line(("%s of it profiler overhead, excluded below"):format(

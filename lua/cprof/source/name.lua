@@ -81,6 +81,22 @@ function name.set_places(list, folder)
   end
 end
 
+---The file that a function stands in, as it was given when it was loaded;
+---nil when it stands in none.
+---@param f cprof.Function
+---@return string?
+function name.file(f)
+  if f.kind ~= "Lua" and f.kind ~= "main" then return nil end
+  return f.source:match "^@(.+)$" or name.place(f.source)
+end
+
+---The line that a function begins in; 0 when it has none.
+---@param f cprof.Function
+---@return integer
+function name.first_line(f)
+  return f.kind == "main" and 1 or math.max(f.line, 0)
+end
+
 -- Definitions that their line names for sure: reading all of the source
 -- takes longer.
 local sure = {

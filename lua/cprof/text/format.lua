@@ -296,6 +296,13 @@ function format.plain(s)
   return (s:gsub("%c", function(c) return ("\\%d"):format(c:byte()) end))
 end
 
+---The program that was profiled, on one line.
+---@param meta cprof.Meta
+---@return string
+function format.program(meta)
+  return format.plain(meta.program or "(embedded)")
+end
+
 local codes = { bold = "1", dim = "2", never = "4;31" }
 
 -- shades of heat, from cold to hot, where there are 256 colours and where
