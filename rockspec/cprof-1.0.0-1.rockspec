@@ -207,6 +207,7 @@ build = {
     ["cprof.export.json"] = "lua/cprof/export/json.lua",
     ["cprof.export.lcov"] = "lua/cprof/export/lcov.lua",
     ["cprof.export.luacov"] = "lua/cprof/export/luacov.lua",
+    ["cprof.export.methods"] = "lua/cprof/export/methods.lua",
     ["cprof.export.output"] = "lua/cprof/export/output.lua",
     ["cprof.export.pprof"] = "lua/cprof/export/pprof.lua",
     ["cprof.export.prune"] = "lua/cprof/export/prune.lua",

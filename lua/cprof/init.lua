@@ -15,7 +15,7 @@ local heap = later "cprof.count.heap"
 local name = later "cprof.source.name"
 local options = later "cprof.text.options"
 local paths = later "cprof.source.paths"
-local profile = later "cprof.profile"
+local profile = later "cprof.export.methods"
 local report = later "cprof.report"
 local rotation = later "cprof.recording.rotation"
 local text = later "cprof.source.text"
@@ -384,7 +384,7 @@ function cprof.listen(signal, opts)
     if not valid then return nil, "CPROF_OPTIONS" .. why end
   end
   local listening = require "cprof.recording.listen"
-  local ok, why = listening.begin(signal, opts)
+  local ok, why = listening.begin(signal, opts, cprof.start)
   return ok, why
 end
 

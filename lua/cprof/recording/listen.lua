@@ -2,7 +2,6 @@
 -- and by what `cprof attach` leaves for it.
 
 local core = require "cprof.core"
-local cprof = require "cprof"
 local filename = require "cprof.system.filename"
 local internal = require "cprof.sandbox.internal"
 local methods = require "cprof.sandbox.methods"
@@ -12,7 +11,7 @@ internal.add()
 
 local listen = {}
 
-local begin_recording, program = cprof.start, rawget(_G, "arg")
+local program = rawget(_G, "arg")
 local time = os.time
 
 -- what this state listens with
@@ -79,7 +78,7 @@ local function start(options, file, request)
   local out = {}
   for key, value in next, options do out[key] = value end
   out.file = file
-  local ok, why = pcall(begin_recording, out)
+  local ok, why = pcall(state.begin, out)
   if not ok then
     return refuse((string.gsub(tostring(why), "^start: ", "")), request)
   end
@@ -156,9 +155,10 @@ end
 ---See cprof.listen.
 ---@param signal string   its name
 ---@param options cprof.StartOptions  that are known to be valid
+---@param begin fun(options: cprof.StartOptions)  begins a recording
 ---@return boolean? ok
 ---@return string? why
-function listen.begin(signal, options)
+function listen.begin(signal, options, begin)
   if rendezvous.unable then return nil, rendezvous.unable end
   local number = core.signalnumber(signal)
   if not number then
@@ -190,7 +190,7 @@ function listen.begin(signal, options)
       return nil, why
     end
   end
-  state = { options = options, folder = folder, pid = pid,
+  state = { options = options, begin = begin, folder = folder, pid = pid,
     here = core.cwd(), listener = listener, held = held }
   local last = setmetatable({}, { __gc = finish })
   debug.getregistry()[last] = last

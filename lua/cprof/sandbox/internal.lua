@@ -15,7 +15,7 @@ function internal.add() add(debug.getinfo(2, "S").source) end
 -- These have methods that a program calls, and may be loaded after recording
 -- has begun.
 for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
-  "profile/init", "view/init" } do
+  "export/methods", "profile/init", "view/init" } do
   local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
   add((own:gsub("sandbox[/\\]internal%.lua$",
     (name:gsub("/", separator)) .. ".lua")))
