@@ -209,7 +209,7 @@ describe("cprof push", function()
   end)
 
   it("checks the certificate of an https server", function()
-    local post = require "cprof.command.post"
+    local post = require "cprof.push.post"
     local asked
     package.loaded["ssl.https"] = { request = function(t)
       asked = t

@@ -455,8 +455,8 @@ targets.traces = {
 
 local heap = require "cprof.count.heap"
 local keys = require "cprof.top.keys"
-local post = require "cprof.command.post"
-local queue = require "cprof.command.queue"
+local post = require "cprof.push.post"
+local queue = require "cprof.push.queue"
 local range = require "cprof.command.range"
 
 local waiting = assert(queue.open(path "queue", 3))
