@@ -273,7 +273,7 @@ describe("the amalgamation", function()
     local output = run(link("wrong", "lua", { "cprof_c", "host_c" }),
       "../wrong.lua")
     assert.is_truthy(output:find "^@cprof/init.lua\n", output)
-    assert.is_truthy(output:find "\nfalse\tcprof/text.lua:%d+:", output)
+    assert.is_truthy(output:find "\nfalse\tcprof/source/text.lua:%d+:", output)
   end)
 
   it("asks for the package library where it is not open", function()
