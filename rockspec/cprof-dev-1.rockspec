@@ -260,6 +260,7 @@ build = {
     ["cprof.recording.listen"] = "lua/cprof/recording/listen.lua",
     ["cprof.recording.release"] = "lua/cprof/recording/release.lua",
     ["cprof.recording.rotation"] = "lua/cprof/recording/rotation.lua",
+    ["cprof.recording.start"] = "lua/cprof/recording/start.lua",
     ["cprof.recording.trace"] = "lua/cprof/recording/trace.lua",
     ["cprof.recording.variables"] = "lua/cprof/recording/variables.lua",
     ["cprof.report.around"] = "lua/cprof/report/around.lua",
