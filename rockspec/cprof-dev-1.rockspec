@@ -309,7 +309,6 @@ build = {
     ["cprof.text.patterns"] = "lua/cprof/text/patterns.lua",
     ["cprof.top.ansi"] = "lua/cprof/top/ansi.lua",
     ["cprof.top.columns"] = "lua/cprof/top/columns.lua",
-    ["cprof.top.curses"] = "lua/cprof/top/curses.lua",
     ["cprof.top.frame"] = "lua/cprof/top/frame.lua",
     ["cprof.top.history"] = "lua/cprof/top/history.lua",
     ["cprof.top.keys"] = "lua/cprof/top/keys.lua",

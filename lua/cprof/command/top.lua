@@ -42,9 +42,6 @@ function top.define(parser)
     :argname "N":convert(input.integer("--screens", 1))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"
-  parser:option("--driver", "What draws: curses, or ansi; auto: curses " ..
-    "where the library lcurses is installed.")
-    :choices { "auto", "curses", "ansi" }:default "auto"
 end
 
 function top.call(parsed, fail)
