@@ -136,8 +136,8 @@ function files.show(view, list, one)
     local rest = 0
     for i = #selected + 1, #list do rest = rest + list[i].ns end
     view.page:gap()
-    view.page:rest(("… %d more file%s, %s %%"):format(#list - #selected,
-      #list - #selected == 1 and "" or "s",
+    view.page:rest(("… %s, %s %%"):format(
+      format.plural(#list - #selected, "more file"),
       format.percent(rest, view.whole)))
   end
   view.page:explain()

@@ -105,8 +105,7 @@ local function facts_of(view, row, of_c)
     page:told(row.self_ns, row.self_most_ns),
     of_c > 0 and (" + %s in C"):format(page:told(of_c)) or "",
     page:share(row.self_ns + of_c),
-    row.calls and (", %s call%s"):format(format.count(row.calls),
-      row.calls == 1 and "" or "s") or "")
+    row.calls and ", " .. format.plural(row.calls, "call") or "")
 end
 
 ---The lines of a function.

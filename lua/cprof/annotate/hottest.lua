@@ -93,8 +93,8 @@ return function(view, files)
   end
   page:table(columns(view.profile), rows)
   if #all > #rows then
-    page:rest(("… %s more line%s, %s %%"):format(
-      format.count(#all - #rows), #all - #rows == 1 and "" or "s",
+    page:rest(("… %s, %s %%"):format(
+      format.plural(#all - #rows, "more line"),
       format.percent(rest_ns, view.whole)))
   end
   page:explain()

@@ -131,8 +131,8 @@ end
 ---@param count integer
 ---@param ns integer
 function listing.fold(view, count, ns)
-  return bare("", { ("… %s line%s, %s %%"):format(format.count(count),
-    count == 1 and "" or "s", format.percent(ns, view.whole)), "dim" })
+  return bare("", { ("… %s, %s %%"):format(
+    format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
 end
 
 -- the columns that leave the source at least half of the width

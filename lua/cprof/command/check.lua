@@ -482,8 +482,8 @@ function check.call(parsed, fail)
       "check"):format(parsed.budget, named))
   end
   add(report, "%d of %d figures over budget%s; %s", report.over,
-    report.checked, report.missing > 0 and (", %d function%s not found")
-      :format(report.missing, report.missing == 1 and "" or "s") or "",
+    report.checked, report.missing > 0 and (", %s not found")
+      :format(format.plural(report.missing, "function")) or "",
     profile.meta.wall_ns and format.time(profile.meta.wall_ns) .. " wall" or
       report.time(profile.meta.instructions))
   input.print(table.concat(report.out, "\n") .. "\n", fail)

@@ -332,8 +332,8 @@ local function table_of(view, entries, parsed)
   if on.markdown then on:table(columns_of(view), rows)
   else on:verbatim(fitting(view, rows)) end
   if more > 0 then
-    on:rest(("… %s more function%s, %s self"):format(format.count(more),
-      more == 1 and "" or "s", signed(view.page, more_ns)))
+    on:rest(("… %s, %s self"):format(
+      format.plural(more, "more function"), signed(view.page, more_ns)))
   end
   on:explain()
 end
@@ -360,10 +360,10 @@ local function head(view, side, path, profile)
   local meta = profile.meta
   local amount = amounts[meta.measure or meta.mode]
   local n = profile.samples or select.calls(profile)
-  local facts = (", %s, %s %s, mode %s, clock %s"):format(
+  local facts = (", %s, %s, mode %s, clock %s"):format(
     amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
-    format.count(n), (profile.samples and "sample" or "call") ..
-      (n == 1 and "" or "s"), meta.mode, meta.clock)
+    format.plural(n, profile.samples and "sample" or "call"), meta.mode,
+    meta.clock)
   local what = side .. (path and path .. ": " or "") ..
     format.program(meta)
   view.page:line(what .. facts)
@@ -386,8 +386,8 @@ local function whole(view, before, after, entries)
     format.count(math.abs(calls)))) or ""
   local function differ(side, how)
     local n = counted(entries, side)
-    return n == 0 and "" or (", %d %s %s"):format(n,
-      n == 1 and "function" or "functions", how)
+    return n == 0 and "" or (", %s %s"):format(
+      format.plural(n, "function"), how)
   end
   view.page:line(("change: %s%s%s%s%s"):format(signed(view.page, ns),
     was_ns > 0 and (" (%s %%)"):format(points(format.share(ns, was_ns))) or

@@ -103,8 +103,8 @@ end
 
 -- an amount in words
 local function amount(bytes, allocs, sure)
-  return ("%s%s in %s allocation%s"):format(format.bytes(bytes), sure or "",
-    format.count(allocs), allocs == 1 and "" or "s")
+  return ("%s%s in %s"):format(format.bytes(bytes), sure or "",
+    format.plural(allocs, "allocation"))
 end
 
 -- how sure a sum is that `n` samples tell, at 95 %: " ±12 %"
@@ -137,8 +137,8 @@ function allocations.headline(profile)
   local n = meta.memory_interval and meta.memory_samples
   return amount(sum.bytes, sum.allocs, n and n > 0 and interval(n)) ..
     shares(sum.kinds, sum.bytes) ..
-    (n and ("; estimated from %s sample%s, one per %s of allocation"):format(
-      format.count(n), n == 1 and "" or "s",
+    (n and ("; estimated from %s, one per %s of allocation"):format(
+      format.plural(n, "sample"),
       format.bytes(meta.memory_interval)) or "")
 end
 
@@ -168,14 +168,14 @@ function allocations.in_use(profile)
       "samples"):format(format.bytes(meta.live_interval))
   end
   local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
-  return ("still in use%s: %s%s in %s block%s; %s%s at the peak%s%s"):format(
+  return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(
     meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
       format.count(meta.runs)) or "",
     format.bytes(estimated and math.min(live, all) or live),
     estimated and live > 0 and
       -- a sample stands for the interval, or for a larger block
       interval(live / meta.live_interval) or "",
-    format.count(blocks), blocks == 1 and "" or "s",
+    format.plural(blocks, "block"),
     format.bytes(peak), estimated and peak > 0 and
       interval(peak / meta.live_interval) or "",
     meta.runs and meta.runs > 1 and "s" or "",

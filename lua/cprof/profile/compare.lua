@@ -56,8 +56,7 @@ local ways = {
     end },
   { name = "runs", what = "figures", form = "one has %s, the other %s",
     get = function(meta)
-      local n = meta.runs or 1
-      return n == 1 and "1 run" or ("%d runs"):format(n)
+      return format.plural(meta.runs or 1, "run")
     end },
   { name = "include", get = option("include", "none"), option = true,
     what = "calls and times", rest = callers },

@@ -47,8 +47,8 @@ local function side(view, cells, list, what)
   local more = #list - most
   if more > 0 then
     cells[#cells + 1] = { "", "", "", "",
-      { ("%s… %s more %s%s"):format(indent, format.count(more), what,
-        more == 1 and "" or "s"), "dim" }, "", "" }
+      { indent .. "… " .. format.plural(more, "more " .. what), "dim" },
+      "", "" }
   end
 end
 

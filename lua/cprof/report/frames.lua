@@ -58,8 +58,7 @@ local function summary(frames)
       format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
     ""
   return {
-    ("%s frame%s%s%s"):format(format.count(frames.recorded),
-      frames.recorded == 1 and "" or "s", kept, slow),
+    format.plural(frames.recorded, "frame") .. kept .. slow,
     ("%shalf within %s, 90 %% %s, 99 %% %s, max %s"):format(
       some and ("of the last %s, "):format(some) or "", format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),

@@ -115,8 +115,8 @@ end
 ---@return string?
 function select.rest(view, hidden, hidden_ns, what)
   if hidden == 0 then return nil end
-  return ("… %s more %s%s, %s %% self"):format(format.count(hidden), what,
-    hidden == 1 and "" or "s", format.percent(hidden_ns, view.whole))
+  return ("… %s, %s %% self"):format(format.plural(hidden, "more " .. what),
+    format.percent(hidden_ns, view.whole))
 end
 
 -- the sums of each profile that is looked at, which take a while

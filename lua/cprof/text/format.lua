@@ -48,6 +48,15 @@ function format.count(n)
   return (s:gsub("^(%-?),", "%1"))
 end
 
+---A count of things: "1 call", "1,234 calls".
+---@param n integer
+---@param one string    what one is called
+---@param many? string  and several, if not with an "s"
+---@return string
+function format.plural(n, one, many)
+  return format.count(n) .. " " .. (n == 1 and one or many or one .. "s")
+end
+
 ---A number of calls, where they were counted.
 ---@param n integer?
 ---@return string
