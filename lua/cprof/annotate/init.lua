@@ -32,7 +32,7 @@ local annotate = {}
 ---@field width? integer
 ---@field height? integer     rows of the screen
 ---@field color? "auto"|"always"|"never"
-local annotate_options = {
+annotate.options = options.together(page.options, {
   heat = { type = "string", default = "time",
            values = { "time", "hits", "total", "alloc", "allocs", "live" } },
   relative = { type = "string", values = { "file", "project" } },
@@ -46,13 +46,7 @@ local annotate_options = {
   ignore = { type = "string" },
   limit = { type = "integer", min = 1 },
   all = { type = "boolean", default = false },
-  format = { type = "string", values = { "text", "markdown" },
-             default = "text" },
-  width = { type = "width" },
-  height = { type = "integer", min = 10 },
-  color = { type = "string", values = { "auto", "always", "never" },
-            default = "auto" },
-}
+})
 
 local heat = {
   time = function(line, of_c) return line.self_ns + of_c end,
@@ -162,7 +156,7 @@ function annotate.make(profile, source, given, level)
     error(("annotate: the source must be a string, got a %s"):format(
       type(source)), level)
   end
-  local o = options.check("annotate", annotate_options, given, level)
+  local o = options.check("annotate", annotate.options, given, level)
   if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end

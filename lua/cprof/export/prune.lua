@@ -27,7 +27,7 @@ local prune = {}
 ---@field root? string         only this function, and what it calls
 ---@field measure? "time"|"alloc"|"allocs"|"live"  what takes the place of
 ---    time: bytes allocated, allocations, or bytes in use
-local specs = {
+prune.specs = {
   measure = { type = "string", values = { "time", "alloc", "allocs",
                                           "live" } },
   min_percent = { type = "number", min = 0, max = 100 },
@@ -233,7 +233,7 @@ end
 ---@param level integer  of the error, as of error()
 ---@return cprof.ExportOptions
 function prune.options(row, given, level)
-  local o = options.check("export", specs, given, level + 1)
+  local o = options.check("export", prune.specs, given, level + 1)
   local any = next(o)
   if any and not row.tree then
     error(("export: option '%s' is not for format %s"):format(any, row.name),

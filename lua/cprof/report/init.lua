@@ -38,7 +38,7 @@ local modes = {
 ---@field width? integer        columns; math.huge: as many as it takes
 ---@field height? integer       mode "summary": rows of the screen
 ---@field color? "auto"|"always"|"never"
-local report_options = {
+report.options = options.together(page.options, {
   mode = { type = "string", default = "summary",
            values = { "summary", "self", "total", "callgraph", "tree",
                       "file", "frames" } },
@@ -49,13 +49,7 @@ local report_options = {
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
-  format = { type = "string", values = { "text", "markdown" },
-             default = "text" },
-  width = { type = "width" },
-  height = { type = "integer", min = 10 },
-  color = { type = "string", values = { "auto", "always", "never" },
-            default = "auto" },
-}
+})
 
 ---@class cprof.View            what a mode gets to work with
 ---@field profile cprof.Profile  what is shown
@@ -74,7 +68,7 @@ end
 local measures <const> = allocations.measures
 
 local function check(profile, given, level)
-  local o = options.check("report", report_options, given, level + 1)
+  local o = options.check("report", report.options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
     if o[option] and o.mode ~= "tree" then
       error(("report: option '%s' needs mode = \"tree\""):format(option),

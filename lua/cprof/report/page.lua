@@ -23,6 +23,17 @@ local usual <const> = 100
 local Page = {}
 Page.__index = Page
 
+---The options that all have who make pages.
+---@type table<string, cprof.OptionSpec>
+page.options = {
+  format = { type = "string", values = { "text", "markdown" },
+             default = "text" },
+  width = { type = "width" },
+  height = { type = "integer", min = 10 },
+  color = { type = "string", values = { "auto", "always", "never" },
+            default = "auto" },
+}
+
 ---@param o { format?: "text"|"markdown", width?: integer,
 ---  color?: "auto"|"always"|"never" }
 ---@param profile? cprof.Profile  that its figures are of

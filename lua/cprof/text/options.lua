@@ -199,6 +199,32 @@ function checks.pattern(value)
   return not pattern and ("%s (%s)"):format(must, why) or nil, pattern
 end
 
+local numbers = { integer = true, number = true }
+
+---The value that a word of a command line stands for; nil and what it must
+---be, where it is not valid.
+---@param spec cprof.OptionSpec
+---@param word string
+---@return any
+---@return string? must
+function options.read(spec, word)
+  local value = numbers[spec.type] and tonumber(word) or word
+  local must, meant = checks[spec.type](value, spec)
+  if must then return nil, must end
+  return numbers[spec.type] and meant or value
+end
+
+---Options of several tables in one.
+---@param ... table<string, cprof.OptionSpec>
+---@return table<string, cprof.OptionSpec>
+function options.together(...)
+  local out = {}
+  for _, specs in ipairs { ... } do
+    for name, spec in pairs(specs) do out[name] = spec end
+  end
+  return out
+end
+
 ---The values of all options, given or default. Raises an error that names
 ---the option and says what is valid.
 ---@param who string                    the function that was called
