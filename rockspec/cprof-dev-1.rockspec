@@ -306,6 +306,7 @@ build = {
     ["cprof.text.markdown"] = "lua/cprof/text/markdown.lua",
     ["cprof.text.nearest"] = "lua/cprof/text/nearest.lua",
     ["cprof.text.options"] = "lua/cprof/text/options.lua",
+    ["cprof.text.order"] = "lua/cprof/text/order.lua",
     ["cprof.text.patterns"] = "lua/cprof/text/patterns.lua",
     ["cprof.top.ansi"] = "lua/cprof/top/ansi.lua",
     ["cprof.top.columns"] = "lua/cprof/top/columns.lua",

@@ -5,6 +5,7 @@ local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
 local files = {}
@@ -48,10 +49,7 @@ function files.all(view)
     coverage(file, whole[of])
     list[#list + 1] = file
   end
-  table.sort(list, function(a, b)
-    if a.ns ~= b.ns then return a.ns > b.ns end
-    return a.source < b.source
-  end)
+  table.sort(list, order("-ns", "source"))
   return list
 end
 

@@ -7,6 +7,7 @@ local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local listing = require "cprof.annotate.listing"
 local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
@@ -173,10 +174,7 @@ local function candidates(view)
       whole = whole + ns
     end
   end
-  table.sort(out, function(a, b)
-    if a.ns ~= b.ns then return a.ns > b.ns end
-    return a.row.title < b.row.title
-  end)
+  table.sort(out, order("-ns", "row.title"))
   return out, whole
 end
 

@@ -2,6 +2,7 @@
 
 local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
+local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
 -- what self is, where it is no time
@@ -42,11 +43,7 @@ local function sorted(view, files)
       end
     end
   end
-  table.sort(all, function(a, b)
-    if a.value ~= b.value then return a.value > b.value end
-    if a.file ~= b.file then return a.file.source < b.file.source end
-    return a.number < b.number
-  end)
+  table.sort(all, order("-value", "file.source", "number"))
   return all
 end
 

@@ -8,6 +8,7 @@ local match = require "cprof.profile.match"
 local name = require "cprof.source.name"
 local nearest = require "cprof.text.nearest"
 local measures = require "cprof.count.measure"
+local order = require "cprof.text.order"
 local page = require "cprof.report.page"
 local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
@@ -125,17 +126,12 @@ end
 
 local function sort(entries, by)
   local field = by == "calls" and "calls" or by .. "_ns"
-  table.sort(entries, function(x, y)
-    if by == "self" and within(x) ~= within(y) then return within(y) end
-    if by ~= "name" then
-      local a, b = math.abs(change(x, field)), math.abs(change(y, field))
-      if a ~= b then return a > b end
-    end
-    if x.func.title ~= y.func.title then
-      return x.func.title < y.func.title
-    end
-    return x.before == nothing and y.before ~= nothing
-  end)
+  table.sort(entries, order(
+    function(entry) return by == "self" and within(entry) and 1 or 0 end,
+    function(entry)
+      return by == "name" and 0 or -math.abs(change(entry, field))
+    end, "func.title",
+    function(entry) return entry.before == nothing and 0 or 1 end))
 end
 
 local function differs(view, entry)

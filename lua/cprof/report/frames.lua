@@ -2,6 +2,7 @@
 -- of than others.
 
 local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
 local columns = {
@@ -30,10 +31,7 @@ local function unusual(average, frame, filter)
       more[#more + 1] = { func = row.func, extra = extra }
     end
   end
-  table.sort(more, function(a, b)
-    if a.extra ~= b.extra then return a.extra > b.extra end
-    return a.func.title < b.func.title
-  end)
+  table.sort(more, order("-extra", "func.title"))
   local out = {}
   for i = 1, math.min(#more, told) do
     -- what is lost in the frame's own noise is no news
