@@ -2,7 +2,7 @@
 -- which view it is, and which keys there are.
 
 local columns = require "cprof.top.columns"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local select = require "cprof.report.select"
 
 local frame = {}
