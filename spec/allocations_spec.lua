@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local said = require "cprof.format".bytes
+local said = require "cprof.text.format".bytes
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
@@ -368,7 +368,7 @@ describe("a profile with allocations", function()
   end)
 
   it("adds up", function()
-    local merge = require "cprof.merge"
+    local merge = require "cprof.profile.merge"
     local a = record(work, { mode = "line" })
     local b = record(work, { mode = "line" })
     local sum = assert(merge.sum { a, b })
@@ -672,7 +672,7 @@ describe("the heap over time", function()
   end)
 
   it("is of the points that are sound, in a damaged file", function()
-    local heap = require "cprof.heap"
+    local heap = require "cprof.count.heap"
     local huge = ("9"):rep(30)
     assert.same({ { ns = 1, bytes = 10 }, { ns = 5, bytes = 20 } },
       heap.points(("1 10 0 7 2 %s 5 20 %s 4"):format(huge, huge)))
@@ -684,7 +684,7 @@ describe("the heap over time", function()
   end)
 
   it("is a line of bars, each the most of its time", function()
-    local heap = require "cprof.heap"
+    local heap = require "cprof.count.heap"
     local points = {}
     for i = 0, 7 do points[i + 1] = { ns = i * 10, bytes = (i + 1) * 100 } end
     assert.same({ "▁▂▃▄▅▆▇█", 100, 800 },

@@ -257,7 +257,8 @@ describe("the amalgamation", function()
     for path in must "cd lua && find * -name '*.lua'":gmatch "[^\n]+" do
       local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
       if name ~= "cprof" and name ~= "cprof.auto" and
-         not name:find "^cprof%.command" then  -- a host has no use for these
+         -- a host has no use for these
+         not name:find "^cprof%.command" and not name:find "^cprof%.push" then
         modules[#modules + 1] = name
       end
     end
@@ -269,11 +270,11 @@ describe("the amalgamation", function()
     write(dir .. "/wrong.lua", [[
       local profiler = require "cprof"
       print(debug.getinfo(profiler.start, "S").source)
-      print(pcall(require("cprof.text").lines))]])
+      print(pcall(require("cprof.source.text").lines))]])
     local output = run(link("wrong", "lua", { "cprof_c", "host_c" }),
       "../wrong.lua")
     assert.is_truthy(output:find "^@cprof/init.lua\n", output)
-    assert.is_truthy(output:find "\nfalse\tcprof/text.lua:%d+:", output)
+    assert.is_truthy(output:find "\nfalse\tcprof/source/text.lua:%d+:", output)
   end)
 
   it("asks for the package library where it is not open", function()

@@ -6,7 +6,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local command = require "command"
 local helper = require "helper"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 -- a program in two files, and its profile
 local function write(path, s)
@@ -138,7 +138,7 @@ describe("annotated source", function()
     local s = annotate(ai)
     local lines = p.lines["@" .. ai]
     local line = lines[12]
-    local most = require "cprof.bound".most(p)
+    local most = require "cprof.count.bound".most(p)
     local function shown(kind, divisor)
       return helper.shown(line[kind .. "_ns"], line[kind .. "_raw_ns"],
         divisor, most)

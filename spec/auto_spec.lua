@@ -63,7 +63,7 @@ describe("cprof.auto", function()
   end)
 
   it("takes a path that is a number, or true, for a path", function()
-    local options = require "cprof.variables".options
+    local options = require "cprof.recording.variables".options
     assert.same({ file = "1", trace = "true", rate = 1, gc = true },
       options "file=1,trace=true,rate=1,gc=true")
   end)

@@ -1,8 +1,8 @@
 local _ENV = require("helper").env(_ENV)
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local profiler = require "cprof"
 local selection = require "cprof.report.select"

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local helper = require "helper"
 local command = require "command"
 local edited = require "edited"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 local profiler = require "cprof"
 
 local here = debug.getinfo(1, "S").short_src

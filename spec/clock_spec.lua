@@ -64,7 +64,7 @@ describe("a clock that steps back", function()
     assert.equal("2 100000 4 200000", run("{ file = '" .. path .. "' }",
       "work(50000) work(50000)", ([[(function()
         local q = assert(profiler.load %q)
-        local m = require "cprof.merge".sum { q, p }
+        local m = require "cprof.profile.merge".sum { q, p }
         return q.meta.clock_backwards .. " " .. q.meta.clock_backwards_ns ..
           " " .. m.meta.clock_backwards .. " " .. m.meta.clock_backwards_ns
       end)()]]):format(path)))

@@ -110,8 +110,8 @@ describe("the cprof command", function()
         "tree", "--min-percent=101", call },
       { "argument for option '--sort' must be one of", "report",
         "--sort=size", call },
-      { "'--filter' must be a text, or a Lua pattern between slashes, " ..
-        "got '/(/': '(' without ')'", "report", "--filter=/(/", call },
+      { "'--filter' must be a text, or a Lua pattern between slashes " ..
+        "('(' without ')'), got '/(/'", "report", "--filter=/(/", call },
       { "'--width' must be an integer from 40", "report", "--width=3", call },
       { "cprof report: /nowhere/x: No such file", "report", "/nowhere/x" },
       { "cprof report: " .. text .. ": ", "report", text },
@@ -168,8 +168,8 @@ describe("the cprof command", function()
       { "--format needs a file: -o FILE", "run", "--format=csv", "-e", "" },
       { "--format=lcov needs --lines", "run", "--format=lcov", "-o", out,
         "-e", "" },
-      { "'--include' must be a text, or a Lua pattern between slashes, " ..
-        "got '/%/': ends with '%'", "run", "--include=/%/",
+      { "'--include' must be a text, or a Lua pattern between slashes " ..
+        "(ends with '%'), got '/%/'", "run", "--include=/%/",
         "-e", "" },
       { "only one of --lines, --count or --coverage, --sample, and --trace",
         "run",

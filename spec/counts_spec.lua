@@ -4,7 +4,7 @@ local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local releases = require "releases"
 

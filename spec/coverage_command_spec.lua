@@ -64,7 +64,7 @@ describe("cprof run --coverage", function()
   end)
 
   it("says how to choose where libraries are in the table", function()
-    local uses = "lua/cprof/coverage/../lexer.lua"
+    local uses = "lua/cprof/coverage/../source/lexer.lua"
     local main = dir:file("uses.lua", "dofile '" .. uses .. "'\n")
     local function said(option)
       return select(2, command.cprof("run", option, "-o",

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local core = require "cprof.core"
 local helper = require "helper"
 local luafiles = require "luafiles"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local tokenmap = require "cprof.coverage.tokenmap"
 

@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 local command = require "command"
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
 local edited = require "edited"
 
 local before, after, more, steady, gone = edited.program()

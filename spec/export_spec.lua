@@ -112,7 +112,7 @@ describe("an export", function()
   end)
 
   it("must go to something that can be written to", function()
-    local shown = require "cprof.options".shown
+    local shown = require "cprof.text.options".shown
     for _, target in ipairs { false, 7, {}, true } do
       local ok, message = pcall(called.export, called, "csv", target)
       assert.is_false(ok)

@@ -4,8 +4,8 @@ local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
-local instructions = require "cprof.instructions"
-local merge = require "cprof.merge"
+local instructions = require "cprof.count.instructions"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 
 if core.internals() ~= "direct" then return end

@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 describe("figures", function()
   it("of time have three digits and a unit", function()
@@ -212,7 +212,7 @@ describe("a shade of heat", function()
   it("is one of 256 colours where the terminal has them, else of 16",
     function()
       local function codes(term, colorterm)
-        local code = 'local f = require "cprof.format" ' ..
+        local code = 'local f = require "cprof.text.format" ' ..
           'local p = f.paint(true) for i = 1, 8 do ' ..
           'io.write((p("heat" .. i, "x"):gsub("\\27", "")), " ") end'
         local pipe = io.popen(("env TERM=%s COLORTERM=%s $SPEC_LUA -e '%s'")

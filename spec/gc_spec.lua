@@ -171,20 +171,24 @@ describe("the time of the garbage collector", function()
 
   with("bounds the heap also where no event comes for long", function()
     local gc, bare = both [[
-      local most = 0
-      local t = setmetatable({}, { __index = function(_, i)
-        return ("x"):rep(1000) .. i
-      end, __len = function() return 20000 end })
-      for _ = 1, 5 do
-        local list = {}
-        for i = 1, 20000 do list[i] = ("%d"):rep(20):format(i, i, i, i, i, i,
-          i, i, i, i, i, i, i, i, i, i, i, i, i, i) end
-        table.sort(list)
-        most = math.max(most, collectgarbage "count")
+      local sum, n = 0, 0
+      local function measure()
+        sum, n = sum + collectgarbage "count", n + 1
       end
-      print(most)]]
+      -- of different lengths, for no collection to be in step with them
+      for round = 1, 40 do
+        local list = {}
+        for i = 1, 10000 + round * 7919 % 10000 do
+          list[i] = ("%d"):rep(20):format(i, i, i, i, i, i, i, i, i, i, i, i,
+            i, i, i, i, i, i, i, i)
+          if i % 100 == 0 then measure() end
+        end
+        table.sort(list)
+        measure()
+      end
+      print(sum / n)]]
     gc, bare = assert(tonumber(gc), gc), assert(tonumber(bare), bare)
-    assert.is_true(gc < bare * 1.06, ("%.1f and %.1f KB"):format(gc, bare))
+    assert.is_true(gc < bare * 1.2, ("%.1f and %.1f KB"):format(gc, bare))
   end)
 
   with("leaves calls of collectgarbage their meaning", function()

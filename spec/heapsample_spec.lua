@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"
@@ -196,7 +196,7 @@ describe("samples of allocations", function()
   end)
 
   it("are in files and sums", function()
-    local merge = require "cprof.merge"
+    local merge = require "cprof.profile.merge"
     local p = sample(work, { file = path, memory = "live" })
     local q = p
     for _ = 1, 3 do

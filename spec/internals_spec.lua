@@ -94,7 +94,7 @@ describe("how Lua is asked", function()
     p.start { file = ... } math.abs(1) p.stop()
     local q = p.load(...)
     q:save(...)
-    local sum = require "cprof.merge".sum { q, q }
+    local sum = require "cprof.profile.merge".sum { q, q }
     print(p.snapshot().meta.internals, q.meta.internals,
       p.load(...).meta.internals, sum.meta.internals)]]
 

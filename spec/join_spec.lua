@@ -140,7 +140,7 @@ describe("cprof join", function()
       assert.equal(t.meta.rate, p.meta.rate)
       local text = p:report { width = 100 }
       assert.is_truthy(text:find(("times from %s samples, "):format(
-        require "cprof.format".count(t.samples)), 1, true), text)
+        require "cprof.text.format".count(t.samples)), 1, true), text)
       -- exact calls, and the intervals that the sampled run has
       assert.equal(300, sum(p, "leaf", "calls"))
       local of = t:report { mode = "self" }:match "±%S+%s[^\n]*leaf"

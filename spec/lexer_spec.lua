@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
-local lexer = require "cprof.lexer"
+local lexer = require "cprof.source.lexer"
 local luafiles = require "luafiles"
 local undump = require "undump"
 

@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local releases = require "releases"
 

@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local helper = require "helper"
 local host = require "spec_host"
 local nomemory = require "nomemory"

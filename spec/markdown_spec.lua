@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local helper = require "helper"
-local markdown = require "cprof.markdown"
+local markdown = require "cprof.text.markdown"
 local profiler = require "cprof"
 
 local function leaf(n) for _ = 1, n do end end

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local edited = require "edited"
 local helper = require "helper"
-local match = require "cprof.match"
+local match = require "cprof.profile.match"
 
 -- title -> title, and how it was found; each at most once
 local function pairs_of(a, b)

@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local export = require "cprof.export"
 local kinds = require "kinds"
-local recorded = require "cprof.lines".recorded
+local recorded = require "cprof.count.lines".recorded
 
 -- All that can be asked of a profile, of profiles of each kind: what is not
 -- refused for a reason that is listed here works.

@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local command = require "command"
 local helper = require "helper"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 
 local function plus(a) return a.n end

@@ -4,7 +4,7 @@ local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 
 -- a recorded file as a string
@@ -229,7 +229,7 @@ describe("a damaged file", function()
     local counts = assert(profiler.load(dir:file("y.cprof", s)))
     helper.record(work, { mode = "line", file = path })
     local times = assert(profiler.load(path))
-    local all = assert(require "cprof.join".profiles(counts, times))
+    local all = assert(require "cprof.profile.join".profiles(counts, times))
     assert.is_true(#all.lines[debug.getinfo(1, "S").source] < 200000)
   end)
 

@@ -2,8 +2,8 @@ local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
 local host = require "spec_host"
-local name = require "cprof.name"
-local paths = require "cprof.paths"
+local name = require "cprof.source.name"
+local paths = require "cprof.source.paths"
 
 -- names of the functions that `f` calls, in the order of the calls
 local function names(f)

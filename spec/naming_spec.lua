@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
-local definitions = require "cprof.definitions"
+local definitions = require "cprof.source.definitions"
 local helper = require "helper"
 local luafiles = require "luafiles"
 

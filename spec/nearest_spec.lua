@@ -1,6 +1,6 @@
 local _ENV = require("helper").env(_ENV)
 
-local nearest = require "cprof.nearest"
+local nearest = require "cprof.text.nearest"
 
 describe("what could have been meant", function()
   local names = { "update (a.lua:1)", "draw (a.lua:9)", "sound (b.lua:3)",

@@ -154,8 +154,9 @@ describe("the options of start", function()
     local json = {}
     assert(helper.record(other, { exclude = { "\xff\xe9" } })
       :export("json", function(text) json[#json + 1] = text end))
-    assert.same({ exclude = '"\\255\\233"' }, require "cprof.json".decode(
-      table.concat(json)).meta.options)
+    local decode = require "cprof.encoding.json".decode
+    assert.same({ exclude = '"\\255\\233"' },
+      decode(table.concat(json)).meta.options)
     -- those that are as they always are go without saying
     p = helper.record(other, { callsites = false, mode = "line" })
     assert.is_nil(p.meta.options)

@@ -3,8 +3,8 @@ local _ENV = require("helper").env(_ENV)
 local profiler = require "cprof"
 local command = require "command"
 local helper = require "helper"
-local name = require "cprof.name"
-local patterns = require "cprof.patterns"
+local name = require "cprof.source.name"
+local patterns = require "cprof.text.patterns"
 
 local function matches(text, s) return patterns.new(text):matches(s) end
 

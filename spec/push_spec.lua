@@ -209,7 +209,7 @@ describe("cprof push", function()
   end)
 
   it("checks the certificate of an https server", function()
-    local post = require "cprof.command.post"
+    local post = require "cprof.push.post"
     local asked
     package.loaded["ssl.https"] = { request = function(t)
       asked = t
@@ -251,7 +251,7 @@ describe("cprof push", function()
   end)
 
   it("makes gzip without a library", function()
-    local gzip = require "cprof.export.gzip"
+    local gzip = require "cprof.encoding.gzip"
     local dir <close> = command.folder()
     for _, n in ipairs { 0, 1, 1000, 65535, 65536, 200000 } do
       local s = ("0123456789\0\xff"):rep(n // 12 + 1):sub(1, n)

@@ -144,7 +144,7 @@ describe("start and stop", function()
     -- nothing of cprof's is in what is recorded
     pcall(profiler.start, { clock = "cpu" })
     for _, f in ipairs(profiler.snapshot().functions) do
-      assert.is_nil(f.source:find("cprof/options.lua", 1, true))
+      assert.is_nil(f.source:find("cprof/text/options.lua", 1, true))
     end
   end)
 

@@ -2,7 +2,7 @@ local _ENV = require("helper").env(_ENV)
 
 local profiler = require "cprof"
 local helper = require "helper"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local function spin(n) local x = 0 for i = 1, n do x = x + i end return x end
 local function ai() spin(20000) spin(20000) end

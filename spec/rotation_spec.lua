@@ -235,7 +235,7 @@ describe("a continuous recording", function()
 
   it("keeps no texts of what the files before were about", function()
     local dir <close> = command.folder()
-    local texts = require "cprof.text"
+    local texts = require "cprof.source.text"
     local _, known = debug.getupvalue(texts.once, 1)
     assert.equal("table", type(known))
     profiler.start { file = dir:file "x-%n.cprof", every = 0.05 }

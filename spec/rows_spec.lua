@@ -3,7 +3,7 @@ local _ENV = require("helper").env(_ENV)
 local command = require "command"
 local helper = require "helper"
 local profiler = require "cprof"
-local rows = require "cprof.rows"
+local rows = require "cprof.count.rows"
 
 describe("rows that are no function of the program's", function()
   it("have entries in the help", function()

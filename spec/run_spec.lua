@@ -83,7 +83,8 @@ describe("cprof run", function()
         local names = {}
         for name in out:gmatch "cprof[%w_.]*" do names[#names + 1] = name end
         table.sort(names)
-        assert.same({ "cprof", "cprof.core", "cprof.environment" }, names)
+        assert.same({ "cprof", "cprof.core", "cprof.sandbox.environment" },
+          names)
       end
     end)
 

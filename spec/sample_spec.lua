@@ -9,7 +9,7 @@ local helper = require "helper"
 local host = require "spec_host"
 local profiler = require "cprof"
 local releases = require "releases"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 
 local direct = core.internals() == "direct"
 local slow = helper.slow or os.getenv "CPROF_SANITIZE"
@@ -813,7 +813,7 @@ describe("a profile of samples", function()
   end)
 
   it("is added up", function()
-    local merge = require "cprof.merge"
+    local merge = require "cprof.profile.merge"
     local sum = assert(merge.sum { p, p })
     helper.check(sum)
     assert.equal(2 * p.samples, sum.samples)

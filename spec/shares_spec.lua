@@ -6,11 +6,11 @@ local data = require "cprof.html.data"
 local helper = require "helper"
 local history = require "cprof.top.history"
 local json = require "dkjson"
-local measure = require "cprof.measure"
-local merge = require "cprof.merge"
+local measure = require "cprof.count.measure"
+local merge = require "cprof.profile.merge"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local function busy(n)
   local x = 0

@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local helper = require "helper"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local steady = require "steady"
 
 local game = [[

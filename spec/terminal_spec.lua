@@ -5,7 +5,7 @@ local command = require "command"
 -- what a piece of code says with what the command has for terminals
 local function said(code, on_terminal)
   local line = "env -u LC_ALL LANG=C.UTF-8 $SPEC_LUA -e " .. command.quote(
-    'local terminal = require "cprof.command.terminal" ' .. code)
+    'local terminal = require "cprof.system.terminal" ' .. code)
   if on_terminal then
     line = command.on_terminal(line)
     if not line then return nil end

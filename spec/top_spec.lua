@@ -1,13 +1,13 @@
 local _ENV = require("helper").env(_ENV)
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local history = require "cprof.top.history"
 local keys = require "cprof.top.keys"
 local model = require "cprof.top.model"
 local profiler = require "cprof"
-local sampled = require "cprof.sampled"
-local terminal = require "cprof.command.terminal"
+local sampled = require "cprof.count.sampled"
+local terminal = require "cprof.system.terminal"
 
 local path = os.tmpname()
 local ascii = terminal.ascii

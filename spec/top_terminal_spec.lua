@@ -189,46 +189,6 @@ describe("cprof top on a terminal", function()
   end)
 end)
 
-describe("cprof top by way of curses", function()
-  it("draws the same", function()
-    if not pcall(require, "curses") then
-      pending "lcurses is not installed for this version of Lua"
-      return
-    end
-    within(80, 24, function(t)
-      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
-        t.folder:file "busy.lua", "0")
-      local screens = {}
-      for _, driver in ipairs { "ansi", "curses" } do
-        os.remove(t.folder:file "after")
-        top(t, "", "--driver", driver, "x.cprof")
-        t:wait "\n%? Help +q Quit"
-        t:keys "Down"
-        t:keys "Enter"
-        screens[driver] = t:wait "Enter Walk"
-        t:keys "q"
-        assert.equal(0, (left(t)))
-        t:run "clear"
-        t:wait "^%$%s"
-      end
-      assert.equal(screens.ansi, screens.curses)
-    end)
-  end)
-
-  it("is refused in one line where lcurses is missing", function()
-    within(80, 24, function(t)
-      if pcall(require, "curses") then return end
-      command.cprof("run", "--quiet", "-o", t.folder:file "x.cprof",
-        t.folder:file "busy.lua", "0")
-      top(t, "", "--driver", "curses", "x.cprof")
-      local status, screen = left(t)
-      assert.equal(2, status)
-      assert.is_truthy(screen:find("the library lcurses is not installed",
-        1, true))
-    end)
-  end)
-end)
-
 describe("cprof top leaves the terminal as it was", function()
   it("after Ctrl-C", function()
     within(80, 24, function(t)

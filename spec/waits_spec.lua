@@ -171,7 +171,7 @@ describe("a recording that a signal ends", function()
       local waited = options[1] == "--sample" and self_of(p, row) or slept(p)
       assert.is_true(waited > long, waited)
       local wall = err:match "\n(%S+) wall[:,]? "
-      assert.equal(require "cprof.format".time(p.meta.wall_ns), wall, err)
+      assert.equal(require "cprof.text.format".time(p.meta.wall_ns), wall, err)
       assert.is_truthy(err:find("a signal ended the program", 1, true), err)
     end
   end)

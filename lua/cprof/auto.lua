@@ -11,11 +11,11 @@
 -- is written "\,". Without `file`, the report goes to standard error when
 -- the program ends.
 
-local _ENV = require "cprof.environment" () ---@type _G
+local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
-local internal = require "cprof.internal"
-local later = require "cprof.later"
-local variables = require "cprof.variables"
+local internal = require "cprof.sandbox.internal"
+local later = require "cprof.sandbox.later"
+local variables = require "cprof.recording.variables"
 
 internal.add()
 

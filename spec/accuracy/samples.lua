@@ -3,7 +3,7 @@
 -- unprofiled: so a machine that does other things meanwhile adds to the error.
 
 local profiler = require "cprof"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 
 local rate <const> = 5000
 local seconds <const> = 2

@@ -1,9 +1,9 @@
 local _ENV = require("helper").env(_ENV)
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local consumers = require "consumers"
-local name = require "cprof.name"
-local text = require "cprof.text"
+local name = require "cprof.source.name"
+local text = require "cprof.source.text"
 
 -- { time, calls } by file:function, and the totals
 local function annotate(path, options)

@@ -42,7 +42,7 @@ end)
 describe("JSON", function()
   it("has the figures of reports", function()
     local p = consumers.profile { callsites = true }
-    local got = sums("json", consumers.export(p, "json", "cprof.json"))
+    local got = sums("json", consumers.export(p, "json", "cprof.encoding.json"))
     for _, f in ipairs(p.functions) do
       local self_ns, total_ns = f.self_ns, f.total_ns
       if f.id == p.overhead then self_ns, total_ns = 0, 0 end

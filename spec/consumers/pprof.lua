@@ -1,8 +1,8 @@
 local _ENV = require("helper").env(_ENV)
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local consumers = require "consumers"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "

@@ -1,7 +1,7 @@
 local _ENV = require("helper").env(_ENV)
 
 local consumers = require "consumers"
-local encode = require "cprof.export.encode"
+local naming = require "cprof.source.name"
 
 -- self and total time of functions by what speedscope tells them apart by
 local function expected(p, key)
@@ -33,7 +33,7 @@ describe("speedscope, of mode count,", function()
     for _, f in ipairs(p.functions) do
       if f.kind == "main" and f.total_instructions > 0 then
         local key = consumers.written(f.name, "text") .. "\0" ..
-          encode.file(f)
+          naming.file(f)
         assert.same({ f.instructions, f.total_instructions }, got[key], key)
         seen = seen + 1
       end
@@ -64,7 +64,7 @@ describe("speedscope", function()
     local got, whole = consumers.speedscope(path)
     assert.equal(p.program_ns, whole)
     local wanted = expected(p, function(f)
-      return written(f) .. "\0" .. (encode.file(f) or "")
+      return written(f) .. "\0" .. (naming.file(f) or "")
     end)
     for key, sum in pairs(wanted) do assert.same(sum, got[key], key) end
     assert.is_true(count(wanted) > 200)
@@ -91,7 +91,7 @@ describe("speedscope", function()
       got[key] = { old[1] + sum[1], old[2] + sum[2] }
     end
     local function url(f)
-      local file = encode.file(f) or ""
+      local file = naming.file(f) or ""
       return (file:sub(1, 1) == "/" and "file://" or "") .. file
     end
     -- names that several have in a file are titles

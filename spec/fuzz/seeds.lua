@@ -1,7 +1,7 @@
 -- Makes the inputs that make fuzz begins with, of files that the recorder
 -- has written: lua5.4 seeds.lua FOLDER NODES_SHIFT
 
-local paths = require "cprof.paths"
+local paths = require "cprof.source.paths"
 local profiler = require "cprof"
 
 local folder, shift = arg[1], tonumber(arg[2])

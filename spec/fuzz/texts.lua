@@ -128,8 +128,8 @@ local targets = {}
 
 -- Sources of Lua
 
-local lexer = require "cprof.lexer"
-local definitions = require "cprof.definitions"
+local lexer = require "cprof.source.lexer"
+local definitions = require "cprof.source.definitions"
 local tokenmap = require "cprof.coverage.tokenmap"
 
 local function sources()
@@ -292,7 +292,7 @@ targets.budgets = {
 
 -- Options of the environment, and of start
 
-local variables = require "cprof.variables"
+local variables = require "cprof.recording.variables"
 
 os.execute(("mkdir -p '%s'"):format(path "made"))
 
@@ -453,10 +453,10 @@ targets.traces = {
 -- What is small: keys of a terminal, moments, names of a server, requests
 -- that wait, points of a heap
 
-local heap = require "cprof.heap"
+local heap = require "cprof.count.heap"
 local keys = require "cprof.top.keys"
-local post = require "cprof.command.post"
-local queue = require "cprof.command.queue"
+local post = require "cprof.push.post"
+local queue = require "cprof.push.queue"
 local range = require "cprof.command.range"
 
 local waiting = assert(queue.open(path "queue", 3))

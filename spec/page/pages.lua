@@ -2,7 +2,7 @@
 
 local profiler = require "cprof"
 local core = require "cprof.core"
-local join = require "cprof.join"
+local join = require "cprof.profile.join"
 
 local folder = assert(arg[1], "name a folder")
 

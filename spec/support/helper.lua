@@ -152,7 +152,7 @@ function helper.shown(ns, raw, divisor, most)
     if most and at_most > most then at_most = math.max(most, ns) end
     ns, sign = at_most, "<"
   end
-  return sign .. require "cprof.format".time(ns // (divisor or 1))
+  return sign .. require "cprof.text.format".time(ns // (divisor or 1))
 end
 
 ---Specs that take long are made shorter under valgrind.

@@ -1,8 +1,8 @@
 -- Small profiles of each kind that there is, recorded once.
 
 local profiler = require "cprof"
-local join = require "cprof.join"
-local merge = require "cprof.merge"
+local join = require "cprof.profile.join"
+local merge = require "cprof.profile.merge"
 
 local kinds = {}
 

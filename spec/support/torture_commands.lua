@@ -2,7 +2,7 @@
 -- given, and what they print goes nowhere.
 
 local argparse = require "argparse"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local commands = {}
 

@@ -10,7 +10,7 @@
 -- machine does not have.
 
 local export = require "cprof.export"
-local merge = require "cprof.merge"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local work = require "work"
 

@@ -11,7 +11,7 @@ local exit, write, pcall, error = os.exit, io.write, pcall, error
 local dofile, tostring, type = dofile, tostring, type
 local profiler = not bare and require "cprof" or nil
 local helper = not bare and require "helper" or nil
-local merge = not bare and require "cprof.merge" or nil
+local merge = not bare and require "cprof.profile.merge" or nil
 
 local values <const> = { ["true"] = true, ["false"] = false }
 local options = {}

@@ -50,7 +50,8 @@ local function modules()
   local list = {}
   -- a host has no use for the command
   local pipe = assert(io.popen([[cd lua && find . -name '*.lua' \
-    -not -path '*/command/*' -not -name auto.lua]]))
+    -not -path '*/command/*' -not -path '*/push/*' \
+    -not -name auto.lua]]))
   for line in pipe:lines() do
     local path = line:gsub("^%./", "")
     local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")

@@ -14,7 +14,7 @@
 
 
 #define CALLGRAPH	"cprof.callgraph"
-#define MERGE		"cprof.merge"
+#define MERGE		"cprof.profile.merge"
 
 
 static const Memory *lmemory (lua_State *L) {

@@ -10,7 +10,7 @@
 #include "profile/join.h"
 
 
-#define JOIN	"cprof.join"
+#define JOIN	"cprof.profile.join"
 
 
 static int ljoin_gc (lua_State *L) {

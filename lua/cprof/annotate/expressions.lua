@@ -1,6 +1,6 @@
 -- Counts of the parts of a line: shades, and marks underneath.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local source = require "cprof.annotate.source"
 
 local expressions = {}

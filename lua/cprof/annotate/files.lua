@@ -1,10 +1,11 @@
 -- Whole sources: one of them, or the hottest.
 
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 local listing = require "cprof.annotate.listing"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
 local files = {}
@@ -48,10 +49,7 @@ function files.all(view)
     coverage(file, whole[of])
     list[#list + 1] = file
   end
-  table.sort(list, function(a, b)
-    if a.ns ~= b.ns then return a.ns > b.ns end
-    return a.source < b.source
-  end)
+  table.sort(list, order("-ns", "source"))
   return list
 end
 
@@ -136,8 +134,8 @@ function files.show(view, list, one)
     local rest = 0
     for i = #selected + 1, #list do rest = rest + list[i].ns end
     view.page:gap()
-    view.page:rest(("… %d more file%s, %s %%"):format(#list - #selected,
-      #list - #selected == 1 and "" or "s",
+    view.page:rest(("… %s, %s %%"):format(
+      format.plural(#list - #selected, "more file"),
       format.percent(rest, view.whole)))
   end
   view.page:explain()

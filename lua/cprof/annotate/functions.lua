@@ -2,11 +2,12 @@
 
 local find = require "cprof.report.find"
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local listing = require "cprof.annotate.listing"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 local source = require "cprof.annotate.source"
 
@@ -105,8 +106,7 @@ local function facts_of(view, row, of_c)
     page:told(row.self_ns, row.self_most_ns),
     of_c > 0 and (" + %s in C"):format(page:told(of_c)) or "",
     page:share(row.self_ns + of_c),
-    row.calls and (", %s call%s"):format(format.count(row.calls),
-      row.calls == 1 and "" or "s") or "")
+    row.calls and ", " .. format.plural(row.calls, "call") or "")
 end
 
 ---The lines of a function.
@@ -174,10 +174,7 @@ local function candidates(view)
       whole = whole + ns
     end
   end
-  table.sort(out, function(a, b)
-    if a.ns ~= b.ns then return a.ns > b.ns end
-    return a.row.title < b.row.title
-  end)
+  table.sort(out, order("-ns", "row.title"))
   return out, whole
 end
 

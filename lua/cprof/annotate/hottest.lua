@@ -1,7 +1,8 @@
 -- The hottest lines of all sources, as a list.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
+local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
 -- what self is, where it is no time
@@ -42,11 +43,7 @@ local function sorted(view, files)
       end
     end
   end
-  table.sort(all, function(a, b)
-    if a.value ~= b.value then return a.value > b.value end
-    if a.file ~= b.file then return a.file.source < b.file.source end
-    return a.number < b.number
-  end)
+  table.sort(all, order("-value", "file.source", "number"))
   return all
 end
 
@@ -93,8 +90,8 @@ return function(view, files)
   end
   page:table(columns(view.profile), rows)
   if #all > #rows then
-    page:rest(("… %s more line%s, %s %%"):format(
-      format.count(#all - #rows), #all - #rows == 1 and "" or "s",
+    page:rest(("… %s, %s %%"):format(
+      format.plural(#all - #rows, "more line"),
       format.percent(rest_ns, view.whole)))
   end
   page:explain()

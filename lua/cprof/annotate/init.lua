@@ -1,15 +1,15 @@
 -- The source with figures beside each line: of functions, of files, or the
 -- hottest lines.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
-local nearest = require "cprof.nearest"
-local options = require "cprof.options"
-local page = require "cprof.page"
+local lines = require "cprof.count.lines"
+local nearest = require "cprof.text.nearest"
+local options = require "cprof.text.options"
+local page = require "cprof.report.page"
 
 local annotate = {}
 
@@ -32,7 +32,7 @@ local annotate = {}
 ---@field width? integer
 ---@field height? integer     rows of the screen
 ---@field color? "auto"|"always"|"never"
-local annotate_options = {
+annotate.options = options.together(page.options, {
   heat = { type = "string", default = "time",
            values = { "time", "hits", "total", "alloc", "allocs", "live" } },
   relative = { type = "string", values = { "file", "project" } },
@@ -46,13 +46,7 @@ local annotate_options = {
   ignore = { type = "string" },
   limit = { type = "integer", min = 1 },
   all = { type = "boolean", default = false },
-  format = { type = "string", values = { "text", "markdown" },
-             default = "text" },
-  width = { type = "width" },
-  height = { type = "integer", min = 10 },
-  color = { type = "string", values = { "auto", "always", "never" },
-            default = "auto" },
-}
+})
 
 local heat = {
   time = function(line, of_c) return line.self_ns + of_c end,
@@ -162,7 +156,7 @@ function annotate.make(profile, source, given, level)
     error(("annotate: the source must be a string, got a %s"):format(
       type(source)), level)
   end
-  local o = options.check("annotate", annotate_options, given, level)
+  local o = options.check("annotate", annotate.options, given, level)
   if not lines.recorded(profile) then
     error('annotate: no lines were recorded; start with mode = "line"', level)
   end

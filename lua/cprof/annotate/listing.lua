@@ -1,7 +1,7 @@
 -- Lines of sources with figures beside each: rows, and how they are shown.
 
 local expressions = require "cprof.annotate.expressions"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local in_c = require "cprof.annotate.in_c"
 
 local listing = {}
@@ -131,8 +131,8 @@ end
 ---@param count integer
 ---@param ns integer
 function listing.fold(view, count, ns)
-  return bare("", { ("… %s line%s, %s %%"):format(format.count(count),
-    count == 1 and "" or "s", format.percent(ns, view.whole)), "dim" })
+  return bare("", { ("… %s, %s %%"):format(
+    format.plural(count, "line"), format.percent(ns, view.whole)), "dim" })
 end
 
 -- the columns that leave the source at least half of the width

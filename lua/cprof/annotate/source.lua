@@ -1,9 +1,9 @@
 -- The text of a source, as it is shown.
 
 local core = require "cprof.core"
-local filename = require "cprof.filename"
-local format = require "cprof.format"
-local text = require "cprof.text"
+local filename = require "cprof.system.filename"
+local format = require "cprof.text.format"
+local text = require "cprof.source.text"
 
 local source = {}
 

@@ -2,7 +2,7 @@
 
 local annotated = require "cprof.annotate"
 local input = require "cprof.command.input"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 local annotate = {
   name = "annotate",
@@ -17,40 +17,33 @@ function annotate.define(parser)
     "--sample, or --count")
   parser:argument("SOURCE", "A source, or the end of its path, to print " ..
     "all of it."):target "source":args "?"
-  parser:option("--focus", "Only this function.")
-    :argname "FUNCTION"
-  parser:option("--ignore", "Without this function.")
-    :argname "FUNCTION"
-  parser:flag("--all", "All functions, also beyond the screen.")
-  parser:option("--sort", "line: functions with their lines; self, hits: " ..
+  local function option(name, help, argname)
+    input.option(parser, annotated.options, name, help, argname)
+  end
+  option("focus", "Only this function.", "FUNCTION")
+  option("ignore", "Without this function.", "FUNCTION")
+  option("all", "All functions, also beyond the screen.")
+  option("sort", "line: functions with their lines; self, hits: " ..
     "the hottest lines of all sources.")
-    :choices { "line", "self", "hits" }:default "line"
-  parser:flag("--coverage", "Mark what never ran, and count it.")
-  parser:flag("--expressions", "Shade the parts of lines, and show how " ..
+  option("coverage", "Mark what never ran, and count it.")
+  option("expressions", "Shade the parts of lines, and show how " ..
     "often they ran (recorded with --count) or their share of the time " ..
     "(with --sample).")
-  parser:option("--heat", "Shade lines by this measure. With alloc, allocs " ..
+  option("heat", "Shade lines by this measure. With alloc, allocs " ..
     "and live, the figures are bytes allocated, allocations, and bytes in " ..
     "use, not times.")
-    :choices { "time", "hits", "total", "alloc", "allocs", "live" }
-    :default "time"
-  parser:option("--relative", "Scale shades by the hottest line of the file " ..
+  option("relative", "Scale shades by the hottest line of the file " ..
     "or of the project. (default: project; file with SOURCE)")
-    :choices { "file", "project" }
-  parser:option("--context", "Lines shown around hot ones. (default: 1; " ..
+  option("context", "Lines shown around hot ones. (default: 1; " ..
     "with SOURCE, all lines, or 0 with --min-percent)")
-    :argname "N":convert(input.integer("--context", 0))
-  parser:option("--min-percent", "Call a line hot from N % of the time. " ..
+  option("min_percent", "Call a line hot from N % of the time. " ..
     "(default: 0.1 with SOURCE and --context; else 1 % of the function's " ..
     "own time, or 5 % of its total time for lines with calls)")
-    :argname "N":convert(input.percent "--min-percent")
-  parser:option("--limit", "Show at most N functions, or lines of a list. " ..
+  option("limit", "Show at most N functions, or lines of a list. " ..
     "(default: 20; functions only until nine tenths of the time are " ..
     "covered, and, on a terminal, as many as fit)")
-    :argname "N":convert(input.integer("--limit", 1))
-  parser:option("--height", "Fit the output to N rows. (default: the rows " ..
+  option("height", "Fit the output to N rows. (default: the rows " ..
     "of the terminal; without a terminal, no limit)")
-    :argname "N":convert(input.integer("--height", 10))
   input.page(parser)
 end
 
@@ -71,15 +64,8 @@ function annotate.call(parsed, fail)
       "or --sample")
       :format(named))
   end
-  input.print(input.ask(fail, profile, "annotate", parsed.source, {
-    heat = parsed.heat, relative = parsed.relative,
-    coverage = parsed.coverage, context = parsed.context,
-    min_percent = parsed.min_percent, sort = parsed.sort,
-    focus = parsed.focus, ignore = parsed.ignore, limit = parsed.limit,
-    expressions = parsed.expressions, all = parsed.all,
-    format = parsed.format, width = parsed.width,
-    height = parsed.height, color = parsed.color,
-  }), fail)
+  input.print(input.ask(fail, profile, "annotate", parsed.source,
+    input.given(annotated.options, parsed)), fail)
 end
 
 return annotate

@@ -1,14 +1,14 @@
 -- cprof attach: a program that runs already is recorded for some seconds.
 
 local core = require "cprof.core"
-local filename = require "cprof.filename"
-local format = require "cprof.format"
+local filename = require "cprof.system.filename"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local listeners = require "cprof.command.listeners"
-local recordings = require "cprof.command.recordings"
-local rendezvous = require "cprof.rendezvous"
+local recordings = require "cprof.system.recordings"
+local rendezvous = require "cprof.system.rendezvous"
 local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local attach = {
   name = "attach",
@@ -30,11 +30,6 @@ local modes = { "sample", "lines", "exact", "count" }
 local mode_of = { sample = "sample", exact = "call", lines = "line",
   count = "count" }
 
-local function rate(s)
-  if s == "" then return s end
-  return input.integer("--sample", 1, 10000)(s)
-end
-
 local function process(s)
   local n = math.tointeger(tonumber(s))
   if n and n >= 1 then return n end
@@ -48,7 +43,7 @@ function attach.define(parser)
     "10"):argname "N":convert(input.positive("--seconds", 1e8))
   local sample = parser:option("--sample", "Take RATE samples a second, " ..
     "which hardly slows the program down. (default: --sample=1000)")
-    :argname "[=RATE]":convert(rate)
+    :argname "[=RATE]":convert(input.rate)
   local exact = parser:flag("--exact", "Record all calls, with their times.")
   local lines = parser:flag("--lines", "Record all calls, and hits and time " ..
     "of each line.")

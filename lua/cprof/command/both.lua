@@ -4,11 +4,11 @@
 local core = require "cprof.core"
 local command = require "cprof.command.join"
 local cprof = require "cprof"
-local filename = require "cprof.filename"
-local join = require "cprof.join"
-local recordings = require "cprof.command.recordings"
+local filename = require "cprof.system.filename"
+local join = require "cprof.profile.join"
+local recordings = require "cprof.system.recordings"
 local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local both = {}
 

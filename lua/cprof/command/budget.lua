@@ -8,7 +8,7 @@
 --              code, by which it is found under another name
 --   options    that the profile was recorded with, and its mode, as strings
 
-local options = require "cprof.options"
+local options = require "cprof.text.options"
 
 local budget = {}
 
@@ -109,7 +109,7 @@ end
 
 -- the value of a JSON text; or nil and why it is not valid
 local function decode(text)
-  local json = require "cprof.json"
+  local json = require "cprof.encoding.json"
   local called, b, _, why = pcall(json.decode, text, 1, nil)
   if called then return b, why end
   if not tostring(b):find("stack overflow", 1, true) then error(b, 0) end
@@ -141,7 +141,7 @@ local order = { calls = 1, hits = 2, nodes = 3, allocs = 4, optional = 5,
 ---@param b table
 ---@return string
 function budget.encode(b)
-  local json = require "cprof.json"
+  local json = require "cprof.encoding.json"
   local function entry(t)
     local keys, out = {}, {}
     for key in pairs(t) do keys[#keys + 1] = key end

@@ -1,18 +1,18 @@
 -- cprof check: a gate for CI, on figures that are the same in every run.
 -- Times are not: they are told, but decide nothing.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local budget = require "cprof.command.budget"
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
-local lines = require "cprof.lines"
-local match = require "cprof.match"
-local options = require "cprof.options"
+local lines = require "cprof.count.lines"
+local match = require "cprof.profile.match"
+local options = require "cprof.text.options"
 local totals = require "cprof.coverage.totals"
 local output = require "cprof.export.output"
-local rows = require "cprof.rows"
+local rows = require "cprof.count.rows"
 
 local check = {
   name = "check",
@@ -482,8 +482,8 @@ function check.call(parsed, fail)
       "check"):format(parsed.budget, named))
   end
   add(report, "%d of %d figures over budget%s; %s", report.over,
-    report.checked, report.missing > 0 and (", %d function%s not found")
-      :format(report.missing, report.missing == 1 and "" or "s") or "",
+    report.checked, report.missing > 0 and (", %s not found")
+      :format(format.plural(report.missing, "function")) or "",
     profile.meta.wall_ns and format.time(profile.meta.wall_ns) .. " wall" or
       report.time(profile.meta.instructions))
   input.print(table.concat(report.out, "\n") .. "\n", fail)

@@ -1,7 +1,7 @@
 -- cprof coverage: which lines, branches and functions ran.
 
 local input = require "cprof.command.input"
-local listing = require "cprof.coverage.listing"
+local listing = require "cprof.report.coverage"
 
 local coverage = {
   name = "coverage",

@@ -1,15 +1,16 @@
 -- cprof diff: what became of each function from one profile to another.
 
-local allocations = require "cprof.allocations"
-local compare = require "cprof.compare"
-local format = require "cprof.format"
+local allocations = require "cprof.count.allocations"
+local compare = require "cprof.profile.compare"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
-local match = require "cprof.match"
-local name = require "cprof.name"
-local nearest = require "cprof.nearest"
-local measures = require "cprof.measure"
-local page = require "cprof.page"
-local patterns = require "cprof.patterns"
+local match = require "cprof.profile.match"
+local name = require "cprof.source.name"
+local nearest = require "cprof.text.nearest"
+local measures = require "cprof.count.measure"
+local order = require "cprof.text.order"
+local page = require "cprof.report.page"
+local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
 local select = require "cprof.report.select"
 
@@ -125,17 +126,12 @@ end
 
 local function sort(entries, by)
   local field = by == "calls" and "calls" or by .. "_ns"
-  table.sort(entries, function(x, y)
-    if by == "self" and within(x) ~= within(y) then return within(y) end
-    if by ~= "name" then
-      local a, b = math.abs(change(x, field)), math.abs(change(y, field))
-      if a ~= b then return a > b end
-    end
-    if x.func.title ~= y.func.title then
-      return x.func.title < y.func.title
-    end
-    return x.before == nothing and y.before ~= nothing
-  end)
+  table.sort(entries, order(
+    function(entry) return by == "self" and within(entry) and 1 or 0 end,
+    function(entry)
+      return by == "name" and 0 or -math.abs(change(entry, field))
+    end, "func.title",
+    function(entry) return entry.before == nothing and 0 or 1 end))
 end
 
 local function differs(view, entry)
@@ -332,8 +328,8 @@ local function table_of(view, entries, parsed)
   if on.markdown then on:table(columns_of(view), rows)
   else on:verbatim(fitting(view, rows)) end
   if more > 0 then
-    on:rest(("… %s more function%s, %s self"):format(format.count(more),
-      more == 1 and "" or "s", signed(view.page, more_ns)))
+    on:rest(("… %s, %s self"):format(
+      format.plural(more, "more function"), signed(view.page, more_ns)))
   end
   on:explain()
 end
@@ -360,12 +356,12 @@ local function head(view, side, path, profile)
   local meta = profile.meta
   local amount = amounts[meta.measure or meta.mode]
   local n = profile.samples or select.calls(profile)
-  local facts = (", %s, %s %s, mode %s, clock %s"):format(
+  local facts = (", %s, %s, mode %s, clock %s"):format(
     amount and amount(profile) or format.time(meta.wall_ns) .. " wall",
-    format.count(n), (profile.samples and "sample" or "call") ..
-      (n == 1 and "" or "s"), meta.mode, meta.clock)
+    format.plural(n, profile.samples and "sample" or "call"), meta.mode,
+    meta.clock)
   local what = side .. (path and path .. ": " or "") ..
-    format.plain(meta.program or "(embedded)")
+    format.program(meta)
   view.page:line(what .. facts)
 end
 
@@ -386,8 +382,8 @@ local function whole(view, before, after, entries)
     format.count(math.abs(calls)))) or ""
   local function differ(side, how)
     local n = counted(entries, side)
-    return n == 0 and "" or (", %d %s %s"):format(n,
-      n == 1 and "function" or "functions", how)
+    return n == 0 and "" or (", %s %s"):format(
+      format.plural(n, "function"), how)
   end
   view.page:line(("change: %s%s%s%s%s"):format(signed(view.page, ns),
     was_ns > 0 and (" (%s %%)"):format(points(format.share(ns, was_ns))) or

@@ -3,15 +3,15 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local environment = require "cprof.environment" ()
-local filename = require "cprof.filename"
-local internal = require "cprof.internal"
-local later = require "cprof.later"
+local environment = require "cprof.sandbox.environment" ()
+local filename = require "cprof.system.filename"
+local internal = require "cprof.sandbox.internal"
+local later = require "cprof.sandbox.later"
 
 local export = later "cprof.export"
-local recordings = later "cprof.command.recordings"
+local recordings = later "cprof.system.recordings"
 local summary = later "cprof.command.summary"
-local terminal = later "cprof.command.terminal"
+local terminal = later "cprof.system.terminal"
 local traced = later "cprof.html.traced"
 
 internal.add()

@@ -2,10 +2,11 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
-local recorded = require "cprof.lines"
+local recorded = require "cprof.count.lines"
 local input = require "cprof.command.input"
 local output = require "cprof.export.output"
-local terminal = require "cprof.command.terminal"
+local prune = require "cprof.export.prune"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "export",
@@ -37,21 +38,20 @@ function command.define(parser)
     :choices(names):count "1"
   parser:option("-o", "Where to. (default: standard output)")
     :argname "OUT":target "output":hidden_name "--output"
-  parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
-    '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
-    :format(export.limit // 1000000)):argname "N"
-    :convert(input.percent "--min-percent")
+  input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
+    'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
+    "makes no more than %d MB)"):format(export.limit // 1000000))
   parser:mutex(
     parser:flag("--fold", ("Fold recursion: a function that is called again " ..
       "below itself has no callees there, its caller has them. (default: " ..
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
-  parser:option("--measure", "Export bytes allocated, allocations, or bytes " ..
-    "in use instead of times; only for the formats folded and speedscope.")
-    :choices { "time", "alloc", "allocs", "live" }
-  parser:option("--root", "Only this function and what it calls.")
-    :argname "FUNCTION"
+  input.option(parser, prune.specs, "measure", "Export bytes allocated, " ..
+    "allocations, or bytes in use instead of times; only for the formats " ..
+    "folded and speedscope.")
+  input.option(parser, prune.specs, "root",
+    "Only this function and what it calls.", "FUNCTION")
 end
 
 -- where it is written to, and how far that has come
@@ -123,12 +123,9 @@ function command.call(parsed, fail)
   end
   local unfit = export.unfit(profile, row)
   if unfit then fail(input.worded(unfit:format(row.name))) end
-  local fold = parsed.fold
-  if parsed.no_fold then fold = false end
-  command.write(profile, row, target, {
-    min_percent = parsed.min_percent, fold = fold, root = parsed.root,
-    measure = parsed.measure,
-  }, fail)
+  local given = input.given(prune.specs, parsed)
+  if parsed.no_fold then given.fold = false end
+  command.write(profile, row, target, given, fail)
 end
 
 return command

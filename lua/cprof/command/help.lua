@@ -1,10 +1,10 @@
 -- cprof help: the reference, offline.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local help = require "cprof.help"
 local input = require "cprof.command.input"
 local render = require "cprof.help.render"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "help",

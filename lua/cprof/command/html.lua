@@ -4,8 +4,9 @@ local core = require "cprof.core"
 local export = require "cprof.export"
 local exporting = require "cprof.command.export"
 local input = require "cprof.command.input"
-local format = require "cprof.format"
-local terminal = require "cprof.command.terminal"
+local format = require "cprof.text.format"
+local prune = require "cprof.export.prune"
+local terminal = require "cprof.system.terminal"
 local traced = require "cprof.html.traced"
 
 local html = {
@@ -27,12 +28,12 @@ function html.define(parser)
     "BEFORE"
   parser:option("--trace", "Add the calls of a trace, which cprof run " ..
     "--trace=FILE.json wrote, on a time axis."):argname "FILE"
-  parser:option("--min-percent", ("Add up nodes with less of the time, as " ..
-    '"(below N %%)". (default: 0, or as little as makes no more than %d MB)')
-    :format(export.format("html", 1).limit // 1000000)):argname "N"
-    :convert(input.percent "--min-percent")
-  parser:option("--root", "Show only this function and what it calls.")
-    :argname "FUNCTION"
+  input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
+    'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
+    "makes no more than %d MB)"):format(
+    export.format("html", 1).limit // 1000000))
+  input.option(parser, prune.specs, "root",
+    "Show only this function and what it calls.", "FUNCTION")
 end
 
 local mark <const> = '<meta name="generator" content="cprof"'
@@ -82,9 +83,8 @@ function html.call(parsed, fail)
   local before = parsed.diff and input.load(parsed.diff, fail)
   local profile = input.load(parsed.file, fail)
   if parsed.trace then trace(profile, parsed.trace, fail) end
-  exporting.write(profile, row, target ~= "-" and target or io.stdout, {
-    min_percent = parsed.min_percent, root = parsed.root,
-  }, fail, before)
+  exporting.write(profile, row, target ~= "-" and target or io.stdout,
+    input.given(prune.specs, parsed), fail, before)
   if target ~= "-" and not core.special(target) then
     terminal.say(("cprof html: %s, %s; open it in a browser\n"):format(
       terminal.quote(target), size(target)))

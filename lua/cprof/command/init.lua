@@ -1,9 +1,9 @@
 -- The command: which one is meant, with which options. A command is a
 -- file here and a row of the list.
 
-local _ENV = require "cprof.environment" () ---@type _G
+local _ENV = require "cprof.sandbox.environment" () ---@type _G
 
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 ---@class cprof.Command
 ---@field name string

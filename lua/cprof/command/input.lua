@@ -2,10 +2,13 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local format = require "cprof.format"
-local patterns = require "cprof.patterns"
-local recordings = require "cprof.command.recordings"
-local terminal = require "cprof.command.terminal"
+local format = require "cprof.text.format"
+local options = require "cprof.text.options"
+local page = require "cprof.report.page"
+local recordings = require "cprof.system.recordings"
+local report = require "cprof.sandbox.later" "cprof.report"
+local starting = require "cprof.recording.start"
+local terminal = require "cprof.system.terminal"
 
 local input = {}
 
@@ -103,7 +106,7 @@ local function recall(which, fail, headed)
   check_there(path, what, fail)
   local profile = load(path, what, fail)
   local named = ("%s, of %s"):format(what,
-    format.plain(profile.meta.program or "(embedded)"))
+    format.program(profile.meta))
   if elsewhere or not headed then
     terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
       time_of(profile.meta), elsewhere and (" in %s; there is none of this " ..
@@ -172,18 +175,47 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
----An option's value as an integer from `least`.
----@param name string
----@param least integer
----@param most? integer
----@return fun(s: string): integer?, string?
-function input.integer(name, least, most)
-  return function(s)
-    local n = math.tointeger(tonumber(s))
-    if n and n >= least and n <= (most or n) then return n end
-    return nil, ("option '%s' must be an integer from %d%s, got '%s'"):format(
-      name, least, most and (" to %d"):format(most) or "", s)
+---What reads the value of an option.
+---@param flag string
+---@param spec cprof.OptionSpec
+---@return fun(word: string): any, string?
+function input.value(flag, spec)
+  return function(word)
+    local value, must = options.read(spec, word)
+    return value, must and ("option '%s' must be %s, got '%s'"):format(flag,
+      must, word)
   end
+end
+
+---An integer from `min`.
+---@param flag string
+---@param min integer
+---@param max? integer
+---@return fun(word: string): integer?, string?
+function input.integer(flag, min, max)
+  return input.value(flag, { type = "integer", min = min, max = max })
+end
+
+---@param flag string
+---@return fun(word: string): number?, string?
+function input.percent(flag)
+  return input.value(flag, { type = "number", min = 0, max = 100 })
+end
+
+---@param flag string
+---@return fun(word: string): string?, string?
+function input.pattern(flag)
+  return input.value(flag, { type = "pattern" })
+end
+
+local rate = input.value("--sample", starting.options.rate)
+
+---Reads the rate of --sample, which may be left out.
+---@param word string
+---@return integer|string?, string?
+function input.rate(word)
+  if word == "" then return word end
+  return rate(word)
 end
 
 ---@param name string
@@ -199,33 +231,38 @@ function input.positive(name, most, what)
   end
 end
 
+---Declares an option that a function of the library has: with its values, its
+---default, and what is valid.
+---@param parser table
+---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param name string
----@return fun(s: string): number?, string?
-function input.percent(name)
-  return function(s)
-    local n = tonumber(s)
-    if n and n >= 0 and n <= 100 then return n end
-    return nil, ("option '%s' must be a number from 0 to 100, got '%s'")
-      :format(name, s)
-  end
+---@param help string
+---@param argname? string  default: "N"
+---@return table option
+function input.option(parser, specs, name, help, argname)
+  local spec, flag = specs[name], "--" .. name:gsub("_", "-")
+  if spec.type == "boolean" then return parser:flag(flag, help) end
+  local option = parser:option(flag, help, spec.default and
+    tostring(spec.default))
+  if spec.values then return option:choices(spec.values) end
+  return option:argname(argname or "N"):convert(input.value(flag, spec))
 end
 
----@param name string
----@return fun(s: string): string?, string?
-function input.pattern(name)
-  return function(s)
-    local pattern, why = patterns.new(s)
-    if pattern then return s end
-    return nil, ("option '%s' must be a text, or a Lua pattern between " ..
-      "slashes, got '%s': %s"):format(name, s, why)
-  end
+---The options of the command for a function of the library.
+---@param specs table<string, cprof.OptionSpec>  of the function
+---@param parsed table
+---@return table
+function input.given(specs, parsed)
+  local out = {}
+  for name in pairs(specs) do out[name] = parsed[name] end
+  return out
 end
 
 ---Declares --filter.
 function input.filter(parser)
-  parser:option("--filter", "Only functions with PATTERN in their title " ..
-    "or path; between slashes, it is a Lua pattern: /^parse/.")
-    :argname "PATTERN":convert(input.pattern "--filter")
+  input.option(parser, report.options, "filter", "Only functions with " ..
+    "PATTERN in their title or path; between slashes, it is a Lua pattern: " ..
+    "/^parse/.", "PATTERN")
 end
 
 ---Declares the profile that is read.
@@ -263,8 +300,8 @@ end
 ---Declares --format, --width and --color.
 ---@param parser table
 function input.page(parser)
-  parser:option("--format", "markdown: to paste into an issue, uncut.")
-    :choices { "text", "markdown" }:default "text"
+  input.option(parser, page.options, "format",
+    "markdown: to paste into an issue, uncut.")
   input.looks(parser)
 end
 
@@ -272,10 +309,9 @@ end
 function input.looks(parser)
   parser:option("--width", "Characters per line. (default: " ..
     "COLUMNS, or the terminal's width; without a terminal, no limit)")
-    :argname "N"
-    :convert(input.integer("--width", 40))
-  parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
-    :choices { "auto", "always", "never" }:default "auto"
+    :argname "N":convert(input.integer("--width", 40))
+  input.option(parser, page.options, "color",
+    "auto, always, never; auto heeds NO_COLOR.")
 end
 
 return input

@@ -2,9 +2,9 @@
 
 local core = require "cprof.core"
 local input = require "cprof.command.input"
-local join = require "cprof.join"
+local join = require "cprof.profile.join"
 local summary = require "cprof.command.summary"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "join",

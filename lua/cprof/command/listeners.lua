@@ -1,7 +1,7 @@
 -- Programs that listen: which these are, and why one does not answer.
 
 local core = require "cprof.core"
-local rendezvous = require "cprof.rendezvous"
+local rendezvous = require "cprof.system.rendezvous"
 
 local listeners = {}
 

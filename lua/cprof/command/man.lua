@@ -3,7 +3,7 @@
 local core = require "cprof.core"
 local help = require "cprof.help"
 local render = require "cprof.help.render"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 -- characters that roff has a meaning for, or shows as others
 local escapes = { ["\\"] = "\\e", ["-"] = "\\-", ["'"] = "\\(aq",

@@ -3,7 +3,7 @@
 local core = require "cprof.core"
 local input = require "cprof.command.input"
 local range = require "cprof.command.range"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local command = {
   name = "merge",

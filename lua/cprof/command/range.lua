@@ -2,10 +2,11 @@
 -- continuous recordings leave them.
 
 local core = require "cprof.core"
-local compare = require "cprof.compare"
+local compare = require "cprof.profile.compare"
+local format = require "cprof.text.format"
 local input = require "cprof.command.input"
-local merge = require "cprof.merge"
-local terminal = require "cprof.command.terminal"
+local merge = require "cprof.profile.merge"
+local terminal = require "cprof.system.terminal"
 
 local range = {}
 
@@ -181,8 +182,8 @@ function range.profiles(files, since, before, fail)
     local function told(at, otherwise)
       return at and os.date("!%Y-%m-%dT%H:%M:%SZ", at // 1) or otherwise
     end
-    fail(("none of %d recording%s began between %s and %s"):format(#files,
-      #files == 1 and "" or "s", told(since, "the beginning"),
+    fail(("none of %s began between %s and %s"):format(
+      format.plural(#files, "recording"), told(since, "the beginning"),
       told(before, "now")))
   end
   return out, paths
@@ -226,8 +227,8 @@ function range.load(words, parsed, fail)
     fail)
   local all = #list == 1 and list[1] or range.sum(list, paths, fail)
   range.say_notes(list)
-  return all, ("%s (%d recording%s)"):format(
-    table.concat(words, " "), #list, #list == 1 and "" or "s")
+  return all, ("%s (%s)"):format(table.concat(words, " "),
+    format.plural(#list, "recording"))
 end
 
 return range

@@ -1,6 +1,7 @@
 -- cprof report: functions by time.
 
 local input = require "cprof.command.input"
+local page = require "cprof.report.page"
 local range = require "cprof.command.range"
 local summary = require "cprof.command.summary"
 local view = require "cprof.command.view"
@@ -34,9 +35,8 @@ function report.define(parser)
   parser:option("--mode", "The summary on one screen; functions by self or " ..
     "by total time; or functions by file.")
     :argname(table.concat(modes, "|")):convert(mode):default "summary"
-  parser:option("--height", "Fit the summary to N rows. (default: the rows " ..
-    "of the terminal; without a terminal, 40)")
-    :argname "N":convert(input.integer("--height", 10))
+  input.option(parser, page.options, "height", "Fit the summary to N rows. " ..
+    "(default: the rows of the terminal; without a terminal, 40)")
 end
 
 function report.call(parsed, fail)

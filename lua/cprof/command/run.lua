@@ -4,11 +4,12 @@
 
 local core = require "cprof.core"
 local export = require "cprof.export"
-local internal = require "cprof.internal"
+local internal = require "cprof.sandbox.internal"
 local ending = require "cprof.command.ending"
 local input = require "cprof.command.input"
-local release = require "cprof.release"
+local release = require "cprof.recording.release"
 local session = require "cprof.command.session"
+local starting = require "cprof.recording.start"
 
 internal.add()
 
@@ -63,17 +64,15 @@ function run.define(parser)
   parser:option("--sample", "Sample what runs, RATE times a second: true " ..
     "shares of the time, also of lines, at hardly any cost, but no calls. " ..
     "(default: off; RATE defaults to 1000)")
-    :argname "[=RATE]":convert(function(s)
-      if s == "" then return s end
-      return input.integer("--sample", 1, 10000)(s)
-    end)
+    :argname "[=RATE]":convert(input.rate)
   parser:option("--memory", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
     "Implies --lines, unless --count, --sample or --trace is given, and, " ..
     "with --lines, --gc where this Lua allows it. (default: off)")
     :argname "[=live|all]":convert(memory_of)
   parser:flag("--gc", "Show the garbage collector as a function of its own.")
-  parser:flag("--callsites", "Keep calls from different lines apart.")
+  input.option(parser, starting.options, "callsites",
+    "Keep calls from different lines apart.")
   parser:option("--trace", "Write each call, in the order of time, to FILE " ..
     "or standard error."):argname "[=FILE]"
   parser:option("--include", "Record only functions with PATTERN in their " ..
@@ -82,14 +81,14 @@ function run.define(parser)
   parser:option("--exclude", "Skip functions with PATTERN in their title or " ..
     "path."):argname "PATTERN":count "*"
     :convert(input.pattern "--exclude")
-  parser:option("--clock", "wall: elapsed time; cpu: processor time.")
-    :choices { "wall", "cpu" }:default "wall"
-  parser:option("--recursion", "full: each level is a call-tree node; fold: " ..
-    "all levels are one node; auto: fold beyond 100,000 nodes.", "auto")
-    :choices { "auto", "full", "fold" }
-  parser:option("--max-nodes", "Keep at most N call-tree nodes; beyond " ..
-    "them, functions are recorded without their callers.", "1000000")
-    :argname "N":convert(input.integer("--max-nodes", 16))
+  input.option(parser, starting.options, "clock",
+    "wall: elapsed time; cpu: processor time.")
+  input.option(parser, starting.options, "recursion", "full: each level is " ..
+    "a call-tree node; fold: all levels are one node; auto: fold beyond " ..
+    "100,000 nodes.")
+  input.option(parser, starting.options, "max_nodes", "Keep at most N " ..
+    "call-tree nodes; beyond them, functions are recorded without their " ..
+    "callers.")
   parser:option("-o", "Record into FILE while the program runs; %p in its " ..
     "name stands for the process ID. If FILE is left out, or is a Lua " ..
     "program, the file is named after the program and the time. (default: a " ..
@@ -243,7 +242,7 @@ local function check_output(parsed, fail)
   if not parsed.output then fail "--format needs a file: -o FILE" end
   local row = export.format(parsed.format, 1)
   if row.json and not pcall(require, "dkjson") then
-    local _, missing = pcall(require, "cprof.json")
+    local _, missing = pcall(require, "cprof.encoding.json")
     fail(("--format=%s: %s"):format(row.name, missing))
   end
   local counted = #counted_of(parsed) > 0

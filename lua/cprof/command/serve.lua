@@ -5,7 +5,7 @@ local follow = require "cprof.follow"
 local input = require "cprof.command.input"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local serve = {
   name = "serve",

@@ -4,9 +4,9 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local environment = require "cprof.environment" ()
-local internal = require "cprof.internal"
-local methods = require "cprof.methods"
+local environment = require "cprof.sandbox.environment" ()
+local internal = require "cprof.sandbox.internal"
+local methods = require "cprof.sandbox.methods"
 
 internal.add()
 
@@ -111,7 +111,7 @@ end
 -- not have to look at it.
 local function unload()
   local _ <close> = methods.borrow()
-  require "cprof.text".forget()  -- those of our own sources
+  require "cprof.source.text".forget()  -- those of our own sources
   environment.unload()
   collectgarbage()
   collectgarbage()  -- what the first one has only finalized

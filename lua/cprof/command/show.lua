@@ -1,19 +1,19 @@
 -- cprof show: all about one function.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local annotate = require "cprof.annotate"
 local around = require "cprof.report.around"
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local find = require "cprof.report.find"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local functions = require "cprof.annotate.functions"
 local input = require "cprof.command.input"
 local listing = require "cprof.annotate.listing"
-local name = require "cprof.name"
-local recorded = require "cprof.lines"
-local page = require "cprof.page"
+local name = require "cprof.source.name"
+local recorded = require "cprof.count.lines"
+local page = require "cprof.report.page"
 local select_rows = require "cprof.report.select"
-local explained = require "cprof.rows"
+local explained = require "cprof.count.rows"
 
 local show = {
   name = "show",
@@ -70,8 +70,8 @@ local function neighbours(view, title, list, what)
   view.page:subtitle(title)
   view.page:table(columns, rows)
   if #list > limit then
-    view.page:rest(("… %s more %s%s, %s %%"):format(
-      format.count(#list - limit), what, #list - limit == 1 and "" or "s",
+    view.page:rest(("… %s, %s %%"):format(
+      format.plural(#list - limit, "more " .. what),
       format.percent(left_ns, view.whole)))
   end
 end
@@ -84,8 +84,7 @@ local function head(view)
   on:line(("%s total (%s %%), %s self (%s %%)%s%s"):format(
     on:time(row.total_ns, row.total_most_ns), on:share(row.total_ns),
     on:time(row.self_ns, row.self_most_ns), on:share(row.self_ns),
-    row.calls and (", %s call%s"):format(format.count(row.calls),
-      row.calls == 1 and "" or "s") or "",
+    row.calls and ", " .. format.plural(row.calls, "call") or "",
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
   if (row.total_wait_ns or 0) > 0 then

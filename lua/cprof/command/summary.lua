@@ -1,14 +1,14 @@
 -- What is said on standard error when a recorded program has ended.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
-local listing = require "cprof.coverage.listing"
-local name = require "cprof.name"
-local page = require "cprof.page"
-local recorded = require "cprof.lines"
+local listing = require "cprof.report.coverage"
+local name = require "cprof.source.name"
+local page = require "cprof.report.page"
+local recorded = require "cprof.count.lines"
 local select_rows = require "cprof.report.select"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local summary = {}
 

@@ -7,7 +7,7 @@ local loop = require "cprof.top.loop"
 local model = require "cprof.top.model"
 local program = require "cprof.follow.program"
 local target = require "cprof.follow.target"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local top = {
   name = "top",
@@ -42,9 +42,6 @@ function top.define(parser)
     :argname "N":convert(input.integer("--screens", 1))
   parser:option("--color", "auto, always, never; auto heeds NO_COLOR.")
     :choices { "auto", "always", "never" }:default "auto"
-  parser:option("--driver", "What draws: curses, or ansi; auto: curses " ..
-    "where the library lcurses is installed.")
-    :choices { "auto", "curses", "ansi" }:default "auto"
 end
 
 function top.call(parsed, fail)

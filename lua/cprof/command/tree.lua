@@ -1,6 +1,7 @@
 -- cprof tree: who called what.
 
 local input = require "cprof.command.input"
+local report = require "cprof.report"
 local view = require "cprof.command.view"
 
 local tree = {
@@ -11,10 +12,10 @@ local tree = {
 
 function tree.define(parser)
   view.define(parser, "30", "total")
-  parser:option("--root", "Show only what this function calls, wherever it " ..
-    "was called."):argname "FUNCTION"
-  parser:option("--depth", "Show at most N levels. (default: all)"):argname "N"
-    :convert(input.integer("--depth", 1))
+  input.option(parser, report.options, "root", "Show only what this " ..
+    "function calls, wherever it was called.", "FUNCTION")
+  input.option(parser, report.options, "depth",
+    "Show at most N levels. (default: all)")
 end
 
 function tree.call(parsed, fail)

@@ -1,7 +1,7 @@
 -- The commands that print a report: they differ by its mode.
 
 local input = require "cprof.command.input"
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 local range = require "cprof.command.range"
 local report = require "cprof.report"
 
@@ -21,16 +21,15 @@ function view.define(parser, limit, sort, several)
   else
     input.profile(parser)
   end
-  parser:option("--limit", ("Show at most N rows. (default: %s)"):format(limit))
-    :argname "N":convert(input.integer("--limit", 1))
-  parser:option("--min-percent", "Show only rows with N % of the time or " ..
-    "more. (default: 1; 0 with --sort or --filter)"):argname "N"
-    :convert(input.percent "--min-percent")
-  parser:option("--sort", ("By what; alloc, allocs, live, peak: figures " ..
-    "are bytes allocated, allocations, bytes in use, or in use at the peak, " ..
-    "in the place of times. (default: %s)"):format(sort))
-    :choices { "self", "total", "calls", "name", "alloc", "allocs", "live",
-               "peak" }
+  local function option(name, help)
+    return input.option(parser, report.options, name, help)
+  end
+  option("limit", ("Show at most N rows. (default: %s)"):format(limit))
+  option("min_percent", "Show only rows with N % of the time or more. " ..
+    "(default: 1; 0 with --sort or --filter)")
+  option("sort", ("By what; alloc, allocs, live, peak: figures are bytes " ..
+    "allocated, allocations, bytes in use, or in use at the peak, in the " ..
+    "place of times. (default: %s)"):format(sort))
   input.filter(parser)
   input.page(parser)
 end
@@ -55,12 +54,9 @@ function view.print(mode, parsed, fail)
   local nothing = report.nothing(profile, parsed.filter and
     patterns.new(parsed.filter))
   if nothing then failed((nothing:gsub("filter", "--filter", 1))) end
-  input.print(input.ask(failed, profile, "report", {
-    mode = mode, limit = parsed.limit, min_percent = parsed.min_percent,
-    sort = parsed.sort, filter = parsed.filter, root = parsed.root,
-    depth = parsed.depth, format = parsed.format, width = parsed.width,
-    height = parsed.height, color = parsed.color,
-  }), fail)
+  local given = input.given(report.options, parsed)
+  given.mode = mode
+  input.print(input.ask(failed, profile, "report", given), fail)
   return profile
 end
 

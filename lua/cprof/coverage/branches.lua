@@ -1,6 +1,6 @@
 -- The tests of a source, and how often each was decided either way.
 
-local instructions = require "cprof.instructions"
+local instructions = require "cprof.count.instructions"
 local tests = require "cprof.coverage.tests"
 
 local branches = {}

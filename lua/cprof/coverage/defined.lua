@@ -2,9 +2,9 @@
 -- was kept, those that did not.
 
 local core = require "cprof.core"
-local encode = require "cprof.export.encode"
-local name = require "cprof.name"
-local text = require "cprof.text"
+local escape = require "cprof.encoding.escape"
+local name = require "cprof.source.name"
+local text = require "cprof.source.text"
 
 local module = {}
 
@@ -45,9 +45,9 @@ end
 local function functions_of(p, source, count)
   local found, met = {}, {}
   local function add(f, given, calls)
-    local line = encode.first(f)
+    local line = name.first_line(f)
     if line < 1 or line > count then return end
-    local label = encode.line(("%s:%d"):format(given, line), ",")
+    local label = escape.line(("%s:%d"):format(given, line), ",")
     local old = found[label]
     found[label] = { line = line, label = label,
                      calls = calls + (old and old.calls or 0) }

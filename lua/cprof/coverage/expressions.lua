@@ -1,8 +1,8 @@
 -- The parts of a source that have counts: each token that instructions stand
 -- for, with how often they ran.
 
-local instructions = require "cprof.instructions"
-local lexer = require "cprof.lexer"
+local instructions = require "cprof.count.instructions"
+local lexer = require "cprof.source.lexer"
 
 local expressions = {}
 

@@ -4,9 +4,9 @@
 local branches = require "cprof.coverage.branches"
 local defined = require "cprof.coverage.defined"
 local expressions = require "cprof.coverage.expressions"
-local instructions = require "cprof.instructions"
-local methods = require "cprof.methods"
-local sampled = require "cprof.sampled"
+local instructions = require "cprof.count.instructions"
+local methods = require "cprof.sandbox.methods"
+local sampled = require "cprof.count.sampled"
 local tokenmap = require "cprof.coverage.tokenmap"
 
 local coverage = {}

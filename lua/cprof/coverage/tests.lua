@@ -1,7 +1,7 @@
 -- Tests in the text: what an instruction that is one decides there, and what
 -- its two ways mean.
 
-local instructions = require "cprof.instructions"
+local instructions = require "cprof.count.instructions"
 
 local tests = {}
 

@@ -2,7 +2,7 @@
 -- token on a line of its own. The code is the same, and its line table now
 -- tells the token of each instruction.
 
-local lexer = require "cprof.lexer"
+local lexer = require "cprof.source.lexer"
 local undump = require "cprof.coverage.undump"
 
 local tokenmap = {}

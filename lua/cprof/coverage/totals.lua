@@ -1,7 +1,7 @@
 -- How much of each file ran: lines, branches, functions.
 
 local coverage = require "cprof.coverage"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 
 local totals = {}
 

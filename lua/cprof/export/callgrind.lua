@@ -4,9 +4,11 @@
 -- function add up to its total, and those that it makes of itself, at any
 -- depth, cost nothing.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local encode = require "cprof.export.encode"
-local lines = require "cprof.lines"
+local escape = require "cprof.encoding.escape"
+local lines = require "cprof.count.lines"
+local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
 local callgrind = {}
@@ -18,7 +20,7 @@ local function compressor()
     if ids[s] then return ids[s] end
     count = count + 1
     ids[s] = ("(%d)"):format(count)
-    return ids[s] .. " " .. encode.line(s)
+    return ids[s] .. " " .. escape.line(s)
   end
 end
 
@@ -102,7 +104,7 @@ local function header(p, out, calls)
   out(("creator: cprof %s\n"):format(p.meta.cprof_version))
   out(("cmd: %s\n"):format(encode.program(p)))
   for _, comment in ipairs(encode.comments(p)) do
-    out(("desc: %s\n"):format(encode.line(comment)))
+    out(("desc: %s\n"):format(escape.line(comment)))
   end
   out "positions: line\n"
   if encode.counts(p) then out "event: Ir : Lua instructions\n" end
@@ -115,7 +117,7 @@ local function header(p, out, calls)
 end
 
 local function write_row(row, out, file, label)
-  local first = encode.first(row.func)
+  local first = name.first_line(row.func)
   out(("\nfl=%s\n"):format(file(file_of(row.func))))
   out(("fn=%s\n"):format(label(row.label)))
   local sampled = row.self_samples and row.own
@@ -135,7 +137,7 @@ local function write_row(row, out, file, label)
     out(("cfn=%s\n"):format(label(edge.callee.label)))
     -- what ran when recording began was called, too, if not counted
     out(("calls=%d %d\n"):format(math.max(edge.calls or 1, 1),
-      encode.first(edge.callee.func)))
+      name.first_line(edge.callee.func)))
     out(("%d %d %d%s\n"):format(line > 0 and line or first,
       edge.total_in_ns,
       edge.calls and edge.calls_in or edge.total_in_samples,

@@ -5,7 +5,7 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local text = require "cprof.export.quote"
+local text = require "cprof.encoding.quote"
 
 local chrome = {}
 

@@ -11,9 +11,10 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
+local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
-local text = require "cprof.export.quote"
+local text = require "cprof.encoding.quote"
 
 local cpuprofile = {}
 
@@ -24,12 +25,12 @@ local PROGRAM <const> = 0
 ---@param count integer
 ---@return cprof.FormatSize
 function cpuprofile.size(f, count)
-  return { node = #text(f.name) + #text(encode.file(f) or "") + 220 +
+  return { node = #text(f.name) + #text(name.file(f) or "") + 220 +
     25 * count }
 end
 
 local function url_of(f)
-  local file = encode.file(f)
+  local file = name.file(f)
   if not file or file:sub(1, 1) ~= "/" then return file or "" end
   return "file://" .. file:gsub("[^%w/._~-]", function(c)
     return ("%%%02X"):format(c:byte())
@@ -94,7 +95,7 @@ local function frames(p)
     local label = rows[func].label ~= "" and rows[func].label or '""'
     -- V8 counts from 0, and has -1 for what is no script's
     known[key] = frame:format(text(label), scripts[url] or 0,
-      text(url), url ~= "" and encode.first(f) - 1 or -1,
+      text(url), url ~= "" and name.first_line(f) - 1 or -1,
       url ~= "" and 0 or -1)
     return known[key]
   end

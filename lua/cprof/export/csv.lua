@@ -2,6 +2,7 @@
 -- overhead is none; its id is missing.
 
 local encode = require "cprof.export.encode"
+local escape = require "cprof.encoding.escape"
 
 local csv = {}
 
@@ -24,7 +25,7 @@ local sampled_fields = { "id", "name", "title", "kind", "source", "line",
 
 local function quoted(value)
   if type(value) ~= "string" then return ("%d"):format(value) end
-  return '"' .. encode.utf8(value):gsub('"', '""') .. '"'
+  return '"' .. escape.utf8(value):gsub('"', '""') .. '"'
 end
 
 ---@param f cprof.Function

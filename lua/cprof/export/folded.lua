@@ -3,11 +3,11 @@
 -- no room for anything else.
 
 local core = require "cprof.core"
-local encode = require "cprof.export.encode"
+local escape = require "cprof.encoding.escape"
 
 local folded = {}
 
-local function title(f) return encode.line(f.title, ";") end
+local function title(f) return escape.line(f.title, ";") end
 
 ---@param f cprof.Function
 ---@return cprof.FormatSize

@@ -1,10 +1,10 @@
 -- Exports: profiles in the formats of other tools. One file and one row
 -- here make a format.
 
-local later = require "cprof.later"
-local options = require "cprof.options"
+local later = require "cprof.sandbox.later"
+local options = require "cprof.text.options"
 
-local lines = later "cprof.lines"
+local lines = later "cprof.count.lines"
 local output = later "cprof.export.output"
 local prune = later "cprof.export.prune"
 

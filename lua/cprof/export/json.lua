@@ -46,7 +46,8 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
+local escape = require "cprof.encoding.escape"
+local json = require "cprof.encoding.json"
 
 local whole = {}
 
@@ -125,7 +126,7 @@ local record
 local function encoded(value)
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if type(value) == "string" then
-    return json.quotestring(encode.utf8(value))
+    return json.quotestring(escape.utf8(value))
   elseif type(value) == "table" then
     return record(value, sorted(value))
   end

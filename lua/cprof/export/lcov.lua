@@ -5,8 +5,8 @@
 
 local coverage = require "cprof.coverage"
 local defined = require "cprof.coverage.defined"
-local encode = require "cprof.export.encode"
-local text = require "cprof.text"
+local escape = require "cprof.encoding.escape"
+local text = require "cprof.source.text"
 
 local lcov = {}
 
@@ -63,7 +63,7 @@ function lcov.write(p, out)
   for _, key in ipairs(files(p)) do
     local source = p.sources[key]
     local count = source.text and #text.split(source.text) or math.huge
-    out(("SF:%s\n"):format(encode.line(key:sub(2))))
+    out(("SF:%s\n"):format(escape.line(key:sub(2))))
     write_functions(defined.functions(p, source), out)
     local of = coverage.of(p, key)
     if of and of.branches then write_branches(of.branches, out) end

@@ -1,7 +1,7 @@
 -- Where an export goes: a path, a function, or what has a method 'write'.
 
 local core = require "cprof.core"
-local limited = require "cprof.limited"
+local limited = require "cprof.system.limited"
 
 local output = {}
 

@@ -3,10 +3,12 @@
 -- met. In mode "line", a function's own time is on its lines, and its calls
 -- are where it begins. Samples are on the lines, as their times are.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local gzip = require "cprof.export.gzip"
+local escape = require "cprof.encoding.escape"
+local gzip = require "cprof.encoding.gzip"
+local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
 local pprof = {}
@@ -40,7 +42,7 @@ local function strings(out)
   local function id(s)
     if not ids[s] then
       ids[s], count = count, count + 1
-      out(bytes(6, encode.utf8(s)))
+      out(bytes(6, escape.utf8(s)))
     end
     return ids[s]
   end
@@ -83,7 +85,7 @@ local function define(number, f, file, out, id)
   local title = f.title ~= "" and f.title or '""'
   out(bytes(5, integer(1, number) .. integer(2, id(title)) ..
     integer(3, id(f.name ~= title and f.name or "")) ..
-    integer(4, id(file)) .. integer(5, encode.first(f))))
+    integer(4, id(file)) .. integer(5, name.first_line(f))))
 end
 
 -- Functions by number. A zone is in the file of the function that has
@@ -92,7 +94,7 @@ local function functions(p, out, id)
   local known, count = {}, 0
   return function(func, owner)
     local f = p.functions[func]
-    local file = encode.file(p.functions[owner]) or ""
+    local file = name.file(p.functions[owner]) or ""
     local key = f.kind == "zone" and func .. file or func
     if not known[key] then
       count = count + 1
@@ -109,7 +111,7 @@ local function locations(p, out, id)
   local number = functions(p, out, id)
   local known, count = {}, 0
   return function(func, line, owner)
-    if line == 0 then line = encode.first(p.functions[func]) end
+    if line == 0 then line = name.first_line(p.functions[func]) end
     local of = number(func, owner)
     local key = of << 32 | line
     if not known[key] then

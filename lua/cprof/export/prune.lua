@@ -8,14 +8,14 @@
 -- can show it. If they cannot, the nodes of least time are added up; but
 -- before these have more than a little of it, recursion is folded.
 
-local allocations = require "cprof.allocations"
-local bound = require "cprof.bound"
+local allocations = require "cprof.count.allocations"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local find = require "cprof.report.find"
-local format = require "cprof.format"
-local lines = require "cprof.lines"
-local options = require "cprof.options"
+local format = require "cprof.text.format"
+local lines = require "cprof.count.lines"
+local options = require "cprof.text.options"
 
 local prune = {}
 
@@ -27,7 +27,7 @@ local prune = {}
 ---@field root? string         only this function, and what it calls
 ---@field measure? "time"|"alloc"|"allocs"|"live"  what takes the place of
 ---    time: bytes allocated, allocations, or bytes in use
-local specs = {
+prune.specs = {
   measure = { type = "string", values = { "time", "alloc", "allocs",
                                           "live" } },
   min_percent = { type = "number", min = 0, max = 100 },
@@ -234,7 +234,7 @@ end
 ---@param level integer  of the error, as of error()
 ---@return cprof.ExportOptions
 function prune.options(row, given, level)
-  local o = options.check("export", specs, given, level + 1)
+  local o = options.check("export", prune.specs, given, level + 1)
   local any = next(o)
   if any and not row.tree then
     error(("export: option '%s' is not for format %s"):format(any, row.name),

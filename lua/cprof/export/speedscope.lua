@@ -4,15 +4,16 @@
 
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
-local json = require "cprof.json"
-local text = require "cprof.export.quote"
+local json = require "cprof.encoding.json"
+local name = require "cprof.source.name"
+local text = require "cprof.encoding.quote"
 
 local speedscope = {}
 
 local schema = "https://www.speedscope.app/file-format-schema.json"
 
 local function frame(f)
-  local file, line = encode.file(f), encode.first(f)
+  local file, line = name.file(f), name.first_line(f)
   local out = '{"name":' .. text(f.name)
   if file then out = out .. ',"file":' .. text(file) end
   if line > 0 then out = out .. ',"line":' .. line end

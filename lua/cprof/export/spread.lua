@@ -2,7 +2,7 @@
 -- those of its zones, share the time of each line by their own times, so
 -- that both nodes and lines keep their sums.
 
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 local spread = {}
 

@@ -1,7 +1,7 @@
 -- A program that is started to be watched, as cprof run starts it.
 
 local core = require "cprof.core"
-local process = require "cprof.command.process"
+local process = require "cprof.system.process"
 
 local program = {}
 

@@ -3,8 +3,8 @@
 
 local core = require "cprof.core"
 local cprof = require "cprof"
-local process = require "cprof.command.process"
-local recordings = require "cprof.command.recordings"
+local process = require "cprof.system.process"
+local recordings = require "cprof.system.recordings"
 
 local target = {}
 

@@ -1,4 +1,4 @@
-local rows = require "cprof.rows"
+local rows = require "cprof.count.rows"
 
 local out = { [[
 Functions have the names that users know them by.

@@ -29,7 +29,7 @@ A build is for one minor version of Lua, and says so when another loads it. Line
 
 The wall clock is the processor's time stamp counter where that is steady, else the monotonic clock of the system.
 
-cprof's own code is in the program's heap. It takes about 110 KB under `cprof run` and `cprof.auto`, 240 KB with a trace, `include` or `exclude`; in a program that requires cprof, 180 KB after the first start and 430 KB after the first report. In programs with a small heap, the garbage collector therefore runs less often: with 200 KB in use, 417 times instead of 651.
+cprof's own code is in the program's heap. It takes about 90 KB under `cprof run` and `cprof.auto`, 230 KB with a trace, `include` or `exclude`; in a program that requires cprof, 180 KB after the first start and 440 KB after the first report. In programs with a small heap, the garbage collector therefore runs less often: with 200 KB in use, 417 times instead of 651.
 
 An *allocation* is a request for memory that was granted: a new block, or one that grows. Its bytes are those of the new block, or by which it grew. The kinds are table, string, closure, userdata, thread, and other: what these contain, such as the slots of tables, stacks, upvalues and code. Reports call the last kind contents. It is charged to the function that runs, a C function, too. Allocations by finalizers are charged to the function in which the collector ran; those of a coroutine before its first event to who resumes it. What the profiler allocates itself is not counted, but for the userdata of `zone` and the names of zones with arguments. Counts are the same in every run as far as those of the program are: a string that is made again is a new one only if the collector has freed the old one.
 

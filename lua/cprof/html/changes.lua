@@ -1,10 +1,11 @@
 -- A profile before another one, for the page: what each function of both had
 -- then.
 
-local bound = require "cprof.bound"
-local compare = require "cprof.compare"
-local encode = require "cprof.export.encode"
-local match = require "cprof.match"
+local bound = require "cprof.count.bound"
+local compare = require "cprof.profile.compare"
+local escape = require "cprof.encoding.escape"
+local format = require "cprof.text.format"
+local match = require "cprof.profile.match"
 local pack = require "cprof.html.pack"
 local select_rows = require "cprof.report.select"
 
@@ -41,7 +42,8 @@ function changes.of(before, after, rows, trees)
   local to, gone = pair(olds, rows)
   local out = { whole = before.program_ns, most = bound.most(before),
     gone = gone, notes = {}, was = {},
-    program = encode.program(before), samples = before.time_samples,
+    program = escape.utf8(format.program(before.meta)),
+    samples = before.time_samples,
     sampled = before.samples ~= nil, has = {}, calls = {}, self = {},
     total = {}, cost = {}, totalCost = {} }
   for i = 1, #rows do
@@ -56,7 +58,7 @@ function changes.of(before, after, rows, trees)
     out.cost[j] = row.self_raw_ns - row.self_ns
     out.totalCost[j] = row.total_raw_ns - row.total_ns
     if rows[j].func.name ~= row.func.name then
-      out.was[j] = encode.utf8(row.func.name)
+      out.was[j] = escape.utf8(row.func.name)
     end
     of[row.title] = j - 1
   end
@@ -65,7 +67,7 @@ function changes.of(before, after, rows, trees)
   out.tree = #trees - 1
   for _, note in ipairs(compare.notes(before.meta, after.meta,
     "be compared")) do
-    out.notes[#out.notes + 1] = encode.utf8(note)
+    out.notes[#out.notes + 1] = escape.utf8(note)
   end
   return out
 end

@@ -5,26 +5,27 @@
 -- `unit` says. Where there are samples and these are not joined with calls,
 -- they stand in their place.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local changes = require "cprof.html.changes"
 local coverage = require "cprof.coverage"
-local encode = require "cprof.export.encode"
+local escape = require "cprof.encoding.escape"
+local format = require "cprof.text.format"
 local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 local memory = require "cprof.html.memory"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
 local pack = require "cprof.html.pack"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 local select_rows = require "cprof.report.select"
 local sources = require "cprof.annotate.source"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 local traced = require "cprof.html.traced"
 
 local data = {}
 
-local utf = encode.utf8
+local utf = escape.utf8
 
 ---What the head of a report warns of, in its words.
 ---@param p cprof.Profile
@@ -46,7 +47,7 @@ local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
 ---@param p cprof.Profile
 ---@return table
 function data.meta(p)
-  local out = { program = encode.program(p) }
+  local out = { program = escape.utf8(format.program(p.meta)) }
   for _, key in ipairs(shown) do out[key] = p.meta[key] end
   return out
 end
@@ -67,7 +68,7 @@ local turning = { "\xE2\x80[\x8E\x8F\xAA-\xAE]", "\xE2\x81[\xA6-\xA9]" }
 
 -- a name on one line, in which all is seen
 local function plain(s)
-  s = encode.line(s)
+  s = escape.line(s)
   for _, characters in ipairs(turning) do
     s = s:gsub(characters, function(c)
       return ("\\u{%X}"):format(utf8.codepoint(c))
@@ -91,7 +92,7 @@ local function cost(ns, raw) return math.max((raw or ns) - ns, 0) end
 function data.row(row, source_of)
   local f = row.func
   return { plain(row.title), plain(f.name), plain(f.place or ""), f.kind,
-    source_of[f.source] or -1, encode.first(f), f.last_line,
+    source_of[f.source] or -1, name.first_line(f), f.last_line,
     row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
     row.total_samples or 0, cost(row.self_ns, row.self_raw_ns),
     cost(row.total_ns, row.total_raw_ns) }

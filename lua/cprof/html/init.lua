@@ -1,10 +1,10 @@
 -- The page: a profile as one HTML file, which needs no network. Whatever the
 -- program has named is in its data, which no browser reads as markup.
 
-local base64 = require "cprof.html.base64"
+local base64 = require "cprof.encoding.base64"
 local data = require "cprof.html.data"
-local gzip = require "cprof.export.gzip"
-local json = require "cprof.json"
+local gzip = require "cprof.encoding.gzip"
+local json = require "cprof.encoding.json"
 local page = require "cprof.html.page"
 
 local html = {}

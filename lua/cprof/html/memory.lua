@@ -1,11 +1,11 @@
 -- What a profile knows of memory, for the page: what was allocated, what of
 -- it is in use, the collector, and the size of the heap over time.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
-local lines = require "cprof.lines"
-local measure = require "cprof.measure"
+local lines = require "cprof.count.lines"
+local measure = require "cprof.count.measure"
 local select_rows = require "cprof.report.select"
 
 local memory = {}

@@ -2,9 +2,9 @@
 -- lets nothing else run.
 
 local assets = require "cprof.html.assets"
-local base64 = require "cprof.html.base64"
+local base64 = require "cprof.encoding.base64"
 local bundle = require "cprof.html.bundle"
-local sha256 = require "cprof.html.sha256"
+local sha256 = require "cprof.encoding.sha256"
 
 local page = {}
 

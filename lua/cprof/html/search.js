@@ -1,5 +1,5 @@
 // Names that are looked for: a part of them, or /a pattern/, as by
-// cprof/patterns.lua, but for capitals and with patterns of JavaScript.
+// cprof/text/patterns.lua, but for capitals and with patterns of JavaScript.
 
 import { h } from "./dom.js";
 

@@ -1,7 +1,7 @@
 -- The calls of a trace, as mode "trace" has written it, for the page: of
 -- each coroutine, those of most time, as a tree that stands in time.
 
-local encode = require "cprof.export.encode"
+local escape = require "cprof.encoding.escape"
 local pack = require "cprof.html.pack"
 
 local traced = {}
@@ -204,7 +204,7 @@ end
 function traced.of(trace, root, numbers, trees)
   local to, threads = {}, {}
   for i, title in ipairs(trace.titles) do
-    to[i] = numbers(encode.utf8(title))
+    to[i] = numbers(escape.utf8(title))
   end
   table.sort(trace.threads, function(a, b) return a.tid < b.tid end)
   for _, thread in ipairs(trace.threads) do

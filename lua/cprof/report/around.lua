@@ -1,6 +1,7 @@
 -- The callers and callees of functions.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
 local around = {}
@@ -16,12 +17,7 @@ local around = {}
 ---@field total_raw_ns integer
 ---@field recursive boolean is the time that of an outer call?
 
-local function before(a, b)
-  if a.total_ns ~= b.total_ns then return a.total_ns > b.total_ns end
-  if a.calls ~= b.calls then return a.calls > b.calls end
-  if a.row ~= b.row then return a.row.title < b.row.title end
-  return a.line < b.line
-end
+local before = order("-total_ns", "-calls", "row.title", "line")
 
 local function add(to, of, edge, row, way, most)
   local entry = bound.set({ row = row, line = edge.line, calls = edge.calls,

@@ -3,8 +3,8 @@
 -- its behalf. Both add up to its own line.
 
 local around = require "cprof.report.around"
-local format = require "cprof.format"
-local name = require "cprof.name"
+local format = require "cprof.text.format"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 local columns = {
@@ -47,8 +47,8 @@ local function side(view, cells, list, what)
   local more = #list - most
   if more > 0 then
     cells[#cells + 1] = { "", "", "", "",
-      { ("%s… %s more %s%s"):format(indent, format.count(more), what,
-        more == 1 and "" or "s"), "dim" }, "", "" }
+      { indent .. "… " .. format.plural(more, "more " .. what), "dim" },
+      "", "" }
   end
 end
 

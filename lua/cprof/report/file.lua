@@ -1,7 +1,7 @@
 -- Mode "file": functions under the file that defines them, with a
 -- subtotal for each file and a grand total.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local select = require "cprof.report.select"
 
 local columns = {

@@ -1,7 +1,8 @@
 -- The function that a name means.
 
-local format = require "cprof.format"
-local nearest = require "cprof.nearest"
+local format = require "cprof.text.format"
+local nearest = require "cprof.text.nearest"
+local order = require "cprof.text.order"
 
 local most_titles <const> = 8
 
@@ -49,10 +50,7 @@ return function(rows, wanted)
   if found and #found == 1 then return found[1] end
   found = found or rows
   local sorted, names = table.move(found, 1, #found, 1, {}), {}
-  table.sort(sorted, function(a, b)
-    if a.self_ns ~= b.self_ns then return a.self_ns > b.self_ns end
-    return a.title < b.title
-  end)
+  table.sort(sorted, order("-self_ns", "title"))
   for i, row in ipairs(sorted) do names[i] = row.title end
   return nil, ("no function '%s' was recorded%s"):format(wanted,
     nearest.list_or_first(wanted, names, "the hottest"))

@@ -1,7 +1,7 @@
 -- Modes "total" and "self": one line for each function.
 
-local format = require "cprof.format"
-local name = require "cprof.name"
+local format = require "cprof.text.format"
+local name = require "cprof.source.name"
 local select = require "cprof.report.select"
 
 local flat = {}

@@ -2,10 +2,11 @@
 -- and recursion is one node with its depth. Nodes are looked at one by one,
 -- since there may be a million.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local format = require "cprof.format"
-local name = require "cprof.name"
+local format = require "cprof.text.format"
+local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 
 local folded = {}
 
@@ -90,10 +91,7 @@ function Folded:children(id, least)
       out[#out + 1] = self:node(list[i])
     end
   end
-  table.sort(out, function(a, b)
-    if a.total_ns ~= b.total_ns then return a.total_ns > b.total_ns end
-    return a.id < b.id
-  end)
+  table.sort(out, order("-total_ns", "id"))
   return out
 end
 

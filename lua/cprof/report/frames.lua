@@ -1,7 +1,8 @@
 -- Mode "frames": how long frames took, and what the slowest ones did more
 -- of than others.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
 local columns = {
@@ -30,10 +31,7 @@ local function unusual(average, frame, filter)
       more[#more + 1] = { func = row.func, extra = extra }
     end
   end
-  table.sort(more, function(a, b)
-    if a.extra ~= b.extra then return a.extra > b.extra end
-    return a.func.title < b.func.title
-  end)
+  table.sort(more, order("-extra", "func.title"))
   local out = {}
   for i = 1, math.min(#more, told) do
     -- what is lost in the frame's own noise is no news
@@ -58,8 +56,7 @@ local function summary(frames)
       format.count(frames.slow) or "none", format.time(frames.budget_ns)) or
     ""
   return {
-    ("%s frame%s%s%s"):format(format.count(frames.recorded),
-      frames.recorded == 1 and "" or "s", kept, slow),
+    format.plural(frames.recorded, "frame") .. kept .. slow,
     ("%shalf within %s, 90 %% %s, 99 %% %s, max %s"):format(
       some and ("of the last %s, "):format(some) or "", format.time(p.p50),
       format.time(p.p90), format.time(p.p99), format.time(p.max)),

@@ -1,22 +1,20 @@
 -- The head of a report: what ran, and what the reader must know before
 -- trusting the figures.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
-local format = require "cprof.format"
-local heap = require "cprof.heap"
-local lines = require "cprof.lines"
-local measures = require "cprof.measure"
-local release = require "cprof.release"
-local rows = require "cprof.rows"
-local sampled = require "cprof.sampled"
+local format = require "cprof.text.format"
+local heap = require "cprof.count.heap"
+local lines = require "cprof.count.lines"
+local measures = require "cprof.count.measure"
+local release = require "cprof.recording.release"
+local rows = require "cprof.count.rows"
+local sampled = require "cprof.count.sampled"
 local select = require "cprof.report.select"
 
 local header = {}
 
-local function plural(n, one, many)
-  return ("%s %s"):format(format.count(n), n == 1 and one or many)
-end
+local plural = format.plural
 
 -- functions that have no lines, though lines were asked for
 local function stripped(profile)
@@ -57,13 +55,13 @@ local function certainty(profile, page)
   end
   if meta.clock_backwards_ns > 1000 then
     page:note("the clock ran backwards %s, by %s in all; that time is " ..
-      "missing", plural(meta.clock_backwards, "time", "times"),
+      "missing", plural(meta.clock_backwards, "time"),
       format.time(meta.clock_backwards_ns))
   end
   if meta.clock_jumps > 0 then
     page:note("the processor's and the system's clock diverged %s, by %s " ..
-      "in all; times are from the %s clock", plural(meta.clock_jumps, "time",
-      "times"), format.time(meta.clock_jumps_ns), meta.clock == "tsc" and
+      "in all; times are from the %s clock", plural(meta.clock_jumps, "time"),
+      format.time(meta.clock_jumps_ns), meta.clock == "tsc" and
       "processor's" or "system's")
   end
 end
@@ -87,7 +85,7 @@ local function gaps(profile, page)
   end
   if meta.unmatched > 0 then
     page:note("%s matched no frame",
-      plural(meta.unmatched, "event", "events"))
+      plural(meta.unmatched, "event"))
   end
 end
 
@@ -96,7 +94,7 @@ local function tree_gaps(profile, page)
   local meta = profile.meta
   if meta.truncated > 0 then
     page:note("max_nodes was reached: the callers of %s are not known",
-      plural(meta.truncated, "call", "calls"))
+      plural(meta.truncated, "call"))
   end
   if meta.folded and meta.fold_at > 0 then
     page:note("recursion is folded beyond %s call-tree nodes " ..
@@ -147,8 +145,8 @@ local function collector(profile, page)
   page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
     "the longest took %s"):format(format.time(ns),
     format.percent(ns, profile.program_ns),
-    plural(meta.gc_cycles, "collection", "collections"),
-    plural(meta.gc_steps, "step", "steps"), format.time(meta.gc_longest_ns)))
+    plural(meta.gc_cycles, "collection"),
+    plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
 
 -- what self and total are, if not times
@@ -213,14 +211,14 @@ function header.certainty(profile)
   if n < sampled.few then
     local what = told_of[profile.meta.measure] or "where the time went"
     if n == 0 then return ("no samples: %s is not known"):format(what) end
-    return ("%s: too few to tell %s"):format(plural(n, "sample", "samples"),
+    return ("%s: too few to tell %s"):format(plural(n, "sample"),
       what)
   end
   local told = ""
   if not profile.meta.measure then
     local rate = header.rate(profile)
     told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
-      ("times from %s, "):format(plural(n, "sample", "samples")), rate,
+      ("times from %s, "):format(plural(n, "sample")), rate,
       asked and (" of %s"):format(format.count(asked)) or "",
       slowed(profile, rate))
   end
@@ -253,21 +251,20 @@ function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
   local counts = meta.mode == "count"
   local facts = {
-    profile.samples and plural(profile.samples, "sample", "samples") or
-      plural(select.calls(profile), "call", "calls"),
-    plural(select.distinct(profile), "function", "functions"),
+    profile.samples and plural(profile.samples, "sample") or
+      plural(select.calls(profile), "call"),
+    plural(select.distinct(profile), "function"),
     ("mode %s"):format(meta.mode),
     units[meta.measure] or counts and "self and total are instructions" or
       ("clock %s"):format(meta.clock),
   }
   if counts then
-    table.insert(facts, 1, plural(meta.instructions, "instruction",
-      "instructions"))
+    table.insert(facts, 1, plural(meta.instructions, "instruction"))
   end
   if meta.runs then
-    table.insert(facts, 1, plural(meta.runs, "run", "runs"))
+    table.insert(facts, 1, plural(meta.runs, "run"))
   end
-  page:title("cprof: ", format.plain(meta.program or "(embedded)"))
+  page:title("cprof: ", format.program(meta))
   if not counts then page:line(times(profile)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then

@@ -1,7 +1,7 @@
 -- The hottest path: the nodes of the call tree that took the most, as few
 -- lines. Callers that do little but call one other are joined with it.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 
 local hotpath = {}
 

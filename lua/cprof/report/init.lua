@@ -1,13 +1,13 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
-local allocations = require "cprof.allocations"
+local allocations = require "cprof.count.allocations"
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
-local nearest = require "cprof.nearest"
-local options = require "cprof.options"
-local page = require "cprof.page"
+local nearest = require "cprof.text.nearest"
+local options = require "cprof.text.options"
+local page = require "cprof.report.page"
 local select = require "cprof.report.select"
 
 local report = {}
@@ -38,7 +38,7 @@ local modes = {
 ---@field width? integer        columns; math.huge: as many as it takes
 ---@field height? integer       mode "summary": rows of the screen
 ---@field color? "auto"|"always"|"never"
-local report_options = {
+report.options = options.together(page.options, {
   mode = { type = "string", default = "summary",
            values = { "summary", "self", "total", "callgraph", "tree",
                       "file", "frames" } },
@@ -49,13 +49,7 @@ local report_options = {
   filter = { type = "pattern" },
   root = { type = "string" },
   depth = { type = "integer", min = 1 },
-  format = { type = "string", values = { "text", "markdown" },
-             default = "text" },
-  width = { type = "width" },
-  height = { type = "integer", min = 10 },
-  color = { type = "string", values = { "auto", "always", "never" },
-            default = "auto" },
-}
+})
 
 ---@class cprof.View            what a mode gets to work with
 ---@field profile cprof.Profile  what is shown
@@ -74,7 +68,7 @@ end
 local measures <const> = allocations.measures
 
 local function check(profile, given, level)
-  local o = options.check("report", report_options, given, level + 1)
+  local o = options.check("report", report.options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
     if o[option] and o.mode ~= "tree" then
       error(("report: option '%s' needs mode = \"tree\""):format(option),

@@ -1,7 +1,8 @@
 -- Which rows a report shows, in which order, and what it leaves out.
 
-local explained = require "cprof.rows"
-local format = require "cprof.format"
+local explained = require "cprof.count.rows"
+local format = require "cprof.text.format"
+local order = require "cprof.text.order"
 
 local select = {}
 
@@ -11,19 +12,11 @@ local select = {}
 function select.often(row) return row.calls or row.self_samples or 0 end
 
 -- estimates decide; of two that are as large, what may be more
-local function descending(field)
-  local ns, most = field .. "_ns", field .. "_most_ns"
-  return function(a, b)
-    if a[ns] ~= b[ns] then return a[ns] > b[ns] end
-    return a[most] > b[most]
-  end
-end
-
 local orders = {
-  self = descending "self",
-  total = descending "total",
-  calls = function(a, b) return select.often(a) > select.often(b) end,
-  name = function(a, b) return a.func.name < b.func.name end,
+  self = order("-self_ns", "-self_most_ns", "title"),
+  total = order("-total_ns", "-total_most_ns", "title"),
+  calls = order(function(row) return -select.often(row) end, "title"),
+  name = order("func.name", "title"),
 }
 
 ---How many calls there were in all.
@@ -52,14 +45,7 @@ end
 ---Sorts rows; those that are equal, by title.
 ---@param rows cprof.Row[]
 ---@param by string
-function select.sort(rows, by)
-  local before = orders[by]
-  table.sort(rows, function(a, b)
-    if before(a, b) then return true end
-    if before(b, a) then return false end
-    return a.title < b.title
-  end)
-end
+function select.sort(rows, by) table.sort(rows, orders[by]) end
 
 ---Does the filter let this row pass?
 ---@param row cprof.Row
@@ -115,8 +101,8 @@ end
 ---@return string?
 function select.rest(view, hidden, hidden_ns, what)
   if hidden == 0 then return nil end
-  return ("… %s more %s%s, %s %% self"):format(format.count(hidden), what,
-    hidden == 1 and "" or "s", format.percent(hidden_ns, view.whole))
+  return ("… %s, %s %% self"):format(format.plural(hidden, "more " .. what),
+    format.percent(hidden_ns, view.whole))
 end
 
 -- the sums of each profile that is looked at, which take a while

@@ -3,7 +3,7 @@
 
 local flat = require "cprof.report.flat"
 local folded = require "cprof.report.folded"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local hotpath = require "cprof.report.hotpath"
 local select = require "cprof.report.select"
 

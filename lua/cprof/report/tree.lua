@@ -1,8 +1,9 @@
 -- Mode "tree": who called what, callees indented under their caller.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local folded = require "cprof.report.folded"
-local name = require "cprof.name"
+local name = require "cprof.source.name"
+local order = require "cprof.text.order"
 local select = require "cprof.report.select"
 
 local columns = {
@@ -17,23 +18,15 @@ local columns = {
 local deepest <const> = 12 -- levels that are indented by two columns
 
 local orders = {
-  total = function(a, b) return a.total_ns > b.total_ns end,
-  self = function(a, b) return a.self_ns > b.self_ns end,
-  calls = function(a, b) return select.often(a) > select.often(b) end,
-  name = function() return false end,
+  self = order("-self_ns", "func.title", "id"),
+  calls = order(function(node) return -select.often(node) end, "func.title",
+    "id"),
+  name = order("func.title", "id"),
 }
 
+-- by total time, they come that way
 local function sort(nodes, by)
-  if by == "total" then return end  -- they come that way
-  local before = orders[by]
-  table.sort(nodes, function(a, b)
-    if before(a, b) then return true end
-    if before(b, a) then return false end
-    if a.func.title ~= b.func.title then
-      return a.func.title < b.func.title
-    end
-    return a.id < b.id
-  end)
+  if orders[by] then table.sort(nodes, orders[by]) end
 end
 
 -- The lines of the tree, as { node, level, matched }, and how many nodes

@@ -1,11 +1,11 @@
 -- What pages are told of a recording. Each load that has anything new is a
 -- version, and a page gets what changed since the one that it has.
 
-local base64 = require "cprof.html.base64"
-local bound = require "cprof.bound"
+local base64 = require "cprof.encoding.base64"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local data = require "cprof.html.data"
-local json = require "cprof.json"
+local json = require "cprof.encoding.json"
 local pack = require "cprof.html.pack"
 local select_rows = require "cprof.report.select"
 local since = require "cprof.serve.since"

@@ -1,8 +1,8 @@
 -- A profile with only what came since an older one of the same recording.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local lines = require "cprof.lines"
+local lines = require "cprof.count.lines"
 
 -- what of the meta data grows while recording goes on
 local grows = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",

@@ -3,9 +3,9 @@
 
 local data = require "cprof.html.data"
 local in_c = require "cprof.annotate.in_c"
-local json = require "cprof.json"
-local lines = require "cprof.lines"
-local text = require "cprof.text"
+local json = require "cprof.encoding.json"
+local lines = require "cprof.count.lines"
+local text = require "cprof.source.text"
 
 local sources = {}
 

@@ -2,9 +2,9 @@
 -- them know. Only lines that have changed are written.
 
 local core = require "cprof.core"
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local keys = require "cprof.top.keys"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local ansi = {}
 
@@ -19,12 +19,9 @@ local ansi = {}
 local Ansi = {}
 Ansi.__index = Ansi
 
--- what is common to all drivers of such a terminal
-ansi.methods = Ansi
-
 -- the alternate screen, no cursor, no wrapping; and back
 local enter <const> = "\27[?1049h\27[?25l\27[?7l\27[2J"
-ansi.leave = "\27[0m\27[?7h\27[?25h\27[?1049l"
+local leave <const> = "\27[0m\27[?7h\27[?25h\27[?1049l"
 
 local plain = { bold = "1", dim = "2", cursor = "7", head = "7", tab = "7",
   key = "1", good = "1", bad = "1" }
@@ -45,7 +42,7 @@ end
 ---@return cprof.TopDriver? driver
 ---@return string? why
 function ansi.open(color)
-  local ok, why = core.console_open(ansi.leave)
+  local ok, why = core.console_open(leave)
   if not ok then return nil, why end
   core.console_write(enter)
   return setmetatable({ paint = painter(color), shown = {}, rest = "" },
@@ -94,7 +91,7 @@ function Ansi.close() core.console_close() end
 function Ansi:suspend()
   core.console_close()
   core.console_suspend()
-  core.console_open(ansi.leave)
+  core.console_open(leave)
   core.console_write(enter)
   self:forget()
 end

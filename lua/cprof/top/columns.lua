@@ -2,9 +2,9 @@
 -- functions in its lines. They keep their widths, so that nothing jumps
 -- from one refresh to the next.
 
-local format = require "cprof.format"
-local name = require "cprof.name"
-local terminal = require "cprof.command.terminal"
+local format = require "cprof.text.format"
+local name = require "cprof.source.name"
+local terminal = require "cprof.system.terminal"
 
 local columns = {}
 

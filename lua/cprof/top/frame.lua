@@ -2,8 +2,8 @@
 -- which view it is, and which keys there are.
 
 local columns = require "cprof.top.columns"
-local format = require "cprof.format"
-local measure = require "cprof.measure"
+local format = require "cprof.text.format"
+local measure = require "cprof.count.measure"
 local select = require "cprof.report.select"
 
 local frame = {}

@@ -3,7 +3,7 @@
 
 local core = require "cprof.core"
 local figures = require "cprof.view.figures"
-local measures = require "cprof.measure"
+local measures = require "cprof.count.measure"
 
 local history = {}
 

@@ -1,7 +1,7 @@
 -- What happens in the course of time: loads, keys, the screen, the end.
 
 local core = require "cprof.core"
-local terminal = require "cprof.command.terminal"
+local terminal = require "cprof.system.terminal"
 
 local loop = {}
 
@@ -127,25 +127,14 @@ local function finish(watched)
   return program.status
 end
 
-local function open(parsed)
-  local color = terminal.color(io.stdout, parsed.color) == "always"
-  local why
-  if parsed.driver ~= "ansi" then
-    local curses = require "cprof.top.curses"
-    local driver
-    driver, why = curses.open(color)
-    if driver or parsed.driver == "curses" then return driver, why end
-  end
-  return require "cprof.top.ansi".open(color)
-end
-
 ---A screen with keys. Gives the exit status.
 ---@param watched cprof.TopWatched
 ---@param parsed table
 ---@param fail fun(message: string)
 ---@return integer
 function loop.interactive(watched, parsed, fail)
-  local driver, why = open(parsed)
+  local color = terminal.color(io.stdout, parsed.color) == "always"
+  local driver, why = require "cprof.top.ansi".open(color)
   if not driver then
     if watched.follower.program then watched.follower.program:signal "TERM" end
     fail("the terminal cannot be used: " .. tostring(why))

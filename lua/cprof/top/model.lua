@@ -4,7 +4,7 @@
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
 local keys = require "cprof.top.keys"
-local patterns = require "cprof.patterns"
+local patterns = require "cprof.text.patterns"
 local screen = require "cprof.top.screen"
 local source = require "cprof.top.source"
 local texts = require "cprof.top.texts"

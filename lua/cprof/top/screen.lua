@@ -1,7 +1,7 @@
 -- The screen as data: lines of runs of text, each with a style. Whoever has
 -- a terminal shows it.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 
 local screen = {}
 

@@ -3,10 +3,10 @@
 
 local columns = require "cprof.top.columns"
 local core = require "cprof.core"
-local format = require "cprof.format"
-local lines = require "cprof.lines"
+local format = require "cprof.text.format"
+local lines = require "cprof.count.lines"
 local source = require "cprof.annotate.source"
-local text = require "cprof.text"
+local text = require "cprof.source.text"
 
 ---@class cprof.TopLine
 ---@field number integer

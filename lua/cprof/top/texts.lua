@@ -1,6 +1,6 @@
 -- Views that are text: the help, and what the program has written.
 
-local format = require "cprof.format"
+local format = require "cprof.text.format"
 local keys = require "cprof.top.keys"
 
 local texts = {}

@@ -4,6 +4,7 @@
 local columns = require "cprof.top.columns"
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
+local order = require "cprof.text.order"
 
 local views = {}
 
@@ -26,32 +27,13 @@ local function hidden(m, f)
 end
 
 -- estimates decide; of two that are as large, what may be more
-local function descending(field)
-  local ns, most = field .. "_ns", field .. "_most_ns"
-  return function(a, b)
-    if a.of[ns] ~= b.of[ns] then return a.of[ns] > b.of[ns] end
-    return a.of[most] > b.of[most]
-  end
-end
-
 local orders = {
-  self = descending "self",
-  total = descending "total",
-  calls = function(a, b)
-    return columns.counted(a.of) > columns.counted(b.of)
-  end,
-  name = function(a, b) return a.name < b.name end,
+  self = order("-of.self_ns", "-of.self_most_ns", "zone.title"),
+  total = order("-of.total_ns", "-of.total_most_ns", "zone.title"),
+  calls = order(function(entry) return -columns.counted(entry.of) end,
+    "zone.title"),
+  name = order("name", "zone.title"),
 }
-
-local function sort(entries, by)
-  local before = orders[by]
-  table.sort(entries, function(a, b)
-    if before(a, b) then return true end
-    if before(b, a) then return false end
-    return a.zone.title < b.zone.title
-  end)
-  return entries
-end
 
 local function text(entry) return entry.name end
 local function zone(entry) return entry.zone end
@@ -89,7 +71,8 @@ views.functions = {
           of = row, zone = row.zone }
       end
     end
-    return sort(out, m.sort)
+    table.sort(out, orders[m.sort])
+    return out
   end,
 }
 

@@ -1,9 +1,9 @@
 -- What a view shows, in numbers: the rows of all zones, and who called
 -- whom, in the frame or average that is looked at.
 
-local bound = require "cprof.bound"
+local bound = require "cprof.count.bound"
 local core = require "cprof.core"
-local sampled = require "cprof.sampled"
+local sampled = require "cprof.count.sampled"
 
 local figures = {}
 

@@ -3,7 +3,8 @@
 
 local figures = require "cprof.view.figures"
 local lists = require "cprof.view.lists"
-local options = require "cprof.options"
+local options = require "cprof.text.options"
+local order = require "cprof.text.order"
 
 local view = {}
 
@@ -325,10 +326,7 @@ function View:graph()
   end
   if not self.place.slow and many > 0 then out.at = many - self.place.back end
   out.zones = table.move(zones, 1, #zones, 1, {})
-  table.sort(out.zones, function(a, b)
-    if a.sum ~= b.sum then return a.sum > b.sum end
-    return a.title < b.title
-  end)
+  table.sort(out.zones, order("-sum", "title"))
   return out
 end
 

@@ -1,0 +1,258 @@
+-- Allocations: what functions have allocated, and profiles in which that
+-- takes the place of time.
+
+local core = require "cprof.core"
+local format = require "cprof.text.format"
+local lines = require "cprof.count.lines"
+
+local allocations = {}
+
+---The kinds of what is allocated, in the order in which they are shown.
+allocations.kinds = { "table", "string", "closure", "userdata", "thread",
+  "other" }
+
+---The name of a kind in reports.
+---@param kind string
+---@return string
+function allocations.label(kind)
+  return kind == "other" and "contents (table slots, stacks, code)" or kind
+end
+
+---What is measured in the place of time, by what options call it.
+allocations.measures = { alloc = "bytes", allocs = "allocs",
+  live = "live", peak = "peak" }
+
+-- fields of functions, by what is measured: without and with callees
+local fields <const> = {
+  allocs = { "self_allocs", "total_allocs" },
+  bytes = { "self_bytes", "total_bytes" },
+  live = { "live_bytes", "total_live_bytes" },
+  blocks = { "live_blocks", "total_live_blocks" },
+  peak = { "peak_bytes", "total_peak_bytes" },
+}
+
+---Why a profile cannot be measured so, as the end of a message; nil: it can.
+---@param profile cprof.Profile
+---@param what string  a key of `measures`
+---@return string?
+function allocations.unknown(profile, what)
+  local meta, measure = profile.meta, allocations.measures[what]
+  if not measure then return nil end
+  local live = measure == "live" or measure == "peak"
+  if not meta.memory then
+    return "without allocations; record with start { memory = " ..
+      (live and '"live"' or "true") .. " }"
+  elseif live and not meta.live_interval then
+    return "without live blocks; record with start { memory = \"live\" }"
+  end
+end
+
+---Adds what was allocated, by kind.
+---@param sum table<string, { allocs: integer, bytes: integer }>?
+---@param more table<string, { allocs: integer, bytes: integer }>?
+---@return table<string, { allocs: integer, bytes: integer }>?
+function allocations.add(sum, more)
+  if not more then return sum end
+  local out = {}
+  for _, kind in ipairs(allocations.kinds) do
+    local a, b = (sum or {})[kind], more[kind]
+    if a or b then
+      out[kind] = { allocs = (a and a.allocs or 0) + (b and b.allocs or 0),
+                    bytes = (a and a.bytes or 0) + (b and b.bytes or 0) }
+    end
+  end
+  return out
+end
+
+---Sets what the functions of a profile have allocated.
+---@param functions cprof.Function[]
+---@param nodes userdata
+---@param live boolean  and what of it is in use
+function allocations.attach(functions, nodes, live)
+  local each = {}
+  for i = 1, #functions do each[i] = i end
+  local wanted = live and { "allocs", "bytes", "live", "blocks", "peak" } or
+    { "allocs", "bytes" }
+  for _, what in ipairs(wanted) do
+    local rows = core.sum(core.measured(nodes, what), each, #functions)
+    local own, all = table.unpack(fields[what])
+    for i, f in ipairs(functions) do
+      f[own], f[all] = rows[i].self_ns, rows[i].total_ns
+    end
+  end
+end
+
+---The function whose figures, with callees, are those of all.
+---@param profile cprof.Profile
+---@return cprof.Function
+function allocations.root(profile)
+  return profile.functions[profile.nodes[1].func]
+end
+
+---What was allocated in all.
+---@param profile cprof.Profile
+---@return { allocs: integer, bytes: integer, kinds: table }
+function allocations.sum(profile)
+  local root, kinds = allocations.root(profile), nil
+  for _, f in ipairs(profile.functions) do
+    kinds = allocations.add(kinds, f.allocated)
+  end
+  return { allocs = root.total_allocs, bytes = root.total_bytes,
+           kinds = kinds or {} }
+end
+
+-- an amount in words
+local function amount(bytes, allocs, sure)
+  return ("%s%s in %s"):format(format.bytes(bytes), sure or "",
+    format.plural(allocs, "allocation"))
+end
+
+-- how sure a sum is that `n` samples tell, at 95 %: " ±12 %"
+local function interval(n)
+  return (" ±%.0f %%"):format(math.min(2 / math.sqrt(math.max(n, 1)), 1) * 100)
+end
+
+-- the kinds, those with most bytes first: ": string 93.1 %, table 6.9 %"
+local function shares(kinds, bytes)
+  local list, parts = {}, {}
+  for _, kind in ipairs(allocations.kinds) do
+    if kinds[kind] then
+      list[#list + 1] = { name = allocations.label(kind),
+        bytes = kinds[kind].bytes }
+    end
+  end
+  table.sort(list, function(a, b) return a.bytes > b.bytes end)
+  for i, kind in ipairs(list) do
+    parts[i] = ("%s %s %%"):format(kind.name,
+      format.percent(kind.bytes, bytes))
+  end
+  return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
+end
+
+---What was allocated in all, in words.
+---@param profile cprof.Profile
+---@return string
+function allocations.headline(profile)
+  local sum, meta = allocations.sum(profile), profile.meta
+  local n = meta.memory_interval and meta.memory_samples
+  return amount(sum.bytes, sum.allocs, n and n > 0 and interval(n)) ..
+    shares(sum.kinds, sum.bytes) ..
+    (n and ("; estimated from %s, one per %s of allocation"):format(
+      format.plural(n, "sample"),
+      format.bytes(meta.memory_interval)) or "")
+end
+
+-- in use is told from as much allocation as so many samples stand for
+local few <const> = 4
+
+---Are there enough samples to know how much memory is in use?
+---@param profile cprof.Profile
+---@return boolean
+function allocations.tells_live(profile)
+  local each = profile.meta.live_interval
+  return each ~= nil and (each == 1 or
+    allocations.root(profile).total_bytes >= few * each)
+end
+
+---How much of what was allocated is in use, in words; nil: not recorded.
+---@param profile cprof.Profile
+---@return string?
+function allocations.in_use(profile)
+  local meta, root = profile.meta, allocations.root(profile)
+  if not meta.live_interval then return nil end
+  local live, blocks = math.max(root.total_live_bytes, 0),
+    root.total_live_blocks
+  local estimated, all = meta.live_interval > 1, root.total_bytes
+  if not allocations.tells_live(profile) then
+    return ("still in use: not known; one sample per %s gave too few " ..
+      "samples"):format(format.bytes(meta.live_interval))
+  end
+  local peak = estimated and math.min(meta.peak_bytes, all) or meta.peak_bytes
+  return ("still in use%s: %s%s in %s; %s%s at the peak%s%s"):format(
+    meta.runs and meta.runs > 1 and (", added up over %s runs"):format(
+      format.count(meta.runs)) or "",
+    format.bytes(estimated and math.min(live, all) or live),
+    estimated and live > 0 and
+      -- a sample stands for the interval, or for a larger block
+      interval(live / meta.live_interval) or "",
+    format.plural(blocks, "block"),
+    format.bytes(peak), estimated and peak > 0 and
+      interval(peak / meta.live_interval) or "",
+    meta.runs and meta.runs > 1 and "s" or "",
+    estimated and not meta.memory_interval and
+      ("; estimated from samples, one per %s of allocation"):format(
+        format.bytes(meta.live_interval)) or "")
+end
+
+---What the functions with this title have allocated, in words; nil: that
+---was not counted.
+---@param profile cprof.Profile
+---@param title string
+---@return string?
+function allocations.sentence(profile, title)
+  if not profile.meta.memory then return nil end
+  local bytes, allocs, kinds, total, live, all = 0, 0, nil, 0, 0, 0
+  for _, f in ipairs(profile.functions) do
+    if f.title == title then
+      bytes, allocs = bytes + f.self_bytes, allocs + f.self_allocs
+      kinds = allocations.add(kinds, f.allocated)
+      total = math.max(total, f.total_bytes)
+      live = live + (f.live_bytes or 0)
+      all = math.max(all, f.total_live_bytes or 0)
+    end
+  end
+  return ("allocated: %s self%s; %s total%s"):format(amount(bytes, allocs),
+    shares(kinds or {}, bytes), format.bytes(total),
+    profile.meta.live_interval and
+      ("; in use: %s self, %s total"):format(format.bytes(math.max(live, 0)),
+        format.bytes(math.max(all, 0))) or "")
+end
+
+-- lines with what was allocated in the place of time
+local function lines_of(profile, what)
+  local out = {}
+  for func, line, hits, _, _, allocs, bytes, live in
+    lines.each(profile.counted) do
+    -- lines do not know what they had at the peak
+    local n = what == "allocs" and allocs or what == "bytes" and bytes or
+      what == "live" and live or 0
+    lines.add(out, func, line, hits, n, n, allocs, bytes, live)
+  end
+  return out
+end
+
+-- what was measured of each profile
+local known = setmetatable({}, { __mode = "k" })
+
+---The profile with allocations, or bytes, in the place of times, and
+---`meta.measure` says so.
+---@param profile cprof.Profile
+---@param what "allocs"|"bytes"|"live"|"blocks"|"peak"
+---@return cprof.Profile
+function allocations.measured(profile, what)
+  known[profile] = known[profile] or {}
+  if known[profile][what] then return known[profile][what] end
+  local nodes = core.measured(profile.nodes, what)
+  local functions = {}
+  for i, f in ipairs(profile.functions) do
+    local n = f[fields[what][1]]
+    functions[i] = {}
+    for key, value in pairs(f) do functions[i][key] = value end
+    functions[i].self_ns, functions[i].self_raw_ns = n, n
+    functions[i].total_ns = f[fields[what][2]]
+  end
+  local sources = {}
+  for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
+  local out = setmetatable({ nodes = nodes, functions = functions,
+    meta = setmetatable({ measure = what }, { __index = profile.meta }),
+    heap = profile.heap, overhead = profile.overhead,
+    program_ns = core.program(nodes),
+    samples = profile.samples and profile.meta.memory_samples,
+    time_samples = profile.time_samples,
+  }, getmetatable(profile))
+  lines.attach(out, lines_of(profile, what), sources)
+  known[profile][what] = out
+  return out
+end
+
+return allocations

@@ -1,0 +1,86 @@
+-- What the figures of a profile measure, and how they and their shares are
+-- written. Times that are only known to be less than a bound are written as
+-- that, `<12ms`; their shares are those of the estimates, which add up.
+
+local format = require "cprof.text.format"
+local sampled = require "cprof.count.sampled"
+
+local measure = {}
+
+---@class cprof.Measure
+---@field unit "ns"|"instructions"|"count"|"bytes"
+---@field samples? integer  that shares are estimated from; nil: from none
+---@field whole integer     100 %
+local Measure = {}
+Measure.__index = Measure
+
+local units = { allocs = "count", blocks = "count", bytes = "bytes",
+                live = "bytes", peak = "bytes" }
+
+-- A sample of what is in use stands for the interval, or for a larger block.
+local function samples_of(p)
+  local meta, what = p.meta, p.meta.measure
+  if not what then return p.time_samples end
+  if what == "bytes" then return p.samples end
+  local known = units[what] ~= "bytes" or (meta.live_interval or 1) == 1
+  return not known and math.max(p.program_ns // meta.live_interval, 1) or nil
+end
+
+---@param unit string
+---@param whole integer
+---@param samples? integer
+---@return cprof.Measure
+function measure.new(unit, whole, samples)
+  return setmetatable({ unit = unit, whole = whole, samples = samples },
+    Measure)
+end
+
+---The time that was recorded, with overhead: all but pauses, and what others
+---had the processor for.
+---@param meta cprof.Meta
+---@return integer ns
+function measure.recorded(meta)
+  return meta.wall_ns - meta.paused_ns - meta.preempted_ns
+end
+
+---What is measured in a profile.
+---@param p cprof.Profile
+---@return cprof.Measure
+function measure.of(p)
+  local unit = units[p.meta.measure] or
+    (p.meta.mode == "count" and "instructions" or "ns")
+  return measure.new(unit, p.program_ns, samples_of(p))
+end
+
+local writers = { ns = format.time, bytes = format.bytes }
+
+---A figure as it is written, and is it a bound?
+---@param n integer     the estimate
+---@param most? integer what it is at most; nil: it is known
+---@return string text, boolean bounded
+function Measure:amount(n, most)
+  local write = writers[self.unit] or format.count
+  if self.unit ~= "ns" or not most or most <= n then return write(n), false end
+  return "<" .. write(most), true
+end
+
+---How far a share may be off at 95 %; nil: it is known.
+---@param n integer
+---@param whole? integer  100 %
+---@return number?  0 to 1
+function Measure:off(n, whole)
+  return self.samples and
+    sampled.interval(n / math.max(whole or self.whole, 1), self.samples)
+end
+
+---A share in percent, with its interval where samples tell it; "-" where
+---they are too few to tell any.
+---@param n integer  the estimate
+---@return string
+function Measure:share(n)
+  if self.samples and self.samples < sampled.few then return "-" end
+  local off, text = self:off(n), format.percent(n, self.whole)
+  return off and ("%s ±%.1f"):format(text, 100 * off) or text
+end
+
+return measure

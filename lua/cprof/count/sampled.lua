@@ -1,0 +1,264 @@
+-- Samples: how sure a share is, and which instructions a sample is about.
+
+local instructions = require "cprof.count.instructions"
+
+local op = instructions.of "Lua 5.4"
+
+local sampled = {}
+
+-- {======================================================
+-- Intervals
+-- =======================================================
+
+local z <const> = 1.96 -- 95 %
+
+---How far the share that `n` samples show may be from the true one, at 95 %:
+---the farther end of Wilson's interval.
+---@param share number  0 to 1
+---@param n integer
+---@return number
+function sampled.interval(share, n)
+  if n < 1 then return 1 end
+  share = math.max(0, math.min(share, 1))
+  local whole = 1 + z * z / n
+  local middle = (share + z * z / (2 * n)) / whole
+  return math.abs(middle - share) + z / whole *
+    math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+end
+
+---Fewer samples tell no shares.
+sampled.few = 4
+
+---The share below which a function may well have no sample at all: of 20
+---such functions, one has none.
+---@param n integer
+---@return number
+function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Sums
+-- =======================================================
+
+---Tells the samples in sums over nodes, which have them in the place of
+---times with overhead, and no calls.
+---@param rows table[]
+---@param edges table[]
+function sampled.sums(rows, edges)
+  for _, row in ipairs(rows) do
+    row.self_samples, row.total_samples = row.self_raw_ns, row.total_raw_ns
+    row.self_raw_ns, row.total_raw_ns = row.self_ns, row.total_ns
+    row.calls = nil
+  end
+  for _, edge in ipairs(edges) do
+    edge.self_samples = edge.self_raw_ns
+    edge.total_in_samples = edge.total_in_raw_ns
+    edge.self_raw_ns = edge.self_ns
+    edge.total_in_raw_ns, edge.total_out_raw_ns = edge.total_in_ns,
+      edge.total_out_ns
+    edge.calls = nil
+  end
+end
+
+-- }======================================================
+
+
+-- {======================================================
+-- Instructions
+--
+-- Lua looks for a hook only where an instruction may have set one: after
+-- calls, taken jumps, and what may run a metamethod in any case. So a sample
+-- is seen after the end of a stretch of instructions, and what it is about
+-- may be any of them. They share it, each as much as it usually takes.
+-- =======================================================
+
+-- after these, and after VARARGPREP, Lua looks
+local looks = {
+  [op.JMP] = true, [op.CALL] = true, [op.FORLOOP] = true,
+  [op.TFORCALL] = true, [op.TFORLOOP] = true,
+  [op.EQ] = true, [op.LEN] = true, [op.CONCAT] = true, [op.CLOSE] = true,
+  [op.TBC] = true, [op.VARARG] = true,
+}
+
+-- the next instruction is not behind these
+local leaves = {
+  [op.TAILCALL] = true, [op.RETURN] = true, [op.RETURN0] = true,
+  [op.RETURN1] = true, [op.LFALSESKIP] = true,
+}
+
+-- how long instructions take, against a move; EXTRAARG is part of another
+local weights = {
+  [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0,
+  [op.NEWTABLE] = 12, [op.CONCAT] = 16, [op.CLOSURE] = 12, [op.CALL] = 6,
+  [op.TFORCALL] = 6, [op.SETLIST] = 4, [op.POW] = 6, [op.POWK] = 6,
+  [op.MOD] = 3, [op.MODK] = 3, [op.IDIV] = 3, [op.IDIVK] = 3, [op.DIV] = 2,
+  [op.DIVK] = 2,
+}
+-- tables
+for o = op.GETTABUP, op.SELF do weights[o] = weights[o] or 2 end
+
+local function weight(c, i)
+  local o = c.code[i] & 0x7f
+  return o == c.op.EXTRAARG and 0 or weights[o] or 1
+end
+
+local function looks_after(c, i)
+  local o = c.code[i] & 0x7f
+  return looks[o] or o == c.op.VARARGPREP
+end
+
+local function is_metamethod(code)
+  local o = code & 0x7f
+  return o >= op.MMBIN and o <= op.MMBINK
+end
+
+-- what a function's code says: where jumps come from, and backward ones go
+local function flow(c)
+  local from, back = {}, {}
+  for i = 1, c.n do
+    local code = c.code[i]
+    local o = code & 0x7f
+    local to = instructions.target(c.code, i)
+    if o == op.JMP and i > 1 and instructions.is_test(c.code[i - 1]) then
+      to = nil  -- the test's
+    end
+    if o == op.FORPREP or o == op.TFORPREP then to = nil end
+    if to and to >= 1 and to <= c.n then
+      from[to] = from[to] or {}
+      table.insert(from[to], i)
+      if to <= i then back[to] = true end
+    end
+  end
+  return from, back
+end
+
+-- the instruction that ran before `i` where that was not jumped to
+local function before(c, i)
+  i = i - 1
+  while i >= 1 and is_metamethod(c.code[i]) do i = i - 1 end
+  if i < 1 then return nil end
+  local o = c.code[i] & 0x7f
+  if o == op.JMP then
+    -- not taken, behind a test
+    return i > 1 and instructions.is_test(c.code[i - 1]) and i - 1 or nil
+  end
+  return not leaves[o] and i or nil
+end
+
+-- the stretch that ends with `i`
+local function stretch(c, i, back, out)
+  while i do
+    out[#out + 1] = i
+    if back[i] then return end
+    i = before(c, i)
+    if i and looks_after(c, i) then return end
+  end
+end
+
+-- the stretches after which a sample was seen at `i`
+local function seen_at(c, i, from, back)
+  local out = {}
+  for _, jump in ipairs(from[i] or {}) do stretch(c, jump, back, out) end
+  local last = before(c, i)
+  local o = last and c.code[last] & 0x7f
+  if last and (#out == 0 or looks_after(c, last)) then
+    -- it looks before a call, too
+    if o == op.CALL or o == op.TFORCALL then out[#out + 1] = last
+    else stretch(c, last, back, out)
+    end
+  end
+  if #out == 0 then out[1] = i end
+  return out
+end
+
+-- adds `ns` to those of `list`, by their weights
+local function share(to, c, list, ns, weigh)
+  local all, left, rest = 0, ns, nil
+  for _, i in ipairs(list) do all = all + weigh(c, i) end
+  if all == 0 then rest = list[1] end
+  for _, i in ipairs(list) do
+    if rest then break end
+    local w = weigh(c, i)
+    local part = all > 0 and ns * w // all or 0
+    to[i], left = to[i] + part, left - part
+  end
+  to[rest or list[1]] = to[rest or list[1]] + left
+end
+
+-- What each instruction has of what was noticed before instructions, and
+-- while they called or returned. `direct`: was each instruction known? else,
+-- its line was.
+local function spread(c, direct, before_it, within, weigh)
+  local out = {}
+  for i = 1, c.n do out[i] = 0 end
+  for i = 1, c.n do
+    local seen, own = before_it[i], within[i]
+    if not direct then
+      out[i] = out[i] + own
+    elseif seen > 0 or own > 0 then
+      if not c.from then c.from, c.back = flow(c) end
+      if seen > 0 then
+        share(out, c, seen_at(c, i, c.from, c.back), seen, weigh)
+      end
+      if own > 0 then
+        local list = {}
+        stretch(c, i, c.back, list)
+        share(out, c, list, own, weigh)
+      end
+    end
+  end
+  return out
+end
+
+---The time of each instruction, in ns.
+---@param c cprof.Counted
+---@param direct boolean  was each instruction known? else, its line was
+---@return integer[]
+function sampled.times(c, direct)
+  return spread(c, direct, c.step, c.jump, weight)
+end
+
+-- what instructions allocate, against a function that is called
+local allocates = {
+  [op.NEWTABLE] = 16, [op.CONCAT] = 16, [op.CLOSURE] = 16, [op.SETLIST] = 8,
+  [op.SETTABUP] = 2, [op.SETTABLE] = 2, [op.SETI] = 2, [op.SETFIELD] = 2,
+  [op.VARARG] = 1, [op.CALL] = 1, [op.TFORCALL] = 1,
+}
+
+local function weight_allocated(c, i)
+  return allocates[c.code[i] & 0x7f] or 0
+end
+
+-- what each instruction has allocated: allocations, bytes, bytes in use
+local function allocated(c, text, direct)
+  if not text then return nil end
+  local a = instructions.allocated(text)
+  local function of(before_it, within)
+    return spread(c, direct, before_it, within, weight_allocated)
+  end
+  return of(a.before_allocs, a.allocs), of(a.before_bytes, a.bytes),
+    of(a.before_live, a.live)
+end
+
+---What the lines of functions have, as `lines.each` gives it, without hits.
+---@param raw { counters?: string, allocated_at?: string }[]
+---@param direct boolean
+---@param version? string  see instructions.read
+---@return integer[]
+function sampled.lines(raw, direct, version)
+  local out = {}
+  for func, f in ipairs(raw) do
+    if f.counters then
+      local c = instructions.read(f.counters, version)
+      instructions.add_lines(out, func, c.line, {},
+        { sampled.times(c, direct), allocated(c, f.allocated_at, direct) })
+    end
+  end
+  return out
+end
+
+-- }======================================================
+
+return sampled

@@ -1,8 +1,0 @@
--- Strings of JSON, of any bytes.
-
-local encode = require "cprof.export.encode"
-local json = require "cprof.json"
-
----@param s string
----@return string
-return function(s) return json.quotestring(encode.utf8(s)) end

@@ -1,0 +1,130 @@
+-- What profiles that were recorded in different ways have in common, and
+-- what not.
+
+local format = require "cprof.text.format"
+
+local compare = {}
+
+local function field(name, default)
+  return function(meta) return tostring(meta[name] or default) end
+end
+
+local function option(name, default)
+  return function(meta) return (meta.options or {})[name] or default end
+end
+
+-- clocks that measure the same
+local measured = { tsc = "wall", monotonic = "wall" }
+
+---@param meta cprof.Meta
+---@return string
+function compare.clock(meta) return measured[meta.clock] or meta.clock end
+
+local with <const> = "one was recorded with %s %s, the other with %s"
+local calls <const> = "their calls can"
+local callers <const> = "what one leaves out is in its callers there"
+
+local function sampled(meta) return meta.mode == "sample" end
+
+local function one_is_sampled(a, b) return sampled(a) or sampled(b) end
+
+---@class cprof.Way           one in which profiles may differ
+---@field name string
+---@field get fun(meta: cprof.Meta): string
+---@field what string         figures that then do not agree
+---@field rest string?        what to know of the others
+---@field form string?        instead of `with`, without the name
+---@field option boolean?     is it one that counts depend on?
+---@field when? fun(a: cprof.Meta, b: cprof.Meta): boolean  does it matter?
+
+---@type cprof.Way[]
+local ways = {
+  { name = "mode", get = field "mode", what = "times", rest = calls,
+    when = function(a, b) return not one_is_sampled(a, b) end },
+  { name = "mode", get = field "mode", what = "calls",
+    rest = "their times can", when = one_is_sampled },
+  { name = "times", what = "times of short functions",
+    rest = "those of others can",
+    form = "times of one are from %s, those of the other from %s",
+    get = function(meta)
+      return (sampled(meta) or meta.samples) and "samples" or "measured calls"
+    end },
+  { name = "clock", get = field "clock", what = "times", rest = calls },
+  { name = "overhead", what = "times", rest = calls,
+    get = function(meta)
+      return meta.uncompensated and "included" or "excluded"
+    end },
+  { name = "runs", what = "figures", form = "one has %s, the other %s",
+    get = function(meta)
+      return format.plural(meta.runs or 1, "run")
+    end },
+  { name = "include", get = option("include", "none"), option = true,
+    what = "calls and times", rest = callers },
+  { name = "exclude", get = option("exclude", "none"), option = true,
+    what = "calls and times", rest = callers },
+  { name = "c_functions", get = option("c_functions", "true"),
+    option = true, what = "calls and times", rest = callers },
+  { name = "lines", get = option("lines", "all"), option = true,
+    what = "lines", rest = "but for sources that both have" },
+  { name = "callsites", get = option("callsites", "false"), option = true,
+    what = "call-tree nodes", rest = "their functions can" },
+  { name = "recursion", get = option("recursion", "full"), option = true,
+    what = "call-tree nodes", rest = "their functions can" },
+}
+
+local function differ(way, a, b)
+  if way.when and not way.when(a, b) then return false end
+  if way.name == "clock" then return compare.clock(a) ~= compare.clock(b) end
+  -- a way of recording of its own
+  if way.name == "overhead" and a.mode ~= b.mode then return false end
+  return way.get(a) ~= way.get(b)
+end
+
+---Lines that say what of two profiles does not agree.
+---@param a cprof.Meta
+---@param b cprof.Meta
+---@param cannot string       what cannot be done with it: "be compared"
+---@param skip? fun(way: cprof.Way): boolean  ways that do not matter
+---@return string[]
+function compare.notes(a, b, cannot, skip)
+  local out = {}
+  for _, way in ipairs(ways) do
+    if not (skip and skip(way)) and differ(way, a, b) then
+      local x, y = way.get(a), way.get(b)
+      local how = way.form and way.form:format(x, y) or
+        with:format(way.name, x, y)
+      out[#out + 1] = ("%s: their %s cannot %s%s"):format(how, way.what,
+        cannot, way.rest and ", " .. way.rest or "")
+    end
+  end
+  return out
+end
+
+-- the program, without its arguments
+local function program(meta)
+  return (meta.program or "(embedded)"):match "^%S*"
+end
+
+---A line that says that the programs are not the same one, wherever they
+---lie; nil: they are.
+---@param a cprof.Meta
+---@param b cprof.Meta
+---@return string?
+function compare.programs(a, b)
+  local old, new = program(a), program(b)
+  if old:match "[^/]*$" == new:match "[^/]*$" then return nil end
+  return ("these are recordings of two programs: %s and %s"):format(
+    format.plain(old), format.plain(new))
+end
+
+---Why the counts of a profile are not exact; nil: they are.
+---@param meta cprof.Meta
+---@return string?
+function compare.inexact(meta)
+  return meta.truncated > 0 and "max_nodes was reached" or
+    meta.hook_lost and "the program set a debug hook of its own" or
+    meta.ended and "recording ended early: " .. meta.ended or
+    meta.unmatched > 0 and "events could not be placed" or nil
+end
+
+return compare

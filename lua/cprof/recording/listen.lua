@@ -1,0 +1,200 @@
+-- A program that can be asked to record itself while it runs: by a signal,
+-- and by what `cprof attach` leaves for it.
+
+local core = require "cprof.core"
+local filename = require "cprof.system.filename"
+local internal = require "cprof.sandbox.internal"
+local methods = require "cprof.sandbox.methods"
+local rendezvous = require "cprof.system.rendezvous"
+
+internal.add()
+
+local listen = {}
+
+local program = rawget(_G, "arg")
+local time = os.time
+
+-- what this state listens with
+local state ---@type table?
+
+-- where it goes when nobody says so
+local function default_file()
+  local file = state.options.file or "cprof-%p-%t-%n.cprof"
+  -- each state has a file of its own
+  if core.listening() > 1 and not string.find(file, "%%n") then
+    file = string.gsub(file, "(%.?[^./]*)$", "-%%n%1", 1)
+  end
+  return filename.expand(filename.absolute(file, state.here))
+end
+
+local function tell(fields)
+  fields.at = time()
+  rendezvous.write(state.folder, core.process(), "answer", fields)
+end
+
+local function refuse(why, request)
+  rendezvous.write(state.folder, core.process(), "refusal",
+    { why = why, id = request and request.id, at = time() })
+end
+
+-- A request of a command that has ended since is none.
+local function take_request()
+  local pid = core.process()
+  local request = rendezvous.read(state.folder, pid, "request")
+  if not request then return nil end
+  local now = state.recording
+  if request.action == "stop" and not (now and now.id == request.id) then
+    return nil  -- another state's
+  end
+  if not rendezvous.remove(state.folder, pid, "request") then
+    return nil  -- another state was faster
+  end
+  local from = math.tointeger(request.from)
+  return from and core.owner(from) == "self" and request or nil
+end
+
+local function stop()
+  local now = state.recording
+  state.recording = nil
+  core.alarm()
+  -- the program may have stopped it
+  if core.state() ~= "stopped" then core.stop() end
+  tell { state = "stopped", file = now.file, id = now.id }
+end
+
+local numbers = { rate = true, seconds = true }
+
+-- options of `start` that a request has
+local function options_of(request)
+  local out = {}
+  for key, value in next, request do
+    local name = string.match(key, "^option_([%w_]+)$")
+    if name then out[name] = numbers[name] and tonumber(value) or value end
+  end
+  return out
+end
+
+local function start(options, file, request)
+  local out = {}
+  for key, value in next, options do out[key] = value end
+  out.file = file
+  local ok, why = pcall(state.begin, out)
+  if not ok then
+    return refuse((string.gsub(tostring(why), "^start: ", "")), request)
+  end
+  file = string.gsub(file, "%%p", tostring(core.process()))
+  state.recording = { file = file, id = request and request.id }
+  core.alarm(request and tonumber(request.seconds))
+  tell { state = "recording", file = file, id = state.recording.id }
+  core.reset()  -- of what led here
+end
+
+local function serve(request)
+  if request.action == "stop" then stop()
+  elseif state.recording then
+    refuse("already recording into " .. state.recording.file, request)
+  elseif core.state() ~= "stopped" then
+    refuse("the program records itself", request)
+  elseif request.file then
+    start(options_of(request), request.file, request)
+  end
+end
+
+local acts = {}
+
+function acts.alarm()
+  if state.recording then stop() end
+end
+
+function acts.request()
+  local request = take_request()
+  if request then serve(request) end
+  return request
+end
+
+-- on systems where requests cannot be told from other signals, too
+function acts.signal()
+  if acts.request() then return end
+  if state.recording then stop()
+  elseif core.state() == "stopped" then
+    start(state.options, default_file())
+  end
+end
+
+-- Called within a hook, in whichever coroutine runs.
+local function act(what)
+  local _ <close> = methods.borrow()
+  if state then acts[what]() end
+end
+
+-- The program is about to end. A child of it leaves its files alone. Who
+-- asked for a recording reads the answer, and removes it.
+local function finish()
+  local mine = state
+  state = nil
+  if not mine or core.process() ~= mine.pid then return end
+  local now = mine.recording
+  if now then core.close() end
+  if core.unlisten() > 0 then
+    if mine.held then core.keep_held(mine.held) end  -- for the others
+  else
+    rendezvous.clear(mine.folder, mine.pid)
+  end
+  if now and now.id then
+    rendezvous.write(mine.folder, mine.pid, "answer",
+      { state = "stopped", file = now.file, id = now.id, at = time() })
+  end
+end
+
+local function script()
+  local words = program or rawget(_G, "arg")
+  return type(words) == "table" and type(words[0]) == "string" and
+    words[0] or core.executable() or "?"
+end
+
+---See cprof.listen.
+---@param signal string   its name
+---@param options cprof.StartOptions  that are known to be valid
+---@param begin fun(options: cprof.StartOptions)  begins a recording
+---@return boolean? ok
+---@return string? why
+function listen.begin(signal, options, begin)
+  if rendezvous.unable then return nil, rendezvous.unable end
+  local number = core.signalnumber(signal)
+  if not number then
+    return nil, ("the signal must be URG, WINCH, USR1, USR2, PROF or IO, " ..
+      "got '%s'"):format(signal)
+  end
+  local folder = core.folder()
+  if not folder then
+    return nil, "there is no folder that only this user can write to"
+  end
+  local pid = core.process()
+  if state and state.pid ~= pid then  -- the one that this is a fork of
+    state = nil
+    core.unlisten()
+  end
+  if state then return nil, "this Lua state listens already" end
+  local listener, states = core.listen(number, act)
+  if not listener then
+    return nil, ("SIG%s: %s; name another one in CPROF_SIGNAL"):format(
+      signal:gsub("^SIG", ""), states)
+  end
+  local held, why
+  -- the lock is the process's: opening the file once more would lose it
+  if states == 1 then
+    held, why = rendezvous.hold(folder, pid, { script = script(),
+      signal = number })
+    if not held then
+      core.unlisten()
+      return nil, why
+    end
+  end
+  state = { options = options, begin = begin, folder = folder, pid = pid,
+    here = core.cwd(), listener = listener, held = held }
+  local last = setmetatable({}, { __gc = finish })
+  debug.getregistry()[last] = last
+  return true
+end
+
+return listen

@@ -1,0 +1,186 @@
+-- A page: what a report or a listing says, for a terminal or as Markdown.
+
+local format = require "cprof.text.format"
+local markdown = require "cprof.text.markdown"
+local measures = require "cprof.count.measure"
+
+local page = {}
+
+local at_most <const> = "< is an upper bound: most of the measured time is " ..
+  "overhead; % is estimated"
+
+-- the width of sentences if the page has no width
+local usual <const> = 100
+
+---@class cprof.Page
+---@field width integer    math.huge: nothing is cut
+---@field paint cprof.Paint
+---@field markdown boolean  is it Markdown?
+---@field measure cprof.Measure  what its figures are
+---@field counts boolean   are there instructions in the place of times?
+---@field private out string[]
+---@field private notes string[]  what is to be explained of what was shown
+local Page = {}
+Page.__index = Page
+
+---The options that all have who make pages.
+---@type table<string, cprof.OptionSpec>
+page.options = {
+  format = { type = "string", values = { "text", "markdown" },
+             default = "text" },
+  width = { type = "width" },
+  height = { type = "integer", min = 10 },
+  color = { type = "string", values = { "auto", "always", "never" },
+            default = "auto" },
+}
+
+---@param o { format?: "text"|"markdown", width?: integer,
+---  color?: "auto"|"always"|"never" }
+---@param profile? cprof.Profile  that its figures are of
+---@return cprof.Page
+function page.new(o, profile)
+  local md = o.format == "markdown"
+  local measure = profile and measures.of(profile) or measures.new("ns", 0)
+  return setmetatable({
+    width = o.width or md and math.huge or format.columns(),
+    markdown = md, out = {}, notes = {}, measure = measure,
+    counts = measure.unit == "instructions",
+    paint = format.paint(not md and format.wants_color(o.color or "auto")),
+  }, Page)
+end
+
+local function add(self, line) self.out[#self.out + 1] = line end
+
+---How many lines there are.
+---@return integer
+function Page:height() return #self.out end
+
+---An empty line, except at the beginning and after another.
+function Page:gap()
+  if #self.out > 0 and self.out[#self.out] ~= "" then add(self, "") end
+end
+
+---What follows is about this.
+---@param what string  in words
+---@param of? string   a name or a place
+function Page:title(what, of)
+  if self.markdown then
+    self:gap()
+    add(self, "### " .. what .. (of and markdown.code(of) or ""))
+    add(self, "")
+  else
+    add(self, self.paint("bold", format.cut(what .. (of or ""), self.width)))
+  end
+end
+
+---What a part of that is about.
+---@param what string
+function Page:subtitle(what)
+  if self.markdown then
+    add(self, "**" .. what .. "**")
+  else
+    add(self, self.paint("bold", what))
+  end
+end
+
+---@param text string
+function Page:line(text)
+  if self.markdown then
+    add(self, "- " .. markdown.escape(text))
+    return
+  end
+  local width = self.width < math.huge and self.width or usual
+  for _, line in ipairs(format.wrap(text, width)) do add(self, line) end
+end
+
+---@param text string
+function Page:note(text, ...)
+  if select("#", ...) > 0 then text = text:format(...) end
+  self:line("note: " .. text)
+end
+
+---What does not matter as much as the rest.
+---@param text string?
+function Page:rest(text)
+  if not text then return end
+  if self.markdown then
+    self:gap()
+    add(self, markdown.escape(text))
+  else
+    add(self, self.paint("dim", text))
+  end
+end
+
+---@param columns cprof.Column[]
+---@param rows table[]
+function Page:table(columns, rows)
+  local lines = self.markdown and markdown.table(columns, rows) or
+    format.table(columns, rows, self.width, self.paint)
+  if self.markdown then self:gap() end
+  table.move(lines, 1, #lines, #self.out + 1, self.out)
+end
+
+---Lines as they are: a tree, a source.
+---@param lines string[]
+function Page:verbatim(lines)
+  if self.markdown then self:gap() end
+  if self.markdown then add(self, "```") end
+  table.move(lines, 1, #lines, #self.out + 1, self.out)
+  if self.markdown then add(self, "```") end
+end
+
+---A table whose columns are to stay below each other.
+---@param columns cprof.Column[]
+---@param rows table[]
+function Page:listing(columns, rows)
+  self:verbatim(format.table(columns, rows, self.width, self.paint))
+end
+
+---A time, or what is in its place, as it is printed.
+---@param n integer
+---@param most? integer  what it is at most, see bound
+---@return string
+function Page:time(n, most)
+  local text, bounded = self.measure:amount(n, most)
+  if bounded then self:footnote(at_most) end
+  return text
+end
+
+---The same in a sentence, with its unit.
+---@param n integer
+---@param most? integer
+---@return string
+function Page:told(n, most)
+  return self:time(n, most) .. (self.counts and " instructions" or "")
+end
+
+---A share in percent as it is printed.
+---@param n integer
+---@return string
+function Page:share(n) return self.measure:share(n) end
+
+---What `explain` is to say, once.
+---@param note string
+function Page:footnote(note)
+  for _, known in ipairs(self.notes) do
+    if known == note then return end
+  end
+  table.insert(self.notes, note)
+end
+
+---Explains what was shown, as far as that is needed.
+function Page:explain()
+  local notes = self.notes
+  self.notes = {}
+  for _, note in ipairs(notes) do
+    local lines = self.markdown and { note } or format.wrap(note, self.width)
+    for _, line in ipairs(lines) do self:rest(line) end
+  end
+end
+
+---@return string
+function Page:text()
+  return table.concat(self.out, "\n") .. "\n"
+end
+
+return page

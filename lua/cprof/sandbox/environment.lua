@@ -1,0 +1,193 @@
+-- The globals of cprof's own modules: copies of the standard library, made
+-- when cprof is loaded, and a 'require' that loads modules with them. What a
+-- program does to its globals, its libraries or package.path later on does
+-- not matter to cprof.
+
+local core = require "cprof.core"
+
+-- A host may have opened only some; what a program does to them later on is
+-- no matter.
+for _, name in next, { "coroutine", "debug", "io", "math", "os", "package",
+  "string", "table", "utf8" } do
+  if type(rawget(_G, name)) ~= "table" then
+    error("cprof needs Lua's library '" .. name .. "': open it (luaopen_" ..
+      name .. " or luaL_openlibs), and take it away after cprof was loaded",
+      0)
+  end
+end
+
+local require, load, loadfile, next, error, type =
+  require, load, loadfile, next, error, type
+local rawget, rawset = rawget, rawset
+local open, close = io.open, io.close
+local loaded, preload = package.loaded, {}
+local search, searched = package.searchpath, package.path
+for name, loader in next, package.preload do
+  if type(name) == "string" then preload[name] = loader end
+end
+
+local names = "assert collectgarbage dofile error getmetatable ipairs load " ..
+  "loadfile next pairs pcall print rawequal rawget rawlen rawset require " ..
+  "select setmetatable tonumber tostring type warn xpcall _VERSION arg " ..
+  "coroutine debug io math os package string table utf8"
+
+local function copy(t)
+  local out = {}
+  for key, value in next, t do out[key] = value end
+  return out
+end
+
+local environment, own = {}, { ["cprof.core"] = core }
+-- of other libraries, what a command has needed only at its start is garbage
+local others = setmetatable({}, { __mode = "v" })
+for name in names:gmatch "%S+" do
+  local value = rawget(_G, name)
+  local library = type(value) == "table" and name ~= "arg"
+  environment[name] = library and copy(value) or value
+  own[name] = library and environment[name] or nil
+end
+
+-- the program's, where a module means these
+environment._G = _G
+
+-- the working directory when the program loaded cprof
+environment.folder = core.cwd()
+
+-- the folder with all modules, from whichever folder the program is in later
+local _, file = ...
+local root = file and file:match "^(.*)cprof[/\\]sandbox[/\\]environment%.lua$"
+local anywhere = package.config:sub(1, 1) == "\\" and "^%a?:?[/\\]" or "^/"
+if root and not root:find(anywhere) then
+  root = (environment.folder or ".") .. "/" .. root
+end
+
+local gsub, find, gmatch = string.gsub, string.find, string.gmatch
+
+local function path_of(name)
+  if not find(name, "^cprof[.%w_]*$") then
+    return searched and search(name, searched)
+  elseif not root then
+    return nil
+  end
+  local path = root .. gsub(name, "%.", "/")
+  for _, suffix in next, { ".lua", "/init.lua" } do
+    local there, why, number = open(path .. suffix, "rb")
+    if there then
+      close(there)
+      return path .. suffix
+    elseif number ~= 2 then  -- it is there
+      error("cannot load " .. name .. ": " .. why, 0)
+    end
+  end
+end
+
+-- a module's chunk and its path; nil: the module is not written in Lua
+local function chunk_of(name)
+  local text, path = core.kept_text(name)
+  path = path or path_of(name)
+  if not path then return nil end
+  local chunk, why
+  if text then chunk, why = load(text, "@" .. path, "t", environment)
+  else chunk, why = loadfile(path, nil, environment)
+  end
+  if not chunk then error(why, 0) end
+  return chunk, path
+end
+
+local function load_module(name)
+  if preload[name] then
+    return preload[name](name, ":preload:", environment)
+  end
+  local chunk, path = chunk_of(name)
+  if chunk then return chunk(name, path) end
+  if root and find(name, "^cprof") then
+    error("cannot load " .. name .. ": it is no longer in " .. root ..
+      "; the program may have called chroot", 0)
+  end
+  return require(name)
+end
+
+-- how modules name the modules that they load at once, or later
+local needs <const> = { 'require[ (,]+"([%w_.]+)"', 'later"?[ (]+"([%w_.]+)"' }
+
+local function keep(name, seen)
+  if seen[name] or preload[name] or core.has_text(name) then return end
+  seen[name] = true
+  local path = path_of(name)
+  local text = path and core.readfile(path)
+  if not text then return end
+  core.keep_text(name, path, text)
+  for _, pattern in next, needs do
+    for other in gmatch(text, pattern) do keep(other, seen) end
+  end
+end
+
+---Keeps the texts of modules, and of all modules that they need, so that they
+---can be loaded even if the program removes their files or calls chroot.
+---@param ... string
+function environment.keep(...)
+  local seen = {}
+  for _, name in next, { ... } do keep(name, seen) end
+end
+
+-- The table itself must not be among the loaded modules, where Lua looks for
+-- the names of functions in tracebacks.
+local function get() return environment end
+own["cprof.sandbox.environment"] = get
+rawset(loaded, "cprof.sandbox.environment", get)
+
+-- Are the loaded modules those of this copy of cprof? A state may have several
+-- copies.
+local function are_ours()
+  return rawget(loaded, "cprof.sandbox.environment") == get
+end
+
+local function loaded_already(name)
+  if find(name, "^cprof") and not are_ours() then return nil end
+  return rawget(loaded, name)
+end
+
+-- modules that the program itself may hold, or that cannot be loaded twice
+local lasting <const> = { cprof = true, ["cprof.core"] = true,
+  ["cprof.sandbox.environment"] = true }
+
+---Unloads all modules of cprof but the lasting ones. The next collection
+---frees those that nothing refers to.
+function environment.unload()
+  for name, module in next, copy(own) do
+    if find(name, "^cprof") and not lasting[name] then
+      own[name], others[name] = nil, module
+    end
+  end
+  for name in next, are_ours() and copy(loaded) or {} do
+    if type(name) == "string" and find(name, "^cprof%.") and
+       not lasting[name] then
+      rawset(loaded, name, nil)
+    end
+  end
+end
+
+---@param name string
+---@return any
+function environment.require(name)
+  local module = own[name]
+  if module ~= nil then return module end
+  module = others[name]
+  if module == nil then module = loaded_already(name) end
+  if module == nil then
+    module = load_module(name)
+    if module == nil then module = true end
+    -- of libraries, the program may load one that has its own globals
+    if find(name, "^cprof") and are_ours() and
+       rawget(loaded, name) == nil then
+      rawset(loaded, name, module)
+    end
+  end
+  local kept = find(name, "^cprof") and own or others
+  kept[name] = module
+  return module
+end
+
+environment.require "cprof.sandbox.internal".add()
+
+return get

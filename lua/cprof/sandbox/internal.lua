@@ -1,0 +1,34 @@
+-- Sources of cprof whose functions can be on the program's own stack: they
+-- are charged to their callers.
+
+local internal = {}
+
+local sources, known = {}, {}
+
+local function add(source)
+  sources[#sources + 1], known[source] = source, true
+end
+
+---Adds the source that calls this.
+function internal.add() add(debug.getinfo(2, "S").source) end
+
+-- These have methods that a program calls, and may be loaded after recording
+-- has begun.
+for _, name in ipairs { "coverage/init", "count/frames", "count/lines",
+  "export/methods", "profile/init", "view/init" } do
+  local own, separator = debug.getinfo(1, "S").source, package.config:sub(1, 1)
+  add((own:gsub("sandbox[/\\]internal%.lua$",
+    (name:gsub("/", separator)) .. ".lua")))
+end
+
+---@param source string
+---@return boolean
+function internal.has(source) return known[source] or false end
+
+---As the core wants them.
+---@return string
+function internal.list()
+  return table.concat(sources, "\0") .. "\0"
+end
+
+return internal

@@ -1,0 +1,147 @@
+-- Where functions are found: in the tables of loaded modules, among the
+-- methods of C libraries' objects, at the functions that make them.
+
+local core = require "cprof.core"
+local environment = require "cprof.sandbox.environment" ()
+
+local paths = {}
+
+local libraries = {}
+for library in ("coroutine debug io math os package string table utf8")
+  :gmatch "%a+" do
+  libraries[library] = true
+end
+
+-- string.rep before an alias of it, a global before a module's copy, a
+-- method before the metamethod that is the same
+local function rank(path)
+  if path:find "%f[%w_]__" then return 3 end
+  local module = path:match "^(.-)[.:]"
+  if not module then return 1 end
+  return libraries[module] and 0 or 2
+end
+
+local function better(new, old)
+  if not old then return true end
+  local a, b = rank(new), rank(old)
+  if a ~= b then return a < b end
+  if #new ~= #old then return #new < #old end
+  return new < old
+end
+
+local function add(found, path, f)
+  if better(path, found[f]) then found[f] = path end
+end
+
+local function collect(found, prefix, t, depth)
+  for key, value in next, t do
+    if type(key) == "string" then
+      if type(value) == "function" then
+        add(found, prefix .. key, value)
+      elseif type(value) == "table" and depth > 1 and
+             not rawequal(value, package.loaded) then
+        collect(found, prefix .. key .. ".", value, depth - 1)
+      end
+    end
+  end
+end
+
+-- C functions that stand in no table, but are known by who makes them; a
+-- host need not have the library
+local makers = {
+  ["ipairs iterator"] = function() return (ipairs {}) end,
+  ["string.gmatch iterator"] = function() return string.gmatch("", "") end,
+  ["utf8.codes iterator"] = function() return (utf8.codes "") end,
+  ["io.lines iterator"] = function() return (io.stdout:lines()) end,
+  ["coroutine.wrap function"] = function() return coroutine.wrap(print) end,
+}
+
+local function collect_made(found)
+  for path, make in pairs(makers) do
+    local ok, f = pcall(make)
+    if ok and type(f) == "function" then add(found, path, f) end
+  end
+  for hook, f in pairs(core.hooks) do add(found, "debug." .. hook, f) end
+  for i, searcher in next, package.searchers or {} do
+    if type(searcher) == "function" then
+      add(found, ("package.searchers[%d]"):format(i), searcher)
+    end
+  end
+end
+
+---What users call the objects that have a metatable of this name: "FILE*"
+---is a file, "tcp{client}" a tcp.
+---@param metatable string
+---@return string
+function paths.receiver(metatable)
+  local kind = metatable:gsub("%s*%*$", ""):gsub("%s+metatable$", "")
+    :gsub("^([%w_.]+)%b{}$", "%1")
+  return kind:find "%l" and kind or kind:lower()
+end
+
+-- what the program has taken out of its libraries, or replaced there
+local function collect_standard(found)
+  local standard = {}
+  collect(standard, "", environment, 2)
+  for f, path in next, standard do
+    if not found[f] then add(found, path, f) end
+  end
+end
+
+-- methods and metamethods of the objects of C libraries
+local function collect_methods(found)
+  local registry = debug and debug.getregistry and debug.getregistry() or {}
+  for key, value in next, registry do
+    if type(key) == "string" and type(value) == "table" and
+       rawget(value, "__name") == key then
+      local prefix = paths.receiver(key) .. ":"
+      local methods = rawget(value, "__index")
+      if type(methods) == "table" then
+        collect(found, prefix, methods, 1)
+      end
+      collect(found, prefix, value, 1)
+    end
+  end
+end
+
+---The functions that can be reached, each with its best path.
+---@return table<function, string>
+function paths.all()
+  local found = {}
+  for module, value in next, package.loaded do
+    if module == "_G" then collect(found, "", value, 2)
+    elseif type(module) == "string" and type(value) == "table" then
+      collect(found, module .. ".", value, 2)
+    elseif type(module) == "string" then
+      collect(found, "", { [module] = value }, 1)
+    end
+  end
+  collect_standard(found)
+  collect_made(found)
+  collect_methods(found)
+  return found
+end
+
+---@class cprof.PathIndex  paths by what identifies functions elsewhere
+---@field path table<any, string>
+---@field shared table<any, boolean>  closures that one definition has made
+---    are found in several places: none of these is the name of all
+local Index = {}
+Index.__index = Index
+
+---@return cprof.PathIndex
+function paths.index()
+  return setmetatable({ path = {}, shared = {} }, Index)
+end
+
+---Adds a function that is found at a path.
+---@param key any
+---@param path string
+---@param is_c boolean?
+function Index:add(key, path, is_c)
+  local old = self.path[key]
+  if old and not is_c then self.shared[key] = true end
+  if better(path, old) then self.path[key] = path end
+end
+
+return paths

@@ -1,0 +1,105 @@
+-- The text of sources: the lines that a definition stands in.
+
+local core = require "cprof.core"
+local environment = require "cprof.sandbox.environment" ()
+local filename = require "cprof.system.filename"
+
+local text = {}
+
+-- by source: the text, and what was made of it; false when there is none
+local known = {}
+
+-- which of these were asked for lately
+local asked = {}
+
+-- where paths begin that are not from the root; nil: in the current folder,
+-- or in the one where cprof was loaded
+local folder
+local here <const> = environment.folder
+
+-- To Lua, LF, CR, and both in either order, are one end of a line.
+local function split(s)
+  local lines, from = {}, 1
+  local ends = s:find("\r", 1, true) and "[\r\n]" or "\n"
+  local at = s:find(ends)
+  while at do
+    lines[#lines + 1] = s:sub(from, at - 1)
+    local a, b = s:byte(at, at + 1)
+    local both = a ~= b and (b == 10 or b == 13)
+    from = at + (both and 2 or 1)
+    at = s:find(ends, from)
+  end
+  lines[#lines + 1] = s:sub(from)
+  return lines
+end
+
+-- the text of a source, as `debug.getinfo` names it
+local function read(source)
+  local first = source:sub(1, 1)
+  if first ~= "@" then return first ~= "=" and source or nil end
+  local path = source:sub(2)
+  return core.readfile(filename.absolute(path, folder)) or
+    not folder and core.readfile(filename.absolute(path, here)) or nil
+end
+
+---What `make` makes of a source's text, which is done once.
+---@param source string  "@file", "=name", or the code itself
+---@param make fun(s: string): any
+---@return any  nil: there is no text
+function text.once(source, make)
+  local entry = known[source]
+  asked[source] = true
+  if entry == nil then
+    local s = read(source)
+    entry = s and { text = s } or false
+    known[source] = entry
+  end
+  if not entry then return nil end
+  if entry[make] == nil then entry[make] = make(entry.text) end
+  return entry[make]
+end
+
+---The lines of a source.
+---@param source string
+---@return string[]|false
+function text.lines(source)
+  return text.once(source, split) or false
+end
+
+---The text of a source, where that is not to be read.
+---@param source string
+---@param s string
+function text.know(source, s)
+  known[source] = { text = s }
+end
+
+---Forgets what was read: the files may have changed.
+---@param from string?  the folder that the program was in; nil: the present
+---    one
+function text.forget(from)
+  known, asked, folder = {}, {}, from
+end
+
+---Forgets what nobody has asked for since the last time, and what files do
+---not have any more.
+function text.refresh()
+  for source, entry in next, known do
+    local s = asked[source] and read(source)
+    if not asked[source] or s and not (entry and entry.text == s) then
+      known[source] = nil
+    end
+  end
+  asked = {}
+end
+
+---The lines of a text, without what ends them.
+---@param s string
+---@return string[]
+function text.split(s)
+  local lines = split((s:gsub("^\xEF\xBB\xBF", "")))
+  -- what follows the last end of a line is no line
+  if s == "" or s:find "[\r\n]$" then lines[#lines] = nil end
+  return lines
+end
+
+return text

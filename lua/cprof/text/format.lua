@@ -1,0 +1,514 @@
+-- Figures for people: units, columns, colours.
+
+local core = require "cprof.core"
+
+local format = {}
+
+local units = {
+  { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" },
+}
+
+---A time with three digits and its unit: 0ns, 876ns, 1.23ms, 45.0s, 1234s.
+---@param ns integer
+---@return string
+function format.time(ns)
+  for _, unit in ipairs(units) do
+    local value = ns / unit[1]
+    -- what would round up to 1000 of a unit is 1 of the next
+    if value >= 0.9995 or unit[2] == "µs" and ns >= 1000 then
+      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
+      return ("%." .. digits .. "f%s"):format(value, unit[2])
+    end
+  end
+  return ("%dns"):format(ns)
+end
+
+local sizes = { { 1 << 30, "GB" }, { 1 << 20, "MB" }, { 1 << 10, "KB" } }
+
+---Bytes with three digits and their unit, of which each is 1024 of the one
+---before: 0 B, 876 B, 1.23 KB, 45.0 MB.
+---@param bytes integer
+---@return string
+function format.bytes(bytes)
+  for _, unit in ipairs(sizes) do
+    local value = bytes / unit[1]
+    if value >= 0.9995 or unit[2] == "KB" and bytes >= 1000 then
+      local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
+      return ("%." .. digits .. "f %s"):format(value, unit[2])
+    end
+  end
+  return ("%d B"):format(bytes)
+end
+
+---A count with its thousands apart: 1,234,567.
+---@param n integer
+---@return string
+function format.count(n)
+  local s = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (s:gsub("^(%-?),", "%1"))
+end
+
+---A count of things: "1 call", "1,234 calls".
+---@param n integer
+---@param one string    what one is called
+---@param many? string  and several, if not with an "s"
+---@return string
+function format.plural(n, one, many)
+  return format.count(n) .. " " .. (n == 1 and one or many or one .. "s")
+end
+
+---A number of calls, where they were counted.
+---@param n integer?
+---@return string
+function format.calls(n) return n and format.count(n) or "" end
+
+---A share in percent; of nothing, it is 0.
+---@param part number
+---@param whole number
+---@return number
+function format.share(part, whole)
+  return whole == 0 and 0 or part / whole * 100
+end
+
+---The same with one decimal.
+---@param part number
+---@param whole number
+---@return string
+function format.percent(part, whole)
+  return ("%.1f"):format(format.share(part, whole))
+end
+
+-- characters that do not take one column: first, last, columns
+local ranges <const> = {
+  { 0x0300, 0x036f, 0 },    -- combining marks
+  { 0x0483, 0x0489, 0 }, { 0x0591, 0x05bd, 0 }, { 0x0610, 0x061a, 0 },
+  { 0x064b, 0x065f, 0 }, { 0x0e31, 0x0e31, 0 }, { 0x0e34, 0x0e3a, 0 },
+  { 0x0e47, 0x0e4e, 0 },
+  { 0x1100, 0x115f, 2 },    -- Hangul
+  { 0x1ab0, 0x1aff, 0 }, { 0x1dc0, 0x1dff, 0 },
+  { 0x200b, 0x200f, 0 }, { 0x20d0, 0x20ff, 0 },
+  { 0x2e80, 0x303e, 2 },    -- radicals, punctuation
+  { 0x3041, 0x3098, 2 }, { 0x3099, 0x309a, 0 }, { 0x309b, 0x4dbf, 2 },
+  { 0x4e00, 0xa4cf, 2 },    -- ideographs
+  { 0xa960, 0xa97f, 2 }, { 0xac00, 0xd7a3, 2 }, { 0xf900, 0xfaff, 2 },
+  { 0xfe00, 0xfe0f, 0 }, { 0xfe20, 0xfe2f, 0 }, { 0xfe30, 0xfe6f, 2 },
+  { 0xff00, 0xff60, 2 }, { 0xffe0, 0xffe6, 2 },
+  { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
+  { 0x1f900, 0x1f9ff, 2 },  -- pictures
+  { 0x20000, 0x3fffd, 2 },
+}
+
+local function columns_of(code)
+  if code < ranges[1][1] then return 1 end
+  for _, range in ipairs(ranges) do
+    if code <= range[2] then return code < range[1] and 1 or range[3] end
+  end
+  return 1
+end
+
+---The columns that a string takes on a terminal.
+---@param s string
+---@return integer
+function format.width(s)
+  local text = s:gsub("\27%[[%d;]*m", "")
+  local length = utf8.len(text)
+  if not length or length == #text then return #text end
+  local sum = 0
+  for _, code in utf8.codes(text) do sum = sum + columns_of(code) end
+  return sum
+end
+
+---@param s string
+---@param width integer
+---@return string
+function format.left(s, width)
+  return s .. (" "):rep(width - format.width(s))
+end
+
+---@param s string
+---@param width integer
+---@return string
+function format.right(s, width)
+  return (" "):rep(width - format.width(s)) .. s
+end
+
+-- marks stay with what they are on
+local function characters(s)
+  local out = {}
+  if utf8.len(s) then
+    for _, c in utf8.codes(s) do
+      local at = #out + (columns_of(c) > 0 and 1 or 0)
+      out[math.max(at, 1)] = (out[at] or "") .. utf8.char(c)
+    end
+  else
+    for i = 1, #s do out[i] = s:sub(i, i) end
+  end
+  return out
+end
+
+-- what fits of the beginning
+local function head_of(all, width)
+  local n = 0
+  while all[n + 1] and format.width(all[n + 1]) <= width do
+    n = n + 1
+    width = width - format.width(all[n])
+  end
+  return table.concat(all, "", 1, n)
+end
+
+-- what fits of the end
+local function tail_of(all, width)
+  local first = #all + 1
+  while all[first - 1] and format.width(all[first - 1]) <= width do
+    first = first - 1
+    width = width - format.width(all[first])
+  end
+  return table.concat(all, "", first)
+end
+
+---Cuts what is too long in the middle, for both ends of a path matter.
+---@param s string
+---@param width integer
+---@return string
+function format.cut(s, width)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  local all = characters(s)
+  local head = head_of(all, (width - 1) // 3)
+  return head .. "…" .. tail_of(all, width - 1 - format.width(head))
+end
+
+---Cuts what is too long at the end.
+---@param s string
+---@param width integer
+---@return string
+function format.cutend(s, width)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  return head_of(characters(s), width - 1) .. "…"
+end
+
+---Cuts what is too long at the beginning.
+---@param s string
+---@param width integer
+---@return string
+function format.cutstart(s, width)
+  if format.width(s) <= width then return s end
+  if width < 1 then return "" end
+  return "…" .. tail_of(characters(s), width - 1)
+end
+
+---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. Of a
+---file's own name, the end matters.
+---@param s string
+---@param width integer
+---@return string
+function format.cutpath(s, width)
+  if format.width(s) <= width then return s end
+  local head, rest = s:match "^(/?[^/]*/)(.*)$"
+  if not rest then return format.cut(s, width) end
+  while rest do
+    rest = rest:match "^[^/]*/(.*)$"
+    if not rest then break end
+    local shorter = head .. "…/" .. rest
+    if format.width(shorter) <= width then return shorter end
+    shorter = "…/" .. rest
+    if not rest:find("/", 1, true) and format.width(shorter) <= width then
+      return shorter
+    end
+  end
+  return format.cutstart(s, width)
+end
+
+---Cuts the name of a function: of a path as such, of a module's name at
+---the beginning, of a text at the end, of others in the middle.
+---@param s string
+---@param width integer
+---@return string
+function format.cutname(s, width)
+  if format.width(s) <= width then return s end
+  local indent, rest = s:match "^( *)(.*)$"
+  width = width - #indent
+  if rest:find "^%[" then return indent .. format.cutend(rest, width) end
+  if rest:find("/", 1, true) then
+    return indent .. format.cutpath(rest, width)
+  end
+  while rest:find "[.:]" do
+    rest = rest:match "^[^.:]*[.:](.*)$"
+    if format.width(rest) < width then return indent .. "…" .. rest end
+  end
+  return indent .. format.cut(rest, width)
+end
+
+format.arrow = " → "
+
+---Cuts a chain of calls between them: main → … → parser.parse. The last
+---ones matter most.
+---@param s string
+---@param width integer
+---@return string
+function format.cutchain(s, width)
+  if format.width(s) <= width then return s end
+  local indent, names = s:match "^ *", {}
+  for name in (s:sub(#indent + 1) .. format.arrow):gmatch "(.-) → " do
+    names[#names + 1] = name
+  end
+  local dots = "…" .. format.arrow
+  for first = 2, 1, -1 do
+    local head = first == 2 and names[1] .. format.arrow or ""
+    for from = first + 1, #names do
+      local shorter = indent .. head .. dots ..
+        table.concat(names, format.arrow, from)
+      if format.width(shorter) <= width then return shorter end
+    end
+  end
+  return format.cutindent(indent .. names[#names], width)
+end
+
+---Cuts the indentation rather than what it indents.
+---@param s string
+---@param width integer
+---@return string
+function format.cutindent(s, width)
+  local over = format.width(s) - width
+  if over <= 0 then return s end
+  local indent, rest = s:match "^( *)(.*)$"
+  if #indent > over then return indent:sub(over + 2) .. "…" .. rest end
+  return format.cutstart(rest, width)
+end
+
+---The lines of a text that is too long for one; all but the first are
+---indented.
+---@param s string
+---@param width integer
+---@return string[]
+function format.wrap(s, width)
+  local out, line = {}, nil
+  -- a figure keeps its unit: 12 %, 512 KB
+  s = s:gsub("(%d) (%%)", "%1\0%2"):gsub("(%d) ([KMGT]?B%f[%W])", "%1\0%2")
+  for part in s:gmatch "%S+" do
+    local word = part:gsub("\0", " ")
+    local longer = line and line .. " " .. word or word
+    if line and format.width(longer) > width then
+      out[#out + 1], longer = line, "  " .. word
+    end
+    line = longer
+  end
+  out[#out + 1] = line
+  return out
+end
+
+---Control characters would spoil the lines of a report.
+---@param s string
+---@return string
+function format.plain(s)
+  return (s:gsub("%c", function(c) return ("\\%d"):format(c:byte()) end))
+end
+
+---The program that was profiled, on one line.
+---@param meta cprof.Meta
+---@return string
+function format.program(meta)
+  return format.plain(meta.program or "(embedded)")
+end
+
+local codes = { bold = "1", dim = "2", never = "4;31" }
+
+-- shades of heat, from cold to hot, where there are 256 colours and where
+-- there are 16
+local ramps = {
+  many = { "38;5;102", "38;5;137", "38;5;136", "38;5;172", "38;5;208",
+    "38;5;202", "38;5;196", "1;38;5;196" },
+  few = { "34", "36", "32", "33", "93", "35", "31", "1;31" },
+}
+local shades <const> = 8
+
+local function ramp()
+  local term = (os.getenv "TERM" or "") .. (os.getenv "COLORTERM" or "")
+  for _, word in ipairs { "256color", "truecolor", "24bit", "direct" } do
+    if term:find(word, 1, true) then return ramps.many end
+  end
+  return ramps.few
+end
+
+---@alias cprof.Paint fun(style: string?, s: string): string
+
+---@param on boolean
+---@return cprof.Paint
+function format.paint(on)
+  if not on then return function(_, s) return s end end
+  local colors = setmetatable({}, { __index = codes })
+  for i, code in ipairs(ramp()) do colors["heat" .. i] = code end
+  return function(style, s)
+    if not style then return s end
+    return ("\27[%sm%s\27[0m"):format(colors[style], s)
+  end
+end
+
+---Are colours wanted? `auto`: on a terminal, unless NO_COLOR says no.
+---@param choice "auto"|"always"|"never"
+---@return boolean
+function format.wants_color(choice)
+  if choice ~= "auto" then return choice == "always" end
+  local no = os.getenv "NO_COLOR"
+  return core.columns() ~= nil and (no == nil or no == "")
+end
+
+-- the fewest that a table can do with
+local narrowest <const> = 40
+
+---The columns that there are: as the environment's COLUMNS says, or of the
+---terminal. Elsewhere, as many as it takes: math.huge.
+---@param file? integer  an open file; default: standard output
+---@return integer
+function format.columns(file)
+  local told = math.tointeger(tonumber(os.getenv "COLUMNS"))
+  local columns = told and told > 0 and told or core.columns(file or 1)
+  return columns and math.max(columns, narrowest) or math.huge
+end
+
+---The rows of the terminal; nil: it is none.
+---@return integer?
+function format.rows()
+  return core.rows()
+end
+
+---The style of a figure beside the greatest one. Each shade begins at half
+---of where the next one does; what is colder has none.
+---@param part number
+---@param greatest number
+---@return string?
+function format.heat(part, greatest)
+  if part <= 0 or greatest <= 0 then return nil end
+  local halvings = math.ceil(math.log(greatest / part, 2) - 1e-9)
+  local shade = shades - math.max(halvings - 1, 0)
+  return shade > 0 and "heat" .. shade or nil
+end
+
+---@class cprof.Column
+---@field title string
+---@field left? boolean   aligned to the left
+---@field least? integer  may be cut to this when lines get too long
+---@field firm? boolean   is it never cut to less?
+---@field cut? fun(s: string, width: integer): string  how; in the middle
+---@field optional? boolean  left out where all of its cells are empty
+---@field yields? boolean    left out rather than to cut others
+---@field rank? integer      left out rather than to cut others to less than
+---    their `least`, the highest first
+---@field code? boolean   a name or a place, as Markdown has to know
+
+local function text_of(cell)
+  if type(cell) == "table" then return cell[1], cell[2] end
+  return cell, nil
+end
+
+---The numbers of the columns that are to be shown.
+---@param columns cprof.Column[]
+---@param rows table[]
+---@return integer[]
+function format.used(columns, rows)
+  local out = {}
+  for i, column in ipairs(columns) do
+    local used = not column.optional
+    for _, row in ipairs(rows) do
+      if used then break end
+      local s = text_of(row[i])
+      used = s ~= "" and s ~= "-"
+    end
+    if used then out[#out + 1] = i end
+  end
+  return out
+end
+
+-- what is left of a column where there is hardly any room
+local stub <const> = 8
+
+-- how wide these columns would be, and by how much that is too wide
+local function natural(columns, rows, used, width)
+  local widths, over = {}, -2 - width
+  for _, i in ipairs(used) do
+    widths[i] = format.width(columns[i].title)
+    for _, row in ipairs(rows) do
+      local n = format.width((text_of(row[i])))
+      if n > widths[i] then widths[i] = n end
+    end
+    over = over + widths[i] + 2
+  end
+  return widths, over
+end
+
+-- Leaves out the columns of the highest rank. Are there any?
+local function leave_out(columns, used)
+  local highest = 0
+  for _, i in ipairs(used) do
+    highest = math.max(highest, columns[i].rank or 0)
+  end
+  for k = #used, 1, -1 do
+    if highest > 0 and columns[used[k]].rank == highest then
+      table.remove(used, k)
+    end
+  end
+  return highest > 0
+end
+
+-- Takes what is too wide from the columns that allow it, last first. Those
+-- that yield are narrowed before others, and then left out; so are those
+-- with a rank before others are cut to less than their least.
+local function fit(columns, rows, used, width)
+  local widths, over = natural(columns, rows, used, width)
+  local function narrow(least_of)
+    for k = #used, 1, -1 do
+      local i = used[k]
+      local least = least_of(columns[i])
+      if least and over > 0 and widths[i] > least then
+        local less = math.min(over, widths[i] - least)
+        widths[i], over = widths[i] - less, over - less
+      end
+    end
+  end
+  narrow(function(column) return column.yields and column.least end)
+  for k = #used, 1, -1 do
+    if over > 0 and columns[used[k]].yields then
+      over = over - widths[used[k]] - 2
+      table.remove(used, k)
+    end
+  end
+  narrow(function(column) return column.least end)
+  if over > 0 and leave_out(columns, used) then
+    return fit(columns, rows, used, width)  -- the others have more room now
+  end
+  narrow(function(column)
+    return column.least and not column.firm and stub
+  end)
+  return widths
+end
+
+---Lines of a table, all columns aligned. A cell is a string, or a table
+---{ text, style }.
+---@param columns cprof.Column[]
+---@param rows table[]
+---@param width integer  math.huge: no limit
+---@param paint cprof.Paint
+---@return string[]
+function format.table(columns, rows, width, paint)
+  local used = format.used(columns, rows)
+  local widths = fit(columns, rows, used, width)
+  local function line(cells, head)
+    local out = {}
+    for _, i in ipairs(used) do
+      local column = columns[i]
+      local cell, style = text_of(cells[i])
+      cell = (column.cut or format.cut)(cell, widths[i])
+      local pad = column.left and format.left or format.right
+      out[#out + 1] = paint(head and "bold" or style, pad(cell, widths[i]))
+    end
+    return (table.concat(out, "  "):gsub("%s+$", ""))
+  end
+  local titles = {}
+  for i, column in ipairs(columns) do titles[i] = column.title end
+  local lines = { line(titles, true) }
+  for _, row in ipairs(rows) do lines[#lines + 1] = line(row) end
+  return lines
+end
+
+return format

@@ -1,0 +1,128 @@
+-- What could have been meant: names that are near to one that is unknown.
+
+local format = require "cprof.text.format"
+
+local nearest = {}
+
+local longest <const> = 100 -- of what is compared letter by letter
+
+-- how many letters must change to make one word of the other
+local function distance(a, b)
+  local above = {}
+  for j = 0, #b do above[j] = j end
+  for i = 1, #a do
+    local row = { [0] = i }
+    for j = 1, #b do
+      local same = a:byte(i) == b:byte(j) and 0 or 1
+      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + same)
+    end
+    above = row
+  end
+  return above[#b]
+end
+
+-- names without their places are compared: a title is longer than a name
+local function far(wanted, name)
+  local first = name:match "^(.-) %(" or name
+  if first:find(wanted, 1, true) then return #first - #wanted end
+  if #wanted > longest or #first > longest then return math.huge end
+  return 1000 + distance(wanted, first)
+end
+
+---The names, nearest first.
+---@param wanted string
+---@param names string[]
+---@return string[]
+function nearest.sort(wanted, names)
+  local key, distances, out = wanted:lower(), {}, {}
+  for i, name in ipairs(names) do
+    distances[name] = distances[name] or far(key, name:lower())
+    out[i] = name
+  end
+  table.sort(out, function(a, b)
+    if distances[a] ~= distances[b] then
+      return distances[a] < distances[b]
+    end
+    return a < b
+  end)
+  return out
+end
+
+-- the first names, and how many more there are
+local function shown(names, most)
+  local out = {}
+  for i, name in ipairs(names) do
+    if i > most then
+      out[i] = ("and %s more"):format(format.count(#names - most))
+      break
+    end
+    out[i] = format.plain(name)
+  end
+  return table.concat(out, ", ")
+end
+
+---Is any of the names near to what is wanted?
+---@param wanted string
+---@param names string[]
+---@return boolean
+function nearest.any(wanted, names)
+  local key = wanted:lower()
+  for _, name in ipairs(names) do
+    if far(key, name:lower()) <= 1000 + #key // 2 then return true end
+  end
+  return false
+end
+
+---The end of a message: "; there are: a, b, and 7 more".
+---@param wanted string
+---@param names string[]
+---@param most? integer
+---@return string
+function nearest.list(wanted, names, most)
+  if #names == 0 then return "; there are none" end
+  most = most or 5
+  return "; there are: " .. shown(nearest.sort(wanted, names), most)
+end
+
+---The same where the first names are the most important ones: these, if
+---none is near.
+---@param wanted string
+---@param names string[]
+---@param what string    that they are: "the hottest"
+---@return string
+function nearest.list_or_first(wanted, names, what)
+  if #names == 0 or nearest.any(wanted, names) then
+    return nearest.list(wanted, names)
+  end
+  return ("; %s are: %s"):format(what, shown(names, 5))
+end
+
+---The file that is meant: by its name, or the end of its path. nil and why
+---there is none.
+---@generic T: { source: string, place: string }
+---@param list T[]
+---@param wanted string
+---@return T?, string?
+function nearest.file(list, wanted)
+  local places, ends, found = {}, {}, nil
+  for i, file in ipairs(list) do
+    if file.source == wanted or file.place == wanted or
+       file.source == "@" .. wanted then
+      return file
+    end
+    places[i] = file.place
+    if file.place:sub(-#wanted - 1) == "/" .. wanted then
+      ends[#ends + 1], found = file.place, file
+    end
+  end
+  if #ends == 1 then return found end
+  if #ends > 1 then
+    table.sort(ends)
+    return nil, ("%q is the end of several paths: %s"):format(wanted,
+      table.concat(ends, ", "))
+  end
+  return nil, ("no lines of %q were recorded%s"):format(wanted,
+    nearest.list(wanted, places, 10))
+end
+
+return nearest

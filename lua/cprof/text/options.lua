@@ -1,0 +1,260 @@
+-- Options: what there is, what is given, and what to say about it.
+
+local patterns = require "cprof.text.patterns"
+
+local options = {}
+
+---@class cprof.OptionSpec
+---@field type string          one that `checks` below knows
+---@field values? string[]     the only ones, for a string
+---@field min? number
+---@field max? number
+---@field default? any
+---@field shapes? boolean      profiles tell it: figures depend on it
+
+local function quoted(list)
+  local out = {}
+  for i, v in ipairs(list) do out[i] = ('"%s"'):format(v) end
+  return table.concat(out, ", ")
+end
+
+-- a list of strings as a message shows it; nil: not a list of strings
+local function shown_list(list)
+  local out, n = {}, 0
+  for _ in next, list do n = n + 1 end
+  for i = 1, n do
+    local text = rawget(list, i)
+    if type(text) ~= "string" then return nil end
+    out[i] = ("%q"):format(text)
+  end
+  return n > 0 and "{ " .. table.concat(out, ", ") .. " }" or nil
+end
+
+---A value as an error message names it, without addresses.
+---@param value any
+---@return string
+function options.shown(value)
+  local kind = type(value)
+  if kind == "string" then return ("%q"):format(value) end
+  if kind == "nil" then return "nil" end
+  if kind == "number" or kind == "boolean" then
+    return ("%s (a %s)"):format(tostring(value), kind)
+  end
+  return kind == "table" and shown_list(value) or "a " .. kind
+end
+
+---The keys of a table, in order.
+---@param set table<string, any>
+---@return string[]
+function options.keys(set)
+  local out = {}
+  for name in pairs(set) do out[#out + 1] = name end
+  table.sort(out)
+  return out
+end
+
+---The same, as an error message lists them.
+---@param set table<string, any>
+---@return string
+function options.names(set)
+  return table.concat(options.keys(set), ", ")
+end
+
+---The integer value of a number, which may be a float such as 1e6.
+---@param value any
+---@return integer?
+function options.integer(value)
+  return type(value) == "number" and math.tointeger(value) or nil
+end
+
+local integer <const> = options.integer
+
+-- Each returns what a value must be, or nil and, if it differs, the value to
+-- use.
+local checks = {}
+
+function checks.boolean(value)
+  if type(value) ~= "boolean" then return "true or false" end
+end
+
+function checks.string(value, spec)
+  local must = spec.values and "one of " .. quoted(spec.values) or "a string"
+  if type(value) ~= "string" then return must end
+  if not spec.values then return end
+  for _, v in ipairs(spec.values) do
+    if v == value then return end
+  end
+  return must
+end
+
+local function range(what, spec)
+  local min = spec.min and (" from %s"):format(spec.min) or ""
+  local max = spec.max and (" to %s"):format(spec.max) or ""
+  return what .. min .. max
+end
+
+local function outside(value, spec)
+  return spec.min and value < spec.min or spec.max and value > spec.max
+end
+
+function checks.integer(value, spec)
+  if not integer(value) or outside(value, spec) then
+    return range("an integer", spec)
+  end
+  return nil, integer(value)
+end
+
+function checks.number(value, spec)
+  if type(value) ~= "number" or value ~= value or outside(value, spec) then
+    return range("a number", spec)
+  end
+end
+
+function checks.patterns(value)
+  local must = "a list of texts, or of Lua patterns between slashes"
+  if type(value) ~= "table" then return must end
+  for key, text in pairs(value) do
+    if not integer(key) or type(text) ~= "string" then return must end
+    local pattern, why = patterns.new(text)
+    if not pattern then
+      return ("%s; in %q, %s"):format(must, text, why)
+    end
+  end
+end
+
+---The options that shape a profile, as text; nil: all have their defaults.
+---@param specs table<string, cprof.OptionSpec>
+---@param given table<string, any>
+---@return table<string, string>?
+function options.shape(specs, given)
+  local out = {}
+  for name, spec in pairs(specs) do
+    local value = given[name]
+    if spec.shapes and value ~= spec.default then
+      local text = type(value) == "table" and quoted(value) or tostring(value)
+      -- patterns may have any bytes
+      out[name] = utf8.len(text) and text or
+        text:gsub("[\x80-\xff]", function(c) return "\\" .. c:byte() end)
+    end
+  end
+  return next(out) and out or nil
+end
+
+-- "full", or how many
+function checks.history(value)
+  if value == "full" then return end
+  local n = integer(value)
+  if not n or n < 1 or n > 100000 then
+    return '"full" or an integer from 1 to 100000'
+  end
+  return nil, n
+end
+
+function checks.slow_frames(value)
+  local must = "a table { budget_ms = a positive number, " ..
+    "keep = an integer from 1 }"
+  if type(value) ~= "table" then return must end
+  for key in pairs(value) do
+    if key ~= "budget_ms" and key ~= "keep" then return must end
+  end
+  local keep = integer(value.keep == nil and 1 or value.keep)
+  local budget = value.budget_ms
+  if type(budget) ~= "number" or budget ~= budget or budget <= 0 or
+     not keep or keep < 1 then
+    return must
+  end
+  return nil, { budget_ms = budget, keep = value.keep and keep }
+end
+
+-- columns
+function checks.width(value)
+  local n = integer(value)
+  if value ~= math.huge and not (n and n >= 40) then
+    return "an integer of at least 40, or math.huge"
+  end
+  return nil, n
+end
+
+function checks.memory(value)
+  if type(value) ~= "boolean" and value ~= "live" then
+    return 'true, false or "live"'
+  end
+end
+
+function checks.path(value)
+  if type(value) ~= "string" or value == "" then return "a path" end
+end
+
+-- a file, or what is to be called
+function checks.trace(value)
+  if type(value) ~= "function" and checks.path(value) then
+    return "a path or a function"
+  end
+end
+
+function checks.pattern(value)
+  local must = "a text, or a Lua pattern between slashes"
+  if type(value) ~= "string" then return must end
+  local pattern, why = patterns.new(value)
+  return not pattern and ("%s (%s)"):format(must, why) or nil, pattern
+end
+
+local numbers = { integer = true, number = true }
+
+---The value that a word of a command line stands for; nil and what it must
+---be, where it is not valid.
+---@param spec cprof.OptionSpec
+---@param word string
+---@return any
+---@return string? must
+function options.read(spec, word)
+  local value = numbers[spec.type] and tonumber(word) or word
+  local must, meant = checks[spec.type](value, spec)
+  if must then return nil, must end
+  return numbers[spec.type] and meant or value
+end
+
+---Options of several tables in one.
+---@param ... table<string, cprof.OptionSpec>
+---@return table<string, cprof.OptionSpec>
+function options.together(...)
+  local out = {}
+  for _, specs in ipairs { ... } do
+    for name, spec in pairs(specs) do out[name] = spec end
+  end
+  return out
+end
+
+---The values of all options, given or default. Raises an error that names
+---the option and says what is valid.
+---@param who string                    the function that was called
+---@param specs table<string, cprof.OptionSpec>
+---@param given table?
+---@param level integer                 of the error, as of error()
+---@return table<string, any>
+function options.check(who, specs, given, level)
+  if given ~= nil and type(given) ~= "table" then
+    error(("%s: options must be a table, got %s"):format(who,
+      options.shown(given)), level + 1)
+  end
+  local out = {}
+  for name, value in pairs(given or {}) do
+    local spec = specs[name]
+    if not spec then
+      error(("%s: unknown option %s; valid options: %s"):format(who,
+        options.shown(name), options.names(specs)), level + 1)
+    end
+    local must, meant = checks[spec.type](value, spec)
+    if must then
+      error(("%s: option '%s' must be %s, got %s"):format(who, name, must,
+        options.shown(value)), level + 1)
+    end
+    if meant ~= nil then out[name] = meant else out[name] = value end
+  end
+  for name, spec in pairs(specs) do
+    if out[name] == nil then out[name] = spec.default end
+  end
+  return out
+end
+
+return options
