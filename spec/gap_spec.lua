@@ -109,7 +109,7 @@ describe("a gap between events", function()
   end)
 
   it("adds up in merged profiles", function()
-    local merge = require "cprof.merge"
+    local merge = require "cprof.profile.merge"
     local a, b = driven.parts(program), driven.parts(program)
     local p = assert(merge.sum { a, b })
     assert.equal(2 * a.meta.preempted_ns, p.meta.preempted_ns)

@@ -90,7 +90,7 @@ end
 
 function sums.csv(s)
   local ns, calls = 0, 0
-  for c, n in s:gmatch ",(%d+),(%d+),%d+,%d+,%d+,%d+,%d+\r\n" do
+  for c, n in s:gmatch ",(%d+),(%d+),%d+,%d+,%d+,%d+,%d+,%d+,%d+\r\n" do
     ns, calls = ns + math.tointeger(n), calls + math.tointeger(c)
   end
   return ns, calls

@@ -185,7 +185,7 @@ static int nodes_pushmemory (lua_State *L, const Nodes *nodes, uint32_t i) {
 /*
 ** nodes, id -> parent, function, line of the call, calls, self, total; self
 ** and total with overhead, most frames at once; allocations, and bytes;
-** blocks in use, and bytes
+** blocks in use, and bytes; self and total time of waiting
 */
 static int nodes_node (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -202,7 +202,10 @@ static int nodes_node (lua_State *L) {
   lua_pushinteger(L, n->raw);
   lua_pushinteger(L, n->rawtotal);
   lua_pushinteger(L, n->depth);
-  return 9 + nodes_pushmemory(L, nodes, (uint32_t)id - 1);
+  nodes_pushmemory(L, nodes, (uint32_t)id - 1);
+  lua_pushinteger(L, n->wait);
+  lua_pushinteger(L, n->waittotal);
+  return 15;
 }
 
 

@@ -146,19 +146,23 @@ end
 ---@param f cprof.Function
 ---@return cprof.FormatSize
 function whole.size(f)
-  return { node = 40, once = #record(f, function_fields) + 60 }
+  return { node = 46, once = #record(f, function_fields) + 60 }
 end
 
--- where core.node has what was allocated
-local ALLOCATED <const> = 10
+-- where core.node has what was allocated, and how long nodes waited
+local ALLOCATED <const>, WAITED <const> = 10, 14
 
 local function nodes(p, out, fields)
   local form = "%s[" .. ("%d,"):rep(#fields):sub(1, -2) .. "]"
-  local own = encode.counts(p) and #counted.nodes or #node_fields
+  local own = encode.counts(p) and #counted.nodes or p.samples and
+    #sampled.nodes or #node_fields
   for i = 1, #p.nodes do
     local figures = table.pack(core.node(p.nodes, i))
-    if p.samples then figures[4], figures[7] = figures[7], figures[8] end
-    table.move(figures, ALLOCATED, figures.n, own + 1)
+    if p.samples then figures[4], figures[7] = figures[7], figures[8]
+    elseif own == #node_fields then
+      figures[8], figures[9] = figures[WAITED], figures[WAITED + 1]
+    end
+    table.move(figures, ALLOCATED, WAITED - 1, own + 1)
     out(form:format(i > 1 and ",\n" or "\n", table.unpack(figures, 1,
       #fields)))
   end
