@@ -49,7 +49,8 @@ function command.define(parser)
     parser:flag("--no-fold", "Never fold it."))
   input.option(parser, prune.specs, "measure", "Export bytes allocated, " ..
     "allocations, or bytes in use instead of times; only for the formats " ..
-    "folded and speedscope.")
+    "folded and speedscope. " ..
+    "(default: time)")
   input.option(parser, prune.specs, "root",
     "Only this function and what it calls.", "FUNCTION")
 end
