@@ -107,6 +107,7 @@ build = {
         "src/record/coroutine.c",
         "src/record/current.c",
         "src/record/frames.c",
+        "src/record/gap.c",
         "src/record/gaps.c",
         "src/record/heapsample.c",
         "src/record/hook.c",
@@ -125,6 +126,7 @@ build = {
         "src/record/sample.c",
         "src/record/stack.c",
         "src/record/unwind.c",
+        "src/record/waits.c",
         "src/record/walk.c",
         "src/record/zone.c",
         -- end

@@ -51,12 +51,12 @@ describe("a report that needs a file of cprof's", function()
     local script = dir:file("x.lua", [[
       local profiler = require "cprof"
       profiler.start()
+      profiler.stop()
       local files = {}
       for i = 1, 1000 do
         files[i] = io.open("/dev/null")
         if not files[i] then break end
       end
-      profiler.stop()
       print(pcall(profiler.report))
       for i = 1, #files do files[i]:close() end
       print(profiler.report() ~= nil)]])

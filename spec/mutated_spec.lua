@@ -102,9 +102,11 @@ describe("a damaged file", function()
     helper.record(function() end, { memory = "live", memory_interval = 7,
       file = path })
     local s = command.read(path)
-    -- memory, allocator_lost, gc, live: see FormatHeader
-    local at = s:find(("I4I4I4I8"):pack(1, 0, 0, 7), 1, true)
-    assert.is_true(at and at < 4096)
+    -- memory, allocator_lost, gc, waits, unused, live: see FormatHeader
+    local live = s:find(("I4I8"):pack(0, 7), 1, true)
+    assert.is_true(live and live < 4096)
+    local at = live - 4 * 4
+    assert.equal(("I4I4I4"):pack(1, 0, 0), s:sub(at, at + 11))
     local why = select(2, profiler.load(dir:file("y.cprof",
       put(s, at, ("I4"):pack(0))))) or ""
     assert.is_truthy(why:find("damaged: memory", 1, true), why)

@@ -997,6 +997,7 @@ describe("a rate far below what was asked", function()
     local function profile(overhead_ns)
       return { samples = 50, time_samples = 50, functions = {},
         meta = { rate = 1000, wall_ns = 1000000000, paused_ns = 0,
+          preempted_ns = 0,
           overhead_ns = overhead_ns } }
     end
     assert.is_truthy(told(profile(10000000)):find(

@@ -8,7 +8,7 @@ local csv = {}
 
 local fields = { "id", "name", "title", "kind", "source", "line",
   "last_line", "calls", "self_ns", "self_raw_ns", "total_ns", "max_depth",
-  "self_most_ns", "total_most_ns", "self_wait_ns", "total_wait_ns" }
+  "self_wait_ns", "total_wait_ns", "self_most_ns", "total_most_ns" }
 
 local allocated = { "self_allocs", "self_bytes", "total_allocs",
   "total_bytes" }

@@ -6,8 +6,9 @@ return {
 |---|---|
 | self | time in the function itself, without its callees |
 | total | the same with its callees; recursion counted once |
-| % | share of the program's time: the wall time without profiler overhead |
+| % | share of the program's time: the wall time without profiler overhead, and without the time in which other programs had the processor |
 | in C | of a line: self time of the C functions that it calls, which have no lines; % is then the share of self and in C |
+| waiting | how much of the time in the first column the program waited (slept, read, polled), where that is 1 % or more of all |
 | calls | how often it was called, exactly |
 | alloc, allocs | with `memory`: the bytes that it allocated itself, and in how many allocations |
 | defined | where its code is |
