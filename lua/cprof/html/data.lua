@@ -42,6 +42,7 @@ function data.notes(p)
 end
 
 local shown = { "mode", "clock", "wall_ns", "paused_ns", "overhead_ns",
+  "waiting_ns", "preempted_ns",
   "started_at", "runs", "lua_version", "cprof_version", "instructions" }
 
 ---@param p cprof.Profile

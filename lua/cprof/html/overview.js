@@ -70,7 +70,21 @@ function facts(app) {
       app.time(meta.overhead_ns),
       "Profiler overhead, excluded from all that follows",
     );
+    if (meta.preempted_ns > 0) {
+      put(
+        "preempted",
+        app.time(meta.preempted_ns),
+        "Other programs had the processor; excluded from all that follows",
+      );
+    }
     put("program", app.time(whole), "100 %: the time without overhead");
+    if (meta.waiting_ns > 0) {
+      put(
+        "waiting",
+        app.time(meta.waiting_ns),
+        "How much of the program's time it slept, read or polled",
+      );
+    }
   } else put(model.unit, count(whole));
   if (!model.sampled) put("calls", count(scope.counted));
   if (model.samples) sampling(model, scope, put);

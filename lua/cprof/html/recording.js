@@ -25,7 +25,14 @@ const grows = ["calls", "self", "total", "samples", "cost", "totalCost"];
 // of a line, after its source, itself and its function
 const counts = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
 // what of the meta data grows
-const times = ["wall_ns", "paused_ns", "overhead_ns", "instructions"];
+const times = [
+  "wall_ns",
+  "paused_ns",
+  "overhead_ns",
+  "waiting_ns",
+  "preempted_ns",
+  "instructions",
+];
 
 const less = (now, old) => Math.max(0, now - (old ?? 0));
 

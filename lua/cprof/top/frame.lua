@@ -74,6 +74,12 @@ local function overhead(meta)
   return ("overhead %s %%"):format(format.percent(meta.overhead_ns, recorded))
 end
 
+local function waiting(meta)
+  local recorded = meta.waiting_ns and measure.recorded(meta) or 0
+  if recorded <= 0 or meta.waiting_ns * 100 < recorded then return nil end
+  return ("waiting %s %%"):format(format.percent(meta.waiting_ns, recorded))
+end
+
 local function plural(n, what)
   return ("%s %s%s"):format(columns.count(n), what, n == 1 and "" or "s")
 end
@@ -90,6 +96,7 @@ local function facts(m, line)
     plural(select.distinct(now.profile), "function"),
     plural(#now.nodes, "node"), "mode " .. meta.mode,
     ("pid %d"):format(meta.pid or 0) }
+  table.insert(out, 3, waiting(meta))
   for i, text in ipairs(out) do
     if line.width + 2 + format.width(text) > line.room then return end
     line:add((i > 1 and "  " or "") .. text)
