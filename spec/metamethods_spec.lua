@@ -42,11 +42,19 @@ local function called(p, caller)
   return table.concat(out, ", ")
 end
 
+-- Lua 5.4.0 does not tell "<" from "<=", which may call __lt as well
+local named
+local ordered = setmetatable({}, { __lt = function()
+  named = debug.getinfo(1, "n").name
+end })
+local _ = ordered < ordered
+local less_is = named == "order" and "nil" or "__lt"
+
 local function check(p)
   assert.equal("plus __add, plus __add", called(p, adds))
   assert.equal("plus nil", called(p, plain))
-  assert.is_truthy(called(p, others):find("^less __lt, getter __index, " ..
-    "meta%.__concat __concat, close __close$"), called(p, others))
+  assert.equal("less " .. less_is .. ", getter __index, " ..
+    "meta.__concat __concat, close __close", called(p, others))
   assert.is_nil(called(p, fails):find "__", called(p, fails))
 end
 
@@ -110,7 +118,8 @@ describe("a metamethod with a name of its own", function()
       assert.is_truthy(tree:find("\n[^\n]* plus %(__add%) +spec/"), tree)
       assert.is_truthy(tree:find("\n[^\n]* plus +spec/"), tree)
       -- one node, which is called in two ways
-      assert.is_truthy(tree:find("\n[^\n]* less %(__lt%) +spec/"), tree)
+      assert.is_truthy(tree:find("\n[^\n]* less " ..
+        (less_is == "nil" and "" or "%(__lt%) ") .. "+spec/"), tree)
       assert.is_truthy(tree:find("\n[^\n]* meta%.__concat +spec/"), tree)
       local graph = p:report { mode = "callgraph", limit = 100, width = 200,
         min_percent = 0 }
