@@ -181,7 +181,7 @@ describe("allocations", function()
         local name = f.kind == "main" and "main" or f.name
         out[#out + 1] = ("%s %d %d"):format(name, f.self_allocs, f.self_bytes)
       end
-      for i = 1, #p.counted, 8 do
+      for i = 1, #p.counted, 9 do
         out[#out + 1] = table.concat({ p.counted[i + 1], p.counted[i + 5],
           p.counted[i + 6] }, " ")
       end

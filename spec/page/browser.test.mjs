@@ -520,6 +520,10 @@ describe("the sources", () => {
       page.$$eval(".line.at .n, .code.at", (list) =>
         list.map((e) => Math.round(e.getBoundingClientRect().left)),
       );
+    await page.waitForFunction(() => {
+      const lines = document.querySelector(".lines");
+      return lines.scrollWidth - lines.clientWidth > 3000;
+    });
     const [n, code] = await left();
     await page.$eval(".lines", (e) => (e.scrollLeft = 3000));
     await drawn();

@@ -114,16 +114,15 @@ static void collector_count (Collector *c, lua_State *L, uint64_t ticks) {
 
 
 /*
-** The time of a step, which belongs to the line that runs, too. Steps are no
-** calls: how many there are depends on more than the program.
+** Charges the time of a step, to the line that runs, too. Returns it, in
+** ticks. Steps are not calls: their number depends on more than the program.
 */
-static void collector_charge (Hot *h, Node *n, uint64_t now) {
-  uint64_t took;
-  if (unlikely(now < h->last)) hot_backwards(h, now);
-  took = now - h->last;
+static uint64_t collector_charge (Hot *h, Node *n) {
+  uint64_t now = hot_owngap(h), took = now - h->last;
   n->self += took;
   if (h->lines) h->top->line.at->self += took;
   hot_settime(h, now);
+  return took;
 }
 
 
@@ -135,13 +134,11 @@ static int collector_collect (Collector *c, lua_State *L, Node *n) {
   Recorder *r = c->recorder;
   const struct Allocations *owner = r->allocations;
   Hot *h = r->hot;
-  uint64_t epoch = h->epoch, from = h->last, now;
+  uint64_t epoch = h->epoch, from = h->last;
   collector_release(c, L);
   if (r->allocations == NULL || r->allocations != owner) return 0;
   if (h->L != L || h->epoch != epoch || h->last != from) return c->on;
-  now = hot_now(h);
-  collector_charge(h, n, now);
-  collector_count(c, L, now > from ? now - from : 0);
+  collector_count(c, L, collector_charge(h, n));
   return c->on;
 }
 

@@ -79,8 +79,8 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   control_takeall(r, L);
   hot_enter(r->hot);
   resync_current(r, s);
-  hot_settime(r->hot, hot_now(r->hot));
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
+  hot_settime(r->hot, hot_now(r->hot));
   r->recording.figures->divided = gap_known(&r->gap);
   recorder_setstate(r, STATE_RUNNING);
   return r->allocations == NULL ||
@@ -202,6 +202,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   if (sample_on(r)) sample_forget(r);
   if (running && !(sample_on(r) ? control_record(r, L) : reset_stacks(r)))
     return 0;
+  gap_skip(&r->gap);
   hot_settime(h, hot_now(h));
   r->paused_at = r->recording.figures->begun = h->last;
   r->exact = 1;
@@ -385,11 +386,10 @@ static int frame_first (Recorder *r, lua_State *L) {
 /* The time that this took is in a zone of its own. */
 static int frame_zone (Recorder *r, Frame *top) {
   Hot *h = r->hot;
-  uint64_t now = hot_now(h);
+  uint64_t now = hot_owngap(h);
   Node *n = tree_enter(&r->recording.tree, top->node, r->frame_func, 0);
   if (n == NULL || !frames_touch(&r->frames, n)) return 0;
   n->calls++;
-  if (unlikely(now < h->last)) hot_backwards(h, now);
   n->self += now - h->last;
   hot_settime(h, now);
   return 1;

@@ -559,12 +559,12 @@ int64_t recorder_watch (Recorder *r) {
 void recorder_settle (Recorder *r) {
   Recording *x = &r->recording;
   uint64_t now = hot_now(r->hot);
-  recorder_watch(r);
   x->events = hot_events(r->hot);
   if (r->gap.on) x->figures->divided = gap_known(&r->gap);
   if (r->state == STATE_PAUSED) recorder_paused(r, now);
   else if (sample_on(r)) sample_pass(r);
   else hot_charge(r->hot, now);
+  recorder_watch(r);
 }
 
 
