@@ -162,7 +162,10 @@ describe("a report's head", function()
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
         "; mode call, or --lines=PATTERN for fewer lines, knows better", 1,
         true))
-      assert.is_nil(note(recorded(0)))
+      assert.is_nil(note(recorded(0, nil, function()
+        busy(3000000)
+        work()
+      end)))
     end)
 
   it("says what was left to the callers", function()

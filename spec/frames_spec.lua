@@ -664,7 +664,10 @@ describe("the end of a frame", function()
       return grown .. " " .. profiler.snapshot().frames.ended
     ]]):format(helper.many(1000000)), "cprof", -1)
     assert.equal(0, status)
-    assert.equal(("0 %d"):format(1000 + helper.many(1000000)), result)
+    local grown, ended = result:match "^(%d+) (%d+)$"
+    -- the first waits take memory, and the machine decides when they come
+    assert.is_true(tonumber(grown) < 50000, result)
+    assert.equal(1000 + helper.many(1000000), tonumber(ended))
   end)
 
   -- how long that takes is seen by make bench

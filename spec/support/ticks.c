@@ -40,7 +40,8 @@ static struct {
   int on;
   int known;		/* does the system say when others had the processor? */
   uint64_t wall, cpu, delay;	/* ns */
-} parts = {0, 0, 0, 0, 0};
+  uint64_t blocks;	/* how often the thread has waited */
+} parts = {0, 0, 0, 0, 0, 0};
 
 
 int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
@@ -123,11 +124,12 @@ int __wrap_platform_delayopen (void) {
 }
 
 
-int __real_platform_delay (int file, uint64_t *ns);
-int __wrap_platform_delay (int file, uint64_t *ns);
-int __wrap_platform_delay (int file, uint64_t *ns) {
-  if (!parts.on) return __real_platform_delay(file, ns);
+int __real_platform_delay (int file, uint64_t *ns, uint64_t *blocks);
+int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks);
+int __wrap_platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
+  if (!parts.on) return __real_platform_delay(file, ns, blocks);
   *ns = parts.delay;
+  *blocks = parts.blocks;
   return 1;
 }
 
@@ -264,6 +266,7 @@ static int ticks_pass_parts (lua_State *L) {
   parts.wall += ran + waited + preempted;
   parts.cpu += ran;
   parts.delay += preempted;
+  parts.blocks += waited > 0;
   return 0;
 }
 

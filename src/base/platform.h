@@ -110,8 +110,11 @@ CPROF_I uint64_t platform_cpu (void);
 */
 CPROF_I int platform_delayopen (void);
 
-/* That time in nanoseconds. 0: the file is not that of this thread. */
-CPROF_I int platform_delay (int file, uint64_t *ns);
+/*
+** That time in nanoseconds, and how often the thread has given its processor
+** away to wait for something. 0: the file is not that of this thread.
+*/
+CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
 /* The bounds of the C stack of a thread; NULL: not known. */

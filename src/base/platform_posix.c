@@ -94,9 +94,9 @@ PlatformStack platform_stack (void) {
 
 int platform_delayopen (void) {
 #if defined(__linux__)
-  uint64_t ns;
+  uint64_t ns, blocks;
   int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file >= 0 && platform_delay(file, &ns)) return file;
+  if (file >= 0 && platform_delay(file, &ns, &blocks)) return file;
   if (file >= 0) close(file);
 #endif
   return -1;
@@ -109,24 +109,32 @@ int platform_delayopen (void) {
 ** opened another file with its number, or may have forked: the first number
 ** is then not what the thread's clock says, but for the running slice.
 */
-int platform_delay (int file, uint64_t *ns) {
+int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
+#if defined(__linux__)
   char text[64];
+  struct rusage used;
   unsigned long long ran, ready, times;
   ssize_t size = pread(file, text, sizeof text - 1, 0);
   uint64_t now = platform_cpu();
   if (size <= 0) return 0;
   text[size] = '\0';
   if (sscanf(text, "%llu %llu %llu", &ran, &ready, &times) != 3 ||
-      ran > now || now - ran > DELAY_SLICE)
+      ran > now || now - ran > DELAY_SLICE ||
+      getrusage(RUSAGE_THREAD, &used) != 0)
     return 0;
   *ns = ready;
+  *blocks = (uint64_t)used.ru_nvcsw;
   return 1;
+#else
+  (void)file; (void)ns; (void)blocks;
+  return 0;
+#endif
 }
 
 
 void platform_delayclose (int file) {
-  uint64_t ns;
-  if (platform_delay(file, &ns)) close(file);
+  uint64_t ns, blocks;
+  if (platform_delay(file, &ns, &blocks)) close(file);
 }
 
 /* }====================================================== */

@@ -45,8 +45,8 @@ int platform_delayopen (void) {
 }
 
 
-int platform_delay (int file, uint64_t *ns) {
-  (void)file; (void)ns;
+int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
+  (void)file; (void)ns; (void)blocks;
   return 0;
 }
 

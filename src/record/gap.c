@@ -15,7 +15,8 @@
 static int gap_look (Gap *g, GapLook *look, int delay) {
   look->wall = platform_monotonic();
   look->cpu = platform_cpu();
-  if (delay && g->known) g->known = platform_delay(g->file, &look->delay);
+  if (delay && g->known)
+    g->known = platform_delay(g->file, &look->delay, &look->blocks);
   return platform_monotonic() - look->wall < GAP_INTERRUPTED;
 }
 
@@ -33,6 +34,7 @@ void gap_refresh (Gap *g) {
   GapLook look;
   if (!g->on || platform_monotonic() - g->last.wall <= GAP_LONG) return;
   look.delay = g->last.delay;
+  look.blocks = g->last.blocks;
   if (gap_look(g, &look, 1)) g->last = look;
 }
 
@@ -69,6 +71,7 @@ static uint64_t gap_away (const Gap *g) {
 int gap_read (Gap *g) {
   int clean;
   g->now.delay = g->last.delay;
+  g->now.blocks = g->last.blocks;
   clean = gap_look(g, &g->now, 0);
   if (gap_away(g) <= GAP_NOISE) return clean;
   return gap_look(g, &g->now, 1);
@@ -85,12 +88,17 @@ static uint64_t gap_less (uint64_t a, uint64_t b) {
 }
 
 
-/* What happened since the gap ended is not part of it. */
+/*
+** What happened since the gap ended is not part of it. A thread that has not
+** left its processor to wait was away for the system, or for the machine
+** that this one runs in.
+*/
 uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
                      GapParts *parts) {
   uint64_t after = gap_ns(g, late), took = gap_ns(g, ticks);
   uint64_t away = gap_less(gap_away(g), after + GAP_NOISE);
   uint64_t preempted = gap_less(g->now.delay - g->last.delay, after);
+  if (g->known && g->now.blocks == g->last.blocks) preempted = away;
   g->last = g->now;
   parts->waited = parts->preempted = 0;
   if (away == 0) return least * 2 < g->most ? least * 2 : g->most;

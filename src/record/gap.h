@@ -21,6 +21,7 @@ typedef struct GapLook {
   uint64_t wall;
   uint64_t cpu;		/* this thread's processor time */
   uint64_t delay;	/* time in which others had its processor */
+  uint64_t blocks;	/* how often it has left it to wait */
 } GapLook;
 
 typedef struct Gap {

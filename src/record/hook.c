@@ -432,7 +432,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                                   lua_Debug *ar)) {
   Recording *x = &h->recorder->recording;
   uint32_t nodes = h->tree->nodes.count;
-  uint64_t begun, ended, extra;
+  uint64_t begun, ended, worked, extra;
   int event = ar->event;
   EventKind kind;
   hook_schedule(h, L);
@@ -442,11 +442,12 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   ended = platform_ticksafter();
   /* a function was met, or a finalizer used the recorder */
   if (h->L == NULL || h->last > now) return;
-  if (ended - now > h->gap) return;  /* the next event asks where that went */
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
+  worked = hook_work(h);
+  if (worked - now > h->gap) return;  /* the next event asks where that went */
   timing_add(&x->figures->timing[kind], kind, ended - begun);
-  extra = begun - now + hook_work(h) - ended;
+  extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;
   h->last += extra;
   h->since += extra;

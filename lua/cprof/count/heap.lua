@@ -32,12 +32,14 @@ local bound <const> = 1 << 53
 
 ---The points that such a string holds, as far as they are sound.
 ---@param text string?
+---@param wall integer?  ns that were recorded, by a clock that may differ a bit
 ---@return cprof.HeapPoint[]?
-function heap.points(text)
+function heap.points(text, wall)
   local out, last = {}, -1
   for ns, bytes in (text or ""):gmatch "%f[%d](%d+) (%d+)" do
     local point = { ns = math.tointeger(tonumber(ns)),
                     bytes = math.tointeger(tonumber(bytes)) }
+    if point.ns and wall and point.ns > wall then point.ns = wall end
     if point.ns and point.bytes and point.ns > last and point.ns < bound and
        point.bytes < bound then
       out[#out + 1], last = point, point.ns

@@ -314,7 +314,7 @@ function profile.snapshot(meta)
   local p = profile.new((namer(raw)), nodes, raw, known, counted, sources)
   -- frames are about times
   p.frames = known.mode ~= "count" and frames.new(p, history) or nil
-  p.heap = heap.points(known.memory and heap.recorded())
+  p.heap = heap.points(known.memory and heap.recorded(), p.meta.wall_ns)
   return p
 end
 
@@ -446,7 +446,7 @@ function profile.load(path)
     return derive(f, calls)
   end, nodes, raw, meta, counted, sources)
   text.forget()
-  p.heap = heap.points(strings.heap)
+  p.heap = heap.points(strings.heap, p.meta.wall_ns)
   return p
 end
 
