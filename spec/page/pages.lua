@@ -81,8 +81,8 @@ end
 local function long()
   local path = folder .. "/long.lua"
   local file = assert(io.open(path, "w"))
-  file:write("local n = 0\nfor i = 1, 1000 do n = n + i end ",
-    ("n = n + 1 "):rep(2000), "\nfor i = 1, 1000 do\n  n = n + i\nend\n")
+  file:write("local n = 0\nfor i = 1, 200000 do n = n + i end ",
+    ("n = n + 1 "):rep(2000), "\nfor i = 1, 200000 do\n  n = n + i\nend\n")
   file:close()
   local chunk = assert(loadfile(path))
   return record({ mode = "line" }, function() chunk() end)
@@ -180,12 +180,12 @@ local before = edited("before", [[
   local burn = ...
   local function old() burn(50000) end
   local function both() burn(50000) end
-  local function other() for _ = 1, 1000 do burn(10) end end
+  local function other() for _ = 1, 100 do burn(10) end burn(50000) end
   old() both() other()]])
 local after = edited("after", [[
   local burn = ...
   local function both() burn(200000) end
-  local function other() for _ = 1, 9000 do burn(10) end end
+  local function other() for _ = 1, 900 do burn(10) end burn(450000) end
   local function fresh() for _ = 1, 3 do burn(90000) end end
   both() other() fresh()]])
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
