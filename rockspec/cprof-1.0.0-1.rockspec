@@ -180,6 +180,7 @@ build = {
     ["cprof.count.instructions"] = "lua/cprof/count/instructions.lua",
     ["cprof.count.lines"] = "lua/cprof/count/lines.lua",
     ["cprof.count.measure"] = "lua/cprof/count/measure.lua",
+    ["cprof.count.measured"] = "lua/cprof/count/measured.lua",
     ["cprof.count.rows"] = "lua/cprof/count/rows.lua",
     ["cprof.count.sampled"] = "lua/cprof/count/sampled.lua",
     ["cprof.coverage.branches"] = "lua/cprof/coverage/branches.lua",

@@ -491,7 +491,8 @@ top()
       { "nosuch.lua", nil, 'annotate: no lines of "nosuch.lua" were ' ..
         "recorded; there are: " },
       { ai, { heat = "x" }, "annotate: option 'heat' must be one of " ..
-        '"time", "hits", "total", "alloc", "allocs", "live", got "x"' },
+        '"time", "hits", "total", "cpu", "wait", "alloc", "allocs", "live", ' ..
+        'got "x"' },
       { ai, { shade = 1 }, 'annotate: unknown option "shade"; valid ' ..
         "options: all, color, context, coverage, expressions, focus, " ..
         "format, heat, height, ignore, limit, min_percent, relative, " ..

@@ -15,6 +15,8 @@ local refused <const> = {
   "^option '%-%-sort' must not be \"%l+\" for a profile without %l+",
   "^option '%-%-heat' must not be \"%l+\" for a profile without %l+",
   "^option '%-%-measure' must not be \"%l+\" for a profile without %l+",
+  "^option '%-%-%l+' must not be \"%l+\" for a profile that does not tell " ..
+    "waiting from computing: ",
   "^option '%-%-measure' is not for format %l+$",
   "^option '%-%-[%l-]+' is not for format %l+$",
   "^option '%-%-expressions' must not be true with heat = \"%l+\": parts ",
@@ -110,7 +112,8 @@ describe("the commands that print a profile", function()
     for _, name in ipairs { "report", "tree", "callgraph" } do
       for _, option in ipairs { "--min-percent=0", "--min-percent=100",
         "--limit=1", "--filter=e", "--filter=no such", "--width=40",
-        "--color=always", "--format=markdown" } do
+        "--color=always", "--format=markdown", "--measure=cpu",
+        "--measure=wait", "--measure=peak" } do
         run(failed, name, option, path)
       end
     end
@@ -120,8 +123,8 @@ describe("the commands that print a profile", function()
       run(failed, "show", path, name)
       run(failed, "show", "--limit=1", "--format=markdown", path, name)
     end
-    for _, heat in ipairs { "time", "hits", "total", "alloc", "allocs",
-      "live" } do
+    for _, heat in ipairs { "time", "hits", "total", "cpu", "wait", "alloc",
+      "allocs", "live" } do
       run(failed, "annotate", "--heat=" .. heat, path)
       run(failed, "annotate", "--heat=" .. heat, "--sort=self", path)
       run(failed, "annotate", "--heat=" .. heat, path, "kinds.lua")
@@ -146,6 +149,7 @@ describe("the commands that write a profile", function()
       local format = "--format=" .. row.name
       for _, options in ipairs { {}, { "--min-percent=5", "--fold" },
         { "--no-fold" }, { "--root=fib" }, { "--measure=live" },
+        { "--measure=wait" },
         { "--measure=alloc", "--min-percent=5" } } do
         if row.name ~= "html" then
           run(failed, "export", format, "-o", out, path,

@@ -16,6 +16,10 @@ local measures = { alloc = true, allocs = true, live = true, peak = true }
 
 -- may allocations be in the place of times?
 local function unmeasured(p, option, value)
+  if (value == "cpu" or value == "wait") and not p.meta.waiting_ns then
+    return ("option '%s' must not be \"%s\" for a profile that does not " ..
+      "tell waiting from computing"):format(option, value)
+  end
   if not measures[value] then return nil end
   local live = value == "live" or value == "peak"
   local lacks = not p.meta.memory and "allocations" or
@@ -37,7 +41,8 @@ local function reporting(p, o)
       return ("report: option '%s' needs mode = \"tree\""):format(name)
     end
   end
-  return unmeasured(p, "sort", o.sort) or o.root and
+  return unmeasured(p, "sort", o.sort) or
+    unmeasured(p, "measure", o.measure) or o.root and
     unknown(p, o.root, "report: ")
 end
 
@@ -49,7 +54,8 @@ local function annotating(p, o, source)
   end
   local why = unmeasured(p, "heat", o.heat)
   if why then return why end
-  if o.expressions and measures[o.heat] then
+  if o.expressions and (measures[o.heat] or o.heat == "cpu" or
+     o.heat == "wait") then
     return "annotate: option 'expressions' must not be true with heat = "
   end
   local named = o.focus or o.ignore
@@ -173,9 +179,12 @@ local here = assert(package.searchpath("kinds", package.path))
 
 local reports = combinations { { "mode", modes }, { "sort", all_sorts } }
 for _, mode in ipairs(modes) do
-  table.move({ { mode = mode, format = "markdown" },
+  table.move({ { mode = mode, measure = "cpu" },
+    { mode = mode, measure = "wait", sort = "total" },
+    { mode = mode, measure = "live", sort = "calls" },
+    { mode = mode, format = "markdown" },
     { mode = mode, filter = "e" },
-    { mode = mode, filter = "/^e/", sort = "calls" } }, 1, 3, #reports + 1,
+    { mode = mode, filter = "/^e/", sort = "calls" } }, 1, 6, #reports + 1,
     reports)
 end
 for _, more in ipairs { { mode = "tree", root = "kinds.program" },
@@ -189,7 +198,8 @@ for _, more in ipairs { { mode = "tree", root = "kinds.program" },
 end
 
 local annotations = combinations {
-  { "heat", { false, "hits", "total", "alloc", "allocs", "live" } },
+  { "heat", { false, "hits", "total", "cpu", "wait", "alloc", "allocs",
+                      "live" } },
   { "sort", { false, "self", "hits" } },
 }
 for _, more in ipairs(combinations { { "heat", { false, "alloc" } },
@@ -210,13 +220,13 @@ local percents <const> = { false, 0, 5, 100 }
 local prunings = combinations { { "min_percent", percents },
   { "fold", { false, true } }, { "measure", { false, "alloc" } } }
 for _, more in ipairs { { fold = false }, { root = "fib" },
-  { root = "nosuch" }, { measure = "time" } } do
+  { root = "nosuch" }, { measure = "wall" } } do
   prunings[#prunings + 1] = more
 end
 
 -- of formats that can be about allocations
 local measured = combinations { { "min_percent", percents },
-  { "measure", { "allocs", "live" } } }
+  { "measure", { "allocs", "live", "cpu", "wait" } } }
 
 -- of a page, which takes long to write
 local of_page = combinations { { "min_percent", { false, 5 } },

@@ -276,7 +276,7 @@ describe("a report", function()
       { { width = 10 }, "report: option 'width' must be an integer of at " ..
         "least 40" },
       { { colour = "x" }, "report: unknown option \"colour\"; valid " ..
-        "options: color, depth, filter, format, height, limit, " ..
+        "options: color, depth, filter, format, height, limit, measure, " ..
         "min_percent, mode, root, sort, width" },
       { { height = 5 }, "report: option 'height' must be an integer from 10" },
       { { format = "html" }, "report: option 'format' must be one of " },

@@ -1,8 +1,9 @@
 local _ENV = require("helper").env(_ENV)
 
-local allocations = require "cprof.count.allocations"
 local consumers = require "consumers"
+local helper = require "helper"
 local lines = require "cprof.count.lines"
+local measured = require "cprof.count.measured"
 
 -- pprof asks for nothing and keeps nothing of its own
 local pprof = "go tool pprof -symbolize=none "
@@ -11,7 +12,8 @@ local pprof = "go tool pprof -symbolize=none "
 local function top(path, what)
   local output = consumers.run(pprof .. "-top -unit=%s -sample_index=%s " ..
     "-nodefraction=0 -edgefraction=0 -nodecount=1000000 '%s'",
-    what == "time" and "ns" or what:find "space" and "B" or "count", what,
+    (what == "time" or what == "cpu" or what == "wait") and "ns" or
+      what:find "space" and "B" or "count", what,
     path)
   local rows = {}
   for line in output:match "\n *flat  flat%%.-\n(.*)$":gmatch "[^\n]+" do
@@ -61,7 +63,7 @@ describe("go tool pprof, of allocations,", function()
     do
       local found, output = top(path, what)
       local seen = 0
-      local of = allocations.measured(p, measure)
+      local of = measured.profile(p, measure)
       for title, row in pairs(consumers.rows(of)) do
         local name = consumers.written(title, "text")
         if name == "" then name = '""' end
@@ -72,6 +74,33 @@ describe("go tool pprof, of allocations,", function()
       end
       assert.is_true(seen > (what:find "^alloc" and 50 or 2), seen)
       assert.is_truthy(output:find("Type: " .. what, 1, true), output)
+    end
+  end)
+end)
+
+describe("go tool pprof, of a program that waits,", function()
+  it("-top has CPU and waiting time", function()
+    local function program()
+      local s = 0
+      for i = 1, 300000 do s = s + i % 7 end
+      local pipe = assert(io.popen "sleep 0.05")
+      pipe:read "a"
+      pipe:close()
+      return s
+    end
+    local p = helper.record(program)
+    local path = consumers.export(p, "pprof", "cprof-waits.pb")
+    for _, what in ipairs { "cpu", "wait" } do
+      local found, output = top(path, what)
+      local of = measured.profile(p, what)
+      for title, row in pairs(consumers.rows(of)) do
+        if row.func.kind ~= "root" and row.self_ns > 0 then
+          local name = shown(consumers.written(title, "text"))
+          assert.same({ row.self_ns, row.total_ns }, found[name], name)
+        end
+      end
+      assert.is_truthy(output:find("Type: " .. what, 1, true), output)
+      assert.is_true(of.program_ns > 0)
     end
   end)
 end)

@@ -288,7 +288,9 @@ static int walk_next (lua_State *L) {
   lua_pushinteger(L, n->self);
   lua_pushinteger(L, total);
   lua_pushinteger(L, n->raw);
-  return 8 + nodes_pushmemory(L, nodes, id);
+  nodes_pushmemory(L, nodes, id);
+  lua_pushinteger(L, n->wait);
+  return 13;
 }
 
 

@@ -5,18 +5,20 @@ local in_c = require "cprof.annotate.in_c"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
--- what self is, where it is no time
-local measured = { bytes = "alloc", allocs = "allocs", live = "in use" }
+-- what self is, by measure
+local titles = { cpu = "CPU", wait = "waiting", bytes = "alloc",
+                 allocs = "allocs", live = "in use" }
 
 -- the message if no line has figures, by measure
 local nothing = { bytes = "no line is known to have allocated anything",
-                  live = "no line is known to hold memory in use" }
+                  live = "no line is known to hold memory in use",
+                  wait = "no line has waited" }
 nothing.allocs = nothing.bytes
 
 local function columns(profile)
   return {
     { title = "hits", optional = true, rank = 1 },
-    { title = measured[profile.meta.measure] or "self" },
+    { title = titles[profile.meta.measure] or "self" },
     { title = "in C", optional = true, rank = 2 },
     { title = "%" },
     { title = "calls", optional = true, rank = 3 },

@@ -1,12 +1,12 @@
 -- The source with figures beside each line: of functions, of files, or the
 -- hottest lines.
 
-local allocations = require "cprof.count.allocations"
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
 local hottest = require "cprof.annotate.hottest"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
+local measured = require "cprof.count.measured"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
@@ -14,9 +14,10 @@ local page = require "cprof.report.page"
 local annotate = {}
 
 ---@class cprof.AnnotateOptions
----@field heat? "time"|"hits"|"total"|"alloc"|"allocs"|"live"  what makes a
----    line hot; alloc: all figures are bytes allocated; allocs: are
----    allocations; live: are bytes in use
+---@field heat? "time"|"hits"|"total"|"cpu"|"wait"|"alloc"|"allocs"|"live"
+---    what makes a line hot; alloc: all figures are bytes allocated; allocs:
+---    are allocations; live: are bytes in use; cpu, wait: are CPU time, or
+---    time of waiting
 ---@field relative? "file"|"project"   hot in comparison with what
 ---@field coverage? boolean   mark what never ran
 ---@field context? integer    lines around those that are shown; others fold
@@ -34,7 +35,8 @@ local annotate = {}
 ---@field color? "auto"|"always"|"never"
 annotate.options = options.together(page.options, {
   heat = { type = "string", default = "time",
-           values = { "time", "hits", "total", "alloc", "allocs", "live" } },
+           values = { "time", "hits", "total", "cpu", "wait", "alloc",
+                      "allocs", "live" } },
   relative = { type = "string", values = { "file", "project" } },
   coverage = { type = "boolean", default = false },
   expressions = { type = "boolean", default = false },
@@ -164,16 +166,17 @@ function annotate.make(profile, source, given, level)
     error('annotate: option \'expressions\' needs a profile of mode ' ..
       '"count" or "sample"', level)
   end
-  if allocations.measures[o.heat] then
-    local unknown = allocations.unknown(profile, o.heat)
+  local measure = measured.row(o.heat)
+  if measure then
+    local unknown = measured.unknown(profile, o.heat)
     if unknown then
       error(('annotate: option \'heat\' must not be "%s" for a profile %s')
         :format(o.heat, unknown), level)
     elseif o.expressions then
       error(('annotate: option \'expressions\' must not be true with heat ' ..
-        '= "%s": parts of lines have no allocations'):format(o.heat), level)
+        '= "%s": parts of lines do not have it'):format(o.heat), level)
     end
-    profile = allocations.measured(profile, allocations.measures[o.heat])
+    profile = measured.profile(profile, measure.name)
   end
   local view = annotate.view(profile, o, page.new({
     format = o.format, color = o.color,

@@ -31,7 +31,7 @@ function annotate.define(parser)
     "(with --sample).")
   option("heat", "Shade lines by this measure. With alloc, allocs " ..
     "and live, the figures are bytes allocated, allocations, and bytes in " ..
-    "use, not times.")
+    "use, not times; with cpu and wait, only CPU time, or time of waiting.")
   option("relative", "Scale shades by the hottest line of the file " ..
     "or of the project. (default: project; file with SOURCE)")
   option("context", "Lines shown around hot ones. (default: 1; " ..

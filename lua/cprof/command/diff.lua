@@ -1,10 +1,10 @@
 -- cprof diff: what became of each function from one profile to another.
 
-local allocations = require "cprof.count.allocations"
 local compare = require "cprof.profile.compare"
 local format = require "cprof.text.format"
 local input = require "cprof.command.input"
 local match = require "cprof.profile.match"
+local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local nearest = require "cprof.text.nearest"
 local measures = require "cprof.count.measure"
@@ -28,14 +28,19 @@ local diff = {
 
 local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 
+local measure_names = { "wall", "cpu", "wait", "alloc", "allocs", "live" }
+
 function diff.define(parser)
   parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
     "it: the recording before the last one."):target "before":args "?"
   parser:argument("AFTER", "Another one. Without it: the last recording.")
     :target "after":args "?"
-  parser:option("--sort", "Sort by the change of this measure. With alloc, " ..
-    "allocs and live, the figures are bytes allocated, allocations, and " ..
-    "bytes in use, not times.")
+  parser:option("--measure", "What is compared: wall time; of that, CPU " ..
+    "time or time of waiting; bytes allocated; allocations; or bytes in " ..
+    "use. (default: cpu, which other programs disturb least; wall where " ..
+    "that is not known)"):choices(measure_names)
+  parser:option("--sort", "Sort by the change of this figure; alloc, " ..
+    "allocs, live: by that measure.")
     :choices(orders):default "self"
   parser:option("--limit", "Show at most N functions."):argname "N"
     :convert(input.integer("--limit", 1)):default "30"
@@ -346,6 +351,14 @@ local amounts = {
   count = function(p)
     return format.count(p.meta.instructions) .. " instructions"
   end,
+  cpu = function(p)
+    return ("%s wall, %s CPU"):format(format.time(p.meta.wall_ns),
+      format.time(p.program_ns))
+  end,
+  wait = function(p)
+    return ("%s wall, %s waiting"):format(format.time(p.meta.wall_ns),
+      format.time(p.program_ns))
+  end,
   bytes = function(p) return format.bytes(p.program_ns) .. " allocated" end,
   allocs = function(p) return format.count(p.program_ns) .. " allocations" end,
   live = function(p) return format.bytes(p.program_ns) .. " in use" end,
@@ -390,6 +403,25 @@ local function whole(view, before, after, entries)
     "", counts, differ("before", "added"), differ("after", "removed")))
 end
 
+-- of the time, in which others had the processor: more disturbs caches
+local busy <const> = 0.05
+
+-- what a busy machine adds to CPU times, or takes away: see the accuracy
+-- that spec/accuracy measures
+local disturbed <const> = 5
+
+local function noise(before, after)
+  if not (measured.times(before) and before.preempted_ns) then return nil end
+  local function share(meta)
+    return format.share(meta.preempted_ns, meta.wall_ns - meta.paused_ns)
+  end
+  local was, is = share(before), share(after)
+  if math.max(was, is) < 100 * busy then return nil end
+  return ("other programs had the processor for %.0f %% of the time before " ..
+    "and %.0f %% after: changes of less than %d %% may be their doing"):format(
+    was, is, disturbed)
+end
+
 local function notes(view, before, after)
   local list = compare.notes(before.meta, after.meta, "be compared")
   local two = compare.programs(before.meta, after.meta)
@@ -403,22 +435,37 @@ local function notes(view, before, after)
   end
   check(view.before, before)
   check(view.after, after)
+  list[#list + 1] = noise(before.meta, after.meta)
   for _, note in ipairs(list) do view.page:note(note) end
 end
 
 -- }======================================================
 
 
--- the profile with what was allocated in the place of times
-local function measured(profile, named, measure, fail)
-  if not profile.meta.memory then
-    fail(("%s has no allocations: record it with cprof run --memory"):format(
-      named))
-  elseif measure == "live" and not profile.meta.live_interval then
-    fail(("%s has no live blocks: record it with cprof run --memory=live")
-      :format(named))
+-- how to record what a profile does not have
+local missing = {
+  bytes = "has no allocations: record it with cprof run --memory",
+  live = "has no live blocks: record it with cprof run --memory=live",
+  cpu = "does not tell waiting from computing, as modes call and line do",
+}
+missing.allocs, missing.wait = missing.bytes, missing.cpu
+
+local function of_measure(profile, named, option, fail)
+  local row = measured.row(option)
+  if not row then return profile end
+  if row.unknown(profile.meta) then
+    fail(("%s %s"):format(named, profile.meta.memory and missing[row.name] or
+      row.name == "live" and missing.bytes or missing[row.name]))
   end
-  return allocations.measured(profile, measure)
+  return measured.profile(profile, row.name)
+end
+
+-- what is compared, as --measure calls it
+local function measure_of(parsed, before, after)
+  if measured.row(parsed.sort) then return parsed.sort end
+  if parsed.measure then return parsed.measure end
+  local known = before.meta.waiting_ns and after.meta.waiting_ns
+  return known and "cpu" or "wall"
 end
 
 -- With one folder, --since divides it: what began before, and since then.
@@ -444,10 +491,10 @@ local function load_both(parsed, fail)
 end
 
 -- what both have beside times
-local function counted_of(before, after, measure)
+local function counted_of(before, after)
   if before.samples and after.samples then
-    -- those of allocations are no calls
-    return not measure and "samples" or nil
+    -- samples of allocations are not calls
+    return measured.times(before.meta) and "samples" or nil
   end
   return not (before.samples or after.samples) and "calls" or nil
 end
@@ -458,19 +505,17 @@ function diff.call(parsed, fail)
     fail(("instructions and times cannot be compared: %s has mode %s, %s " ..
       "has mode %s"):format(older, before.meta.mode, newer, after.meta.mode))
   end
-  local measure = allocations.measures[parsed.sort]
-  if measure then
-    before = measured(before, older, measure, fail)
-    after = measured(after, newer, measure, fail)
-    parsed.sort = "self"
-  end
+  local measure = measure_of(parsed, before, after)
+  if measured.row(parsed.sort) then parsed.sort = "self" end
+  before = of_measure(before, older, measure, fail)
+  after = of_measure(after, newer, measure, fail)
   local view = {
     before = older, after = newer,
     page = page.new({ format = parsed.format, width = parsed.width,
                       color = parsed.color }, before),
     whole = math.max(before.program_ns, after.program_ns),
     measures = { before = measures.of(before), after = measures.of(after) },
-    counted = counted_of(before, after, measure),
+    counted = counted_of(before, after),
   }
   if parsed.sort == "calls" and not view.counted then
     fail(("--sort calls needs calls of both profiles, or samples: %s has " ..
@@ -483,7 +528,7 @@ function diff.call(parsed, fail)
   if view.page.markdown then view.page:title "cprof diff" end
   head(view, "before: ", parsed.before, before)
   head(view, "after:  ", parsed.after, after)
-  if not view.counted and not measure then
+  if not view.counted and measured.times(before.meta) then
     view.page:line "compared: self and total times"
   end
   whole(view, before, after, entries)

@@ -47,10 +47,9 @@ function command.define(parser)
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
     parser:flag("--no-fold", "Never fold it."))
-  input.option(parser, prune.specs, "measure", "Export bytes allocated, " ..
-    "allocations, or bytes in use instead of times; only for the formats " ..
-    "folded and speedscope. " ..
-    "(default: time)")
+  input.option(parser, prune.specs, "measure", "Export CPU time, time " ..
+    "of waiting, bytes allocated, allocations, or bytes in use instead of " ..
+    "wall time; only for the formats folded and speedscope. (default: wall)")
   input.option(parser, prune.specs, "root",
     "Only this function and what it calls.", "FUNCTION")
 end

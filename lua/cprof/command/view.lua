@@ -27,9 +27,11 @@ function view.define(parser, limit, sort, several)
   option("limit", ("Show at most N rows. (default: %s)"):format(limit))
   option("min_percent", "Show only rows with N % of the time or more. " ..
     "(default: 1; 0 with --sort or --filter)")
-  option("sort", ("By what; alloc, allocs, live, peak: figures are bytes " ..
-    "allocated, allocations, bytes in use, or in use at the peak, in the " ..
-    "place of times. (default: %s)"):format(sort))
+  option("measure", "What self and total are: wall time; of that, CPU " ..
+    "time or time of waiting; bytes allocated; allocations; bytes in use, " ..
+    "or in use at the peak. (default: wall)")
+  option("sort", ("By what; alloc, allocs, live, peak: by that measure. " ..
+    "(default: %s)"):format(sort))
   input.filter(parser)
   input.page(parser)
 end

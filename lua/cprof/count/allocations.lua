@@ -1,9 +1,7 @@
--- Allocations: what functions have allocated, and profiles in which that
--- takes the place of time.
+-- Allocations: what functions have allocated, and what of it is in use.
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
-local lines = require "cprof.count.lines"
 
 local allocations = {}
 
@@ -18,10 +16,6 @@ function allocations.label(kind)
   return kind == "other" and "contents (table slots, stacks, code)" or kind
 end
 
----What is measured in the place of time, by what options call it.
-allocations.measures = { alloc = "bytes", allocs = "allocs",
-  live = "live", peak = "peak" }
-
 -- fields of functions, by what is measured: without and with callees
 local fields <const> = {
   allocs = { "self_allocs", "total_allocs" },
@@ -30,22 +24,6 @@ local fields <const> = {
   blocks = { "live_blocks", "total_live_blocks" },
   peak = { "peak_bytes", "total_peak_bytes" },
 }
-
----Why a profile cannot be measured so, as the end of a message; nil: it can.
----@param profile cprof.Profile
----@param what string  a key of `measures`
----@return string?
-function allocations.unknown(profile, what)
-  local meta, measure = profile.meta, allocations.measures[what]
-  if not measure then return nil end
-  local live = measure == "live" or measure == "peak"
-  if not meta.memory then
-    return "without allocations; record with start { memory = " ..
-      (live and '"live"' or "true") .. " }"
-  elseif live and not meta.live_interval then
-    return "without live blocks; record with start { memory = \"live\" }"
-  end
-end
 
 ---Adds what was allocated, by kind.
 ---@param sum table<string, { allocs: integer, bytes: integer }>?
@@ -206,53 +184,6 @@ function allocations.sentence(profile, title)
     profile.meta.live_interval and
       ("; in use: %s self, %s total"):format(format.bytes(math.max(live, 0)),
         format.bytes(math.max(all, 0))) or "")
-end
-
--- lines with what was allocated in the place of time
-local function lines_of(profile, what)
-  local out = {}
-  for func, line, hits, _, _, allocs, bytes, live in
-    lines.each(profile.counted) do
-    -- lines do not know what they had at the peak
-    local n = what == "allocs" and allocs or what == "bytes" and bytes or
-      what == "live" and live or 0
-    lines.add(out, func, line, hits, n, n, allocs, bytes, live)
-  end
-  return out
-end
-
--- what was measured of each profile
-local known = setmetatable({}, { __mode = "k" })
-
----The profile with allocations, or bytes, in the place of times, and
----`meta.measure` says so.
----@param profile cprof.Profile
----@param what "allocs"|"bytes"|"live"|"blocks"|"peak"
----@return cprof.Profile
-function allocations.measured(profile, what)
-  known[profile] = known[profile] or {}
-  if known[profile][what] then return known[profile][what] end
-  local nodes = core.measured(profile.nodes, what)
-  local functions = {}
-  for i, f in ipairs(profile.functions) do
-    local n = f[fields[what][1]]
-    functions[i] = {}
-    for key, value in pairs(f) do functions[i][key] = value end
-    functions[i].self_ns, functions[i].self_raw_ns = n, n
-    functions[i].total_ns = f[fields[what][2]]
-  end
-  local sources = {}
-  for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
-  local out = setmetatable({ nodes = nodes, functions = functions,
-    meta = setmetatable({ measure = what }, { __index = profile.meta }),
-    heap = profile.heap, overhead = profile.overhead,
-    program_ns = core.program(nodes),
-    samples = profile.samples and profile.meta.memory_samples,
-    time_samples = profile.time_samples,
-  }, getmetatable(profile))
-  lines.attach(out, lines_of(profile, what), sources)
-  known[profile][what] = out
-  return out
 end
 
 return allocations

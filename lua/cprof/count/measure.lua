@@ -3,6 +3,7 @@
 -- that, `<12ms`; their shares are those of the estimates, which add up.
 
 local format = require "cprof.text.format"
+local measured = require "cprof.count.measured"
 local sampled = require "cprof.count.sampled"
 
 local measure = {}
@@ -14,15 +15,12 @@ local measure = {}
 local Measure = {}
 Measure.__index = Measure
 
-local units = { allocs = "count", blocks = "count", bytes = "bytes",
-                live = "bytes", peak = "bytes" }
-
 -- A sample of what is in use stands for the interval, or for a larger block.
 local function samples_of(p)
-  local meta, what = p.meta, p.meta.measure
-  if not what then return p.time_samples end
-  if what == "bytes" then return p.samples end
-  local known = units[what] ~= "bytes" or (meta.live_interval or 1) == 1
+  local meta, row = p.meta, measured.of(p.meta)
+  if not row or row.unit == "ns" then return p.time_samples end
+  if row.name == "bytes" then return p.samples end
+  local known = row.unit ~= "bytes" or (meta.live_interval or 1) == 1
   return not known and math.max(p.program_ns // meta.live_interval, 1) or nil
 end
 
@@ -47,9 +45,9 @@ end
 ---@param p cprof.Profile
 ---@return cprof.Measure
 function measure.of(p)
-  local unit = units[p.meta.measure] or
-    (p.meta.mode == "count" and "instructions" or "ns")
-  return measure.new(unit, p.program_ns, samples_of(p))
+  local row = measured.of(p.meta)
+  local unit = p.meta.mode == "count" and "instructions" or "ns"
+  return measure.new(row and row.unit or unit, p.program_ns, samples_of(p))
 end
 
 local writers = { ns = format.time, bytes = format.bytes }

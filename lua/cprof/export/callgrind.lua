@@ -4,10 +4,10 @@
 -- function add up to its total, and those that it makes of itself, at any
 -- depth, cost nothing.
 
-local allocations = require "cprof.count.allocations"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
 local lines = require "cprof.count.lines"
+local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
@@ -30,51 +30,70 @@ local function file_of(f)
   return f.place or "???"
 end
 
--- what there is beside times and calls
+-- what there is beside times and calls: the measure, and its event's name
 local function more_of(p)
-  return p.meta.memory and { "allocs", "bytes" } or {}
-end
-
--- gives rows, and edges, what was allocated
-local function allocated(p, rows, edges)
-  for _, what in ipairs(more_of(p)) do
-    local own, total = allocations.measured(p, what):sums(
-      function(f) return f.title end, true)
-    for i, row in ipairs(rows) do row[what] = own[i].self_ns end
-    for i, edge in ipairs(edges) do edge[what] = total[i].total_in_ns end
+  local out = {}
+  local function add(what, event) out[#out + 1] = { what, event } end
+  if (p.meta.waiting_ns or 0) > 0 then add("wait", "Waiting_ns") end
+  if p.meta.memory then
+    add("allocs", "Allocations")
+    add("bytes", "Bytes")
   end
+  return out
 end
 
--- { line, ns, allocations, bytes } of each row, where lines are known and
--- what they have is the row's own: that of zones is not told from their
+-- gives rows, and edges, these figures; returns those of the program
+local function add_more(p, more, rows, edges)
+  local whole = {}
+  for _, row in ipairs(rows) do row.more = {} end
+  for _, edge in ipairs(edges) do edge.more = {} end
+  for k, what in ipairs(more) do
+    local of = measured.profile(p, what[1])
+    local own, total = of:sums(function(f) return f.title end, true)
+    for i, row in ipairs(rows) do row.more[k] = own[i].self_ns end
+    for i, edge in ipairs(edges) do edge.more[k] = total[i].total_in_ns end
+    whole[k] = of.program_ns
+  end
+  return whole
+end
+
+-- { line, ns, and what there is beside } of each row, where lines are known
+-- and what they have is the row's own: that of zones is not told from their
 -- function's
-local function own_lines(p, rows)
+local function own_lines(p, more, rows)
   local by_title = {}
   for _, row in ipairs(rows) do by_title[row.title] = row end
-  for func, line, _, ns, _, allocs, bytes in lines.each(p.counted) do
-    local row = by_title[p.functions[func].title]
-    if ns > 0 or allocs > 0 then
-      row.own = row.own or {}
-      table.insert(row.own, { line, ns, allocs, bytes })
-      row.known = row.known or { 0, 0, 0 }
-      for k, n in ipairs { ns, allocs, bytes } do
-        row.known[k] = row.known[k] + n
+  local wanted = {}
+  for k, what in ipairs(more) do wanted[k] = measured.name(what[1]).line end
+  for func, line, _, ns, raw, allocs, bytes, live, wait in
+    lines.each(p.counted) do
+    local row, own = by_title[p.functions[func].title], { line, ns }
+    local any = ns > 0
+    for k, of in ipairs(wanted) do
+      own[k + 2] = of(ns, raw, allocs, bytes, live, wait)
+      any = any or own[k + 2] > 0
+    end
+    if any then
+      row.own, row.known = row.own or {}, row.known or {}
+      table.insert(row.own, own)
+      for k = 1, #more + 1 do
+        row.known[k] = (row.known[k] or 0) + own[k + 1]
       end
     end
   end
   for _, row in ipairs(rows) do
-    local known = row.known
-    if known and (known[1] > row.self_ns or
-       row.bytes and (known[2] > row.allocs or known[3] > row.bytes)) then
-      row.own, row.known = nil, nil
+    local over = row.known and row.known[1] > row.self_ns
+    for k, n in ipairs(row.more) do
+      over = over or row.known and row.known[k + 1] > n
     end
+    if over then row.own, row.known = nil, nil end
   end
 end
 
 -- what was rounded goes to the line that has most; `known` to all lines
 local function give_rounded(row)
   local own, known = row.own, row.known
-  for k, all in ipairs { row.self_ns, row.allocs or 0, row.bytes or 0 } do
+  for k, all in ipairs { row.self_ns, table.unpack(row.more) } do
     local left, most = all - known[k], own[1]
     for _, line in ipairs(own) do
       if line[k + 1] > most[k + 1] then most = line end
@@ -94,12 +113,16 @@ local function samples_of(row)
   return counts[1]
 end
 
--- what was allocated, as it stands behind other figures
-local function tail(allocs, bytes)
-  return bytes and (" %d %d"):format(allocs, bytes) or ""
+-- figures of `list`, as they stand behind others, less those that are known
+local function tail(list, known)
+  local out = {}
+  for k, n in ipairs(list) do
+    out[k] = (" %d"):format(n - (known and known[k + 1] or 0))
+  end
+  return table.concat(out)
 end
 
-local function header(p, out, calls)
+local function header(p, out, calls, more, whole)
   out "# callgrind format\nversion: 1\n"
   out(("creator: cprof %s\n"):format(p.meta.cprof_version))
   out(("cmd: %s\n"):format(encode.program(p)))
@@ -108,12 +131,11 @@ local function header(p, out, calls)
   end
   out "positions: line\n"
   if encode.counts(p) then out "event: Ir : Lua instructions\n" end
+  local names = {}
+  for k, what in ipairs(more) do names[k] = " " .. what[2] end
   out(("events: %s %s%s\n"):format(encode.counts(p) and "Ir" or "Time_ns",
-    p.samples and "Samples" or "Calls",
-    p.meta.memory and " Allocations Bytes" or ""))
-  out(("summary: %d %d%s\n"):format(p.program_ns, calls,
-    p.meta.memory and (" %d %d"):format(allocations.root(p).total_allocs,
-      allocations.root(p).total_bytes) or ""))
+    p.samples and "Samples" or "Calls", table.concat(names)))
+  out(("summary: %d %d%s\n"):format(p.program_ns, calls, tail(whole)))
 end
 
 local function write_row(row, out, file, label)
@@ -122,13 +144,13 @@ local function write_row(row, out, file, label)
   out(("fn=%s\n"):format(label(row.label)))
   local sampled = row.self_samples and row.own
   if sampled then give_rounded(row) end
-  local known = row.known or { 0, 0, 0 }
-  out(("%d %d %d%s\n"):format(first, row.self_ns - known[1],
-    sampled and samples_of(row) or row.calls or row.self_samples, row.bytes and
-      tail(row.allocs - known[2], row.bytes - known[3]) or ""))
+  out(("%d %d %d%s\n"):format(first,
+    row.self_ns - (row.known and row.known[1] or 0),
+    sampled and samples_of(row) or row.calls or row.self_samples,
+    tail(row.more, row.known)))
   for _, own in ipairs(row.own or {}) do
     out(("%d %d %d%s\n"):format(own[1], own[2], own.samples or 0,
-      row.bytes and tail(own[3], own[4]) or ""))
+      tail(table.move(own, 3, #own, 1, {}))))
   end
   for _, edge in ipairs(row.edges or {}) do
     -- a zone's calls are in the lines of another function's file
@@ -141,7 +163,7 @@ local function write_row(row, out, file, label)
     out(("%d %d %d%s\n"):format(line > 0 and line or first,
       edge.total_in_ns,
       edge.calls and edge.calls_in or edge.total_in_samples,
-      tail(edge.allocs, edge.bytes)))
+      tail(edge.more)))
   end
 end
 
@@ -163,9 +185,10 @@ function callgrind.write(p, out)
     from.edges[#from.edges + 1] = edge
   end
   encode.label(rows, file_of)
-  allocated(p, rows, edges)
-  own_lines(p, rows)
-  header(p, out, calls)
+  local more = more_of(p)
+  local whole = add_more(p, more, rows, edges)
+  own_lines(p, more, rows)
+  header(p, out, calls, more, whole)
   -- one name may be that of a file and of a function
   local file, label = compressor(), compressor()
   for _, row in ipairs(rows) do write_row(row, out, file, label) end

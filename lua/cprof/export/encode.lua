@@ -2,6 +2,7 @@
 
 local escape = require "cprof.encoding.escape"
 local format = require "cprof.text.format"
+local measured = require "cprof.count.measured"
 
 local encode = {}
 
@@ -11,9 +12,6 @@ local encode = {}
 function encode.program(p)
   return escape.utf8(format.program(p.meta))
 end
-
-local measures = { bytes = "bytes allocated", allocs = "allocations",
-                   live = "bytes in use" }
 
 ---Are there instructions in the place of times?
 ---@param p cprof.Profile
@@ -26,7 +24,8 @@ end
 ---@param p cprof.Profile
 ---@return string
 function encode.figures(p)
-  return measures[p.meta.measure] or
+  local measure = measured.of(p.meta)
+  return measure and measure.is or
     (p.meta.mode == "count" and "instructions" or "time")
 end
 
@@ -38,8 +37,10 @@ function encode.comments(p)
   local out = { ("cprof %s, mode %s, %s"):format(meta.cprof_version,
     meta.mode, encode.counts(p) and "counts of Lua instructions, no times" or
     "clock " .. meta.clock) }
-  if meta.measure then
-    out[2] = "not times, but " .. measures[meta.measure]
+  local measure = measured.of(meta)
+  if measure then
+    out[2] = (measure.unit == "ns" and "of that, " or "not times, but ") ..
+      measure.is
   elseif not encode.counts(p) and meta.overhead_ns > 0 then
     out[2] = ("profiler overhead, excluded: %d ns"):format(meta.overhead_ns)
   end

@@ -3,11 +3,11 @@
 -- met. In mode "line", a function's own time is on its lines, and its calls
 -- are where it begins. Samples are on the lines, as their times are.
 
-local allocations = require "cprof.count.allocations"
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local escape = require "cprof.encoding.escape"
 local gzip = require "cprof.encoding.gzip"
+local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local spread = require "cprof.export.spread"
 
@@ -50,6 +50,9 @@ local function strings(out)
   return id
 end
 
+-- has a profile times of waiting?
+local function waited(p) return (p.meta.waiting_ns or 0) > 0 end
+
 local function header(p, out, id)
   local counts = encode.counts(p)
   local main = id(counts and "instructions" or "time")
@@ -58,6 +61,10 @@ local function header(p, out, id)
   out(bytes(1, integer(1, id(p.samples and "samples" or "calls")) ..
     integer(2, id "count")))
   out(bytes(1, unit))
+  if waited(p) then
+    out(bytes(1, integer(1, id "cpu") .. integer(2, id "nanoseconds")))
+    out(bytes(1, integer(1, id "wait") .. integer(2, id "nanoseconds")))
+  end
   if p.meta.memory then
     out(bytes(1, integer(1, id "alloc_objects") .. integer(2, id "count")))
     out(bytes(1, integer(1, id "alloc_space") .. integer(2, id "bytes")))
@@ -165,12 +172,14 @@ end
 -- what a node has beside its calls, and how that is on its lines
 local function spreads(p)
   local out = { spread.new(p) }
-  local whats = p.meta.live_interval and
-    { "allocs", "bytes", "blocks", "live" } or
-    p.meta.memory and { "allocs", "bytes" } or {}
-  for i, what in ipairs(whats) do
-    out[i + 1] = spread.new(allocations.measured(p, what))
+  local function add(...)
+    for _, what in ipairs { ... } do
+      out[#out + 1] = spread.new(measured.profile(p, what))
+    end
   end
+  if waited(p) then add("cpu", "wait") end
+  if p.meta.memory then add("allocs", "bytes") end
+  if p.meta.live_interval then add("blocks", "live") end
   return out
 end
 
@@ -225,11 +234,16 @@ function pprof.write(p, write)
   local id = strings(out)
   header(p, out, id)
   local stack, by = stacks(p, out, id), spreads(p)
-  for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live in
-    core.walk(p.nodes) do
+  local waits, allocates = waited(p), p.meta.memory
+  for _, depth, func, line, calls, ns, _, raw, allocs, space, blocks, live,
+    wait in core.walk(p.nodes) do
     local owner = stack.enter(depth, func, line)
-    local figures = { ns, allocs, space, math.max(blocks, 0),
-      math.max(live, 0) }
+    local figures = { ns }
+    if waits then table.move({ ns - wait, wait }, 1, 2, 2, figures) end
+    if allocates then
+      table.move({ allocs, space, math.max(blocks, 0), math.max(live, 0) }, 1,
+        4, #figures + 1, figures)
+    end
     local lines, rest = divided(by, owner, figures)
     local samples = p.samples and sampled(lines, figures, rest, raw)
     if samples then calls = samples[1] end

@@ -15,6 +15,7 @@ local encode = require "cprof.export.encode"
 local find = require "cprof.report.find"
 local format = require "cprof.text.format"
 local lines = require "cprof.count.lines"
+local measured = require "cprof.count.measured"
 local options = require "cprof.text.options"
 
 local prune = {}
@@ -25,11 +26,12 @@ local prune = {}
 ---@field fold? boolean        does recursion fold? default: where stacks are
 ---    deeper than the readers of the format can show
 ---@field root? string         only this function, and what it calls
----@field measure? "time"|"alloc"|"allocs"|"live"  what takes the place of
----    time: bytes allocated, allocations, or bytes in use
+---@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"  what takes
+---    the place of wall time: CPU time, time of waiting, bytes allocated,
+---    allocations, or bytes in use
 prune.specs = {
-  measure = { type = "string", values = { "time", "alloc", "allocs",
-                                          "live" } },
+  measure = { type = "string", values = { "wall", "cpu", "wait", "alloc",
+                                          "allocs", "live" } },
   min_percent = { type = "number", min = 0, max = 100 },
   fold = { type = "boolean" },
   root = { type = "string" },
@@ -258,13 +260,13 @@ end
 ---@param o cprof.ExportOptions
 ---@return cprof.Profile?, string?
 function prune.profile(p, row, module, o)
-  local what = allocations.measures[o.measure]
-  local unknown = what and allocations.unknown(p, o.measure)
+  local of = measured.row(o.measure)
+  local unknown = measured.unknown(p, o.measure)
   if unknown then
     return nil, ("option 'measure' must not be \"%s\" for a profile %s")
       :format(o.measure, unknown)
   end
-  if what then p = allocations.measured(p, what) end
+  if of then p = measured.profile(p, of.name) end
   local tree = { nodes = p.nodes, fold = o.fold, given = o.min_percent }
   local roots
   if o.root then

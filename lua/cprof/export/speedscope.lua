@@ -5,6 +5,7 @@
 local core = require "cprof.core"
 local encode = require "cprof.export.encode"
 local json = require "cprof.encoding.json"
+local measured = require "cprof.count.measured"
 local name = require "cprof.source.name"
 local text = require "cprof.encoding.quote"
 
@@ -65,7 +66,7 @@ local function events(p, out, index)
   close(1)
 end
 
-local units = { bytes = "bytes", allocs = "none", live = "bytes" }
+local units = { ns = "nanoseconds", bytes = "bytes", count = "none" }
 
 ---@param p cprof.Profile
 ---@param out fun(s: string)
@@ -75,10 +76,11 @@ function speedscope.write(p, out)
     p.meta.cprof_version))
   out('"comments":' .. json.encode(encode.comments(p)) .. ",\n")
   out('"name":' .. program .. ',"shared":{"frames":[')
-  local index = frames(p, out)
+  local index, measure = frames(p, out), measured.of(p.meta)
   out('\n]},"profiles":[{"type":"evented","name":' .. program)
   out((',"unit":"%s","startValue":0,"endValue":%d,\n"events":['):format(
-    units[p.meta.measure] or encode.counts(p) and "none" or "nanoseconds",
+    measure and units[measure.unit] or encode.counts(p) and "none" or
+      "nanoseconds",
     p.program_ns))
   events(p, out, index)
   out "\n]}]}\n"

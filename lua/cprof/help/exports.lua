@@ -27,7 +27,7 @@ writes the profile in a format that other programs read, as `cprof export --form
 |---|---|---|
 | `min_percent` | by format | nodes with less of the time are added up as `(below N %)`; by default as little as keeps the file below 20 MB |
 | `fold` | by depth | `true`: fold recursion; by default where stacks are deeper than the readers of the format can show |
-| `measure` | `"time"` | formats `folded` and `speedscope`: `"alloc"`, `"allocs"`, `"live"`: bytes that were allocated, allocations, or bytes in use in the place of times; `pprof`, `callgrind`, `json` and `csv` have them beside the times |
+| `measure` | `"wall"` | formats `folded` and `speedscope`: `"cpu"`, `"wait"`, `"alloc"`, `"allocs"`, `"live"`: CPU time, waiting time, bytes allocated, allocations, or bytes in use in the place of wall time; `pprof`, `callgrind`, `json` and `csv` have them beside it, where there are any |
 | `root` | none | only this function and what it calls |
 
 Of mode `"count"`, all formats but `chrome` and `cpuprofile` have instructions in the place of times: callgrind's event is `Ir`, by line; pprof's sample type `instructions`; `json` has expressions and branches, too. Times cannot be had from counts, so these two formats are refused.

@@ -21,8 +21,9 @@ A tail call replaces its caller, as it does in Lua: where `main` calls `a`, and 
 |---|---|---|
 | `mode` | `"summary"` | `"summary"`: the functions with most self time and the hottest path, on one screen; `"self"`, `"total"`: functions by time without or with their callees; `"callgraph"`: each function with its callers above and its callees below; `"tree"`: who called what, from the root to the leaves; `"file"`: by source file, with subtotals; `"frames"`: how long frames took, and what the slow ones did more of |
 | `limit` | `30` | most functions, or lines of the tree |
+| `measure` | `"wall"` | what self and total are: `"wall"`, all time but overhead and preemption; `"cpu"`, what of it the program computed; `"wait"`, what of it the program waited; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes allocated, allocations, bytes in use, or bytes in use when most were |
 | `min_percent` | `1` | least share of the time; `0` with `sort` or `filter` |
-| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"name"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`, `"peak"`: bytes that were allocated, allocations, bytes in use, or bytes that were in use when most were, are in the place of times in all of the report |
+| `sort` | the mode's | `"self"`, `"total"`, `"calls"` (in mode `"sample"`: samples), `"name"`; `"alloc"`, `"allocs"`, `"live"`, `"peak"`: by that measure |
 | `filter` | none | a [pattern](#patterns) on title or source path |
 | `root` | none | mode `"tree"`: only what this function calls, wherever it was called |
 | `depth` | none | mode `"tree"`: most levels |

@@ -15,7 +15,7 @@ A function that is called by a tail call counts as called from the line that cal
 
 | option | default | |
 |---|---|---|
-| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`: bytes that were allocated, allocations, or bytes in use are in the place of times |
+| `heat` | `"time"` | what shades a line: `"time"`, `"hits"`, `"total"`; `"cpu"`, `"wait"`: only CPU time, or waiting time, in the place of times; of a profile with allocations also `"alloc"`, `"allocs"`, `"live"`: bytes allocated, allocations, or bytes in use |
 | `relative` | `"file"` | to the hottest line of the file, or of the `"project"` |
 | `coverage` | `false` | `true`: lines that never ran are counted and shown |
 | `expressions` | `false` | `true`, in mode `"count"`: shade the parts of lines by their counts; where these differ, they are told underneath; in mode `"sample"`: the same with their shares of the time |

@@ -6,6 +6,7 @@ local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
 local measure = require "cprof.count.measure"
+local measured = require "cprof.count.measured"
 local select_rows = require "cprof.report.select"
 
 local memory = {}
@@ -30,8 +31,7 @@ function memory.functions(p, list)
   local out
   for _, what in ipairs(memory.measures(p) or {}) do
     local by, of = {}, { self = {}, total = {} }
-    local measured = allocations.measured(p, what)
-    for _, row in ipairs(select_rows.functions(measured)) do
+    for _, row in ipairs(select_rows.functions(measured.profile(p, what))) do
       by[row.title] = row
     end
     for i, row in ipairs(list) do
@@ -57,7 +57,7 @@ function memory.lines(p)
   local out = {}
   for _, what in ipairs(memory.measures(p) or {}) do
     local field = fields[what]
-    local c = field and in_c.times(allocations.measured(p, what), lines.row)
+    local c = field and in_c.times(measured.profile(p, what), lines.row)
     out[what] = field and function(row, number, line)
       return figure(line[field] + ((c[row] or {})[number] or 0))
     end
@@ -82,7 +82,7 @@ function memory.of(p)
   table.sort(kinds, function(a, b) return a[2] > b[2] end)
   local taken = {}
   for _, what in ipairs(measures) do
-    taken[what] = measure.of(allocations.measured(p, what)).samples
+    taken[what] = measure.of(measured.profile(p, what)).samples
   end
   return { measures = measures, taken = taken, bytes = sum.bytes,
     allocs = sum.allocs, kinds = kinds, live = meta.live_interval and

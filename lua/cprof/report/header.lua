@@ -6,6 +6,7 @@ local core = require "cprof.core"
 local format = require "cprof.text.format"
 local heap = require "cprof.count.heap"
 local lines = require "cprof.count.lines"
+local measured = require "cprof.count.measured"
 local measures = require "cprof.count.measure"
 local release = require "cprof.recording.release"
 local rows = require "cprof.count.rows"
@@ -150,11 +151,6 @@ local function collector(profile, page)
 end
 
 -- what self and total are, if not times
-local units = { bytes = "self and total are bytes allocated",
-                allocs = "self and total are allocations",
-                live = "self and total are bytes in use",
-                peak = "self and total are bytes in use at the peak" }
-
 ---What was not recorded, whatever is shown of the rest.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
@@ -215,7 +211,7 @@ function header.certainty(profile)
       what)
   end
   local told = ""
-  if not profile.meta.measure then
+  if measured.times(profile.meta) then
     local rate = header.rate(profile)
     told = ("%s%.0f samples a second%s%s; "):format(profile.samples and "" or
       ("times from %s, "):format(plural(n, "sample")), rate,
@@ -249,13 +245,14 @@ end
 ---@param view cprof.View
 function header.show(view)
   local profile, page, meta = view.profile, view.page, view.profile.meta
-  local counts = meta.mode == "count"
+  local counts, measure = meta.mode == "count", measured.of(meta)
+  local figures = measure and measure.is or counts and "instructions" or nil
   local facts = {
     profile.samples and plural(profile.samples, "sample") or
       plural(select.calls(profile), "call"),
     plural(select.distinct(profile), "function"),
     ("mode %s"):format(meta.mode),
-    units[meta.measure] or counts and "self and total are instructions" or
+    figures and "self and total are " .. figures or
       ("clock %s"):format(meta.clock),
   }
   if counts then
@@ -265,7 +262,7 @@ function header.show(view)
     table.insert(facts, 1, plural(meta.runs, "run"))
   end
   page:title("cprof: ", format.program(meta))
-  if not counts then page:line(times(profile)) end
+  if not counts then page:line(times(view.timed or profile)) end
   page:line(table.concat(facts, ", "))
   if meta.memory then
     page:line("allocated: " .. allocations.headline(profile))

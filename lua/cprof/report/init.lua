@@ -1,10 +1,10 @@
 -- Reports: a header, then what the mode shows. One file and one row here
 -- make a mode.
 
-local allocations = require "cprof.count.allocations"
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
 local header = require "cprof.report.header"
+local measured = require "cprof.count.measured"
 local nearest = require "cprof.text.nearest"
 local options = require "cprof.text.options"
 local page = require "cprof.report.page"
@@ -26,10 +26,12 @@ local modes = {
 ---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
+---@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"|"peak"  what
+---    self and total are: wall time without overhead and preemption, or of
+---    that, what the program computed, or waited; bytes that were allocated,
+---    allocations, bytes in use, or bytes in use when most were
 ---@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"|"live"|"peak"
----    alloc: the whole report is about bytes that were allocated, in the
----    place of time; allocs: about the number of allocations; live: about
----    bytes in use; peak: about bytes in use when most were
+---    alloc, allocs, live and peak: by that measure
 ---@field filter? string        part of a title or path, or a Lua pattern
 ---    between slashes
 ---@field root? string          mode "tree": only what this function calls
@@ -43,6 +45,7 @@ report.options = options.together(page.options, {
            values = { "summary", "self", "total", "callgraph", "tree",
                       "file", "frames" } },
   limit = { type = "integer", min = 1 },
+  measure = { type = "string", values = measured.options() },
   min_percent = { type = "number", min = 0, max = 100 },
   sort = { type = "string", values = { "self", "total", "calls", "name",
                                        "alloc", "allocs", "live", "peak" } },
@@ -65,8 +68,6 @@ local function base_of(profile, wanted, level)
   return row.func.kind ~= "root" and row.title or nil
 end
 
-local measures <const> = allocations.measures
-
 local function check(profile, given, level)
   local o = options.check("report", report.options, given, level + 1)
   for _, option in ipairs { "root", "depth" } do
@@ -75,10 +76,19 @@ local function check(profile, given, level)
         level + 1)
     end
   end
-  local unknown = allocations.unknown(profile, o.sort)
-  if unknown then
-    error(('report: option \'sort\' must not be "%s" for a profile %s')
-      :format(o.sort, unknown), level + 1)
+  for _, option in ipairs { "sort", "measure" } do
+    local unknown = measured.unknown(profile, o[option])
+    if unknown then
+      error(('report: option \'%s\' must not be "%s" for a profile %s')
+        :format(option, o[option], unknown), level + 1)
+    end
+  end
+  if measured.row(o.sort) then
+    if o.measure and o.measure ~= o.sort then
+      error(('report: option \'sort\' must not be "%s" with measure = "%s"')
+        :format(o.sort, o.measure), level + 1)
+    end
+    o.measure, o.sort = o.sort, nil
   end
   if o.root then o.root = base_of(profile, o.root, level + 1) end
   return o
@@ -105,10 +115,8 @@ end
 ---@return string
 function report.make(profile, given, level)
   local o = check(profile, given, level)
-  local measure, timed = measures[o.sort], profile
-  if measure then
-    profile, o.sort = allocations.measured(profile, measure), nil
-  end
+  local measure, timed = measured.row(o.measure), profile
+  if measure then profile = measured.profile(profile, measure.name) end
   local view = {
     profile = profile, timed = timed, options = o, whole = profile.program_ns,
     page = page.new({ format = o.format, color = o.color, width = o.width },

@@ -1,0 +1,157 @@
+-- before cprof
+local driven = require "driven"
+
+local _ENV = require("helper").env(_ENV)
+
+local command = require "command"
+local helper = require "helper"
+
+local ms <const> = 1000000
+-- of each gap, so much may be computing or not
+local noise <const> = 3000
+
+local function compute() driven.pass(20 * ms) end
+local function wait()
+  driven.pass(0, 30 * ms)
+  driven.pass(10 * ms)
+end
+local function program() compute() wait() end
+
+local function recorded(mode)
+  return driven.parts(program, { mode = mode })
+end
+
+local function saved(folder, p, name)
+  local path = folder:file(name)
+  assert(p:save(path))
+  return path
+end
+
+describe("option measure", function()
+  for _, mode in ipairs { "call", "line" } do
+    it("tells CPU time from waiting time in every report, mode " .. mode,
+      function()
+        local p = recorded(mode)
+        for _, kind in ipairs { "summary", "self", "tree", "callgraph",
+          "file" } do
+          local function text(measure)
+            return p:report { mode = kind, measure = measure, width = 200,
+              min_percent = 0 }
+          end
+          assert.equal(text(), text "wall")
+          assert.is_truthy(text():find("clock monotonic", 1, true))
+          assert.is_truthy(text "cpu":find("self and total are CPU time", 1,
+            true))
+          assert.is_truthy(text "cpu":find("30.0ms", 1, true), text "cpu")
+          assert.is_nil(text "cpu":find("60.0ms  ", 1, true), text "cpu")
+          assert.is_truthy(text "wait":find("self and total are waiting time",
+            1, true))
+          -- the header is about the whole recording, whatever is measured
+          for _, measure in ipairs { "wall", "cpu", "wait" } do
+            assert.is_truthy(text(measure):find(
+              "60.0ms wall: 30.0ms CPU, 30.0ms waiting", 1, true))
+          end
+        end
+      end)
+  end
+
+  it("makes lines hot by what they computed or waited", function()
+    local p = recorded "line"
+    local waits = debug.getinfo(wait, "S").linedefined + 1
+    local function heat(by)
+      return p:annotate(nil, { heat = by, sort = "self", width = 200 })
+    end
+    local place = ("measure_spec.lua:%d"):format(waits)
+    assert.is_truthy(heat "wait":find(place, 1, true), heat "wait")
+    assert.is_nil(heat "wait":find(("measure_spec.lua:%d "):format(waits + 1),
+      1, true))
+    assert.is_truthy(heat "cpu":find("20.0ms", 1, true), heat "cpu")
+    assert.is_truthy(heat "cpu":find(" 3.00µs  spec/" .. place, 1, true),
+      heat "cpu")
+  end)
+
+  it("is what exports have in the place of wall time, or beside it",
+    function()
+      local p = recorded "call"
+      local folder <close> = command.folder()
+      local path = saved(folder, p, "e.cprof")
+      local function weights(measure)
+        local sum = 0
+        local out = command.cprof("export", "--format=folded",
+          "--measure=" .. measure, path)
+        for n in out:gmatch " (%d+)\n" do sum = sum + tonumber(n) end
+        return sum
+      end
+      assert.equal(60 * ms, weights "wall")
+      assert.equal(30 * ms + noise, weights "cpu")
+      assert.equal(30 * ms - noise, weights "wait")
+      local out = command.cprof("export", "--format=callgrind", path)
+      assert.is_truthy(out:find("\nevents: Time_ns Calls Waiting_ns\n", 1,
+        true))
+      assert.is_truthy(out:find(("\nsummary: %d %%d+ %d\n"):format(60 * ms,
+        30 * ms - noise)), out)
+      out = command.cprof("export", "--format=speedscope", "--measure=cpu",
+        path)
+      assert.is_truthy(out:find(('"unit":"nanoseconds","startValue":0,' ..
+        '"endValue":%d,'):format(30 * ms + noise), 1, true))
+    end)
+
+  it("is refused where it is not known", function()
+    local p = helper.record(function() end, { mode = "count" })
+    for option, value in pairs { measure = "cpu", sort = "live" } do
+      assert.has_error(function() p:report { [option] = value } end)
+    end
+    assert.has_error(function() p:report { measure = "wait" } end,
+      'report: option \'measure\' must not be "wait" for a profile that ' ..
+      "does not tell waiting from computing: it has mode count and clock " ..
+      p.meta.clock .. "; on Linux and macOS, modes call and line do with " ..
+      'clock = "auto"')
+    assert.has_error(function()
+      recorded "call":report { measure = "cpu", sort = "alloc" }
+    end)
+    local with = helper.record(function() end, { memory = true })
+    assert.has_error(function()
+      with:report { measure = "cpu", sort = "alloc" }
+    end, 'report: option \'sort\' must not be "alloc" with measure = "cpu"')
+  end)
+end)
+
+describe("cprof diff", function()
+  local function again()
+    return driven.parts(function()
+      compute()
+      driven.pass(0, 60 * ms)
+      wait()
+    end)
+  end
+
+  it("compares CPU time, unless it is asked for another measure", function()
+    local folder <close> = command.folder()
+    local before = saved(folder, recorded "call", "b.cprof")
+    local after = saved(folder, again(), "a.cprof")
+    local out = command.cprof("diff", before, after)
+    assert.is_truthy(out:find(", 60.0ms wall, 30.0ms CPU, ", 1, true), out)
+    assert.is_truthy(out:find(", 120ms wall, 30.0ms CPU, ", 1, true), out)
+    assert.is_truthy(out:find "\nchange: [+-]?[%d.]+[nµ]*s ", out)
+    out = command.cprof("diff", "--measure=wait", before, after)
+    assert.is_truthy(out:find("\nchange: +60.0ms (+200.0 %)", 1, true), out)
+    out = command.cprof("diff", "--measure=wall", before, after)
+    assert.is_truthy(out:find("\nchange: +60.0ms (+100.0 %)", 1, true), out)
+  end)
+
+  it("says when other programs had the processor so long that it matters",
+    function()
+      local folder <close> = command.folder()
+      local quiet = saved(folder, recorded "call", "q.cprof")
+      local busy = saved(folder, driven.parts(function()
+        program()
+        driven.pass(ms, 0, 20 * ms)
+      end), "l.cprof")
+      local out = command.cprof("diff", quiet, busy)
+      assert.is_truthy(out:gsub("%s+", " "):find("note: other programs had " ..
+        "the processor for 0 % of the time before and 25 % after: changes " ..
+        "of less than 5 % may be their doing", 1, true), out)
+      out = command.cprof("diff", quiet, quiet)
+      assert.is_nil(out:find("other programs", 1, true), out)
+    end)
+end)
