@@ -2,6 +2,7 @@
 -- to the first file named as TSV, and a plot to the second as SVG.
 
 local bias = require "bias"
+local busy = require "busy"
 local cause = require "cause"
 local collector = require "collector"
 local core = require "cprof.core"
@@ -218,6 +219,35 @@ if core.drives() then
     print(("     %-24s %.1f of %.1f %%; %.2f"):format(row.name, row.got,
       row.truth, row.ratio))
   end
+end
+
+-- K
+local furthest_off, ratios, slowest = 0, {}, 0
+local found = busy.rows()
+for _, row in ipairs(found) do
+  local quiet, loaded = row.quiet, row.loaded
+  for _, part in ipairs(busy.parts) do
+    tsv[#tsv + 1] = ("K\t%s, %s\t%.3f\t\t%.3f\t"):format(row.name, part,
+      quiet[part], loaded[part])
+    furthest_off = math.max(furthest_off,
+      math.abs(loaded[part] - quiet[part]))
+  end
+  ratios[#ratios + 1] = loaded.cpu / quiet.cpu
+  slowest = math.max(slowest, loaded.wall / loaded.cpu)
+end
+show("K", "busy machine, worst share, in points", ("%.1f; CPU time loaded " ..
+  "/ quiet %.2f to %.2f; wall / CPU up to %.1f"):format(furthest_off,
+  math.min(table.unpack(ratios)), math.max(table.unpack(ratios)), slowest))
+for _, row in ipairs(found) do
+  local quiet, loaded = row.quiet, row.loaded
+  local shares = {}
+  for i, part in ipairs(busy.parts) do
+    shares[i] = ("%s %.1f, %.1f %%"):format(part, quiet[part], loaded[part])
+  end
+  print(("     %-24s %s; CPU %.1f, %.1f ms; preempted %.0f %%"):format(
+    row.name .. ", quiet and loaded", table.concat(shares, "; "),
+    quiet.cpu / 1e6, loaded.cpu / 1e6,
+    loaded.preempted / loaded.wall * 100))
 end
 
 -- D
