@@ -36,7 +36,8 @@ describe("a signal that kills a program under cprof run", function()
       assert.equal("", out)
       assert.equal(status, got)
       assert.is_truthy(err:find("\ncprof: ", 1, true), err)
-      assert.is_truthy(err:find("work", 1, true), err)
+      local calls = assert(err:match "\n([%d,]+) calls, ", err):gsub(",", "")
+      assert.is_true(tonumber(calls) > 10000, err)
       assert.is_truthy(err:find("a signal ended the program", 1, true), err)
       assert.is_nil(err:find("still being recorded", 1, true), err)
     end
@@ -98,8 +99,10 @@ describe("a signal that kills a program under cprof run", function()
         ]] .. code)
       local function status_of(line)
         os.remove(dir:file "gone")
-        local _, err = command.shell(("cd %s; { %s; echo $? >status; } | " ..
-          "{ exec <&-; : >gone; }"):format(command.quote(dir.path), line))
+        -- nobody else has the reader's end, as a shell may for a moment
+        local _, err = command.shell(("cd %s; rm -f pipe; mkfifo pipe; " ..
+          "{ %s; echo $? >status; } >pipe & exec 3<pipe; exec 3<&-; " ..
+          ": >gone; wait"):format(command.quote(dir.path), line))
         return tonumber(command.read(dir:file "status")), err
       end
       if command.shell "sh -c 'kill -PIPE $$; echo ignored'" ~= "" then
