@@ -18,8 +18,8 @@
 
 /* Where L is recorded, with what runs there on top; or NULL. */
 static Hot *czone_find (lua_State *L) {
-  Recorder *r = hook_recorder(L);
-  if (r == NULL || (!attach_is(L) && r->hot->L != L)) return NULL;
+  Recorder *r = control_recorder(L);
+  if (r == NULL || (!attach_is(r, L) && r->hot->L != L)) return NULL;
   hot_enter(r->hot);
   if (!coroutine_here(r, L)) {
     recorder_nomemory(r);

@@ -9,7 +9,6 @@
 
 #include "identity/collection.h"
 #include "record/instructions.h"
-#include "record/sample.h"
 
 
 /* Do blocks keep the allocator that they were made by? */
@@ -153,14 +152,15 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   if (sampled)
     heapsample_add(&a->sample, r->recording.figures, kind, to - old);
   if (a->live.on) allocations_live(a, p, old, block, to, sampled);
-  if (sampled) sample_ask(r);
+  if (sampled) a->ask(r);
   return block;
 }
 
 
-void allocations_settle (Recorder *r, const Unwound *x, int before) {
+void allocations_settle (Recorder *r, const Node *n,
+                         InstructionAllocated *at, int before) {
   Allocations *a = r->allocations;
-  heapsample_settle(&a->sample, &a->live, r, x, before);
+  heapsample_settle(&a->sample, &a->live, r, n, at, before);
   allocations_heap(a, 0);
 }
 
@@ -219,8 +219,18 @@ static int allocations_used (Allocations *a, lua_State *L) {
 }
 
 
+/* Recording ends, wherever the program is: figures stay what they are. */
+static void allocations_cease (void *ud) {
+  Allocations *a = cast(Allocations *, ud);
+  a->counts = 0;
+  a->live.on = 0;
+  a->sample.on = 0;
+}
+
+
 /* It is not memory of the recording, which is freed earlier. */
-int allocations_begin (Recorder *r, lua_State *L) {
+int allocations_begin (Recorder *r, lua_State *L,
+                       void (*ask) (Recorder *r)) {
   Allocations *a = r->allocations;
   if (!r->options.memory && !r->options.gc) return 1;
   if (a == NULL || !allocations_used(a, L)) {
@@ -229,16 +239,21 @@ int allocations_begin (Recorder *r, lua_State *L) {
     if (a == NULL) return 0;
     a->alloc = lua_getallocf(L, &a->ud);
     a->returned = 0;
+    a->part.cease = allocations_cease;
+    a->part.ud = a;
     r->allocations = a;
+    r->mutes = &a->muted;
+    recorder_addpart(r, &a->part);
     lua_setallocf(L, allocations_alloc, a);
   }
   a->hot = r->hot;
   a->debt = internals_usable() ? internals_debt(L) : NULL;
   a->node = NULL;
   a->muted = r->muted;
-  a->counts = r->options.memory && !sample_on(r);
-  live_begin(&a->live, &r->recording.memory, r->options.live, sample_on(r));
-  if (r->options.memory && sample_on(r))
+  a->ask = ask;
+  a->counts = r->options.memory && !recorder_samples(r);
+  live_begin(&a->live, &r->recording.memory, r->options.live, recorder_samples(r));
+  if (r->options.memory && recorder_samples(r))
     heapsample_begin(&a->sample, r->options.memory_interval);
   else memset(&a->sample, 0, sizeof a->sample);
   return 1;
@@ -258,8 +273,20 @@ void allocations_end (Recorder *r, lua_State *L) {
   lua_setallocf(L, a->alloc, a->ud);
   a->returned = 1;
   if (ALLOCATIONS_STAY) return;
+  recorder_removepart(r, &a->part);
   r->allocations = NULL;
+  r->mutes = NULL;
   free(a);
+}
+
+
+void allocations_clear (const Recorder *r) {
+  Allocations *a = r->allocations;
+  if (a == NULL) return;
+  a->node = NULL;
+  live_clear(&a->live);
+  heapsample_clear(&a->sample);
+  a->until = 0;
 }
 
 

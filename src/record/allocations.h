@@ -23,6 +23,8 @@ typedef struct Allocations {
   Hot *hot;		/* NULL: nothing is recorded */
   int counts;		/* are allocations counted? */
   int muted;		/* that of the recorder; they are not while it is not 0 */
+  void (*ask) (Recorder *r);	/* mode sample: asks for an event */
+  Part part;
   Collector collector;
   Live live;
   HeapSample sample;
@@ -36,21 +38,17 @@ typedef struct Allocations {
 } Allocations;
 
 /*
-** Wraps the allocator of L's state, if the options say so. 0: out of
-** memory.
+** Wraps the allocator of L's state, if the options say so. In mode "sample",
+** 'ask' is called to have an event soon. 0: out of memory.
 */
-CPROF_I int allocations_begin (Recorder *r, lua_State *L);
+CPROF_I int allocations_begin (Recorder *r, lua_State *L,
+                               void (*ask) (Recorder *r));
 
 /* Gives it back, if it was wrapped. */
 CPROF_I void allocations_end (Recorder *r, lua_State *L);
 
-/* Recording ends, wherever the program is: figures stay what they are. */
-static INLINE void allocations_cease (const Recorder *r) {
-  if (r->allocations == NULL) return;
-  r->allocations->counts = 0;
-  r->allocations->live.on = 0;
-  r->allocations->sample.on = 0;
-}
+/* All that was counted is forgotten. */
+CPROF_I void allocations_clear (const Recorder *r);
 
 /* Recording is about to stop: notes how large the heap is. */
 CPROF_I void allocations_last (Recorder *r);
@@ -58,25 +56,15 @@ CPROF_I void allocations_last (Recorder *r);
 /* Notes whether another allocator has taken the place of ours. */
 CPROF_I void allocations_check (Recorder *r, lua_State *L);
 
-/* What Lua allocates from here on, it allocates for the profiler. */
-static INLINE void allocations_mute (Recorder *r) {
-  r->muted++;
-  if (r->allocations != NULL) r->allocations->muted = r->muted;
-}
-
-static INLINE void allocations_unmute (Recorder *r) {
-  r->muted--;
-  if (r->allocations != NULL) r->allocations->muted = r->muted;
-}
-
 /* Does what was allocated wait for the next event, see heapsample.h? */
 static INLINE int allocations_wait (const Recorder *r) {
   return r->allocations != NULL &&
          (r->allocations->sample.waits || r->allocations->live.waiting > 0);
 }
 
-/* What waits belongs to what was found, see heapsample_settle. */
-CPROF_I void allocations_settle (Recorder *r, const Unwound *x, int before);
+/* What waits was allocated by 'n', at 'at'; see heapsample_settle. */
+CPROF_I void allocations_settle (Recorder *r, const Node *n,
+                                 InstructionAllocated *at, int before);
 
 /* Before what ends or interrupts the recording: see collector_release. */
 static INLINE void allocations_release (const Recorder *r, lua_State *L) {

@@ -4,16 +4,15 @@
 
 #include "record/attach.h"
 
-#include "record/hook.h"
 #include "record/instructions.h"
-#include "record/sample.h"
+#include "record/threads.h"
 
 
 #define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
 
 
-int attach_is (lua_State *L) {
-  return hook_is(lua_gethook(L));
+int attach_is (const Recorder *r, lua_State *L) {
+  return hooks_is(r->hooks, lua_gethook(L));
 }
 
 
@@ -64,7 +63,7 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
   s->lines = lines;
   if (count > 0) mask |= LUA_MASKCOUNT;
   else count = s->count;
-  lua_sethook(s->L, hook_function(r->hot, s), mask, count);
+  lua_sethook(s->L, hooks_choose(r->hooks, r->hot, s), mask, count);
 }
 
 
@@ -79,11 +78,11 @@ void attach_soon (lua_State *L, lua_Hook f, int mask) {
 }
 
 
-int attach_pending (lua_State *L) {
+int attach_pending (const Recorder *r, lua_State *L) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L);
-  if (!hook_is(f) || hook_counts(f)) return 0;
-  attach_soon(L, hook_pending, mask);
+  if (!hooks_is(r->hooks, f) || hooks_counts(r->hooks, f)) return 0;
+  attach_soon(L, r->hooks->pending, mask);
   return 1;
 }
 
@@ -102,9 +101,9 @@ void attach_renew (Recorder *r, lua_State *L) {
 
 
 void attach_take (Recorder *r, Stack *s) {
-  sample_hold(r, s->L);
-  sample_release(r);
-  if (!attach_is(s->L)) {
+  lend_hold(r->lender, s->L);
+  lend_release(r->lender);
+  if (!attach_is(r, s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
     s->count = lua_gethookcount(s->L);
@@ -123,11 +122,11 @@ void attach_restore (Recorder *r, lua_State *L) {
 
 #if PLATFORM_SIGNALS
 int attach_back (Recorder *r, lua_State *L) {
-  int running = r != NULL && r->state == STATE_RUNNING && !sample_on(r);
+  int running = r != NULL && r->state == STATE_RUNNING && !recorder_samples(r);
   Stack *s = r != NULL ? stacks_find(&r->stacks, L) : NULL;
   lua_Hook other = lua_gethook(L);
   lua_sethook(L, NULL, 0, 0);
-  if (s != NULL && !(lua_checkstack(L, 2) && recorder_alive(r, L, s)))
+  if (s != NULL && !(lua_checkstack(L, 2) && threads_alive(r, L, s)))
     s = NULL;
   if (s == NULL) return !running;
   if (s->hook == other) {  /* taken for the program's */
@@ -146,10 +145,10 @@ int attach_back (Recorder *r, lua_State *L) {
 ** have the address of a dead one.
 */
 void attach_release (Recorder *r, lua_State *L) {
-  const Stack *s = r ? stacks_find(&r->stacks, L) : NULL;
-  if (!attach_is(L)) return;
-  if (s != NULL && lua_checkstack(L, 2) && !recorder_alive(r, L, s)) s = NULL;
-  if (s == NULL && r) s = r->current;
+  const Stack *s = stacks_find(&r->stacks, L);
+  if (!attach_is(r, L)) return;
+  if (s != NULL && lua_checkstack(L, 2) && !threads_alive(r, L, s)) s = NULL;
+  if (s == NULL) s = r->current;
   if (s != NULL) lua_sethook(L, s->hook, s->mask, s->count);
   else lua_sethook(L, NULL, 0, 0);
 }
@@ -184,8 +183,8 @@ void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
 
 int attach_new (Recorder *r, lua_State *running, lua_State *co) {
   Stack *s;
-  if (attach_is(co)) return 1;
-  s = recorder_stack(r, running, co);
+  if (attach_is(r, co)) return 1;
+  s = threads_stack(r, running, co);
   if (s == NULL) return recorder_nomemory(r);
   s->stale = 1;
   attach_take(r, s);
@@ -201,7 +200,7 @@ int attach_host (Recorder *r, lua_State *co) {
   lua_Hook f = lua_gethook(r->main);
   int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
   int done;
-  if (attach_is(co) || sample_on(r)) return 1;
+  if (attach_is(r, co) || recorder_samples(r)) return 1;
   lua_sethook(r->main, NULL, 0, 0);
   done = attach_new(r, r->main, co);
   lua_sethook(r->main, f, mask, count);

@@ -10,7 +10,7 @@
 
 
 /* Is the hook of L ours? */
-CPROF_I int attach_is (lua_State *L);
+CPROF_I int attach_is (const Recorder *r, lua_State *L);
 
 /* Takes the hook of the coroutine of 's'; the program's own is kept. */
 CPROF_I void attach_take (Recorder *r, Stack *s);
@@ -43,10 +43,10 @@ CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
 CPROF_I void attach_soon (lua_State *L, lua_Hook f, int mask);
 
 /*
-** The same for 'hook_pending', with the events that L has. 0: the program
-** counts instructions there.
+** The next event of L is one for Hooks.pending, with those that L has. 0: the
+** program counts instructions there.
 */
-CPROF_I int attach_pending (lua_State *L);
+CPROF_I int attach_pending (const Recorder *r, lua_State *L);
 
 /* The hook of L is that for its events again. */
 CPROF_I void attach_renew (Recorder *r, lua_State *L);

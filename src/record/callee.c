@@ -16,11 +16,11 @@ const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
   const Function *f;
-  allocations_mute(r);
+  recorder_mute(r);
   f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
     : functions_lua(fs, L, L, ar, &by);
-  allocations_unmute(r);
+  recorder_unmute(r);
   if (f == NULL) {
     recorder_nomemory(r);
     return NULL;
@@ -88,10 +88,10 @@ void callee_called (Recorder *r, lua_State *L, lua_State *at, lua_Debug *ar,
   if (r->recording.tree.nodes.count == nodes ||
       (r->recording.direct && !internals_isimplied(ar->i_ci)))
     return;
-  allocations_mute(r);
+  recorder_mute(r);
   n->event = (uint8_t)label_called(&r->recording.functions.library, L, at,
                                    ar);
-  allocations_unmute(r);
+  recorder_unmute(r);
 }
 
 

@@ -94,7 +94,7 @@ void collector_due (Collector *c, const Hot *h, int64_t change) {
       c->frozen || hot_current->recorder == NULL ||
       r->state != STATE_RUNNING)
     return;
-  if (!attach_pending(h->L)) {
+  if (!attach_pending(h->recorder, h->L)) {
     c->quiet = QUIET;
     return;
   }

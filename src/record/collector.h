@@ -54,7 +54,7 @@ CPROF_I void collector_step (Collector *c, lua_State *L);
 CPROF_I void collector_freeze (Collector *c);
 CPROF_I void collector_thaw (Collector *c, int same);
 
-/* Asks for an event, see hook_pending. */
+/* Asks for an event, see Hooks.pending. */
 COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);
 
 static INLINE void collector_lose (Collector *c) {

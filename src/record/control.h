@@ -59,4 +59,10 @@ CPROF_I void control_enter (Recorder *r, lua_State *L);
 */
 CPROF_I int control_active (Recorder *r, lua_State *L);
 
+/* The recorder that runs in L's state, or NULL. */
+CPROF_I Recorder *control_recorder (lua_State *L);
+
+/* Brings figures up to this moment, while it records or pauses. */
+CPROF_I void control_charge (Recorder *r);
+
 #endif

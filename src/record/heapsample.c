@@ -30,13 +30,12 @@ void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
 
 
 void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
-                        const Unwound *x, int before) {
+                        const Node *n, InstructionAllocated *at,
+                        int before) {
   const Tree *t = &r->recording.tree;
-  uint32_t id = tree_id(t, x->node);
+  uint32_t id = tree_id(t, n);
   KindsAllocated *kinds = tree_kinds(t, tree_place(t, id)->func);
   Allocated *own = &tree_allocated(t, id)->all;
-  InstructionAllocated *at = x->instructions == NULL ? NULL
-                           : instructions_allocated(x->instructions, x->at);
   int i;
   for (i = 0; i < ALLOC_KINDS; i++) {
     const Allocated *more = &s->kind[i];
@@ -46,6 +45,6 @@ void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
       allocated_add(before ? &at->before : &at->other, more->count,
                     more->bytes);
   }
-  live_settle(l, r, x->node, at != NULL ? &at->live[!before] : NULL);
+  live_settle(l, r, n, at != NULL ? &at->live[!before] : NULL);
   heapsample_clear(s);
 }

@@ -8,7 +8,6 @@
 
 #include "record/gaps.h"
 #include "record/live.h"
-#include "record/unwind.h"
 
 
 typedef struct HeapSample {
@@ -28,10 +27,12 @@ CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
                              size_t bytes);
 
 /*
-** What waits was allocated by what was found, at the next event. That is
-** the next instruction where 'before', else a call or a return.
+** What waits was allocated by 'n', and by the instruction that has the
+** counters 'at'; or NULL. It was told by the next instruction where 'before',
+** else by a call or a return.
 */
 CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
-                                const Unwound *x, int before);
+                                const Node *n, InstructionAllocated *at,
+                                int before);
 
 #endif

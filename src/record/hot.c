@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "record/recorder.h"
 
 
 #if !defined(CPROF_AMALGAMATION)
@@ -50,8 +49,8 @@ void hot_free (Hot *h) {
 void hot_follow (Hot *h) {
   if (h->thread != NULL) {
     h->shared = 1;
-    if (h->recorder != NULL)
-      clock_follow(&h->recorder->recording.clock, h->last);
+    if (h->recording != NULL)
+      clock_follow(&h->recording->clock, h->last);
   }
 #if defined(__GNUC__)
   __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);
@@ -62,7 +61,7 @@ void hot_follow (Hot *h) {
 
 
 uint64_t hot_read (const Hot *h) {
-  return clock_read(&h->recorder->recording.clock);
+  return clock_read(&h->recording->clock);
 }
 
 
@@ -72,7 +71,7 @@ uint64_t hot_read (const Hot *h) {
 ** than 'last'; the node then keeps what its lines were charged.
 */
 void hot_backwards (Hot *h, uint64_t now) {
-  Figures *f = h->recorder->recording.figures;
+  Figures *f = h->recording->figures;
   f->backwards++;
   f->backwards_ticks += h->last - now;
   h->top->node->self += hot_pending(h);
@@ -81,7 +80,7 @@ void hot_backwards (Hot *h, uint64_t now) {
 
 
 static void hot_waited (Hot *h, uint64_t ticks) {
-  Recording *x = &h->recorder->recording;
+  Recording *x = h->recording;
   Wait w = ZEROS;
   w.ticks = ticks;
   w.node = h->top->node->id;
@@ -92,7 +91,7 @@ static void hot_waited (Hot *h, uint64_t ticks) {
 
 /* Time passed that belongs to no function. */
 static void hot_preempted (Hot *h, uint64_t ticks) {
-  Figures *f = h->recorder->recording.figures;
+  Figures *f = h->recording->figures;
   f->preempted += ticks;
   f->paused += ticks;
   h->last += ticks;
@@ -107,12 +106,12 @@ static void hot_preempted (Hot *h, uint64_t ticks) {
 static uint64_t hot_looked (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
   if (passed > GAP_LOOK) {
-    gap_skip(&h->recorder->gap);
+    gap_skip(h->look);
     passed = hot_now(h) - now;
   }
   if (passed > INT64_MAX) return now;  /* the clock was set back */
   took = passed < GAP_LOOK ? passed : GAP_LOOK;
-  h->recorder->recording.tree.overhead->self += took;
+  h->recording->tree.overhead->self += took;
   h->last += took;
   h->since += took;
   hot_preempted(h, passed - took);
@@ -122,7 +121,7 @@ static uint64_t hot_looked (Hot *h, uint64_t now) {
 
 /* Removes from the gap what others had the processor for. */
 static void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
-  Gap *g = &h->recorder->gap;
+  Gap *g = h->look;
   uint64_t late;
   int tries = GAP_TRIES;
   do late = hot_now(h) - now;

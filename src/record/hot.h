@@ -7,6 +7,7 @@
 
 #include "internals/internals.h"
 #include "record/frames.h"
+#include "record/gap.h"
 #include "record/recording.h"
 #include "record/stack.h"
 
@@ -104,6 +105,8 @@ typedef struct Hot {
   const void *thread;	/* the thread that has its address */
   int shared;		/* did several threads have it? */
   struct Recorder *recorder;
+  Recording *recording;
+  Gap *look;		/* where gaps between events went */
 } Hot;
 
 /*

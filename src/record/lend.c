@@ -123,3 +123,20 @@ lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar) {
   if (lend_counts(l, &own)) internals_setcount(L, l->at, left);
   return event >= 0 && own.mask & (1 << event) ? own.hook : NULL;
 }
+
+
+void lend_hold (Lender *l, lua_State *L) {
+  if (l == NULL) return;
+  l->busy++;
+  lend_end(l, L);
+}
+
+
+void lend_release (Lender *l) {
+  int number;
+  if (l == NULL || --l->busy > 0) return;
+  number = l->later;  /* not before, for it may come in between */
+  if (number == 0) return;
+  l->later = 0;
+  raise(number);
+}

@@ -6,6 +6,8 @@
 #ifndef lend_h
 #define lend_h
 
+#include <signal.h>
+
 #include "internals/internals.h"
 
 
@@ -36,6 +38,8 @@ typedef struct Lender {
   const InternalsState *at;	/* NULL: Lua's structures are not read */
   LentHook list[LEND_MOST];
   LentHook last;	/* the last one; coroutines inherit it */
+  volatile sig_atomic_t busy;	/* must no hook be set? */
+  volatile sig_atomic_t later;	/* a signal that comes again; 0: none */
 } Lender;
 
 static inline int lend_is (const Lender *l, lua_Hook f) {
@@ -59,5 +63,12 @@ CPROF_I lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar);
 static inline void lend_end (Lender *l, lua_State *L) {
   if (lend_is(l, lua_gethook(L))) lend_back(l, L, NULL);
 }
+
+/*
+** If L has our hook, it gets the program's own back. Until 'lend_release', it
+** gets no other. Where 'l' is NULL, nobody lends.
+*/
+CPROF_I void lend_hold (Lender *l, lua_State *L);
+CPROF_I void lend_release (Lender *l);
 
 #endif

@@ -8,15 +8,15 @@
 #define recorder_h
 
 #include "record/frames.h"
+#include "record/hooks.h"
 #include "record/hot.h"
-#include "record/recording.h"
+#include "record/lend.h"
+#include "record/options.h"
 #include "record/running.h"
-#include "record/stack.h"
+#include "record/store.h"
 
 
 struct Allocations;
-struct Recorder;
-struct Store;
 
 typedef enum State { STATE_STOPPED, STATE_RUNNING, STATE_PAUSED } State;
 
@@ -25,87 +25,15 @@ typedef enum Callback {
   CALLBACK_NONE, CALLBACK_FILTER, CALLBACK_TRACE, CALLBACK_NAMES
 } Callback;
 
-/* in mode trace: a function, or zone, is entered or left */
-typedef struct TraceEvent {
-  int enters;		/* or leaves */
-  uint32_t func;
-  uint32_t depth;	/* of what was entered since recording began */
-  uint32_t coroutine;	/* its number; calls nest within a coroutine */
-  uint64_t since;	/* ns from the start of recording */
-  uint64_t took;	/* ns, of what is left */
-} TraceEvent;
-
-/* What it points to must stay while recording goes on. */
-typedef struct Options {
-  Mode mode;
-  uint32_t rate;	/* mode sample: samples a second */
-  int cpu;		/* processor time instead of wall time */
-  int callsites;	/* calls from different lines are different nodes */
-  uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
-  int exclude_c;	/* C functions are charged to their callers */
-  int timed;		/* are some events timed? */
-  int memory;		/* are allocations counted? */
-  uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
-  uint64_t memory_interval;	/* mode sample: the same of allocations */
-  int gc;		/* is the collector driven? */
-  uint32_t max_nodes;
-  uint32_t history;	/* frames to keep */
-  int full;		/* with all their nodes? */
-  double budget;	/* ms, beyond which a frame is slow; 0: none */
-  double event_ns;	/* what an event costs at least, if that is known */
-  uint32_t slow;	/* slow frames to keep */
-  uint64_t every;	/* ns, see interval.h; 0: no end */
-  void (*elapsed) (lua_State *L);	/* told of the end */
-  const char *internal;	/* sources of the profiler's own: strings, then "" */
-  struct Store *store;	/* to record into; NULL: memory */
-  /* Is a function recorded? NULL: all are. See Policy. */
-  int (*include) (const void *functions, lua_State *L, const Function *f);
-  /* Are the lines of a source recorded? NULL: all are. */
-  int (*include_lines) (lua_State *L, const char *source);
-  /*
-  ** Mode trace: told of each event, with the hook away. NULL, or an error
-  ** message, which is left on the stack.
-  */
-  const char *(*trace) (lua_State *L, const Functions *fs,
-                        const TraceEvent *e);
-} Options;
-
 /*
-** What keeps a recording outside of memory, see file/livefile.h. Without
-** one, counters lie in memory and nobody is told of anything.
+** A part of the recorder that has to hear when recording ends by itself,
+** wherever the program is: 'cease' calls nothing of Lua.
 */
-typedef struct Store {
-  const Pages *nodes, *lines;	/* where their chunks come from ... */
-  const Pages *instructions;	/* modes count and sample: in place of lines */
-  const Pages *allocated, *kinds;	/* where allocations are counted */
-  const Pages *waits;
-  Figures *figures;
-  const Node **running;		/* where to tell which node runs */
-  /* Takes all that there is so far. 0: no room for it. */
-  int (*begin) (struct Store *s, struct Recorder *r);
-  /* Recording has begun. May raise an error of Lua's. */
-  void (*started) (struct Store *s, struct Recorder *r, lua_State *L);
-  /* See Policy. */
-  int (*told) (void *store, uint32_t source);
-  /* All nodes are about to be forgotten. */
-  void (*clear) (struct Store *s, const struct Recorder *r);
-  /* They are, and the root is there again. */
-  void (*cleared) (struct Store *s);
-  /* Is it damaged, so that recording must end? */
-  int (*lost) (struct Store *s);
-  /* Is it not, as far as can be told by looking at all of it? */
-  int (*sound) (struct Store *s);
-  /* Recording ended by itself. Returns the reason, 'why' or a better one. */
-  const char *(*end) (struct Store *s, const char *why);
-  /* Recording has stopped: completes it, and keeps the data in memory, but
-     forgets what others may have changed. */
-  void (*finish) (struct Store *s, struct Recorder *r, lua_State *L);
-  /* The same in the child of a fork: it is another process's. */
-  void (*abandon) (struct Store *s, struct Recorder *r);
-  /* A store for the child of a fork, or NULL: it is not to be recorded. */
-  struct Store *(*child) (struct Store *s, struct Recorder *r);
-  void (*free) (struct Store *s);
-} Store;
+typedef struct Part {
+  void (*cease) (void *ud);
+  void *ud;
+  struct Part *next;
+} Part;
 
 typedef struct Recorder {
   Hot *hot;
@@ -130,7 +58,8 @@ typedef struct Recorder {
   Gap gap;
   int exact;		/* do times add up? not before recording has begun */
   struct Allocations *allocations;	/* NULL: they are not counted */
-  int muted;		/* how often it was said that they are the profiler's */
+  int muted;		/* nesting depth of recorder_mute */
+  int *mutes;		/* where the allocator reads that; or NULL */
   Callback callback;
   int nogc;		/* is the garbage collector held off? */
   uint64_t nogc_cycle;	/* since this collection, see collection.h */
@@ -142,6 +71,9 @@ typedef struct Recorder {
   uint32_t internals;			/* ... and how many these are */
   void *core;		/* of lua/lstate.h, freed with the recorder */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
+  Lender *lender;	/* of samples, likewise */
+  const Hooks *hooks;	/* the functions that are set as hooks */
+  Part *parts;
   Running following;	/* see current.h; without a main thread: not begun */
 } Recorder;
 
@@ -154,27 +86,32 @@ typedef struct Recorder {
 */
 CPROF_I Recorder *recorder_get (lua_State *L);
 
-/* The same, made if need be. Raises an error when out of memory. */
-CPROF_I Recorder *recorder_make (lua_State *L);
-
-/* Sets where its memory comes from, and forgets what was recorded. */
-CPROF_I void recorder_setalloc (Recorder *r, lua_Alloc alloc, void *ud);
-
 /*
-** A new recording with these options, of which it takes the store. 0: out
-** of memory. May raise an error of Lua's for that, too.
+** A new one for L's state, whose box has the finalizer 'gc'. Raises an error
+** when out of memory.
 */
-CPROF_I int recorder_begin (Recorder *r, lua_State *L, const Options *o);
+CPROF_I Recorder *recorder_new (lua_State *L, const Hooks *hooks,
+                                lua_CFunction gc);
 
-/* Forgets all that was counted. 0: out of memory. */
-CPROF_I int recorder_clear (Recorder *r);
+/* 'p' hears of the end until it is removed. It may be there already. */
+CPROF_I void recorder_addpart (Recorder *r, Part *p);
+CPROF_I void recorder_removepart (Recorder *r, Part *p);
 
-/*
-** The same in the child of a fork, for which its frames must have no nodes:
-** goes on in the store 'to', which it takes. The one of the parent is left
-** as it is.
-*/
-CPROF_I int recorder_move (Recorder *r, Store *to);
+/* Is this mode "sample"? */
+static inline int recorder_samples (const Recorder *r) {
+  return r->options.mode == MODE_SAMPLE;
+}
+
+/* What Lua allocates from here on, it allocates for the profiler. */
+static inline void recorder_mute (Recorder *r) {
+  r->muted++;
+  if (r->mutes != NULL) *r->mutes = r->muted;
+}
+
+static inline void recorder_unmute (Recorder *r) {
+  r->muted--;
+  if (r->mutes != NULL) *r->mutes = r->muted;
+}
 
 /* All changes of the state of a recorder. */
 CPROF_I void recorder_setstate (Recorder *r, State state);
@@ -214,26 +151,12 @@ CPROF_I int64_t recorder_watch (Recorder *r);
 */
 CPROF_I int recorder_adds (const Recorder *r);
 
-/* Brings figures up to this moment, while it records or pauses. */
-CPROF_I void recorder_settle (Recorder *r);
-
 /*
 ** Leaves out the time since the last event, in which garbage was collected
 ** for no call of the program: cprof's own at the start, and the program's
 ** when the state is closed.
 */
 CPROF_I void recorder_skip (Recorder *r);
-
-/*
-** The stack of coroutine L, made if need be; removes those of coroutines
-** that were collected: of one at the same address at once, of others now
-** and then. NULL: out of memory.
-*/
-CPROF_I Stack *recorder_stack (Recorder *r, lua_State *running, lua_State *L);
-
-/* Does the coroutine of this stack still exist? */
-CPROF_I int recorder_alive (const Recorder *r, lua_State *running,
-                            const Stack *s);
 
 /* The host's frame has all nodes of 's'. 0: out of memory. */
 CPROF_I int recorder_touch (Recorder *r, Stack *s);

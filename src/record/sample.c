@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "record/allocations.h"
-#include "record/hook.h"
-#include "record/interval.h"
 #include "record/lend.h"
 #include "record/nogc.h"
 #include "record/pace.h"
@@ -29,18 +27,13 @@ typedef struct Sampler {
   Pace pace;
   Lender lender;
   Unwinder unwinder;
-  volatile sig_atomic_t busy;	/* must no hook be set? */
-  volatile sig_atomic_t held;	/* the same, until 'sample_goon' */
-  volatile sig_atomic_t later;	/* a signal that comes again; 0: none */
+  volatile sig_atomic_t held;	/* no hook is set until 'sample_goon' */
   volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
 					   the state? */
   int any;		/* was anything sampled yet? */
   Frame frame;		/* for what charges the function on top */
+  Part part;
 } Sampler;
-
-
-static void sample_hook (lua_State *L, lua_Debug *ar);
-static void sample_chained (lua_State *L, lua_Debug *ar);
 
 
 static Sampler *sample_of (const Recorder *r) {
@@ -89,7 +82,7 @@ static int sample_take (Sampler *s, int again) {
 */
 static void sample_arm (Sampler *s, uint64_t ns) {
   int armed;
-  if (s->busy || s->held) return;
+  if (s->lender.busy || s->held) return;
   armed = sample_take(s, pace_stuck(&s->pace));
   pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
 }
@@ -110,7 +103,7 @@ static void sample_tick (void *ud) {
 lua_State *sample_current (Recorder *r) {
   Sampler *s = sample_of(r);
   lua_State *L = s != NULL ? sample_running(s) : r->main;
-  if (s != NULL && !s->busy) lend_end(&s->lender, L);
+  if (s != NULL && !s->lender.busy) lend_end(&s->lender, L);
   return L;
 }
 
@@ -118,8 +111,8 @@ lua_State *sample_current (Recorder *r) {
 #if PLATFORM_SIGNALS
 lua_State *sample_interrupt (Recorder *r, int number) {
   Sampler *s = sample_of(r);
-  if (s != NULL && s->busy) {
-    s->later = number;
+  if (s != NULL && s->lender.busy) {
+    s->lender.later = number;
     return NULL;
   }
   if (s != NULL) s->held = 1;
@@ -158,36 +151,6 @@ int sample_follow (Recorder *r) {
 void sample_enter (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s != NULL && sample_follow(r)) running_enter(&s->running);
-}
-
-/* }====================================================== */
-
-
-/* {======================================================
-** Hooks
-** ======================================================= */
-
-static void sample_unbusy (Sampler *s) {
-  int number;
-  if (--s->busy > 0) return;
-  number = s->later;  /* not before, for it may come in between */
-  if (number == 0) return;
-  s->later = 0;
-  raise(number);
-}
-
-
-void sample_hold (Recorder *r, lua_State *L) {
-  Sampler *s = sample_of(r);
-  if (s == NULL) return;
-  s->busy++;
-  lend_end(&s->lender, L);
-}
-
-
-void sample_release (Recorder *r) {
-  Sampler *s = sample_of(r);
-  if (s != NULL) sample_unbusy(s);
 }
 
 /* }====================================================== */
@@ -269,8 +232,10 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
   Unwound x;
   if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
   else
-    allocations_settle(s->recorder, &x, ar != NULL && s->unwinder.at != NULL &&
-                                        ar->event == LUA_HOOKCOUNT);
+    allocations_settle(s->recorder, x.node, x.instructions == NULL ? NULL
+                         : instructions_allocated(x.instructions, x.at),
+                       ar != NULL && s->unwinder.at != NULL &&
+                         ar->event == LUA_HOOKCOUNT);
   s->pace.spent += sample_clock(s) - from;
 }
 
@@ -279,12 +244,12 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
 void sample_ask (Recorder *r) {
   Sampler *s = sample_of(r);
   uint64_t from;
-  if (s == NULL || s->busy || s->held || s->pace.timer < 0) return;
-  s->busy++;
+  if (s == NULL || s->lender.busy || s->held || s->pace.timer < 0) return;
+  s->lender.busy++;
   from = sample_clock(s);
   sample_take(s, 0);
   s->pace.spent += sample_clock(s) - from;
-  sample_unbusy(s);
+  lend_release(&s->lender);
 }
 
 
@@ -306,12 +271,10 @@ static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The sample that is due, if any; 's' is busy. */
-static void sample_due (Sampler *s, lua_State *L, lua_Debug *ar) {
-  Recorder *r = hook_recorder(L);
+void sample_due (Recorder *r, int recorded, lua_State *L, lua_Debug *ar) {
+  Sampler *s = sample_of(r);
   int top = lua_gettop(L);
-  if (r != NULL && sample_on(r) &&
-      (s->pace.weight > 0 || allocations_wait(r)) &&
+  if (recorded && (s->pace.weight > 0 || allocations_wait(r)) &&
       (s->unwinder.at != NULL || L == r->main)) {
     hot_enter(r->hot);
     sample_unseen(s, L, ar);
@@ -322,46 +285,9 @@ static void sample_due (Sampler *s, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The program's own hook is last, for it may yield. */
-static void sample_event (lua_State *L, lua_Debug *ar) {
-  Recorder *r = recorder_get(L);
+void sample_goon (Recorder *r) {
   Sampler *s = sample_of(r);
-  lua_Hook own = NULL;
-  if (s == NULL) {
-    lua_sethook(L, NULL, 0, 0);
-    return;
-  }
-  sample_follow(r);
-  s->busy++;
-  own = lend_back(&s->lender, L, ar);
-  sample_due(s, L, ar);
-  r = recorder_get(L);
-  sample_unbusy(s);
-  if (r != NULL && sample_on(r)) interval_end(r, L);
-  if (own != NULL) own(L, ar);
-}
-
-
-#if PLATFORM_SIGNALS
-void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
-  Sampler *s = sample_of(r);
-  if (s == NULL) return;
-  s->busy++;
-  sample_due(s, L, ar);
-  s->held = 0;
-  sample_unbusy(s);
-}
-#endif
-
-
-static void sample_hook (lua_State *L, lua_Debug *ar) {
-  sample_event(L, ar);
-}
-
-
-/* Its own address tells that the program has a hook, too. */
-static void sample_chained (lua_State *L, lua_Debug *ar) {
-  sample_event(L, ar);
+  if (s != NULL) s->held = 0;
 }
 
 
@@ -369,13 +295,13 @@ int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   int ok = 1, top = lua_gettop(L), here;
   if (!sample_follow(r)) return 0;
-  s->busy++;
+  s->lender.busy++;
   here = s->unwinder.at != NULL || L == r->main;
   if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
   else sample_pass(r);
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
-  sample_unbusy(s);
+  lend_release(&s->lender);
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
     recorder_end(r, "the program took the signal that samples need");
     ok = 0;
@@ -390,16 +316,29 @@ int sample_settle (Recorder *r, lua_State *L) {
 ** Start and stop
 ** ======================================================= */
 
+/* No more ticks: recording ends, wherever the program is. */
+static void sample_cease (void *ud) {
+  Sampler *s = cast(Sampler *, ud);
+  if (s->pace.timer < 0) return;
+  timer_end(s->pace.timer);
+  s->pace.timer = -1;
+}
+
+
 static Sampler *sample_new (Recorder *r) {
   Sampler *s = cast(Sampler *, calloc(1, sizeof *s));
   if (s == NULL) return NULL;
   s->recorder = s->unwinder.recorder = r;
   s->unwinder.running = &s->running;
   s->pace.timer = -1;
-  s->lender.alone = sample_hook;
-  s->lender.chained = sample_chained;
+  s->lender.alone = r->hooks->sample;
+  s->lender.chained = r->hooks->samplechained;
+  s->part.cease = sample_cease;
+  s->part.ud = s;
+  recorder_addpart(r, &s->part);
   running_begin(&s->running, r->main, &r->recording.functions.library);
   r->sampler = s;
+  r->lender = &s->lender;
   return s;
 }
 
@@ -413,14 +352,6 @@ void sample_forget (Recorder *r) {
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
   s->any = 0;
-}
-
-
-void sample_cease (Recorder *r) {
-  Sampler *s = sample_of(r);
-  if (s == NULL || s->pace.timer < 0) return;
-  timer_end(s->pace.timer);
-  s->pace.timer = -1;
 }
 
 
@@ -440,7 +371,7 @@ int sample_start (Recorder *r, const char **why) {
   *why = "out of memory";
   if (s == NULL) s = sample_new(r);
   if (s == NULL || !sample_makewaiting(r)) return 0;
-  sample_cease(r);
+  sample_cease(s);
   sample_forget(r);
   running_enter(&s->running);
   s->elsewhere = 0;
@@ -461,19 +392,19 @@ int sample_start (Recorder *r, const char **why) {
 void sample_stop (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  sample_cease(r);
+  sample_cease(s);
   *r->hot->running = NULL;
-  sample_hold(r, L);
-  sample_release(r);
-  sample_hold(r, r->main);
-  sample_release(r);
+  lend_hold(&s->lender, L);
+  lend_release(&s->lender);
+  lend_hold(&s->lender, r->main);
+  lend_release(&s->lender);
 }
 
 
 void sample_clear (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  sample_cease(r);
+  sample_cease(s);
   unwind_clear(&s->unwinder);
 }
 
@@ -482,7 +413,9 @@ void sample_free (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
   sample_clear(r);
+  recorder_removepart(r, &s->part);
   r->sampler = NULL;
+  r->lender = NULL;
   running_end(&s->running);
   free(s);
 }

@@ -41,15 +41,18 @@ CPROF_I uint64_t sample_pass (Recorder *r);
 */
 CPROF_I int sample_settle (Recorder *r, lua_State *L);
 
+/*
+** In a hook of L: the sample that is due, if any. What runs there is
+** 'recorded', or not. Nobody lends hooks meanwhile.
+*/
+CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
+                         lua_Debug *ar);
+
+/* Coroutines get hooks again, see 'sample_interrupt'. */
+CPROF_I void sample_goon (Recorder *r);
+
 /* All nodes were forgotten. */
 CPROF_I void sample_forget (Recorder *r);
-
-/*
-** If L has the hook of a sample, it gets the program's own back. Until
-** 'sample_release', it gets no other.
-*/
-CPROF_I void sample_hold (Recorder *r, lua_State *L);
-CPROF_I void sample_release (Recorder *r);
 
 /* In a signal handler, the coroutine that runs, with the program's hook. */
 CPROF_I lua_State *sample_current (Recorder *r);
@@ -61,23 +64,13 @@ CPROF_I lua_State *sample_current (Recorder *r);
 ** 'sample_goon'. NULL: that must not be now; signal 'number' comes again.
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
-
-/* In a hook, which has given the program's own back. */
-CPROF_I void sample_goon (Recorder *r, lua_State *L, lua_Debug *ar);
 #endif
 
 /* The next event is to tell who has allocated, see heapsample.h. */
 CPROF_I void sample_ask (Recorder *r);
 
-/* No more ticks: recording ends, wherever the program is. */
-CPROF_I void sample_cease (Recorder *r);
-
 /* What was recorded is freed; and the recorder. */
 CPROF_I void sample_clear (Recorder *r);
 CPROF_I void sample_free (Recorder *r);
-
-static inline int sample_on (const Recorder *r) {
-  return r->options.mode == MODE_SAMPLE;
-}
 
 #endif
