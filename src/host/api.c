@@ -9,11 +9,11 @@
 
 #include <lauxlib.h>
 
+#include "follow/attach.h"
 #include "lua/entry.h"
 #include "lua/lcore.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
 #include "record/begin.h"
 #include "record/control.h"
 #include "record/current.h"

@@ -7,13 +7,12 @@
 
 #include <string.h>
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "heap/nogc.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/hook.h"
-#include "record/nogc.h"
-#include "record/resync.h"
 
 
 /* Where L is recorded, with what runs there on top; or NULL. */

@@ -10,7 +10,6 @@
 #include "lua/loan.h"
 #include "lua/lstate.h"
 #include "lua/signals.h"
-#include "record/allocations.h"
 #include "record/control.h"
 
 

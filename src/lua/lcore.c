@@ -10,6 +10,8 @@
 
 #include "base/release.h"
 #include "file/livefile.h"
+#include "heap/collector.h"
+#include "heap/nogc.h"
 #include "lua/child.h"
 #include "lua/console.h"
 #include "lua/entry.h"
@@ -33,10 +35,7 @@
 #include "lua/system.h"
 #include "lua/texts.h"
 #include "record/callback.h"
-#include "record/collector.h"
 #include "record/control.h"
-#include "record/nogc.h"
-#include "record/sample.h"
 #include "record/zone.h"
 
 

@@ -9,10 +9,9 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/threads.h"
 #include "record/control.h"
-#include "record/sample.h"
-#include "record/threads.h"
 
 
 /* The recorder whose hook the coroutine of the arguments has, or NULL. */

@@ -6,11 +6,10 @@
 
 #include "lua/listen.h"
 
+#include "follow/attach.h"
+#include "follow/lend.h"
+#include "follow/running.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
-#include "record/lend.h"
-#include "record/running.h"
-#include "record/sample.h"
 
 #if PLATFORM_SIGNALS
 

@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "cprof.h"
+#include "heap/nogc.h"
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
-#include "record/allocations.h"
 #include "record/control.h"
-#include "record/nogc.h"
 
 
 const char *lprofile_kind (int kind) {

@@ -6,14 +6,14 @@
 
 #include "lua/signals.h"
 
+#include "follow/attach.h"
+#include "follow/lend.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
 #include "record/current.h"
 #include "record/hook.h"
-#include "record/lend.h"
-#include "record/sample.h"
 #include "record/samplehook.h"
+#include "sample/sample.h"
 
 #if PLATFORM_SIGNALS
 

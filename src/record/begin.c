@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "base/release.h"
+#include "heap/allocations.h"
 #include "identity/collection.h"
-#include "record/allocations.h"
 #include "record/interval.h"
-#include "record/sample.h"
+#include "sample/sample.h"
 
 
 void begin_free (Recorder *r) {

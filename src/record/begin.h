@@ -6,7 +6,7 @@
 #ifndef begin_h
 #define begin_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* Frees what was recorded. */

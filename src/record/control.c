@@ -4,14 +4,14 @@
 
 #include "record/control.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "follow/threads.h"
+#include "heap/allocations.h"
+#include "heap/nogc.h"
 #include "record/begin.h"
 #include "record/coroutine.h"
-#include "record/nogc.h"
-#include "record/resync.h"
-#include "record/sample.h"
-#include "record/threads.h"
+#include "sample/sample.h"
 
 
 /* {======================================================

@@ -7,7 +7,7 @@
 #ifndef control_h
 #define control_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /*

@@ -4,10 +4,10 @@
 
 #include "record/coroutine.h"
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "follow/threads.h"
 #include "record/calltrace.h"
-#include "record/resync.h"
-#include "record/threads.h"
 
 
 /* Does the coroutine of 's' wait for one that it has resumed? */

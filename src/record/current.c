@@ -4,7 +4,7 @@
 
 #include "record/current.h"
 
-#include "record/sample.h"
+#include "sample/sample.h"
 
 
 int current_begin (Recorder *r) {

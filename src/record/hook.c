@@ -9,16 +9,16 @@
 
 #include "record/hook.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
-#include "record/callee.h"
+#include "follow/attach.h"
+#include "follow/callee.h"
+#include "follow/instructions.h"
+#include "follow/resync.h"
+#include "heap/allocations.h"
+#include "heap/nogc.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/instructions.h"
 #include "record/interval.h"
-#include "record/nogc.h"
-#include "record/resync.h"
 #include "record/samplehook.h"
 
 

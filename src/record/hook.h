@@ -5,7 +5,7 @@
 #ifndef hook_h
 #define hook_h
 
-#include "record/hooks.h"
+#include "follow/hooks.h"
 
 
 /* The functions that are set as hooks. */

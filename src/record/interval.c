@@ -4,8 +4,8 @@
 
 #include "record/interval.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "heap/allocations.h"
 
 
 void interval_begin (Recorder *r) {

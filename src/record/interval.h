@@ -7,7 +7,7 @@
 #ifndef interval_h
 #define interval_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* What was begun goes on for so long. */

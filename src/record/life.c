@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-#include "record/allocations.h"
+#include "follow/threads.h"
+#include "heap/allocations.h"
 #include "record/begin.h"
 #include "record/control.h"
 #include "record/hook.h"
-#include "record/sample.h"
-#include "record/threads.h"
+#include "sample/sample.h"
 
 
 /* The state is closed while it was recorded: completes the store. */

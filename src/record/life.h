@@ -5,7 +5,7 @@
 #ifndef life_h
 #define life_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /*

@@ -6,7 +6,7 @@
 
 #include "record/control.h"
 #include "record/interval.h"
-#include "record/sample.h"
+#include "sample/sample.h"
 
 
 static void samplehook_due (Recorder *r, lua_State *L, lua_Debug *ar) {

@@ -5,7 +5,7 @@
 #ifndef samplehook_h
 #define samplehook_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* Where the program has no hook. */

@@ -6,12 +6,11 @@
 
 #include <string.h>
 
+#include "follow/resync.h"
+#include "follow/threads.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/resync.h"
-#include "record/sample.h"
-#include "record/threads.h"
 
 
 /*
