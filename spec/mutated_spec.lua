@@ -142,7 +142,7 @@ describe("a damaged file", function()
       local path = dir:file "x.cprof"
       assert(helper.record(function() end, { memory = true }):save(path))
       local s = command.read(path)
-      -- calls of a node: see Node in src/record/node.h
+      -- calls of a node: see Node in src/count/node.h
       s = put(s, block(s, 1) + 2 * 64, ("I8"):pack(math.maxinteger // 2 - 99))
       local p = assert(profiler.load(dir:file("y.cprof", s)))
       local sum, why, which = merge.sum { p, p }
@@ -209,7 +209,7 @@ describe("a damaged file", function()
     -- see Instruction in src/identity/instruction.h
     local at, first = block(s, 6), block(s, 1)
     s = put(s, at + 8, ("I8"):pack(1 << 60))
-    for id = 0, #p.nodes - 1 do -- see Node in src/record/node.h
+    for id = 0, #p.nodes - 1 do -- see Node in src/count/node.h
       if id ~= 1 then s = put(s, first + id * 64 + 8, ("I8"):pack(1)) end
     end
     local why = select(2, profiler.load(dir:file("y.cprof", s))) or ""
@@ -226,7 +226,7 @@ describe("a damaged file", function()
     for _, node in ipairs(p.nodes) do
       if node.func == helper.find(p, leaf).id then id = node.id - 1 end
     end
-    -- a Node, see src/record/node.h
+    -- a Node, see src/count/node.h
     s = put(s, block(s, 1) + id * 64 + 28, ("I4"):pack(2000000))
     local counts = assert(profiler.load(dir:file("y.cprof", s)))
     helper.record(work, { mode = "line", file = path })

@@ -21,6 +21,63 @@ local function files(pattern)
   return out
 end
 
+local function folder_of_file(path) return path:match "^%l+" end
+
+-- Which file takes which symbol from which other one, as the objects of the
+-- build tell: calls[from][to] is one of the symbols.
+local function calls()
+  local at, wanted, out = {}, {}, {}
+  local build = os.getenv "CPROF_BUILD"
+  for _, path in ipairs(files "src/*/*.c") do
+    local file = path:match "src/(.*)%.c$"
+    local pipe <close> = io.popen(("nm -g '%s/%s.o'"):format(build, file))
+    wanted[file] = {}
+    for line in pipe:lines() do
+      local kind, name = line:match " (%a) ([%w_]+)$"
+      if kind == "U" then table.insert(wanted[file], name)
+      elseif kind then at[name] = file
+      end
+    end
+  end
+  for file, names in pairs(wanted) do
+    out[file] = {}
+    for _, name in ipairs(names) do
+      if at[name] and at[name] ~= file then out[file][at[name]] = name end
+    end
+  end
+  return out
+end
+
+-- the names along a circle of `needed[from][to]`; {}: there is none
+local function circle_of(needed)
+  local done, path, level = {}, {}, {}
+  local function visit(from)
+    if level[from] then
+      local out = table.move(path, level[from], #path, 1, {})
+      out[#out + 1] = from
+      return out
+    end
+    if done[from] then return nil end
+    done[from] = true
+    path[#path + 1] = from
+    level[from] = #path
+    for to in pairs(needed[from] or {}) do
+      local found = visit(to)
+      if found then return found end
+    end
+    path[#path], level[from] = nil, nil
+    return nil
+  end
+  local names = {}
+  for from in pairs(needed) do names[#names + 1] = from end
+  table.sort(names)
+  for _, from in ipairs(names) do
+    local found = visit(from)
+    if found then return found end
+  end
+  return {}
+end
+
 describe("the folders of src", function()
   it("are in the guide, all of them", function()
     local rows, there = folders(), {}
@@ -43,6 +100,34 @@ describe("the folders of src", function()
       end
     end
     assert.is_true(count > 100)
+  end)
+
+  it("call nothing of a folder below them", function()
+    local rank, count = folders(), 0
+    for from, list in pairs(calls()) do
+      for to, name in pairs(list) do
+        count = count + 1
+        assert.is_true(rank[folder_of_file(to)] <= rank[folder_of_file(from)],
+          ("%s calls %s of %s"):format(from, name, to))
+      end
+    end
+    assert.is_true(count > 300, count)
+  end)
+
+  it("have no files that need each other in a circle", function()
+    local needed = calls()
+    for _, path in ipairs(files "src/*/*.[ch]") do
+      local from = path:match "src/(.*)%.[ch]$"
+      for name in command.read(path):gmatch '#include "([%l%d_/]+)%.h"' do
+        if name:find "/" and name ~= from then
+          needed[from] = needed[from] or {}
+          needed[from][name] = needed[from][name] or name .. ".h"
+        end
+      end
+    end
+    assert.same({}, circle_of(needed))
+    -- the search finds one
+    assert.same({ "a", "b", "a" }, circle_of { a = { b = 1 }, b = { a = 1 } })
   end)
 
   it("name systems in the files of their families alone", function()

@@ -15,7 +15,9 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "record/begin.h"
 #include "record/control.h"
+#include "record/life.h"
 
 
 #define ROUNDS_LEAST	3	/* rounds, however long they take */
@@ -413,8 +415,8 @@ static void calibrate_options (Options *to, const Options *o) {
 
 
 static int calibrate_open (Calibration *c, lua_State *L) {
-  c->r = recorder_make(L);
-  recorder_setalloc(c->r, c->memory.alloc, c->memory.ud);
+  c->r = life_recorder(L);
+  begin_setalloc(c->r, c->memory.alloc, c->memory.ud);
   luaL_requiref(L, "coroutine", luaopen_coroutine, 0);
   if (luaL_loadbuffer(L, calibrate_text, sizeof calibrate_text - 1,
                       "=cprof") != LUA_OK)

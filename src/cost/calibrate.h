@@ -7,7 +7,7 @@
 #define calibrate_h
 
 #include "cost/costs.h"
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /*

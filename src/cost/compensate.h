@@ -7,7 +7,7 @@
 #define compensate_h
 
 #include "cost/costs.h"
-#include "record/recording.h"
+#include "count/recording.h"
 
 
 /*

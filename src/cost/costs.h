@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "record/timing.h"
+#include "count/timing.h"
 
 
 /* kinds of called functions */

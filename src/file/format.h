@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "cost/costs.h"
+#include "count/node.h"
+#include "count/recording.h"
 #include "identity/line.h"
-#include "record/node.h"
-#include "record/recording.h"
 
 
 #define FORMAT_MAGIC	"\x89" "CPROF\r\n"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/possible.h"
+#include "record/begin.h"
 
 
 static LiveFile *livefile_of (Store *s) {
@@ -201,7 +202,7 @@ static void livefile_forget (LiveFile *l, Recorder *r) {
   int64_t started = x->started_at;
   x->ended = livefile_end(&l->store, MAPPED_OVERWRITTEN);
   livefile_leave(l, r, 0);
-  if (!recorder_clear(r)) x->ended = "out of memory";
+  if (!begin_clear(r)) x->ended = "out of memory";
   x->started_at = started;
 }
 

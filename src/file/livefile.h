@@ -8,8 +8,8 @@
 #define livefile_h
 
 #include "file/journal.h"
+#include "follow/recorder.h"
 #include "profile/snapshot.h"
-#include "record/recorder.h"
 
 
 /*

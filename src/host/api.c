@@ -9,13 +9,15 @@
 
 #include <lauxlib.h>
 
+#include "follow/attach.h"
 #include "lua/entry.h"
 #include "lua/lcore.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
+#include "record/begin.h"
 #include "record/control.h"
 #include "record/current.h"
+#include "record/life.h"
 
 
 /* {======================================================
@@ -226,7 +228,7 @@ int cprof_listen (lua_State *L) {
 
 
 static int api_interruptible (lua_State *L) {
-  if (!current_begin(recorder_make(L))) luaL_error(L, "cprof: out of memory");
+  if (!current_begin(life_recorder(L))) luaL_error(L, "cprof: out of memory");
   return 0;
 }
 
@@ -258,7 +260,7 @@ lua_State *cprof_current (void) {
 ** ======================================================= */
 
 static int api_make (lua_State *L) {
-  recorder_make(L);
+  life_recorder(L);
   return 0;
 }
 
@@ -276,7 +278,7 @@ static Recorder *api_idle (lua_State *L) {
 int cprof_setalloc (lua_State *L, lua_Alloc alloc, void *ud) {
   Recorder *r = api_idle(L);
   if (r == NULL) return 0;
-  recorder_setalloc(r, alloc, ud);
+  begin_setalloc(r, alloc, ud);
   return 1;
 }
 

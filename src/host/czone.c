@@ -7,19 +7,18 @@
 
 #include <string.h>
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "heap/nogc.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/hook.h"
-#include "record/nogc.h"
-#include "record/resync.h"
 
 
 /* Where L is recorded, with what runs there on top; or NULL. */
 static Hot *czone_find (lua_State *L) {
-  Recorder *r = hook_recorder(L);
-  if (r == NULL || (!attach_is(L) && r->hot->L != L)) return NULL;
+  Recorder *r = control_recorder(L);
+  if (r == NULL || (!attach_is(r, L) && r->hot->L != L)) return NULL;
   hot_enter(r->hot);
   if (!coroutine_here(r, L)) {
     recorder_nomemory(r);

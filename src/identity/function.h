@@ -19,8 +19,8 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "identity/codes.h"
-#include "identity/library.h"
 #include "identity/instruction.h"
+#include "identity/library.h"
 #include "identity/line.h"
 #include "identity/source.h"
 

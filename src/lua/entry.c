@@ -10,7 +10,6 @@
 #include "lua/loan.h"
 #include "lua/lstate.h"
 #include "lua/signals.h"
-#include "record/allocations.h"
 #include "record/control.h"
 
 
@@ -139,9 +138,9 @@ static Entry *entry_push (lua_State *L) {
   Recorder *r = recorder_get(L);
   int status;
   lua_pushcfunction(L, entry_make);
-  if (r != NULL) allocations_mute(r);
+  if (r != NULL) recorder_mute(r);
   status = lua_pcall(L, 0, 1, 0);
-  if (r != NULL) allocations_unmute(r);
+  if (r != NULL) recorder_unmute(r);
   if (status != LUA_OK) lua_error(L);
   return cast(Entry *, lua_touserdata(L, -1));
 }

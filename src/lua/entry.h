@@ -10,7 +10,7 @@
 
 #include <lauxlib.h>
 
-#include "record/lend.h"
+#include "follow/lend.h"
 
 
 typedef struct Entry {

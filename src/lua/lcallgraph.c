@@ -6,11 +6,11 @@
 
 #include <string.h>
 
+#include "follow/recorder.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
 #include "profile/callgraph.h"
 #include "profile/fold.h"
-#include "record/recorder.h"
 
 
 #define CALLGRAPH	"cprof.callgraph"

@@ -10,6 +10,8 @@
 
 #include "base/release.h"
 #include "file/livefile.h"
+#include "heap/collector.h"
+#include "heap/nogc.h"
 #include "lua/child.h"
 #include "lua/console.h"
 #include "lua/entry.h"
@@ -33,10 +35,7 @@
 #include "lua/system.h"
 #include "lua/texts.h"
 #include "record/callback.h"
-#include "record/collector.h"
 #include "record/control.h"
-#include "record/nogc.h"
-#include "record/sample.h"
 #include "record/zone.h"
 
 
@@ -401,7 +400,7 @@ static int core_stop (lua_State *L) {
 /* The same when the state is being closed. */
 static int core_close (lua_State *L) {
   Recorder *r = recorder_get(L);
-  if (r != NULL && recorder_active(r) && !sample_on(r)) recorder_skip(r);
+  if (r != NULL && recorder_active(r) && !recorder_samples(r)) recorder_skip(r);
   return core_stop(L);
 }
 

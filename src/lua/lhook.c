@@ -9,9 +9,9 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/threads.h"
 #include "record/control.h"
-#include "record/sample.h"
 
 
 /* The recorder whose hook the coroutine of the arguments has, or NULL. */
@@ -19,7 +19,7 @@ static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
   Recorder *r = recorder_get(L);
   *at = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
   return r != NULL && control_active(r, L) && r->state == STATE_RUNNING &&
-         (attach_is(*at) || sample_on(r)) ? r : NULL;
+         (attach_is(r, *at) || recorder_samples(r)) ? r : NULL;
 }
 
 
@@ -36,15 +36,15 @@ static int lhook_call (lua_State *L) {
 static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
   Stack *s;
   int n;
-  if (sample_on(r)) {
-    sample_hold(r, at);
+  if (recorder_samples(r)) {
+    lend_hold(r->lender, at);
     n = lhook_call(L);
-    sample_release(r);
+    lend_release(r->lender);
     return n;
   }
   attach_release(r, at);
   n = lhook_call(L);
-  s = recorder_stack(r, L, at);
+  s = threads_stack(r, L, at);
   if (s == NULL) recorder_nomemory(r);
   else {
     if (at == r->hot->L) s->top = r->hot->top;

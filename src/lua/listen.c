@@ -6,11 +6,10 @@
 
 #include "lua/listen.h"
 
+#include "follow/attach.h"
+#include "follow/lend.h"
+#include "follow/running.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
-#include "record/lend.h"
-#include "record/running.h"
-#include "record/sample.h"
 
 #if PLATFORM_SIGNALS
 
@@ -205,8 +204,9 @@ static LentHook listen_takeoff (Listener *l, lua_State *L) {
   LentHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
-    if (attach_is(L))
-      attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
+    Recorder *r = recorder_get(L);
+    if (r != NULL && attach_is(r, L))
+      attach_own(r, L, was.hook, was.mask, was.count);
   }
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
@@ -303,7 +303,7 @@ void listen_countin (int fd, size_t offset) {
 ** no state, or by the hook of that, which runs in the same thread; of those
 ** of other threads it only sets 'asked'; 'listen_within'; the digit above;
 ** hot_current, a thread-local pointer to a struct that outlives its use
-** here; what running.h and sample_hold say; and calls lua_gethook and
+** here; what running.h and lend_hold say; and calls lua_gethook and
 ** lua_sethook, which Lua allows in a handler, for coroutines that are not
 ** collected.
 ** ======================================================= */
@@ -320,9 +320,10 @@ static lua_State *listen_running (const Listener *l, const Recorder *r) {
 
 
 /* Keeps a hook of the program's; the oldest one makes room. */
-static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
+static void listen_keep (Listener *l, const Recorder *r, lua_State *L,
+                         lua_Hook hook) {
   ListenHook *slot = listen_slot(l, L);
-  if (hook == NULL || attach_is(L)) {
+  if (hook == NULL || (r != NULL && attach_is(r, L))) {
     if (slot != NULL) slot->own.L = NULL;
     return;
   }
@@ -340,11 +341,11 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
 
 
 static void listen_set (Listener *l, Recorder *r, lua_State *L) {
-  sample_hold(r, L);
-  if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
+  lend_hold(r != NULL ? r->lender : NULL, L);
+  if (lua_gethook(L) != listen_event) listen_keep(l, r, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
-  sample_release(r);
+  lend_release(r != NULL ? r->lender : NULL);
 }
 
 

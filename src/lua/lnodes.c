@@ -6,9 +6,9 @@
 
 #include <string.h>
 
+#include "follow/recorder.h"
 #include "identity/label.h"
 #include "lua/entry.h"
-#include "record/recorder.h"
 
 
 #define NODES	"cprof.nodes"

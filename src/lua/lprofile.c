@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "cprof.h"
+#include "heap/nogc.h"
 #include "lua/lhistory.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
-#include "record/allocations.h"
 #include "record/control.h"
-#include "record/nogc.h"
 
 
 const char *lprofile_kind (int kind) {
@@ -408,11 +407,11 @@ int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments) {
   Recorder *r = lstate_recorder(L);
   int held = nogc_begin(r, L), status;
   int under = lua_gettop(L) - arguments;
-  allocations_mute(r);
+  recorder_mute(r);
   lua_pushcfunction(L, f);
   lua_insert(L, under + 1);
   status = lua_pcall(L, arguments, LUA_MULTRET, 0);
-  allocations_unmute(r);
+  recorder_unmute(r);
   if (held) nogc_end(r, L);
   if (status != LUA_OK) lua_error(L);
   return lua_gettop(L) - under;

@@ -7,8 +7,8 @@
 
 #include <lauxlib.h>
 
+#include "follow/recorder.h"
 #include "profile/snapshot.h"
-#include "record/recorder.h"
 
 
 CPROF_I const luaL_Reg *lprofile_functions (void);

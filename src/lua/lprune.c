@@ -4,11 +4,11 @@
 
 #include "lua/lprune.h"
 
+#include "follow/recorder.h"
 #include "lua/lcallgraph.h"
 #include "lua/lnodes.h"
 #include "lua/lstate.h"
 #include "profile/prune.h"
-#include "record/recorder.h"
 
 
 static const Memory *prune_memory (lua_State *L) {

@@ -3,6 +3,7 @@
 */
 
 #include "lua/lstate.h"
+#include "record/life.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ static const char MODULE = 0;
 
 
 Core *lstate_get (lua_State *L) {
-  Recorder *r = recorder_make(L);
+  Recorder *r = life_recorder(L);
   Core *c = cast(Core *, r->core);
   if (c != NULL) return c;
   r->core = c = cast(Core *, calloc(1, sizeof *c));

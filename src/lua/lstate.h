@@ -8,8 +8,8 @@
 #include <lauxlib.h>
 
 #include "cost/calibrations.h"
+#include "follow/recorder.h"
 #include "profile/snapshot.h"
-#include "record/recorder.h"
 
 
 #define INTERNALS_MAX	192	/* C functions of the profiler's own */

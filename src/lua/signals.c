@@ -6,13 +6,14 @@
 
 #include "lua/signals.h"
 
+#include "follow/attach.h"
+#include "follow/lend.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
-#include "record/attach.h"
 #include "record/current.h"
 #include "record/hook.h"
-#include "record/lend.h"
-#include "record/sample.h"
+#include "record/samplehook.h"
+#include "sample/sample.h"
 
 #if PLATFORM_SIGNALS
 
@@ -123,11 +124,11 @@ static int signals_error (lua_State *L, const Recorder *r) {
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   const LentHook *own = &signals_own;
-  int sampled = r != NULL && sample_on(r);
-  if (sampled || (own->hook != NULL && !hook_is(own->hook)))
+  int sampled = r != NULL && recorder_samples(r);
+  if (sampled || (own->hook != NULL && !hooks_is(hook_functions(), own->hook)))
     lua_sethook(L, own->hook, own->mask, own->count);
   else attach_restore(r, L);
-  if (sampled) sample_goon(r, L, ar);
+  if (sampled) samplehook_goon(r, L, ar);
   listen_again(L);
   signals_error(L, r);
 }
@@ -135,7 +136,7 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
 
 /* The coroutine that is to be interrupted; NULL: it is later. */
 static lua_State *signals_target (Recorder *r) {
-  return sample_on(r) ? sample_interrupt(r, SIGINT) : current_find(r);
+  return recorder_samples(r) ? sample_interrupt(r, SIGINT) : current_find(r);
 }
 
 

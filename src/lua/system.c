@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "file/format.h"
-#include "record/nogc.h"
+#include "heap/nogc.h"
 
 
 /* open file, default 1 -> columns of the terminal that it is; nil: none */

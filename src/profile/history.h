@@ -8,8 +8,8 @@
 #ifndef history_h
 #define history_h
 
+#include "count/frames.h"
 #include "profile/snapshot.h"
-#include "record/frames.h"
 
 
 /* averages of calls are in thousandths */

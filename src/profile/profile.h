@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "record/node.h"
+#include "count/node.h"
 
 
 /* most that a figure of a whole profile is: two of them can be added */

@@ -7,8 +7,8 @@
 #define snapshot_h
 
 #include "cost/compensate.h"
+#include "count/recording.h"
 #include "profile/profile.h"
-#include "record/recording.h"
 
 
 /* the overhead that is to be taken out of the times */

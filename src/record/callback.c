@@ -4,7 +4,7 @@
 
 #include "record/callback.h"
 
-#include "record/nogc.h"
+#include "heap/nogc.h"
 
 
 lua_State *callback_begin (Recorder *r, Callback c) {

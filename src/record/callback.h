@@ -7,7 +7,7 @@
 #ifndef callback_h
 #define callback_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* Returns the coroutine that is recorded, for 'callback_end'. */

@@ -7,7 +7,7 @@
 #ifndef calltrace_h
 #define calltrace_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* Both do nothing in other modes, or when recording has ended. */

@@ -4,12 +4,14 @@
 
 #include "record/control.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "follow/threads.h"
+#include "heap/allocations.h"
+#include "heap/nogc.h"
+#include "record/begin.h"
 #include "record/coroutine.h"
-#include "record/nogc.h"
-#include "record/resync.h"
-#include "record/sample.h"
+#include "sample/sample.h"
 
 
 /* {======================================================
@@ -51,7 +53,7 @@ static int control_visited (const Stack *s, const lua_State *L) {
 static void control_takeall (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
-    if (recorder_alive(r, L, s)) attach_take(r, s);
+    if (threads_alive(r, L, s)) attach_take(r, s);
 }
 
 
@@ -65,7 +67,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
   /* main functions may have run unseen */
   recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
   for (;;) {
-    s = recorder_stack(r, L, at);
+    s = threads_stack(r, L, at);
     if (s == NULL) return 0;
     s->resumer = below;
     if (!resync_stack(r, L, s, at == L ? level : 0,
@@ -98,7 +100,7 @@ static void control_detach (Recorder *r, lua_State *L) {
   r->current = stacks_find(&r->stacks, r->main);
   while ((s = stacks_next(&r->stacks, s)) != NULL) {
     stack_uncount(s);
-    if (!recorder_alive(r, L, s)) stacks_remove(&r->stacks, s);
+    if (!threads_alive(r, L, s)) stacks_remove(&r->stacks, s);
     else {
       attach_release(r, s->L);
       s->stale = 1;
@@ -112,7 +114,7 @@ static void control_detach (Recorder *r, lua_State *L) {
 /* What runs in L is recorded from now on. 0: it cannot, and ends. */
 static int control_record (Recorder *r, lua_State *L) {
   const char *why = "out of memory";
-  if (sample_on(r) ? sample_start(r, &why) : control_attach(r, L, 0))
+  if (recorder_samples(r) ? sample_start(r, &why) : control_attach(r, L, 0))
     return 1;
   recorder_end(r, why);
   return 0;
@@ -121,7 +123,7 @@ static int control_record (Recorder *r, lua_State *L) {
 
 /* Until then. */
 static void control_leave (Recorder *r, lua_State *L) {
-  if (sample_on(r)) sample_stop(r, L);
+  if (recorder_samples(r)) sample_stop(r, L);
   else control_detach(r, L);
 }
 
@@ -129,7 +131,7 @@ static void control_leave (Recorder *r, lua_State *L) {
 /* Recording begins in L. */
 static int control_begin (Recorder *r, lua_State *L) {
   int ok;
-  allocations_mute(r);
+  recorder_mute(r);
   ok = control_record(r, L);
   if (ok) {
     r->recording.figures->begun = r->hot->last;
@@ -137,7 +139,7 @@ static int control_begin (Recorder *r, lua_State *L) {
     timeline_begin(&r->recording.heap, platform_monotonic());
     if (r->store != NULL) r->store->started(r->store, r, L);
   }
-  allocations_unmute(r);
+  recorder_unmute(r);
   return ok;
 }
 
@@ -145,7 +147,7 @@ static int control_begin (Recorder *r, lua_State *L) {
 /* A recording that ended by itself may have left the allocator wrapped. */
 int control_start (Recorder *r, lua_State *L, const Options *o) {
   allocations_end(r, L);
-  if (!recorder_begin(r, L, o) || !allocations_begin(r, L))
+  if (!begin_recording(r, L, o) || !allocations_begin(r, L, sample_ask))
     return recorder_nomemory(r);
   if (control_begin(r, L)) return 1;
   allocations_end(r, L);
@@ -194,13 +196,13 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   Hot *h = r->hot;
   Stack *s = NULL;
   int running = r->state == STATE_RUNNING;
-  if (sample_on(r)) sample_stop(r, L);
+  if (recorder_samples(r)) sample_stop(r, L);
   else if (running) r->current->top = h->top;
   while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(t, s);
-  if (!(to != NULL ? recorder_move(r, to) : recorder_clear(r)))
+  if (!(to != NULL ? begin_move(r, to) : begin_clear(r)))
     return recorder_nomemory(r);
-  if (sample_on(r)) sample_forget(r);
-  if (running && !(sample_on(r) ? control_record(r, L) : reset_stacks(r)))
+  if (recorder_samples(r)) sample_forget(r);
+  if (running && !(recorder_samples(r) ? control_record(r, L) : reset_stacks(r)))
     return 0;
   gap_skip(&r->gap);
   hot_settime(h, hot_now(h));
@@ -213,10 +215,10 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
 /* Begins again with what runs now, in another store if there is one. */
 static int control_again (Recorder *r, lua_State *L, Store *to) {
   int ok;
-  allocations_mute(r);
+  recorder_mute(r);
   ok = reset_begin(r, L, to);
   if (ok && to != NULL) to->started(to, r, L);
-  allocations_unmute(r);
+  recorder_unmute(r);
   return ok;
 }
 
@@ -239,11 +241,20 @@ int control_active (Recorder *r, lua_State *L) {
 }
 
 
+Recorder *control_recorder (lua_State *L) {
+  Recorder *r = hot_current->recorder;
+  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
+    r = recorder_get(L);
+  return r != NULL && !r->callback && control_active(r, L) &&
+         r->state == STATE_RUNNING ? r : NULL;
+}
+
+
 void control_enter (Recorder *r, lua_State *L) {
   int active = !r->callback && control_active(r, L);
   hot_enter(r->hot);
   if (r->following.main != NULL) running_enter(&r->following);
-  if (active && sample_on(r)) sample_enter(r);
+  if (active && recorder_samples(r)) sample_enter(r);
 }
 
 
@@ -257,6 +268,18 @@ int control_reset (Recorder *r, lua_State *L) {
 /* }====================================================== */
 
 
+void control_charge (Recorder *r) {
+  Recording *x = &r->recording;
+  uint64_t now = hot_now(r->hot);
+  x->events = hot_events(r->hot);
+  if (r->gap.on) x->figures->divided = gap_known(&r->gap);
+  if (r->state == STATE_PAUSED) recorder_paused(r, now);
+  else if (recorder_samples(r)) sample_pass(r);
+  else hot_charge(r->hot, now);
+  recorder_watch(r);
+}
+
+
 void control_settle (Recorder *r, lua_State *L) {
   if (r->callback) return;
   allocations_check(r, L);
@@ -264,11 +287,11 @@ void control_settle (Recorder *r, lua_State *L) {
     if (r->store != NULL) r->store->finish(r->store, r, L);
     return;
   }
-  if (r->state == STATE_RUNNING && sample_on(r)) sample_settle(r, L);
+  if (r->state == STATE_RUNNING && recorder_samples(r)) sample_settle(r, L);
   else if (r->state == STATE_RUNNING && !coroutine_check(r, L))
     recorder_nomemory(r);
   else
-    recorder_settle(r);
+    control_charge(r);
 }
 
 
@@ -411,7 +434,7 @@ static int frame_end (Recorder *r, lua_State *L, int record) {
 
 int control_frame (Recorder *r, lua_State *L, int record) {
   int ended;
-  if (r->callback || sample_on(r)) return 0;
+  if (r->callback || recorder_samples(r)) return 0;
   control_settle(r, L);
   ended = r->state == STATE_RUNNING &&
           ((coroutine_here(r, L) && frame_end(r, L, record)) ||

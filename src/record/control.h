@@ -7,7 +7,7 @@
 #ifndef control_h
 #define control_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /*
@@ -58,5 +58,11 @@ CPROF_I void control_enter (Recorder *r, lua_State *L);
 ** store of its own, if there is one; else recording ends there.
 */
 CPROF_I int control_active (Recorder *r, lua_State *L);
+
+/* The recorder that runs in L's state, or NULL. */
+CPROF_I Recorder *control_recorder (lua_State *L);
+
+/* Brings figures up to this moment, while it records or pauses. */
+CPROF_I void control_charge (Recorder *r);
 
 #endif

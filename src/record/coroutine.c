@@ -4,23 +4,24 @@
 
 #include "record/coroutine.h"
 
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "follow/resync.h"
+#include "follow/threads.h"
 #include "record/calltrace.h"
-#include "record/resync.h"
 
 
 /* Does the coroutine of 's' wait for one that it has resumed? */
 static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
   lua_Debug ar;
   if (s->resumer == NULL) return 1;  /* there is nobody else */
-  if (!recorder_alive(r, running, s)) return 0;
+  if (!threads_alive(r, running, s)) return 0;
   return lua_status(s->L) == LUA_OK && lua_getstack(s->L, 0, &ar);
 }
 
 
 /* No event tells that an error has ended a coroutine, or that it was closed. */
 static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
-  if (s->traced > 0 && (!recorder_alive(r, running, s) ||
+  if (s->traced > 0 && (!threads_alive(r, running, s) ||
                         lua_status(s->L) != LUA_YIELD))
     calltrace_end(r, running, s);
 }
@@ -44,7 +45,7 @@ static Stack *coroutine_leave (Recorder *r, Stack *s) {
 /* The stack of a coroutine that has no hook but from its creator. */
 static Stack *coroutine_new (Recorder *r, lua_State *L,
                              const Stack *resumer) {
-  Stack *s = recorder_stack(r, L, L);
+  Stack *s = threads_stack(r, L, L);
   if (s == NULL) return NULL;
   s->hook = resumer->hook;
   s->mask = resumer->mask;
@@ -61,7 +62,7 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
   Stack *s = stacks_find(&r->stacks, L);
   lua_Debug caller;
   int begins = level == 1 && !lua_getstack(L, 1, &caller);
-  if (s == NULL || (begins && !recorder_alive(r, L, s)))
+  if (s == NULL || (begins && !threads_alive(r, L, s)))
     s = coroutine_new(r, L, resumer);
   if (s == NULL) return NULL;
   s->resumer = resumer;
@@ -129,8 +130,8 @@ static int coroutine_isbelow (const Recorder *r, const lua_State *L) {
 
 int coroutine_charge (Recorder *r, lua_State *L, int told, uint64_t *now) {
   const Stack *s = r->current;
-  if (told || coroutine_isbelow(r, L) || !recorder_alive(r, L, s) ||
-      attach_is(s->L)) {
+  if (told || coroutine_isbelow(r, L) || !threads_alive(r, L, s) ||
+      attach_is(r, s->L)) {
     hot_charge(r->hot, *now);
     *now = r->hot->last;
     return 1;
@@ -142,7 +143,7 @@ int coroutine_charge (Recorder *r, lua_State *L, int told, uint64_t *now) {
 
 
 int coroutine_check (Recorder *r, lua_State *L) {
-  if (attach_is(L)) return 1;
+  if (attach_is(r, L)) return 1;
   if (r->hot->L != L) {
     if (stacks_find(&r->stacks, L) == NULL) return 1;
     recorder_unrecorded(r);

@@ -6,7 +6,7 @@
 #ifndef coroutine_h
 #define coroutine_h
 
-#include "record/resync.h"
+#include "follow/resync.h"
 
 
 /*

@@ -6,7 +6,7 @@
 #ifndef current_h
 #define current_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /*

@@ -9,17 +9,17 @@
 
 #include "record/hook.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
-#include "record/callee.h"
+#include "follow/attach.h"
+#include "follow/callee.h"
+#include "follow/instructions.h"
+#include "follow/resync.h"
+#include "heap/allocations.h"
+#include "heap/nogc.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/instructions.h"
 #include "record/interval.h"
-#include "record/nogc.h"
-#include "record/resync.h"
-#include "record/sample.h"
+#include "record/samplehook.h"
 
 
 /* {======================================================
@@ -94,7 +94,7 @@ static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
 /* The coroutine 'co' is about to run. */
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL) return;
-  if (!hook_is(lua_gethook(co)) && !attach_new(r, L, co)) return;
+  if (!attach_is(r, co) && !attach_new(r, L, co)) return;
   r->resuming = co;
   r->resuming_at = hot_events(r->hot);
   if (r->resumed == NULL || r->resumed->L != co)
@@ -460,15 +460,6 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
 ** Events that are not what the fast functions expect
 ** ======================================================= */
 
-Recorder *hook_recorder (lua_State *L) {
-  Recorder *r = hot_current->recorder;
-  if (r == NULL || r->registry != lua_topointer(L, LUA_REGISTRYINDEX))
-    r = recorder_get(L);
-  return r != NULL && !r->callback && control_active(r, L) &&
-         r->state == STATE_RUNNING ? r : NULL;
-}
-
-
 /*
 ** Nothing is recorded here, or any more: the program gets its own hook back,
 ** which must not miss this event, unless it is the one that has called ours.
@@ -478,15 +469,15 @@ Recorder *hook_recorder (lua_State *L) {
 static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
-  int called = f != NULL && !hook_is(f);
+  int called = f != NULL && !hooks_is(hook_functions(), f);
   if (r != NULL && r->callback) return;
   if (r != NULL && r->state == STATE_STOPPED) {
     allocations_release(r, L);
     allocations_end(r, L);
   }
-  attach_release(r, L);
+  if (r != NULL) attach_release(r, L);
   f = lua_gethook(L);
-  if (hook_is(f)) lua_sethook(L, NULL, 0, 0);
+  if (hooks_is(hook_functions(), f)) lua_sethook(L, NULL, 0, 0);
   else if (!called && f != NULL && lua_gethookmask(L) & (1 << event))
     f(L, ar);
 }
@@ -494,8 +485,8 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 
 /* The recorder of L, which this thread did not record last; or NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
-  Recorder *r = hook_recorder(L);
-  if (r != NULL && !sample_on(r)) return r;
+  Recorder *r = control_recorder(L);
+  if (r != NULL && !recorder_samples(r)) return r;
   hook_leave(recorder_get(L), L, ar);
   return NULL;
 }
@@ -696,9 +687,9 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int mine = LUA_MASKCALL | LUA_MASKRET;
   int top = lua_gettop(L);
-  Recorder *r = hook_recorder(L);
+  Recorder *r = control_recorder(L);
   Stack *s;
-  if (r == NULL || sample_on(r)) {
+  if (r == NULL || recorder_samples(r)) {
     hook_leave(recorder_get(L), L, ar);
     return;
   }
@@ -719,12 +710,12 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
 ** What is pending belongs to what ran until now, unless another coroutine
 ** did. The event itself comes after that.
 */
-void hook_pending (lua_State *L, lua_Debug *ar) {
-  Recorder *r = hook_recorder(L);
+static void hook_pending (lua_State *L, lua_Debug *ar) {
+  Recorder *r = control_recorder(L);
   int event = ar->event, done = 0;
   /* after a finalizer, Lua would take the same line for a new one */
   if (event == LUA_HOOKCOUNT && lua_gethookmask(L) & LUA_MASKLINE) return;
-  if (r == NULL || sample_on(r)) {  /* that of an earlier recording */
+  if (r == NULL || recorder_samples(r)) {  /* that of an earlier recording */
     hook_leave(recorder_get(L), L, ar);
     return;
   }
@@ -742,39 +733,20 @@ void hook_pending (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* which event function serves which way of recording */
-static const struct { int how; lua_Hook hook; } hook_ways[] = {
-  {HOW_DIRECT, hook_callsdirect},
-  {HOW_DIRECT | HOW_LINES, hook_linesdirect},
-  {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
-  {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
-  {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded}, {HOW_FRAMES, hook_frames},
-  {0, hook_calls}
-};
-
-#define WAYS	(sizeof hook_ways / sizeof *hook_ways)
-
-
-int hook_is (lua_Hook f) {
-  size_t i;
-  for (i = 0; i < WAYS; i++)
-    if (f == hook_ways[i].hook) return 1;
-  return f == hook_chained || f == hook_counting || f == hook_pending ||
-         interval_is(f);
-}
-
-
-int hook_counts (lua_Hook f) {
-  return f == hook_chained || f == hook_counting;
-}
-
-
-lua_Hook hook_function (const Hot *h, const Stack *s) {
-  size_t i = 0;
-  if (s->hook != NULL) return hook_chained;
-  if (h->counting.on) return hook_counting;
-  while (i < WAYS - 1 && hook_ways[i].how != (h->how & ~HOW_ANY)) i++;
-  return hook_ways[i].hook;
+const Hooks *hook_functions (void) {
+  static const Hooks functions = {
+    {
+      {HOW_DIRECT, hook_callsdirect},
+      {HOW_DIRECT | HOW_LINES, hook_linesdirect},
+      {HOW_DIRECT | HOW_FOLD, hook_foldeddirect},
+      {HOW_DIRECT | HOW_FRAMES, hook_framesdirect},
+      {HOW_LINES, hook_lines}, {HOW_FOLD, hook_folded},
+      {HOW_FRAMES, hook_frames}, {0, hook_calls}
+    },
+    hook_chained, hook_counting, hook_pending, interval_event,
+    samplehook_alone, samplehook_chained
+  };
+  return &functions;
 }
 
 /* }====================================================== */

@@ -4,8 +4,8 @@
 
 #include "record/interval.h"
 
-#include "record/allocations.h"
-#include "record/attach.h"
+#include "follow/attach.h"
+#include "heap/allocations.h"
 
 
 void interval_begin (Recorder *r) {
@@ -24,9 +24,9 @@ void interval_end (Recorder *r, lua_State *L) {
       r->options.elapsed == NULL || !interval_over(r->hot))
     return;
   interval_begin(r);
-  allocations_mute(r);
+  recorder_mute(r);
   r->options.elapsed(L);
-  allocations_unmute(r);
+  recorder_unmute(r);
 }
 
 
@@ -34,18 +34,13 @@ void interval_end (Recorder *r, lua_State *L) {
 ** The next event. The recorder has it first, with its own hook in place,
 ** so that nothing is lost. What is told here may be late, or told already.
 */
-static void interval_event (lua_State *L, lua_Debug *ar) {
+void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   attach_restore(r, L);
   if (r != NULL && r->allocations != NULL)
     r->allocations->collector.asked = NULL;
   attach_pass(L, ar);
   if (r != NULL) interval_end(r, L);
-}
-
-
-int interval_is (lua_Hook f) {
-  return f == interval_event;
 }
 
 

@@ -7,7 +7,7 @@
 #ifndef interval_h
 #define interval_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 /* What was begun goes on for so long. */
@@ -25,7 +25,7 @@ CPROF_I void interval_check (const Hot *h, lua_State *L);
 */
 CPROF_I void interval_end (Recorder *r, lua_State *L);
 
-/* Is this that hook? */
-CPROF_I int interval_is (lua_Hook f);
+/* That hook. */
+CPROF_I void interval_event (lua_State *L, lua_Debug *ar);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
+#include "follow/resync.h"
+#include "follow/threads.h"
 #include "record/calltrace.h"
 #include "record/control.h"
 #include "record/coroutine.h"
-#include "record/resync.h"
-#include "record/sample.h"
 
 
 /*
@@ -31,7 +31,7 @@ static Stack *zone_stack (Recorder *r, lua_State *L) {
     if (lua_getstack(L, 0, &ar) && s->top->ci == ar.i_ci) return s;
   }
   else
-    s = recorder_stack(r, L, L);
+    s = threads_stack(r, L, L);
   if (s == NULL) return NULL;
   under = *s->base;
   if (under.node == NULL) under.node = r->recording.tree.root;
@@ -54,7 +54,7 @@ static ZoneResult zone_nomemory (Recorder *r) {
 
 
 static int zone_idle (Recorder *r, lua_State *L) {
-  return r == NULL || r->callback || !control_active(r, L) || sample_on(r);
+  return r == NULL || r->callback || !control_active(r, L) || recorder_samples(r);
 }
 
 

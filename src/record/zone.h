@@ -11,7 +11,7 @@
 #ifndef zone_h
 #define zone_h
 
-#include "record/recorder.h"
+#include "follow/recorder.h"
 
 
 typedef enum ZoneResult {

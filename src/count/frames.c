@@ -1,0 +1,420 @@
+/*
+** See frames.h
+*/
+
+#include "count/frames.h"
+
+#include <math.h>
+#include <string.h>
+
+
+#define HISTORY_SHIFT	8
+
+
+void frames_init (Frames *f, const Memory *m, const Tree *tree,
+                  uint32_t size, int full, uint32_t slowsize) {
+  memset(f, 0, sizeof *f);
+  f->memory = m;
+  f->tree = tree;
+  f->size = size;
+  f->full = full;
+  f->slowsize = slowsize;
+  chunks_init(&f->nodes, m, sizeof(NodeHistory), HISTORY_SHIFT);
+  chunks_init(&f->funcs, m, sizeof(FuncHistory), HISTORY_SHIFT);
+}
+
+
+static void frame_free (HostFrame *p, const Memory *m) {
+  memory_free(m, p->row, p->rowcapacity * sizeof *p->row);
+  memory_free(m, p->node, p->nodecapacity * sizeof *p->node);
+}
+
+
+static void frames_freelist (HostFrame *list, uint32_t n, const Memory *m) {
+  uint32_t i;
+  for (i = 0; list != NULL && i < n; i++) frame_free(&list[i], m);
+  memory_free(m, list, n * sizeof *list);
+}
+
+
+void frames_free (Frames *f) {
+  if (f->memory == NULL) return;
+  frame_free(&f->last, f->memory);
+  frames_freelist(f->ring, f->size, f->memory);
+  frames_freelist(f->slow, f->slowsize, f->memory);
+  memory_free(f->memory, f->touched, f->capacity * sizeof *f->touched);
+  chunks_free(&f->nodes);
+  chunks_free(&f->funcs);
+  memset(f, 0, sizeof *f);
+}
+
+
+void frames_clear (Frames *f) {
+  Frames old = *f;
+  if (f->memory == NULL) return;
+  frames_free(f);
+  frames_init(f, old.memory, old.tree, old.size, old.full, old.slowsize);
+}
+
+
+/* {======================================================
+** Touched nodes
+** ======================================================= */
+
+static NodeHistory *frames_node (const Frames *f, uint32_t id) {
+  return cast(NodeHistory *, chunks_at(&f->nodes, id));
+}
+
+
+/* A function's total is the sum over its nodes that are not inner ones. */
+static int frames_isinner (const Tree *t, uint32_t id) {
+  uint32_t func = tree_place(t, id)->func;
+  while (id != 0) {
+    id = tree_place(t, id)->parent;
+    if (tree_place(t, id)->func == func) return 1;
+  }
+  return -1;
+}
+
+
+int frames_touchnew (Frames *f, const Node *n) {
+  uint32_t id = tree_id(f->tree, n);
+  void *array = f->touched;
+  NodeHistory *x;
+  while (f->nodes.count <= id)
+    if (chunks_add(&f->nodes) == NULL) return 0;
+  if (!memory_grow(f->memory, &array, &f->capacity, f->count,
+                   sizeof *f->touched))
+    return 0;
+  f->touched = cast(uint32_t *, array);
+  f->touched[f->count++] = id;
+  x = frames_node(f, id);
+  x->touched = (uint32_t)f->number;
+  if (x->inner == 0) x->inner = frames_isinner(f->tree, id);
+  return 1;
+}
+
+
+int frames_begin (Frames *f, uint64_t start) {
+  uint32_t id;
+  f->start = start;
+  f->number = 1;
+  f->ring = memory_newzeroed(f->memory, HostFrame, f->size);
+  if (f->ring == NULL) return 0;
+  if (f->slowsize > 0) {
+    f->slow = memory_newzeroed(f->memory, HostFrame, f->slowsize);
+    if (f->slow == NULL) return 0;
+  }
+  f->on = 1;
+  for (id = 0; id < f->tree->nodes.count; id++)
+    if (!frames_touchnew(f, tree_node(f->tree, id))) return 0;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Summing up a frame
+** ======================================================= */
+
+static FuncHistory *frames_func (Frames *f, uint32_t func) {
+  while (f->funcs.count <= func)
+    if (chunks_add(&f->funcs) == NULL) return NULL;
+  return cast(FuncHistory *, chunks_at(&f->funcs, func));
+}
+
+
+/* What a node has allocated since the last frame. */
+static void frame_allocated (const Frames *f, FrameNode *to, NodeHistory *x) {
+  const Allocated *a;
+  memset(&to->own, 0, sizeof to->own);
+  if (!f->tree->memory) return;
+  a = &tree_allocated(f->tree, to->node)->all;
+  to->own.count = a->count - x->own.count;
+  to->own.bytes = a->bytes - x->own.bytes;
+  x->own = *a;
+}
+
+
+/* What each touched node gained, and its callees with it. */
+static int frame_nodes (Frames *f) {
+  HostFrame *p = &f->last;
+  uint32_t i;
+  p->nodes = 0;
+  for (i = 0; i < f->count; i++) {
+    uint32_t id = f->touched[i];
+    const Node *n = tree_node(f->tree, id);
+    NodeHistory *x = frames_node(f, id);
+    void *array = p->node;
+    if (!memory_grow(f->memory, &array, &p->nodecapacity, p->nodes,
+                     sizeof *p->node))
+      return 0;
+    p->node = cast(FrameNode *, array);
+    p->node[i].node = id;
+    p->node[i].calls = n->calls - x->calls;
+    p->node[i].self = x->total = n->self - x->self;
+    frame_allocated(f, &p->node[i], x);
+    x->calls = n->calls;
+    x->self = n->self;
+    p->nodes++;
+  }
+  /* callers were touched before their callees */
+  for (i = f->count; i-- > 0; ) {
+    uint32_t id = f->touched[i];
+    if (id != 0)
+      frames_node(f, tree_place(f->tree, id)->parent)->total +=
+        frames_node(f, id)->total;
+  }
+  return 1;
+}
+
+
+/* The row of a function in this frame; NULL: out of memory. */
+static FrameRow *frame_row (Frames *f, uint32_t func) {
+  HostFrame *p = &f->last;
+  FuncHistory *x = frames_func(f, func);
+  void *array = p->row;
+  if (x == NULL) return NULL;
+  if (x->row != 0) return &p->row[x->row - 1];
+  if (!memory_grow(f->memory, &array, &p->rowcapacity, p->rows,
+                   sizeof *p->row))
+    return NULL;
+  p->row = cast(FrameRow *, array);
+  memset(&p->row[p->rows], 0, sizeof *p->row);
+  p->row[p->rows].func = func;
+  x->row = ++p->rows;
+  return &p->row[x->row - 1];
+}
+
+
+static int frame_rows (Frames *f) {
+  HostFrame *p = &f->last;
+  uint32_t i;
+  p->rows = 0;
+  for (i = 0; i < p->nodes; i++) {
+    const FrameNode *n = &p->node[i];
+    const NodeHistory *x = frames_node(f, n->node);
+    FrameRow *row = frame_row(f, tree_place(f->tree, n->node)->func);
+    if (row == NULL) return 0;
+    row->calls += n->calls;
+    row->self += n->self;
+    allocated_add(&row->own, n->own.count, n->own.bytes);
+    if (x->inner < 0) row->total += x->total;
+  }
+  for (i = 0; i < p->rows; i++) frames_func(f, p->row[i].func)->row = 0;
+  return 1;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Averages: v = k v + (1 - k) x, with k = 0.1^(dt / T), as in IPROF. What
+** was not touched for a while has decayed by the product of these k.
+** ======================================================= */
+
+double frames_decay (const Frames *f, uint64_t ticks, int average) {
+  static const double seconds[AVERAGES] = AVERAGE_SECONDS;
+  return pow(0.1, (double)ticks * f->seconds / seconds[average]);
+}
+
+
+/* what is left of earlier averages at the end of this frame */
+typedef struct Decay {
+  double now[AVERAGES];		/* k of this frame */
+  double old[AVERAGES];		/* of those missed before it */
+} Decay;
+
+
+static void decay_missed (const Frames *f, Decay *d, uint64_t at) {
+  int i;
+  for (i = 0; i < AVERAGES; i++)
+    d->old[i] = at == f->averaged ? 1 : frames_decay(f, f->averaged - at, i);
+}
+
+
+static double decay_mix (const Decay *d, int i, double old, double now) {
+  return d->now[i] * d->old[i] * old + (1 - d->now[i]) * now;
+}
+
+
+static void average_node (Frames *f, const FrameNode *n, Decay *d) {
+  NodeHistory *x = frames_node(f, n->node);
+  int i;
+  decay_missed(f, d, x->at);
+  for (i = 0; i < AVERAGES; i++) {
+    NodeMoving *m = &x->moving[i];
+    m->calls = decay_mix(d, i, m->calls, (double)n->calls);
+    m->self = decay_mix(d, i, m->self, (double)n->self);
+  }
+  x->sum_calls += n->calls;
+  x->sum_self += n->self;
+  x->at = f->averaged + f->last.ticks;
+}
+
+
+static void average_row (Frames *f, const FrameRow *row, Decay *d) {
+  FuncHistory *x = frames_func(f, row->func);
+  double self = (double)row->self, total = (double)row->total;
+  int i;
+  decay_missed(f, d, x->at);
+  for (i = 0; i < AVERAGES; i++) {
+    FuncMoving *m = &x->moving[i];
+    m->calls = decay_mix(d, i, m->calls, (double)row->calls);
+    m->self = decay_mix(d, i, m->self, self);
+    m->total = decay_mix(d, i, m->total, total);
+    m->self2 = decay_mix(d, i, m->self2, self * self);
+    m->total2 = decay_mix(d, i, m->total2, total * total);
+  }
+  x->sum_calls += row->calls;
+  x->sum_self += row->self;
+  x->sum_total += row->total;
+  x->sum_self2 += self * self;
+  x->sum_total2 += total * total;
+  x->at = f->averaged + f->last.ticks;
+}
+
+
+static void frames_average (Frames *f) {
+  const HostFrame *p = &f->last;
+  Decay d;
+  uint32_t k;
+  int i;
+  if (p->number <= FRAMES_DISCARDED) return;
+  for (i = 0; i < AVERAGES; i++)  /* the first one is the average */
+    d.now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
+  for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], &d);
+  for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], &d);
+  f->counted++;
+  f->averaged += p->ticks;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Keeping frames
+** ======================================================= */
+
+/*
+** Did it take too long, without overhead? That is known well only when a
+** profile is made: frames that are kept are judged again then, see
+** profile/history.c. Here, only what is overhead for sure is taken off.
+*/
+static int frames_isslow (const Frames *f) {
+  const HostFrame *p = &f->last;
+  uint64_t overhead = f->overhead;
+  uint32_t i;
+  if (f->slowsize == 0 || f->budget == 0) return 0;
+  for (i = 0; i < p->nodes; i++)
+    if (p->node[i].node == f->tree->overhead->id) overhead += p->node[i].self;
+  return p->ticks > overhead && p->ticks - overhead > f->budget;
+}
+
+
+/* Grows with the buffer that is copied, which doubles. */
+static int frame_room (const Memory *m, void **array, uint32_t *capacity,
+                       uint32_t count, uint32_t wanted, size_t size) {
+  void *p;
+  if (count <= *capacity) return 1;
+  p = memory_resize(m, *array, *capacity * size, wanted * size);
+  if (p == NULL) return 0;
+  *array = p;
+  *capacity = wanted;
+  return 1;
+}
+
+
+static int frame_copy (const Memory *m, HostFrame *to, const HostFrame *from,
+                       int full) {
+  void *row = to->row, *node = to->node;
+  uint32_t nodes = full ? from->nodes : 0;
+  int ok = frame_room(m, &row, &to->rowcapacity, from->rows,
+                      from->rowcapacity, sizeof *to->row) &&
+           frame_room(m, &node, &to->nodecapacity, nodes,
+                      from->nodecapacity, sizeof *to->node);
+  to->row = cast(FrameRow *, row);
+  to->node = cast(FrameNode *, node);
+  if (!ok) return 0;
+  memcpy(to->row, from->row, from->rows * sizeof *to->row);
+  if (nodes > 0) memcpy(to->node, from->node, nodes * sizeof *to->node);
+  to->rows = from->rows;
+  to->nodes = nodes;
+  to->number = from->number;
+  to->start = from->start;
+  to->ticks = from->ticks;
+  to->steps = from->steps;
+  to->slow = from->slow;
+  return 1;
+}
+
+
+static int frames_keep (Frames *f) {
+  HostFrame *p = &f->last;
+  HostFrame *to = &f->ring[f->recorded % f->size];
+  p->slow = frames_isslow(f);
+  if (!frame_copy(f->memory, to, p, f->full)) return 0;
+  f->recorded++;
+  if (!p->slow) return 1;
+  to = &f->slow[f->slowcount % f->slowsize];
+  if (!frame_copy(f->memory, to, p, 1)) return 0;
+  f->slowcount++;
+  return 1;
+}
+
+
+const HostFrame *frames_at (const Frames *f, uint64_t back) {
+  if (back >= f->recorded || back >= f->size) return NULL;
+  return &f->ring[(f->recorded - 1 - back) % f->size];
+}
+
+
+uint32_t frames_slows (const Frames *f) {
+  return f->slowcount < f->slowsize ? (uint32_t)f->slowcount : f->slowsize;
+}
+
+
+const HostFrame *frames_slowat (const Frames *f, uint32_t back) {
+  return &f->slow[(f->slowcount - 1 - back) % f->slowsize];
+}
+
+/* }====================================================== */
+
+
+/* A frame that is not recorded changes nothing else. */
+static void frames_skip (Frames *f) {
+  uint32_t i;
+  for (i = 0; i < f->count; i++) {
+    const Node *n = tree_node(f->tree, f->touched[i]);
+    NodeHistory *x = frames_node(f, f->touched[i]);
+    x->calls = n->calls;
+    x->self = n->self;
+  }
+}
+
+
+static int frames_record (Frames *f, uint64_t now, uint64_t steps) {
+  HostFrame *p = &f->last;
+  p->number = f->number;
+  p->start = f->start;
+  p->ticks = now - f->start;
+  p->steps = steps - f->steps;
+  if (!frame_nodes(f) || !frame_rows(f)) return 0;
+  frames_average(f);
+  return frames_keep(f);
+}
+
+
+int frames_end (Frames *f, uint64_t now, uint64_t steps, int record) {
+  if (!record) frames_skip(f);
+  else if (!frames_record(f, now, steps)) {
+    f->last.rows = f->last.nodes = 0;  /* it is not complete */
+    return 0;
+  }
+  f->number++;
+  f->count = 0;
+  f->start = now;
+  f->steps = steps;
+  return 1;
+}

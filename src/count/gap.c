@@ -1,0 +1,110 @@
+/*
+** See gap.h
+*/
+
+#include "count/gap.h"
+
+
+#define GAP_LEAST	10e3	/* ns: shorter than any switch of threads and back */
+#define GAP_MOST	250e3	/* ns: looks take less than a hundredth of it */
+#define GAP_LONG	10000000u	/* ns */
+#define GAP_INTERRUPTED	50000u	/* ns: longer than reading the clocks takes */
+#define GAP_NOISE	3000u	/* ns that readings of two clocks differ by */
+
+
+static int gap_look (Gap *g, GapLook *look, int delay) {
+  look->wall = platform_monotonic();
+  look->cpu = platform_cpu();
+  if (delay && g->known)
+    g->known = platform_delay(g->file, &look->delay, &look->blocks);
+  return platform_monotonic() - look->wall < GAP_INTERRUPTED;
+}
+
+
+void gap_skip (Gap *g) {
+  int tries = GAP_TRIES;
+  if (!g->on) return;
+  g->known = g->file >= 0;
+  while (!gap_look(g, &g->last, 1) && --tries > 0) ;
+}
+
+
+/* Where others had the processor meanwhile, the next look has to see that. */
+void gap_refresh (Gap *g) {
+  GapLook look;
+  if (!g->on || platform_monotonic() - g->last.wall <= GAP_LONG) return;
+  look.delay = g->last.delay;
+  look.blocks = g->last.blocks;
+  if (gap_look(g, &look, 1)) g->last = look;
+}
+
+
+uint64_t gap_begin (Gap *g, Clock *c) {
+  int on = PLATFORM_CPUFINE &&
+           (c->kind == CLOCK_TICKS || c->kind == CLOCK_MONO);
+  if (!on) gap_end(g);
+  if (!on) return GAP_NEVER;
+  if (!g->on) g->file = platform_delayopen();
+  g->on = 1;
+  g->rate = clock_rate(clock_scale(c, 0));
+  g->least = (uint64_t)(GAP_LEAST / g->rate);
+  g->most = (uint64_t)(GAP_MOST / g->rate);
+  gap_skip(g);
+  return g->least;
+}
+
+
+void gap_end (Gap *g) {
+  if (g->on && g->file >= 0) platform_delayclose(g->file);
+  g->on = 0;
+}
+
+
+/* ns without running, since the last look */
+static uint64_t gap_away (const Gap *g) {
+  uint64_t passed = g->now.wall - g->last.wall;
+  uint64_t ran = g->now.cpu - g->last.cpu;
+  return passed > ran ? passed - ran : 0;
+}
+
+
+int gap_read (Gap *g) {
+  int clean;
+  g->now.delay = g->last.delay;
+  g->now.blocks = g->last.blocks;
+  clean = gap_look(g, &g->now, 0);
+  if (gap_away(g) <= GAP_NOISE) return clean;
+  return gap_look(g, &g->now, 1);
+}
+
+
+static uint64_t gap_ns (const Gap *g, uint64_t ticks) {
+  return (uint64_t)((double)ticks * g->rate);
+}
+
+
+static uint64_t gap_less (uint64_t a, uint64_t b) {
+  return a > b ? a - b : 0;
+}
+
+
+/*
+** What happened since the gap ended is not part of it. A thread that has not
+** left its processor to wait was away for the system, or for the machine
+** that this one runs in.
+*/
+uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
+                     GapParts *parts) {
+  uint64_t after = gap_ns(g, late), took = gap_ns(g, ticks);
+  uint64_t away = gap_less(gap_away(g), after + GAP_NOISE);
+  uint64_t preempted = gap_less(g->now.delay - g->last.delay, after);
+  if (g->known && g->now.blocks == g->last.blocks) preempted = away;
+  g->last = g->now;
+  parts->waited = parts->preempted = 0;
+  if (away == 0) return least * 2 < g->most ? least * 2 : g->most;
+  if (away > took) away = took;
+  if (preempted > away) preempted = away;
+  parts->preempted = (uint64_t)((double)preempted / g->rate);
+  parts->waited = (uint64_t)((double)(away - preempted) / g->rate);
+  return least / 2 > g->least ? least / 2 : g->least;
+}

@@ -1,0 +1,22 @@
+/*
+** See recording.h
+*/
+
+#include "count/recording.h"
+
+
+int recording_blank (Recording *r, const Memory *m) {
+  r->memory = *m;
+  r->figures = &r->own_figures;
+  tree_init(&r->tree, &r->memory);
+  waits_init(&r->waits, &r->memory, NULL);
+  return functions_blank(&r->functions, &r->memory);
+}
+
+
+void recording_free (Recording *r) {
+  tree_free(&r->tree);
+  waits_free(&r->waits);
+  functions_free(&r->functions);
+  r->figures = &r->own_figures;
+}

@@ -1,0 +1,208 @@
+/*
+** See attach.h
+*/
+
+#include "follow/attach.h"
+
+#include "follow/instructions.h"
+#include "follow/threads.h"
+
+
+#define ATTACH_MASK	(LUA_MASKCALL | LUA_MASKRET)
+
+
+int attach_is (const Recorder *r, lua_State *L) {
+  return hooks_is(r->hooks, lua_gethook(L));
+}
+
+
+int attach_blind (const Hot *h, const Stack *s) {
+  const Functions *fs = &h->recorder->recording.functions;
+  const Function *f;
+  /* of sources without lines, no function has a list */
+  if (!h->crashes || h->recorder->options.include_lines != NULL) return 0;
+  f = functions_at(fs, instructions_frame(s)->is.func);
+  return f->lines.list == NULL &&
+         (f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN ||
+          f->id == FUNC_TRUNCATED);
+}
+
+
+/*
+** Setting a hook makes Lua count from zero: where the program counts
+** instructions, events for lines, or ours for these, do not come and go.
+*/
+int attach_wantslines (const Hot *h, const Stack *s) {
+  if (h->counting.on)
+    return s->mask & LUA_MASKCOUNT ||
+           instructions_wanted(h->recorder, instructions_frame(s));
+  if (attach_blind(h, s)) return 0;
+  if (!h->somelines || s->mask & (LUA_MASKCOUNT | LUA_MASKLINE))
+    return h->lines;
+  return s->top->line.at != &h->nowhere;
+}
+
+
+/*
+** Where lines are counted, some instructions are: not while the program
+** has a hook, which may count itself. Where line events come and go, the
+** first one is chosen at random, for there may be no second one.
+*/
+static int attach_interval (Hot *h, const Stack *s) {
+  if (s->hook != NULL || !h->recorder->options.timed) return 0;
+  return h->recounts ? 1 + (int)(random_bits(&h->seed) % COUNT_INTERVAL)
+                      : COUNT_INTERVAL;
+}
+
+
+void attach_lines (Recorder *r, Stack *s, int lines) {
+  int instructions = r->hot->counting.on;
+  int mask = ATTACH_MASK | s->mask
+           | (lines && !instructions ? LUA_MASKLINE : 0);
+  int count = !lines ? 0 : instructions ? 1 : attach_interval(r->hot, s);
+  s->lines = lines;
+  if (count > 0) mask |= LUA_MASKCOUNT;
+  else count = s->count;
+  lua_sethook(s->L, hooks_choose(r->hooks, r->hot, s), mask, count);
+}
+
+
+/*
+** Where Lua calls a function at an instruction, it takes its line for a new
+** one. So where lines are told, the event is the next of these, or a call or
+** a return.
+*/
+void attach_soon (lua_State *L, lua_Hook f, int mask) {
+  if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
+  else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
+}
+
+
+int attach_pending (const Recorder *r, lua_State *L) {
+  lua_Hook f = lua_gethook(L);
+  int mask = lua_gethookmask(L);
+  if (!hooks_is(r->hooks, f) || hooks_counts(r->hooks, f)) return 0;
+  attach_soon(L, r->hooks->pending, mask);
+  return 1;
+}
+
+
+/* A new coroutine has the hook of the one that made it. */
+void attach_renew (Recorder *r, lua_State *L) {
+  Stack *s = stacks_find(&r->stacks, L);
+  Stack like;
+  if (s == NULL) {
+    like = *r->current;
+    like.L = L;
+    s = &like;
+  }
+  attach_lines(r, s, s->lines);
+}
+
+
+void attach_take (Recorder *r, Stack *s) {
+  lend_hold(r->lender, s->L);
+  lend_release(r->lender);
+  if (!attach_is(r, s->L)) {
+    s->hook = lua_gethook(s->L);
+    s->mask = s->hook ? lua_gethookmask(s->L) : 0;
+    s->count = lua_gethookcount(s->L);
+  }
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+
+
+void attach_restore (Recorder *r, lua_State *L) {
+  Stack *s = r && r->state == STATE_RUNNING ? stacks_find(&r->stacks, L)
+                                            : NULL;
+  if (s != NULL) attach_lines(r, s, attach_wantslines(r->hot, s));
+  else lua_sethook(L, NULL, 0, 0);
+}
+
+
+#if PLATFORM_SIGNALS
+int attach_back (Recorder *r, lua_State *L) {
+  int running = r != NULL && r->state == STATE_RUNNING && !recorder_samples(r);
+  Stack *s = r != NULL ? stacks_find(&r->stacks, L) : NULL;
+  lua_Hook other = lua_gethook(L);
+  lua_sethook(L, NULL, 0, 0);
+  if (s != NULL && !(lua_checkstack(L, 2) && threads_alive(r, L, s)))
+    s = NULL;
+  if (s == NULL) return !running;
+  if (s->hook == other) {  /* taken for the program's */
+    s->hook = NULL;
+    s->mask = 0;
+  }
+  if (running) attach_lines(r, s, attach_wantslines(r->hot, s));
+  else lua_sethook(L, s->hook, s->mask, s->count);
+  return 1;
+}
+#endif
+
+
+/*
+** A coroutine that was never seen has the hook from who made it; it may
+** have the address of a dead one.
+*/
+void attach_release (Recorder *r, lua_State *L) {
+  const Stack *s = stacks_find(&r->stacks, L);
+  if (!attach_is(r, L)) return;
+  if (s != NULL && lua_checkstack(L, 2) && !threads_alive(r, L, s)) s = NULL;
+  if (s == NULL) s = r->current;
+  if (s != NULL) lua_sethook(L, s->hook, s->mask, s->count);
+  else lua_sethook(L, NULL, 0, 0);
+}
+
+
+/* Where it counts instructions, it counts anew. */
+void attach_pass (lua_State *L, lua_Debug *ar) {
+  lua_Hook hook = lua_gethook(L);
+  int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
+  int top = lua_gettop(L);
+  if (hook == NULL || !(lua_gethookmask(L) & (1 << event)) ||
+      (event == LUA_HOOKCOUNT && lua_gethookcount(L) != 1))
+    return;
+  hook(L, ar);
+  lua_settop(L, top);
+}
+
+
+#if PLATFORM_SIGNALS
+void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                 int count) {
+  Stack *s = r != NULL && r->state == STATE_RUNNING
+               ? stacks_find(&r->stacks, L) : NULL;
+  if (s == NULL) return;
+  s->hook = f;
+  s->mask = f != NULL ? mask : 0;
+  s->count = count;
+  attach_lines(r, s, attach_wantslines(r->hot, s));
+}
+#endif
+
+
+int attach_new (Recorder *r, lua_State *running, lua_State *co) {
+  Stack *s;
+  if (attach_is(r, co)) return 1;
+  s = threads_stack(r, running, co);
+  if (s == NULL) return recorder_nomemory(r);
+  s->stale = 1;
+  attach_take(r, s);
+  return 1;
+}
+
+
+/*
+** Who runs is not known, and 'co' may be unable to; but the main thread
+** always exists. What it does for this is not recorded.
+*/
+int attach_host (Recorder *r, lua_State *co) {
+  lua_Hook f = lua_gethook(r->main);
+  int mask = lua_gethookmask(r->main), count = lua_gethookcount(r->main);
+  int done;
+  if (attach_is(r, co) || recorder_samples(r)) return 1;
+  lua_sethook(r->main, NULL, 0, 0);
+  done = attach_new(r, r->main, co);
+  lua_sethook(r->main, f, mask, count);
+  return done;
+}

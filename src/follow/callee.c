@@ -1,0 +1,113 @@
+/*
+** See callee.h
+*/
+
+#include "follow/callee.h"
+
+#include "identity/collection.h"
+#include "identity/label.h"
+
+
+const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                           const Callee *key) {
+  Recorder *r = h->recorder;
+  Functions *fs = &r->recording.functions;
+  uint32_t count = fs->list.count;
+  SourceKey by = KEY_LINES;
+  const Function *f;
+  recorder_mute(r);
+  f = key->lines == CALLEE_C
+    ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
+    : functions_lua(fs, L, L, ar, &by);
+  recorder_unmute(r);
+  if (f == NULL) {
+    recorder_nomemory(r);
+    return NULL;
+  }
+  recorder_refresh(r);
+  if (fs->list.count != count) recorder_overhead(r);
+  if (by != KEY_LINES && !h->direct) c = &h->recorder->cache->unsure;
+  *c = *key;
+  c->key = by;
+  if (by == KEY_CLOSURE) c->address |= CALLEE_DOUBT;
+  c->is.func = f->id;
+  c->is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
+  if (f->marks & (FUNCTION_RESUME | FUNCTION_WRAP))
+    c->is.flags |= FRAME_RESUMES;
+  if (f->marks & FUNCTION_COLLECT) c->is.flags |= FRAME_COLLECTS;
+  if (f->marks & FUNCTION_WRAP) c->is.flags |= FRAME_WRAPS;
+  c->entry = hot_nowhere(h);
+  if (f->lines.list != NULL) {
+    c->entry.at = f->lines.list + f->lines.entry;
+    c->entry.of = &f->lines;
+  }
+  return c;
+}
+
+
+/*
+** Does '*c' stand for the prototype of 'key', which is known by nothing but
+** its closures? Only as long as no prototype may have been freed.
+*/
+static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
+                            const Callee *key) {
+  uint64_t now;
+  if (c->address != (key->address | CALLEE_DOUBT) || c->lines != key->lines ||
+      c->source != key->source || c->code != key->code)
+    return 0;
+  now = collection_now(L);
+  if (now != 0 && now == h->recorder->collection) return 1;
+  recorder_forgetkeys(h->recorder, 1u << KEY_CLOSURE);
+  h->recorder->collection = now;
+  return 0;
+}
+
+
+const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                           const void *body, int isc) {
+  Callee key = ZEROS;
+  key.address = (uintptr_t)body;
+  if (isc) {
+    lua_getinfo(L, "Sf", ar);
+    key.lines = CALLEE_C;
+  }
+  else {
+    key.lines = internals_lines(body);
+    key.source = internals_source(body);
+    key.code = internals_code(body);
+    if (callee_doubtful(h, L, c, &key)) return c;
+    lua_getinfo(L, "S", ar);
+  }
+  return callee_meet(h, L, ar, c, &key);
+}
+
+
+void callee_called (Recorder *r, lua_State *L, lua_State *at, lua_Debug *ar,
+                    Node *n, uint32_t nodes) {
+  if (r->recording.tree.nodes.count == nodes ||
+      (r->recording.direct && !internals_isimplied(ar->i_ci)))
+    return;
+  recorder_mute(r);
+  n->event = (uint8_t)label_called(&r->recording.functions.library, L, at,
+                                   ar);
+  recorder_unmute(r);
+}
+
+
+Node *callee_find (Hot *h, lua_State *L, lua_State *at, lua_Debug *ar,
+                   Node *parent, uint32_t func, uint32_t line) {
+  Recorder *r = h->recorder;
+  uint64_t key = node_key(func, line);
+  uint32_t nodes = h->tree->nodes.count;
+  Child *c = callee_child(h, parent, key);
+  Node *n = tree_enter(&r->recording.tree, parent, func, line);
+  if (n == NULL) {
+    recorder_nomemory(r);
+    return NULL;
+  }
+  if (ar != NULL) callee_called(r, L, at, ar, n, nodes);
+  c->parent = parent;
+  c->node = n;
+  c->key = key;
+  return n;
+}

@@ -1,0 +1,27 @@
+/*
+** See hooks.h
+*/
+
+#include "follow/hooks.h"
+
+
+int hooks_is (const Hooks *x, lua_Hook f) {
+  int i;
+  for (i = 0; i < HOOKS_WAYS; i++)
+    if (f == x->way[i].hook) return 1;
+  return hooks_counts(x, f) || f == x->pending || f == x->elapsed;
+}
+
+
+int hooks_counts (const Hooks *x, lua_Hook f) {
+  return f == x->chained || f == x->counting;
+}
+
+
+lua_Hook hooks_choose (const Hooks *x, const Hot *h, const Stack *s) {
+  int i = 0;
+  if (s->hook != NULL) return x->chained;
+  if (h->counting.on) return x->counting;
+  while (i < HOOKS_WAYS - 1 && x->way[i].how != (h->how & ~HOW_ANY)) i++;
+  return x->way[i].hook;
+}

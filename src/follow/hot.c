@@ -1,0 +1,155 @@
+/*
+** See hot.h
+*/
+
+#include "follow/hot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+
+
+#if !defined(CPROF_AMALGAMATION)
+const Hot hot_nobody = ZEROS;
+PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
+#endif
+
+
+/*
+** The child of a fork shares files with its parent, so nothing may be
+** recorded there before the slow path has had a look.
+*/
+static void hot_forked (void) {
+  hot_current = (Hot *)&hot_nobody;
+  timer_forked();
+}
+
+
+Hot *hot_new (void) {
+  platform_atfork(hot_forked);
+  return cast(Hot *, calloc(1, sizeof(Hot)));
+}
+
+
+/*
+** No thread may be left with the address of freed memory: what another
+** thread may still point to stays, empty.
+*/
+void hot_free (Hot *h) {
+  int mine = hot_current == h;
+  int known = h->shared || (h->thread != NULL && h->thread != &hot_current);
+  memset(h, 0, sizeof *h);
+  if (known) return;
+  if (mine) hot_current = (Hot *)&hot_nobody;
+  free(h);
+}
+
+
+void hot_follow (Hot *h) {
+  if (h->thread != NULL) {
+    h->shared = 1;
+    if (h->recording != NULL)
+      clock_follow(&h->recording->clock, h->last);
+  }
+#if defined(__GNUC__)
+  __atomic_store_n(&h->thread, (const void *)&hot_current, __ATOMIC_SEQ_CST);
+#else
+  h->thread = &hot_current;
+#endif
+}
+
+
+uint64_t hot_read (const Hot *h) {
+  return clock_read(&h->recording->clock);
+}
+
+
+/*
+** What passed before the step is lost: since the last event to the node,
+** and since the last line to the line. In line mode, 'since' may be older
+** than 'last'; the node then keeps what its lines were charged.
+*/
+void hot_backwards (Hot *h, uint64_t now) {
+  Figures *f = h->recording->figures;
+  f->backwards++;
+  f->backwards_ticks += h->last - now;
+  h->top->node->self += hot_pending(h);
+  hot_settime(h, now);
+}
+
+
+static void hot_waited (Hot *h, uint64_t ticks) {
+  Recording *x = h->recording;
+  Wait w = ZEROS;
+  w.ticks = ticks;
+  w.node = h->top->node->id;
+  if (h->lines) w.line = (int32_t)line_number(h->top->line);
+  if (!waits_add(&x->waits, &w)) x->figures->unwaited += ticks;
+}
+
+
+/* Time passed that belongs to no function. */
+static void hot_preempted (Hot *h, uint64_t ticks) {
+  Figures *f = h->recording->figures;
+  f->preempted += ticks;
+  f->paused += ticks;
+  h->last += ticks;
+  h->since += ticks;
+}
+
+
+/*
+** What it took to look, from 'now' on, is overhead, unless that is more than
+** it can take. Returns the time it is.
+*/
+static uint64_t hot_looked (Hot *h, uint64_t now) {
+  uint64_t passed = hot_now(h) - now, took;
+  if (passed > GAP_LOOK) {
+    gap_skip(h->look);
+    passed = hot_now(h) - now;
+  }
+  if (passed > INT64_MAX) return now;  /* the clock was set back */
+  took = passed < GAP_LOOK ? passed : GAP_LOOK;
+  h->recording->tree.overhead->self += took;
+  h->last += took;
+  h->since += took;
+  hot_preempted(h, passed - took);
+  return now + passed;
+}
+
+
+/* Removes from the gap what others had the processor for. */
+static void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
+  Gap *g = h->look;
+  uint64_t late;
+  int tries = GAP_TRIES;
+  do late = hot_now(h) - now;
+  while (!gap_read(g) && --tries > 0);
+  h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
+  hot_preempted(h, parts->preempted);
+}
+
+
+uint64_t hot_gap (Hot *h, uint64_t now) {
+  GapParts parts;
+  if (now < h->last) {
+    hot_backwards(h, now);
+    return now;
+  }
+  hot_divide(h, now, &parts);
+  if (parts.waited > 0) hot_waited(h, parts.waited);
+  return hot_looked(h, now);
+}
+
+
+uint64_t hot_owngap (Hot *h) {
+  uint64_t now = hot_now(h);
+  GapParts parts;
+  if (now < h->last) hot_backwards(h, now);
+  else if (now - h->last > h->gap) {
+    hot_divide(h, now, &parts);
+    return hot_looked(h, now);
+  }
+  return now;
+}

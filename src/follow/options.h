@@ -1,0 +1,58 @@
+/*
+** What a recorder is asked to do.
+*/
+
+#ifndef options_h
+#define options_h
+
+#include "count/recording.h"
+
+
+struct Store;
+
+/* in mode trace: a function, or zone, is entered or left */
+typedef struct TraceEvent {
+  int enters;		/* or leaves */
+  uint32_t func;
+  uint32_t depth;	/* of what was entered since recording began */
+  uint32_t coroutine;	/* its number; calls nest within a coroutine */
+  uint64_t since;	/* ns from the start of recording */
+  uint64_t took;	/* ns, of what is left */
+} TraceEvent;
+
+/* What it points to must stay while recording goes on. */
+typedef struct Options {
+  Mode mode;
+  uint32_t rate;	/* mode sample: samples a second */
+  int cpu;		/* processor time instead of wall time */
+  int callsites;	/* calls from different lines are different nodes */
+  uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
+  int exclude_c;	/* C functions are charged to their callers */
+  int timed;		/* are some events timed? */
+  int memory;		/* are allocations counted? */
+  uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
+  uint64_t memory_interval;	/* mode sample: the same of allocations */
+  int gc;		/* is the collector driven? */
+  uint32_t max_nodes;
+  uint32_t history;	/* frames to keep */
+  int full;		/* with all their nodes? */
+  double budget;	/* ms, beyond which a frame is slow; 0: none */
+  double event_ns;	/* what an event costs at least, if that is known */
+  uint32_t slow;	/* slow frames to keep */
+  uint64_t every;	/* ns, see interval.h; 0: no end */
+  void (*elapsed) (lua_State *L);	/* told of the end */
+  const char *internal;	/* sources of the profiler's own: strings, then "" */
+  struct Store *store;	/* to record into; NULL: memory */
+  /* Is a function recorded? NULL: all are. See Policy. */
+  int (*include) (const void *functions, lua_State *L, const Function *f);
+  /* Are the lines of a source recorded? NULL: all are. */
+  int (*include_lines) (lua_State *L, const char *source);
+  /*
+  ** Mode trace: told of each event, with the hook away. NULL, or an error
+  ** message, which is left on the stack.
+  */
+  const char *(*trace) (lua_State *L, const Functions *fs,
+                        const TraceEvent *e);
+} Options;
+
+#endif

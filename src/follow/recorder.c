@@ -1,0 +1,300 @@
+/*
+** See recorder.h
+*/
+
+#include "follow/recorder.h"
+
+#include "cprof.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <lauxlib.h>
+
+#include "base/release.h"
+#include "identity/collection.h"
+
+
+/* its address is the key in the registry */
+static const char RECORDER = 0;
+
+
+volatile int cprof_recording_;
+
+
+/* {======================================================
+** One for each state
+** ======================================================= */
+
+static void *recorder_alloc (void *ud, void *p, size_t from, size_t to) {
+  (void)ud; (void)from;
+  if (to != 0) return realloc(p, to);
+  free(p);
+  return NULL;
+}
+
+
+Recorder *recorder_get (lua_State *L) {
+  Recorder *r = NULL;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDER) == LUA_TUSERDATA)
+    r = *(Recorder **)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return r;
+}
+
+
+
+Recorder *recorder_new (lua_State *L, const Hooks *hooks, lua_CFunction gc) {
+  Recorder *r, **box;
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &RECORDER) != LUA_TNIL)
+    luaL_error(L, "cprof: " RECORDER_CLOSED);
+  lua_pop(L, 1);
+  box = cast(Recorder **, lua_newuserdatauv(L, sizeof *box, 0));
+  *box = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, gc);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  *box = r = cast(Recorder *, calloc(1, sizeof *r));
+  if (r == NULL) luaL_error(L, "cprof: out of memory");
+  r->recording.memory.alloc = recorder_alloc;
+  clock_open(&r->recording.clock);
+  r->hot = hot_new();
+  if (r->hot == NULL) luaL_error(L, "cprof: out of memory");
+  r->hooks = hooks;
+  r->registry = lua_topointer(L, LUA_REGISTRYINDEX);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  r->main = lua_tothread(L, -1);
+  lua_pop(L, 1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &RECORDER);
+  return r;
+}
+
+
+void recorder_addpart (Recorder *r, Part *p) {
+  recorder_removepart(r, p);
+  p->next = r->parts;
+  r->parts = p;
+}
+
+
+void recorder_removepart (Recorder *r, Part *p) {
+  Part **at = &r->parts;
+  while (*at != NULL && *at != p) at = &(*at)->next;
+  if (*at != NULL) *at = p->next;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Beginning
+** ======================================================= */
+
+void recorder_choose (Recorder *r) {
+  Hot *h = r->hot;
+  int how = (h->fold ? HOW_FOLD : 0) | (h->lines ? HOW_LINES : 0) |
+            (h->frames ? HOW_FRAMES : 0) |
+            (h->callsites ? HOW_CALLSITES : 0) |
+            (h->counting.on ? HOW_COUNT : 0);
+  int fast = how == 0 || how == HOW_FOLD || how == HOW_LINES ||
+             how == HOW_FRAMES;
+  if (h->direct) how |= HOW_DIRECT;
+  h->how = fast && h->clock == CLOCK_TICKS && !h->somelines && !h->trace
+         ? how : how | HOW_ANY;
+}
+
+
+int recorder_touch (Recorder *r, Stack *s) {
+  const Frame *f;
+  if (!r->frames.on || s->frame == r->frames.number) return 1;
+  s->frame = r->frames.number;
+  for (f = s->base; f <= s->top; f++)
+    if (f->node != NULL && !frames_touch(&r->frames, f->node)) return 0;
+  return 1;
+}
+
+
+void recorder_forget (Recorder *r) {
+  memset(r->cache, 0, sizeof *r->cache);
+}
+
+
+void recorder_forgetkeys (Recorder *r, unsigned keys) {
+  Callee *c;
+  for (c = r->cache->callee; c < r->cache->callee + CALLEE_SLOTS; c++)
+    if (keys & 1u << c->key) memset(c, 0, sizeof *c);
+}
+
+
+void recorder_refresh (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  if (fs->stale) recorder_forget(r);
+  else if (fs->reloaded)
+    recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
+  fs->stale = fs->reloaded = 0;
+}
+
+
+const Function *recorder_function (Recorder *r, lua_State *running,
+                                   lua_State *at, lua_Debug *ar) {
+  const Function *f;
+  recorder_mute(r);
+  f = functions_running(&r->recording.functions, running, at, ar);
+  recorder_unmute(r);
+  recorder_refresh(r);
+  return f;
+}
+
+
+uint32_t recorder_serial (Recorder *r) {
+  r->serial = (r->serial + 1) & (UINT32_MAX >> FRAME_SERIAL);
+  return r->serial += r->serial == 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Ending
+** ======================================================= */
+
+/* Can zones be entered? In mode "sample" there are none. */
+static int recorder_haszones (const Recorder *r) {
+  return r->state == STATE_RUNNING && !recorder_samples(r);
+}
+
+
+void recorder_setstate (Recorder *r, State state) {
+  int had = recorder_haszones(r);
+  r->state = state;
+  platform_add(&cprof_recording_, recorder_haszones(r) - had);
+}
+
+
+void recorder_end (Recorder *r, const char *why) {
+  Part *p;
+  if (r->store != NULL) why = r->store->end(r->store, why);
+  for (p = r->parts; p != NULL; p = p->next) p->cease(p->ud);
+  recorder_setstate(r, STATE_STOPPED);
+  r->recording.stopped = 1;
+  r->recording.events = hot_events(r->hot);
+  r->recording.ended = why;
+  r->hot->L = NULL;
+}
+
+
+/* What has ended it before, as a trace that failed, stays the reason. */
+int recorder_nomemory (Recorder *r) {
+  if (r->state != STATE_STOPPED || r->recording.ended == NULL)
+    recorder_end(r, "out of memory");
+  return 0;
+}
+
+
+int recorder_forked (const Recorder *r) {
+  return r->state != STATE_STOPPED &&
+         r->generation != platform_generation();
+}
+
+
+int recorder_active (Recorder *r) {
+  if (r->state == STATE_STOPPED || recorder_forked(r)) return 0;
+  if (r->store != NULL && r->store->lost(r->store))
+    recorder_nomemory(r);  /* the store knows a better reason */
+  return r->state != STATE_STOPPED;
+}
+
+
+int recorder_running (Recorder *r) {
+  return recorder_active(r) && r->state == STATE_RUNNING;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Time
+** ======================================================= */
+
+void recorder_paused (Recorder *r, uint64_t now) {
+  Figures *f = r->recording.figures;
+  if (now >= r->paused_at)
+    *(r->own_pause ? &f->begun : &f->paused) += now - r->paused_at;
+  else {
+    f->backwards++;
+    f->backwards_ticks += r->paused_at - now;
+  }
+  r->paused_at = now;
+  hot_settime(r->hot, now);
+}
+
+
+int recorder_adds (const Recorder *r) {
+  const Recording *x = &r->recording;
+  const Figures *f = x->figures;
+  uint64_t sum = f->begun + f->paused + hot_pending(r->hot);
+  uint32_t i;
+  if (!r->exact) return 1;
+  if (x->mode == MODE_SAMPLE) sum += f->sampled + x->tree.overhead->self;
+  else
+    for (i = 0; i < x->tree.nodes.count; i++)
+      sum += tree_node(&x->tree, i)->self;
+  return sum == r->hot->last + f->backwards_ticks;
+}
+
+
+int64_t recorder_watch (Recorder *r) {
+  int64_t ns = clock_jumped(&r->recording.clock);
+  gap_refresh(&r->gap);
+  if (ns != 0) {
+    r->recording.figures->jumps++;
+    r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);
+    if (ns > 0) r->recording.heap.begun += (uint64_t)ns;
+  }
+  return ns;
+}
+
+
+void recorder_skip (Recorder *r) {
+  Hot *h = r->hot;
+  uint64_t now;
+  if (r->state == STATE_STOPPED) return;
+  gap_skip(&r->gap);
+  now = hot_now(h);
+  if (r->state == STATE_PAUSED) {
+    r->recording.figures->begun += now - r->paused_at;
+    r->paused_at = now;
+  }
+  else {
+    h->top->node->self += hot_pending(h);
+    r->recording.figures->begun += now - h->last;
+  }
+  hot_settime(h, now);
+}
+
+
+/* Charges the time since the last event to a node without lines. */
+static void recorder_chargeto (Recorder *r, Node *n) {
+  Hot *h = r->hot;
+  uint64_t now = hot_owngap(h);
+  n->self += now - h->last;
+  h->top->node->self += hot_pending(h);
+  hot_settime(h, now);
+  if (h->frames != NULL && !frames_touch(h->frames, n)) recorder_nomemory(r);
+}
+
+
+void recorder_overhead (Recorder *r) {
+  recorder_chargeto(r, r->recording.tree.overhead);
+}
+
+
+void recorder_unrecorded (Recorder *r) {
+  Node *n = tree_unrecorded(&r->recording.tree);
+  if (n == NULL) recorder_nomemory(r);
+  else recorder_chargeto(r, n);
+}
+
+/* }====================================================== */

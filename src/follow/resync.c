@@ -1,0 +1,374 @@
+/*
+** See resync.h
+*/
+
+#include "follow/resync.h"
+
+#include <string.h>
+
+#include "follow/callee.h"
+#include "follow/instructions.h"
+#include "follow/walk.h"
+
+
+void resync_current (Recorder *r, Stack *s) {
+  Hot *h = r->hot;
+  r->current = s;
+  h->L = s->L;
+  h->top = s->top;
+  h->limit = s->limit;
+  h->counting.ci = NULL;
+  *h->running = s->top->node;
+}
+
+
+int resync_room (Hot *h) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  if (h->top < h->limit) return 1;
+  s->top = h->top;
+  if (!stack_grow(s, &r->recording.memory)) return 0;
+  h->top = s->top;
+  h->limit = s->limit;
+  h->counting.ci = NULL;
+  return 1;
+}
+
+
+/* The line that is charged for excluded frames at the bottom of 's'. */
+static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
+  s->base->line = under && r->hot->lines ? under->line
+                                         : hot_nowhere(r->hot);
+}
+
+
+int resync_rebase (Recorder *r, Stack *s, const Frame *under) {
+  Tree *t = &r->recording.tree;
+  Node *n = under ? under->node : t->root;
+  Frame *f;
+  resync_baseline(r, s, under);
+  if (s->base->node == n) return 1;
+  s->base->node = n;
+  for (f = s->base + 1; f <= s->top; f++) {
+    if (!(f->is.flags & FRAME_EXCLUDED)) {
+      uint32_t line = f->node ? tree_place(t, tree_id(t, f->node))->call_line
+                              : f->as.moving.call_line;
+      n = tree_enter(t, n, f->is.func, line);
+      if (n == NULL) return 0;
+      if (f->node) n->event = f->node->event;
+    }
+    f->node = n;
+  }
+  return 1;
+}
+
+
+uint32_t resync_line (lua_State *at, lua_Debug *ar) {
+  lua_getinfo(at, "l", ar);
+  return ar->currentline > 0 ? (uint32_t)ar->currentline : 0;
+}
+
+
+/* The counter of the line that the function 'fn' of 'ar' is at. */
+static LineAt resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
+                              const Function *fn) {
+  LineAt line;
+  line.of = &fn->lines;
+  line.at = NULL;
+  if (fn->lines.list != NULL) {
+    lua_getinfo(at, "l", ar);
+    line.at = lines_go(line.of, ar->currentline);
+  }
+  return line.at ? line : hot_nowhere(r->hot);
+}
+
+
+/*
+** Levels that Lua is asked for, where its structures are not read; what is
+** further down is one frame, until these have returned.
+*/
+#define RESYNC_DEEP	5000
+
+
+static void resync_begin (Walk *w, const Recorder *r, const Stack *s) {
+  walk_begin(w, &r->recording.memory, s->L, r->recording.direct,
+             RESYNC_DEEP);
+}
+
+
+/* The line of the call that leads to level 'i' of 's'. */
+static uint32_t resync_callline (Recorder *r, Walk *w, const Stack *s, int i) {
+  lua_Debug ar;
+  uint32_t line = r->hot->lines ? line_number(s->top->line) : 0;
+  if (line > 0 || !r->hot->callsites || !walk_level(w, i + 1, &ar))
+    return line;
+  return resync_line(s->L, &ar);
+}
+
+
+/* A frame at 'ci' on top of 's', still like the one below; or NULL. */
+static Frame *resync_push (Recorder *r, Stack *s, CallAddress ci,
+                           uint32_t func) {
+  Frame *f;
+  if (s->top == s->limit && !stack_grow(s, &r->recording.memory)) return NULL;
+  f = s->top + 1;
+  memset(f, 0, sizeof *f);
+  f->ci = ci;
+  f->is.func = func;
+  f->node = s->top->node;
+  f->line = s->top->line;
+  return f;
+}
+
+
+/* The frame that stands for level 'i' and all below it. */
+static int resync_cut (Recorder *r, Walk *w, Stack *s, int i) {
+  lua_Debug ar;
+  Frame *f;
+  if (!walk_level(w, i, &ar)) return 0;
+  f = resync_push(r, s, ar.i_ci, FUNC_TRUNCATED);
+  if (f == NULL) return 0;
+  f->node = tree_enter(&r->recording.tree, f->node, FUNC_TRUNCATED, 0);
+  if (f->node == NULL) return 0;
+  f->line = hot_nowhere(r->hot);
+  s->top = f;
+  return 1;
+}
+
+
+/* Adds the frame of the function at level 'i'. */
+static int resync_frame (Recorder *r, lua_State *running, Walk *w, Stack *s,
+                         int i) {
+  uint32_t line = resync_callline(r, w, s, i);
+  uint32_t nodes = r->recording.tree.nodes.count;
+  const Function *fn;
+  lua_Debug ar;
+  Frame *f;
+  if (!walk_level(w, i, &ar)) return 0;
+  fn = recorder_function(r, running, s->L, &ar);
+  if (fn == NULL) return 0;
+  f = resync_push(r, s, ar.i_ci, fn->id);
+  if (f == NULL) return 0;
+  if (fn->marks & FUNCTION_EXCLUDED) f->is.flags = FRAME_EXCLUDED;
+  else {
+    f->node = tree_enter(&r->recording.tree, f->node, fn->id, line);
+    f->line = resync_counter(r, s->L, &ar, fn);
+  }
+  if (f->node == NULL) return 0;
+  callee_called(r, running, s->L, &ar, f->node, nodes);
+  s->top = f;
+  return 1;
+}
+
+
+/*
+** Does the frame above 'f' stand for the function of 'ar'? If so, its line
+** is brought up to date.
+*/
+static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
+                         Frame *f, lua_Debug *ar) {
+  const Function *fn;
+  if (f >= s->top || f[1].ci != ar->i_ci) return 0;
+  fn = recorder_function(r, running, s->L, ar);
+  if (fn == NULL || fn->id != f[1].is.func) return 0;
+  f[1].line = f[1].is.flags & FRAME_EXCLUDED ? f->line
+                                           : resync_counter(r, s->L, ar, fn);
+  return 1;
+}
+
+
+/*
+** Cuts 's' to the frames that stand for what runs there, with the zones
+** that they opened. Returns the level of the first function above.
+*/
+static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
+                        int level) {
+  Frame *f = s->base;
+  int i = walk_depth(w) - 1;
+  s->cut = walk_iscut(w);
+  for (;;) {
+    lua_Debug ar;
+    while (f < s->top && f[1].is.flags & FRAME_ZONE) {
+      f[1].line = f->line;
+      f++;
+    }
+    if (s->cut || i < level || !walk_level(w, i, &ar) ||
+        !resync_stands(r, running, s, f, &ar))
+      break;
+    f++;
+    i--;
+  }
+  s->top = f;
+  return i;
+}
+
+
+/*
+** Only the topmost levels are looked at in a recursion deeper than DEEP,
+** where Lua's stack may overflow, and an event is missed, again and again;
+** and after the profiler's own work, which leaves those below as they were.
+*/
+#define DEEP	20000
+#define NEAR	8
+
+#define STACK_ROOM	1000	/* slots that no stack has which overflows */
+
+/* The frame of 's' for the function at 'level', from 'top' down; or NULL. */
+static Frame *resync_standing (Recorder *r, lua_State *running, Walk *w,
+                               const Stack *s, Frame *top, int level) {
+  const Function *fn;
+  lua_Debug ar;
+  Frame *f;
+  if (!walk_level(w, level, &ar)) return NULL;
+  f = stack_function(s, top, ar.i_ci);
+  if (f == s->base) return NULL;
+  fn = recorder_function(r, running, s->L, &ar);
+  return fn != NULL && fn->id == f->is.func ? f : NULL;
+}
+
+
+/*
+** 'stack_match' after the profiler's own work; looks at all levels if none
+** of the topmost ones is known.
+*/
+static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
+                            Stack *s, int level) {
+  Frame *f = NULL;
+  int i = level - 1;
+  while (f == NULL && ++i < level + NEAR)
+    f = resync_standing(r, running, w, s, s->top, i);
+  if (f == NULL) return stack_match(r, running, w, s, level);
+  while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
+  s->top = f;
+  return i - 1;
+}
+
+
+/* See 'resync_stack'; 'w' walks the coroutine. */
+static int resync_frames (Recorder *r, lua_State *running, Walk *w, Stack *s,
+                          int level, const Frame *under) {
+  int i = r->state == STATE_PAUSED && r->own_pause
+        ? stack_matchnear(r, running, w, s, level)
+        : stack_match(r, running, w, s, level);
+  s->stale = 0;
+  if (w->failed || !resync_rebase(r, s, under)) return 0;
+  if (s->cut && instructions_frame(s) == s->base && i >= level &&
+      !resync_cut(r, w, s, i--))
+    return 0;
+  for (; i >= level; i--)
+    if (!resync_frame(r, running, w, s, i)) return 0;
+  return 1;
+}
+
+
+int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
+                  const Frame *under) {
+  Walk w;
+  int ok;
+  stack_uncount(s);
+  resync_baseline(r, s, under);
+  resync_begin(&w, r, s);
+  ok = resync_frames(r, running, &w, s, level, under);
+  walk_end(&w);
+  if (!ok) return 0;
+  if (r->hot->fold) stack_count(s);
+  if (r->hot->trace) stack_retrace(s);
+  s->frame = 0;
+  return recorder_touch(r, s);
+}
+
+
+/*
+** Lua tells nothing of a call that finds its stack full. Where it calls the
+** message handler, that function is above those known, or that and handlers
+** that found no room either.
+*/
+static int resync_isfull (const Hot *h, lua_State *L, int level) {
+  lua_Debug ar;
+  int i;
+  if (h->top == h->recorder->current->base) return 0;
+  for (i = 1; i < NEAR && lua_getstack(L, level + i, &ar); i++)
+    if (ar.i_ci == h->top->ci) return !lua_checkstack(L, STACK_ROOM);
+  return 0;
+}
+
+
+/* An event was missed: looks at the whole stack. */
+static Frame *resync_anew (Hot *h, lua_State *L, int level) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  s->top = h->top;
+  stack_uncount(s);
+  s->top = s->base;
+  if (!resync_stack(r, L, s, level, s->resumer ? s->resumer->top : NULL))
+    return NULL;
+  resync_current(r, s);
+  return h->top;
+}
+
+
+/* Adds the frames down to 'level' on top of that of level 'i'. */
+static int resync_addnear (Hot *h, lua_State *L, Walk *w, int i, int level) {
+  Stack *s = h->recorder->current;
+  while (--i >= level) {
+    const Frame *f;
+    if (!resync_frame(h->recorder, L, w, s, i)) return 0;
+    f = s->top;
+    if (h->fold && !(f->is.flags & FRAME_EXCLUDED)) node_activate(f->node);
+    if (h->frames && !frames_touch(h->frames, f->node)) return 0;
+  }
+  return 1;
+}
+
+
+static Frame *resync_near (Hot *h, lua_State *L, int level) {
+  Recorder *r = h->recorder;
+  Stack *s = r->current;
+  Frame *f = NULL;
+  Walk w;
+  int i = level, ok = 1;
+  resync_begin(&w, r, s);
+  while (f == NULL && ++i < level + NEAR)
+    f = resync_standing(r, L, &w, s, h->top, i);
+  if (f != NULL) {
+    if (h->fold) stack_deactivate(f, h->top);
+    s->top = f;
+    ok = resync_addnear(h, L, &w, i, level);
+  }
+  walk_end(&w);
+  if (!ok) return NULL;
+  if (f == NULL) return resync_anew(h, L, level);
+  resync_current(r, s);
+  return h->top;
+}
+
+
+/* The frame at 'ci', without what stands on it; NULL: there is none. */
+static Frame *resync_pop (Hot *h, CallAddress ci, int replaced) {
+  const Stack *s = h->recorder->current;
+  Frame *f = h->top;
+  while (f > s->base && f->ci != ci) f--;
+  if (f->ci != ci) return NULL;
+  if (h->fold) stack_deactivate(f, h->top);
+  else stack_unreturned(f + replaced, h->top);
+  *h->running = f->node;
+  return h->top = f;
+}
+
+
+Frame *resync_here (Hot *h, lua_State *L, CallAddress ci, int level) {
+  Frame *f = resync_pop(h, ci, 0);
+  if (f != NULL) return f;
+  return h->top - h->recorder->current->base < DEEP
+       ? resync_anew(h, L, level) : resync_near(h, L, level);
+}
+
+
+Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
+                      int replaced) {
+  Frame *f = resync_pop(h, ci, replaced);
+  if (f != NULL) return f;
+  if (!h->recorder->current->cut && !resync_isfull(h, L, level))
+    h->recorder->recording.figures->unmatched++;
+  return resync_here(h, L, ci, level);
+}

@@ -1,0 +1,85 @@
+/*
+** See threads.h
+*/
+
+#include "follow/threads.h"
+
+
+/* its address is the key in the registry of a weak table: L -> its thread */
+static const char THREADS = 0;
+
+
+void threads_init (lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "v");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &THREADS);
+}
+
+
+int threads_alive (const Recorder *r, lua_State *running, const Stack *s) {
+  int alive;
+  if (s->L == r->main) return 1;
+  lua_rawgetp(running, LUA_REGISTRYINDEX, &THREADS);
+  alive = lua_rawgetp(running, -1, s->L) == LUA_TTHREAD;
+  lua_pop(running, 2);
+  return alive;
+}
+
+
+static int threads_store (lua_State *L) {
+  lua_State *thread = lua_tothread(L, 1);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &THREADS);
+  lua_pushvalue(L, 1);
+  lua_rawsetp(L, -2, thread);
+  return 0;
+}
+
+
+/*
+** When that fails (memory, C stack), the coroutine counts as dead as soon
+** as it is left, and what runs in it is looked up when it returns. A call
+** for which Lua's stack must grow may collect garbage.
+*/
+static void threads_add (lua_State *running, lua_State *L) {
+  if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
+  if (L != running && !lua_checkstack(L, 1)) return;
+  lua_pushcfunction(running, threads_store);
+  lua_pushthread(L);
+  if (L != running) lua_xmove(L, running, 1);
+  if (lua_pcall(running, 1, 0, 0) != LUA_OK) lua_pop(running, 1);
+}
+
+
+/* Is 's' the current stack, or one that waits for it? */
+static int threads_waits (const Recorder *r, const Stack *s) {
+  const Stack *x = r->current;
+  while (x != NULL && x != s) x = x->resumer;
+  return x != NULL;
+}
+
+
+static void threads_sweep (Recorder *r, lua_State *running) {
+  Stack *s = NULL;
+  while ((s = stacks_next(&r->stacks, s)) != NULL)
+    if (!threads_waits(r, s) && !threads_alive(r, running, s))
+      stacks_remove(&r->stacks, s);
+  if (r->stacks.sweepat < r->stacks.live * 2)
+    r->stacks.sweepat = r->stacks.live * 2;
+}
+
+
+Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
+  Stack *s = stacks_find(&r->stacks, L);
+  if (s != NULL) {
+    if (threads_waits(r, s) || threads_alive(r, running, s)) return s;
+    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+  }
+  recorder_mute(r);
+  if (r->stacks.live >= r->stacks.sweepat) threads_sweep(r, running);
+  threads_add(running, L);
+  recorder_unmute(r);
+  return stacks_add(&r->stacks, L);
+}

@@ -1,0 +1,305 @@
+/*
+** See allocations.h
+*/
+
+#include "heap/allocations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow/instructions.h"
+#include "identity/collection.h"
+
+
+/* Do blocks keep the allocator that they were made by? */
+#define ALLOCATIONS_STAY	(LUA_VERSION_NUM >= 505)
+
+/* Lua tells the kind of a new object in the place of its old size. */
+#define TAGS	16
+
+static const uint8_t allocations_kinds[TAGS] = {
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_STRING,
+  ALLOC_TABLE, ALLOC_CLOSURE, ALLOC_USERDATA, ALLOC_THREAD, ALLOC_OTHER,
+  ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER, ALLOC_OTHER,
+  ALLOC_OTHER
+};
+
+
+/*
+** After a fork, and in another thread, the first event has to find out
+** what is recorded there: until then, no node is to be trusted.
+*/
+static INLINE int allocations_counted (Allocations *a) {
+  if (unlikely(a->hot == NULL || a->muted)) {
+    a->called = 1;
+    return 0;
+  }
+  return a->hot->L != NULL && hot_current->recorder != NULL;
+}
+
+
+static AllocKind allocations_kind (const void *p, size_t tag) {
+  if (p != NULL || tag >= TAGS) return ALLOC_OTHER;
+  return (AllocKind)allocations_kinds[tag];
+}
+
+
+/* Is it for marks of collections, which are the profiler's own? */
+static INLINE int allocations_own (const void *p, size_t tag) {
+  if (likely(collection_marks == COLLECTION_NONE)) return 0;
+  if (collection_marks == COLLECTION_ALL) return 1;
+  if (allocations_kind(p, tag) != ALLOC_USERDATA) return 0;
+  collection_marks = COLLECTION_NONE;
+  return 1;
+}
+
+
+/*
+** Bytes in use; negative: Lua does not tell, within the collector. Some
+** hosts lock a state while it allocates, so Lua is asked only where it must be.
+*/
+static int64_t allocations_inuse (const Allocations *a) {
+  lua_State *L = a->hot->recorder->main;
+  int kb, rest;
+  if (a->debt != NULL) return internals_heap(a->debt);
+  kb = lua_gc(L, LUA_GCCOUNT);
+  rest = lua_gc(L, LUA_GCCOUNTB);
+  return kb < 0 || rest < 0 ? -1 : (int64_t)kb * 1024 + rest;
+}
+
+
+/* Lua does not count the bytes yet that it has been given just now. */
+static NOINLINE void allocations_heap (Allocations *a, size_t bytes) {
+  Timeline *t = &a->hot->recorder->recording.heap;
+  int64_t inuse = allocations_inuse(a);
+  a->until = TIMELINE_BYTES;
+  if (inuse >= 0)
+    timeline_add(t, platform_monotonic(), (uint64_t)inuse + bytes);
+}
+
+
+static INLINE void allocations_count (Allocations *a, const void *p,
+                                      size_t tag, size_t bytes) {
+  const Hot *h = a->hot;
+  const Node *n = h->top->node;
+  AllocKind kind = allocations_kind(p, tag);
+  InstructionAllocated *at;
+  if (unlikely(a->node != n)) {
+    uint32_t id = tree_id(h->tree, n);
+    a->node = n;
+    a->own = &tree_allocated(h->tree, id)->all;
+    a->kinds = tree_kinds(h->tree, tree_place(h->tree, id)->func);
+  }
+  allocated_add(a->own, 1, bytes);
+  allocated_add(&a->kinds->kind[kind], 1, bytes);
+  a->until -= (int64_t)bytes;
+  if (unlikely(a->until < 0)) allocations_heap(a, bytes);
+  if (h->lines) allocated_add(&line_allocated(h->top->line)->all, 1, bytes);
+  at = instructions_running(h);
+  if (at != NULL) allocated_add(&at->other, 1, bytes);
+}
+
+
+static void allocations_live (Allocations *a, const void *p, size_t old,
+                              const void *block, size_t to, int sampled) {
+  Recorder *r = a->hot->recorder;
+  if (!live_change(&a->live, r, p, old, block, to, sampled))
+    recorder_nomemory(r);
+}
+
+
+/* A request that is counted if it is granted, or that frees live blocks. */
+static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
+                                        size_t to) {
+  size_t old = p != NULL ? from : 0;
+  void *block = a->alloc(a->ud, p, from, to);
+  int counted;
+  if (block == NULL && to != 0) return NULL;
+  counted = to > old && allocations_counted(a) && !allocations_own(p, from);
+  if (counted) allocations_count(a, p, from, to - old);
+  if (a->live.on && a->hot != NULL) {
+    int sampled = counted && gaps_take(&a->live.gaps, to - old);
+    if (sampled || (p != NULL && live_maybe(&a->live, p)))
+      allocations_live(a, p, old, block, to, sampled);
+  }
+  return block;
+}
+
+
+/* {======================================================
+** Mode sample
+** ======================================================= */
+
+static int allocations_sampling (const Allocations *a) {
+  return a->hot != NULL && !a->muted && hot_current->recorder != NULL &&
+         a->hot->recorder->state == STATE_RUNNING;
+}
+
+
+/* A request that is a sample, or may be of a live block. */
+static NOINLINE void *allocations_sample (Allocations *a, void *p,
+                                          size_t from, size_t to,
+                                          int sampled) {
+  size_t old = p != NULL ? from : 0;
+  AllocKind kind = allocations_kind(p, from);
+  void *block = a->alloc(a->ud, p, from, to);
+  int counted = to > old && allocations_sampling(a) &&
+                !allocations_own(p, from);
+  Recorder *r;
+  if ((block == NULL && to != 0) || a->hot == NULL) return block;
+  r = a->hot->recorder;
+  sampled = sampled && counted;
+  if (sampled)
+    heapsample_add(&a->sample, r->recording.figures, kind, to - old);
+  if (a->live.on) allocations_live(a, p, old, block, to, sampled);
+  if (sampled) a->ask(r);
+  return block;
+}
+
+
+void allocations_settle (Recorder *r, const Node *n,
+                         InstructionAllocated *at, int before) {
+  Allocations *a = r->allocations;
+  heapsample_settle(&a->sample, &a->live, r, n, at, before);
+  allocations_heap(a, 0);
+}
+
+/* }====================================================== */
+
+
+/* A step of the collector is due. */
+static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
+                                       size_t to) {
+  collector_due(&a->collector, a->hot,
+                (int64_t)(to - (p != NULL ? from : 0)));
+  if (a->counts) return allocations_more(a, p, from, to);
+  return a->alloc(a->ud, p, from, to);
+}
+
+
+/* What is rare is called last, so that no register is saved. */
+static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
+  Allocations *a = cast(Allocations *, ud);
+  size_t old = p != NULL ? from : 0;
+  if (a->collector.on && collector_see(&a->collector, a->hot, p, from,
+                                       (int64_t)to - (int64_t)old))
+    return allocations_due(a, p, from, to);
+  if (a->counts && (to > old || a->live.on))
+    return allocations_more(a, p, from, to);
+  if (a->sample.on) {
+    int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
+    if (unlikely(sampled) ||
+        (a->live.on && p != NULL && live_maybe(&a->live, p)))
+      return allocations_sample(a, p, from, to, sampled);
+  }
+  return a->alloc(a->ud, p, from, to);
+}
+
+
+static int allocations_ontop (const Allocations *a, lua_State *L) {
+  void *ud;
+  return lua_getallocf(L, &ud) == allocations_alloc && ud == a;
+}
+
+
+/* Do requests still come here, maybe through another allocator? */
+static int allocations_used (Allocations *a, lua_State *L) {
+  void *ud, *block;
+  lua_Alloc alloc = lua_getallocf(L, &ud);
+  int counts = a->counts;
+  if (allocations_ontop(a, L)) return 1;
+  a->counts = 1;
+  a->muted++;
+  a->called = 0;
+  block = alloc(ud, NULL, 0, 1);
+  if (block != NULL) alloc(ud, block, 1, 0);
+  a->muted--;
+  a->counts = counts;
+  return a->called;
+}
+
+
+/* Recording ends, wherever the program is: figures stay what they are. */
+static void allocations_cease (void *ud) {
+  Allocations *a = cast(Allocations *, ud);
+  a->counts = 0;
+  a->live.on = 0;
+  a->sample.on = 0;
+}
+
+
+/* It is not memory of the recording, which is freed earlier. */
+int allocations_begin (Recorder *r, lua_State *L,
+                       void (*ask) (Recorder *r)) {
+  Allocations *a = r->allocations;
+  if (!r->options.memory && !r->options.gc) return 1;
+  if (a == NULL || !allocations_used(a, L)) {
+    if (a == NULL || !a->returned)
+      a = cast(Allocations *, calloc(1, sizeof *a));
+    if (a == NULL) return 0;
+    a->alloc = lua_getallocf(L, &a->ud);
+    a->returned = 0;
+    a->part.cease = allocations_cease;
+    a->part.ud = a;
+    r->allocations = a;
+    r->mutes = &a->muted;
+    recorder_addpart(r, &a->part);
+    lua_setallocf(L, allocations_alloc, a);
+  }
+  a->hot = r->hot;
+  a->debt = internals_usable() ? internals_debt(L) : NULL;
+  a->node = NULL;
+  a->muted = r->muted;
+  a->ask = ask;
+  a->counts = r->options.memory && !recorder_samples(r);
+  live_begin(&a->live, &r->recording.memory, r->options.live, recorder_samples(r));
+  if (r->options.memory && recorder_samples(r))
+    heapsample_begin(&a->sample, r->options.memory_interval);
+  else memset(&a->sample, 0, sizeof a->sample);
+  return 1;
+}
+
+
+/* One that another allocator may still call is never freed. */
+void allocations_end (Recorder *r, lua_State *L) {
+  Allocations *a = r->allocations;
+  if (a == NULL) return;
+  collector_end(&a->collector);
+  live_end(&a->live);
+  a->sample.on = 0;
+  a->counts = 0;
+  a->hot = NULL;
+  if (!allocations_ontop(a, L)) return;
+  lua_setallocf(L, a->alloc, a->ud);
+  a->returned = 1;
+  if (ALLOCATIONS_STAY) return;
+  recorder_removepart(r, &a->part);
+  r->allocations = NULL;
+  r->mutes = NULL;
+  free(a);
+}
+
+
+void allocations_clear (const Recorder *r) {
+  Allocations *a = r->allocations;
+  if (a == NULL) return;
+  a->node = NULL;
+  live_clear(&a->live);
+  heapsample_clear(&a->sample);
+  a->until = 0;
+}
+
+
+void allocations_last (Recorder *r) {
+  const Allocations *a = r->allocations;
+  int64_t inuse = a != NULL && a->hot != NULL ? allocations_inuse(a) : -1;
+  if (inuse >= 0)
+    timeline_end(&r->recording.heap, platform_monotonic(), (uint64_t)inuse);
+}
+
+
+void allocations_check (Recorder *r, lua_State *L) {
+  Allocations *a = r->allocations;
+  if (a != NULL && a->hot != NULL && !allocations_used(a, L))
+    r->recording.allocator_lost = 1;
+}

@@ -1,0 +1,204 @@
+/*
+** See collector.h
+*/
+
+#include "heap/collector.h"
+
+#include "follow/attach.h"
+#include "identity/collection.h"
+
+
+/* {======================================================
+** Holding Lua's own steps off
+** ======================================================= */
+
+/* KB by which its count is lowered: a part of the heap, within bounds */
+#define HOLD_PART	32
+#define HOLD_LEAST	16
+#define HOLD_MOST	(1 << 18)
+
+/* bytes after which another try is made, where it could not be held */
+#define QUIET	((int64_t)1 << 16)
+
+
+static int collector_kilobytes (lua_State *L) {
+  int kb = lua_gc(L, LUA_GCCOUNT) / HOLD_PART;
+  if (kb < HOLD_LEAST) return HOLD_LEAST;
+  return kb < HOLD_MOST ? kb : HOLD_MOST;
+}
+
+
+/* Does nothing where the program has stopped it, or a step is due. */
+static void collector_hold (Collector *c, lua_State *L) {
+  int kb = collector_kilobytes(L);
+  int64_t was = *c->debt;
+  collector_lose(c);
+  c->quiet = QUIET;
+  c->asked = NULL;
+  if (was > 0 || lua_gc(L, LUA_GCISRUNNING) <= 0) return;
+  lua_gc(L, LUA_GCSTEP, -kb);
+  if (*c->debt != was - (int64_t)kb * 1024) return;
+  c->held = (int64_t)kb * 1024;
+  c->due = -c->held;
+  c->before = *c->debt;
+  c->change = c->quiet = 0;
+}
+
+
+/* Nothing of 'c' is used after the step: finalizers may have ended all. */
+void collector_release (Collector *c, lua_State *L) {
+  int kb;
+  if (!c->on || c->frozen) return;
+  collector_look(c);
+  c->change = 0;
+  kb = (int)(c->held / 1024);
+  collector_lose(c);
+  if (kb > 0 && lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, kb);
+}
+
+
+void collector_freeze (Collector *c) {
+  if (!c->on) return;
+  collector_look(c);
+  c->change = 0;
+  c->frozen = 1;
+}
+
+
+void collector_thaw (Collector *c, int same) {
+  if (!c->on || !c->frozen) return;
+  c->frozen = 0;
+  c->before = *c->debt;
+  c->change = 0;
+  if (!same) collector_lose(c);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Steps
+** ======================================================= */
+
+/*
+** Where the program has a hook that counts instructions, events for steps
+** would disturb it. A thread that is being made would inherit the hook.
+*/
+void collector_due (Collector *c, const Hot *h, int64_t change) {
+  const Recorder *r = c->recorder;
+  if (c->quiet > 0) {
+    c->quiet -= change;
+    return;
+  }
+  if (h->L == NULL || h->L == c->asked || c->gone == hot_events(h) + 1 ||
+      c->frozen || hot_current->recorder == NULL ||
+      r->state != STATE_RUNNING)
+    return;
+  if (!attach_pending(h->recorder, h->L)) {
+    c->quiet = QUIET;
+    return;
+  }
+  c->asked = h->L;
+}
+
+
+static void collector_count (Collector *c, lua_State *L, uint64_t ticks) {
+  Figures *f = c->recorder->recording.figures;
+  uint64_t cycle = collection_now(L);
+  f->gc_steps++;
+  if (ticks > f->gc_longest) f->gc_longest = ticks;
+  if (cycle == 0 || cycle == c->cycle) return;
+  if (c->cycle != 0) f->gc_cycles++;
+  c->cycle = cycle;
+}
+
+
+/*
+** Charges the time of a step, to the line that runs, too. Returns it, in
+** ticks. Steps are not calls: their number depends on more than the program.
+*/
+static uint64_t collector_charge (Hot *h, Node *n) {
+  uint64_t now = hot_owngap(h), took = now - h->last;
+  n->self += took;
+  if (h->lines) h->top->line.at->self += took;
+  hot_settime(h, now);
+  return took;
+}
+
+
+/*
+** Finalizers run in the step, and may do anything: afterwards, nothing of
+** before is sure. 0: they have ended the recording, and 'c' with it.
+*/
+static int collector_collect (Collector *c, lua_State *L, Node *n) {
+  Recorder *r = c->recorder;
+  const struct Allocations *owner = r->allocations;
+  Hot *h = r->hot;
+  uint64_t epoch = h->epoch, from = h->last;
+  collector_release(c, L);
+  if (r->allocations == NULL || r->allocations != owner) return 0;
+  if (h->L != L || h->epoch != epoch || h->last != from) return c->on;
+  collector_count(c, L, collector_charge(h, n));
+  return c->on;
+}
+
+
+void collector_step (Collector *c, lua_State *L) {
+  Recorder *r = c->recorder;
+  Hot *h = r->hot;
+  Node *n;
+  if (!c->on) return;
+  c->asked = NULL;
+  if (r->nogc || c->frozen) return;
+  collector_look(c);
+  c->change = 0;
+  if (c->held != 0 && c->before + c->held > 0) {
+    n = tree_enter(&r->recording.tree, h->top->node, c->func, 0);
+    if (n == NULL || (h->frames != NULL && !frames_touch(h->frames, n))) {
+      recorder_nomemory(r);
+      return;
+    }
+    hot_charge(h, hot_now(h));
+    if (!collector_collect(c, L, n)) return;
+  }
+  if (c->held == 0) collector_hold(c, L);
+}
+
+/* }====================================================== */
+
+
+int collector_usable (lua_State *L) {
+  return internals_usable() && internals_debt(L) != NULL;
+}
+
+
+int collector_begin (Collector *c, Recorder *r, lua_State *L) {
+  static const char name[] = "(garbage collector)";
+  const Function *f;
+  if (!r->options.gc) return 1;
+  f = functions_zone(&r->recording.functions, name, sizeof name - 1,
+                     sizeof name - 1);
+  if (f == NULL) return 0;
+  c->debt = internals_debt(L);
+  if (c->debt == NULL) return 1;
+  c->recorder = r;
+  c->func = f->id;
+  c->gone = 0;
+  c->frozen = 0;
+  r->recording.gc = 1;
+  c->cycle = collection_now(L);
+  c->before = *c->debt;
+  c->change = 0;
+  c->quiet = 0;
+  collector_lose(c);
+  c->asked = NULL;
+  c->on = 1;
+  if (r->nogc) c->frozen = 1;
+  return 1;
+}
+
+
+void collector_end (Collector *c) {
+  c->on = 0;
+  collector_lose(c);
+}

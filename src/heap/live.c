@@ -1,0 +1,225 @@
+/*
+** See live.h
+*/
+
+#include "heap/live.h"
+
+#include <string.h>
+
+#include "follow/instructions.h"
+
+
+#define LIVE_FIRST	8	/* 256 places at first */
+
+
+/* {======================================================
+** Blocks by address
+** ======================================================= */
+
+static uint32_t live_mask (const Live *l) {
+  return (1u << l->bits) - 1;
+}
+
+
+/* The place of a block, or the free one where it would be. */
+static uint32_t live_place (const Live *l, uintptr_t address) {
+  uint32_t i = live_home(l, address);
+  while (l->list[i].address != 0 && l->list[i].address != address)
+    i = (i + 1) & live_mask(l);
+  return i;
+}
+
+
+static int live_grow (Live *l) {
+  LiveBlock *old = l->list;
+  uint32_t count = old != NULL ? 1u << l->bits : 0, i;
+  uint32_t bits = old != NULL ? l->bits + 1 : LIVE_FIRST;
+  LiveBlock *list = bits < 31
+    ? memory_newzeroed(l->memory, LiveBlock, (size_t)1 << bits) : NULL;
+  if (list == NULL) return 0;
+  l->list = list;
+  l->bits = bits;
+  for (i = 0; i < count; i++)
+    if (old[i].address != 0)
+      list[live_place(l, old[i].address)] = old[i];
+  memory_free(l->memory, old, count * sizeof *old);
+  return 1;
+}
+
+
+static int live_enter (Live *l, const LiveBlock *b) {
+  if ((l->list == NULL || l->blocks >= (1u << l->bits) / 4 * 3) &&
+      !live_grow(l))
+    return 0;
+  l->list[live_place(l, b->address)] = *b;
+  l->blocks++;
+  return 1;
+}
+
+
+/* Those behind it move up, so that no search ends too early. */
+static void live_remove (Live *l, uint32_t at) {
+  uint32_t i = at;
+  l->blocks--;
+  for (;;) {
+    uint32_t home;
+    i = (i + 1) & live_mask(l);
+    if (l->list[i].address == 0) break;
+    home = live_home(l, l->list[i].address);
+    if (((i - home) & live_mask(l)) < ((i - at) & live_mask(l))) continue;
+    l->list[at] = l->list[i];
+    at = i;
+  }
+  l->list[at].address = 0;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** What is in use, by node and line
+** ======================================================= */
+
+/*
+** While what is in use is at its peak, nothing is copied: a node keeps what
+** it had then when it is about to have something else.
+*/
+static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
+  Figures *f = r->recording.figures;
+  int64_t count = sign * (int64_t)b->count, bytes = sign * (int64_t)b->bytes;
+  NodeAllocated *n;
+  if (b->node == LIVE_NOBODY) return;
+  n = tree_allocated(&r->recording.tree, b->node);
+  if (n->peak != f->live_peaks) {
+    n->peak = f->live_peaks;
+    n->peak_bytes = n->live_bytes;
+  }
+  n->live_count += count;
+  n->live_bytes += bytes;
+  if (b->bytes_of != NULL) *b->bytes_of += bytes;
+  l->sum += bytes;
+  if (l->sum > f->live_peak) {
+    f->live_peak = l->sum;
+    f->live_peaks++;
+  }
+}
+
+
+/* Where the bytes in use of the line that runs are counted, if they are. */
+static int64_t *live_line (const Hot *h) {
+  InstructionAllocated *a = instructions_running(h);
+  if (a != NULL) return &a->live[1];
+  return h->lines ? &line_allocated(h->top->line)->live_bytes : NULL;
+}
+
+
+static void live_wait (Live *l, LiveBlock *b) {
+  b->node = LIVE_NOBODY;
+  b->bytes_of = NULL;
+  if (l->waiting < LIVE_WAITERS) l->waiter[l->waiting] = b->address;
+  l->waiting++;
+}
+
+
+/* The block is now that of who runs. */
+static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
+  const Hot *h = r->hot;
+  if (l->waits) live_wait(l, b);
+  else {
+    b->node = tree_id(h->tree, h->top->node);
+    b->bytes_of = live_line(h);
+  }
+}
+
+
+/*
+** The block 'b', of 'old' bytes, has grown, from none if there was none.
+** Where all blocks are known, what was there before recording began stays
+** unknown.
+*/
+static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
+                        size_t old, size_t to) {
+  BlockWeight w = gaps_weight(&l->gaps, to - old);
+  if (old == 0) b->count = w.count;
+  else if (l->gaps.interval <= 1) b->count = 1;
+  b->bytes += w.bytes;
+  live_own(l, r, b);
+}
+
+
+/*
+** What is made smaller stays that of who made it; what grows is that of who
+** made it grow.
+*/
+int live_change (Live *l, Recorder *r, const void *p, size_t old,
+                 const void *block, size_t to, int sampled) {
+  LiveBlock b = ZEROS;
+  int there = 0;
+  if (p != NULL && l->list != NULL) {
+    uint32_t at = live_place(l, (uintptr_t)p);
+    there = l->list[at].address != 0;
+    if (there) {
+      b = l->list[at];
+      live_charge(l, r, &b, -1);
+      live_remove(l, at);
+    }
+  }
+  if (to == 0 || !(there || sampled)) return 1;
+  b.address = (uintptr_t)block;
+  if (sampled) live_grown(l, r, &b, old, to);
+  else if (to < old)
+    b.bytes = (uint64_t)((double)b.bytes * (double)to / (double)old + 0.5);
+  if (b.node == LIVE_NOBODY && !sampled) live_wait(l, &b);
+  if (!live_enter(l, &b)) return 0;
+  live_charge(l, r, &b, 1);
+  return 1;
+}
+
+
+static void live_found (LiveBlock *b, Live *l, Recorder *r,
+                        const Node *node, int64_t *bytes_of) {
+  if (b->address == 0 || b->node != LIVE_NOBODY) return;
+  b->node = tree_id(&r->recording.tree, node);
+  b->bytes_of = bytes_of;
+  live_charge(l, r, b, 1);
+}
+
+
+void live_settle (Live *l, Recorder *r, const Node *node,
+                  int64_t *bytes_of) {
+  uint32_t i;
+  if (l->waiting == 0 || l->list == NULL) return;
+  if (l->waiting <= LIVE_WAITERS)
+    for (i = 0; i < l->waiting; i++)
+      live_found(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
+  else
+    for (i = 0; i <= live_mask(l); i++)
+      live_found(&l->list[i], l, r, node, bytes_of);
+  l->waiting = 0;
+}
+
+/* }====================================================== */
+
+
+void live_clear (Live *l) {
+  if (l->list != NULL)
+    memset(l->list, 0, ((size_t)1 << l->bits) * sizeof *l->list);
+  l->blocks = l->waiting = 0;
+  l->sum = 0;
+}
+
+
+void live_begin (Live *l, const Memory *m, uint64_t interval, int waits) {
+  memset(l, 0, sizeof *l);
+  l->memory = m;
+  l->on = interval > 0;
+  l->waits = waits;
+  if (l->on) gaps_begin(&l->gaps, interval);
+}
+
+
+void live_end (Live *l) {
+  if (l->list != NULL)
+    memory_free(l->memory, l->list, ((size_t)1 << l->bits) * sizeof *l->list);
+  memset(l, 0, sizeof *l);
+}

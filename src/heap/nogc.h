@@ -1,0 +1,28 @@
+/*
+** Holds the garbage collector off while the profiler itself calls Lua or
+** allocates, so that no finalizer runs there. Afterwards the collector is
+** where it was: the program's collections come when they would have come.
+*/
+
+#ifndef nogc_h
+#define nogc_h
+
+#include "follow/recorder.h"
+
+
+/* 0: it is held off already, or does not run. Otherwise 'nogc_end' must
+   follow. */
+CPROF_I int nogc_begin (Recorder *r, lua_State *L);
+
+/* Finalizers may run here, and do anything to the recorder. */
+CPROF_I void nogc_end (Recorder *r, lua_State *L);
+
+/* The same, put off while an event is incomplete; see 'owed' of Hot. */
+COLD CPROF_I void nogc_pay (Recorder *r, lua_State *L);
+
+/* An event, or what a function of the API does, is complete. */
+static INLINE void nogc_settle (const Hot *h, lua_State *L) {
+  if (unlikely(h->owed)) nogc_pay(h->recorder, L);
+}
+
+#endif

@@ -1,0 +1,280 @@
+/*
+** See begin.h
+*/
+
+#include "record/begin.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/release.h"
+#include "heap/allocations.h"
+#include "identity/collection.h"
+#include "record/interval.h"
+#include "sample/sample.h"
+
+
+void begin_free (Recorder *r) {
+  Memory memory = r->recording.memory;
+  Clock clock = r->recording.clock;
+  sample_clear(r);
+  stacks_free(&r->stacks);
+  frames_free(&r->frames);
+  recording_free(&r->recording);
+  gap_end(&r->gap);
+  if (r->store != NULL) r->store->free(r->store);
+  memory_free(&memory, r->cache, sizeof *r->cache);
+  memset(&r->stacks, 0, sizeof r->stacks);
+  memset(&r->recording, 0, sizeof r->recording);
+  r->recording.memory = memory;
+  r->recording.clock = clock;
+  r->store = NULL;
+  r->cache = NULL;
+  r->current = r->resumed = NULL;
+  r->started = 0;
+}
+
+
+void begin_setalloc (Recorder *r, lua_Alloc alloc, void *ud) {
+  begin_free(r);
+  r->recording.memory.alloc = alloc;
+  r->recording.memory.ud = ud;
+}
+
+
+/*
+** In Lua 5.4.0 and 5.4.1, a hook that sets a hook makes Lua tell the line
+** that runs once more: there, the first instruction of a line that is
+** counted is not chosen at random.
+*/
+static void begin_lines (Hot *h, const Options *o) {
+  int old = release_number() < 50402;
+  h->lines = o->mode == MODE_LINE;
+  h->crashes = h->lines && old;
+  h->somelines = h->counting.on || h->crashes ||
+                 (h->lines && o->include_lines != NULL);
+  h->recounts = !old && (h->somelines || o->gc);
+}
+
+
+static void begin_hot (Recorder *r, const Options *o) {
+  Hot *h = r->hot;
+  h->L = NULL;
+  h->recorder = r;
+  h->recording = &r->recording;
+  h->look = &r->gap;
+  h->frames = NULL;
+  h->callsites = o->callsites;
+  h->fold = o->foldat == 0;
+  h->direct = r->recording.direct;
+  h->counting.on = o->mode == MODE_COUNT;
+  h->counting.ticks = 0;
+  begin_lines(h, o);
+  h->trace = o->mode == MODE_TRACE;
+  h->callee = r->cache->callee;
+  h->child = r->cache->child;
+  h->tree = &r->recording.tree;
+  h->clock = r->recording.clock.kind;
+  h->timed = o->timed && h->clock == CLOCK_TICKS;
+  h->running = r->store ? r->store->running : &h->unread;
+  h->gap = GAP_NEVER;
+}
+
+
+/* where the counters of functions are to be */
+static const Pages *begin_pages (const Store *s, Mode mode) {
+  return mode == MODE_COUNT || mode == MODE_SAMPLE ? s->instructions
+                                                    : s->lines;
+}
+
+
+static int begin_functions (Recorder *r, lua_State *L, const Options *o) {
+  Functions *fs = &r->recording.functions;
+  Policy p = ZEROS;
+  p.exclude_c = o->exclude_c;
+  p.instructions = o->mode == MODE_COUNT || o->mode == MODE_SAMPLE;
+  p.lines = o->mode == MODE_LINE || p.instructions;
+  p.memory = o->memory;
+  p.limit = o->max_nodes;
+  p.internal = r->internal;
+  p.internals = r->internals;
+  p.include = o->include;
+  p.include_lines = o->include_lines;
+  if (r->store != NULL) p.pages = begin_pages(r->store, o->mode);
+  if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
+  if (r->nogc) r->nogc_cycle = collection_now(L);  /* marked anew */
+  return o->internal == NULL || functions_hide(fs, o->internal);
+}
+
+
+/* The recording is this process's, and in the store. */
+static void begin_counters (Recorder *r, const Options *o) {
+  Recording *x = &r->recording;
+  x->figures = r->store ? r->store->figures : &x->own_figures;
+  x->pid = platform_process();
+  r->generation = platform_generation();
+  tree_init(&x->tree, &x->memory);
+  waits_init(&x->waits, &x->memory, r->store ? r->store->waits : NULL);
+  x->tree.limit = o->max_nodes;
+  x->tree.foldat = o->foldat;
+  x->tree.fold = o->foldat == 0;
+  x->live = o->live;
+  x->memory_interval = o->memory && o->mode == MODE_SAMPLE
+                     ? o->memory_interval : 0;
+  x->tree.memory = o->memory;
+  if (r->store != NULL) {
+    x->tree.nodes.pages = r->store->nodes;
+    x->tree.allocated.pages = r->store->allocated;
+    x->tree.kinds.pages = r->store->kinds;
+  }
+}
+
+
+static int begin_store (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  fs->policy.told = r->store->told;
+  fs->policy.ud = r->store;
+  return r->store->begin(r->store, r);
+}
+
+
+static void begin_clock (Recorder *r) {
+  Clock *c = &r->recording.clock;
+  Mode mode = r->recording.mode;
+  clock_start(c, r->options.cpu, mode == MODE_TRACE);
+  if (mode == MODE_COUNT) clock_count(c, &r->hot->counting.ticks);
+}
+
+
+int begin_recording (Recorder *r, lua_State *L, const Options *o) {
+  Recording *x = &r->recording;
+  begin_free(r);
+  r->options = *o;
+  r->store = o->store;
+  r->frame_func = 0;
+  x->mode = o->mode;
+  x->direct = o->mode == MODE_SAMPLE ? internals_states() != NULL
+                                     : internals_usable();
+  if (x->direct) r->shared = internals_state(L);
+  begin_counters(r, o);
+  frames_init(&r->frames, &x->memory, &x->tree, o->history, o->full,
+              o->slow);
+  r->cache = memory_new(&x->memory, Cache, 1);
+  if (r->cache == NULL || !stacks_init(&r->stacks, &x->memory) ||
+      !begin_functions(r, L, o))
+    return 0;
+  begin_clock(r);
+  begin_hot(r, o);
+  interval_begin(r);
+  if (!begin_clear(r)) return 0;
+  if (r->store != NULL && !begin_store(r)) return 0;
+  return r->started = 1;
+}
+
+
+/*
+** Zones in C live as long as their thread, and remember nodes by address.
+** Such an address belongs to one recording at a time, so address and
+** moment together tell whether it is valid.
+*/
+static uint64_t begin_epoch (uint64_t last) {
+  uint64_t now = platform_ticks();
+  return now > last ? now : last + 1;
+}
+
+
+static void begin_schedule (Hot *h) {
+  h->scheduled = h->countdown = timing_gap(0, &h->seed);
+}
+
+
+int begin_clear (Recorder *r) {
+  Recording *x = &r->recording;
+  Hot *h = r->hot;
+  x->started_at = (int64_t)time(NULL);
+  timeline_begin(&x->heap, platform_monotonic());
+  if (r->store != NULL) r->store->clear(r->store, r);
+  memset(x->figures, 0, sizeof *x->figures);
+  x->figures->divided = gap_known(&r->gap);
+  waits_clear(&x->waits);
+  r->exact = 0;
+  begin_schedule(h);
+  h->epoch = begin_epoch(h->epoch);
+  r->resuming = NULL;
+  h->frames = NULL;
+  memset(&h->nowhere, 0, sizeof h->nowhere);
+  memset(&h->nowhere_allocated, 0, sizeof h->nowhere_allocated);
+  h->nowhere_lines.list = &h->nowhere;
+  h->nowhere_lines.count = 1;
+  h->counting.ci = NULL;
+  allocations_clear(r);
+  recorder_choose(r);
+  frames_clear(&r->frames);
+  recorder_forget(r);
+  functions_clear(&x->functions);
+  if (!tree_reset(&x->tree)) return 0;
+  if (r->store != NULL) r->store->cleared(r->store);
+  return 1;
+}
+
+
+/* Frames note the index of their line, or go to that of the new counters. */
+static void begin_moveframes (Recorder *r, int moved) {
+  Stack *s = NULL;
+  while ((s = stacks_next(&r->stacks, s)) != NULL) {
+    Frame *f;
+    for (f = s->base + 1; f <= s->top; f++) {
+      const Lines *l = f->line.of;
+      if (moved) f->line.at = l->list + f->as.moving.line;
+      else f->as.moving.line = (uint32_t)(f->line.at - l->list);
+    }
+  }
+}
+
+
+/* The counters of lines move to the store. */
+static int begin_movelines (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  uint32_t i;
+  begin_moveframes(r, 0);
+  for (i = 0; i < fs->list.count; i++)
+    if (!lines_move(&functions_at(fs, i)->lines, r->store->lines, i))
+      return 0;
+  begin_moveframes(r, 1);
+  return 1;
+}
+
+
+static int begin_moveinstructions (Recorder *r) {
+  Functions *fs = &r->recording.functions;
+  uint32_t i;
+  for (i = 0; i < fs->list.count; i++)
+    if (!instructions_move(&functions_at(fs, i)->instructions,
+                           r->store->instructions, i))
+      return 0;
+  return 1;
+}
+
+
+int begin_move (Recorder *r, Store *to) {
+  Recording *x = &r->recording;
+  Functions *fs = &x->functions;
+  Store *from = r->store;
+  uint32_t i;
+  int ok;
+  r->store = to;
+  r->options.store = to;
+  r->hot->running = to->running;
+  tree_free(&x->tree);
+  waits_free(&x->waits);
+  begin_counters(r, &r->options);
+  fs->policy.pages = begin_pages(to, x->mode);
+  ok = fs->policy.instructions ? begin_moveinstructions(r)
+     : !r->hot->lines || begin_movelines(r);
+  from->free(from);
+  begin_clock(r);
+  if (!ok || !begin_clear(r) || !begin_store(r)) return 0;
+  for (i = 1; i < fs->sources.count; i++)
+    if (functions_source(fs, i)->lines > 0 && !to->told(to, i)) return 0;
+  return 1;
+}

@@ -1,0 +1,54 @@
+/*
+** See samplehook.h
+*/
+
+#include "record/samplehook.h"
+
+#include "record/control.h"
+#include "record/interval.h"
+#include "sample/sample.h"
+
+
+static void samplehook_due (Recorder *r, lua_State *L, lua_Debug *ar) {
+  const Recorder *running = control_recorder(L);
+  sample_due(r, running != NULL && recorder_samples(running), L, ar);
+}
+
+
+/* The program's own hook is last, for it may yield. */
+static void samplehook_event (lua_State *L, lua_Debug *ar) {
+  Recorder *r = recorder_get(L);
+  Lender *l = r != NULL ? r->lender : NULL;
+  lua_Hook own;
+  if (l == NULL) {
+    lua_sethook(L, NULL, 0, 0);
+    return;
+  }
+  sample_follow(r);
+  l->busy++;
+  own = lend_back(l, L, ar);
+  samplehook_due(r, L, ar);
+  r = recorder_get(L);
+  lend_release(l);
+  if (r != NULL && recorder_samples(r)) interval_end(r, L);
+  if (own != NULL) own(L, ar);
+}
+
+
+void samplehook_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
+  if (r->lender == NULL) return;
+  r->lender->busy++;
+  samplehook_due(r, L, ar);
+  sample_goon(r);
+  lend_release(r->lender);
+}
+
+
+void samplehook_alone (lua_State *L, lua_Debug *ar) {
+  samplehook_event(L, ar);
+}
+
+
+void samplehook_chained (lua_State *L, lua_Debug *ar) {
+  samplehook_event(L, ar);
+}

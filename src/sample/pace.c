@@ -1,0 +1,123 @@
+/*
+** See pace.h
+*/
+
+#include "sample/pace.h"
+
+#include "base/random.h"
+
+
+#define PACE_PATIENCE	4	/* ticks within one C function; more of them
+				   come less and less often */
+#define PACE_SELDOM	50000000u	/* ns, on average, at most */
+#define PACE_STUCK	8	/* ticks, and each twice as many */
+#define PACE_SLOWEST	1000000000u	/* ns between samples, at most */
+#if !defined(PACE_SHARE)
+#define PACE_SHARE	100u	/* a sample may cost one part of so many */
+#endif
+#define PACE_CHEAP	1000u	/* a second; more of them may cost more ... */
+#define PACE_DEAR	7u	/* ... by so many times at 10000 */
+#if !defined(PACE_FASTER)
+#define PACE_FASTER	1u	/* to see what more ticks do, for a test */
+#endif
+#define PACE_SIGNAL	5000u	/* ns that a signal costs beside what is seen:
+				   an empty handler, in a virtual machine */
+#define PACE_USUAL	4000u	/* ns that a sample costs, for a start */
+
+
+void pace_begin (Pace *p, uint32_t rate, int cpu) {
+  p->period = p->interval = 1000000000u / (rate * PACE_FASTER);
+  p->cpu = cpu;
+  p->seed = platform_ticks();
+  p->cost = p->last = PACE_USUAL;
+}
+
+
+void pace_forget (Pace *p) {
+  p->weight = p->since = p->within = p->spent = p->taken = 0;
+  p->waited = 0;
+}
+
+
+/*
+** The handler may come in the middle of a read, where a machine reads 64 bits
+** in two; two reads that agree are one number.
+*/
+uint64_t pace_take (Pace *p) {
+  uint64_t sum, taken = p->taken;
+  do sum = p->spent; while (sum != p->spent);
+  p->taken = sum;
+  return sum - taken;
+}
+
+
+/* {======================================================
+** In the handler
+** ======================================================= */
+
+void pace_next (Pace *p) {
+  uint64_t mean = p->interval, ns;
+  uint32_t i;
+  if (!p->cpu)
+    for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
+      mean *= 2;
+  ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
+  p->mean = mean;
+  p->due = platform_monotonic() + ns;
+  timer_next(p->timer, ns);
+}
+
+
+void pace_tick (Pace *p, uint64_t now, int armed) {
+  if (armed || p->cpu) p->weight += p->mean;
+  if (armed) {
+    p->since = p->due < now ? p->due : now;
+    p->within = 0;
+    p->waited = 0;
+  }
+  else
+    p->waited++;
+}
+
+
+int pace_stuck (const Pace *p) {
+  uint32_t n = p->waited;
+  return n >= PACE_STUCK && (n & (n - 1)) == 0;
+}
+
+/* }====================================================== */
+
+
+Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
+  Weight w;
+  int rare = p->mean > p->interval;
+  w.ns = 1;
+  w.samples = 0;
+  if (p->weight == 0) return w;
+  w.ns = p->weight;
+  if (!p->cpu && now > p->since + p->within)
+    w.ns += now - p->since - p->within;
+  /* a timer that counts other time goes on where this thread waits */
+  if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
+  w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
+  p->weight = 0;
+  p->waited = 0;
+  if (rare) pace_next(p);
+  return w;
+}
+
+
+void pace_adjust (Pace *p, uint64_t ns) {
+  uint64_t rate = 1000000000u / p->period, interval;
+  uint64_t both = ns < p->last ? ns : p->last;
+  p->last = ns;
+  if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
+  p->cost = (p->cost * 7 + ns) / 8;
+  if (both > p->cost * 4) p->cost = both;  /* not twice: stacks are deep */
+  interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
+  if (rate > PACE_CHEAP)
+    interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);
+  if (interval < p->period) interval = p->period;
+  if (interval > PACE_SLOWEST) interval = PACE_SLOWEST;
+  p->interval = interval;
+}

@@ -1,0 +1,423 @@
+/*
+** See sample.h
+**
+** A tick, in a signal handler, sets a one-shot hook on the coroutine that
+** runs. What its first event is tells who ran at the tick: an instruction,
+** the function on top, at that instruction or before it; a return, the
+** function that returns, so that C functions are seen; a call, the caller.
+*/
+
+#include "sample/sample.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow/lend.h"
+#include "follow/running.h"
+#include "heap/allocations.h"
+#include "heap/nogc.h"
+#include "sample/pace.h"
+#include "sample/unwind.h"
+
+
+typedef struct Sampler {
+  Recorder *recorder;
+  Running running;
+  Pace pace;
+  Lender lender;
+  Unwinder unwinder;
+  volatile sig_atomic_t held;	/* no hook is set until 'sample_goon' */
+  volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
+					   the state? */
+  int any;		/* was anything sampled yet? */
+  Frame frame;		/* for what charges the function on top */
+  Part part;
+} Sampler;
+
+
+static Sampler *sample_of (const Recorder *r) {
+  return r != NULL ? cast(Sampler *, r->sampler) : NULL;
+}
+
+
+/* {======================================================
+** In the handler
+**
+** It runs in the thread that the timer belongs to: the one that runs Lua, so
+** that nothing changes meanwhile. Where a host has moved the state without
+** a word, the C stack tells. It may interrupt any instruction, within Lua,
+** malloc or itself. It calls
+**   - lua_sethook, lua_gethook and its like, which Lua allows there;
+**   - what running.h says;
+**   - clock_gettime and timer_settime, which are system calls;
+** and allocates and locks nothing. It reads the Sampler, which is freed
+** when its timer is gone for good, and coroutines that run, which are not
+** collected.
+** ======================================================= */
+
+static uint64_t sample_clock (const Sampler *s) {
+  const Clock *c = &s->recorder->recording.clock;
+  return c->kind == CLOCK_HOST ? 0 : clock_read(c);
+}
+
+
+static lua_State *sample_running (const Sampler *s) {
+  return s->unwinder.at != NULL ? running_find(&s->running)
+                                : s->recorder->main;
+}
+
+
+/* What runs is noted, and gets our hook; see 'lend_take'. */
+static int sample_take (Sampler *s, int again) {
+  lua_State *L = sample_running(s);
+  running_look(&s->running, L, &s->unwinder.top);
+  return lend_take(&s->lender, L, again);
+}
+
+
+/*
+** A tick while a sample is made is dropped: that time is overhead. The first
+** tick counts also where an allocation has set the hook before it.
+*/
+static void sample_arm (Sampler *s, uint64_t ns) {
+  int armed;
+  if (s->lender.busy || s->held) return;
+  armed = sample_take(s, pace_stuck(&s->pace));
+  pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
+}
+
+
+static void sample_tick (void *ud) {
+  Sampler *s = cast(Sampler *, ud);
+  uint64_t ns = platform_monotonic(), from = sample_clock(s);
+  s->elsewhere = running_elsewhere(&s->running);
+  if (s->elsewhere) return;  /* and none comes any more */
+  sample_arm(s, ns);
+  pace_next(&s->pace);
+  s->pace.spent += sample_clock(s) - from;
+  s->pace.within += platform_monotonic() - ns;
+}
+
+
+lua_State *sample_current (Recorder *r) {
+  Sampler *s = sample_of(r);
+  lua_State *L = s != NULL ? sample_running(s) : r->main;
+  if (s != NULL && !s->lender.busy) lend_end(&s->lender, L);
+  return L;
+}
+
+
+#if PLATFORM_SIGNALS
+lua_State *sample_interrupt (Recorder *r, int number) {
+  Sampler *s = sample_of(r);
+  if (s != NULL && s->lender.busy) {
+    s->lender.later = number;
+    return NULL;
+  }
+  if (s != NULL) s->held = 1;
+  return sample_current(r);
+}
+#endif
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Threads
+** ======================================================= */
+
+int sample_follow (Recorder *r) {
+  Sampler *s = sample_of(r);
+  const char *why = "another thread ran the state without cprof_thread";
+  int ok;
+  if (s == NULL || s->pace.timer < 0) return 1;
+  if (timer_ishere(s->pace.timer)) ok = !s->elsewhere;
+  else if (timer_follow(s->pace.timer, &why)) {
+    ok = !s->elsewhere;
+    hot_enter(r->hot);
+    running_enter(&s->running);
+    pace_next(&s->pace);
+  }
+  else {
+    s->pace.timer = -1;
+    ok = 0;
+  }
+  if (!ok) recorder_end(r, why);
+  return ok;
+}
+
+
+void sample_enter (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s != NULL && sample_follow(r)) running_enter(&s->running);
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Samples
+** ======================================================= */
+
+static void sample_charge (Sampler *s, const Unwound *x, int event,
+                           Weight w) {
+  Instruction *at;
+  x->node->self += w.ns;
+  x->node->calls += w.samples;
+  s->any = 1;
+  s->frame.node = x->node;
+  *s->recorder->hot->running = x->node;
+  if (x->instructions == NULL) return;
+  at = &x->instructions->list[x->at];
+  if (event == LUA_HOOKCOUNT && s->unwinder.at != NULL) {
+    at->count += w.samples;
+    at->next[0] += w.ns;
+  }
+  else {
+    at->next[1] += w.samples;
+    at->next[2] += w.ns;
+  }
+}
+
+
+uint64_t sample_pass (Recorder *r) {
+  Sampler *s = sample_of(r);
+  Hot *h = r->hot;
+  uint64_t now = hot_now(h), spent = pace_take(&s->pace), passed;
+  if (unlikely(now < h->last)) hot_backwards(h, now);
+  passed = now - h->last;
+  if (spent > passed) spent = passed;
+  r->recording.tree.overhead->self += spent;
+  r->recording.figures->sampled += passed - spent;
+  hot_settime(h, now);
+  return passed;
+}
+
+
+/* ns that the clock of the ticks has jumped by, which did not pass. */
+static uint64_t sample_jumped (Recorder *r) {
+  int64_t ns = recorder_watch(r);
+  return ns > 0 ? (uint64_t)ns : 0;
+}
+
+
+/* What runs in L is sampled. 0: out of memory. */
+static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
+  Recorder *r = s->recorder;
+  Hot *h = r->hot;
+  const Chunks *functions = &r->recording.functions.list;
+  uint32_t met = functions->count;
+  uint64_t ns = platform_monotonic(), now, passed = sample_pass(r);
+  uint64_t handler = s->pace.within / (s->pace.waited + 1);
+  Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed);
+  Unwound x;
+  int ok = unwind_look(&s->unwinder, L, ar, &x);
+  if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
+  if (functions->count == met)
+    pace_adjust(&s->pace, platform_monotonic() - ns + handler);
+  now = hot_now(h);
+  if (h->last < now) {
+    r->recording.tree.overhead->self += now - h->last;
+    hot_settime(h, now);
+  }
+  pace_take(&s->pace);  /* was part of that */
+  return ok || recorder_nomemory(r);
+}
+
+
+/* What runs in L has allocated what waits. No time is charged. */
+static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
+  uint64_t from = sample_clock(s);
+  Unwound x;
+  if (!unwind_look(&s->unwinder, L, ar, &x)) recorder_nomemory(s->recorder);
+  else
+    allocations_settle(s->recorder, x.node, x.instructions == NULL ? NULL
+                         : instructions_allocated(x.instructions, x.at),
+                       ar != NULL && s->unwinder.at != NULL &&
+                         ar->event == LUA_HOOKCOUNT);
+  s->pace.spent += sample_clock(s) - from;
+}
+
+
+/* As at a tick, but not in the handler, which must not come between. */
+void sample_ask (Recorder *r) {
+  Sampler *s = sample_of(r);
+  uint64_t from;
+  if (s == NULL || s->lender.busy || s->held || s->pace.timer < 0) return;
+  s->lender.busy++;
+  from = sample_clock(s);
+  sample_take(s, 0);
+  s->pace.spent += sample_clock(s) - from;
+  lend_release(&s->lender);
+}
+
+
+/*
+** The same without the program's hook: what Lua calls here would change
+** which line it takes for the last one.
+*/
+static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
+  lua_Hook f = lua_gethook(L);
+  int mask = lua_gethookmask(L), count = lua_gethookcount(L);
+  const InternalsState *at = s->unwinder.at;
+  int left = f != NULL && at != NULL ? internals_count(L, at) : 0;
+  if (f != NULL) lua_sethook(L, NULL, 0, 0);
+  if (s->pace.weight > 0) sample_record(s, L, ar);
+  if (allocations_wait(s->recorder)) sample_allocated(s, L, ar);
+  if (f == NULL) return;
+  lua_sethook(L, f, mask, count);
+  if (at != NULL) internals_setcount(L, at, left);
+}
+
+
+void sample_due (Recorder *r, int recorded, lua_State *L, lua_Debug *ar) {
+  Sampler *s = sample_of(r);
+  int top = lua_gettop(L);
+  if (recorded && (s->pace.weight > 0 || allocations_wait(r)) &&
+      (s->unwinder.at != NULL || L == r->main)) {
+    hot_enter(r->hot);
+    sample_unseen(s, L, ar);
+    nogc_settle(r->hot, L);
+  }
+  s->unwinder.top.L = NULL;
+  lua_settop(L, top);
+}
+
+
+void sample_goon (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s != NULL) s->held = 0;
+}
+
+
+int sample_settle (Recorder *r, lua_State *L) {
+  Sampler *s = sample_of(r);
+  int ok = 1, top = lua_gettop(L), here;
+  if (!sample_follow(r)) return 0;
+  s->lender.busy++;
+  here = s->unwinder.at != NULL || L == r->main;
+  if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
+  else sample_pass(r);
+  if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
+  lua_settop(L, top);
+  lend_release(&s->lender);
+  if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
+    recorder_end(r, "the program took the signal that samples need");
+    ok = 0;
+  }
+  return ok;
+}
+
+/* }====================================================== */
+
+
+/* {======================================================
+** Start and stop
+** ======================================================= */
+
+/* No more ticks: recording ends, wherever the program is. */
+static void sample_cease (void *ud) {
+  Sampler *s = cast(Sampler *, ud);
+  if (s->pace.timer < 0) return;
+  timer_end(s->pace.timer);
+  s->pace.timer = -1;
+}
+
+
+static Sampler *sample_new (Recorder *r) {
+  Sampler *s = cast(Sampler *, calloc(1, sizeof *s));
+  if (s == NULL) return NULL;
+  s->recorder = s->unwinder.recorder = r;
+  s->unwinder.running = &s->running;
+  s->pace.timer = -1;
+  s->lender.alone = r->hooks->sample;
+  s->lender.chained = r->hooks->samplechained;
+  s->part.cease = sample_cease;
+  s->part.ud = s;
+  recorder_addpart(r, &s->part);
+  running_begin(&s->running, r->main, &r->recording.functions.library);
+  r->sampler = s;
+  r->lender = &s->lender;
+  return s;
+}
+
+
+void sample_forget (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  unwind_forget(&s->unwinder);
+  memset(&s->frame, 0, sizeof s->frame);
+  s->frame.node = r->recording.tree.root;
+  r->hot->top = r->hot->limit = &s->frame;
+  pace_forget(&s->pace);
+  s->any = 0;
+}
+
+
+/*
+** Who reads the file while a C function goes on has a node for its time. It
+** is there from the beginning, so that nodes keep their places.
+*/
+static int sample_makewaiting (Recorder *r) {
+  Tree *t = &r->recording.tree;
+  return r->store == NULL || t->nodes.count > NODE_WAITING ||
+         tree_enter(t, t->root, FUNC_WAITING, 0) != NULL;
+}
+
+
+int sample_start (Recorder *r, const char **why) {
+  Sampler *s = sample_of(r);
+  *why = "out of memory";
+  if (s == NULL) s = sample_new(r);
+  if (s == NULL || !sample_makewaiting(r)) return 0;
+  sample_cease(s);
+  sample_forget(r);
+  running_enter(&s->running);
+  s->elsewhere = 0;
+  s->lender.at = r->hot->direct ? s->running.at : NULL;
+  unwind_begin(&s->unwinder, s->lender.at);
+  pace_begin(&s->pace, r->options.rate, r->options.cpu);
+  s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
+  if (s->pace.timer < 0) return 0;
+  hot_enter(r->hot);
+  hot_settime(r->hot, hot_now(r->hot));
+  *r->hot->running = s->frame.node;
+  recorder_setstate(r, STATE_RUNNING);
+  pace_next(&s->pace);
+  return 1;
+}
+
+
+void sample_stop (Recorder *r, lua_State *L) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  sample_cease(s);
+  *r->hot->running = NULL;
+  lend_hold(&s->lender, L);
+  lend_release(&s->lender);
+  lend_hold(&s->lender, r->main);
+  lend_release(&s->lender);
+}
+
+
+void sample_clear (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  sample_cease(s);
+  unwind_clear(&s->unwinder);
+}
+
+
+void sample_free (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  sample_clear(r);
+  recorder_removepart(r, &s->part);
+  r->sampler = NULL;
+  r->lender = NULL;
+  running_end(&s->running);
+  free(s);
+}
+
+/* }====================================================== */

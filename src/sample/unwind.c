@@ -1,0 +1,294 @@
+/*
+** See unwind.h
+*/
+
+#include "sample/unwind.h"
+
+#include "follow/callee.h"
+
+
+#define UNWIND_DEEP	2000	/* levels that Lua is asked for */
+
+
+/* The coroutines from the main thread to L. */
+static void unwind_chain (Unwinder *s, lua_State *L) {
+  lua_State *at = s->recorder->main;
+  s->threads = 0;
+  while (at != NULL && at != L && s->threads < UNWIND_CHAIN - 1) {
+    s->thread[s->threads++] = at;
+    at = running_awaited(s->running, at);
+  }
+  s->thread[s->threads++] = L;
+}
+
+
+/* All functions that run, 'ci' in L and what waits for it. */
+static int unwind_functions (Unwinder *s, lua_State *L, CallAddress ci) {
+  uint32_t k;
+  unwind_chain(s, L);
+  walk_again(&s->walk, L);
+  for (k = s->threads; k-- > 0; ) {
+    s->end[k + 1] = s->walk.count;
+    if (!walk_add(&s->walk, ci)) return 0;
+    if (k > 0) ci = internals_running(s->thread[k - 1]);
+  }
+  s->end[0] = s->walk.count;
+  return 1;
+}
+
+
+/* The function that 'ci' runs in 'at'; NULL: out of memory. */
+static const Callee *unwind_callee (Unwinder *s, lua_State *L,
+                                    lua_State *at, CallAddress ci) {
+  Recorder *r = s->recorder;
+  const Callee *c;
+  const Function *f;
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
+  c = callee_known(r->hot, ci);
+  if (c != NULL) return c;
+  if (at == L) c = callee_direct(r->hot, L, &ar);
+  else {
+    f = recorder_function(r, L, at, &ar);
+    c = f != NULL ? &s->other : NULL;
+    if (f != NULL) {
+      s->other.is.func = f->id;
+      s->other.is.flags = f->marks & FUNCTION_EXCLUDED ? FRAME_EXCLUDED : 0;
+    }
+  }
+  lua_settop(L, top);
+  return c;
+}
+
+
+/* The tail call that is at, or after, the last instruction before 'from'. */
+static size_t unwind_tailcall (const Instructions *x, size_t from) {
+  size_t n = x->count - 1, i;
+  for (i = 0; i < n; i++) {
+    size_t at = 1 + (from + n - 1 + i) % n;
+    if ((x->list[at].code & INTERNALS_OPCODE) == INTERNALS_TAILCALL)
+      return at;
+  }
+  return 0;
+}
+
+
+/* Where the function 'func', a Lua function, is in 'ci'. */
+static void unwind_instruction (const Unwinder *s, Unwound *x, uint32_t func,
+                                CallAddress ci) {
+  const Functions *fs = &s->recorder->recording.functions;
+  const Instructions *list = &functions_at(fs, func)->instructions;
+  const void *proto;
+  int isc;
+  size_t at;
+  x->instructions = NULL;
+  if (list->list == NULL) return;
+  proto = internals_function(ci, &isc);
+  if (isc || internals_size(proto) != list->count - 1) return;
+  if (ci == s->replaced)
+    at = unwind_tailcall(list, internals_between(internals_code(proto),
+                                                 s->top.pc));
+  else at = internals_behind(ci, internals_code(proto));
+  if (at == 0 || at >= list->count) return;
+  x->instructions = list;
+  x->at = (uint32_t)at;
+}
+
+
+static uint32_t unwind_line (const Unwound *x) {
+  return x->instructions != NULL
+       ? (uint32_t)x->instructions->list[x->at].line : 0;
+}
+
+
+/* The node of 'func', which 'ci' runs in 'at'. */
+static Node *unwind_node (Unwinder *s, lua_State *L, lua_State *at,
+                          CallAddress ci, Node *parent, uint32_t func,
+                          uint32_t line) {
+  Hot *h = s->recorder->hot;
+  Node *n = callee_quick(h, parent, node_key(func, line));
+  lua_Debug ar;
+  if (n != NULL) return n;
+  ar.i_ci = (struct CallInfo *)(uintptr_t)ci;
+  return callee_find(h, L, at, &ar, parent, func, line);
+}
+
+
+/*
+** The node of 'func', which 'ci' runs in 'at', called by the last function of
+** 'x': that of the last sample, as long as this one has been 'same' up to
+** there.
+*/
+static int unwind_enter (Unwinder *s, lua_State *L, lua_State *at,
+                         CallAddress ci, Unwound *x, uint32_t func,
+                         uint32_t depth, int *same) {
+  const Memory *m = &s->recorder->recording.memory;
+  uint32_t line = unwind_line(x);
+  UnwindLevel *l;
+  void *array = s->level;
+  if (!memory_grow(m, &array, &s->room, depth, sizeof *s->level)) return 0;
+  s->level = cast(UnwindLevel *, array);
+  l = &s->level[depth];
+  if (*same && depth < s->levels && l->func == func && l->line == line) {
+    x->node = l->node;
+    return 1;
+  }
+  *same = 0;
+  l->node = unwind_node(s, L, at, ci, x->node, func, line);
+  l->func = func;
+  l->line = line;
+  x->node = l->node;
+  return x->node != NULL;
+}
+
+
+/*
+** The row for the time in which no function of the main thread ran: the host
+** did, unless this is a coroutine, which then was resumed by it.
+*/
+static uint32_t unwind_nofunction (const Unwinder *s, const lua_State *L) {
+  return L == s->recorder->main ? FUNC_HOST : FUNC_UNSAMPLED;
+}
+
+
+/* The node of what was found by 'unwind_functions'. 0: out of memory. */
+static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
+  uint32_t depth = 0, k, i;
+  int same = 1;
+  for (k = 0; k < s->threads; k++) {
+    for (i = s->end[k]; i-- > s->end[k + 1]; ) {
+      lua_State *at = s->thread[k];
+      CallAddress ci = s->walk.ci[i];
+      const Callee *c = unwind_callee(s, L, at, ci);
+      uint32_t func;
+      if (c == NULL) return 0;
+      if (c->is.flags & FRAME_EXCLUDED) continue;
+      func = c->is.func;
+      if (!unwind_enter(s, L, at, ci, x, func, depth++, &same)) return 0;
+      unwind_instruction(s, x, func, ci);
+    }
+  }
+  s->levels = depth;
+  if (s->walk.count == 0)
+    x->node = callee_node(s->recorder->hot, L, NULL, x->node,
+                          unwind_nofunction(s, L), 0);
+  return x->node != NULL;
+}
+
+
+/*
+** The same by public functions, of the main thread alone. The time of a
+** coroutine that it has resumed is known as that.
+*/
+static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {
+  Hot *h = s->recorder->hot;
+  int top = lua_gettop(L), i;
+  lua_Debug ar;
+  const Callee *c = NULL;
+  walk_again(&s->walk, L);
+  i = walk_depth(&s->walk);
+  if (walk_iscut(&s->walk)) {
+    x->node = tree_enter(&s->recorder->recording.tree, x->node,
+                         FUNC_TRUNCATED, 0);
+    if (x->node == NULL) return 0;
+  }
+  while (--i >= (event == LUA_HOOKCALL) && walk_level(&s->walk, i, &ar)) {
+    c = callee_which(h, L, &ar, x->node);
+    lua_settop(L, top);
+    if (c == NULL) return 0;
+    if (c->is.flags & FRAME_EXCLUDED) continue;
+    x->node = callee_node(h, L, &ar, x->node, c->is.func, 0);
+    if (x->node == NULL) return 0;
+  }
+  if (c == NULL)
+    x->node = callee_node(h, L, NULL, x->node, unwind_nofunction(s, L), 0);
+  else if (event == LUA_HOOKRET && c->is.flags & FRAME_RESUMES)
+    x->node = callee_node(h, L, NULL, x->node, FUNC_UNSAMPLED, 0);
+  return x->node != NULL;
+}
+
+
+/* In the public way: the first instruction of the line that runs. */
+static void unwind_askline (const Unwinder *s, lua_State *L, Unwound *x,
+                            int event) {
+  const Functions *fs = &s->recorder->recording.functions;
+  const Tree *t = &s->recorder->recording.tree;
+  uint32_t func = tree_place(t, tree_id(t, x->node))->func;
+  const Instructions *list = &functions_at(fs, func)->instructions;
+  lua_Debug ar;
+  uint32_t i;
+  if (list->list == NULL || !lua_getstack(L, event == LUA_HOOKCALL, &ar))
+    return;
+  lua_getinfo(L, "l", &ar);
+  for (i = 1; i < list->count; i++) {
+    if (list->list[i].line == ar.currentline) {
+      x->instructions = list;
+      x->at = i;
+      return;
+    }
+  }
+}
+
+
+/*
+** A tail call has put a function in the place of the one that ran, which
+** comes back for as long as it is looked at.
+*/
+static int unwind_replaced (Unwinder *s, lua_State *L, lua_Debug *ar,
+                            const void *closure, Unwound *x) {
+  int ok;
+  lua_getinfo(L, "f", ar);  /* keeps what is called */
+  closure = internals_exchange(ar->i_ci, closure);
+  s->replaced = ar->i_ci;
+  ok = unwind_functions(s, L, ar->i_ci) && unwind_find(s, L, x);
+  s->replaced = NULL;
+  internals_exchange(ar->i_ci, closure);
+  lua_pop(L, 1);
+  return ok;
+}
+
+
+int unwind_look (Unwinder *s, lua_State *L, lua_Debug *ar, Unwound *x) {
+  CallAddress ci;
+  const void *closure;
+  int event = ar ? ar->event : UNWIND_NOEVENT;
+  x->node = s->recorder->recording.tree.root;
+  x->instructions = NULL;
+  x->at = 0;
+  if (s->at == NULL) {
+    if (!unwind_ask(s, L, x, event)) return 0;
+    unwind_askline(s, L, x, event);
+    return 1;
+  }
+  ci = ar ? ar->i_ci : internals_running(L);
+  if (event == LUA_HOOKCALL) ci = internals_caller(ci);
+  else if (event == LUA_HOOKTAILCALL) {
+    closure = running_replaced(s->running, &s->top, L, ci);
+    if (closure != NULL) return unwind_replaced(s, L, ar, closure, x);
+  }
+  return unwind_functions(s, L, ci) && unwind_find(s, L, x);
+}
+
+
+void unwind_forget (Unwinder *s) {
+  s->levels = 0;
+}
+
+
+void unwind_begin (Unwinder *s, const InternalsState *at) {
+  const Memory *m = &s->recorder->recording.memory;
+  s->at = at;
+  if (s->walk.memory == NULL)
+    walk_begin(&s->walk, m, s->recorder->main, at != NULL, UNWIND_DEEP);
+  s->walk.direct = at != NULL;
+}
+
+
+void unwind_clear (Unwinder *s) {
+  const Memory *m = &s->recorder->recording.memory;
+  if (s->walk.memory != NULL) walk_end(&s->walk);
+  memory_free(m, s->level, s->room * sizeof *s->level);
+  s->level = NULL;
+  s->room = s->levels = 0;
+}
