@@ -238,7 +238,7 @@ extern "C" {
 CPROF_API int cprof_open (lua_State *L);
 
 /*
-** The same as a function for luaL_requiref: pushes the module, and raises
+** cprof_open as a function for luaL_requiref: pushes the module, and raises
 ** an error where cprof_open returns one.
 */
 CPROF_API int luaopen_cprof (lua_State *L);
@@ -385,7 +385,7 @@ CPROF_API lua_State *cprof_current (void);
 CPROF_API uint32_t cprof_enter (lua_State *L, cprof_Zone *zone);
 
 /*
-** The same with a name that is made at run time. It is looked up at each
+** Enters a zone whose name is made at run time. It is looked up at each
 ** call, and copied when it is new in this recording. A recording has at
 ** most 'max_nodes' names; zones beyond share one.
 */

@@ -83,7 +83,7 @@ static inline uint64_t platform_ticks (void) {
 #endif
 
 
-/* The same, read when all that comes before it is done. */
+/* The counter, read when all that comes before it is done. */
 static inline uint64_t platform_ticksafter (void) {
 #if defined(__GNUC__) && defined(__x86_64__)
   __asm__ volatile ("lfence" ::: "memory");

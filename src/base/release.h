@@ -24,7 +24,7 @@
 */
 CPROF_I const char *release_text (size_t *length);
 
-/* The same as a number: 50404 */
+/* The release as a number: 50404 */
 CPROF_I int release_number (void);
 
 #endif

@@ -175,7 +175,7 @@ static int timer_free (int sig) {
 }
 
 
-/* The same, and this thread does not block it. */
+/* Is the signal free, and does this thread not block it? */
 static int timer_usable (int sig) {
   sigset_t blocked;
   return timer_free(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&

@@ -30,7 +30,7 @@ typedef struct Calibrations {
 CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
-/* The same, measured again. */
+/* Measures the costs again. */
 CPROF_I int calibrations_anew (Calibrations *c, const Memory *m,
                                const Options *o, Costs *costs);
 

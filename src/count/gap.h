@@ -62,8 +62,8 @@ CPROF_I void gap_end (Gap *g);
 CPROF_I void gap_skip (Gap *g);
 
 /*
-** The same where the last look was long ago, so that what the thread was
-** away for at times too short to look at does not add up.
+** gap_skip where the last look was long ago: times away that are too short
+** to look at must not add up.
 */
 CPROF_I void gap_refresh (Gap *g);
 

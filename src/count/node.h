@@ -158,7 +158,7 @@ static inline NodeAllocated *tree_allocated (const Tree *t, uint32_t id) {
   return cast(NodeAllocated *, chunks_at(&t->allocated, id));
 }
 
-/* The same of a function that has a node, by kind. */
+/* What a function that has a node has allocated, by kind. */
 static inline KindsAllocated *tree_kinds (const Tree *t, uint32_t func) {
   return cast(KindsAllocated *, chunks_at(&t->kinds, func));
 }
@@ -174,7 +174,7 @@ static inline NodePlace *tree_place (const Tree *t, uint32_t id) {
   return cast(NodePlace *, chunks_at(&t->places, id));
 }
 
-/* The same of any tree. */
+/* Where a node is, in any tree. */
 CPROF_I NodePlace tree_whereis (const Tree *t, uint32_t id);
 
 /*

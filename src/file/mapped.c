@@ -141,7 +141,7 @@ static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
 }
 
 
-/* The same of a block of counters, each of which takes so many bytes. */
+/* A block of counters, each of which takes so many bytes. */
 static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
                               size_t size, size_t each) {
   FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);

@@ -90,7 +90,7 @@ CPROF_I int mapped_mine (const MappedFile *f);
 */
 CPROF_I int mapped_close (MappedFile *f, int ended);
 
-/* The same, and what it holds is gone. 'f' may be NULL. */
+/* Closes it and frees what it holds. 'f' may be NULL. */
 CPROF_I void mapped_free (MappedFile *f);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct Loaded {
 */
 CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);
 
-/* The same with 'bytes', which belong to 'l' from now on. */
+/* Reads a profile from 'bytes', which belong to 'l' from now on. */
 CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
 
 CPROF_I void reader_free (Loaded *l);

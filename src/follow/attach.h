@@ -69,7 +69,7 @@ CPROF_I int attach_wantslines (const Hot *h, const Stack *s);
 */
 CPROF_I int attach_new (Recorder *r, lua_State *running, lua_State *co);
 
-/* The same for a coroutine that a host resumes itself. */
+/* attach_new for a coroutine that a host resumes itself. */
 CPROF_I int attach_host (Recorder *r, lua_State *co);
 
 #endif

@@ -152,7 +152,7 @@ static INLINE Node *callee_number (const Hot *h, const Node *parent, int i,
 }
 
 
-/* The same, if it is found without a search; or NULL. */
+/* The node in which 'parent' calls 'key', if found without a search. */
 static INLINE Node *callee_quick (const Hot *h, const Node *parent,
                                   uint64_t key) {
   const Child *c;
@@ -167,7 +167,7 @@ static INLINE Node *callee_quick (const Hot *h, const Node *parent,
 }
 
 
-/* The same, in any case. NULL: out of memory, and recording has ended. */
+/* That node, made if need be. NULL: out of memory, and recording has ended. */
 static INLINE Node *callee_node (Hot *h, lua_State *L, lua_Debug *ar,
                                  Node *parent, uint32_t func,
                                  uint32_t line) {

@@ -164,10 +164,10 @@ CPROF_I int recorder_touch (Recorder *r, Stack *s);
 /* The inline caches are void. */
 CPROF_I void recorder_forget (Recorder *r);
 
-/* The same of callees that are known by one of these (bits: SourceKey). */
+/* The inline caches of callees known by these (bits: SourceKey) are void. */
 CPROF_I void recorder_forgetkeys (Recorder *r, unsigned keys);
 
-/* The same of what functions that were met since then contradict. */
+/* Inline caches that functions met since then contradict are void. */
 CPROF_I void recorder_refresh (Recorder *r);
 
 /* See functions_running; what it contradicts is forgotten. */

@@ -23,9 +23,9 @@ CPROF_I int resync_room (Hot *h);
 CPROF_I int resync_rebase (Recorder *r, Stack *s, const Frame *under);
 
 /*
-** The same, and makes the frames of 's' those that really run, down to
-** 'level', where 0 is the running function. Known frames stay, with their
-** zones. 0: out of memory.
+** Finds out what runs, and makes the frames of 's' those that really run,
+** down to 'level', where 0 is the running function. Known frames stay, with
+** their zones. 0: out of memory.
 */
 CPROF_I int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
                           const Frame *under);
@@ -40,8 +40,10 @@ CPROF_I int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
 CPROF_I Frame *resync_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
                               int replaced);
 
-/* The same where no event tells: calls may have been unseen, as in
-   finalizers. */
+/*
+** resync_unwind where no event tells: calls may have been unseen, as in
+** finalizers.
+*/
 CPROF_I Frame *resync_here (Hot *h, lua_State *L, CallAddress ci, int level);
 
 /* The line that the function of 'ar' is at; 0: not known. */

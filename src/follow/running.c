@@ -111,7 +111,7 @@ static int running_slots (const Running *r, const lua_State *L,
 }
 
 
-/* The same of the function that L runs. */
+/* The coroutine that L has resumed, by the function that L runs. */
 static lua_State *running_first (const Running *r, const lua_State *L,
                                  int trusted) {
   unsigned char slots[RUNNING_SLOTS];

@@ -37,7 +37,7 @@ typedef struct Store {
   /* Recording has stopped: completes it, and keeps the data in memory, but
      forgets what others may have changed. */
   void (*finish) (struct Store *s, struct Recorder *r, lua_State *L);
-  /* The same in the child of a fork: it is another process's. */
+  /* Leaves it as it is, in the child of a fork: it is another process's. */
   void (*abandon) (struct Store *s, struct Recorder *r);
   /* A store for the child of a fork, or NULL: it is not to be recorded. */
   struct Store *(*child) (struct Store *s, struct Recorder *r);

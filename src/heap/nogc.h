@@ -17,7 +17,7 @@ CPROF_I int nogc_begin (Recorder *r, lua_State *L);
 /* Finalizers may run here, and do anything to the recorder. */
 CPROF_I void nogc_end (Recorder *r, lua_State *L);
 
-/* The same, put off while an event is incomplete; see 'owed' of Hot. */
+/* Does the collection that was put off during an event; see 'owed' of Hot. */
 COLD CPROF_I void nogc_pay (Recorder *r, lua_State *L);
 
 /* An event, or what a function of the API does, is complete. */

@@ -31,7 +31,7 @@ CPROF_I void codes_free (Codes *c);
 CPROF_I int codes_set (Codes *c, uint32_t source, const Prototype *p,
                        uint32_t ordinal);
 
-/* The same for all prototypes of a main function, as they were numbered. */
+/* Sets the codes of all prototypes of a main function, as numbered. */
 CPROF_I int codes_setall (Codes *c, uint32_t source, const Bytecode *b);
 
 /* The ordinal of 'p'; 0: it is not known. */

@@ -130,7 +130,7 @@ CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L,
                             const Policy *p);
 CPROF_I void functions_free (Functions *fs);
 
-/* The same without any function, to be filled from a file. */
+/* A table without any function, to be filled from a file. */
 CPROF_I int functions_blank (Functions *fs, const Memory *m);
 
 /*
@@ -172,7 +172,7 @@ CPROF_I Function *functions_met (Functions *fs, lua_State *L);
 /* Is it the one that stands for all beyond a limit? Also in a file. */
 CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 
-/* The same of FUNC_WAITING. */
+/* Is it FUNC_WAITING? */
 CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
 
 /* Has nobody changed what is no counter beside the counters? */

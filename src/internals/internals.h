@@ -245,7 +245,7 @@ static inline size_t internals_between (const void *code, const void *pc) {
          INTERNALS_INSTRUCTION;
 }
 
-/* The same, in a hook, before the next one that a Lua function runs. */
+/* In a hook: how many instructions lie before the next of a Lua function. */
 static inline size_t internals_behind (CallAddress ci, const void *code) {
   return internals_between(code, internals_load(ci, INTERNALS_CI_PC));
 }

@@ -397,7 +397,7 @@ static int core_stop (lua_State *L) {
 }
 
 
-/* The same when the state is being closed. */
+/* Stops, because the state is being closed. */
 static int core_close (lua_State *L) {
   Recorder *r = recorder_get(L);
   if (r != NULL && recorder_active(r) && !recorder_samples(r)) recorder_skip(r);

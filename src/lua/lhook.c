@@ -32,7 +32,7 @@ static int lhook_call (lua_State *L) {
 }
 
 
-/* The same while 'at' has the program's own hook. */
+/* Calls it while 'at' has the program's own hook. */
 static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
   Stack *s;
   int n;

@@ -58,7 +58,7 @@ CPROF_I int callgraph_make (Callgraph *g, const Memory *m, const Nodes *nodes,
                             const uint32_t *group, uint32_t groups);
 CPROF_I void callgraph_free (Callgraph *g);
 
-/* The same, where calls from different lines are different edges. */
+/* A call graph in which calls from different lines are different edges. */
 CPROF_I int callgraph_bylines (Callgraph *g, const Memory *m,
                                const Nodes *nodes, const uint32_t *group,
                                uint32_t groups);

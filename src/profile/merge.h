@@ -41,7 +41,7 @@ typedef struct MergePlace {
 CPROF_I int merge_add (Merge *m, const Nodes *nodes,
                        const MergeFunction *function, MergePlace *to);
 
-/* The same without its figures. */
+/* Enters its nodes without their figures. */
 CPROF_I int merge_enterall (Merge *m, const Nodes *nodes,
                             const MergeFunction *function, MergePlace *to);
 

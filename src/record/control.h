@@ -44,7 +44,7 @@ CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 */
 CPROF_I void control_settle (Recorder *r, lua_State *L);
 
-/* The same, and ends it if what was counted is not to be trusted. */
+/* control_settle, and ends the recording if its counts are not trusted. */
 CPROF_I void control_check (Recorder *r, lua_State *L);
 
 /*

@@ -218,8 +218,8 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
 
 
 /*
-** The same, if that is a call like those before it. 0: it is not, and
-** nothing has happened.
+** Takes a call that is like those before it. 0: it is not, and nothing has
+** happened.
 */
 static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;

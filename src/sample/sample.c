@@ -254,8 +254,8 @@ void sample_ask (Recorder *r) {
 
 
 /*
-** The same without the program's hook: what Lua calls here would change
-** which line it takes for the last one.
+** Takes what is due without the program's hook: what Lua calls here would
+** change which line it takes for the last one.
 */
 static void sample_unseen (Sampler *s, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);

@@ -26,7 +26,10 @@ CPROF_I void sample_stop (Recorder *r, lua_State *L);
 */
 CPROF_I int sample_follow (Recorder *r);
 
-/* The same where the host says so; the C stack that is in use now is its. */
+/*
+** sample_follow where the host says that this thread runs the state, on the
+** C stack that is in use now.
+*/
 CPROF_I void sample_enter (Recorder *r);
 
 /*

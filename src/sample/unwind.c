@@ -178,7 +178,7 @@ static int unwind_find (Unwinder *s, lua_State *L, Unwound *x) {
 
 
 /*
-** The same by public functions, of the main thread alone. The time of a
+** Walks by public functions, in the main thread alone. The time of a
 ** coroutine that it has resumed is known as that.
 */
 static int unwind_ask (Unwinder *s, lua_State *L, Unwound *x, int event) {

@@ -15,7 +15,7 @@ function heap.recorded()
   return #list > 0 and table.concat(list, " ") or nil
 end
 
----The same of points.
+---Points, as a string for a file.
 ---@param points cprof.HeapPoint[]?
 ---@return string?
 function heap.text(points)

@@ -71,7 +71,7 @@ function instructions.read(counters, version)
            code = code, line = line, op = ops[version or _VERSION] }
 end
 
----The same the other way round.
+---The fields from a record, in the order of the string.
 ---@param c cprof.Counted
 ---@return string
 function instructions.write(c)

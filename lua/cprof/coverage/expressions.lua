@@ -122,7 +122,7 @@ local function parts(map, count, begins, ends)
   return out
 end
 
----The same by the time of instructions, in ns.
+---Parts of lines by the time of their instructions, in ns.
 ---@param map cprof.TokenMap
 ---@param times table<cprof.MappedPrototype, integer[]>
 ---@return cprof.Expression[]

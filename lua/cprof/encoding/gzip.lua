@@ -45,7 +45,7 @@ end
 -- most bytes of a block that is not compressed
 local block <const> = 65535
 
----The same bytes as gzip, without any library: nothing is compressed.
+---Bytes as gzip, without any library: nothing is compressed.
 ---@param s string
 ---@return string
 function gzip.stored(s)

@@ -146,7 +146,7 @@ function Page:time(n, most)
   return text
 end
 
----The same in a sentence, with its unit.
+---A figure in a sentence, with its unit.
 ---@param n integer
 ---@param most? integer
 ---@return string

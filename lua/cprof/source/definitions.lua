@@ -298,7 +298,7 @@ local function lines(line, last_line)
   return line << 32 | last_line
 end
 
----The same by their lines.
+---Definitions by their lines.
 ---@param s string
 ---@return table<integer, cprof.Definition[]>
 function definitions.index(s)

@@ -70,7 +70,7 @@ function format.share(part, whole)
   return whole == 0 and 0 or part / whole * 100
 end
 
----The same with one decimal.
+---A share in percent, with one decimal.
 ---@param part number
 ---@param whole number
 ---@return string

@@ -84,7 +84,7 @@ function nearest.list(wanted, names, most)
   return "; there are: " .. shown(nearest.sort(wanted, names), most)
 end
 
----The same where the first names are the most important ones: these, if
+---The nearest names, where the first ones are the most important: these, if
 ---none is near.
 ---@param wanted string
 ---@param names string[]

@@ -53,7 +53,7 @@ function options.keys(set)
   return out
 end
 
----The same, as an error message lists them.
+---The names of options, as an error message lists them.
 ---@param set table<string, any>
 ---@return string
 function options.names(set)
