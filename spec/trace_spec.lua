@@ -421,7 +421,7 @@ describe("a trace", function()
     assert.is_nil(debug.gethook())
     assert.equal(4, n)
     assert.equal("pause false, resume false, reset false, frame false, " ..
-      "stop true, start: a trace is being told of an event",
+      "stop true, start: a trace function is being called",
       table.concat(did, ", "))
     local p = profiler.snapshot()
     for _, each in ipairs { looked, p } do

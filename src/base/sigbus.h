@@ -2,7 +2,7 @@
 ** A mapped file can be cut short by any program that may write to it; a
 ** store to the part that is gone raises SIGBUS, which ends the process.
 ** While a range of memory is guarded, such a page is replaced by an empty
-** one instead, and the owner of the range is told.
+** one instead, and the owner of the range is notified.
 **
 ** A process has one handler per signal, so this is the one part of cprof
 ** that all states of a process share. The handler is installed while a

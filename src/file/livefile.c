@@ -66,7 +66,7 @@ static void rate_first (LiveFile *l) {
 ** The store
 ** ======================================================= */
 
-static int livefile_told (void *store, uint32_t source) {
+static int livefile_notify (void *store, uint32_t source) {
   LiveFile *l = livefile_of(cast(Store *, store));
   rate_refresh(l);
   return journal_functions(&l->journal) &&
@@ -182,7 +182,7 @@ static void livefile_leave (LiveFile *l, Recorder *r, int ended) {
   x->own_figures = *x->figures;
   if (!mapped_close(l->file, ended)) return;
   x->figures = &x->own_figures;
-  x->functions.policy.told = NULL;
+  x->functions.policy.notify = NULL;
   journal_free(&l->journal);
 }
 
@@ -310,7 +310,7 @@ static void livefile_setstore (LiveFile *l) {
   s->running = (const Node **)(void *)&h->running;
   s->begin = livefile_begin;
   s->started = livefile_started;
-  s->told = livefile_told;
+  s->notify = livefile_notify;
   s->clear = livefile_clear;
   s->cleared = livefile_cleared;
   s->lost = livefile_lost;

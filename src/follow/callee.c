@@ -8,7 +8,7 @@
 #include "identity/label.h"
 
 
-const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
                            const Callee *key) {
   Recorder *r = h->recorder;
   Functions *fs = &r->recording.functions;
@@ -78,7 +78,7 @@ const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
     if (callee_doubtful(h, L, c, &key)) return c;
     lua_getinfo(L, "S", ar);
   }
-  return callee_meet(h, L, ar, c, &key);
+  return callee_intern(h, L, ar, c, &key);
 }
 
 

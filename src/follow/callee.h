@@ -13,7 +13,7 @@
 ** The callee of 'key', which the cache lacks; takes the place of '*c'.
 ** NULL: out of memory, and recording has ended.
 */
-COLD CPROF_I const Callee *callee_meet (Hot *h, lua_State *L, lua_Debug *ar,
+COLD CPROF_I const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
                                         Callee *c, const Callee *key);
 
 /*
@@ -126,7 +126,7 @@ static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
   }
   c = callee_slot(h, key.address + key.lines * 0x9E3779B97F4A7C15u);
   if (likely(c->address == key.address && c->lines == key.lines)) return c;
-  return callee_meet(h, L, ar, c, &key);
+  return callee_intern(h, L, ar, c, &key);
 }
 
 

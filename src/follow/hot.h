@@ -97,7 +97,7 @@ typedef struct Hot {
   int direct;		/* are Lua's structures read? */
   int trace;
   Counting counting;
-  int owed;		/* a collection, see nogc.h */
+  int deferred;		/* a collection, see nogc.h */
   Line nowhere;		/* stands for all lines that are not counted ... */
   LineAllocated nowhere_allocated;	/* ... follows it, see line_allocated ... */
   Lines nowhere_lines;	/* ... and this is all of it */

@@ -40,7 +40,7 @@ typedef struct Options {
   double event_ns;	/* what an event costs at least, if that is known */
   uint32_t slow;	/* slow frames to keep */
   uint64_t every;	/* ns, see interval.h; 0: no end */
-  void (*elapsed) (lua_State *L);	/* told of the end */
+  void (*elapsed) (lua_State *L);	/* called at the end */
   const char *internal;	/* sources of the profiler's own: strings, then "" */
   struct Store *store;	/* to record into; NULL: memory */
   /* Is a function recorded? NULL: all are. See Policy. */
@@ -48,7 +48,7 @@ typedef struct Options {
   /* Are the lines of a source recorded? NULL: all are. */
   int (*include_lines) (lua_State *L, const char *source);
   /*
-  ** Mode trace: told of each event, with the hook away. NULL, or an error
+  ** Mode trace: called at each event, without the hook. NULL, or an error
   ** message, which is left on the stack.
   */
   const char *(*trace) (lua_State *L, const Functions *fs,

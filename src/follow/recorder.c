@@ -176,7 +176,7 @@ void recorder_setstate (Recorder *r, State state) {
 void recorder_end (Recorder *r, const char *why) {
   Part *p;
   if (r->store != NULL) why = r->store->end(r->store, why);
-  for (p = r->parts; p != NULL; p = p->next) p->cease(p->ud);
+  for (p = r->parts; p != NULL; p = p->next) p->disarm(p->ud);
   recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
   r->recording.events = hot_events(r->hot);

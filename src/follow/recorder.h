@@ -27,10 +27,10 @@ typedef enum Callback {
 
 /*
 ** A part of the recorder that has to hear when recording ends by itself,
-** wherever the program is: 'cease' calls nothing of Lua.
+** wherever the program is: 'disarm' calls nothing of Lua.
 */
 typedef struct Part {
-  void (*cease) (void *ud);
+  void (*disarm) (void *ud);
   void *ud;
   struct Part *next;
 } Part;

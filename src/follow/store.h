@@ -1,6 +1,6 @@
 /*
 ** What keeps a recording outside of memory, see file/livefile.h. Without
-** one, counters lie in memory and nobody is told of anything.
+** one, counters lie in memory.
 */
 
 #ifndef store_h
@@ -23,14 +23,14 @@ typedef struct Store {
   /* Recording has begun. May raise an error of Lua's. */
   void (*started) (struct Store *s, struct Recorder *r, lua_State *L);
   /* See Policy. */
-  int (*told) (void *store, uint32_t source);
+  int (*notify) (void *store, uint32_t source);
   /* All nodes are about to be forgotten. */
   void (*clear) (struct Store *s, const struct Recorder *r);
   /* They are, and the root is there again. */
   void (*cleared) (struct Store *s);
   /* Is it damaged, so that recording must end? */
   int (*lost) (struct Store *s);
-  /* Is it not, as far as can be told by looking at all of it? */
+  /* Is it not, as far as a look at all of it can tell? */
   int (*sound) (struct Store *s);
   /* Recording ended by itself. Returns the reason, 'why' or a better one. */
   const char *(*end) (struct Store *s, const char *why);

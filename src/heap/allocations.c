@@ -220,7 +220,7 @@ static int allocations_used (Allocations *a, lua_State *L) {
 
 
 /* Recording ends, wherever the program is: figures stay what they are. */
-static void allocations_cease (void *ud) {
+static void allocations_disarm (void *ud) {
   Allocations *a = cast(Allocations *, ud);
   a->counts = 0;
   a->live.on = 0;
@@ -239,7 +239,7 @@ int allocations_begin (Recorder *r, lua_State *L,
     if (a == NULL) return 0;
     a->alloc = lua_getallocf(L, &a->ud);
     a->returned = 0;
-    a->part.cease = allocations_cease;
+    a->part.disarm = allocations_disarm;
     a->part.ud = a;
     r->allocations = a;
     r->mutes = &a->muted;

@@ -28,7 +28,7 @@ CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
 
 /*
 ** What waits was allocated by 'n', and by the instruction that has the
-** counters 'at'; or NULL. It was told by the next instruction where 'before',
+** counters 'at'; or NULL. The next instruction has told of it where 'before',
 ** else by a call or a return.
 */
 CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,

@@ -64,8 +64,8 @@ void nogc_end (Recorder *r, lua_State *L) {
 }
 
 
-void nogc_pay (Recorder *r, lua_State *L) {
+void nogc_deferred (Recorder *r, lua_State *L) {
   if (r->callback != CALLBACK_NONE) return;
-  r->hot->owed = 0;
+  r->hot->deferred = 0;
   nogc_end(r, L);
 }

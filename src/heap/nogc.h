@@ -17,12 +17,12 @@ CPROF_I int nogc_begin (Recorder *r, lua_State *L);
 /* Finalizers may run here, and do anything to the recorder. */
 CPROF_I void nogc_end (Recorder *r, lua_State *L);
 
-/* Does the collection that was put off during an event; see 'owed' of Hot. */
-COLD CPROF_I void nogc_pay (Recorder *r, lua_State *L);
+/* Collects what was put off during an event; see Hot.deferred. */
+COLD CPROF_I void nogc_deferred (Recorder *r, lua_State *L);
 
 /* An event, or what a function of the API does, is complete. */
 static INLINE void nogc_settle (const Hot *h, lua_State *L) {
-  if (unlikely(h->owed)) nogc_pay(h->recorder, L);
+  if (unlikely(h->deferred)) nogc_deferred(h->recorder, L);
 }
 
 #endif

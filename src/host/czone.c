@@ -100,7 +100,7 @@ uint32_t cprof_enter (lua_State *L, cprof_Zone *zone) {
   f->line = f[-1].line;
   h->top = f;
   *h->running = n;
-  if (unlikely(h->trace | h->owed)) czone_entered(h, L, f);
+  if (unlikely(h->trace | h->deferred)) czone_entered(h, L, f);
   return mark;
 }
 

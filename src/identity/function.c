@@ -200,8 +200,8 @@ static Function *function_find (const Functions *fs, const Function *like) {
 
 
 static int functions_tell (Functions *fs, uint32_t source) {
-  return fs->policy.told == NULL ||
-         fs->policy.told(fs->policy.ud, source);
+  return fs->policy.notify == NULL ||
+         fs->policy.notify(fs->policy.ud, source);
 }
 
 
@@ -599,7 +599,7 @@ Function *functions_zone (Functions *fs, const char *name, size_t length,
 }
 
 
-Function *functions_met (Functions *fs, lua_State *L) {
+Function *functions_known (Functions *fs, lua_State *L) {
   lua_CFunction f = lua_tocfunction(L, -1);
   const Address *where;
   const Key *k;

@@ -83,7 +83,7 @@ typedef struct Address {
   uint32_t next;
 } Address;
 
-/* what is decided elsewhere, and who is told; all may be NULL or 0 */
+/* what is decided elsewhere, and who is notified; all may be NULL or 0 */
 typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
   int lines;		/* are lines counted? */
@@ -98,10 +98,10 @@ typedef struct Policy {
   int (*include_lines) (lua_State *L, const char *source);
   const Pages *pages;	/* where these counters come from; NULL: memory */
   /*
-  ** Is told of new functions, and when more is known of a source (by
+  ** Hears of new functions, and when more is known of a source (by
   ** index, 0: none) before anything else happens. 0: out of memory.
   */
-  int (*told) (void *ud, uint32_t source);
+  int (*notify) (void *ud, uint32_t source);
   void *ud;
 } Policy;
 
@@ -167,7 +167,7 @@ CPROF_I Function *functions_zone (Functions *fs, const char *name,
                                   size_t length, size_t tag);
 
 /* The function on top of the stack, if it was met before. */
-CPROF_I Function *functions_met (Functions *fs, lua_State *L);
+CPROF_I Function *functions_known (Functions *fs, lua_State *L);
 
 /* Is it the one that stands for all beyond a limit? Also in a file. */
 CPROF_I int functions_truncated (const Functions *fs, uint32_t id);

@@ -329,7 +329,7 @@ static int core_start (lua_State *L) {
   lua_settop(L, 1);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (r->callback == CALLBACK_TRACE)
-    lua_pushliteral(L, "a trace is being told of an event");
+    lua_pushliteral(L, "a trace function is being called");
   else if (r->callback == CALLBACK_FILTER)
     lua_pushliteral(L, "a filter is being asked about a function");
   else if (r->callback == CALLBACK_NAMES)

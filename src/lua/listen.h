@@ -25,7 +25,7 @@ CPROF_I void listen_open (lua_State *L);
 */
 CPROF_I void listen_countin (int fd, size_t offset);
 
-/* Before a hook raises an error: who waits to be told is told later. */
+/* Before a hook raises an error: who waits for an answer gets it later. */
 CPROF_I void listen_again (lua_State *L);
 
 /*
@@ -36,7 +36,7 @@ CPROF_I int listen_pending (lua_State *L, lua_Hook f);
 
 /*
 ** This thread runs L's state from now on: signals are for it. What another
-** one has asked for is told at the next event.
+** one has asked for is sent at the next event.
 */
 CPROF_I void listen_enter (lua_State *L);
 #endif

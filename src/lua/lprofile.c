@@ -491,7 +491,7 @@ static int profile_key (lua_State *L) {
   const Function *f;
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
-  f = r->started ? functions_met(&r->recording.functions, L) : NULL;
+  f = r->started ? functions_known(&r->recording.functions, L) : NULL;
   if (f == NULL) return 0;
   lua_pushinteger(L, f->id);
   return 1;

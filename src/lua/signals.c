@@ -128,7 +128,7 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
   if (sampled || (own->hook != NULL && !hooks_is(hook_functions(), own->hook)))
     lua_sethook(L, own->hook, own->mask, own->count);
   else attach_restore(r, L);
-  if (sampled) samplehook_goon(r, L, ar);
+  if (sampled) samplehook_unblock(r, L, ar);
   listen_again(L);
   signals_error(L, r);
 }

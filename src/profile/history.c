@@ -351,7 +351,7 @@ static History *history_new (const Frames *f, const Memory *m) {
 }
 
 
-/* Is it over the budget by what is told of it: its time without overhead? */
+/* Is its time without overhead, which reports show, over the budget? */
 static int history_isslow (const Taking *t, const HistoryFrame *p) {
   uint32_t own = t->s->node[NODE_OVERHEAD].func, i;
   int64_t ns = p->ns;

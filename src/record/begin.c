@@ -132,7 +132,7 @@ static void begin_counters (Recorder *r, const Options *o) {
 
 static int begin_store (Recorder *r) {
   Functions *fs = &r->recording.functions;
-  fs->policy.told = r->store->told;
+  fs->policy.notify = r->store->notify;
   fs->policy.ud = r->store;
   return r->store->begin(r->store, r);
 }
@@ -275,6 +275,6 @@ int begin_move (Recorder *r, Store *to) {
   begin_clock(r);
   if (!ok || !begin_clear(r) || !begin_store(r)) return 0;
   for (i = 1; i < fs->sources.count; i++)
-    if (functions_source(fs, i)->lines > 0 && !to->told(to, i)) return 0;
+    if (functions_source(fs, i)->lines > 0 && !to->notify(to, i)) return 0;
   return 1;
 }

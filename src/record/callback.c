@@ -24,6 +24,6 @@ int callback_end (Recorder *r, lua_State *running) {
 
 
 lua_State *callback_filter (Recorder *r, lua_State *L) {
-  if (nogc_begin(r, L)) r->hot->owed = 1;
+  if (nogc_begin(r, L)) r->hot->deferred = 1;
   return callback_begin(r, CALLBACK_FILTER);
 }

@@ -1,7 +1,7 @@
 /*
 ** The call trace of mode trace: tells each enter and leave as it happens.
 ** Functions that ran before recording began, or that were found by a
-** resync, are not told of. The time it takes is overhead.
+** resync, are not reported. The time it takes is overhead.
 */
 
 #ifndef calltrace_h

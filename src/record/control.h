@@ -39,7 +39,7 @@ CPROF_I int control_reset (Recorder *r, lua_State *L);
 CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 
 /*
-** Brings all figures up to this moment. A collection may be owed after it,
+** Brings all figures up to this moment. A collection may be due after it,
 ** and after 'control_stop'; see nogc.h.
 */
 CPROF_I void control_settle (Recorder *r, lua_State *L);

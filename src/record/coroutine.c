@@ -76,7 +76,7 @@ static Stack *coroutine_resume (Recorder *r, lua_State *L, int level,
 }
 
 
-int coroutine_switch (Recorder *r, lua_State *L, int level, int told) {
+int coroutine_switch (Recorder *r, lua_State *L, int level, int seen) {
   Hot *h = r->hot;
   Stack *s = r->current, *to = s;
   s->top = h->top;
@@ -89,7 +89,7 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int told) {
     if (r->state != STATE_RUNNING) return 0;
   }
   else {
-    while (!told && !coroutine_waits(r, L, s)) s = coroutine_leave(r, s);
+    while (!seen && !coroutine_waits(r, L, s)) s = coroutine_leave(r, s);
     s = coroutine_resume(r, L, level, s);
     if (s == NULL) return 0;
   }
@@ -128,9 +128,9 @@ static int coroutine_isbelow (const Recorder *r, const lua_State *L) {
 }
 
 
-int coroutine_charge (Recorder *r, lua_State *L, int told, uint64_t *now) {
+int coroutine_charge (Recorder *r, lua_State *L, int seen, uint64_t *now) {
   const Stack *s = r->current;
-  if (told || coroutine_isbelow(r, L) || !threads_alive(r, L, s) ||
+  if (seen || coroutine_isbelow(r, L) || !threads_alive(r, L, s) ||
       attach_is(r, s->L)) {
     hot_charge(r->hot, *now);
     *now = r->hot->last;

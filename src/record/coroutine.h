@@ -11,18 +11,18 @@
 
 /*
 ** Makes the stack of L the current one. What runs there is known from
-** 'level' on. 'told': the last event was that L is about to be resumed.
+** 'level' on. 'seen': the last event was that L is about to be resumed.
 ** 0: out of memory.
 */
 CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
-                              int told);
+                              int seen);
 
 /*
 ** Charges the time up to 'now' before that: to what ran, or to nobody if
 ** another hook has replaced ours there; 'now' is then later. 0: out of
 ** memory.
 */
-CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int told,
+CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
                               uint64_t *now);
 
 /*

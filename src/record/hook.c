@@ -501,9 +501,9 @@ static int hook_level (const lua_Debug *ar) {
 /* Another coroutine runs than at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
-  int told = r->resuming == L && r->resuming_at == hot_events(r->hot);
-  if (!coroutine_charge(r, L, told, now) ||
-      !coroutine_switch(r, L, hook_level(ar), told))
+  int seen = r->resuming == L && r->resuming_at == hot_events(r->hot);
+  if (!coroutine_charge(r, L, seen, now) ||
+      !coroutine_switch(r, L, hook_level(ar), seen))
     return recorder_nomemory(r);
   if (r->hot->trace) *now = r->hot->last;  /* it has taken time */
   return 1;

@@ -32,7 +32,7 @@ void interval_end (Recorder *r, lua_State *L) {
 
 /*
 ** The next event. The recorder has it first, with its own hook in place,
-** so that nothing is lost. What is told here may be late, or told already.
+** so that nothing is lost. A notice may come late, or twice.
 */
 void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);

@@ -35,11 +35,11 @@ static void samplehook_event (lua_State *L, lua_Debug *ar) {
 }
 
 
-void samplehook_goon (Recorder *r, lua_State *L, lua_Debug *ar) {
+void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar) {
   if (r->lender == NULL) return;
   r->lender->busy++;
   samplehook_due(r, L, ar);
-  sample_goon(r);
+  sample_unblock(r);
   lend_release(r->lender);
 }
 

@@ -18,6 +18,6 @@ CPROF_I void samplehook_chained (lua_State *L, lua_Debug *ar);
 ** In another hook, after 'sample_interrupt', which has given the program's
 ** own back.
 */
-CPROF_I void samplehook_goon (Recorder *r, lua_State *L, lua_Debug *ar);
+CPROF_I void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar);
 
 #endif

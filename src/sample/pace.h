@@ -28,7 +28,7 @@ typedef struct Pace {
   volatile uint64_t within;	/* ns of the handler since then */
   volatile uint64_t spent;	/* ns that ticks and samples took, by the clock
 				   of the recording ... */
-  uint64_t taken;	/* ... of which 'pace_take' has told */
+  uint64_t taken;	/* ... that 'pace_take' has returned */
   volatile uint32_t waited;	/* ticks that found the hook set */
   volatile uint64_t interval;	/* ns between ticks, on average ... */
   uint64_t period;	/* ... and as asked */

@@ -27,7 +27,7 @@ typedef struct Sampler {
   Pace pace;
   Lender lender;
   Unwinder unwinder;
-  volatile sig_atomic_t held;	/* no hook is set until 'sample_goon' */
+  volatile sig_atomic_t held;	/* no hook is set until 'sample_unblock' */
   volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
 					   the state? */
   int any;		/* was anything sampled yet? */
@@ -285,7 +285,7 @@ void sample_due (Recorder *r, int recorded, lua_State *L, lua_Debug *ar) {
 }
 
 
-void sample_goon (Recorder *r) {
+void sample_unblock (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s != NULL) s->held = 0;
 }
@@ -317,7 +317,7 @@ int sample_settle (Recorder *r, lua_State *L) {
 ** ======================================================= */
 
 /* No more ticks: recording ends, wherever the program is. */
-static void sample_cease (void *ud) {
+static void sample_disarm (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   if (s->pace.timer < 0) return;
   timer_end(s->pace.timer);
@@ -333,7 +333,7 @@ static Sampler *sample_new (Recorder *r) {
   s->pace.timer = -1;
   s->lender.alone = r->hooks->sample;
   s->lender.chained = r->hooks->samplechained;
-  s->part.cease = sample_cease;
+  s->part.disarm = sample_disarm;
   s->part.ud = s;
   recorder_addpart(r, &s->part);
   running_begin(&s->running, r->main, &r->recording.functions.library);
@@ -371,7 +371,7 @@ int sample_start (Recorder *r, const char **why) {
   *why = "out of memory";
   if (s == NULL) s = sample_new(r);
   if (s == NULL || !sample_makewaiting(r)) return 0;
-  sample_cease(s);
+  sample_disarm(s);
   sample_forget(r);
   running_enter(&s->running);
   s->elsewhere = 0;
@@ -392,7 +392,7 @@ int sample_start (Recorder *r, const char **why) {
 void sample_stop (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  sample_cease(s);
+  sample_disarm(s);
   *r->hot->running = NULL;
   lend_hold(&s->lender, L);
   lend_release(&s->lender);
@@ -404,7 +404,7 @@ void sample_stop (Recorder *r, lua_State *L) {
 void sample_clear (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
-  sample_cease(s);
+  sample_disarm(s);
   unwind_clear(&s->unwinder);
 }
 

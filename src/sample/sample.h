@@ -52,7 +52,7 @@ CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
                          lua_Debug *ar);
 
 /* Coroutines get hooks again, see 'sample_interrupt'. */
-CPROF_I void sample_goon (Recorder *r);
+CPROF_I void sample_unblock (Recorder *r);
 
 /* All nodes were forgotten. */
 CPROF_I void sample_forget (Recorder *r);
@@ -64,7 +64,7 @@ CPROF_I lua_State *sample_current (Recorder *r);
 /*
 ** In a signal handler, in the thread that runs the state: the coroutine that
 ** runs, with the program's own hook. No coroutine gets another until
-** 'sample_goon'. NULL: that must not be now; signal 'number' comes again.
+** 'sample_unblock'. NULL: that must not be now; signal 'number' comes again.
 */
 CPROF_I lua_State *sample_interrupt (Recorder *r, int number);
 #endif
