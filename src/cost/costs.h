@@ -37,7 +37,7 @@ typedef struct Costs {
 #define COST_UNIT	1000.0	/* ps in a ns */
 #define COST_MAX	1e9	/* ns: more than any event can cost */
 
-/* A lower bound of the ns that any event costs; 'lines': are there line events? */
+/* A lower bound of the ns that any event costs, line events where 'lines'. */
 static inline double costs_least (const Costs *c, int lines) {
   int64_t least = c->line;
   int k;

@@ -243,16 +243,17 @@ int allocations_begin (Recorder *r, lua_State *L,
     a->part.ud = a;
     r->allocations = a;
     r->mutes = &a->muted;
-    recorder_addpart(r, &a->part);
     lua_setallocf(L, allocations_alloc, a);
   }
+  recorder_addpart(r, &a->part);
   a->hot = r->hot;
   a->debt = internals_usable() ? internals_debt(L) : NULL;
   a->node = NULL;
   a->muted = r->muted;
   a->ask = ask;
   a->counts = r->options.memory && !recorder_samples(r);
-  live_begin(&a->live, &r->recording.memory, r->options.live, recorder_samples(r));
+  live_begin(&a->live, &r->recording.memory, r->options.live,
+             recorder_samples(r));
   if (r->options.memory && recorder_samples(r))
     heapsample_begin(&a->sample, r->options.memory_interval);
   else memset(&a->sample, 0, sizeof a->sample);
@@ -266,14 +267,13 @@ void allocations_end (Recorder *r, lua_State *L) {
   if (a == NULL) return;
   collector_end(&a->collector);
   live_end(&a->live);
-  a->sample.on = 0;
-  a->counts = 0;
+  allocations_disarm(a);
+  recorder_removepart(r, &a->part);
   a->hot = NULL;
   if (!allocations_ontop(a, L)) return;
   lua_setallocf(L, a->alloc, a->ud);
   a->returned = 1;
   if (ALLOCATIONS_STAY) return;
-  recorder_removepart(r, &a->part);
   r->allocations = NULL;
   r->mutes = NULL;
   free(a);

@@ -24,8 +24,8 @@ typedef struct Entry {
 CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
 
 /*
-** entry_pcall within a hook, where there are no events, but Lua counts what runs
-** for the program's next one.
+** entry_pcall within a hook, where there are no events, but Lua counts what
+** runs for the program's next one.
 */
 CPROF_I int entry_ask (lua_State *L, int arguments, int results);
 

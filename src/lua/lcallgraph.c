@@ -185,7 +185,8 @@ static int lcallgraph_sum (lua_State *L) {
 /*
 ** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
 ** { key, line, calls, ns, ns with overhead, ns of waiting, ... }: the calls
-** that lines made. What a callee calls instead of returning is no call of the line.
+** that lines made. What a callee calls instead of returning is not a call of
+** the line.
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);

@@ -10,6 +10,7 @@
 #include "follow/lend.h"
 #include "follow/running.h"
 #include "lua/lstate.h"
+#include "record/hook.h"
 
 #if PLATFORM_SIGNALS
 
@@ -204,9 +205,8 @@ static LentHook listen_takeoff (Listener *l, lua_State *L) {
   LentHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
-    Recorder *r = recorder_get(L);
-    if (r != NULL && attach_is(r, L))
-      attach_own(r, L, was.hook, was.mask, was.count);
+    if (hooks_is(hook_functions(), lua_gethook(L)))
+      attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
   }
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
@@ -320,10 +320,9 @@ static lua_State *listen_running (const Listener *l, const Recorder *r) {
 
 
 /* Keeps a hook of the program's; the oldest one makes room. */
-static void listen_keep (Listener *l, const Recorder *r, lua_State *L,
-                         lua_Hook hook) {
+static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
   ListenHook *slot = listen_slot(l, L);
-  if (hook == NULL || (r != NULL && attach_is(r, L))) {
+  if (hook == NULL || hooks_is(hook_functions(), hook)) {
     if (slot != NULL) slot->own.L = NULL;
     return;
   }
@@ -342,7 +341,7 @@ static void listen_keep (Listener *l, const Recorder *r, lua_State *L,
 
 static void listen_set (Listener *l, Recorder *r, lua_State *L) {
   lend_hold(r != NULL ? r->lender : NULL, L);
-  if (lua_gethook(L) != listen_event) listen_keep(l, r, L, lua_gethook(L));
+  if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
   lend_release(r != NULL ? r->lender : NULL);

@@ -202,7 +202,8 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   if (!(to != NULL ? begin_move(r, to) : begin_clear(r)))
     return recorder_nomemory(r);
   if (recorder_samples(r)) sample_forget(r);
-  if (running && !(recorder_samples(r) ? control_record(r, L) : reset_stacks(r)))
+  if (running &&
+      !(recorder_samples(r) ? control_record(r, L) : reset_stacks(r)))
     return 0;
   gap_skip(&r->gap);
   hot_settime(h, hot_now(h));

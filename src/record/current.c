@@ -31,7 +31,8 @@ lua_State *current_find (Recorder *r) {
   const Running *x = &r->following;
   lua_State *L;
   if (running_elsewhere(x)) return NULL;
-  if (r->state == STATE_RUNNING && recorder_samples(r)) return sample_current(r);
+  if (r->state == STATE_RUNNING && recorder_samples(r))
+    return sample_current(r);
   L = current_recorded(r);
   if (L != NULL && (x->at == NULL || running_is(x, L))) return L;
   return x->main != NULL ? running_find(x) : NULL;

@@ -18,9 +18,9 @@ CPROF_I int current_begin (Recorder *r);
 /*
 ** The coroutine that runs: the one that is recorded, if that still runs, or
 ** what running.h finds; NULL: nothing is recorded, and 'current_begin' was
-** not called, or another thread runs the state. For a signal handler: it does what running.h and
-** 'sample_current' say, and in mode sample no other signal may come
-** meanwhile.
+** not called, or another thread runs the state. For a signal handler: it
+** does what running.h and 'sample_current' say, and in mode sample no other
+** signal may come meanwhile.
 */
 CPROF_I lua_State *current_find (Recorder *r);
 
