@@ -22,6 +22,15 @@ local function text(p, options)
   return table.concat(out), notes
 end
 
+-- what a page measures besides times; the machine may have made it wait
+local function measures_of(header)
+  local out = {}
+  for _, what in ipairs(header.measures) do
+    if what ~= "cpu" and what ~= "wait" then out[#out + 1] = what end
+  end
+  return table.concat(out, " ")
+end
+
 local function sum(list)
   local n = 0
   for _, figure in pairs(list) do n = n + figure end
@@ -304,6 +313,25 @@ describe("a page", function()
     end
   end)
 
+  it("has CPU and waiting time, by node and function", function()
+    local function wait()
+      local pipe = assert(io.popen "sleep 0.05")
+      pipe:read "a"
+      pipe:close()
+    end
+    local p = helper.record(function() for _ = 1, 3 do wait() end end)
+    local header, trees = page.data((text(p)))
+    assert.same({ "cpu", "wait" }, header.measures)
+    assert.equal(p.meta.waiting_ns, sum(trees[1].wait))
+    assert.equal(p.program_ns, sum(trees[1].wait) + sum(trees[1].cpu))
+    local f, i = helper.find(p, wait), row_of(header, "wait")
+    local of = header.functions.memory
+    assert.equal(f.total_wait_ns, of.wait.total[i])
+    assert.equal(f.total_ns - f.total_wait_ns, of.cpu.total[i])
+    assert.is_true(of.wait.total[i] > 100000000)
+    assert.is_nil(header.memory)
+  end)
+
   it("has what was allocated, by node, function and line", function()
     local kept = {}
     local function keep(n) for i = 1, n do kept[i] = { kept[i] } end end
@@ -313,8 +341,7 @@ describe("a page", function()
     end, { mode = "line", memory = "live", memory_interval = 1,
       gc = not releases.without_gc() })
     local header, trees = page.data((text(p)))
-    assert.same({ "bytes", "allocs", "live", "peak" },
-      header.memory.measures)
+    assert.same("bytes allocs live peak", measures_of(header))
     local f, i = helper.find(p, keep), row_of(header, "keep")
     assert.is_true(f.self_bytes > 3000 * 16 and f.live_bytes > 0)
     for what, of in pairs { bytes = { f.self_bytes, f.total_bytes },
@@ -364,7 +391,7 @@ describe("a page", function()
     end
     assert.is_true(most >= 100000)
     assert.is_truthy(where:find('("x"):rep(100000)', 1, true), where)
-    assert.same({ "bytes", "allocs" }, header.memory.measures)
+    assert.same("bytes allocs", measures_of(header))
     assert.is_nil(header.collector)
   end)
 

@@ -889,6 +889,27 @@ describe("changes", () => {
   });
 });
 
+describe("the measures of a program that waits", () => {
+  const first = async () => (await texts("tbody tr"))[0];
+
+  it("tell waiting from CPU time in every view", async () => {
+    await open("waits", "view=functions");
+    assert.match(await first(), /read/);
+    await choose("button", "CPU");
+    assert.match(await first(), /burn|compute/);
+    await choose("button", "Waiting");
+    assert.match(await first(), /read/);
+    await shot("waits-waiting");
+    for (const view of views) {
+      for (const measure of ["cpu", "wait"]) {
+        await open("waits", `view=${view}&measure=${measure}`);
+        assert.deepEqual(faults, []);
+        assert.doesNotMatch(await text("#app"), /NaN|undefined/);
+      }
+    }
+  });
+});
+
 describe("names that are markup elsewhere", () => {
   it("are text in every view", async () => {
     for (const view of views) {

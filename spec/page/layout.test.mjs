@@ -361,7 +361,9 @@ describe("memory", () => {
         text: [],
       },
     ],
-    memory: { measures: ["bytes", "allocs"] },
+    memory: {},
+    measures: ["bytes", "allocs"],
+    taken: {},
     frames: {
       list: [
         {

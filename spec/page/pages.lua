@@ -88,6 +88,20 @@ local function long()
   return record({ mode = "line" }, function() chunk() end)
 end
 
+-- a program that waits longer than it computes
+local function waits()
+  local function compute() burn(200000) end
+  local function wait()
+    local pipe = assert(io.popen "sleep 0.05")
+    pipe:read "a"
+    pipe:close()
+  end
+  for _ = 1, 3 do
+    compute()
+    wait()
+  end
+end
+
 local function coroutines()
   local function producer()
     for i = 1, 50 do
@@ -160,6 +174,7 @@ write("game", game())
 write("memory", luacheck("memory", "--memory=live"))
 write("coroutines", coroutines())
 write("long", long())
+write("waits", record({ mode = "line" }, waits))
 write("hostile", named())
 local large = million()
 print(("million: %d nodes"):format(#large.nodes))

@@ -37,13 +37,13 @@ function page.column(s, n)
   return out
 end
 
-local names = { "levels", "func", "calls", "self", "cost", "line", "bytes",
-  "allocs", "live", "peak" }
+-- the columns of any tree; those of the header's measures follow
+local usual = { "levels", "func", "calls", "self", "cost", "line" }
 
-local function tree(s, at, sizes)
+local function tree(s, at, sizes, measures)
   local out = { n = sizes[1] }
   for i = 1, #sizes - 1 do
-    local name = names[i]
+    local name = usual[i] or measures[i - #usual]
     out[name] = page.column(s:sub(at, at + sizes[i + 1] - 1), sizes[1])
     at = at + sizes[i + 1]
   end
@@ -60,7 +60,7 @@ function page.data(text)
   local header = json.decode(s:sub(5, 4 + size))
   local trees, at = {}, 5 + size
   for i, sizes in ipairs(header.trees) do
-    trees[i], at = tree(s, at, sizes)
+    trees[i], at = tree(s, at, sizes, header.measures)
   end
   assert(at == #s + 1, "the trees are all that follows")
   return header, trees

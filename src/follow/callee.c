@@ -15,11 +15,13 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
   const Function *f;
+  int left = internals_left(L);  /* the dump of a function resets that */
   recorder_mute(r);
   f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
     : functions_lua(fs, L, L, ar, &by);
   recorder_unmute(r);
+  internals_setleft(L, left);
   if (f == NULL) {
     recorder_nomemory(r);
     return NULL;

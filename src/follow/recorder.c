@@ -140,9 +140,11 @@ void recorder_refresh (Recorder *r) {
 const Function *recorder_function (Recorder *r, lua_State *running,
                                    lua_State *at, lua_Debug *ar) {
   const Function *f;
+  int left = internals_left(running);  /* the dump of a function resets that */
   recorder_mute(r);
   f = functions_running(&r->recording.functions, running, at, ar);
   recorder_unmute(r);
+  internals_setleft(running, left);
   recorder_refresh(r);
   return f;
 }

@@ -485,6 +485,19 @@ const InternalsState *internals_states (void) {
 }
 
 
+int internals_left (lua_State *L) {
+  const InternalsState *at = internals_states();
+  return at != NULL && lua_gethookmask(L) & LUA_MASKCOUNT
+       ? internals_count(L, at) : 0;
+}
+
+
+void internals_setleft (lua_State *L, int left) {
+  if (left > 0 && lua_gethookmask(L) & LUA_MASKCOUNT)
+    internals_setcount(L, internals_states(), left);
+}
+
+
 #if LUA_VERSION_NUM == 504
 
 /* What is known of all of this, each time: the allocator, and the sum. */

@@ -132,6 +132,13 @@ static inline void internals_setcount (lua_State *L, const InternalsState *at,
   memcpy((char *)L + at->count, &count, sizeof count);
 }
 
+/*
+** Instructions until L's next count event; 0: L has no such events, or Lua's
+** structures are not read. Setting 0 changes nothing.
+*/
+CPROF_I int internals_left (lua_State *L);
+CPROF_I void internals_setleft (lua_State *L, int left);
+
 /* An address in the C stack from which L is run; NULL: not known. */
 static inline const char *internals_jump (const lua_State *L,
                                           const InternalsState *at) {

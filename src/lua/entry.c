@@ -20,20 +20,6 @@
 ** The program's hook
 ** ======================================================= */
 
-/* Instructions until L's next count event; 0: not known. */
-static int entry_left (lua_State *L) {
-  const InternalsState *at = internals_states();
-  return at != NULL && lua_gethookmask(L) & LUA_MASKCOUNT
-       ? internals_count(L, at) : 0;
-}
-
-
-static void entry_setleft (lua_State *L, int left) {
-  if (left > 0 && lua_gethookmask(L) & LUA_MASKCOUNT)
-    internals_setcount(L, internals_states(), left);
-}
-
-
 static void entry_takehook (Entry *e, lua_State *L) {
   e->own.hook = lua_gethook(L);
   if (e->own.hook == NULL) return;
@@ -69,7 +55,7 @@ static void entry_begin (Entry *e, lua_State *L) {
   memset(e, 0, sizeof *e);
   if (r == NULL || r->callback) return;  /* the hooks are away */
   e->L = L;
-  e->left = entry_left(L);
+  e->left = internals_left(L);
   e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
   entry_takehook(e, L);
 }
@@ -93,7 +79,7 @@ static void entry_end (Entry *e, lua_State *L) {
   if (begun == NULL || r == NULL) return;
   if (begun == L && e->own.hook != NULL) entry_leave(e, L, r);
   if (e->suspended && r->own_pause) control_resume(r, L);
-  if (begun == L) entry_setleft(L, e->left);
+  if (begun == L) internals_setleft(L, e->left);
 }
 
 
@@ -108,9 +94,9 @@ int entry_pcall (lua_State *L, int arguments, int results) {
 
 
 int entry_ask (lua_State *L, int arguments, int results) {
-  int left = entry_left(L);
+  int left = internals_left(L);
   int status = lua_pcall(L, arguments, results, 0);
-  entry_setleft(L, left);
+  internals_setleft(L, left);
   return status;
 }
 

@@ -341,6 +341,7 @@ function data.of(p, whole, before)
     notes = notes, whole = p.program_ns, most = bound.most(whole),
     sources = listed,
     samples = data.samples(whole), memory = memory.of(whole),
+    measures = memory.measures(whole) or {}, taken = memory.taken(whole),
     collector = memory.collector(whole), heap = memory.heap(whole),
     frames = whole.frames and
       framed.of(whole, numbers(whole, rows, more), trees),

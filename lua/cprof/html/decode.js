@@ -35,14 +35,11 @@ export function figures(bytes, n, out) {
   return out;
 }
 
-// the columns of a tree; those of memory are last
-const names = [
-  ...["levels", "func", "calls", "self", "cost", "line"],
-  ...["bytes", "allocs", "live", "peak"],
-];
+// the columns of any tree; those of other measures follow
+const usual = ["levels", "func", "calls", "self", "cost", "line"];
 const whole = new Set(["levels", "func", "line"]);
 
-function columns(bytes, at, [n, ...sizes]) {
+function columns(names, bytes, at, [n, ...sizes]) {
   const out = { n };
   sizes.forEach((size, i) => {
     const column = whole.has(names[i])
@@ -60,10 +57,11 @@ export async function decode(text, encoding) {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const json = new TextDecoder().decode(bytes.subarray(4, 4 + size));
   const header = JSON.parse(json);
+  const names = [...usual, ...(header.measures || [])];
   const trees = [];
   let at = 4 + size;
   for (const sizes of header.trees) {
-    trees.push(columns(bytes, at, sizes));
+    trees.push(columns(names, bytes, at, sizes));
     for (let i = 1; i < sizes.length; i++) at += sizes[i];
   }
   return { header, trees };

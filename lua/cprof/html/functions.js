@@ -38,11 +38,11 @@ export function rowsOf(app, state) {
   return state.group === "file" ? files(rows, app, own) : rows;
 }
 
-// What functions have allocated, where that is known and not shown anyway: a
-// list of [measure, figures by function].
+// What functions have besides what is shown, where that is known: a list of
+// [measure, figures by function]. CPU time is what waiting leaves.
 function allocated({ model, scope }, state) {
   return model.measures
-    .filter((key) => key !== scope.measure && key !== "peak")
+    .filter((key) => key !== scope.measure && !["cpu", "peak"].includes(key))
     .map((key) => [key, model.allocated(state, key)])
     .filter(([, figures]) => figures);
 }
@@ -154,7 +154,10 @@ function columnsOf(app, state) {
       value: value("per"),
       cell: (row) =>
         row.calls
-          ? app.amount(row.total / row.calls, row.totalMost / row.calls)
+          ? app.amount(
+              row.total / row.calls,
+              (row.totalMost ?? row.total) / row.calls,
+            )
           : "",
     });
   }

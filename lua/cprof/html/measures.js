@@ -1,7 +1,22 @@
-// What is looked at in the place of time: what was allocated, what of it is in
-// use.
+// What is looked at in the place of wall time.
 
 export const measures = {
+  cpu: {
+    title: "CPU",
+    hint: "Time in which the program computed, without waiting",
+    unit: "ns",
+    column: "CPU",
+    heading: "Where the program computes",
+    of: "of the CPU time",
+  },
+  wait: {
+    title: "Waiting",
+    hint: "Time in which the program slept, read or polled",
+    unit: "ns",
+    column: "waiting",
+    heading: "Where the program waits",
+    of: "of the waiting time",
+  },
   bytes: {
     title: "Allocated",
     hint: "Bytes allocated, whether they are still in use or not",
@@ -36,7 +51,9 @@ export const measures = {
   },
 };
 
-// What lines know; they do not know what they had at the peak.
+// What lines are shaded by, where trees are measured so: they do not know what
+// they had at the peak, and have wall times.
 export function ofLines(measure) {
+  if (measure === "cpu" || measure === "wait") return undefined;
   return measure === "peak" ? "live" : measure;
 }

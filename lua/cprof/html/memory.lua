@@ -1,5 +1,5 @@
--- What a profile knows of memory, for the page: what was allocated, what of
--- it is in use, the collector, and the size of the heap over time.
+-- What a profile knows besides times, for the page: waiting, what was
+-- allocated, what of it is in use, the collector, and the heap over time.
 
 local allocations = require "cprof.count.allocations"
 local header = require "cprof.report.header"
@@ -16,14 +16,29 @@ local function figure(n) return n > 0 and n or 0 end
 
 ---What trees and functions are measured by, besides time.
 ---@param p cprof.Profile
----@return string[]?  as cprof.allocations names it; nil: by nothing else
+---@return string[]?  as cprof.count.measured names it; nil: by nothing else
 function memory.measures(p)
-  if not p.meta.memory then return nil end
-  return p.meta.live_interval and { "bytes", "allocs", "live", "peak" } or
-    { "bytes", "allocs" }
+  local out, meta = {}, p.meta
+  local function add(a, b) table.move({ a, b }, 1, 2, #out + 1, out) end
+  -- as little as the machine may be the reason of is not told
+  if (meta.waiting_ns or 0) * 100 > p.program_ns then add("cpu", "wait") end
+  if meta.memory then add("bytes", "allocs") end
+  if meta.live_interval then add("live", "peak") end
+  return #out > 0 and out or nil
 end
 
----By measure, what functions have allocated.
+---How many samples measures are estimated from.
+---@param p cprof.Profile
+---@return table<string, integer>
+function memory.taken(p)
+  local out = {}
+  for _, what in ipairs(memory.measures(p) or {}) do
+    out[what] = measure.of(measured.profile(p, what)).samples
+  end
+  return out
+end
+
+---By measure, the figures of functions.
 ---@param p cprof.Profile
 ---@param list cprof.Row[]  of the page
 ---@return table<string, { self: integer[], total: integer[] }>?
@@ -69,8 +84,8 @@ end
 ---@param p cprof.Profile
 ---@return table?
 function memory.of(p)
-  local measures, meta = memory.measures(p), p.meta
-  if not measures then return nil end
+  local meta = p.meta
+  if not meta.memory then return nil end
   local sum, root = allocations.sum(p), allocations.root(p)
   local kinds = {}
   for _, kind in ipairs(allocations.kinds) do
@@ -80,13 +95,9 @@ function memory.of(p)
     end
   end
   table.sort(kinds, function(a, b) return a[2] > b[2] end)
-  local taken = {}
-  for _, what in ipairs(measures) do
-    taken[what] = measure.of(measured.profile(p, what)).samples
-  end
-  return { measures = measures, taken = taken, bytes = sum.bytes,
-    allocs = sum.allocs, kinds = kinds, live = meta.live_interval and
-      figure(root.total_live_bytes), blocks = root.total_live_blocks,
+  return { bytes = sum.bytes, allocs = sum.allocs, kinds = kinds,
+    live = meta.live_interval and figure(root.total_live_bytes),
+    blocks = root.total_live_blocks,
     peak = meta.peak_bytes, live_interval = meta.live_interval,
     samples = meta.memory_samples, interval = meta.memory_interval }
 end

@@ -122,7 +122,8 @@ export class Model {
     this.scopes = new Map();
     this.made = new Map();
     this.memory = header.memory;
-    this.measures = header.memory?.measures || [];
+    this.measures = header.measures || [];
+    this.taken = header.taken || {};
   }
 
   // What a state measures in the place of time. Frames know less of memory.

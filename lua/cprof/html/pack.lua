@@ -68,19 +68,18 @@ end
 -- columns of any tree
 local usual <const> = 6
 
--- a function that puts what a node has allocated in the columns after these;
+-- a function that puts a node's other measures in the columns after these;
 -- estimates may be below 0
-local function memory(nodes, measures, put)
-  local put_bytes, put_allocs, put_live, put_peak =
-    table.unpack(put, usual + 1, usual + #measures)
-  local peak = put_peak and core.measured(nodes, "peak")
-  return function(id, bytes, allocs, live)
-    put_bytes(bytes)
-    put_allocs(allocs)
-    if not peak then return end
-    local _, _, _, _, at_peak = core.node(peak, id)
-    put_live(live > 0 and live or 0)
-    put_peak(at_peak > 0 and at_peak or 0)
+local function others(nodes, measures, put)
+  local peak
+  for _, what in ipairs(measures) do
+    peak = peak or what == "peak" and core.measured(nodes, what)
+  end
+  return function(id, figures)
+    if peak then figures.peak = select(5, core.node(peak, id)) end
+    for i, what in ipairs(measures) do
+      put[usual + i](math.max(figures[what], 0))
+    end
   end
 end
 
@@ -89,7 +88,7 @@ end
 ---@param nodes cprof.Node[]
 ---@param index table<integer, integer>  function -> its number in the page
 ---@param samples? boolean  are these in the place of calls?
----@param measures? string[]  of memory, see cprof.html.memory
+---@param measures? string[]  besides time, see cprof.html.memory
 ---@return { n: integer, columns: string[] }
 function pack.tree(nodes, index, samples, measures)
   local put, get = {}, {}
@@ -97,10 +96,10 @@ function pack.tree(nodes, index, samples, measures)
     put[i], get[i] = pack.column()
   end
   local levels, functions, calls, selves, costs, lines = table.unpack(put)
-  local remember = measures and memory(nodes, measures, put)
+  local put_others = measures and others(nodes, measures, put)
   local n, last = 0, -1
-  for id, depth, func, line, count, self_ns, _, raw, allocs, bytes, _, live in
-    core.walk(nodes) do
+  for id, depth, func, line, count, self_ns, _, raw, allocs, bytes, _, live,
+    wait in core.walk(nodes) do
     levels(last + 1 - depth)
     functions(index[func])
     calls(samples and raw or count)
@@ -108,7 +107,10 @@ function pack.tree(nodes, index, samples, measures)
     selves(self_ns > 0 and self_ns or 0)
     costs(not samples and raw > self_ns and raw - self_ns or 0)
     lines(line)
-    if remember then remember(id, bytes, allocs, live) end
+    if put_others then
+      put_others(id, { cpu = self_ns - wait, wait = wait, bytes = bytes,
+        allocs = allocs, live = live })
+    end
     n, last = n + 1, depth
   end
   for i = 1, #put do put[i] = get[i]() end

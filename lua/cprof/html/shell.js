@@ -302,7 +302,7 @@ export class Shell {
     );
   }
 
-  // a choice between time and memory
+  // a choice between time and other measures
   measured(row) {
     const { model } = this;
     if (model.measures.length === 0 || row.timed || this.scope.frames)
@@ -360,7 +360,7 @@ export class Shell {
   ) {
     const { model } = this;
     const text = percent(n, whole);
-    const taken = measure ? model.memory.taken?.[measure] : model.samples?.n;
+    const taken = measure ? model.taken[measure] : model.samples?.n;
     if (!taken) return text;
     // but for those of times, samples are only known by what they stand for
     const all = measure ? model.wholeOf({}, measure) : model.whole;

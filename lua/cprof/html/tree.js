@@ -40,7 +40,7 @@ export class Tree {
     return this.depth;
   }
 
-  // The same nodes with what they have allocated in the place of time.
+  // The tree with another measure in the place of time.
   measured(key) {
     this.others ??= {};
     this.others[key] ??= new Tree(
