@@ -167,13 +167,16 @@ describe("allocations", function()
     local code = [[
       local profiler = require "cprof"
       local list = {}
+      -- no string is made twice: one that was there before is new only if
+      -- the collector has freed it
       local function make(i)
-        list[i % 500] = { i, ("name"):rep(i % 30), function() return i end }
+        list[i % 500] = { i, ("name" .. i):rep(i % 30 + 2),
+          function() return i end }
       end
       profiler.start { memory = true, mode = "line" }
       for i = 1, 20000 do
         make(i)
-        if i % 100 == 0 then coroutine.wrap(make)(i) end
+        if i % 100 == 0 then coroutine.wrap(make)(-i) end
       end
       profiler.stop()
       local p, out = profiler.snapshot(), {}

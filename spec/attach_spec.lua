@@ -532,7 +532,7 @@ describe("cprof attach", function()
         local function work() for i = 1, 1000 do math.abs(i) end end
         io.open("ready", "w"):close()
         repeat work() until profiler.running()
-        for i = 1, 100 do work() end
+        repeat work() until profiler.snapshot().samples > 0
         os.execute "sleep %s"
         work()
         os.execute "sleep 0.5"]]):format(seconds))

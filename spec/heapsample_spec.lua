@@ -216,8 +216,8 @@ describe("samples of allocations", function()
     assert.equal(2 * f.self_bytes, helper.find(sum, tables).self_bytes)
     assert.equal(2 * p.meta.memory_samples, sum.meta.memory_samples)
     local once, twice = 0, 0
-    for i = 7, #p.counted, 8 do once = once + p.counted[i] end
-    for i = 7, #sum.counted, 8 do twice = twice + sum.counted[i] end
+    for i = 7, #p.counted, 9 do once = once + p.counted[i] end
+    for i = 7, #sum.counted, 9 do twice = twice + sum.counted[i] end
     assert.equal(2 * once, twice)
   end)
 
