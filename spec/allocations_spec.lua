@@ -167,22 +167,24 @@ describe("allocations", function()
     local code = [[
       local profiler = require "cprof"
       local list = {}
-      -- no string is made twice: one that was there before is new only if
-      -- the collector has freed it
       local function make(i)
-        list[i % 500] = { i, ("name" .. i):rep(i % 30 + 2),
-          function() return i end }
+        list[i % 500] = { i, ("name"):rep(i % 30), function() return i end }
       end
       profiler.start { memory = true, mode = "line" }
       for i = 1, 20000 do
         make(i)
-        if i % 100 == 0 then coroutine.wrap(make)(-i) end
+        if i % 100 == 0 then coroutine.wrap(make)(i) end
       end
       profiler.stop()
       local p, out = profiler.snapshot(), {}
       for _, f in ipairs(p.functions) do
         local name = f.kind == "main" and "main" or f.name
-        out[#out + 1] = ("%s %d %d"):format(name, f.self_allocs, f.self_bytes)
+        -- the collector frees what Lua calls functions with, which C
+        -- functions then need again
+        local stack = f.kind == "C" and f.allocated and f.allocated.other or
+          { allocs = 0, bytes = 0 }
+        out[#out + 1] = ("%s %d %d"):format(name,
+          f.self_allocs - stack.allocs, f.self_bytes - stack.bytes)
       end
       for i = 1, #p.counted, 9 do
         out[#out + 1] = table.concat({ p.counted[i + 1], p.counted[i + 5],
