@@ -35,6 +35,7 @@ static void samplehook_event (lua_State *L, lua_Debug *ar) {
 }
 
 
+#if PLATFORM_SIGNALS
 void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar) {
   if (r->lender == NULL) return;
   r->lender->busy++;
@@ -42,6 +43,7 @@ void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar) {
   sample_unblock(r);
   lend_release(r->lender);
 }
+#endif
 
 
 void samplehook_alone (lua_State *L, lua_Debug *ar) {

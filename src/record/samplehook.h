@@ -14,10 +14,12 @@ CPROF_I void samplehook_alone (lua_State *L, lua_Debug *ar);
 /* Where it has one, too: that is told by the address. */
 CPROF_I void samplehook_chained (lua_State *L, lua_Debug *ar);
 
+#if PLATFORM_SIGNALS
 /*
 ** In another hook, after 'sample_interrupt', which has given the program's
 ** own back.
 */
 CPROF_I void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar);
+#endif
 
 #endif

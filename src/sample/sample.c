@@ -285,10 +285,12 @@ void sample_due (Recorder *r, int recorded, lua_State *L, lua_Debug *ar) {
 }
 
 
+#if PLATFORM_SIGNALS
 void sample_unblock (Recorder *r) {
   Sampler *s = sample_of(r);
   if (s != NULL) s->held = 0;
 }
+#endif
 
 
 int sample_settle (Recorder *r, lua_State *L) {

@@ -51,8 +51,10 @@ CPROF_I int sample_settle (Recorder *r, lua_State *L);
 CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
                          lua_Debug *ar);
 
+#if PLATFORM_SIGNALS
 /* Coroutines get hooks again, see 'sample_interrupt'. */
 CPROF_I void sample_unblock (Recorder *r);
+#endif
 
 /* All nodes were forgotten. */
 CPROF_I void sample_forget (Recorder *r);
