@@ -332,6 +332,15 @@ describe("a page", function()
     assert.is_nil(header.memory)
   end)
 
+  it("has no place for functions that are not in a source", function()
+    local header = page.data((text(helper.record(function() math.abs(1) end))))
+    local f = header.functions
+    for i, kind in ipairs(f.kind) do
+      assert.equal(kind == "Lua" or kind == "main", f.place[i] ~= "",
+        f.title[i])
+    end
+  end)
+
   it("has what was allocated, by node, function and line", function()
     local kept = {}
     local function keep(n) for i = 1, n do kept[i] = { kept[i] } end end

@@ -92,8 +92,8 @@ local function cost(ns, raw) return math.max((raw or ns) - ns, 0) end
 ---@return any[]
 function data.row(row, source_of)
   local f = row.func
-  return { plain(row.title), plain(f.name), plain(f.place or ""), f.kind,
-    source_of[f.source] or -1, name.first_line(f), f.last_line,
+  return { plain(row.title), plain(f.name), f.place and plain(f.place) or "",
+    f.kind, source_of[f.source] or -1, name.first_line(f), f.last_line,
     row.calls or row.self_samples, row.self_ns, row.total_ns, row.max_depth,
     row.total_samples or 0, cost(row.self_ns, row.self_raw_ns),
     cost(row.total_ns, row.total_raw_ns) }
