@@ -188,6 +188,7 @@ typedef struct PlatformFile {
   uint64_t device, number;
 } PlatformFile;
 
+#if PLATFORM_SIGNALS
 /* Notes which file 'fd' is. */
 CPROF_I void platform_file (PlatformFile *f, int fd);
 
@@ -196,6 +197,7 @@ CPROF_I void platform_file (PlatformFile *f, int fd);
 ** called in a signal handler.
 */
 CPROF_I int platform_isopen (const PlatformFile *f);
+#endif
 
 /* The size of a regular file; -1, with errno: it is none, or it fails. */
 CPROF_I int64_t platform_size (int fd);

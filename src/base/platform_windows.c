@@ -223,17 +223,6 @@ void platform_close (int fd) {
 }
 
 
-void platform_file (PlatformFile *f, int fd) {
-  f->fd = fd;
-  f->device = f->number = 0;
-}
-
-
-int platform_isopen (const PlatformFile *f) {
-  return f->fd >= 0;
-}
-
-
 int64_t platform_size (int fd) {
   LARGE_INTEGER size;
   if (GetFileType(platform_handle(fd)) == FILE_TYPE_DISK &&
