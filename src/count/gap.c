@@ -74,7 +74,7 @@ int gap_read (Gap *g) {
   g->now.blocks = g->last.blocks;
   clean = gap_look(g, &g->now, 0);
   if (gap_away(g) <= GAP_NOISE) return clean;
-  return gap_look(g, &g->now, 1);
+  return gap_look(g, &g->now, 1) && clean;
 }
 
 

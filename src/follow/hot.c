@@ -124,8 +124,9 @@ static void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   Gap *g = h->look;
   uint64_t late;
   int tries = GAP_TRIES;
+  /* others may have had the processor since 'late', too */
   do late = hot_now(h) - now;
-  while (!gap_read(g) && --tries > 0);
+  while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
   h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
   hot_preempted(h, parts->preempted);
 }
