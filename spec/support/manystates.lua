@@ -1,9 +1,9 @@
 -- A profile of n stack states of ten functions, by lines or not, with
--- which other specs see how exports do.
+-- which other specs see how exports do. `last` is called at the end.
 
 local profiler = require "cprof"
 
-return function(n, options)
+return function(n, options, last)
   options = options or {}
   options.max_nodes, options.c_functions = n, false
   options.recursion = "full"
@@ -24,6 +24,7 @@ return function(n, options)
   end
   profiler.start(options)
   walk(depth)
+  if last then last() end
   profiler.stop()
   return profiler.snapshot()
 end

@@ -146,8 +146,10 @@ local function function_of(f, row)
   return out
 end
 
--- what was measured of each profile
+-- By profile, its other measures while they are in use: each holds a copy of
+-- the call tree, which may be large.
 local known = setmetatable({}, { __mode = "k" })
+local in_use <const> = { __mode = "v" }
 
 ---The profile with another measure in the place of times; `meta.measure` says
 ---which.
@@ -156,7 +158,7 @@ local known = setmetatable({}, { __mode = "k" })
 ---@return cprof.Profile
 function measured.profile(profile, what)
   local row = by_name[what]
-  known[profile] = known[profile] or {}
+  known[profile] = known[profile] or setmetatable({}, in_use)
   if known[profile][what] then return known[profile][what] end
   local nodes = core.measured(profile.nodes, what)
   local functions, sources = {}, {}
