@@ -4,6 +4,7 @@ local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
 local data = require "cprof.html.data"
+local select_rows = require "cprof.report.select"
 
 -- Spins as long in each call; the function `rare` is called with an
 -- argument only, by a path of its own.
@@ -174,6 +175,18 @@ describe("cprof join", function()
     assert.is_truthy(all.meta.joined)
     -- what is not from samples has no intervals
     assert.is_nil(merged(counts).time_samples)
+  end)
+
+  -- All that `outer` does may be in functions that the first run called by
+  -- another path, and their time has gone there.
+  it("does not count functions that are left without anything", function()
+    local function function_of(title, calls, ns)
+      return { title = title, kind = "Lua", calls = calls, total_ns = ns }
+    end
+    assert.equal(2, select_rows.distinct { functions = {
+      function_of("called", 1, 0), function_of("running", 0, 5),
+      function_of("outer", 0, 0),
+    } })
   end)
 
   it("finds functions after an edit", function()

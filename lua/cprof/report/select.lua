@@ -29,13 +29,15 @@ function select.calls(profile)
 end
 
 ---How many functions reports tell apart: one that was merged from two that
----differ is one of them.
+---differ is one of them. A function that joining two profiles has left
+---without calls and without time is not counted.
 ---@param profile cprof.Profile
 ---@return integer
 function select.distinct(profile)
   local seen, n = {}, 0
   for _, f in ipairs(profile.functions) do
-    local counts = f.kind ~= "root" and f.kind ~= "internal" and
+    local met = select.often(f) > 0 or f.total_ns ~= 0
+    local counts = met and f.kind ~= "root" and f.kind ~= "internal" and
       not explained.collector(f)
     if counts and not seen[f.title] then seen[f.title], n = true, n + 1 end
   end
