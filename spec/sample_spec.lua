@@ -7,6 +7,7 @@ local command = require "command"
 local core = require "cprof.core"
 local helper = require "helper"
 local host = require "spec_host"
+local merge = require "cprof.profile.merge"
 local profiler = require "cprof"
 local releases = require "releases"
 local sampled = require "cprof.count.sampled"
@@ -556,6 +557,26 @@ describe("a program that is sampled", function()
       local text = profiler.snapshot():report()
       print((text:match "recording ended early[^\n]*"))]]
     assert.matches("took the signal", out)
+  end)
+
+  it("is told how many of its system calls have ended early", function()
+    local ended = 0
+    profiler.start { mode = "sample", rate = 1000 }
+    repeat
+      if host.poll(20) then ended = ended + 1 end
+    until ended >= 10
+    os.execute "sleep 0.02" -- goes on
+    profiler.stop()
+    local p = profiler.snapshot()
+    assert.equal(ended, p.meta.interrupted)
+    assert.matches("samples ended " .. ended .. " system calls", p:report())
+    local sum = merge.sum { p, p }
+    assert.equal(2 * ended, sum.meta.interrupted)
+    local path <const> = os.tmpname()
+    assert(p:save(path))
+    local again = assert(profiler.load(path))
+    os.remove(path)
+    assert.equal(ended, again.meta.interrupted)
   end)
 
   it("gives its children none of the descriptors", function()

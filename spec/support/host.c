@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <execinfo.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -643,6 +644,14 @@ static int host_sleep (lua_State *L) {
 }
 
 
+/* ms -> did this wait end early, with EINTR? */
+static int host_poll (lua_State *L) {
+  int status = poll(NULL, 0, (int)luaL_checkinteger(L, 1));
+  lua_pushboolean(L, status < 0 && errno == EINTR);
+  return 1;
+}
+
+
 /* path, size: cuts a file */
 static int host_truncate (lua_State *L) {
   int status = truncate(luaL_checkstring(L, 1),
@@ -901,6 +910,7 @@ int luaopen_spec_host (lua_State *L) {
     {"process", host_process}, {"signal", host_signal},
     {"kill", host_kill}, {"handle", host_handle},
     {"truncate", host_truncate}, {"exit", host_exit}, {"sleep", host_sleep},
+    {"poll", host_poll},
     {"nameless", host_nameless}, {"wrap", host_wrap},
     {"unwrap", host_unwrap}, {"replace", host_replace},
     {"allocator", host_allocator}, {"userdata", host_userdata},

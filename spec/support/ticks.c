@@ -153,7 +153,7 @@ static void ticks_come (lua_Integer n) {
   for (i = 0; i < n; i++) {
     ticks_pass(ticks.apart);
     if (i > 0) ticks.since += ticks.apart;
-    if (ticks.tick != NULL) ticks.tick(ticks.ud);
+    if (ticks.tick != NULL) ticks.tick(ticks.ud, TIMER_RUNS);
   }
 }
 
@@ -165,7 +165,7 @@ static void ticks_due (uint64_t ns) {
     ticks_pass(ticks.due - ticks.since);
     ticks.since = ticks.due;
     ticks.due = UINT64_MAX;
-    ticks.tick(ticks.ud);
+    ticks.tick(ticks.ud, TIMER_RUNS);
   }
   ticks_pass(end - ticks.since);
   ticks.since = end;

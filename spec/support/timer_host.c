@@ -22,8 +22,9 @@ static volatile int timer = -1;
 static volatile sig_atomic_t ticks, strays;
 
 
-static void tick (void *ud) {
+static void tick (void *ud, TimerWithin within) {
   (void)ud;
+  (void)within;
   if (!pthread_equal(pthread_self(), worker)) strays++;
   if (++ticks < TICKS) timer_next(timer, 1000000);
 }

@@ -11,8 +11,15 @@
 
 #define TIMER_MOST	64	/* at the same time */
 
+/* what a tick has interrupted, as far as that is known */
+typedef enum TimerWithin {
+  TIMER_RUNS,
+  TIMER_WAITS,		/* a system call, which goes on after the tick ... */
+  TIMER_ENDS		/* ... or fails with EINTR */
+} TimerWithin;
+
 /* Called in a signal handler, in the thread that the timer belongs to. */
-typedef void (*TimerTick) (void *ud);
+typedef void (*TimerTick) (void *ud, TimerWithin within);
 
 /*
 ** A timer for this thread, which does not run yet; below 0: there can be

@@ -111,13 +111,51 @@ static void timer_close (Timer *t) {
 }
 
 
+/*
+** Which instruction the thread is at when its handler has returned, and what
+** its last system call returned. One that begins again is at the instruction
+** that calls the system.
+*/
+#if defined(__linux__) && defined(__x86_64__)
+
+static TimerWithin timer_within (const ucontext_t *at) {
+  const unsigned char *code =
+    (const unsigned char *)at->uc_mcontext.gregs[REG_RIP];
+  if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
+    return code[-2] == 0x0F && code[-1] == 0x05 ? TIMER_ENDS : TIMER_RUNS;
+  return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
+}
+
+#elif defined(__linux__) && defined(__aarch64__)
+
+#define TIMER_SVC	0xD4000001u
+
+static TimerWithin timer_within (const ucontext_t *at) {
+  const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
+  if ((int64_t)at->uc_mcontext.regs[0] == -EINTR && code[-1] == TIMER_SVC)
+    return TIMER_ENDS;
+  return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
+}
+
+#else
+
+static TimerWithin timer_within (const void *at) {
+  (void)at;
+  return TIMER_RUNS;
+}
+
+#endif
+
+
 #if !PLATFORM_TIMERS
 
 /* A process has one such timer: the first. */
-static void timer_signal (int sig, const siginfo_t *info) {
+static void timer_signal (int sig, const siginfo_t *info,
+                          TimerWithin within) {
   Timer *t = timers;
   (void)info;
-  if (timer_enter(t) != 0 && t->thread == timer_thread) t->tick(t->ud);
+  if (timer_enter(t) != 0 && t->thread == timer_thread)
+    t->tick(t->ud, within);
   else {
     timer_signals[sig].astray = 1;
     if (t->carries != 0 && timer_isours(t)) pthread_kill(t->to, sig);
@@ -127,13 +165,14 @@ static void timer_signal (int sig, const siginfo_t *info) {
 
 #else
 
-static void timer_signal (int sig, const siginfo_t *info) {
+static void timer_signal (int sig, const siginfo_t *info,
+                          TimerWithin within) {
   uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
   Timer *t = &timers[carried % TIMER_MOST];
   (void)sig;
   if (info->si_code != SI_TIMER || carried == 0) return;
   if (timer_enter(t) == carried && t->thread == timer_thread)
-    t->tick(t->ud);
+    t->tick(t->ud, within);
   timer_leave(t);
 }
 
@@ -142,8 +181,7 @@ static void timer_signal (int sig, const siginfo_t *info) {
 
 static void timer_handler (int sig, siginfo_t *info, void *context) {
   int error = errno;
-  (void)context;
-  timer_signal(sig, info);
+  timer_signal(sig, info, timer_within(context));
   errno = error;
 }
 
@@ -233,7 +271,7 @@ static void timer_drain (int sig) {
   sigfillset(&all);
   if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return;
   while (sigtimedwait(&set, &info, &none) == sig)
-    timer_signal(sig, &info);
+    timer_signal(sig, &info, TIMER_RUNS);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
 }
@@ -411,7 +449,7 @@ void timer_forked (void) {
   for (i = 0; i < TIMER_MOST; i++) {
     timers[i].within = 0;
     if (timers[i].carries != 0 && timer_ishere(i))
-      timers[i].tick(timers[i].ud);
+      timers[i].tick(timers[i].ud, TIMER_RUNS);
   }
 }
 

@@ -38,6 +38,7 @@ typedef struct Figures {
   uint64_t gc_cycles;	/* ... with how many ends of a cycle */
   uint64_t gc_longest;	/* ticks of the longest step */
   uint64_t alloc_samples;	/* mode sample: of allocations */
+  uint64_t interrupted;	/* mode sample: system calls that ticks have ended */
   int64_t live_peak;	/* most bytes that were in use at once, see live.h */
   uint64_t live_peaks;	/* times that it was a new peak */
   Timing timing[EVENT_KINDS];

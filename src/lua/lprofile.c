@@ -203,6 +203,8 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
   }
   lua_pushboolean(L, r->allocator_lost);
   lua_setfield(L, -2, "allocator_lost");
+  if (r->mode == MODE_SAMPLE)
+    lnodes_set(L, "interrupted", (lua_Integer)f->interrupted);
   lnodes_set(L, "truncated", snapshot_truncated(r));
   lnodes_set(L, "fold_at", r->tree.foldat);
   lua_pushboolean(L, r->tree.nodes.count >= r->tree.foldat);

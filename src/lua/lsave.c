@@ -464,6 +464,7 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->live = (uint64_t)save_integer(L, arg, "live_interval");
   h->memory_interval = (uint64_t)save_integer(L, arg, "memory_interval");
   h->figures.alloc_samples = (uint64_t)save_integer(L, arg, "memory_samples");
+  h->figures.interrupted = (uint64_t)save_integer(L, arg, "interrupted");
   h->figures.live_peak = save_integer(L, arg, "peak_bytes");
   h->figures.live_peaks = 1;
   h->gc = (uint32_t)save_flag(L, arg, "gc");

@@ -222,6 +222,7 @@ static int possible_figures (const Recording *r, Scale scale) {
          f->backwards <= FIGURES_MOST &&
          f->gc_steps <= FIGURES_MOST && f->gc_cycles <= FIGURES_MOST &&
          f->alloc_samples <= FIGURES_MOST &&
+         f->interrupted <= FIGURES_MOST &&
          f->live_peak >= 0 && f->live_peak <= FIGURES_MOST &&
          r->live <= FIGURES_MOST && r->memory_interval <= FIGURES_MOST &&
          r->events <= FIGURES_MOST;

@@ -55,10 +55,11 @@ uint64_t pace_take (Pace *p) {
 ** In the handler
 ** ======================================================= */
 
-void pace_next (Pace *p) {
+void pace_next (Pace *p, int waits) {
   uint64_t mean = p->interval, ns;
   uint32_t i;
-  if (!p->cpu)
+  if (!p->cpu && waits && p->weight > 0) mean = PACE_SELDOM;
+  else if (!p->cpu)
     for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
       mean *= 2;
   ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
@@ -102,7 +103,7 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
   w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
   p->weight = 0;
   p->waited = 0;
-  if (rare) pace_next(p);
+  if (rare) pace_next(p, 0);
   return w;
 }
 

@@ -49,11 +49,12 @@ CPROF_I void pace_begin (Pace *p, uint32_t rate, int cpu);
 CPROF_I void pace_forget (Pace *p);
 
 /*
-** The timer interrupts again. Where one C function goes on and on, its ticks
-** get rare, for they interrupt what it waits for. May be called in a signal
+** The timer interrupts again: rarely where the last tick has interrupted a
+** system call that 'waits', since the next event tells who did, and ever
+** more rarely where one C function goes on and on. May be called in a signal
 ** handler, as may 'pace_tick' and 'pace_stuck'.
 */
-CPROF_I void pace_next (Pace *p);
+CPROF_I void pace_next (Pace *p, int waits);
 
 /* A tick came at 'now'. 'armed': it has set the hook, else that was set. */
 CPROF_I void pace_tick (Pace *p, uint64_t now, int armed);

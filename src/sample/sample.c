@@ -30,6 +30,8 @@ typedef struct Sampler {
   volatile sig_atomic_t held;	/* no hook is set until 'sample_unblock' */
   volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
 					   the state? */
+  volatile uint32_t ended;	/* system calls that ticks have ended ... */
+  uint32_t counted;	/* ... of which the recording has so many */
   int any;		/* was anything sampled yet? */
   Frame frame;		/* for what charges the function on top */
   Part part;
@@ -88,13 +90,14 @@ static void sample_arm (Sampler *s, uint64_t ns) {
 }
 
 
-static void sample_tick (void *ud) {
+static void sample_tick (void *ud, TimerWithin within) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
   s->elsewhere = running_elsewhere(&s->running);
+  if (within == TIMER_ENDS) s->ended++;
   if (s->elsewhere) return;  /* and none comes any more */
   sample_arm(s, ns);
-  pace_next(&s->pace);
+  pace_next(&s->pace, within != TIMER_RUNS);
   s->pace.spent += sample_clock(s) - from;
   s->pace.within += platform_monotonic() - ns;
 }
@@ -137,7 +140,7 @@ int sample_follow (Recorder *r) {
     ok = !s->elsewhere;
     hot_enter(r->hot);
     running_enter(&s->running);
-    pace_next(&s->pace);
+    pace_next(&s->pace, 0);
   }
   else {
     s->pace.timer = -1;
@@ -159,6 +162,14 @@ void sample_enter (Recorder *r) {
 /* {======================================================
 ** Samples
 ** ======================================================= */
+
+/* Whoever cuts the file off would end the program if the handler did this. */
+static void sample_countended (Sampler *s) {
+  uint32_t ended = s->ended;
+  s->recorder->recording.figures->interrupted += ended - s->counted;
+  s->counted = ended;
+}
+
 
 static void sample_charge (Sampler *s, const Unwound *x, int event,
                            Weight w) {
@@ -190,6 +201,7 @@ uint64_t sample_pass (Recorder *r) {
   if (spent > passed) spent = passed;
   r->recording.tree.overhead->self += spent;
   r->recording.figures->sampled += passed - spent;
+  sample_countended(s);
   hot_settime(h, now);
   return passed;
 }
@@ -353,6 +365,7 @@ void sample_forget (Recorder *r) {
   s->frame.node = r->recording.tree.root;
   r->hot->top = r->hot->limit = &s->frame;
   pace_forget(&s->pace);
+  s->counted = s->ended;
   s->any = 0;
 }
 
@@ -386,7 +399,7 @@ int sample_start (Recorder *r, const char **why) {
   hot_settime(r->hot, hot_now(r->hot));
   *r->hot->running = s->frame.node;
   recorder_setstate(r, STATE_RUNNING);
-  pace_next(&s->pace);
+  pace_next(&s->pace, 0);
   return 1;
 }
 

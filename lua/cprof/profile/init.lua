@@ -56,6 +56,8 @@ local sampled = later "cprof.count.sampled"
 ---@field clock_backwards_ns integer  and how far in all
 ---@field clock_jumps integer  times that the clock and another one parted
 ---@field clock_jumps_ns integer  and how far in all
+---@field interrupted integer?  system calls that ended early, with EINTR,
+---                            for a sample; in mode "sample" only
 ---@field hook_lost boolean    did another hook replace the profiler's?
 ---@field ended string?        why recording ended by itself
 ---@field program string?      what ran

@@ -26,7 +26,7 @@ local from_times = { "clock", "internals", "wall_ns", "paused_ns",
   "preempted_ns", "waiting_ns",
   "overhead_ns", "clamped_ns", "uncompensated", "costs_ns",
   "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
-  "started_at", "rate" }
+  "started_at", "rate", "interrupted" }
 local from_counts = { "pid", "program", "folder", "lua_version", "lua_release",
   "cprof_version", "events", "unmatched", "truncated", "folded", "fold_at",
   "hook_lost", "ended", "options" }

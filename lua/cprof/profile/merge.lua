@@ -27,7 +27,8 @@ local summed = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
   "overhead_ns", "clamped_ns",
   "instructions", "events", "unmatched", "truncated", "clock_backwards",
   "clock_backwards_ns", "clock_jumps", "clock_jumps_ns", "gc_steps",
-  "gc_cycles", "peak_bytes", "memory_samples" }
+  "gc_cycles", "peak_bytes", "memory_samples",
+  "interrupted" }
 
 local function runs(meta) return meta.runs or 1 end
 

@@ -84,6 +84,10 @@ local function gaps(profile, page)
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
+  if (meta.interrupted or 0) > 0 then
+    page:note('samples ended %s of the program early, with EINTR; hardly ' ..
+      'any do with clock = "cpu"', plural(meta.interrupted, "system call"))
+  end
   if meta.unmatched > 0 then
     page:note("%s matched no frame",
       plural(meta.unmatched, "event"))

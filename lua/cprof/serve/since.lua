@@ -7,8 +7,8 @@ local lines = require "cprof.count.lines"
 -- what of the meta data grows while recording goes on
 local grows = { "wall_ns", "paused_ns", "preempted_ns", "waiting_ns",
   "overhead_ns", "clamped_ns",
-  "clock_backwards", "clock_backwards_ns", "clock_jumps", "clock_jumps_ns",
-  "instructions" }
+  "interrupted", "clock_backwards", "clock_backwards_ns", "clock_jumps",
+  "clock_jumps_ns", "instructions" }
 
 local function meta_of(now, old)
   local out = setmetatable({}, { __index = now })
