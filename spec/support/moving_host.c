@@ -24,7 +24,8 @@
 
 
 static pthread_t first;
-static int hold;	/* is its next handler to be held up? */
+static int holds;	/* is one of its handlers to be held up ... */
+static int hold;	/* ... the next one? */
 static int released;	/* may it go on? */
 static int idle;	/* how often the first thread has looked around */
 static int looks;	/* does it ask which state it runs? */
@@ -232,7 +233,7 @@ static void second_clock (lua_State *L) {
 static void first_sample (lua_State *L) {
   start(L, "sample", NULL);
   run(L, "for i = 1, 100 do end");
-  set(hold, 1);
+  holds = 1;
 }
 
 
@@ -289,6 +290,7 @@ int main (int n, char **words) {
   lua_register(L, "ticks", second_ticks);
   ways[way].first(L);
   pthread_create(&thread, NULL, second, L);
+  set(hold, holds);  /* not before: a handler could not be let go */
   while (!get(ended)) {
     if (looks) set(found, cprof_current());
     count(idle);
