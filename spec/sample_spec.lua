@@ -25,6 +25,8 @@ local function spin(n)
   for _ = 1, n do local _ = {} end
 end
 
+local function spin_some() spin(1000) end
+
 -- n times f
 local function often(n, f)
   for _ = 1, n do f() end
@@ -333,6 +335,35 @@ describe("mode sample", function()
       share .. " of " .. truth)
     assert.is_true(math.abs(p.program_ns - share -
       record(p, "driven.sleep").self_ns) < 1e6)
+  end)
+
+  it("tells CPU time from waiting, beside other programs, too", function()
+    local clock = os.clock
+    profiler.start { mode = "sample", rate = 1000 }
+    local from = clock()
+    for _ = 1, 50 do
+      during(0.02, spin_some)
+      host.poll(20)
+    end
+    local cpu = (clock() - from) * 1e9
+    profiler.stop()
+    local p = profiler.snapshot()
+    helper.check(p)
+    local meta = p.meta
+    assert.equal(meta.wall_ns, p.program_ns + meta.preempted_ns +
+      meta.overhead_ns + meta.paused_ns)
+    -- both are known exactly, by the clock of the thread
+    local known = p.program_ns - meta.waiting_ns + meta.overhead_ns
+    assert.is_true(math.abs(known - cpu) < 0.05 * cpu + 5e6,
+      known .. " of " .. cpu)
+    local poll = record(p, "spec_host.poll")
+    assert.is_true(poll.self_wait_ns > 0.9 * meta.waiting_ns)
+    assert.equal(meta.waiting_ns, p.nodes[1].total_wait_ns)
+    local computed = p:report { measure = "cpu" }
+    assert.matches("spin_some", computed)
+    assert.is_nil(computed:find("spec_host.poll", 1, true))
+    local waited = p:report { measure = "wait" }
+    assert.matches("spec_host.poll", waited, 1, true)
   end)
 
   it("leaves errors, pcall and closing variables as they are", function()

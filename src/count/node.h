@@ -29,7 +29,8 @@ typedef struct Node {
   uint64_t calls;
   uint64_t self;	/* ticks, without callees; of samples, but for that of
 			   overhead: ns that they stand for, which say what
-			   part of 'sampled' is theirs, see Figures */
+			   part of 'sampled' is theirs, see Figures; these are
+			   the ticks of their waits, too */
   uint32_t id;
   uint32_t parent;
   uint32_t func;	/* these two are compared as one */

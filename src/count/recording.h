@@ -27,7 +27,8 @@ typedef struct Figures {
   uint64_t preempted;	/* ticks of 'paused' in which others had the processor */
   uint64_t unwaited;	/* ticks of waits that there was no memory to note */
   uint64_t divided;	/* a GapKnown: what is known of gaps between events */
-  uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
+  uint64_t sampled;	/* mode sample: ticks that nodes share, see Node ... */
+  uint64_t waited;	/* ... and those of them in which the thread waited */
   uint64_t unmatched;	/* events that found no frame */
   uint64_t hooks_lost;	/* times that another hook replaced ours */
   uint64_t backwards;	/* times that the clock ran backwards ... */

@@ -119,8 +119,7 @@ static uint64_t hot_looked (Hot *h, uint64_t now) {
 }
 
 
-/* Removes from the gap what others had the processor for. */
-static void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
+void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   Gap *g = h->look;
   uint64_t late;
   int tries = GAP_TRIES;

@@ -167,6 +167,12 @@ COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
 
 /*
+** Where the time from the last event until 'now' went. What others had the
+** processor for is noted, and not part of that time any more.
+*/
+COLD CPROF_I void hot_divide (Hot *h, uint64_t now, GapParts *parts);
+
+/*
 ** The time, where what has passed since the last event is the profiler's:
 ** without the time in which others had the processor.
 */

@@ -114,11 +114,9 @@ static int nodes_get (lua_State *L) {
     lnodes_set(L, "self_samples", n->raw);
     lnodes_set(L, "total_samples", n->rawtotal);
   }
-  else {
-    lnodes_set(L, "self_raw_ns", n->raw);
-    lnodes_set(L, "self_wait_ns", n->wait);
-    lnodes_set(L, "total_wait_ns", n->waittotal);
-  }
+  else lnodes_set(L, "self_raw_ns", n->raw);
+  lnodes_set(L, "self_wait_ns", n->wait);
+  lnodes_set(L, "total_wait_ns", n->waittotal);
   return 1;
 }
 

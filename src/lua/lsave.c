@@ -488,6 +488,7 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
   h->figures.preempted = (uint64_t)save_integer(L, arg, "preempted_ns");
   h->figures.paused = (uint64_t)save_integer(L, arg, "paused_ns") +
                       h->figures.preempted;
+  h->figures.waited = (uint64_t)save_integer(L, arg, "waiting_ns");
   lua_getfield(L, arg, "waiting_ns");
   h->figures.divided = lua_isnil(L, -1) ? GAP_UNKNOWN
     : save_flag(L, arg, "preempted_unknown") ? GAP_AWAY : GAP_WAITED;

@@ -9,7 +9,7 @@
 
 /* what is added up: none of these may exceed FIGURES_MOST */
 typedef struct Sums {
-  uint64_t calls, ticks;	/* of nodes */
+  uint64_t calls, ticks, waited;	/* of nodes */
   uint64_t hits, lineticks;	/* of lines or instructions */
   uint64_t live;
   Allocated allocated;
@@ -55,12 +55,13 @@ static int possible_nodes (const Tree *t, Sums *s) {
 }
 
 
-static int possible_waits (const Waits *w) {
-  uint64_t nodes = 0, lines = 0;
+static int possible_waits (const Waits *w, Sums *s) {
+  uint64_t lines = 0;
   const Wait *x;
   uint32_t i;
   for (i = 1; (x = waits_at(w, i)) != NULL; i++)
-    if (!sum_add(x->node == WAIT_LINE ? &lines : &nodes, x->ticks)) return 0;
+    if (!sum_add(x->node == WAIT_LINE ? &lines : &s->waited, x->ticks))
+      return 0;
   return 1;
 }
 
@@ -188,11 +189,12 @@ static uint64_t possible_all (const Recording *r, const Sums *s) {
 
 /*
 ** In mode sample, the ticks of instructions stand for as much of the time
-** as those of nodes do.
+** as those of nodes that ran do.
 */
 static int possible_samples (const Recording *r, const Sums *s,
                              Scale scale) {
-  double all = (double)(s->ticks - r->tree.overhead->self);
+  double all = (double)(s->ticks - r->tree.overhead->self) -
+               (double)s->waited;
   return r->mode != MODE_SAMPLE || all == 0 ||
          (double)s->lineticks / all * (double)r->figures->sampled *
          clock_rate(scale) < (double)FIGURES_MOST;
@@ -217,7 +219,7 @@ static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   return possible_ticks(scale, f->gc_longest) &&
          possible_ticks(scale, f->backwards_ticks) &&
-         f->preempted <= f->paused && f->divided <= GAP_WAITED &&
+         f->preempted <= f->paused && f->waited <= FIGURES_MOST && f->divided <= GAP_WAITED &&
          f->unmatched <= (r->events != 0 ? r->events : FIGURES_MOST) &&
          f->backwards <= FIGURES_MOST &&
          f->gc_steps <= FIGURES_MOST && f->gc_cycles <= FIGURES_MOST &&
@@ -237,7 +239,7 @@ const char *possible_not (const Recording *r, Scale scale) {
   const char *what;
   uint64_t all;
   if (!possible_nodes(t, &s)) return "figures of a node";
-  if (!possible_waits(&r->waits)) return "figures of a wait";
+  if (!possible_waits(&r->waits, &s)) return "figures of a wait";
   if (t->memory && !possible_nodeallocated(t, &s))
     return "allocations of a node";
   if (t->memory && !possible_kinds(t, &s))

@@ -72,10 +72,10 @@ static int64_t node_measure (const NodeMemory *n, Measure m) {
 
 
 static void node_setmeasure (ProfileNode *n, const NodeMemory *memory,
-                             Measure m) {
+                             Measure m, NodesUnit unit) {
   if (m == MEASURE_CPU) {
     n->self -= n->wait;
-    n->raw -= n->wait;
+    n->raw = unit == NODES_SAMPLES ? n->self : n->raw - n->wait;
   }
   else if (m == MEASURE_WAIT) n->self = n->raw = n->wait;
   else n->self = n->raw = node_measure(memory, m);
@@ -87,7 +87,8 @@ void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list) {
   uint32_t i;
   memcpy(list, nodes->list, nodes->count * sizeof *list);
   for (i = 0; i < nodes->count; i++)
-    node_setmeasure(&list[i], nodes->memory ? &nodes->memory[i] : NULL, m);
+    node_setmeasure(&list[i], nodes->memory ? &nodes->memory[i] : NULL, m,
+                    nodes->unit);
   nodes_total(list, nodes->count);
 }
 

@@ -83,37 +83,77 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-static double samples_weight (const Tree *t) {
-  double all = 0;
+/* What samples stand for of a node, or of all, when it ran and it waited. */
+typedef struct Stands {
+  double run, wait;
+} Stands;
+
+
+static void stands_add (Stands *to, const Node *n, int64_t waited) {
+  double all = (double)n->self, wait = (double)waited;
+  if (wait > all) wait = all;  /* in a file */
+  to->run += all - wait;
+  to->wait += wait;
+}
+
+
+/* Leaves what samples stand for of waits in the waits of nodes. */
+static Stands samples_stand (Snapshot *s, const Recording *r) {
+  Stands all = ZEROS;
+  const Wait *x;
   uint32_t i;
-  for (i = 0; i < t->nodes.count; i++)
-    if (i != NODE_OVERHEAD) all += (double)tree_node(t, i)->self;
+  for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++)
+    if (x->node < s->nodes && x->node != NODE_OVERHEAD)
+      s->node[x->node].wait += (int64_t)x->ticks;
+  for (i = 0; i < s->nodes; i++)
+    if (i != NODE_OVERHEAD)
+      stands_add(&all, tree_node(&r->tree, i), s->node[i].wait);
   return all;
 }
 
 
 /*
+** How much of 'ns' the program waited. How much it did is known, but not
+** where, if no sample tells.
+*/
+static int64_t samples_waited (const Snapshot *s, const Recording *r,
+                               int64_t ns, const Stands *all) {
+  int64_t waited = (int64_t)clock_ns(s->scale, r->figures->waited);
+  if (all->wait == 0) return 0;
+  return all->run == 0 || waited > ns ? ns : waited;
+}
+
+
+/*
 ** The time that was sampled, shared by what the samples of each node stand
-** for; all of it is the root's where there are none. What came after them
-** all is that of one node. As 'nodes_times'.
+** for: that in which the program ran, and that in which it waited; all of it
+** is the root's where there are none. What came after them all is that of
+** one node. As 'nodes_times'.
 */
 static uint64_t samples_times (Snapshot *s, const Recording *r) {
   uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
-  int64_t all_ns = (int64_t)clock_ns(s->scale, ticks), ns = 0, sum;
+  int64_t all_ns = (int64_t)clock_ns(s->scale, ticks);
   int64_t whole = (int64_t)clock_ns(s->scale, ticks - r->waiting);
-  double all = samples_weight(&r->tree), weight = 0;
+  Stands all = samples_stand(s, r), upto = ZEROS;
+  int64_t waited = samples_waited(s, r, whole, &all), run = 0, wait = 0;
   uint32_t i;
-  s->weight = all > 0 ? (double)whole / all : 0;
+  whole -= waited;
+  s->weight = all.run > 0 ? (double)whole / all.run : 0;
   for (i = 0; i < s->nodes; i++) {
-    if (i != NODE_OVERHEAD) weight += (double)tree_node(&r->tree, i)->self;
-    sum = snapshot_share(whole, weight, all);
-    s->node[i].self = s->node[i].raw = sum - ns;
-    ns = sum;
+    ProfileNode *n = &s->node[i];
+    int64_t ran = run, had = wait;
+    if (i != NODE_OVERHEAD)
+      stands_add(&upto, tree_node(&r->tree, i), n->wait);
+    run = snapshot_share(whole, upto.run, all.run);
+    wait = snapshot_share(waited, upto.wait, all.wait);
+    n->wait = wait - had;
+    n->self = n->raw = run - ran + n->wait;
   }
   s->node[NODE_OVERHEAD].self = s->node[NODE_OVERHEAD].raw =
     (int64_t)clock_ns(s->scale, ticks + overhead) - all_ns;
   if (r->waiting > 0)
-    s->node[NODE_WAITING].self = s->node[NODE_WAITING].raw = all_ns - whole;
+    s->node[NODE_WAITING].self = s->node[NODE_WAITING].raw =
+      all_ns - whole - waited;
   return ticks + overhead;
 }
 
@@ -171,7 +211,7 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
   s->preempted = (int64_t)clock_ns(s->scale, ticks + preempted) -
                  (int64_t)clock_ns(s->scale, ticks);
   s->paused = s->wall - (int64_t)clock_ns(s->scale, ticks + preempted);
-  nodes_wait(s, r);
+  if (r->mode != MODE_SAMPLE) nodes_wait(s, r);
 }
 
 

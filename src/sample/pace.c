@@ -22,6 +22,8 @@
 #endif
 #define PACE_SIGNAL	5000u	/* ns that a signal costs beside what is seen:
 				   an empty handler, in a virtual machine */
+#define PACE_LATE	50000u	/* ns that a signal takes at most to come to a
+			   thread that runs */
 #define PACE_USUAL	4000u	/* ns that a sample costs, for a start */
 
 
@@ -34,7 +36,7 @@ void pace_begin (Pace *p, uint32_t rate, int cpu) {
 
 
 void pace_forget (Pace *p) {
-  p->weight = p->since = p->within = p->spent = p->taken = 0;
+  p->weight = p->since = p->late = p->within = p->spent = p->taken = 0;
   p->waited = 0;
 }
 
@@ -69,10 +71,13 @@ void pace_next (Pace *p, int waits) {
 }
 
 
-void pace_tick (Pace *p, uint64_t now, int armed) {
+void pace_tick (Pace *p, uint64_t now, int armed, int waits) {
   if (armed || p->cpu) p->weight += p->mean;
   if (armed) {
     p->since = p->due < now ? p->due : now;
+    p->late = now - p->since;
+    p->waits = waits;
+    p->ran = p->cpu ? 0 : platform_cpu();
     p->within = 0;
     p->waited = 0;
   }
@@ -89,18 +94,65 @@ int pace_stuck (const Pace *p) {
 /* }====================================================== */
 
 
-Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed) {
+static uint64_t pace_least (uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+
+/*
+** Takes from a stretch of 'ns' without running what 'away' has of it: the
+** part that others had the processor for, which is returned, and the part
+** that the thread waited.
+*/
+static uint64_t pace_away (uint64_t ns, Away *away, uint64_t *waited) {
+  uint64_t preempted = pace_least(ns, away->preempted);
+  uint64_t rest = pace_least(ns - preempted, away->waited);
+  away->preempted -= preempted;
+  away->waited -= rest;
+  *waited += rest;
+  return preempted;
+}
+
+
+/*
+** By the wall clock, from the tick until now. A signal wakes a thread that
+** waits at once, and then others may have the processor. It comes late to a
+** thread that does not run for another reason; then the tick itself tells of
+** that. What is known of a system call that goes on is that it waits.
+*/
+static void pace_stretch (const Pace *p, uint64_t now, Away away, Weight *w) {
+  uint64_t ns = now - p->since - p->within, late = pace_least(p->late, ns);
+  uint64_t after = ns - late, preempted = 0, waited = 0, off;
+  if (late > PACE_LATE) preempted = pace_away(late, &away, &waited);
+  if (p->waits) {
+    away.waited += waited;
+    waited = 0;
+    w->wait = w->ns;
+  }
+  else if (preempted > late / 2) w->ns = 0;  /* nothing ran */
+  else if (waited > late / 2) w->wait = w->ns;
+  if (after > PACE_LATE) {
+    off = after - pace_least(after, platform_cpu() - p->ran);
+    if (p->waits) waited += off;
+    else preempted += pace_away(off, &away, &waited);
+  }
+  w->ns += ns - preempted;
+  w->wait += waited;
+}
+
+
+Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   Weight w;
   int rare = p->mean > p->interval;
   w.ns = 1;
-  w.samples = 0;
+  w.wait = w.samples = 0;
   if (p->weight == 0) return w;
   w.ns = p->weight;
-  if (!p->cpu && now > p->since + p->within)
-    w.ns += now - p->since - p->within;
+  if (!p->cpu && now > p->since + p->within) pace_stretch(p, now, away, &w);
   /* a timer that counts other time goes on where this thread waits */
   if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
-  w.samples = w.ns > p->interval ? w.ns / p->interval : 1;
+  w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns > 0;
+  if (w.ns == 0) w.ns = 1;
   p->weight = 0;
   p->waited = 0;
   if (rare) pace_next(p, 0);

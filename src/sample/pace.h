@@ -25,6 +25,9 @@ typedef struct Pace {
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
 				   for; 0: none came */
   volatile uint64_t since;	/* when the last of these was due */
+  volatile uint64_t late;	/* ns from then until its handler began */
+  volatile uint64_t ran;	/* the thread's processor time then ... */
+  volatile int waits;	/* ... and did it wait in a system call? */
   volatile uint64_t within;	/* ns of the handler since then */
   volatile uint64_t spent;	/* ns that ticks and samples took, by the clock
 				   of the recording ... */
@@ -40,8 +43,15 @@ typedef struct Pace {
 /* what a sample stands for */
 typedef struct Weight {
   uint64_t ns;
+  uint64_t wait;	/* ns of these in which the thread waited */
   uint64_t samples;
 } Weight;
+
+/* where the thread was since the last sample, in ns, as far as that is known */
+typedef struct Away {
+  uint64_t waited;	/* not on a processor of its own accord */
+  uint64_t preempted;	/* others had its processor */
+} Away;
 
 CPROF_I void pace_begin (Pace *p, uint32_t rate, int cpu);
 
@@ -56,8 +66,11 @@ CPROF_I void pace_forget (Pace *p);
 */
 CPROF_I void pace_next (Pace *p, int waits);
 
-/* A tick came at 'now'. 'armed': it has set the hook, else that was set. */
-CPROF_I void pace_tick (Pace *p, uint64_t now, int armed);
+/*
+** A tick came at 'now'. 'armed': it has set the hook, else that was set.
+** 'waits': it has interrupted a system call.
+*/
+CPROF_I void pace_tick (Pace *p, uint64_t now, int armed, int waits);
 
 /* Have many ticks found the hook set, so that it may no longer work? */
 CPROF_I int pace_stuck (const Pace *p);
@@ -65,9 +78,11 @@ CPROF_I int pace_stuck (const Pace *p);
 /*
 ** A sample is made at 'now', after so many ns on the clock of the recording
 ** since the last one. Ticks are not rare any more. Without a tick, it stands
-** for hardly any time.
+** for hardly any time; so does one whose tick was due while others had the
+** processor.
 */
-CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed);
+CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
+                           Away away);
 
 /* Sets how often to sample from now on: this sample cost so much. */
 CPROF_I void pace_adjust (Pace *p, uint64_t ns);

@@ -82,11 +82,11 @@ static int sample_take (Sampler *s, int again) {
 ** A tick while a sample is made is dropped: that time is overhead. The first
 ** tick counts also where an allocation has set the hook before it.
 */
-static void sample_arm (Sampler *s, uint64_t ns) {
+static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   int armed;
   if (s->lender.busy || s->held) return;
   armed = sample_take(s, pace_stuck(&s->pace));
-  pace_tick(&s->pace, ns, armed || s->pace.weight == 0);
+  pace_tick(&s->pace, ns, armed || s->pace.weight == 0, waits);
 }
 
 
@@ -96,7 +96,7 @@ static void sample_tick (void *ud, TimerWithin within) {
   s->elsewhere = running_elsewhere(&s->running);
   if (within == TIMER_ENDS) s->ended++;
   if (s->elsewhere) return;  /* and none comes any more */
-  sample_arm(s, ns);
+  sample_arm(s, ns, within != TIMER_RUNS);
   pace_next(&s->pace, within != TIMER_RUNS);
   s->pace.spent += sample_clock(s) - from;
   s->pace.within += platform_monotonic() - ns;
@@ -130,6 +130,13 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 ** Threads
 ** ======================================================= */
 
+/* From now on, this thread's clocks tell where it was. */
+static void sample_look (Recorder *r) {
+  if (TIMER_SEES) gap_begin(&r->gap, &r->recording.clock);
+  r->recording.figures->divided = gap_known(&r->gap);
+}
+
+
 int sample_follow (Recorder *r) {
   Sampler *s = sample_of(r);
   const char *why = "another thread ran the state without cprof_thread";
@@ -140,6 +147,8 @@ int sample_follow (Recorder *r) {
     ok = !s->elsewhere;
     hot_enter(r->hot);
     running_enter(&s->running);
+    gap_end(&r->gap);
+    sample_look(r);
     pace_next(&s->pace, 0);
   }
   else {
@@ -171,6 +180,16 @@ static void sample_countended (Sampler *s) {
 }
 
 
+/* Only C functions wait. 0: out of memory. */
+static int sample_wait (Sampler *s, const Unwound *x, uint64_t ns) {
+  Wait w = ZEROS;
+  w.ticks = ns;
+  w.node = x->node->id;
+  return ns == 0 || x->instructions != NULL || !s->recorder->gap.on ||
+         waits_add(&s->recorder->recording.waits, &w);
+}
+
+
 static void sample_charge (Sampler *s, const Unwound *x, int event,
                            Weight w) {
   Instruction *at;
@@ -192,18 +211,35 @@ static void sample_charge (Sampler *s, const Unwound *x, int event,
 }
 
 
-uint64_t sample_pass (Recorder *r) {
+/*
+** sample_pass, and where the thread was in that time. What others had the
+** processor for is nobody's.
+*/
+static uint64_t sample_divide (Recorder *r, Away *away) {
   Sampler *s = sample_of(r);
   Hot *h = r->hot;
   uint64_t now = hot_now(h), spent = pace_take(&s->pace), passed;
+  GapParts parts = ZEROS;
   if (unlikely(now < h->last)) hot_backwards(h, now);
+  else if (r->gap.on) hot_divide(h, now, &parts);
+  away->waited = (uint64_t)((double)parts.waited * r->gap.rate);
+  away->preempted = (uint64_t)((double)parts.preempted * r->gap.rate);
   passed = now - h->last;
   if (spent > passed) spent = passed;
   r->recording.tree.overhead->self += spent;
-  r->recording.figures->sampled += passed - spent;
+  passed -= spent;
+  r->recording.figures->sampled += passed;
+  r->recording.figures->waited += parts.waited < passed ? parts.waited
+                                                        : passed;
   sample_countended(s);
   hot_settime(h, now);
-  return passed;
+  return passed + spent;
+}
+
+
+uint64_t sample_pass (Recorder *r) {
+  Away away;
+  return sample_divide(r, &away);
 }
 
 
@@ -220,12 +256,14 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Hot *h = r->hot;
   const Chunks *functions = &r->recording.functions.list;
   uint32_t met = functions->count;
-  uint64_t ns = platform_monotonic(), now, passed = sample_pass(r);
+  Away away;
+  uint64_t ns = platform_monotonic(), now, passed = sample_divide(r, &away);
   uint64_t handler = s->pace.within / (s->pace.waited + 1);
-  Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed);
+  Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed, away);
   Unwound x;
   int ok = unwind_look(&s->unwinder, L, ar, &x);
   if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
+  ok = ok && sample_wait(s, &x, w.wait);
   if (functions->count == met)
     pace_adjust(&s->pace, platform_monotonic() - ns + handler);
   now = hot_now(h);
@@ -396,6 +434,7 @@ int sample_start (Recorder *r, const char **why) {
   s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->pace.timer < 0) return 0;
   hot_enter(r->hot);
+  sample_look(r);
   hot_settime(r->hot, hot_now(r->hot));
   *r->hot->running = s->frame.node;
   recorder_setstate(r, STATE_RUNNING);

@@ -18,6 +18,10 @@ Measure.__index = Measure
 -- A sample of what is in use stands for the interval, or for a larger block.
 local function samples_of(p)
   local meta, row = p.meta, measured.of(p.meta)
+  if not row and p.wait_samples then
+    return sampled.both(p.time_samples, p.wait_samples,
+      (meta.waiting_ns or 0) / math.max(p.program_ns, 1))
+  end
   if not row or row.unit == "ns" then return p.time_samples end
   if row.name == "bytes" then return p.samples end
   local known = row.unit ~= "bytes" or (meta.live_interval or 1) == 1

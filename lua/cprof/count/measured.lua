@@ -23,7 +23,7 @@ end
 local function no_waiting(meta)
   return not meta.waiting_ns and ("that does not tell waiting from " ..
     "computing: it has mode %s and clock %s; on Linux and macOS, modes " ..
-    'call and line do with clock = "auto"'):format(meta.mode, meta.clock) or nil
+    'call and line do with clock = "auto", on Linux mode sample, too'):format(meta.mode, meta.clock) or nil
 end
 
 -- the figures of a function from its fields, without and with callees
@@ -49,7 +49,9 @@ measured.rows = {
     is = "CPU time",
     unknown = no_waiting,
     of = function(f)
-      return f.self_ns - f.self_wait_ns, f.self_raw_ns - f.self_wait_ns,
+      local own = f.self_ns - f.self_wait_ns
+      -- samples are taken of what is without overhead
+      return own, f.self_raw_ns and f.self_raw_ns - f.self_wait_ns or own,
         f.total_ns - f.total_wait_ns
     end,
     line = function(ns, raw, _, _, _, wait) return ns - wait, raw - wait end },
@@ -151,6 +153,16 @@ end
 local known = setmetatable({}, { __mode = "k" })
 local in_use <const> = { __mode = "v" }
 
+-- how many of the samples were taken of what is measured
+local function samples_of(profile, what, program_ns)
+  local n, waits = profile.time_samples, profile.wait_samples
+  if not n then return nil end
+  if waits then
+    return math.floor(what == "wait" and waits or n - waits)
+  end
+  return math.floor(n * (program_ns / math.max(profile.program_ns, 1)))
+end
+
 ---The profile with another measure in the place of times; `meta.measure` says
 ---which.
 ---@param profile cprof.Profile
@@ -167,11 +179,13 @@ function measured.profile(profile, what)
   end
   for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
   local meta = setmetatable({ measure = what }, { __index = profile.meta })
+  local program_ns = core.program(nodes)
   local out = setmetatable({ nodes = nodes, functions = functions,
     meta = meta, heap = profile.heap, overhead = profile.overhead,
-    program_ns = core.program(nodes),
+    program_ns = program_ns,
     samples = profile.samples and profile.meta.memory_samples,
-    time_samples = profile.time_samples,
+    time_samples = row.unit == "ns" and samples_of(profile, what, program_ns) or
+      profile.time_samples,
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, row), sources)
   known[profile][what] = out

@@ -26,6 +26,33 @@ function sampled.interval(share, n)
     math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
 end
 
+---How many samples found the program waiting.
+---@param functions cprof.Function[]
+---@return number
+function sampled.waits(functions)
+  local n = 0
+  for _, f in ipairs(functions) do
+    if f.self_ns > 0 then
+      n = n + f.self_samples * (f.self_wait_ns / f.self_ns)
+    end
+  end
+  return n
+end
+
+---How many samples tell shares of all time, when `waits` of `n` tell those of
+---the time that the program waited and the rest those of its CPU time: as
+---many as if the one that has fewer for its time were sampled so throughout.
+---@param n integer
+---@param waits number
+---@param share number  of waiting in the time, 0 to 1
+---@return integer
+function sampled.both(n, waits, share)
+  local least = n
+  if share > 0 then least = math.min(least, waits / share) end
+  if share < 1 then least = math.min(least, (n - waits) / (1 - share)) end
+  return math.floor(least)
+end
+
 ---Fewer samples tell no shares.
 sampled.few = 4
 

@@ -14,6 +14,7 @@ local framed = require "cprof.html.framed"
 local header = require "cprof.report.header"
 local in_c = require "cprof.annotate.in_c"
 local lines = require "cprof.count.lines"
+local measure = require "cprof.count.measure"
 local memory = require "cprof.html.memory"
 local name = require "cprof.source.name"
 local pack = require "cprof.html.pack"
@@ -58,7 +59,7 @@ end
 ---@return table?
 function data.samples(p)
   local n = p.time_samples
-  return n and { n = n, rate = header.rate(p), asked = p.meta.rate,
+  return n and { n = n, sure = measure.of(p).samples, rate = header.rate(p), asked = p.meta.rate,
     least = sampled.least(n), told = header.certainty(p),
     joined = not p.samples or nil }
 end

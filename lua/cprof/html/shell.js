@@ -360,12 +360,14 @@ export class Shell {
   ) {
     const { model } = this;
     const text = percent(n, whole);
-    const taken = measure ? model.taken[measure] : model.samples?.n;
+    const taken = measure ? model.taken[measure] : model.samples?.sure;
     if (!taken) return text;
     // but for those of times, samples are only known by what they stand for
     const all = measure ? model.wholeOf({}, measure) : model.whole;
     const known =
-      model.sampled && !measure ? samples : (taken * whole) / Math.max(all, 1);
+      model.sampled && !measure
+        ? (samples * taken) / model.samples.n
+        : (taken * whole) / Math.max(all, 1);
     if (taken < few) return "–";
     const off = interval(n / Math.max(whole, 1), known);
     return `${text} ±${(100 * off).toFixed(1)}`;

@@ -89,7 +89,7 @@ local sampled = later "cprof.count.sampled"
 ---    mode "sample"
 ---@field total_most_ns? integer
 ---@field self_wait_ns? integer   how much of self_ns it waited: slept, read, or
----    polled. Not in mode "sample"
+---    polled. Not in mode "count"
 ---@field total_wait_ns? integer  and how much of total_ns
 ---@field instructions? integer  mode "count": that it ran ...
 ---@field total_instructions? integer  ... with its callees
@@ -218,13 +218,13 @@ local function describe(raw, row, given, title, mode, most)
     return out
   end
   out.self_ns, out.total_ns = row.self_ns, row.total_ns
+  out.self_wait_ns, out.total_wait_ns = row.self_wait_ns, row.total_wait_ns
   if mode == "sample" then
     out.calls, out.max_depth = nil, nil
     out.self_samples, out.total_samples = row.self_raw_ns, row.total_raw_ns
   else
     bound.set(row, most)
     out.self_raw_ns, out.self_most_ns = row.self_raw_ns, row.self_most_ns
-    out.self_wait_ns, out.total_wait_ns = row.self_wait_ns, row.total_wait_ns
     out.total_most_ns = row.total_most_ns
   end
   return out
@@ -294,7 +294,8 @@ function profile.new(named, nodes, raw, meta, counted, sources)
   local _, overhead = core.overhead(nodes)
   local p = { meta = meta, functions = functions, nodes = nodes,
               overhead = overhead, program_ns = program, samples = samples,
-              time_samples = samples or meta.samples }
+              time_samples = samples or meta.samples,
+              wait_samples = samples and sampled.waits(functions) }
   lines.attach(p, counted, sources)
   if counting or samples then coverage.attach(p) end
   local marks = {}
