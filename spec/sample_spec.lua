@@ -865,7 +865,6 @@ describe("a profile of samples", function()
   end)
 
   it("is added up", function()
-    local merge = require "cprof.profile.merge"
     local sum = assert(merge.sum { p, p })
     helper.check(sum)
     assert.equal(2 * p.samples, sum.samples)

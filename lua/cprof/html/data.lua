@@ -59,7 +59,8 @@ end
 ---@return table?
 function data.samples(p)
   local n = p.time_samples
-  return n and { n = n, sure = measure.of(p).samples, rate = header.rate(p), asked = p.meta.rate,
+  return n and { n = n, sure = measure.of(p).samples,
+    rate = header.rate(p), asked = p.meta.rate,
     least = sampled.least(n), told = header.certainty(p),
     joined = not p.samples or nil }
 end
