@@ -142,6 +142,36 @@ f(1, 2) f(nil, 2) f(nil, 3)]]
   end)
 end)
 
+describe("lines of a jump that Lua leads others past", function()
+  it("are not among those that never ran", function()
+    local code = [[
+while true do
+  if not _G then
+    print "failed"
+  end
+  break
+end
+for i = 1, 3 do
+  if i > 5 then
+    print "failed"
+  end
+  goto continue
+  ::continue::
+end
+while true do
+  if _G then break end
+  print "failed"
+  break
+end]]
+    local p, source = run(code)
+    local never = {}
+    for n, line in ipairs(p.lines[source]) do
+      if line.active and line.hits == 0 then never[#never + 1] = n end
+    end
+    assert.same({ 3, 9, 16 }, never)
+  end)
+end)
+
 describe("branches", function()
   it("are told by what decides", function()
     local code = [[
@@ -167,6 +197,39 @@ if n then end]]
       "8:1 while body=5 end=1",
       "9:18 until end=1 again=2",
       "9:31 or right=2 left=1",
+    }, branches(p, source))
+  end)
+
+  it("are true where what is meant is", function()
+    local p, source = run [[
+local n = 0
+for i = 1, 10 do
+  if i > 4 and n >= 0 then break end
+  n = i
+end
+while true do
+  if n == 0 then
+    break
+  elseif n > 50 then break
+  else n = n - 1 end
+end
+while true do
+  if n < 0 then n = 0 break end
+  n = n - 1
+end
+for i = 1, 3 do
+  if i > 2 or n > 5 then goto next end
+  n = n + 1
+  ::next::
+end]]
+    assert.same({
+      "3:3 if true=1 false=4",
+      "3:12 and right=1 left=4",
+      "7:3 if true=1 false=4",
+      "9:3 elseif true=0 false=4",
+      "13:3 if true=1 false=1",
+      "17:3 if true=1 false=2",
+      "17:12 or right=2 left=1",
     }, branches(p, source))
   end)
 

@@ -61,9 +61,9 @@ end
 
 local function line_of(f, n) return debug.getinfo(f, "S").linedefined + n end
 
--- samples are far apart: four deviations of the sum of so many
+-- samples are far apart: six deviations of the sum of so many
 local function near(wanted, got, interval, what)
-  local within = 4 * math.sqrt(wanted * interval) + interval
+  local within = 6 * math.sqrt(wanted * interval) + interval
   assert.is_true(math.abs(got - wanted) <= within,
     ("%s: %d instead of %d"):format(what, got, wanted))
 end

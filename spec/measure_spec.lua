@@ -149,8 +149,8 @@ describe("cprof diff", function()
       end), "l.cprof")
       local out = command.cprof("diff", quiet, busy)
       assert.is_truthy(out:gsub("%s+", " "):find("note: other programs had " ..
-        "the processor for 0 % of the time before and 25 % after: changes " ..
-        "of less than 5 % may be their doing", 1, true), out)
+        "the processor for 0 % of the time before and 25 % of the time " ..
+        "after: changes of less than 5 % may be their doing", 1, true), out)
       out = command.cprof("diff", quiet, quiet)
       assert.is_nil(out:find("other programs", 1, true), out)
     end)

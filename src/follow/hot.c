@@ -89,8 +89,7 @@ static void hot_waited (Hot *h, uint64_t ticks) {
 }
 
 
-/* Time passed that belongs to no function. */
-static void hot_preempted (Hot *h, uint64_t ticks) {
+void hot_preempted (Hot *h, uint64_t ticks) {
   Figures *f = h->recording->figures;
   f->preempted += ticks;
   f->paused += ticks;

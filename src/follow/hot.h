@@ -166,6 +166,9 @@ COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 */
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
 
+/* Others had the processor: time passed that belongs to no function. */
+COLD CPROF_I void hot_preempted (Hot *h, uint64_t ticks);
+
 /*
 ** Where the time from the last event until 'now' went. What others had the
 ** processor for is noted, and not part of that time any more.

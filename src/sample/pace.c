@@ -160,13 +160,13 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
 }
 
 
-void pace_adjust (Pace *p, uint64_t ns) {
+void pace_adjust (Pace *p, uint64_t ns, int sure) {
   uint64_t rate = 1000000000u / p->period, interval;
-  uint64_t both = ns < p->last ? ns : p->last;
+  uint64_t deep = sure || ns < p->last ? ns : p->last;
   p->last = ns;
   if (ns > p->cost * 4) ns = p->cost * 4;  /* it may have been interrupted */
   p->cost = (p->cost * 7 + ns) / 8;
-  if (both > p->cost * 4) p->cost = both;  /* not twice: stacks are deep */
+  if (deep > p->cost * 4) p->cost = deep;  /* by its stack */
   interval = (p->cost + PACE_SIGNAL) * PACE_SHARE;
   if (rate > PACE_CHEAP)
     interval = interval * 9000 / (9000 + (rate - PACE_CHEAP) * PACE_DEAR);

@@ -84,8 +84,11 @@ CPROF_I int pace_stuck (const Pace *p);
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
 
-/* Sets how often to sample from now on: this sample cost so much. */
-CPROF_I void pace_adjust (Pace *p, uint64_t ns);
+/*
+** Sets how often to sample from now on: this sample cost so much; 'sure': of
+** processor time, so that it is not longer for an interruption.
+*/
+CPROF_I void pace_adjust (Pace *p, uint64_t ns, int sure);
 
 /* What ticks and samples took since this was asked last. */
 CPROF_I uint64_t pace_take (Pace *p);

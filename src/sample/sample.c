@@ -250,14 +250,42 @@ static uint64_t sample_jumped (Recorder *r) {
 }
 
 
+/* A clock for what a sample costs, in ns, without interruptions if it can. */
+static uint64_t sample_spent (const Recorder *r) {
+  return r->gap.on ? platform_cpu() : platform_monotonic();
+}
+
+
+#define SAMPLE_AWAY	50000u	/* ns that reading clocks takes, at most */
+
+/*
+** What has passed since the last event is overhead, but for what others had
+** the processor for, where the sample cost 'ns' of processor time.
+*/
+static void sample_overhead (Recorder *r, uint64_t ns) {
+  Hot *h = r->hot;
+  uint64_t now = hot_now(h), passed = now > h->last ? now - h->last : 0, took;
+  if (passed == 0) return;
+  took = r->gap.on ? (uint64_t)((double)(ns + SAMPLE_AWAY) / r->gap.rate)
+                   : passed;
+  if (passed > took) {
+    hot_preempted(h, passed - took);
+    gap_skip(&r->gap);
+    passed = took;
+  }
+  r->recording.tree.overhead->self += passed;
+  hot_settime(h, now);
+}
+
+
 /* What runs in L is sampled. 0: out of memory. */
 static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Recorder *r = s->recorder;
-  Hot *h = r->hot;
   const Chunks *functions = &r->recording.functions.list;
   uint32_t met = functions->count;
   Away away;
-  uint64_t ns = platform_monotonic(), now, passed = sample_divide(r, &away);
+  uint64_t from = sample_spent(r), ns = platform_monotonic();
+  uint64_t passed = sample_divide(r, &away);
   uint64_t handler = s->pace.within / (s->pace.waited + 1);
   Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed, away);
   Unwound x;
@@ -265,12 +293,8 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
   ok = ok && sample_wait(s, &x, w.wait);
   if (functions->count == met)
-    pace_adjust(&s->pace, platform_monotonic() - ns + handler);
-  now = hot_now(h);
-  if (h->last < now) {
-    r->recording.tree.overhead->self += now - h->last;
-    hot_settime(h, now);
-  }
+    pace_adjust(&s->pace, sample_spent(r) - from + handler, r->gap.on);
+  sample_overhead(r, sample_spent(r) - from);
   pace_take(&s->pace);  /* was part of that */
   return ok || recorder_nomemory(r);
 }

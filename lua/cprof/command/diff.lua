@@ -410,16 +410,23 @@ local busy <const> = 0.05
 -- that spec/accuracy measures
 local disturbed <const> = 5
 
+-- nil: not known
+local function preempted(meta)
+  return meta.waiting_ns and not meta.preempted_unknown and
+    format.share(meta.preempted_ns, meta.wall_ns - meta.paused_ns) or nil
+end
+
 local function noise(before, after)
-  if not (measured.times(before) and before.preempted_ns) then return nil end
-  local function share(meta)
-    return format.share(meta.preempted_ns, meta.wall_ns - meta.paused_ns)
+  if not measured.times(before) then return nil end
+  local was, is = preempted(before), preempted(after)
+  if math.max(was or 0, is or 0) < 100 * busy then return nil end
+  local function told(share, when)
+    return share and ("%.0f %% of the time %s"):format(share, when) or
+      ("an unknown time %s"):format(when)
   end
-  local was, is = share(before), share(after)
-  if math.max(was, is) < 100 * busy then return nil end
-  return ("other programs had the processor for %.0f %% of the time before " ..
-    "and %.0f %% after: changes of less than %d %% may be their doing"):format(
-    was, is, disturbed)
+  return ("other programs had the processor for %s and %s: changes of " ..
+    "less than %d %% may be their doing"):format(told(was, "before"),
+    told(is, "after"), disturbed)
 end
 
 local function notes(view, before, after)

@@ -141,6 +141,18 @@ function instructions.target(code, i)
   end
 end
 
+---Where a jump to an instruction leads in the end: Lua leads it past jumps.
+---@param code integer[]
+---@param i integer
+---@return integer
+function instructions.destination(code, i)
+  for _ = 1, 100 do  -- as many as Lua looks at
+    if not code[i] or code[i] & 0x7f ~= op.JMP then break end
+    i = instructions.target(code, i)
+  end
+  return i
+end
+
 ---Which instructions of a function can run at all.
 ---@param code integer[]
 ---@return table<integer, boolean>
@@ -278,6 +290,53 @@ function instructions.lines(raw)
       local a = f.allocated_at and instructions.allocated(f.allocated_at) or {}
       instructions.add_lines(out, func, c.line, instructions.hits(c),
         { c.count, a.allocs, a.bytes, a.live })
+    end
+  end
+  return out
+end
+
+local function is_plain_jump(c, i)
+  return c.code[i] & 0x7f == op.JMP and not (i > 1 and is_test(c.code[i - 1]))
+end
+
+-- by line, where there are but jumps and none ran, these
+local function only_jumps(c, ran)
+  local out, other = {}, {}
+  for i = 1, c.n do
+    local line = c.line[i]
+    if line == 0 or ran[i] > 0 or not is_plain_jump(c, i) then
+      other[line] = true
+    else
+      out[line] = out[line] or {}
+      table.insert(out[line], i)
+    end
+  end
+  for line in pairs(other) do out[line] = nil end
+  return out
+end
+
+-- where jumps went, and the first instruction from which they did
+local function reached(c, ran)
+  local from = {}
+  for i = c.n, 1, -1 do
+    if c.code[i] & 0x7f == op.JMP and ran[i] > 0 then
+      from[instructions.target(c.code, i)] = i
+    end
+  end
+  return from
+end
+
+---Lines that may have run though no instruction of theirs did: a `break` or
+---`goto` is one jump, and Lua leads jumps to it straight to where it goes.
+---@param c cprof.Counted
+---@return table<integer, true>
+function instructions.bypassed(c)
+  local ran, out = instructions.ran(c), {}
+  local from = reached(c, ran)
+  for line, jumps in pairs(only_jumps(c, ran)) do
+    for _, i in ipairs(jumps) do
+      local jump = from[instructions.target(c.code, i)]
+      if jump and jump < i then out[line] = true end
     end
   end
   return out

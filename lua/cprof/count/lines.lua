@@ -2,6 +2,7 @@
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
+local instructions = require "cprof.count.instructions"
 local methods = require "cprof.sandbox.methods"
 local text = require "cprof.source.text"
 
@@ -149,6 +150,18 @@ end
 -- was from another text, or from none: lines up to there take memory.
 local far <const> = 100000
 
+-- Nobody knows whether lines that are bypassed ran.
+local function leave_out(p, lists)
+  for _, f in ipairs(p.functions) do
+    local list = f.counters and lists[f.source] or {}
+    local bypassed = #list > 0 and instructions.bypassed(
+      instructions.read(f.counters, p.meta.lua_version)) or {}
+    for n in pairs(bypassed) do
+      if list[n] and list[n].hits == 0 then list[n].active = false end
+    end
+  end
+end
+
 ---The lines of all sources.
 ---@param p cprof.Profile
 ---@param counted integer[]  see lines.each
@@ -193,6 +206,7 @@ local function collect(p, counted, sources, passes)
     return list[line]
   end
   sum(p, counted, keys, get)
+  if p.meta.mode == "count" then leave_out(p, out) end
   return limit_all(out, bound.most(p))
 end
 

@@ -181,12 +181,13 @@ function measured.profile(profile, what)
   for _, source in pairs(profile.sources) do sources[#sources + 1] = source end
   local meta = setmetatable({ measure = what }, { __index = profile.meta })
   local program_ns = core.program(nodes)
+  local times = samples_of(profile, what, program_ns)
   local out = setmetatable({ nodes = nodes, functions = functions,
     meta = meta, heap = profile.heap, overhead = profile.overhead,
     program_ns = program_ns,
-    samples = profile.samples and profile.meta.memory_samples,
-    time_samples = row.unit == "ns" and samples_of(profile, what, program_ns) or
-      profile.time_samples,
+    samples = profile.samples and
+      (row.unit == "ns" and times or profile.meta.memory_samples),
+    time_samples = row.unit == "ns" and times or profile.time_samples,
   }, getmetatable(profile))
   lines.attach(out, lines_of(profile, row), sources)
   known[profile][what] = out

@@ -20,9 +20,11 @@ local function tests_of(p, tell)
     local to = live[i] and instructions.is_test(p.code[i]) and
       instructions.target(p.code, i)
     if to and to ~= i + 2 then
-      local kind, token = tell(p.code, i, p.token[i])
+      -- behind a test, there is its jump
+      local kind, token, reversed = tell(p.code, i, p.token[i],
+        p.token[i + 2])
       out[#out + 1] = { at = i, to = to, kind = kind, token = token,
-                        place = p.token[i] }
+                        place = p.token[i], reversed = reversed }
     end
   end
   return out
@@ -40,13 +42,16 @@ end
 
 -- How often it went each way. A part of a condition that decides it jumps to
 -- where the whole would have gone.
-local function decided(map, own, list, n)
+local function decided(map, p, own, list, n)
   local test = list[n]
+  local next_one = instructions.destination(p.code, test.at + 2)
   local stayed, jumped = own.stayed[test.at], own.jumped[test.at]
   for k = n - 1, 1, -1 do
     local other = list[k]
-    local stays = other.to == test.at + 2
-    if (stays or other.to == test.to) and is_part(map, other, test) then
+    local jumps = other.to == test.to
+    local stays = not jumps and
+      (other.to == test.at + 2 or other.to == next_one)
+    if (stays or jumps) and is_part(map, other, test) then
       if stays then stayed = stayed + own.jumped[other.at]
       else jumped = jumped + own.jumped[other.at]
       end
@@ -64,7 +69,8 @@ function branches.of(map, counted)
     local list = tests_of(p, tell)
     for n, test in ipairs(list) do
       local kind = tests.kinds[test.kind]
-      local stayed, jumped = decided(map, counted[p], list, n)
+      local stayed, jumped = decided(map, p, counted[p], list, n)
+      if test.reversed then stayed, jumped = jumped, stayed end
       out[#out + 1] = { kind = test.kind, order = #out,
         line = map.tokens.line[test.token],
         column = map.tokens.column[test.token],

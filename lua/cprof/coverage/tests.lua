@@ -104,13 +104,14 @@ local function comparison(tokens, at)
   return math.type(found) and found or at
 end
 
----Tells what each test of a text decides.
+---Tells what each test of a text decides; and does it jump where the
+---condition is true? Lua 5.4 compiles `if … then break` so.
 ---@param tokens cprof.Tokens
----@return fun(code: integer[], i: integer, token: integer):
----  string kind, integer token
+---@return fun(code: integer[], i: integer, token: integer, after: integer?):
+---  string kind, integer token, boolean? reversed
 function tests.teller(tokens)
   local of = owners(tokens)
-  return function(code, i, at)
+  return function(code, i, at, after)
     local kinds = tokens.kind
     -- a comparison that gives a value loads false or true behind it
     if (code[i + 2] or 0) & 0x7f == op.LFALSESKIP and
@@ -123,7 +124,8 @@ function tests.teller(tokens)
     k = kinds[next_one]
     if k == "and" or k == "or" then return k, next_one
     elseif k == "then" and of[next_one] then
-      return kinds[of[next_one]], of[next_one]
+      return kinds[of[next_one]], of[next_one],
+        kinds[next_one + 1] == "break" and kinds[after] ~= "break"
     elseif k == "do" and of[next_one] then
       return "while", of[next_one]
     end

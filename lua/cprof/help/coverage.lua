@@ -24,7 +24,7 @@ A line ran when it was hit. A function ran when it was called. A branch is a tes
 | `and`, `or` | the right side was needed; the left side decided |
 | comparison | as a value: it was true; it was false |
 
-A test that both ways lead from to the same place (`if x then end`) is none. What the compiler works out (`2 * 3`) has no instructions, so it is not said to have never run. Code that nothing leads to (behind `do return end`) counts as lines that never ran, but has no branches.
+A test that both ways lead from to the same place (`if x then end`) is none. What the compiler works out (`2 * 3`) has no instructions, so it is not said to have never run. Code that nothing leads to (behind `do return end`) counts as lines that never ran, but has no branches. A line with only `break` or `goto` may run without an instruction of its own, since Lua leads jumps straight to where they end: if that may be so, it does not count as a line that never ran.
 
 Mode `"count"` (`cprof run --count`, `start { mode = "count" }`) counts every instruction, has no clock, and costs about as much as mode `"line"`. It counts the instructions that Lua's own count hook sees. The hook does not see the first instruction of a variadic function (`VARARGPREP`), nor instructions that Lua executes together with the one before: the jump after a test, and the call and the loop instruction of a generic `for`. Reports sort by instructions. `cprof annotate --expressions` shades the parts of each line, and tells their counts underneath where these differ; what never ran is marked `^^^ never`. Instructions of C functions, and of functions that `include` and `exclude` leave out, are not counted. Zones have instructions, too; calls of `frame` do nothing.
 

@@ -41,6 +41,10 @@ end
 
 local function found(counts, times, node, moved, none)
   local whole = node + moved + none
+  if whole == 0 then
+    return ("calls are those of a run in mode %s; one in mode %s has no " ..
+      "times"):format(counts.meta.mode, times.meta.mode)
+  end
   return ("calls are those of a run in mode %s, times of one in mode %s; " ..
     "%s %% of the time was found by its call path, %s %% by its function, " ..
     "%s %% is in functions that the first run did not call"):format(
