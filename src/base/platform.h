@@ -42,6 +42,13 @@ typedef int PlatformOnce;
 #endif
 #endif
 
+/* Does a signal's handler see what it has interrupted? */
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#define PLATFORM_INTERRUPTED	1
+#else
+#define PLATFORM_INTERRUPTED	0
+#endif
+
 
 /* Linkage of what only cprof calls. */
 #if defined(CPROF_AMALGAMATION)

@@ -11,14 +11,7 @@
 
 #define TIMER_MOST	64	/* at the same time */
 
-/* Is it known what a tick has interrupted? */
-#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
-#define TIMER_SEES	1
-#else
-#define TIMER_SEES	0
-#endif
-
-/* what a tick has interrupted; TIMER_RUNS where that is not known */
+/* what a tick has interrupted; TIMER_RUNS without PLATFORM_INTERRUPTED */
 typedef enum TimerWithin {
   TIMER_RUNS,
   TIMER_WAITS,		/* a system call, which goes on after the tick ... */

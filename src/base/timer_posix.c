@@ -116,7 +116,7 @@ static void timer_close (Timer *t) {
 ** its last system call returned. One that begins again is at the instruction
 ** that calls the system.
 */
-#if TIMER_SEES && defined(__x86_64__)
+#if PLATFORM_INTERRUPTED && defined(__x86_64__)
 
 static TimerWithin timer_within (const ucontext_t *at) {
   const unsigned char *code =
@@ -126,7 +126,7 @@ static TimerWithin timer_within (const ucontext_t *at) {
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
 }
 
-#elif TIMER_SEES
+#elif PLATFORM_INTERRUPTED
 
 #define TIMER_SVC	0xD4000001u
 

@@ -132,7 +132,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 
 /* From now on, this thread's clocks tell where it was. */
 static void sample_look (Recorder *r) {
-  if (TIMER_SEES) gap_begin(&r->gap, &r->recording.clock);
+  if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
   r->recording.figures->divided = gap_known(&r->gap);
 }
 
