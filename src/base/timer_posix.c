@@ -118,9 +118,10 @@ static void timer_close (Timer *t) {
 */
 #if PLATFORM_INTERRUPTED && defined(__x86_64__)
 
-static TimerWithin timer_within (const ucontext_t *at) {
+static TimerWithin timer_within (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
   const unsigned char *code =
-    (const unsigned char *)at->uc_mcontext.gregs[REG_RIP];
+    (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
   if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
     return code[-2] == 0x0F && code[-1] == 0x05 ? TIMER_ENDS : TIMER_RUNS;
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
@@ -130,7 +131,8 @@ static TimerWithin timer_within (const ucontext_t *at) {
 
 #define TIMER_SVC	0xD4000001u
 
-static TimerWithin timer_within (const ucontext_t *at) {
+static TimerWithin timer_within (const void *context) {
+  const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
   if ((int64_t)at->uc_mcontext.regs[0] == -EINTR && code[-1] == TIMER_SVC)
     return TIMER_ENDS;
@@ -139,8 +141,8 @@ static TimerWithin timer_within (const ucontext_t *at) {
 
 #else
 
-static TimerWithin timer_within (const void *at) {
-  (void)at;
+static TimerWithin timer_within (const void *context) {
+  (void)context;
   return TIMER_RUNS;
 }
 

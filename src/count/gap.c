@@ -46,6 +46,7 @@ uint64_t gap_begin (Gap *g, Clock *c) {
   if (!on) return GAP_NEVER;
   if (!g->on) g->file = platform_delayopen();
   g->on = 1;
+  g->noise = GAP_NOISE;
   g->rate = clock_rate(clock_scale(c, 0));
   g->least = (uint64_t)(GAP_LEAST / g->rate);
   g->most = (uint64_t)(GAP_MOST / g->rate);
@@ -73,7 +74,7 @@ int gap_read (Gap *g) {
   g->now.delay = g->last.delay;
   g->now.blocks = g->last.blocks;
   clean = gap_look(g, &g->now, 0);
-  if (gap_away(g) <= GAP_NOISE) return clean;
+  if (gap_away(g) <= g->noise) return clean;
   return gap_look(g, &g->now, 1) && clean;
 }
 

@@ -31,6 +31,7 @@ typedef struct Gap {
   GapLook last;		/* the last look */
   GapLook now;		/* the one that gap_read has taken since */
   double rate;		/* ns in a tick */
+  uint64_t noise;	/* ns away for which it is not asked who had it */
   uint64_t least, most;	/* ticks: bounds of the gap that is looked at */
 } Gap;
 

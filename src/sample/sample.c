@@ -38,6 +38,8 @@ typedef struct Sampler {
 } Sampler;
 
 
+#define SAMPLE_AWAY	50000u	/* ns without running that are not looked at */
+
 static Sampler *sample_of (const Recorder *r) {
   return r != NULL ? cast(Sampler *, r->sampler) : NULL;
 }
@@ -133,6 +135,7 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 /* From now on, this thread's clocks tell where it was. */
 static void sample_look (Recorder *r) {
   if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
+  r->gap.noise = SAMPLE_AWAY;
   r->recording.figures->divided = gap_known(&r->gap);
 }
 
@@ -250,14 +253,6 @@ static uint64_t sample_jumped (Recorder *r) {
 }
 
 
-/* A clock for what a sample costs, in ns, without interruptions if it can. */
-static uint64_t sample_spent (const Recorder *r) {
-  return r->gap.on ? platform_cpu() : platform_monotonic();
-}
-
-
-#define SAMPLE_AWAY	50000u	/* ns that reading clocks takes, at most */
-
 /*
 ** What has passed since the last event is overhead, but for what others had
 ** the processor for, where the sample cost 'ns' of processor time.
@@ -284,7 +279,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   const Chunks *functions = &r->recording.functions.list;
   uint32_t met = functions->count;
   Away away;
-  uint64_t from = sample_spent(r), ns = platform_monotonic();
+  uint64_t ns = platform_monotonic(), spent;
   uint64_t passed = sample_divide(r, &away);
   uint64_t handler = s->pace.within / (s->pace.waited + 1);
   Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed, away);
@@ -292,9 +287,11 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   int ok = unwind_look(&s->unwinder, L, ar, &x);
   if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
   ok = ok && sample_wait(s, &x, w.wait);
+  spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
+                    : platform_monotonic() - ns;
   if (functions->count == met)
-    pace_adjust(&s->pace, sample_spent(r) - from + handler, r->gap.on);
-  sample_overhead(r, sample_spent(r) - from);
+    pace_adjust(&s->pace, spent + handler, r->gap.on);
+  sample_overhead(r, spent);
   pace_take(&s->pace);  /* was part of that */
   return ok || recorder_nomemory(r);
 }
