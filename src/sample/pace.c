@@ -151,12 +151,17 @@ Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed, Away away) {
   if (!p->cpu && now > p->since + p->within) pace_stretch(p, now, away, &w);
   /* a timer that counts other time goes on where this thread waits */
   if (!PLATFORM_TIMERS && p->cpu && w.ns > passed) w.ns = passed;
-  w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns > 0;
+  w.samples = w.ns > p->interval ? w.ns / p->interval : w.ns >= p->weight;
   if (w.ns == 0) w.ns = 1;
   p->weight = 0;
   p->waited = 0;
   if (rare) pace_next(p, 0);
   return w;
+}
+
+
+uint64_t pace_handler (const Pace *p) {
+  return pace_least(p->within / (p->waited + 1), PACE_LATE);
 }
 
 

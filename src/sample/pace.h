@@ -84,6 +84,9 @@ CPROF_I int pace_stuck (const Pace *p);
 CPROF_I Weight pace_weigh (Pace *p, uint64_t now, uint64_t passed,
                            Away away);
 
+/* ns that a handler took since the last sample; others may interrupt it. */
+CPROF_I uint64_t pace_handler (const Pace *p);
+
 /*
 ** Sets how often to sample from now on: this sample cost so much; 'sure': of
 ** processor time, so that it is not longer for an interruption.

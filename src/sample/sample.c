@@ -281,7 +281,7 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Away away;
   uint64_t ns = platform_monotonic(), spent;
   uint64_t passed = sample_divide(r, &away);
-  uint64_t handler = s->pace.within / (s->pace.waited + 1);
+  uint64_t handler = pace_handler(&s->pace);
   Weight w = pace_weigh(&s->pace, ns - sample_jumped(r), passed, away);
   Unwound x;
   int ok = unwind_look(&s->unwinder, L, ar, &x);
