@@ -183,7 +183,8 @@ if core.internals() == "direct" then
   write("count", luacheck("count", "--count"))
 end
 
--- a program before and after an edit
+-- A program before and after an edit. What changes in `other` is its own
+-- loop, which has no overhead.
 local function edited(name, text)
   local chunk = assert(load(text, "@edited.lua"))
   local path = ("%s/%s.cprof"):format(folder, name)
@@ -195,12 +196,18 @@ local before = edited("before", [[
   local burn = ...
   local function old() burn(50000) end
   local function both() burn(50000) end
-  local function other() for _ = 1, 100 do burn(10) end burn(50000) end
+  local function other()
+    for _ = 1, 100 do burn(10) end
+    for _ = 1, 500000 do end
+  end
   old() both() other()]])
 local after = edited("after", [[
   local burn = ...
   local function both() burn(200000) end
-  local function other() for _ = 1, 900 do burn(10) end burn(450000) end
+  local function other()
+    for _ = 1, 100 do burn(10) end
+    for _ = 1, 5000000 do end
+  end
   local function fresh() for _ = 1, 3 do burn(90000) end end
   both() other() fresh()]])
 assert(os.execute(("%s lua/cprof/bin/cprof html -o '%s/diff.html' --diff " ..
