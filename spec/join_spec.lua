@@ -4,6 +4,7 @@ local profiler = require "cprof"
 local helper = require "helper"
 local command = require "command"
 local data = require "cprof.html.data"
+local join_profiles = require "cprof.profile.join".profiles
 local select_rows = require "cprof.report.select"
 
 -- Spins as long in each call; the function `rare` is called with an
@@ -175,6 +176,16 @@ describe("cprof join", function()
     assert.is_truthy(all.meta.joined)
     -- what is not from samples has no intervals
     assert.is_nil(merged(counts).time_samples)
+  end)
+
+  it("says that there are no times where there is no sample", function()
+    local function work() end
+    local counts = helper.record(work)
+    local p = join_profiles(counts, helper.record(work, { mode = "sample",
+      rate = 1 }))
+    if p.time_samples > 0 then return end
+    assert.equal("calls are those of a run in mode call; the one in " ..
+      "mode sample has no times", p.meta.joined)
   end)
 
   -- All that `outer` does may be in functions that the first run called by

@@ -153,5 +153,10 @@ describe("cprof diff", function()
         "after: changes of less than 5 % may be their doing", 1, true), out)
       out = command.cprof("diff", quiet, quiet)
       assert.is_nil(out:find("other programs", 1, true), out)
+      local unknown = saved(folder, helper.record(program, { clock = "cpu" }),
+        "u.cprof")
+      out = command.cprof("diff", unknown, busy)
+      assert.is_truthy(out:gsub("%s+", " "):find("had the processor for an " ..
+        "unknown time before and 25 % of the time after", 1, true), out)
     end)
 end)

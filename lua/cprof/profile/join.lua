@@ -41,9 +41,9 @@ end
 
 local function found(counts, times, node, moved, none)
   local whole = node + moved + none
-  if whole == 0 then
-    return ("calls are those of a run in mode %s; one in mode %s has no " ..
-      "times"):format(counts.meta.mode, times.meta.mode)
+  if whole == 0 or times.time_samples == 0 then
+    return ("calls are those of a run in mode %s; the one in mode %s has " ..
+      "no times"):format(counts.meta.mode, times.meta.mode)
   end
   return ("calls are those of a run in mode %s, times of one in mode %s; " ..
     "%s %% of the time was found by its call path, %s %% by its function, " ..
