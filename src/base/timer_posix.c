@@ -116,6 +116,17 @@ static void timer_close (Timer *t) {
 ** its last system call returned. One that begins again is at the instruction
 ** that calls the system.
 */
+#if PLATFORM_INTERRUPTED
+
+#define TIMER_PAGE	4096u
+
+/* Is what lies before 'code' in its page, so that it can be read? */
+static int timer_follows (const void *code, size_t size) {
+  return (uintptr_t)code % TIMER_PAGE >= size;
+}
+
+#endif
+
 #if PLATFORM_INTERRUPTED && defined(__x86_64__)
 
 static TimerWithin timer_within (const void *context) {
@@ -123,7 +134,8 @@ static TimerWithin timer_within (const void *context) {
   const unsigned char *code =
     (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
   if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
-    return code[-2] == 0x0F && code[-1] == 0x05 ? TIMER_ENDS : TIMER_RUNS;
+    return timer_follows(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
+         ? TIMER_ENDS : TIMER_RUNS;
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
 }
 
@@ -134,7 +146,8 @@ static TimerWithin timer_within (const void *context) {
 static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
-  if ((int64_t)at->uc_mcontext.regs[0] == -EINTR && code[-1] == TIMER_SVC)
+  if ((int64_t)at->uc_mcontext.regs[0] == -EINTR &&
+      timer_follows(code, sizeof *code) && code[-1] == TIMER_SVC)
     return TIMER_ENDS;
   return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
 }

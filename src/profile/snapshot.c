@@ -83,13 +83,13 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-/* What samples stand for of a node, or of all, when it ran and it waited. */
-typedef struct Stands {
+/* The weight of samples, of a node or of all: those that ran and those that waited. */
+typedef struct Weights {
   double run, wait;
-} Stands;
+} Weights;
 
 
-static void stands_add (Stands *to, const Node *n, int64_t waited) {
+static void weights_add (Weights *to, const Node *n, int64_t waited) {
   double all = (double)n->self, wait = (double)waited;
   if (wait > all) wait = all;  /* in a file */
   to->run += all - wait;
@@ -97,9 +97,9 @@ static void stands_add (Stands *to, const Node *n, int64_t waited) {
 }
 
 
-/* Leaves what samples stand for of waits in the waits of nodes. */
-static Stands samples_stand (Snapshot *s, const Recording *r) {
-  Stands all = ZEROS;
+/* Sets the waits of nodes to their weight. Returns the sum of all weights. */
+static Weights samples_weigh (Snapshot *s, const Recording *r) {
+  Weights all = ZEROS;
   const Wait *x;
   uint32_t i;
   for (i = 1; (x = waits_at(&r->waits, i)) != NULL; i++)
@@ -107,17 +107,17 @@ static Stands samples_stand (Snapshot *s, const Recording *r) {
       s->node[x->node].wait += (int64_t)x->ticks;
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
-      stands_add(&all, tree_node(&r->tree, i), s->node[i].wait);
+      weights_add(&all, tree_node(&r->tree, i), s->node[i].wait);
   return all;
 }
 
 
 /*
 ** How much of 'ns' the program waited. How much it did is known, but not
-** where, if no sample tells.
+** where if no sample tells.
 */
 static int64_t samples_waited (const Snapshot *s, const Recording *r,
-                               int64_t ns, const Stands *all) {
+                               int64_t ns, const Weights *all) {
   int64_t waited = (int64_t)clock_ns(s->scale, r->figures->waited);
   if (all->wait == 0) return 0;
   return all->run == 0 || waited > ns ? ns : waited;
@@ -134,7 +134,7 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
   uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
   int64_t all_ns = (int64_t)clock_ns(s->scale, ticks);
   int64_t whole = (int64_t)clock_ns(s->scale, ticks - r->waiting);
-  Stands all = samples_stand(s, r), upto = ZEROS;
+  Weights all = samples_weigh(s, r), upto = ZEROS;
   int64_t waited = samples_waited(s, r, whole, &all), run = 0, wait = 0;
   uint32_t i;
   whole -= waited;
@@ -143,7 +143,7 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
     ProfileNode *n = &s->node[i];
     int64_t ran = run, had = wait;
     if (i != NODE_OVERHEAD)
-      stands_add(&upto, tree_node(&r->tree, i), n->wait);
+      weights_add(&upto, tree_node(&r->tree, i), n->wait);
     run = snapshot_share(whole, upto.run, all.run);
     wait = snapshot_share(waited, upto.wait, all.wait);
     n->wait = wait - had;

@@ -132,14 +132,6 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 ** Threads
 ** ======================================================= */
 
-/* From now on, this thread's clocks tell where it was. */
-static void sample_look (Recorder *r) {
-  if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
-  r->gap.noise = SAMPLE_AWAY;
-  r->recording.figures->divided = gap_known(&r->gap);
-}
-
-
 int sample_follow (Recorder *r) {
   Sampler *s = sample_of(r);
   const char *why = "another thread ran the state without cprof_thread";
@@ -150,8 +142,7 @@ int sample_follow (Recorder *r) {
     ok = !s->elsewhere;
     hot_enter(r->hot);
     running_enter(&s->running);
-    gap_end(&r->gap);
-    sample_look(r);
+    gap_skip(&r->gap);
     pace_next(&s->pace, 0);
   }
   else {
@@ -426,6 +417,14 @@ void sample_forget (Recorder *r) {
   pace_forget(&s->pace);
   s->counted = s->ended;
   s->any = 0;
+}
+
+
+/* From now on, this thread's clocks tell where it was. */
+static void sample_look (Recorder *r) {
+  if (PLATFORM_INTERRUPTED) gap_begin(&r->gap, &r->recording.clock);
+  r->gap.noise = SAMPLE_AWAY;
+  r->recording.figures->divided = gap_known(&r->gap);
 }
 
 
