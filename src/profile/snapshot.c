@@ -83,7 +83,7 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-/* The weight of samples, of a node or of all: those that ran and those that waited. */
+/* What samples stand for: those that found it running, and waiting. */
 typedef struct Weights {
   double run, wait;
 } Weights;
