@@ -14,6 +14,8 @@ local ways = {
     turn = "part(i) profiler.frame()" },
   { name = "coroutines", options = '{ mode = "call" }',
     turn = "coroutine.wrap(part)(i)" },
+  -- as long as samples need
+  { name = "sample", options = '{ mode = "sample" }', turns = 3000 },
 }
 
 -- Calls, lines and C functions have most events, some, and few for their time.
@@ -48,7 +50,7 @@ local program <const> = [[
     if i %% 20 == 0 then wait() end
   end
   profiler.start(%s)
-  for i = 1, 100 do %s end
+  for i = 1, %d do %s end
   profiler.stop()
   local p = profiler.snapshot()
   local meta, wanted = p.meta, { calls = calls, loop = loop, in_c = in_c }
@@ -120,7 +122,8 @@ function busy.rows()
   local rows = {}
   for _, way in ipairs(ways) do
     local file = assert(io.open(script, "w"))
-    file:write(program:format(way.options, way.turn or "part(i)"))
+    file:write(program:format(way.options, way.turns or 100,
+      way.turn or "part(i)"))
     file:close()
     local quiet, loaded = {}, {}
     for round = 1, rounds do

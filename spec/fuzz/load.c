@@ -65,7 +65,9 @@ static void fuzz_sums (const Memory *m, const Nodes *nodes,
     key[i] = i % 3;
     zone[i] = i % 5 == 4;
   }
-  if (self != nodes->list[0].total || self != s->wall - s->paused) abort();
+  if (self != nodes->list[0].total ||
+      self != s->wall - s->paused - s->preempted)
+    abort();
   if (!callgraph_make(&g, m, nodes, group, s->functions)) abort();
   callgraph_free(&g);
   if (!callgraph_sites(&g, m, nodes, zone, key)) abort();

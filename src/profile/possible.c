@@ -219,7 +219,8 @@ static int possible_figures (const Recording *r, Scale scale) {
   const Figures *f = r->figures;
   return possible_ticks(scale, f->gc_longest) &&
          possible_ticks(scale, f->backwards_ticks) &&
-         f->preempted <= f->paused && f->waited <= FIGURES_MOST && f->divided <= GAP_WAITED &&
+         f->preempted <= f->paused && f->divided <= GAP_WAITED &&
+         f->waited <= FIGURES_MOST &&
          f->unmatched <= (r->events != 0 ? r->events : FIGURES_MOST) &&
          f->backwards <= FIGURES_MOST &&
          f->gc_steps <= FIGURES_MOST && f->gc_cycles <= FIGURES_MOST &&
