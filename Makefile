@@ -432,6 +432,7 @@ FUZZ_FLAGS	= -std=c99 -O2 -g -fsanitize=fuzzer,address,undefined \
 		  -fno-sanitize-recover -Isrc -I$(LUA_INCDIR) \
 		  -DNODES_SHIFT=$(FUZZ_SHIFT)
 FUZZ_32		= $(FUZZ_CC) -m32 \
+		  -idirafter /usr/include/$$($(CC) -print-multiarch) \
 		  -Wl,-z,lazy,--unresolved-symbols=ignore-all \
 		  $(patsubst %,-Wl$(comma)--defsym=luaopen_%=0,\
 		  base coroutine debug)
@@ -447,8 +448,9 @@ fuzz: deps-fuzz
 	$(FUZZ_CC) $(FUZZ_FLAGS) -o $(FUZZ)/load spec/fuzz/load.c $(SOURCES) \
 	  $(LUA_LINK) $(LIBS)
 	$(call FUZZ_LOAD,)
-	@if ! echo 'int main (void) { return 0; }' | $(FUZZ_32) -x c \
-	  -fsanitize=fuzzer-no-link,address -o $(FUZZ)/probe32 - 2>/dev/null; \
+	@if ! echo 'int LLVMFuzzerTestOneInput (void) { return 0; }' | \
+	  $(FUZZ_32) -x c -fsanitize=fuzzer,address -o $(FUZZ)/probe32 - \
+	  2>/dev/null; \
 	then echo "no 32-bit programs can be made here"; else set -ex; \
 	$(FUZZ_32) $(FUZZ_FLAGS) -o $(FUZZ)/load32 spec/fuzz/load.c $(SOURCES) \
 	  $(LIBS); \
