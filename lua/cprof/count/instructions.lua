@@ -299,16 +299,18 @@ local function is_plain_jump(c, i)
   return c.code[i] & 0x7f == op.JMP and not (i > 1 and is_test(c.code[i - 1]))
 end
 
--- by line, where there are but jumps and none ran, these
+-- The jumps of each line that has nothing else and where none ran. What
+-- cannot be reached does not count: Lua 5.5 leaves room behind a jump.
 local function only_jumps(c, ran)
   local out, other = {}, {}
+  local live = instructions.reachable(c.code)
   for i = 1, c.n do
     local line = c.line[i]
-    if line == 0 or ran[i] > 0 or not is_plain_jump(c, i) then
-      other[line] = true
-    else
+    if line == 0 or ran[i] > 0 then other[line] = true
+    elseif is_plain_jump(c, i) then
       out[line] = out[line] or {}
       table.insert(out[line], i)
+    elseif live[i] then other[line] = true
     end
   end
   for line in pairs(other) do out[line] = nil end

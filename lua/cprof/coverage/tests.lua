@@ -104,8 +104,17 @@ local function comparison(tokens, at)
   return math.type(found) and found or at
 end
 
----Tells what each test of a text decides; and does it jump where the
----condition is true? Lua 5.4 compiles `if … then break` so.
+-- Does the test whose `then` is token `at` jump where the condition is true?
+-- Lua 5.4 compiles `if … then break` so, 5.4.0 and 5.4.1 `goto`, too: the
+-- instruction behind the test, of token `after`, is not that jump then.
+local function is_reversed(tokens, at, after)
+  local k = tokens.kind[at + 1]
+  return (k == "break" or k == "goto") and
+    not (after and at < after and after <= at + 2)
+end
+
+---Tells what each test of a text decides, and whether it jumps where the
+---condition is true.
 ---@param tokens cprof.Tokens
 ---@return fun(code: integer[], i: integer, token: integer, after: integer?):
 ---  string kind, integer token, boolean? reversed
@@ -125,7 +134,7 @@ function tests.teller(tokens)
     if k == "and" or k == "or" then return k, next_one
     elseif k == "then" and of[next_one] then
       return kinds[of[next_one]], of[next_one],
-        kinds[next_one + 1] == "break" and kinds[after] ~= "break"
+        is_reversed(tokens, next_one, after)
     elseif k == "do" and of[next_one] then
       return "while", of[next_one]
     end
