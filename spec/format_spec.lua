@@ -182,6 +182,17 @@ describe("columns", function()
     end
   end)
 
+  it("may be a megabyte wide", function()
+    local wide = ("x"):rep(1 << 20)
+    local lines = format.table({ { title = "name", left = true },
+      { title = "note", left = true } },
+      { { wide, "a" }, { "short", "" }, { "b", "c" } }, math.huge,
+      format.paint(false))
+    assert.equal("short", lines[3])
+    assert.equal(#wide + 3, #lines[2])
+    assert.equal(#wide + 3, #lines[4])
+  end)
+
   it("are not spoiled by control characters", function()
     assert.equal("a\\10b\\27[31m", format.plain "a\nb\27[31m")
   end)

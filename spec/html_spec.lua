@@ -332,6 +332,29 @@ describe("a page", function()
     assert.is_nil(header.memory)
   end)
 
+  it("has CPU and waiting time by line", function()
+    local function wait()
+      local x = 0
+      for i = 1, 20000 do x = x + i end
+      assert(os.execute "sleep 0.05")
+      return x
+    end
+    local p = helper.record(wait, { mode = "line" })
+    local header = page.data((text(p)))
+    local cpu, waited = 0, 0
+    for _, source in ipairs(header.sources) do
+      cpu, waited = cpu + sum(source.lines.cpu), waited + sum(source.lines.wait)
+    end
+    assert.equal(p.meta.waiting_ns, waited)
+    local at = debug.getinfo(wait, "S").linedefined + 3
+    local lines = header.sources[1].lines
+    for i, n in ipairs(lines.n) do
+      assert.equal(n == at and waited or 0, lines.wait[i])
+      assert.equal(lines.self[i] + lines.inC[i], lines.cpu[i] + lines.wait[i])
+    end
+    assert.is_true(cpu > 0 and waited > 40000000)
+  end)
+
   it("has no place for functions that are not in a source", function()
     local header = page.data((text(helper.record(function() math.abs(1) end))))
     local f = header.functions

@@ -164,6 +164,85 @@ describe("cprof top's functions", function()
   end)
 end)
 
+describe("cprof top's measures", function()
+  local function wait() os.execute "sleep 0.02" end
+
+  it("are wall time, CPU time and waiting, which add up", function()
+    watched(function(m, look)
+      local function times(name)
+        for _, row in ipairs(m.now.figures.rows) do
+          if row.name == name then return row.self_ns, row.total_ns end
+        end
+      end
+      run(branch, 50)
+      run(wait, 1)
+      look()
+      if not m.now.now.profile.meta.waiting_ns then
+        press(m, "m")
+        assert.is_truthy(m.message:find(
+          "^this is a recording that does not tell waiting"))
+        return
+      end
+      local own, total, whole = {}, {}, {}
+      for i, what in ipairs { "wall", "cpu", "wait", "wall" } do
+        assert.equal(what, m.history.what)
+        own[i], total[i] = times "os.execute"
+        total[-i] = select(2, times "leaf")
+        whole[i] = m.now.whole
+        press(m, "m")
+      end
+      for _, list in ipairs { own, total, whole } do
+        assert.equal(list[1], list[2] + list[3])
+        assert.equal(list[1], list[4])
+      end
+      assert.equal(total[-1], total[-2] + total[-3])
+      assert.is_true(own[3] > 10e6, own[3])
+      press(m, "m")
+      assert.is_truthy(draw(m).lines[3]:text():find(
+        "waiting time  since the start", 1, true))
+      assert.is_truthy(line_of(m, "os.execute"))
+      -- nothing waits from here on
+      press(m, "r")
+      run(branch, 50)
+      look()
+      assert.is_nil(line_of(m, "os.execute"))
+      run(wait, 1)
+      look()
+      assert.is_truthy(line_of(m, "os.execute"))
+      assert.equal(m.now.whole, (times "os.execute"))
+    end)
+  end)
+
+  it("are those of lines, too, and of the graphs", function()
+    watched(function(m, look)
+      run(branch, 50)
+      look()
+      run(wait, 1)
+      look()
+      if not m.now.now.profile.meta.waiting_ns then return end
+      local at = debug.getinfo(wait, "S").linedefined
+      to(m, "wait")
+      press(m, "o")
+      local of = {}
+      for _, what in ipairs { "wall", "cpu", "wait" } do
+        local figures = m.view.list(m)[at].figures
+        of[what] = figures.self_ns + figures.total_ns
+        press(m, "m")
+      end
+      assert.equal(of.wall, of.cpu + of.wait)
+      assert.is_true(of.wait > 10e6, of.wait)
+      local title = m.now.figures:find(
+        { title = "os.execute ([C])", level = 1 }).func.title
+      for what, low in pairs { wait = 0.9, cpu = 0 } do
+        m.history:set_measure(what)
+        local series = m.history:series(title, 2)
+        assert.equal(0, series[1])
+        assert.is_true(series[2] >= low and series[2] <= 1, series[2])
+      end
+    end, { mode = "line" })
+  end)
+end)
+
 describe("cprof top's periods", function()
   it("count from a mark on", function()
     watched(function(m, look)

@@ -278,15 +278,15 @@ CPROF_API int cprof_setclock (lua_State *L, cprof_Clock now, void *ud);
 ** Starts a new profile of L's state; the last one is discarded. NULL: all
 ** options have their defaults. Returns a status: a bad option, a file that
 ** cannot be written, something is already being recorded, out of memory,
-** or cprof is not open. The first start in a mode takes 12 ms, to measure
-** the profiler's own overhead.
+** or cprof is not open. The first start in a mode takes 12 ms of processor
+** time, to measure the profiler's own overhead.
 */
 CPROF_API int cprof_start (lua_State *L, const cprof_Options *options);
 
 /*
 ** Stops recording; the profile stays until the next start, or until the
 ** state is closed. Returns 0 when nothing was being recorded, else 1. It
-** may take 1.5 ms, to measure overhead again.
+** may take 2 to 6 ms of processor time, to measure overhead again.
 */
 CPROF_API int cprof_stop (lua_State *L);
 

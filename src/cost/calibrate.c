@@ -3,8 +3,9 @@
 **
 ** A scratch state runs Lua code that does little but cause the events in
 ** question, unrecorded and recorded in turn. What a node was charged more
-** than the run takes unrecorded is their cost. The median of all rounds
-** counts.
+** than the run takes unrecorded is their cost. The median counts, of the half
+** of all rounds in which the processor was fastest: another thread on the same
+** core slows some, but not all rounds.
 */
 
 #include "cost/calibrate.h"
@@ -20,9 +21,10 @@
 #include "record/life.h"
 
 
-#define ROUNDS_LEAST	3	/* rounds, however long they take */
+#define ROUNDS_LEAST	7	/* rounds, however long they take */
+#define WALL_MOST	10	/* times the processor time, where others have it */
 #define ROUNDS_MOST	256
-#define TURNS		200	/* turns of a loop in a run */
+#define TURNS		100	/* turns of a loop in a run */
 #define SPIN_NS		100	/* time that the C function takes */
 #define READINGS	1000	/* readings of the clock, to know what one takes */
 #define FAR		100	/* lines between the two loops of RUN_FAR */
@@ -89,14 +91,18 @@ static const Probe calibrate_probes[PROBES] = {
   {RUN_NEAR, 0, 14, 3, 3}, {RUN_FAR, 0, 18, 3, 3}
 };
 
+#define SERIES		((int)RUNS + (int)PROBES + (int)EVENT_KINDS)
+
 /*
 ** Measurements of all rounds, in ticks. They can be negative, when the time
 ** of the C function was overestimated.
 */
 typedef struct Series {
-  int count;
+  int count;		/* of those that are kept, once all are there */
   int32_t ticks[ROUNDS_MOST];
 } Series;
+
+#define SERIES_NONE	INT32_MIN	/* of a round without a measurement */
 
 typedef struct Calibration {
   Memory memory;
@@ -106,12 +112,14 @@ typedef struct Calibration {
   Node *node[PROBES];
   Series *bare;		/* of each run */
   Series *self;		/* of each probe */
-  Timing timing[EVENT_KINDS];
+  Series *within;	/* means of each kind of timed event */
+  Timing nodes;		/* events that made nodes */
   uint64_t spin;	/* ticks that the C function is to take */
   uint64_t spun;	/* ticks that it took */
   uint64_t reading;	/* ticks that reading the clock takes */
   double rate;		/* ps in a tick */
-  unsigned ns;		/* time to spend */
+  uint64_t ns;		/* processor time to spend */
+  int round;		/* -1: the first, which is not measured */
   int done;
 } Calibration;
 
@@ -140,10 +148,11 @@ static int calibrate_alllines (lua_State *L, const char *source) {
 ** Series
 ** ======================================================= */
 
-static void series_add (Series *s, uint64_t took, uint64_t less) {
+static void series_add (const Calibration *c, Series *s, uint64_t took,
+                        uint64_t less) {
   int64_t ticks = (int64_t)(took - less);
-  if (s->count < ROUNDS_MOST && ticks >= INT32_MIN && ticks <= INT32_MAX)
-    s->ticks[s->count++] = (int32_t)ticks;
+  if (c->round >= 0 && ticks > SERIES_NONE && ticks <= INT32_MAX)
+    s->ticks[c->round] = (int32_t)ticks;
 }
 
 
@@ -158,8 +167,31 @@ static void series_sort (Series *s) {
 }
 
 
+/* Keeps the rounds in which 'by' is no more than that, in order of size. */
+static void series_keep (Series *s, const Series *by, int32_t most) {
+  int i;
+  s->count = 0;
+  for (i = 0; i < by->count; i++)
+    if (by->ticks[i] <= most && s->ticks[i] != SERIES_NONE)
+      s->ticks[s->count++] = s->ticks[i];
+  series_sort(s);
+}
+
+
 static int32_t series_median (const Series *s) {
   return s->count > 0 ? s->ticks[s->count / 2] : 0;
+}
+
+
+/*
+** The mean of all but the largest eighth, which something may have
+** interrupted: as in programs, some events take much longer than most.
+*/
+static double series_mean (const Series *s) {
+  int i, n = s->count - s->count / 8;
+  double sum = 0;
+  for (i = 0; i < n; i++) sum += s->ticks[i];
+  return n > 0 ? sum / n : 0;
 }
 
 /* }====================================================== */
@@ -182,7 +214,7 @@ static void calibrate_bare (Calibration *c, lua_State *L, int run) {
   c->spun = 0;
   before = hot_now(c->r->hot);
   calibrate_call(L, run, TURNS);
-  series_add(&c->bare[run], hot_now(c->r->hot) - before, c->spun);
+  series_add(c, &c->bare[run], hot_now(c->r->hot) - before, c->spun);
 }
 
 
@@ -219,7 +251,7 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
   calibrate_call(L, run, TURNS);
   for (k = 0; k < PROBES; k++) {
     if (calibrate_probes[k].run != run || c->node[k] == NULL) continue;
-    series_add(&c->self[k], c->node[k]->self - before[k],
+    series_add(c, &c->self[k], c->node[k]->self - before[k],
                calibrate_probes[k].line == LINE_C ? c->spun : 0);
   }
 }
@@ -243,41 +275,57 @@ static void calibrate_schedule (Hot *h, int timed) {
 static void calibrate_timed (Calibration *c, lua_State *L, int run,
                              int times) {
   Hot *h = c->r->hot;
-  Timing *t = c->r->recording.figures->timing, before[EVENT_KINDS];
-  int i;
-  memcpy(before, t, sizeof before);
   calibrate_schedule(h, 1);
   calibrate_call(L, run, times);
   calibrate_schedule(h, 0);
+}
+
+
+/* The means of what was timed since 'before', as if of TURNS events. */
+static void calibrate_means (Calibration *c, const Timing *before) {
+  const Timing *t = c->r->recording.figures->timing;
+  int i;
   for (i = 0; i < EVENT_KINDS; i++) {
-    c->timing[i].events += t[i].events - before[i].events;
-    c->timing[i].ticks += t[i].ticks - before[i].ticks;
+    uint64_t events = t[i].events - before[i].events;
+    if (events > 0)
+      series_add(c, &c->within[i],
+                 (t[i].ticks - before[i].ticks) * TURNS / events, 0);
   }
 }
 
 
-static int calibrate_round (Calibration *c, lua_State *L, int first) {
-  int run;
+static int calibrate_round (Calibration *c, lua_State *L) {
+  Timing before[EVENT_KINDS];
+  int run, i;
+  for (i = 0; c->round >= 0 && i < SERIES; i++)
+    c->bare[i].ticks[c->round] = SERIES_NONE;
+  memcpy(before, c->r->recording.figures->timing, sizeof before);
   for (run = 0; run < RUNS; run++) {
     if (!calibrate_runs(c, run)) continue;
     calibrate_bare(c, L, run);
     if (!control_resume(c->r, L)) return 0;
     calibrate_schedule(c->r->hot, 0);
-    if (first) calibrate_call(L, run, TURNS);
+    if (c->round < 0) calibrate_call(L, run, TURNS);
     else calibrate_recorded(c, L, run);
-    if (!first && (run <= RUN_C || run == RUN_LINES))
-      calibrate_timed(c, L, run, TURNS);
+    if (c->round >= 0 && (run <= RUN_C || run == RUN_LINES))
+      calibrate_timed(c, L, run, 2 * TURNS);
     if (!control_pause(c->r, L)) return 0;
     if (run == RUN_COROUTINES) lua_gc(L, LUA_GCCOLLECT);
   }
-  if (first) calibrate_find(c);
+  if (c->round < 0) calibrate_find(c);
+  else calibrate_means(c, before);
   return 1;
 }
 
 
 static int calibrate_nodes (Calibration *c, lua_State *L) {
+  const Timing *t = c->r->recording.figures->timing;
+  Timing before;
   if (!control_reset(c->r, L) || !control_resume(c->r, L)) return 0;
+  before = t[EVENT_NODE];
   calibrate_timed(c, L, RUN_NODES, DEEP);
+  c->nodes.events = t[EVENT_NODE].events - before.events;
+  c->nodes.ticks = t[EVENT_NODE].ticks - before.ticks;
   return control_pause(c->r, L);
 }
 
@@ -374,23 +422,35 @@ static void calibrate_lines (Calibration *c) {
 static void calibrate_within (Calibration *c) {
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
-    if (c->timing[i].events > 0)
-      c->costs.within[i] = cost_of((double)c->timing[i].ticks * c->rate /
-                                        (double)c->timing[i].events);
+    c->costs.within[i] = cost_of(series_mean(&c->within[i]) * c->rate / TURNS);
+  if (c->nodes.events > 0)
+    c->costs.within[EVENT_NODE] = cost_of((double)c->nodes.ticks * c->rate /
+                                          (double)c->nodes.events);
+}
+
+
+/* Leaves out the rounds in which the processor was slower than in most. */
+static void calibrate_choose (Calibration *c, int rounds) {
+  Series by = c->within[EVENT_WORK], sorted;
+  int i;
+  by.count = rounds;
+  sorted = by;
+  series_sort(&sorted);
+  for (i = 0; i < SERIES; i++)
+    series_keep(&c->bare[i], &by, series_median(&sorted));
 }
 
 
 static void calibrate_costs (Calibration *c) {
-  int i;
   c->rate = clock_rate(clock_scale(&c->r->recording.clock, 0)) * COST_UNIT;
-  for (i = 0; i < RUNS + PROBES; i++) series_sort(&c->bare[i]);
+  calibrate_choose(c, c->round);
   if (c->options.mode == MODE_LINE) calibrate_lines(c);
   calibrate_calls(c);
   calibrate_changes(c);
   calibrate_coroutines(c);
   calibrate_within(c);
   c->costs.unreturned = c->costs.within[EVENT_RETURN];
-  if (c->timing[EVENT_NODE].events > 0)
+  if (c->nodes.events > 0)
     c->costs.node = c->costs.within[EVENT_NODE] - c->costs.within[EVENT_LUA];
 }
 
@@ -452,18 +512,19 @@ static uint64_t calibrate_reading (const Calibration *c) {
 /* Calibration -> */
 static int calibrate_all (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
-  uint64_t begun = platform_monotonic();
-  size_t size = (RUNS + PROBES) * sizeof *c->bare;
-  int i;
+  uint64_t begun = platform_monotonic(), ran = platform_cpu();
+  size_t size = SERIES * sizeof *c->bare;
   if (!calibrate_open(c, L)) return 0;
   c->bare = cast(Series *, lua_newuserdatauv(L, size, 0));
   c->self = c->bare + RUNS;
+  c->within = c->self + PROBES;
   memset(c->bare, 0, size);
   c->spin = calibrate_spinticks(c);
   c->reading = calibrate_reading(c);
-  for (i = 0; i <= ROUNDS_LEAST ||
-              platform_monotonic() - begun < c->ns; i++)
-    if (!calibrate_round(c, L, i == 0)) return 0;
+  for (c->round = -1; c->round < ROUNDS_LEAST ||
+       (c->round < ROUNDS_MOST && platform_cpu() - ran < c->ns &&
+        platform_monotonic() - begun < WALL_MOST * c->ns); c->round++)
+    if (!calibrate_round(c, L)) return 0;
   if (!calibrate_nodes(c, L)) return 0;
   calibrate_costs(c);
   c->done = 1;

@@ -25,7 +25,7 @@ typedef struct Calibrations {
 
 /*
 ** The costs of recording with these options. The first time they are
-** measured, for 12 ms. 0: out of memory.
+** measured, for 12 ms of processor time. 0: out of memory.
 */
 CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);

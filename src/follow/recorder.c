@@ -247,9 +247,21 @@ int recorder_adds (const Recorder *r) {
 }
 
 
+/*
+** Where others may have had the processor since the last event, the look of
+** before that event stays, so that the next event can tell.
+*/
+static void recorder_look (Recorder *r) {
+  const Hot *h = r->hot;
+  GapLook before = r->gap.last;
+  gap_refresh(&r->gap);
+  if (hot_now(h) - h->last > h->gap) r->gap.last = before;
+}
+
+
 int64_t recorder_watch (Recorder *r) {
   int64_t ns = clock_jumped(&r->recording.clock);
-  gap_refresh(&r->gap);
+  recorder_look(r);
   if (ns != 0) {
     r->recording.figures->jumps++;
     r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);

@@ -36,6 +36,8 @@ function top.define(parser)
     :convert(seconds "--window")
   parser:option("--sort", "Sort functions by this at first.", "self")
     :choices { "self", "total", "calls", "name" }
+  parser:option("--measure", "What times are at first: wall time; of that, " ..
+    "CPU time or waiting."):choices { "wall", "cpu", "wait" }:default "wall"
   parser:option("--screens", "Exit after N screens; a program that top " ..
     "started is then ended by SIGTERM. (default: an interactive screen on a " ..
     "terminal; elsewhere, a screen per interval until the program ends)")
@@ -56,9 +58,11 @@ function top.call(parsed, fail)
   else
     path = target.path(parsed.file, fail)
   end
+  local seen = history.new(parsed.window and "window" or "start",
+    parsed.window or 10)
+  seen:set_measure(parsed.measure)
   local m = model.new {
-    history = history.new(parsed.window and "window" or "start",
-      parsed.window or 10),
+    history = seen,
     interval = parsed.interval, sort = parsed.sort,
     title = parsed.program and table.concat(parsed.program, " ") or path,
     output = started and screen and function() return started:output() end,

@@ -326,11 +326,20 @@ local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
 ---@param now cprof.Line
 ---@param before cprof.Line?
 ---@param most? integer  see bound.of
+---@param what? "wall"|"cpu"|"wait"  what its times are
 ---@return cprof.Line
-function lines.since(now, before, most)
+function lines.since(now, before, most, what)
   local out = {}
   for _, field in ipairs(grow) do
     out[field] = math.max(now[field] - (before and before[field] or 0), 0)
+  end
+  if what == "cpu" or what == "wait" then
+    for _, kind in ipairs { "self", "total" } do
+      local wait = out[kind .. "_wait_ns"]
+      for _, ns in ipairs { kind .. "_ns", kind .. "_raw_ns" } do
+        out[ns] = what == "wait" and wait or math.max(out[ns] - wait, 0)
+      end
+    end
   end
   limit(out, most)
   return out

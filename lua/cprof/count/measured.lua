@@ -23,7 +23,7 @@ end
 local function no_waiting(meta)
   return not meta.waiting_ns and ("that does not tell waiting from " ..
     "computing: it has mode %s and clock %s; on Linux and macOS, modes " ..
-    'call and line do with clock = "auto", on Linux mode sample, too'):format(
+    "call and line do with the wall clock, on Linux mode sample, too"):format(
     meta.mode, meta.clock) or nil
 end
 

@@ -20,6 +20,7 @@ The screen has functions by self time, total time, calls or name; the tree of ca
 | Tab, `f` `t` `c` `o` `p` | views: functions, tree, call graph, source, output of the program |
 | `s` `S`, `>` `<` | sort by the next or previous column |
 | `w`, `]` `[` | figures since the start, of the last seconds, since the mark; more or fewer seconds |
+| `m` | wall time, CPU time, waiting |
 | `r` | mark: figures since now |
 | `/`, `n` `N` | search for a text, ignoring case, or a Lua `/pattern/`; next, previous match |
 | Space, `+` `-` | pause the screen, go on; refresh more or less often |

@@ -152,8 +152,8 @@ function data.rows_of(p, number)
 end
 
 -- what the lines of a source have of each row, as columns: line, row,
--- figures, what `allocated` gives
-local function figures_of(rows, by_row, allocated, c)
+-- figures, what `others` give of other measures
+local function figures_of(rows, by_row, others, c)
   local list, out = {}, { n = {}, f = {} }
   for _, row in ipairs(rows) do
     for n, line in pairs(by_row[row.key] or {}) do
@@ -167,14 +167,14 @@ local function figures_of(rows, by_row, allocated, c)
     return a.row.number < b.row.number
   end)
   for _, field in ipairs(data.line_fields) do out[field] = {} end
-  for what in pairs(allocated) do out[what] = {} end
+  for what in pairs(others) do out[what] = {} end
   for i, e in ipairs(list) do
     local key = e.row.key
     out.n[i], out.f[i] = e.n, e.row.number
     for k, value in ipairs(data.line(e.line, (c[key] or {})[e.n])) do
       out[data.line_fields[k]][i] = value
     end
-    for what, of in pairs(allocated) do out[what][i] = of(key, e.n, e.line) end
+    for what, of in pairs(others) do out[what][i] = of(key, e.n, e.line) end
   end
   return out
 end
@@ -250,14 +250,14 @@ local function sources_of(p, rows)
   local keys, out, number, titles = {}, {}, {}, {}
   if not lines.recorded(p) then return out, number end
   for i, row in ipairs(rows) do titles[row.title] = i - 1 end
-  local all, allocated = p.lines_of(), memory.lines(p)
+  local all, others = p.lines_of(), memory.lines(p)
   local of, by_row = data.rows_of(p, titles), p.lines_by_row()
   local c = in_c.times(p, lines.row)
   for key in pairs(all) do keys[#keys + 1] = key end
   table.sort(keys)
   for i, key in ipairs(keys) do
     out[i], number[key] = data.source(p, key, all[key]), i - 1
-    out[i].lines = figures_of(of[key] or {}, by_row, allocated, c)
+    out[i].lines = figures_of(of[key] or {}, by_row, others, c)
     data.parts(p, key, out[i])
   end
   text.forget()

@@ -52,8 +52,7 @@ export const measures = {
 };
 
 // What lines are shaded by, where trees are measured so: they do not know what
-// they had at the peak, and have wall times.
+// they had at the peak.
 export function ofLines(measure) {
-  if (measure === "cpu" || measure === "wait") return undefined;
   return measure === "peak" ? "live" : measure;
 }

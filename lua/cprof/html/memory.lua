@@ -60,21 +60,27 @@ function memory.functions(p, list)
   return out
 end
 
--- fields of lines; these do not know what they had at the peak
-local fields = { bytes = "bytes", allocs = "allocs", live = "live_bytes" }
+-- figures of lines; these do not know what they had at the peak
+local of_line = {
+  cpu = function(line) return line.self_ns - line.self_wait_ns end,
+  wait = function(line) return line.self_wait_ns end,
+  bytes = function(line) return line.bytes end,
+  allocs = function(line) return line.allocs end,
+  live = function(line) return line.live_bytes end,
+}
 
----By measure, a function that gives what was allocated on a line of a row, in
----C functions that it calls, too: these have no lines of their own.
+---By measure, a function that gives the figure of a line of a row, with that
+---of the C functions that it calls: these have no lines of their own.
 ---@param p cprof.Profile
 ---@return table<string, fun(row: string, number: integer,
 ---    line: cprof.Line): integer>
 function memory.lines(p)
   local out = {}
   for _, what in ipairs(memory.measures(p) or {}) do
-    local field = fields[what]
-    local c = field and in_c.times(measured.profile(p, what), lines.row)
-    out[what] = field and function(row, number, line)
-      return figure(line[field] + ((c[row] or {})[number] or 0))
+    local own = of_line[what]
+    local c = own and in_c.times(measured.profile(p, what), lines.row)
+    out[what] = own and function(row, number, line)
+      return figure(own(line) + ((c[row] or {})[number] or 0))
     end
   end
   return out

@@ -48,14 +48,14 @@ function limited(scope, limit) {
   return scope;
 }
 
-// figures of lines: times, and the overhead that was taken out; what was
-// allocated
+// figures of lines: times, and the overhead that was taken out; those of other
+// measures, with what C functions have that the line calls
 const figures = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
-const allocated = ["bytes", "allocs", "live"];
+const others = ["cpu", "wait", "bytes", "allocs", "live"];
 
 // what the lines of a source have of each function
 function linesOf({ lines }) {
-  const keys = [...figures, ...allocated.filter((key) => lines[key])];
+  const keys = [...figures, ...others.filter((key) => lines[key])];
   return lines.n.map((n, i) => {
     const row = { n, f: lines.f?.[i] ?? -1 };
     for (const key of keys) row[key] = lines[key]?.[i] ?? 0;
@@ -82,7 +82,7 @@ function summed(source, rows, limit) {
     // C functions have no lines: their time is spent where they are called
     line.spent = self + line.inC;
   }
-  for (const key of ["self", "spent", ...allocated]) {
+  for (const key of ["self", "spent", ...others]) {
     out[key] = list.reduce((sum, line) => sum + (line[key] || 0), 0);
   }
   return out;
@@ -140,7 +140,7 @@ export class Model {
       : whole;
   }
 
-  // By function, what it has allocated itself within a state.
+  // By function, its own figure of a measure within a state.
   allocated(state, measure) {
     const { frames, focus, hide } = this.scope(state);
     if (!frames) return this.scope({ ...state, measure }).self;
@@ -249,7 +249,7 @@ export class Model {
       : new Float64Array(calls.length);
     const of = { hits: calls, calls: called, total: called, inC: called };
     Object.assign(of, { self: own, cost: own, totalCost: called });
-    for (const key of allocated) {
+    for (const key of others) {
       const here = this.measures.includes(key) && this.allocated(state, key);
       const { self } = here ? this.header.functions.memory[key] : {};
       of[key] = here ? parts(here, self) : new Float64Array(calls.length);

@@ -14,13 +14,15 @@ const heats = {
   self: (l) => l.spent,
   hits: (l) => l.hits,
   total: (l) => l.total,
+  cpu: (l) => l.cpu,
+  wait: (l) => l.wait,
   bytes: (l) => l.bytes,
   allocs: (l) => l.allocs,
   live: (l) => l.live,
 };
 
-// What a heat is a share of: self time with that in C functions, or what was
-// allocated.
+// What a heat is a share of: self time with that in C functions, or another
+// measure.
 const kindOf = (heat) => (measures[heat] ? heat : "spent");
 
 // times of lines are times, whatever is measured elsewhere
@@ -123,7 +125,21 @@ const uncertain = { ...share, width: 84 };
 const sampled = [number, self, inC, uncertain, heat, called];
 const joined = timed.map((column) => (column === share ? uncertain : column));
 
-const allocated = {
+// of other measures than wall time
+const others = {
+  cpu: {
+    title: "CPU",
+    hint: "CPU time on the line, and in C functions called from it",
+    width: 68,
+    spare: true,
+    cell: (line, { app }) => (line.cpu > 0 ? amountOf(app, line.cpu) : ""),
+  },
+  wait: {
+    title: "waiting",
+    hint: "Waiting on the line, and in C functions called from it",
+    width: 68,
+    cell: (line, { app }) => (line.wait > 0 ? amountOf(app, line.wait) : ""),
+  },
   bytes: {
     title: "alloc",
     hint: "Bytes allocated on the line, and in C functions where it is known to call them",
@@ -154,12 +170,12 @@ function timesOf(model) {
 // The columns for a kind of heat, whose share and bar stand beside it.
 function columnsOf(model, kind) {
   const own = timesOf(model);
-  const more = model.measures.map((key) => allocated[key]).filter(Boolean);
+  const more = model.measures.map((key) => others[key]).filter(Boolean);
   if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
-  const shown = { ...allocated[kind], spare: false };
-  const others = more.filter((c) => c !== allocated[kind]);
-  return [...before, shown, share, heat, ...others];
+  const shown = { ...others[kind], spare: false };
+  const rest = more.filter((c) => c !== others[kind]);
+  return [...before, shown, share, heat, ...rest];
 }
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
@@ -674,7 +690,7 @@ export function source(app, root) {
           !counts && ["total", "Calls", "Time of the calls made from it"],
           ...model.measures
             .filter((key) => heats[key])
-            .map((key) => [key, measures[key].title, allocated[key].hint]),
+            .map((key) => [key, measures[key].title, others[key].hint]),
         ].filter(Boolean),
         set.heat,
         (heat) => app.set({ heat }),

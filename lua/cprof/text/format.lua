@@ -502,7 +502,8 @@ function format.table(columns, rows, width, paint)
       local pad = column.left and format.left or format.right
       out[#out + 1] = paint(head and "bold" or style, pad(cell, widths[i]))
     end
-    return (table.concat(out, "  "):gsub("%s+$", ""))
+    -- "%s+$" would try each space of a wide row
+    return table.concat(out, "  "):match "^.*%S" or ""
   end
   local titles = {}
   for i, column in ipairs(columns) do titles[i] = column.title end

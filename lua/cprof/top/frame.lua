@@ -4,6 +4,7 @@
 local columns = require "cprof.top.columns"
 local format = require "cprof.text.format"
 local measure = require "cprof.count.measure"
+local measured = require "cprof.count.measured"
 local select = require "cprof.report.select"
 
 local frame = {}
@@ -118,7 +119,8 @@ local function tabs(m, line)
   for _, view in ipairs(m:views()) do
     line:add((" %s "):format(view.title), view == m.view and "tab" or nil)
   end
-  local text = period(m)
+  local text, row = period(m), measured.row(m.history.what)
+  if row then text = row.is .. "  " .. text end
   if m.paused then text = "PAUSED  " .. text end
   if not m.plain then
     text = ("%s  every %g s"):format(text, m.interval)
@@ -137,7 +139,11 @@ local hints = {
   { "/", "Search" },
   { "s", function(m) return m.view.sorts and "Sort" or nil end },
   { "o", function(m) return m.view.zone and "Source" or nil end },
-  { "w", "Period" }, { "r", "Mark" },
+  { "w", "Period" },
+  { "m", function(m)
+    return m.now and m.now.now.profile.meta.waiting_ns and "Measure" or nil
+  end },
+  { "r", "Mark" },
   { "Space", function(m) return m.paused and "Go on" or "Pause" end },
   { "t", function(m) return m.view.name ~= "tree" and "Tree" or nil end },
   { "c", function(m) return m.view.zone and "Callers" or nil end },

@@ -4,6 +4,7 @@
 local core = require "cprof.core"
 local figures = require "cprof.view.figures"
 local measures = require "cprof.count.measure"
+local sampled = require "cprof.count.sampled"
 
 local history = {}
 
@@ -14,20 +15,28 @@ local history = {}
 ---@field nodes userdata   times, also where these are instructions
 ---@field program integer  time, or instructions, of the program
 ---@field calls integer    or samples
----@field own table<string, integer>  self time by title
+---@field own table<string, integer>   self time by title
+---@field wait table<string, integer>  of that, waiting
+---@field waited integer  of the program's time, waiting
 
 ---@class cprof.TopHistory
 ---@field points cprof.TopPoint[]  oldest first; the last is the newest
 ---@field mark? cprof.TopPoint
 ---@field period "start"|"window"|"mark"
 ---@field window number    seconds
----@field recent table<string, number>[]  shares of self time, by title,
----    from one load to the next
+---@field what "wall"|"cpu"|"wait"  what times are
+---@field recent cprof.TopChange[]  from one load to the next
 ---@field previous? cprof.TopPoint  the load before, without its nodes
 ---@field private known? cprof.TopFigures
 ---@field private greatest? number
 local History = {}
 History.__index = History
+
+---@class cprof.TopChange   what came between two loads
+---@field whole integer     the program's time
+---@field waited integer    of that, waiting
+---@field own table<string, integer>   self time by title
+---@field wait table<string, integer>  of that, waiting
 
 ---@class cprof.TopFigures   of a period
 ---@field figures cprof.ViewFigures
@@ -54,7 +63,7 @@ local most_points <const>, least_points <const> = 60, 3
 ---@return cprof.TopHistory
 function history.new(period, window)
   return setmetatable({ points = {}, recent = {}, period = period,
-    window = window }, History)
+    window = window, what = "wall" }, History)
 end
 
 local function point_of(p, at)
@@ -63,23 +72,44 @@ local function point_of(p, at)
   local base = figures.base(p)
   local rows = core.sum(nodes, base.groups, #base.titles)
   local point = { at = at, profile = p, base = base, nodes = nodes,
-    program = core.program(nodes), calls = 0, own = {} }
+    program = core.program(nodes), calls = 0, own = {}, wait = {},
+    waited = 0 }
   for i, row in ipairs(rows) do
     point.own[base.titles[i]] = row.self_ns
+    point.wait[base.titles[i]] = row.self_wait_ns
+    point.waited = point.waited + row.self_wait_ns
     point.calls = point.calls + row.calls
   end
   point.calls = p.samples or point.calls
   return point
 end
 
-local function shares(now, before)
-  local whole, out = now.program - before.program, {}
-  if whole <= 0 then return out end
-  for title, ns in pairs(now.own) do
-    local more = ns - (before.own[title] or 0)
-    if more > 0 then out[title] = more / whole end
+local function more(now, before)
+  local out = {}
+  for title, ns in pairs(now) do
+    local came = ns - (before[title] or 0)
+    if came > 0 then out[title] = came end
   end
   return out
+end
+
+local function change(now, before)
+  return { whole = now.program - before.program,
+    waited = now.waited - before.waited, own = more(now.own, before.own),
+    wait = more(now.wait, before.wait) }
+end
+
+-- what of a time is measured, `wait` of which is waiting
+local function part(what, ns, wait)
+  return what == "wall" and ns or what == "wait" and wait or
+    math.max(ns - wait, 0)
+end
+
+-- the share of a function in what was measured between two loads
+local function share(of, title, what)
+  local whole = part(what, of.whole, of.waited)
+  return whole > 0 and part(what, of.own[title] or 0, of.wait[title] or 0) /
+    whole or 0
 end
 
 -- What no period needs any more. Those that are kept have some distance from
@@ -112,7 +142,7 @@ function History:add(p, at)
   self.previous = last and { at = last.at, calls = last.calls,
     wall_ns = last.profile.meta.wall_ns }
   if last then
-    table.insert(self.recent, shares(point, last))
+    table.insert(self.recent, change(point, last))
     if #self.recent > kept_shares then table.remove(self.recent, 1) end
   end
   self.points[#self.points + 1] = point
@@ -140,6 +170,12 @@ function History:show(period)
   self.period, self.known = period, nil
 end
 
+---What times are from now on.
+---@param what "wall"|"cpu"|"wait"
+function History:set_measure(what)
+  self.what, self.known, self.greatest = what, nil, nil
+end
+
 ---@param seconds number
 function History:set_window(seconds)
   self.window, self.known = seconds, nil
@@ -165,9 +201,18 @@ local function seconds_of(now, before)
   return before and now.at - before.at
 end
 
-local function samples_of(now, before)
-  local n = now.profile.time_samples
-  return n and n - (before and before.profile.time_samples or 0)
+-- how many samples the shares of a period are from
+local function samples_of(now, before, what)
+  local function since(field)
+    local n = now.profile[field]
+    return n and n - (before and before.profile[field] or 0)
+  end
+  local n, waits = since "time_samples", since "wait_samples"
+  if not n or not waits then return n end
+  if what ~= "wall" then return math.floor(part(what, n, waits)) end
+  local whole = now.program - (before and before.program or 0)
+  local waited = now.waited - (before and before.waited or 0)
+  return sampled.both(n, waits, math.max(waited, 0) / math.max(whole, 1))
 end
 
 ---The figures of the period; nil: nothing was loaded yet.
@@ -177,13 +222,14 @@ function History:figures()
   if not now or self.known then return self.known end
   local before = before_of(self)
   local nodes = before and core.since(now.nodes, before.nodes) or now.nodes
+  if self.what ~= "wall" then nodes = core.measured(nodes, self.what) end
   local whole = core.program(nodes)
   local base = setmetatable({
     profile = { functions = now.profile.functions, nodes = nodes,
                 samples = now.profile.samples },
     callees = core.callees(nodes), most = now.base.most and whole,
   }, { __index = now.base })
-  local samples = samples_of(now, before)
+  local samples = samples_of(now, before, self.what)
   self.known = {
     figures = figures.new(base, { back = 0, which = 1, spread = false }),
     whole = whole, most = base.most, now = now, before = before,
@@ -212,7 +258,9 @@ function History:scale()
   if not self.greatest then
     local most = 0
     for _, of in ipairs(self.recent) do
-      for _, value in pairs(of) do most = math.max(most, value) end
+      for title in pairs(of.own) do
+        most = math.max(most, share(of, title, self.what))
+      end
     end
     for i = #scales, 1, -1 do
       if scales[i] >= most then self.greatest = scales[i] end
@@ -229,7 +277,7 @@ end
 function History:series(title, count)
   local out = {}
   for i = #self.recent - count + 1, #self.recent do
-    out[#out + 1] = i >= 1 and self.recent[i][title] or 0
+    out[#out + 1] = i >= 1 and share(self.recent[i], title, self.what) or 0
   end
   return out
 end

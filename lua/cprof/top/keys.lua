@@ -42,6 +42,8 @@ keys.bindings = {
   { keys = { "s", ">" }, action = "sort", shown = "s >  S <",
     text = "sort by the next, previous column" },
   { keys = { "S", "<" }, action = "sort_back" },
+  { keys = { "m" }, action = "measure", shown = "m",
+    text = "wall time, CPU time, waiting" },
   { keys = { "w" }, action = "period", shown = "w",
     text = "figures since the start, of the last seconds, since the mark" },
   { keys = { "]" }, action = "longer", shown = "] [",

@@ -4,6 +4,7 @@
 local columns = require "cprof.top.columns"
 local frame = require "cprof.top.frame"
 local keys = require "cprof.top.keys"
+local measured = require "cprof.count.measured"
 local patterns = require "cprof.text.patterns"
 local screen = require "cprof.top.screen"
 local source = require "cprof.top.source"
@@ -104,6 +105,11 @@ function Model:refresh()
     #self.items == place.at
   local key = item and self.view.key and self.view.key(item)
   self.now, self.items = self.history:figures(), nil
+  if self.now and measured.unknown(self.now.now.profile,
+     self.history.what) then
+    self.history:set_measure "wall"  -- another recording has begun
+    self.now = self.history:figures()
+  end
   local mode = self.now and self.now.now.profile.meta.mode
   self.counts, self.sampled = mode == "count", mode == "sample"
   local items = items_of(self)
@@ -316,6 +322,19 @@ function actions.period(self)
   local next_one = { start = "window", window = history.mark and "mark" or
     "start", mark = "start" }
   history:show(next_one[history.period])
+  anew(self)
+end
+
+local next_measure <const> = { wall = "cpu", cpu = "wait", wait = "wall" }
+
+function actions.measure(self)
+  if not self.now then return end
+  local why = measured.unknown(self.now.now.profile, "cpu")
+  if why then
+    self.message = "this is a recording " .. why
+    return
+  end
+  self.history:set_measure(next_measure[self.history.what])
   anew(self)
 end
 

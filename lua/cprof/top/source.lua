@@ -69,7 +69,7 @@ local function list(m)
     local own = f.kind == "main" or
       number >= f.line and number <= f.last_line
     local figures = now[number] and lines.since(now[number], before[number],
-      m.now.most)
+      m.now.most, m.history.what)
     if own and figures then greatest = math.max(greatest, figures.self_ns) end
     out[number] = { number = number, figures = figures, own = own,
       content = source.printable(content[number] or "") }

@@ -15,6 +15,7 @@ local explained = {
   "calls/s    calls per second of the period",
   "samples    of the function itself, where samples are taken, not calls",
   "±          the 95 % interval of a share that is known from samples",
+  "times      wall time; with m, of that CPU time, then waiting",
   "lately     share of self time from one refresh to the next, newest right;",
   "           a full bar: 5, 10, 20, 50 or 100 %, as the greatest one needs",
   "<          an upper bound: most of the measured time is overhead;",
