@@ -118,6 +118,20 @@ describe("a gap between events", function()
     adds_up(p)
   end)
 
+  it("is not hidden by a look at the clocks that comes after it", function()
+    -- after 10 ms, an event looks at them; this is about when
+    local around <const> = 2220
+    for reading = around, around + 100 do
+      local p = driven.parts(function()
+        driven.rob(reading, 8 * ms)
+        for _ = 1, 1500 do pass(9000) end
+      end)
+      assert.is_true(math.abs(p.meta.preempted_ns - 8 * ms) <= noise,
+        reading .. ": " .. p.meta.preempted_ns)
+      adds_up(p)
+    end
+  end)
+
   it("that is too short to ask about is computing", function()
     local p = driven.parts(function() pass(0, 9000) end)
     assert.equal(0, p.meta.waiting_ns)

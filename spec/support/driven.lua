@@ -26,6 +26,9 @@ driven.tear = ticks.tear
 ---@type fun(ran: integer, waited?: integer, preempted?: integer)  so many ns
 ---of each go by, in `driven.parts`
 driven.pass = ticks.pass
+---@type fun(n: integer, ns: integer)  before the clock is read for the nth
+---time from now, others have the processor for so long
+driven.rob = ticks.rob
 
 ---Records a call of `f`, in which only `driven.pass` takes time.
 ---@param f function

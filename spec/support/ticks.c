@@ -41,7 +41,9 @@ static struct {
   int known;		/* does the system say when others had the processor? */
   uint64_t wall, cpu, delay;	/* ns */
   uint64_t blocks;	/* how often the thread has waited */
-} parts = {0, 0, 0, 0, 0, 0};
+  uint64_t until;	/* readings of the clock until it is preempted ... */
+  uint64_t robbed;	/* ... for so many ns */
+} parts = {0, 0, 0, 0, 0, 0, 0, 0};
 
 
 int __real_timer_begin (TimerTick tick, void *ud, int cpu, const char **why);
@@ -88,7 +90,13 @@ int __wrap_timer_lost (int timer) {
 uint64_t __real_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void);
 uint64_t __wrap_platform_monotonic (void) {
-  if (parts.on) return parts.wall;
+  if (parts.on) {
+    if (parts.until > 0 && --parts.until == 0) {
+      parts.wall += parts.robbed;
+      parts.delay += parts.robbed;
+    }
+    return parts.wall;
+  }
   if (!ticks.driven) return __real_platform_monotonic();
   if (++ticks.readings % TICKS_PATIENCE == 0) ticks.since += ticks.apart;
   return ticks.since;
@@ -271,6 +279,17 @@ static int ticks_pass_parts (lua_State *L) {
 }
 
 
+/*
+** n, ns: before the clock is read for the nth time from now, others have the
+** processor for so long
+*/
+static int ticks_rob (lua_State *L) {
+  parts.until = (uint64_t)luaL_checkinteger(L, 1);
+  parts.robbed = (uint64_t)luaL_checkinteger(L, 2);
+  return 0;
+}
+
+
 /* the program takes the signal */
 static int ticks_lose (lua_State *L) {
   (void)L;
@@ -299,6 +318,7 @@ int luaopen_spec_ticks (lua_State *L) {
     {"drive", ticks_drive}, {"clock", ticks_clock},
     {"cpu", ticks_cpu}, {"tables", ticks_tables}, {"wait", ticks_wait},
     {"parts", ticks_parts}, {"pass", ticks_pass_parts},
+    {"rob", ticks_rob},
     {"sleep", ticks_sleep}, {"lose", ticks_lose}, {"tear", ticks_tear},
     {NULL, NULL}
   };
