@@ -604,3 +604,32 @@ describe("the text that is shown", function()
     assert.is_false(q.lines["@" .. path][1].active)
   end)
 end)
+
+describe("columns of a line", function()
+  it("are where its characters are shown", function()
+    local source = require "cprof.annotate.source"
+    local pieces = { "a", "\t", " ", "é", "日", "\u{1F600}", "e\u{301}", "\1",
+      "\xff", "\r", "x = 1 " }
+    local seed = 7
+    local function draw(n)
+      seed = (seed * 1103515245 + 12345) & 0x7fffffff
+      return (seed >> 16) % n + 1
+    end
+    for length = 0, 200 do
+      local parts = {}
+      for i = 1, length % 20 do parts[i] = pieces[draw(#pieces)] end
+      local line = table.concat(parts)
+      local columns = source.columns(line)
+      local valid = utf8.len(line) ~= nil
+      for at = 1, #line + 1 do
+        local before = line:sub(1, at - 1)
+        local begins = not valid or at > #line or line:byte(at) & 0xc0 ~= 0x80
+        -- the part of a line that is no UTF-8 may be some
+        if begins and valid == (utf8.len(before) ~= nil) then
+          local shown = source.printable(before)
+          assert.equal(format.width(shown) + 1, columns and columns[at] or at)
+        end
+      end
+    end
+  end)
+end)

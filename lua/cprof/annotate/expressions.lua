@@ -10,21 +10,20 @@ local expressions = {}
 ---@field to integer
 ---@field count integer
 
--- where a byte of a line stands when that is shown
-local function shown_at(line, column)
-  return format.width(source.printable(line:sub(1, column - 1))) + 1
-end
-
 -- the spans of each line; neighbours with one count are one
 local function spans_of(list, content)
-  local out = {}
+  local out, number, columns = {}, nil, nil
+  local function shown_at(byte) return columns and columns[byte] or byte end
   for _, e in ipairs(list) do
     local line = content[e.line]
     if line then
+      if e.line ~= number then
+        number, columns = e.line, source.columns(line)
+      end
       local spans = out[e.line] or {}
       out[e.line] = spans
       local last = e.last_line == e.line and e.last_column or #line
-      local from, to = shown_at(line, e.column), shown_at(line, last + 1) - 1
+      local from, to = shown_at(e.column), shown_at(last + 1) - 1
       local before = spans[#spans]
       if before and before.count == e.count then before.to = to
       else spans[#spans + 1] = { from = from, to = to, count = e.count } end
@@ -89,13 +88,12 @@ end
 ---@param paint cprof.Paint
 ---@return string
 function expressions.painted(shown, spans, greatest, paint)
-  local out, at = {}, 1
+  local out, at, byte = {}, 1, 1
   local function piece(to, style)
-    if to < at then return end
-    local from_byte = utf8.offset(shown, at) or #shown + 1
-    local to_byte = (utf8.offset(shown, to + 1) or #shown + 1) - 1
-    out[#out + 1] = paint(style, shown:sub(from_byte, to_byte))
-    at = to + 1
+    if to < at or byte > #shown then return end
+    local behind = utf8.offset(shown, to + 2 - at, byte) or #shown + 1
+    out[#out + 1] = paint(style, shown:sub(byte, behind - 1))
+    at, byte = to + 1, behind
   end
   for _, span in ipairs(spans) do
     piece(span.from - 1, nil)

@@ -7,23 +7,48 @@ local text = require "cprof.source.text"
 
 local source = {}
 
+-- Is each byte of a line shown as it is?
+local function is_plain(line) return not line:find "[%c\x80-\xFF]" end
+
+-- Visits the characters of a line: where each begins, what is shown for it, and
+-- in which column, from 0. Returns the column behind the last.
+local function each_shown(line, visit)
+  local valid = utf8.len(line) ~= nil
+  local column = 0
+  for at, c in line:gmatch("()(" .. (valid and utf8.charpattern or ".") ..
+    ")") do
+    local shown
+    if c == "\t" then shown = (" "):rep(8 - column % 8)
+    else shown = not valid and c:byte() > 127 and "?" or format.plain(c)
+    end
+    visit(at, shown, column)
+    column = column + format.width(shown)
+  end
+  return column
+end
+
 ---A line with tabs as spaces, and nothing that spoils the columns.
 ---@param line string
 ---@return string
 function source.printable(line)
-  local column, out = 0, {}
-  local valid = utf8.len(line) ~= nil
-  for c in line:gmatch(valid and utf8.charpattern or ".") do
-    if c == "\t" then
-      local n = 8 - column % 8
-      out[#out + 1] = (" "):rep(n)
-      column = column + n
-    else
-      out[#out + 1] = not valid and c:byte() > 127 and "?" or format.plain(c)
-      column = column + format.width(out[#out])
-    end
-  end
+  if is_plain(line) then return line end
+  local out = {}
+  each_shown(line, function(_, shown) out[#out + 1] = shown end)
   return table.concat(out)
+end
+
+---In which column, from 1, the character is shown that begins at a byte of a
+---line, and where the line ends; nil: in the column of the byte's number.
+---@param line string
+---@return table<integer, integer>?
+function source.columns(line)
+  if is_plain(line) then return nil end
+  local out = {}
+  local last = each_shown(line, function(at, _, column)
+    out[at] = column + 1
+  end)
+  out[#line + 1] = last + 1
+  return out
 end
 
 local function unread(profile, name)

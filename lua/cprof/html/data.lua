@@ -194,24 +194,36 @@ local function branches_of(list)
   return out
 end
 
--- Columns are bytes in a profile. In the page they are units of UTF-16.
-local function unit(line, column)
-  local before = line and line:sub(1, column - 1)
-  if not before or not before:find "[\x80-\xFF]" then return column end
-  local units = 1
-  for _, code in utf8.codes(utf(before)) do
-    units = units + (code > 0xFFFF and 2 or 1)
+-- By byte of a line at which a character begins, and of its end, the unit of
+-- UTF-16 that it is in the page, from 1; nil: bytes are units.
+local function units_of(line)
+  if not line:find "[\x80-\xFF]" then return nil end
+  local out, unit = {}, 1
+  local valid = utf8.len(line) ~= nil
+  for at, c in line:gmatch("()(" .. (valid and utf8.charpattern or ".") ..
+    ")") do
+    out[at] = unit
+    for _, code in utf8.codes(utf(c)) do
+      unit = unit + (code > 0xFFFF and 2 or 1)
+    end
   end
-  return units
+  out[#line + 1] = unit
+  return out
 end
 
+-- Columns are bytes in a profile. In the page they are units of UTF-16.
 local function expressions_of(list, content)
-  local out = {}
+  local out, number, units = {}, nil, nil
+  local function unit(line, column)
+    if line ~= number then
+      number, units = line, content[line] and units_of(content[line])
+    end
+    return units and units[column] or column
+  end
   for _, e in ipairs(list) do
     local n = #out
-    out[n + 1], out[n + 2] = e.line, unit(content[e.line], e.column)
-    out[n + 3] = e.last_line
-    out[n + 4] = unit(content[e.last_line], e.last_column)
+    out[n + 1], out[n + 2] = e.line, unit(e.line, e.column)
+    out[n + 3], out[n + 4] = e.last_line, unit(e.last_line, e.last_column)
     out[n + 5] = e.count
   end
   return out

@@ -131,7 +131,6 @@ const others = {
     title: "CPU",
     hint: "CPU time on the line, and in C functions called from it",
     width: 68,
-    spare: true,
     cell: (line, { app }) => (line.cpu > 0 ? amountOf(app, line.cpu) : ""),
   },
   wait: {
@@ -170,7 +169,10 @@ function timesOf(model) {
 // The columns for a kind of heat, whose share and bar stand beside it.
 function columnsOf(model, kind) {
   const own = timesOf(model);
-  const more = model.measures.map((key) => others[key]).filter(Boolean);
+  // CPU time is what waiting leaves
+  const more = model.measures
+    .filter((key) => others[key] && key !== "cpu")
+    .map((key) => others[key]);
   if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
   const shown = { ...others[kind], spare: false };
