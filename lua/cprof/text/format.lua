@@ -110,6 +110,7 @@ end
 ---@param s string
 ---@return integer
 function format.width(s)
+  if not s:find "[\27\x80-\xFF]" then return #s end
   local text = s:gsub("\27%[[%d;]*m", "")
   local length = utf8.len(text)
   if not length or length == #text then return #text end
