@@ -60,7 +60,7 @@ typedef struct FuncMoving {
 /* what is kept of a node from frame to frame */
 typedef struct NodeHistory {
   uint64_t calls, self;		/* at the end of the last frame */
-  Allocated own;		/* the same */
+  Allocated own;		/* allocated by then */
   uint64_t sum_calls, sum_self;	/* of the frames that count */
   uint64_t at;			/* 'averaged' time of the moving averages */
   NodeMoving moving[AVERAGES];
@@ -70,7 +70,7 @@ typedef struct NodeHistory {
 				   0: not known yet */
 } NodeHistory;
 
-/* the same of a function */
+/* what is kept of a function from frame to frame */
 typedef struct FuncHistory {
   uint64_t sum_calls, sum_self, sum_total;
   double sum_self2, sum_total2;	/* of the squares */

@@ -11,7 +11,7 @@
 
 typedef enum EventKind {
   EVENT_LUA,		/* a call of a known Lua function, in a known node */
-  EVENT_C,		/* the same of a C function */
+  EVENT_C,		/* a call of a known C function, in a known node */
   EVENT_RETURN,
   EVENT_NODE,		/* a call that made a new node */
   EVENT_LINE,

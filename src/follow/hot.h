@@ -72,7 +72,8 @@ typedef struct Hot {
   int how;		/* HOW_ANY: not for the fast event functions */
   ClockKind clock;
   uint64_t last;	/* ticks at the last event */
-  uint64_t since;	/* the same, line events apart; where there are any */
+  uint64_t since;	/* ticks at the last event that was not a line event,
+			   where there are line events */
   uint64_t gap;		/* ticks beyond which it is asked where they went */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* of the current stack */

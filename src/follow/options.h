@@ -31,7 +31,8 @@ typedef struct Options {
   int timed;		/* are some events timed? */
   int memory;		/* are allocations counted? */
   uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
-  uint64_t memory_interval;	/* mode sample: the same of allocations */
+  uint64_t memory_interval;	/* mode sample: bytes from sample to sample of
+				   allocations */
   int gc;		/* is the collector driven? */
   uint32_t max_nodes;
   uint32_t history;	/* frames to keep */

@@ -37,7 +37,7 @@ static inline void allocated_add (Allocated *to, uint64_t count,
   to->bytes += bytes;
 }
 
-/* the same of a line, and what of it is in use, see live.h */
+/* what a line has allocated, and what of it is in use, see live.h */
 typedef struct LineAllocated {
   Allocated all;
   int64_t live_bytes;

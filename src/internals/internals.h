@@ -47,7 +47,7 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CLOSURE	0x66	/* with some */
 #define INTERNALS_THREAD	0x48
 
-/* the same in what is collected itself, which is without that bit */
+/* a tag as it is in the object itself, which is without that bit */
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
 
 #define INTERNALS_INSTRUCTION	4	/* bytes of one */
@@ -104,7 +104,7 @@ static inline unsigned internals_tag (const void *p, size_t offset) {
   return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG];
 }
 
-/* the same for all coroutines of a state, and for no others */
+/* equal for all coroutines of a state, and for no others */
 static inline const void *internals_state (const lua_State *L) {
   return internals_load(L, INTERNALS_STATE_GLOBAL);
 }

@@ -59,9 +59,9 @@ static void ljoin_push (lua_State *L, const Join *j) {
 
 
 /*
-** nodes, map, shift of those with calls; the same of those with times ->
-** nodes; ns that stayed in their call paths, that went to others of their
-** functions, that neither could. See 'core.merge' for maps and shifts.
+** nodes, map, shift of those with calls; nodes, map, shift of those with
+** times -> nodes; ns that stayed in their call paths, that went to others of
+** their functions, that neither could. See 'core.merge' for maps and shifts.
 */
 static int ljoin_join (lua_State *L) {
   Join *j;

@@ -33,7 +33,7 @@ typedef struct SumEdge {
   uint32_t ways;	/* as in ProfileNode */
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;
-  int64_t raw, rawtotal_in, rawtotal_out;	/* the same with overhead */
+  int64_t raw, rawtotal_in, rawtotal_out;	/* these with overhead */
   int64_t wait, waittotal_in;	/* ns of 'self' and 'total_in' that it waited */
   int64_t calls_in;	/* like 'total_in', of calls; only 'callgraph_bylines' */
 } SumEdge;

@@ -15,7 +15,7 @@ typedef struct Taking {
   History *to;
   double *left;		/* of each node: the part of its time that is left
 			   without overhead */
-  double *self;		/* the same of the self time of functions ... */
+  double *self;		/* of each function: the part of its self time ... */
   double *total;	/* ... and of their total time */
   int64_t *sum;		/* of each node: total in a frame; 0 between uses */
   uint32_t *row;	/* of each function: its row in a frame */

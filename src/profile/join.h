@@ -20,7 +20,7 @@ typedef struct JoinShares {
 
 typedef struct Join {
   Merge sum;
-  Merge paths;		/* the same without lines of calls */
+  Merge paths;		/* its call paths, without lines of calls */
   uint32_t counted;	/* nodes of the sum below this have calls */
   JoinShares shares;
 } Join;
@@ -41,7 +41,7 @@ CPROF_I int join_times (Join *j, const Nodes *nodes,
 /* what is known of nodes that are of one path, or of one function */
 typedef struct JoinGroup {
   int64_t calls;	/* of all its nodes */
-  int64_t left;		/* the same of those that got nothing yet */
+  int64_t left;		/* calls of its nodes that got nothing yet */
   int64_t self, raw, wait;	/* that are left */
 } JoinGroup;
 

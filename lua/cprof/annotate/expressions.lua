@@ -41,7 +41,7 @@ local function put(cells, at, text)
   return true
 end
 
--- the same behind what ends at a column, after a space
+-- puts `text` behind what ends at a column, after a space
 local function put_behind(cells, at, text)
   local own = cells[at]
   cells[at] = nil

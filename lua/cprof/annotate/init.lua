@@ -67,7 +67,7 @@ local heat = {
 ---    the title of the function, once that is asked for
 ---@field single boolean      is a source named?
 ---@field remaining? fun(f: cprof.Function): boolean  whose lines these are
----@field passes fun(row: cprof.Row): boolean  the same of rows
+---@field passes fun(row: cprof.Row): boolean  is a row one of these?
 ---@field texts table<string, table>  that were read
 ---@field greatest? integer   heat of the hottest line of all
 ---@field unfolded? boolean   are cold lines shown, too?

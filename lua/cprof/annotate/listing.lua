@@ -41,7 +41,7 @@ local columns = {
   { title = "", left = true, least = 10, cut = cut },
 }
 
--- the same where there are instructions in the place of times
+-- the columns where there are instructions in the place of times
 local counted_columns = {}
 for i, column in ipairs(columns) do
   counted_columns[i] = setmetatable({

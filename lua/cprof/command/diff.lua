@@ -63,8 +63,8 @@ local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most_ns = 0,
 ---@field func cprof.Function  the newer one
 ---@field points number      by which its share of the time changed
 ---@field points_off number  how far that may be off; 0: it is exact
----@field ns_off number       the same of the change of its self time
----@field total_off number    and of its total time
+---@field ns_off number       how far the change of its self time may be off
+---@field total_off number    and that of its total time
 
 local function rows_of(profile)
   local rows, functions = {}, {}
@@ -189,7 +189,7 @@ local columns = {
 
 local COUNTED <const> = 2  -- how many of them are about calls
 
--- the same of samples, and of profiles that have not both
+-- the columns for samples, and for profiles of which one has no calls
 local of_samples = table.move(columns, 1, #columns, 1, {})
 of_samples[1] = { title = "samples", rank = 1 }
 of_samples[2] = { title = "now", alone = "samples now" }

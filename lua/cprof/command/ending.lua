@@ -28,7 +28,7 @@ end
 
 ---@class cprof.Ending
 ---@field record? string      the file to record into; nil: memory
----@field recorded? string    the same for this process
+---@field recorded? string    where this process finds that file
 ---@field unnamed boolean     the user gave no name for it
 ---@field output? string      what the user gave, or would have given
 ---@field deliver fun(profile: cprof.Profile, note: string?)

@@ -9,7 +9,7 @@ local bound = {}
 
 ---What a time is at most; its estimate, where that is known well.
 ---@param ns integer   the estimate
----@param raw integer  the same with overhead
+---@param raw integer  that time with overhead
 ---@param most? integer  a time that has this one in it
 ---@return integer
 function bound.of(ns, raw, most)

@@ -16,7 +16,7 @@ local frames = {}
 ---    averages
 ---@field bytes? integer
 ---@field heat? number     0..1: how much self time changes, in averages
----@field total_heat? number  the same of total time
+---@field total_heat? number  0..1: how much total time changes
 
 ---@class cprof.Frame
 ---@field number integer   from 1

@@ -70,10 +70,10 @@ end
 ---@field instructions? integer  mode "count": that ran on it; no times then
 ---@field hits integer      times that the machine came to this line
 ---@field self_ns integer   time on the line, without what it calls
----@field self_raw_ns integer  the same with what recording has cost
+---@field self_raw_ns integer  self_ns with overhead
 ---@field calls integer     calls that were made from it
 ---@field total_ns integer  time in these calls; recursion counted once
----@field total_raw_ns integer
+---@field total_raw_ns integer  total_ns with overhead
 ---@field self_wait_ns integer   how much of self_ns the program waited
 ---@field total_wait_ns integer  and how much of total_ns
 ---@field self_most_ns integer   what these are at most, see cprof.Function

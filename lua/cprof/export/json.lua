@@ -61,7 +61,7 @@ local line_fields = { "line", "hits", "self_ns", "calls", "total_ns",
   "active", "self_raw_ns", "self_most_ns", "total_most_ns", "self_wait_ns",
   "total_wait_ns" }
 
--- the same of a profile without times
+-- the fields of a profile without times
 local counted = {
   functions = { "id", "name", "title", "kind", "source", "line", "last_line",
     "calls", "instructions", "total_instructions", "max_depth" },
@@ -73,7 +73,7 @@ local counted = {
     "other_way", "other_count" },
 }
 
--- the same of samples
+-- the fields of a profile of samples
 local sampled = {
   functions = { "id", "name", "title", "kind", "source", "line", "last_line",
     "self_samples", "total_samples", "self_ns", "total_ns" },

@@ -61,7 +61,7 @@ local function status_of(self, meta, running)
   return { state = "ended", text = meta.ended and "ended: " .. meta.ended }
 end
 
--- the same where the file was removed, or replaced by something else
+-- how the program fared, where its file was removed or replaced
 local function gone(self, running)
   local why, program = "the file cannot be read any more", self.program
   if not program or running then return { state = "ended", text = why } end

@@ -11,7 +11,7 @@ export function bound(ns, raw, most) {
   return most !== undefined && at > most ? Math.max(most, ns) : at;
 }
 
-// The same of a time without callees and with them: [self, total].
+// What a self time and a total time are at most: [self, total].
 export function bounds(self, selfRaw, total, totalRaw, most) {
   const all = bound(total, totalRaw, most);
   // the total of an inner call is that of the outer one

@@ -292,7 +292,7 @@ export function flame(app, root) {
     if (focused >= 0) graphs[focused]?.canvas.focus();
   }
 
-  // new figures of the same
+  // the graph with new figures
   function refresh() {
     // what had no tree, or no function chosen, may have it now
     if (graphs.length === 0) drawn = undefined;

@@ -373,7 +373,7 @@ export class Shell {
     return `${text} ±${(100 * off).toFixed(1)}`;
   }
 
-  // The same of what a graph is drawn by.
+  // A share in percent of what graphs are drawn by; exact where that is calls.
   drawnShare(n, whole, samples) {
     const exact = this.state.by === "calls" && !this.model.sampled;
     return exact ? percent(n, whole) : this.share(n, whole, samples);

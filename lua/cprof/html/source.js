@@ -259,7 +259,7 @@ class Listing {
     this.measure();
   }
 
-  // New figures of the same text.
+  // New figures for the text that is shown.
   refresh(source) {
     this.source = source;
     this.figure();

@@ -407,8 +407,8 @@ export function levels(tree, func) {
 
 // The callers and callees of a function. The times of callers add up to its
 // total, those of callees to its total without its self time: what a callee
-// spends in the function itself, called again, is not the callee's. The same
-// of something else is asked for by `total`, such as tree.below().
+// spends in the function itself, called again, is not the callee's. `total` may
+// be another figure of nodes with their callees, such as tree.below().
 export function neighbours(tree, func, total = tree.total) {
   const inside = below(tree, func);
   const again = new Float64Array(tree.n);
@@ -509,8 +509,8 @@ export function childAt(l, node, x) {
   return -1;
 }
 
-// The same of calls that stand in time, from the beginning of each since that
-// of the node before it, and how long it took: in the order of time.
+// The layout of calls that stand in the order of time. `calls` has when each
+// began, counted from the node before it, and `self` how long it took.
 export function timed(tree) {
   const { n, parent, calls, self } = tree;
   const start = new Float64Array(n);

@@ -82,7 +82,7 @@ local sampled = later "cprof.count.sampled"
 ---@field self_samples? integer  mode "sample": of it alone ...
 ---@field total_samples? integer  ... and with its callees
 ---@field self_ns integer      time without callees
----@field self_raw_ns integer  the same with overhead
+---@field self_raw_ns integer  self_ns with overhead
 ---@field total_ns integer     time with callees; recursion counted once
 ---@field self_most_ns? integer  what these are at most, as reports print it:
 ---    more than self_ns where most of what was measured is overhead. Not in
@@ -99,15 +99,17 @@ local sampled = later "cprof.count.sampled"
 ---@field total_bytes? integer
 ---@field live_bytes? integer  with `memory = "live"`: bytes that it allocated
 ---    itself and that are in use; and, with those of callees,
----    total_live_bytes. The same of blocks: live_blocks, total_live_blocks
----@field peak_bytes? integer  the same when most were; and total_peak_bytes
+---    total_live_bytes. How many blocks these are: live_blocks,
+---    total_live_blocks
+---@field peak_bytes? integer  live_bytes when most bytes were in use; and,
+---    with those of callees, total_peak_bytes
 ---@field allocated? table<string, { allocs: integer, bytes: integer }>  what
 ---    it allocated itself, by kind: table, string, closure, userdata,
 ---    thread, other (what these contain: elements, stacks, code)
 ---@field max_depth integer    most frames of it on one stack
 ---@field nth integer?         among the functions on its lines
 ---@field counters? string     of each instruction, see cprof.instructions
----@field allocated_at? string  the same of what they have allocated
+---@field allocated_at? string  what each instruction has allocated
 ---@field fingerprint string    hash of its code, whatever lines it is on;
 ---    "" where there is too little of it to know it by
 ---@field layout integer        hash of its code and of its lines from the
@@ -176,7 +178,8 @@ local sampled = later "cprof.count.sampled"
 ---@field counted integer[]    by lines.each: what was counted
 ---@field expressions? table<string, cprof.Expression[]>  by source, in mode
 ---    "count"; nil where only lines are known
----@field branches? table<string, cprof.Branch[]>  the same
+---@field branches? table<string, cprof.Branch[]>  by source, where
+---    expressions are
 ---@field heap cprof.HeapPoint[]?  with `memory`: its size over time
 ---@field frames cprof.Frames?  when `frame` was called; not in mode "count"
 ---@field lines_of fun(passes?: fun(f: cprof.Function): boolean): table

@@ -69,7 +69,7 @@ end
 ---@field name string      see match.name
 ---@field named boolean
 ---@field place string?    of Lua functions and main chunks
----@field source string?   the same file has the same one on both sides
+---@field source string?   equal on both sides for one file
 ---@field around cprof.Item?  the function that it is defined in
 ---@field pair cprof.Item?
 
@@ -252,7 +252,7 @@ function keys.inside(item, left)
     around and number(around, left) or "")
 end
 
--- the same, where functions around others are not known
+-- name and source, where the function around it is not known
 function keys.anywhere(item)
   return joined(item.f.kind, item.source or "", item.name)
 end

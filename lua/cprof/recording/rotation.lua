@@ -78,7 +78,7 @@ end
 
 ---Before recording begins.
 ---@param o cprof.StartOptions  all of them
----@param given table           the same for the core
+---@param given table           the options, as the core wants them
 function rotation.prepare(o, given)
   files, pid, here = {}, core.process(), core.cwd()
   if o.every then given.elapsed = function() elapsed(o, given) end end

@@ -33,8 +33,8 @@ local start = {}
 ---@field trace? string|cprof.Trace  mode "trace": file, or a function
 ---@field lines? string[]       parts of paths, or Lua patterns between
 ---    slashes: only lines, or instructions, of these sources
----@field include? string[]     the same of sources or titles of functions:
----    only these
+---@field include? string[]     parts of sources or titles, or such patterns:
+---    only these functions
 ---@field exclude? string[]     not these; what is left out is its caller's
 ---@field c_functions? boolean  false: C functions are their callers'
 ---@field callsites? boolean    true: calls are told apart by their lines
@@ -262,7 +262,7 @@ end
 ---which cprof.start was called: the caller's caller.
 ---@param opts? cprof.StartOptions
 ---@return cprof.StartOptions o        all of them
----@return table<string, any> given    the same as the core wants them
+---@return table<string, any> given    the options, as the core wants them
 ---@return cprof.Recorded
 function start.prepare(opts)
   local o = check_start(opts)

@@ -144,7 +144,7 @@ function header.collector_ns(profile)
   return ns
 end
 
--- the same in words
+-- what the collector took, in words
 local function collector(profile, page)
   local meta, ns = profile.meta, header.collector_ns(profile)
   page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..

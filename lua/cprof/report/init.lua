@@ -56,7 +56,7 @@ report.options = options.together(page.options, {
 
 ---@class cprof.View            what a mode gets to work with
 ---@field profile cprof.Profile  what is shown
----@field timed? cprof.Profile   the same with times
+---@field timed? cprof.Profile   that profile, with times
 ---@field options cprof.ReportOptions
 ---@field page cprof.Page
 ---@field whole integer         the time that is 100 %, in ns: the program's
