@@ -204,11 +204,12 @@ deps-hosts: deps-test
 
 deps-html: deps-build
 	$(call need,$$(command -v npm >/dev/null || echo nodejs npm))
-	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ]; then \
-	  echo "installing eslint and prettier in $(B)/npm"; \
+	@if [ ! -x $(NPM)/.bin/eslint ] || [ ! -x $(NPM)/.bin/prettier ] || \
+	  [ ! -x $(NPM)/.bin/tsc ]; then \
+	  echo "installing eslint, prettier and typescript in $(B)/npm"; \
 	  mkdir -p $(B)/npm && npm install --prefix $(B)/npm --silent \
 	    --no-audit --no-fund eslint@9.9.1 @eslint/js@9.9.1 \
-	    globals@17.14.0 prettier@3.10.1; fi
+	    globals@17.14.0 prettier@3.10.1 typescript@5.9.3; fi
 
 deps-browser: deps-test deps-html
 	$(call need,chromium lua-zlib)
@@ -319,6 +320,7 @@ PAGE		= lua/cprof/html/*.js spec/page/*.mjs
 
 test-html: deps-html
 	@$(NPM)/.bin/eslint -c spec/page/eslint.config.mjs $(PAGE)
+	@$(NPM)/.bin/tsc -p spec/page/tsconfig.json
 	@$(NPM)/.bin/prettier --log-level=warn --check $(PAGE) \
 	  lua/cprof/html/style.css lua/cprof/html/page.html
 	@$(NODE_TEST) spec/page/layout.test.mjs

@@ -6,7 +6,8 @@ export function ticks(most, n, sizes) {
   const rough = most / n;
   const unit = sizes ? 1024 ** Math.floor(Math.log2(most) / 10) : 1;
   const power = unit * 10 ** Math.floor(Math.log10(rough / unit));
-  const step = [1, 2, 5, 10].find((d) => d * power >= rough * 0.999) * power;
+  const rounds = [1, 2, 5].find((d) => d * power >= rough * 0.999) || 10;
+  const step = rounds * power;
   const out = [];
   for (let i = 0; i * step <= most * 1.0001; i++) out.push(i * step);
   return out;

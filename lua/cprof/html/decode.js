@@ -11,7 +11,9 @@ async function inflate(bytes, encoding) {
 
 // The bytes of Base64.
 export function bytesOf(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  /** @type {any} */
+  const bytes = Uint8Array;
+  if (bytes.fromBase64) return bytes.fromBase64(text);
   const binary = atob(text);
   const out = new Uint8Array(binary.length);
   for (let i = 0; i < out.length; i++) out[i] = binary.charCodeAt(i);

@@ -152,7 +152,7 @@ export function diff(app, root) {
     if (drawn === by) return;
     drawn = by;
     graph?.close();
-    const was = tree.before;
+    const was = tree.before || tree;
     const delta = (node) => tree.total[node] - was.total[node];
     const whole = Math.max(model.whole, before.whole);
     graph = new Icicle(app, {

@@ -115,7 +115,11 @@ export function refill(e, ...children) {
       c instanceof Node ? c : document.createTextNode(String(c)),
     ),
   );
-  if (focus !== document.activeElement && e.contains(focus)) {
+  if (
+    focus instanceof HTMLElement &&
+    focus !== document.activeElement &&
+    e.contains(focus)
+  ) {
     focus.focus({ preventScroll: true });
   }
   return e;

@@ -1,5 +1,6 @@
 // Figures as text, as the reports in text have them.
 
+/** @type {[number, string][]} */
 const units = [
   [1e9, "s"],
   [1e6, "ms"],
@@ -26,6 +27,7 @@ export function instant(ns, step) {
   return (ns / size).toFixed(digits) + " " + unit;
 }
 
+/** @type {[number, string][]} */
 const sizes = [
   [2 ** 30, "GB"],
   [2 ** 20, "MB"],

@@ -130,8 +130,8 @@ class Chart {
       ["median", percentiles.p50],
       ["90 %", percentiles.p90],
       ["99 %", percentiles.p99],
-      budget > 0 && ["budget", budget],
-    ].filter(Boolean);
+    ];
+    if (budget > 0) lines.push(["budget", budget]);
     let last = Infinity;
     for (const [text, ns] of lines.sort((a, b) => a[1] - b[1])) {
       c.fillStyle =

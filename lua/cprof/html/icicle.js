@@ -14,6 +14,26 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const narrow = 0.8;
 
 export class Icicle {
+  /** @type {any} what is drawn, see tree.js */
+  layout;
+  /** @type {any} colours; undefined: to be asked for */
+  theme;
+  /** @type {any} a frame of the browser that is waited for */
+  waiting;
+  /** @type {any} an animation */
+  moving;
+  /** The node that fills the width, what is seen of it, and how large that is. */
+  base = 0;
+  x0 = 0;
+  x1 = 1;
+  rows = 1;
+  width = 0;
+  height = 0;
+  ratio = 1;
+  letter = 1;
+  /** @type {any} draws it again with new figures, where its owner set that */
+  refigure;
+
   // options: label; up: the root is at the bottom; height: fixed, else what
   // the tree needs; most: of that; color(theme): function -> colour of a
   // node; detail(node): more lines for the tip; name(node): its label;

@@ -6,6 +6,7 @@ import { Model } from "./model.js";
 import { Recording } from "./recording.js";
 import { Shell } from "./shell.js";
 
+/** @type {any} */
 const app = document.getElementById("app");
 const token = new URLSearchParams(location.search).get("token") || "";
 const recording = new Recording();

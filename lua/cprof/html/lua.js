@@ -13,6 +13,7 @@ const pieces = new RegExp(
 // For each line, a list of [class, text].
 export function highlight(lines) {
   const text = lines.join("\n");
+  /** @type {[string, string][][]} */
   const out = [[]];
   function put(kind, s) {
     const parts = s.split("\n");

@@ -15,6 +15,7 @@ function painted() {
 }
 
 async function main() {
+  /** @type {any} */
   const data = document.getElementById("data");
   const size = data.textContent.length;
   if (size > 2e6) {

@@ -89,6 +89,23 @@ function summed(source, rows, limit) {
 }
 
 export class Model {
+  /** @type {Map<string, any>} by what a state looks at */
+  scopes = new Map();
+  /** @type {any} the header of the page */
+  header;
+  /** @type {string[]} what may be measured besides time */
+  measures = [];
+  /** @type {any[]} */
+  functions = [];
+  /** @type {any} */
+  made;
+  /** @type {any} */
+  frames;
+  /** @type {any} */
+  byTitle;
+  /** @type {any} */
+  tree;
+
   constructor(header, trees) {
     this.trees = trees;
     // of files, in the order in which they got them
@@ -180,10 +197,8 @@ export class Model {
     const measure = this.measure(state);
     let out = measure ? this.ofMemory(measure) : this.ofAll();
     if (state.frames && this.frames) out = this.ofFrames(state.frames);
-    for (const [what, reduce] of [
-      ["focus", callees],
-      ["hide", without],
-    ]) {
+    const limits = { focus: callees, hide: without };
+    for (const [what, reduce] of Object.entries(limits)) {
       const f = this.byTitle.get(state[what]);
       if (f && out.tree) {
         const tree = reduce(out.tree, f.id, this.functions.length);

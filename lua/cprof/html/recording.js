@@ -99,6 +99,17 @@ class Nodes {
 }
 
 export class Recording {
+  /** @type {any} what the server has told, without nodes, lines and functions */
+  content;
+  /** @type {any} */
+  nodes;
+  /** @type {any[]} */
+  functions = [];
+  /** @type {any[]} */
+  sources = [];
+  /** @type {any} figures at the mark; undefined: there is none */
+  marked;
+
   constructor() {
     this.begin();
   }

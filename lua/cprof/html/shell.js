@@ -101,7 +101,31 @@ function dress() {
 // before the profile is read
 dress();
 
+/**
+ * A view of the page, as its `make(app, root)` gives it.
+ * @typedef {object} View
+ * @property {() => void} update  The state is another one: what is looked at,
+ *   chosen or measured.
+ * @property {() => void} [refresh]  The model has new figures, and what is
+ *   looked at stays. Without it, `update` is called.
+ * @property {() => void} [resize]  The window, its colours or their contrast
+ *   have changed.
+ * @property {(event: KeyboardEvent) => boolean | void} [key]  A key was
+ *   pressed; true: it was for the view.
+ * @property {() => void} [print]  It will be printed: all of it is drawn.
+ * @property {() => void} [close]  Another view takes its place.
+ */
+
 export class Shell {
+  /** @type {View | undefined} */
+  view;
+  /** @type {any} the row of `views` that is shown */
+  shown;
+  /** @type {any[]} those that this profile has */
+  views = [];
+  /** @type {any} writes times */
+  time;
+
   // bar: an element that stays in the head, if any
   constructor(root, model, bar) {
     this.root = root;
@@ -127,7 +151,7 @@ export class Shell {
     else {
       this.drawHead(this.shown);
       this.drawStrip();
-      (this.view.refresh || this.view.update)();
+      (this.view?.refresh || this.view?.update)?.();
     }
     if (scrollY !== window.scrollY) scrollTo(scrollX, scrollY);
   }

@@ -182,7 +182,10 @@ function columnsOf(model, kind) {
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
 
-// what is said of a part of a line, and how hot it is
+/**
+ * What is said of a part of a line, and how hot it is.
+ * @returns {[string, number]}
+ */
 function toldPart(app, part, most) {
   if (app.model.sampled) {
     const share = shareOf(app, "spent", part.count);
@@ -239,6 +242,17 @@ function branchesOf(source) {
 }
 
 class Listing {
+  /** @type {any} what is known of parts of lines */
+  expressions;
+  /** @type {any[]} runs of lines that are made at once */
+  blocks = [];
+  /** @type {any} by line */
+  branches = new Map();
+  /** @type {any} tells which blocks are near what is seen */
+  observer;
+  /** @type {any} */
+  element;
+
   constructor(app, source, options) {
     this.app = app;
     this.source = source;
@@ -360,7 +374,7 @@ class Listing {
       (entries) => {
         for (const entry of entries) {
           if (entry.isIntersecting)
-            this.make(Number(entry.target.dataset.block));
+            this.make(Number(entry.target.getAttribute("data-block")));
         }
       },
       { rootMargin: "600px" },

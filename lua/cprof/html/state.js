@@ -2,6 +2,7 @@
 
 const listeners = [];
 
+/** @type {Record<string, any>} */
 const defaults = { view: "overview" };
 
 // What stands in an address.

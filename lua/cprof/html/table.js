@@ -6,8 +6,18 @@ import { tail } from "./format.js";
 
 const step = 200;
 
-// columns: { key, title, left, value(row): number or string, cell(row): what
-// is shown, hint }. options: caption, sort, order(key), row(row): properties
+/**
+ * @typedef {object} Column
+ * @property {string} [key]  what it is sorted by; none: it is not
+ * @property {string} title
+ * @property {string} [hint]
+ * @property {string} [class]
+ * @property {boolean} [left]  is it aligned so?
+ * @property {(row: any) => any} [value]  a number or a string to sort by
+ * @property {(row: any) => any} cell  what is shown
+ */
+
+// options: caption, sort, order(key), row(row): properties
 // of its element, choose(row), key(row): what it is about.
 export class Table {
   constructor(columns, options) {
@@ -118,7 +128,8 @@ export class Table {
   // Goes by keys; true: the key was for the table.
   key(event) {
     const active = document.activeElement;
-    let row = this.body.contains(active) ? active.closest("tr") : null;
+    /** @type {any} */
+    let row = active && this.body.contains(active) && active.closest("tr");
     if (event.key === "ArrowDown") {
       row = row
         ? row.nextElementSibling
@@ -142,6 +153,7 @@ export class Table {
 // The columns of a figure: itself, its share, and a bar. `get` gives a row's
 // [figure, what it is at most]; nothing where there is none. `samples`: of
 // what it is a share of.
+/** @returns {Column[]} */
 export function amount(app, options) {
   const { key, title, hint, of, samples, get, bar: kind } = options;
   const value = key && ((row) => (get(row) || [0])[0]);

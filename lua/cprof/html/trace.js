@@ -43,10 +43,14 @@ function facts(data) {
     ["time", time(data.ns)],
     ["calls", count(data.calls)],
     ["shown", count(data.shown)],
-    data.least > 0 && ["left out", `calls below ${time(data.least)}`],
-    data.open > 0 && ["not ended", count(data.open)],
-    data.threads.length > 1 && ["coroutines", count(data.threads.length)],
-  ].filter(Boolean);
+  ];
+  if (data.least > 0) {
+    rows.push(["left out", `calls below ${time(data.least)}`]);
+  }
+  if (data.open > 0) rows.push(["not ended", count(data.open)]);
+  if (data.threads.length > 1) {
+    rows.push(["coroutines", count(data.threads.length)]);
+  }
   return h(
     "dl",
     { class: "facts" },

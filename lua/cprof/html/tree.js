@@ -3,6 +3,23 @@
 import { bounds } from "./bound.js";
 
 export class Tree {
+  /** @type {any} overhead of nodes with all below them */
+  costs;
+  /** @type {any} the depth of each node */
+  depth;
+  /** @type {any} trees of other measures */
+  others;
+  /** @type {any} by measure, the figure of each node */
+  memory;
+  /** @type {any} lines that the nodes were called from */
+  line;
+  /** @type {any} calls of nodes with all below them */
+  callsBelow;
+  /** @type {Tree | undefined} of a difference: figures of the other profile */
+  before;
+  /** Do callers stand below callees? */
+  inverted = false;
+
   // columns of one length; `total` is added up from `self`; `cost`, where it
   // is known, is the overhead that was taken out of `self`
   constructor(n, parent, func, calls, self, cost) {
@@ -288,6 +305,7 @@ export function both(before, after, functions) {
 // callers: nodes need not stand in the order of a walk.
 function walk(tree, enter, leave) {
   const order = layout(tree, tree.self);
+  /** @type {any[]} */
   const stack = [0];
   while (stack.length > 0) {
     const i = stack.pop();
@@ -530,6 +548,7 @@ export function timed(tree) {
 // and x1 and are at least `least` wide, and rest(depth, x, width) for the
 // narrower ones that follow each other. Depths are below `until`.
 export function visible(l, x0, x1, least, until, visit, rest) {
+  /** @type {any[]} */
   const stack = [0, 0];
   while (stack.length > 0) {
     const depth = stack.pop();
