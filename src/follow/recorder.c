@@ -254,6 +254,7 @@ int recorder_adds (const Recorder *r) {
 static void recorder_look (Recorder *r) {
   const Hot *h = r->hot;
   GapLook before = r->gap.last;
+  if (!r->gap.on) return;
   gap_refresh(&r->gap);
   if (hot_now(h) - h->last > h->gap) r->gap.last = before;
 }

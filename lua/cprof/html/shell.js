@@ -18,7 +18,13 @@ import * as state from "./state.js";
 import { timeline } from "./timeline.js";
 import { trace } from "./trace.js";
 
-// Those that are `timed` have times, whatever others show in their place.
+/**
+ * The views, in the order of their tabs. Those that are `timed` have times,
+ * whatever others show in their place.
+ * @type {{ key: string, title: string, timed?: boolean,
+ *   make: (app: any, root: any) => View,
+ *   has?: (model: any) => any }[]}
+ */
 const views = [
   { key: "overview", title: "Overview", make: overview },
   {
@@ -121,8 +127,8 @@ export class Shell {
   view;
   /** @type {any} the row of `views` that is shown */
   shown;
-  /** @type {any[]} those that this profile has */
-  views = [];
+  /** Those that this profile has. */
+  views = views;
   /** @type {any} writes times */
   time;
 
