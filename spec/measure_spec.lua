@@ -105,7 +105,7 @@ describe("option measure", function()
       'report: option \'measure\' must not be "wait" for a profile that ' ..
       "does not tell waiting from computing: it has mode count and clock " ..
       p.meta.clock .. "; on Linux and macOS, modes call and line do with " ..
-      'clock = "auto", on Linux mode sample, too')
+      "the wall clock, on Linux mode sample, too")
     assert.has_error(function()
       recorded "call":report { measure = "cpu", sort = "alloc" }
     end)

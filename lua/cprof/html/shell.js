@@ -19,11 +19,18 @@ import { timeline } from "./timeline.js";
 import { trace } from "./trace.js";
 
 /**
- * The views, in the order of their tabs. Those that are `timed` have times,
- * whatever others show in their place.
- * @type {{ key: string, title: string, timed?: boolean,
- *   make: (app: any, root: any) => View,
- *   has?: (model: any) => any }[]}
+ * @typedef {object} ViewRow
+ * @property {string} key  what the address calls it
+ * @property {string} title
+ * @property {(app: any, root: any) => View} make
+ * @property {(model: any) => any} [has]  does this profile have it?
+ * @property {boolean} [timed]  has it times, whatever others show in their
+ *   place?
+ */
+
+/**
+ * The views, in the order of their tabs.
+ * @type {ViewRow[]}
  */
 const views = [
   { key: "overview", title: "Overview", make: overview },
