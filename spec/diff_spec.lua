@@ -246,7 +246,8 @@ describe("cprof diff", function()
     out = diff(dir, p, helper.record(before))
     assert.is_truthy(out:find("\nnote: one has 3 runs, the other 1 run: " ..
       "their figures cannot be compared\n", 1, true), out)
-    assert.is_nil((diff(dir, line, line)):find("note:", 1, true))
+    out = diff(dir, line, line):gsub("\nnote: other programs had [^\n]*", "")
+    assert.is_nil(out:find("note:", 1, true), out)
   end)
 
   it("compares the times of calls and samples, and no more", function()
