@@ -38,8 +38,9 @@ CFLAGS		= -O2 -g
 LIBS		:= -lm -lpthread $(if $(filter Linux,$(shell uname)),-ldl -lrt)
 WARNINGS	= -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
 SPEC		= spec
-# the number of processors
-JOBS		:= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+# Twice the number of processors: specs of programs that run wait for these.
+JOBS		:= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); \
+		     echo $$((2 * n)))
 
 B		= build
 FLAGS		= -std=c99 $(CFLAGS) $(WARNINGS) -fPIC -fvisibility=hidden \
@@ -270,7 +271,7 @@ test-suites: deps-test
 	@sh spec/versions/suites.sh "$(abspath $(LUA_SOURCES))" \
 	  "$(CURDIR)/$(B)/versions" $(SUITES)
 
-# Other compilers and machines, JOBS at a time (as many as there are
+# Other compilers and machines, JOBS at a time (twice as many as there are
 # processors, unless it is said). PLATFORMS="musl aarch64" for some.
 PLATFORMS	=
 

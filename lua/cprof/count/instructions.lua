@@ -160,7 +160,7 @@ function instructions.reachable(code)
   local seen, todo = {}, { 1 }
   while #todo > 0 do
     local i = table.remove(todo)
-    if i and i <= #code and not seen[i] then
+    if i and code[i] and not seen[i] then
       seen[i] = true
       local o = code[i] & 0x7f
       local to = instructions.target(code, i)
