@@ -4,6 +4,7 @@ local bound = require "cprof.count.bound"
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 local helper = require "helper"
+local measure = require "cprof.count.measure"
 local profiler = require "cprof"
 local selection = require "cprof.report.select"
 
@@ -155,7 +156,8 @@ describe("a report's head", function()
   it("says when overhead was most of the time, and what knows better",
     function()
       local p = recorded(1e6)
-      local share = format.percent(p.meta.overhead_ns, p.meta.wall_ns)
+      local share = format.percent(p.meta.overhead_ns,
+        measure.recorded(p.meta))
       assert.is_true(tonumber(share) > 75)
       assert.equal(("overhead was %s %% of the time, so small times are " ..
         "rough"):format(share), note(p))
