@@ -221,6 +221,20 @@ for i = 1, 3 do
   if i > 2 or n > 5 then goto next end
   n = n + 1
   ::next::
+end
+while n < 99 do
+  n = n + 1
+  if n > 5 then break end
+end
+for i = 1, 4 do
+  local last = i == 3
+  if last then break end
+end
+for i = 1, 4 do
+  local odd = i % 2
+  if odd == 1 and i then goto skip end
+  n = 0
+  ::skip::
 end]]
     assert.same({
       "3:3 if true=1 false=4",
@@ -230,6 +244,12 @@ end]]
       "13:3 if true=1 false=1",
       "17:3 if true=1 false=2",
       "17:12 or right=2 left=1",
+      "21:1 while body=4 end=0",
+      "23:3 if true=1 false=3",
+      "26:18 comparison false=2 true=1",
+      "27:3 if true=1 false=2",
+      "31:3 if true=2 false=2",
+      "31:15 and right=2 left=2",
     }, branches(p, source))
   end)
 

@@ -182,6 +182,7 @@ describe("cprof top's measures", function()
         assert.is_truthy(m.message:find(
           "^this is a recording that does not tell waiting"))
         return
+      elseif m.now.now.profile.meta.preempted_unknown then return
       end
       local own, total, whole = {}, {}, {}
       for i, what in ipairs { "wall", "cpu", "wait", "wall" } do
@@ -219,7 +220,8 @@ describe("cprof top's measures", function()
       look()
       run(wait, 1)
       look()
-      if not m.now.now.profile.meta.waiting_ns then return end
+      local meta = m.now.now.profile.meta
+      if not meta.waiting_ns or meta.preempted_unknown then return end
       local at = debug.getinfo(wait, "S").linedefined
       to(m, "wait")
       press(m, "o")

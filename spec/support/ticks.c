@@ -261,6 +261,7 @@ static int ticks_sleep (lua_State *L) {
 */
 static int ticks_parts (lua_State *L) {
   parts.on = lua_toboolean(L, 1);
+  parts.until = 0;
   parts.known = lua_toboolean(L, 2);
   return 0;
 }

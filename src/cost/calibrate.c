@@ -167,12 +167,16 @@ static void series_sort (Series *s) {
 }
 
 
-/* Keeps the rounds in which 'by' is no more than that, in order of size. */
+/*
+** Keeps the rounds in which 'by' is no more than that, in order of size; all
+** rounds where nothing was measured 'by'.
+*/
 static void series_keep (Series *s, const Series *by, int32_t most) {
   int i;
   s->count = 0;
   for (i = 0; i < by->count; i++)
-    if (by->ticks[i] <= most && s->ticks[i] != SERIES_NONE)
+    if (by->ticks[i] <= most && s->ticks[i] != SERIES_NONE &&
+        (by->ticks[i] != SERIES_NONE || most == SERIES_NONE))
       s->ticks[s->count++] = s->ticks[i];
   series_sort(s);
 }
@@ -509,10 +513,16 @@ static uint64_t calibrate_reading (const Calibration *c) {
 }
 
 
+/* processor time, where its clock is fine enough */
+static uint64_t calibrate_ran (void) {
+  return PLATFORM_CPUFINE ? platform_cpu() : platform_monotonic();
+}
+
+
 /* Calibration -> */
 static int calibrate_all (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
-  uint64_t begun = platform_monotonic(), ran = platform_cpu();
+  uint64_t begun = platform_monotonic(), ran = calibrate_ran();
   size_t size = SERIES * sizeof *c->bare;
   if (!calibrate_open(c, L)) return 0;
   c->bare = cast(Series *, lua_newuserdatauv(L, size, 0));
@@ -522,7 +532,7 @@ static int calibrate_all (lua_State *L) {
   c->spin = calibrate_spinticks(c);
   c->reading = calibrate_reading(c);
   for (c->round = -1; c->round < ROUNDS_LEAST ||
-       (c->round < ROUNDS_MOST && platform_cpu() - ran < c->ns &&
+       (c->round < ROUNDS_MOST && calibrate_ran() - ran < c->ns &&
         platform_monotonic() - begun < WALL_MOST * c->ns); c->round++)
     if (!calibrate_round(c, L)) return 0;
   if (!calibrate_nodes(c, L)) return 0;

@@ -303,14 +303,16 @@ end
 -- cannot be reached does not count: Lua 5.5 leaves room behind a jump.
 local function only_jumps(c, ran)
   local out, other = {}, {}
-  local live = instructions.reachable(c.code)
+  local live
   for i = 1, c.n do
     local line = c.line[i]
     if line == 0 or ran[i] > 0 then other[line] = true
     elseif is_plain_jump(c, i) then
       out[line] = out[line] or {}
       table.insert(out[line], i)
-    elseif live[i] then other[line] = true
+    else
+      live = live or instructions.reachable(c.code)
+      if live[i] then other[line] = true end
     end
   end
   for line in pairs(other) do out[line] = nil end

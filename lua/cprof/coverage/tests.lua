@@ -109,8 +109,19 @@ end
 -- instruction behind the test, of token `after`, is not that jump then.
 local function is_reversed(tokens, at, after)
   local k = tokens.kind[at + 1]
+  local last = at + (k == "goto" and 2 or 1)
   return (k == "break" or k == "goto") and
-    not (after and at < after and after <= at + 2)
+    not (after and at < after and after <= last)
+end
+
+-- In Lua 5.4.0 and 5.4.1, a test before `break` or `goto` may have the last
+-- token of that: the `then` before it.
+local function then_before(kinds, at)
+  if kinds[at] == "break" and kinds[at - 1] == "then" then return at - 1
+  elseif kinds[at - 1] == "goto" and kinds[at - 2] == "then" then
+    return at - 2
+  end
+  return at
 end
 
 ---Tells what each test of a text decides, and whether it jumps where the
@@ -127,6 +138,7 @@ function tests.teller(tokens)
        instructions.target(code, i) == i + 3 then
       return "comparison", comparison(tokens, at)
     end
+    at = then_before(kinds, at)
     local k = kinds[at]
     if k == "and" or k == "or" then return k, at end
     local next_one = k == "then" and at or behind(tokens, at)

@@ -198,27 +198,32 @@ end
 -- UTF-16 that it is in the page, from 1; nil: bytes are units.
 local function units_of(line)
   if not line:find "[\x80-\xFF]" then return nil end
-  local out, unit = {}, 1
-  local valid = utf8.len(line) ~= nil
-  for at, c in line:gmatch("()(" .. (valid and utf8.charpattern or ".") ..
-    ")") do
-    out[at] = unit
-    for _, code in utf8.codes(utf(c)) do
-      unit = unit + (code > 0xFFFF and 2 or 1)
+  local out, unit, from = {}, 1, 1
+  repeat
+    -- what is no UTF-8 is shown as a code
+    local _, bad = utf8.len(line, from)
+    for at, c in line:gmatch("()(" .. utf8.charpattern .. ")", from) do
+      if bad and at >= bad then break end
+      out[at] = unit
+      unit = unit + (utf8.codepoint(c) > 0xFFFF and 2 or 1)
     end
-  end
+    if bad then
+      out[bad] = unit
+      unit, from = unit + #utf(line:sub(bad, bad)), bad + 1
+    end
+  until not bad or from > #line
   out[#line + 1] = unit
   return out
 end
 
 -- Columns are bytes in a profile. In the page they are units of UTF-16.
 local function expressions_of(list, content)
-  local out, number, units = {}, nil, nil
+  local out, units = {}, {}
   local function unit(line, column)
-    if line ~= number then
-      number, units = line, content[line] and units_of(content[line])
+    if units[line] == nil then
+      units[line] = content[line] and units_of(content[line]) or false
     end
-    return units and units[column] or column
+    return units[line] and units[line][column] or column
   end
   for _, e in ipairs(list) do
     local n = #out

@@ -267,7 +267,9 @@ export class Model {
     for (const key of others) {
       const here = this.measures.includes(key) && this.allocated(state, key);
       const { self } = here ? this.header.functions.memory[key] : {};
-      of[key] = here ? parts(here, self) : new Float64Array(calls.length);
+      of[key] = here
+        ? parts(here, self, calls)
+        : new Float64Array(calls.length);
     }
     const more = scope.frames ? [] : this.called(scope);
     return this.sources.map((source) => {

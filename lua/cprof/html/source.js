@@ -176,8 +176,9 @@ function columnsOf(model, kind) {
   if (kind === "spent") return [...own, ...more];
   const before = own.filter((c) => !c.spare && c !== heat && c.title !== "%");
   const shown = { ...others[kind], spare: false };
+  const percent = own.find((c) => c.title === "%");
   const rest = more.filter((c) => c !== others[kind]);
-  return [...before, shown, share, heat, ...rest];
+  return [...before, shown, percent, heat, ...rest];
 }
 
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
@@ -682,6 +683,9 @@ export function source(app, root) {
     const kind = kindOf(set.heat);
     const [ran, could] = coverage(model.sources[current.id]);
     const counts = model.unit !== "ns";
+    // frames know less than all of the recording
+    const known = (key) =>
+      !app.state.frames || !model.frames || model.allocated(app.state, key);
     const covered = model.sampled
       ? ""
       : `, ${count(ran)} of ${plural(could, "line")} ran`;
@@ -705,7 +709,7 @@ export function source(app, root) {
           !model.sampled && ["hits", "Hits", "What shades a line"],
           !counts && ["total", "Calls", "Time of the calls made from it"],
           ...model.measures
-            .filter((key) => heats[key])
+            .filter((key) => heats[key] && known(key))
             .map((key) => [key, measures[key].title, others[key].hint]),
         ].filter(Boolean),
         set.heat,

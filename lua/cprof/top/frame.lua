@@ -119,14 +119,15 @@ local function tabs(m, line)
   for _, view in ipairs(m:views()) do
     line:add((" %s "):format(view.title), view == m.view and "tab" or nil)
   end
-  local text, row = period(m), measured.row(m.history.what)
-  if row then text = row.is .. "  " .. text end
-  if m.paused then text = "PAUSED  " .. text end
-  if not m.plain then
-    text = ("%s  every %g s"):format(text, m.interval)
-    if line.width + format.width(text) >= line.room then
-      text = text:gsub("  every [%d.]+ s$", "")
-    end
+  local row = measured.row(m.history.what)
+  local parts = { m.paused and "PAUSED" or "", row and row.is or "",
+    period(m), m.plain and "" or ("every %g s"):format(m.interval) }
+  local text
+  -- what is last goes first where there is little room
+  for n = #parts, 1, -1 do
+    text = table.concat(parts, "  ", 1, n):gsub("^ +", ""):gsub(" +$", "")
+      :gsub("   +", "  ")
+    if line.width + format.width(text) < line.room then break end
   end
   line:right(text, m.paused and "bad" or nil)
 end

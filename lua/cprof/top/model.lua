@@ -107,7 +107,9 @@ function Model:refresh()
   self.now, self.items = self.history:figures(), nil
   if self.now and measured.unknown(self.now.now.profile,
      self.history.what) then
-    self.history:set_measure "wall"  -- another recording has begun
+    self.message = "wall time: this is a recording " ..
+      measured.unknown(self.now.now.profile, self.history.what)
+    self.history:set_measure "wall"
     self.now = self.history:figures()
   end
   local mode = self.now and self.now.now.profile.meta.mode
