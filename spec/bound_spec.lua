@@ -201,7 +201,7 @@ describe("a report's head", function()
 
   it("names code that is stripped of its lines", function()
     local chunk = load(string.dump(load [[
-      local function f() end
+      local function f() return ("x"):rep(1 << 22) end
       f()]], true))
     local p = helper.record(function() chunk() end, { mode = "line" })
     assert.is_truthy(p:report { width = 200 }:find(
