@@ -27,7 +27,7 @@ local busy = [[
 -- find its process in $pid; what the program has written comes last.
 local function beside(dir, starts, lines, code)
   dir:file("x.lua", code or busy)
-  return command.shell(([[cd %s
+  return command.bounded(([[cd %s
     export TMPDIR=$PWD SPEC_TMPDIR=$PWD
     unset XDG_RUNTIME_DIR CPROF CPROF_OPTIONS CPROF_SIGNAL
     cprof() { %s "$@"; }
@@ -519,28 +519,33 @@ describe("cprof attach", function()
   end)
 
   it("says so where the program waits when it is to end", function()
-    for seconds, what in pairs {
-      ["1.5"] = "process %d+ ran no Lua code when its recording should " ..
+    for lines, what in pairs {
+      -- longer than attach lets pass without a word, and less than it waits
+      ["cprof attach --clock=wall --seconds 2 $pid & until " ..
+        "grep action=stop cprof-*/$pid.request; do sleep 0.02; done " ..
+        ">/dev/null 2>&1; sleep 0.7; touch go; wait $!"] =
+        "process %d+ ran no Lua code when its recording should " ..
         "have ended; it ended [%d.]+m?s later\n",
-      ["6"] = "process %d+ runs no Lua code now, for example because a " ..
+      ["cprof attach --clock=wall --seconds 2 $pid"] =
+        "process %d+ runs no Lua code now, for example because a " ..
         "C function waits; recording ends when it runs Lua code\n",
     } do
       local dir <close> = command.folder()
-      local out, err = beside(dir, auto, "cprof attach --clock=wall " ..
-        "--seconds 0.2 $pid", ([[
+      local out, err = beside(dir, auto, lines, [[
         local profiler = require "cprof"
-        local function work() for i = 1, 1000 do math.abs(i) end end
+        local function work() for i = 1, 1e5 do math.abs(i) end end
         io.open("ready", "w"):close()
         repeat work() until profiler.running()
-        repeat work() until profiler.snapshot().samples > 0
-        os.execute "sleep %s"
-        work()
-        os.execute "sleep 0.5"]]):format(seconds))
+        repeat work() until not profiler.running() or
+          profiler.snapshot().samples > 0
+        os.execute "until [ -e go -o -e stop ]; do sleep 0.02; done"
+        repeat work() until not profiler.running()
+        os.execute "until [ -e stop ]; do sleep 0.02; done"]])
       assert.is_truthy(err:find(what), err)
-      assert.equal(seconds == "6", out:find("(waiting, or in a C function)", 1,
+      local ended = lines:find "touch" ~= nil
+      assert.equal(not ended, out:find("(waiting, or in a C function)", 1,
         true) ~= nil, out)
-      assert.equal(seconds == "1.5", out:find("os.execute", 1, true) ~= nil,
-        out)
+      assert.equal(ended, out:find("os.execute", 1, true) ~= nil, out)
     end
   end)
 

@@ -25,6 +25,17 @@ return function()
     return nil, true
   end
 
+  -- for who looks at a file that was ended
+  handler.testStart = function(element)
+    local folder = os.getenv "SPEC_TMPDIR"
+    local file = folder and io.open(folder .. "/running", "w")
+    if file then
+      file:write(handler.getFullName(element))
+      file:close()
+    end
+    return nil, true
+  end
+
   handler.testEnd = function(_, _, status)
     if status == "failure" then
       show("FAILED", handler.failures[#handler.failures])
@@ -55,6 +66,7 @@ return function()
   end
 
   busted.subscribe({ "file", "start" }, handler.fileStart)
+  busted.subscribe({ "test", "start" }, handler.testStart)
   busted.subscribe({ "test", "end" }, handler.testEnd,
     { predicate = handler.cancelOnPending })
   busted.subscribe({ "suite", "end" }, handler.suiteEnd)

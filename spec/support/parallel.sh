@@ -48,7 +48,9 @@ for set in $(seq "$sets"); do
     failed=1
     echo "${name:+$name: }$file"
     grep -A 20 -E '^(FAILED|ERROR)' "$log" ||
-      { echo "FAILED $file ended early:"; tail -n 5 "$log"; } | tee -a "$log"
+      { tail -n 5 "$log"
+        echo "FAILED $file ended early, in: $(cat "${log%.log}.tmp/running")" |
+          tee -a "$log"; }
   done
   awk -v name="$name" -v files="$(echo $files | wc -w)" '
     /^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; bad = $3; ended++ }
