@@ -184,6 +184,29 @@ describe("zones", function()
       "or has left it already")
   end)
 
+  it("may have been entered before recording began", function()
+    profiler.enter "before"
+    profiler.start()
+    profiler.leave "before"
+    coroutine.wrap(function()
+      profiler.enter "in a coroutine"
+      profiler.stop()
+      profiler.start()
+      profiler.leave "in a coroutine"
+    end)()
+    profiler.enter "recorded"
+    profiler.stop()
+    profiler.start()  -- as the next file of a rotation
+    profiler.leave "recorded"
+    local function called()
+      profiler.enter "called"
+      profiler.leave "called"
+      profiler.leave "called"
+    end
+    assert.has_error(called)
+    profiler.stop()
+  end)
+
   it("must be left by the function that entered them", function()
     local function leaves() profiler.leave "mine" end
     profiler.start()

@@ -115,6 +115,7 @@ static Frame *resync_push (Recorder *r, Stack *s, CallAddress ci,
   memset(f, 0, sizeof *f);
   f->ci = ci;
   f->is.func = func;
+  f->is.flags = FRAME_UNSEEN;
   f->node = s->top->node;
   f->line = s->top->line;
   return f;
@@ -149,7 +150,7 @@ static int resync_frame (Recorder *r, lua_State *running, Walk *w, Stack *s,
   if (fn == NULL) return 0;
   f = resync_push(r, s, ar.i_ci, fn->id);
   if (f == NULL) return 0;
-  if (fn->marks & FUNCTION_EXCLUDED) f->is.flags = FRAME_EXCLUDED;
+  if (fn->marks & FUNCTION_EXCLUDED) f->is.flags |= FRAME_EXCLUDED;
   else {
     f->node = tree_enter(&r->recording.tree, f->node, fn->id, line);
     f->line = resync_counter(r, s->L, &ar, fn);

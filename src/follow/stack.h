@@ -20,6 +20,7 @@
 #define FRAME_WRAPS	16u	/* ... that 'coroutine.wrap' has hidden in it */
 #define FRAME_COLLECTS	32u	/* its function asks the collector */
 #define FRAME_TAIL	8u	/* a tail call led to it */
+#define FRAME_UNSEEN	64u	/* it was called before it could be recorded */
 #define FRAME_SERIAL	8	/* bits from here on tell zones apart */
 
 typedef struct FrameIs {

@@ -134,7 +134,9 @@ ZoneResult zone_leave (Recorder *r, lua_State *L, const char *name,
   s = zone_stack(r, L);
   if (s == NULL) return zone_nomemory(r);
   f = s->top - 1;
-  if (!(f->is.flags & FRAME_ZONE)) return ZONE_NONE;
+  /* what was called before may have entered it before, too */
+  if (!(f->is.flags & FRAME_ZONE))
+    return f->is.flags & FRAME_UNSEEN ? ZONE_IDLE : ZONE_NONE;
   if (!zone_named(r, f, name, length)) {
     *open = functions_at(&r->recording.functions, f->is.func)->name;
     return ZONE_OTHER;
