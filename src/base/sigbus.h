@@ -24,15 +24,15 @@
 #define SIGBUS_MAX	64
 
 /*
-** Guards 'size' bytes at 'base'. When a page is lost, the handler calls
-** 'tell' with 'ud', which may do what a signal handler may. SIGBUS_NONE:
-** there are too many ranges.
+** Guards 'size' bytes at 'base'. When a page is lost, the signal handler
+** calls 'tell' with 'ud', which may do no more than a signal handler may.
+** SIGBUS_NONE: there are too many ranges.
 */
 CPROF_I int sigbus_add (void *base, size_t size, void (*tell) (void *ud),
                         void *ud);
 CPROF_I void sigbus_remove (int range);
 
-/* was a page lost? */
+/* Has a page of the range been lost? */
 CPROF_I int sigbus_lost (int range);
 
 #endif
