@@ -130,7 +130,7 @@ static void timer_close (Timer *t) {
 #define TIMER_PAGE	4096u
 
 /* Are the 'size' bytes before 'code' in the same page, thus readable? */
-static int timer_follows (const void *code, size_t size) {
+static int timer_samepage (const void *code, size_t size) {
   return (uintptr_t)code % TIMER_PAGE >= size;
 }
 
@@ -143,7 +143,7 @@ static TimerWithin timer_within (const void *context) {
   const unsigned char *code =
     (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
   if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
-    return timer_follows(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
+    return timer_samepage(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
          ? TIMER_ENDS : TIMER_RUNS;
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
 }
@@ -156,7 +156,7 @@ static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
   if ((int64_t)at->uc_mcontext.regs[0] == -EINTR &&
-      timer_follows(code, sizeof *code) && code[-1] == TIMER_SVC)
+      timer_samepage(code, sizeof *code) && code[-1] == TIMER_SVC)
     return TIMER_ENDS;
   return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
 }
@@ -346,7 +346,7 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return setitimer(ITIMER_REAL, &v, NULL) == 0;
 }
 
-static void timer_delete_of (const Timer *t) {
+static void timer_destroy (const Timer *t) {
   (void)timer_set(t, 0);
 }
 
@@ -373,7 +373,7 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return timer_settime(t->id, 0, &v, NULL) == 0;
 }
 
-static void timer_delete_of (const Timer *t) {
+static void timer_destroy (const Timer *t) {
   timer_delete(t->id);
 }
 
@@ -408,7 +408,7 @@ static int timer_fill (Timer *t, const char **why) {
                    (uintptr_t)timer_of(t), __ATOMIC_SEQ_CST);
   if (timer_make(t, t->cpu)) {
     if (timer_set(t, 0)) return 1;  /* a sandbox may forbid only this */
-    timer_delete_of(t);
+    timer_destroy(t);
   }
   timer_close(t);
   timer_uninstall(t->signal, 1);
@@ -421,7 +421,7 @@ static void timer_empty (Timer *t) {
   int here = timer_ishere(timer_of(t)) && timer_isours(t);
   timer_close(t);
   if (timer_isours(t)) {
-    timer_delete_of(t);
+    timer_destroy(t);
     if (here) timer_drain(t->signal);
   }
   timer_uninstall(t->signal, here);
