@@ -11,6 +11,7 @@
 #include "file/format.h"
 
 
+/* Is a recording going on in the file with this header? */
 static int until_possible (const FormatHeader *h) {
   return memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) == 0 &&
          h->order == FORMAT_ORDER && h->version == FORMAT_VERSION &&
