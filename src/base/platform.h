@@ -16,8 +16,8 @@
 
 
 /*
-** Does the system have POSIX signals? If not, files are empty that need
-** these, or POSIX processes, users and terminals.
+** Does the system have POSIX signals? Where it does not, the files that need
+** them, or POSIX processes, users or terminals, are empty.
 */
 #if defined(_WIN32)
 #define PLATFORM_SIGNALS	0
@@ -135,7 +135,7 @@ CPROF_I PlatformStack platform_stack (void);
 
 /*
 ** Has 'child' called in the child of each fork, in the thread that forked,
-** before any of the program's code runs there. All calls must give the same
+** before any of the program's code runs there. All calls must pass the same
 ** function.
 */
 CPROF_I void platform_atfork (void (*child) (void));
@@ -262,8 +262,8 @@ CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
 CPROF_I int platform_unmap (void *at, size_t size, int fd);
 
 /*
-** The most bytes that this process may write to a file; 0: no limit. Writing
-** beyond it raises a signal that ends the program.
+** The largest file that this process may write, in bytes; 0: no limit.
+** Writing beyond it raises a signal that ends the program.
 */
 CPROF_I uint64_t platform_filelimit (void);
 

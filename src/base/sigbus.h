@@ -4,10 +4,10 @@
 ** While a range of memory is guarded, such a page is replaced by an empty
 ** one instead, and the owner of the range is notified.
 **
-** A process has one handler per signal, so this is the one part of cprof
-** that all states of a process share. The handler is installed while a
-** range is guarded. It passes all signals that are not about guarded pages
-** to the handler that was there before.
+** A process has one handler per signal, so all Lua states of a process share
+** the ranges. The handler is installed while a range is guarded. It passes
+** all signals that are not about guarded pages to the handler that was there
+** before.
 */
 
 #ifndef sigbus_h

@@ -41,9 +41,9 @@ CPROF_I int timer_ishere (int timer);
 CPROF_I int timer_follow (int timer, const char **why);
 
 /*
-** Asks for a tick in 'ns', in place of one that was asked for before; 0: for
-** none. May be called in a signal handler. Does nothing in the child of a
-** fork.
+** Asks for a tick 'ns' from now, in place of one that was asked for before;
+** 0: for none. May be called in a signal handler. Does nothing in the child
+** of a fork.
 */
 CPROF_I void timer_next (int timer, uint64_t ns);
 
@@ -59,7 +59,7 @@ CPROF_I void timer_end (int timer);
 */
 CPROF_I void timer_forked (void);
 
-/* Does the program handle the signal itself by now, so no tick comes? */
+/* Has the program set its own handler since, so that no tick comes? */
 CPROF_I int timer_lost (int timer);
 
 #endif

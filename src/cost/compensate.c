@@ -126,7 +126,7 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
     tails = n->as.full.tails < calls ? n->as.full.tails : calls;
     unreturned = n->as.full.unreturned;
   }
-  /* recursion re-entered the node: its callers are unknown, so it pays */
+  /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
   ps[id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
                (double)c->node;

@@ -16,7 +16,7 @@
 #define AVERAGES	2
 #define AVERAGE_SECONDS	{0.8, 2.5}
 
-/* The averages leave out so many first frames: programs start slowly. */
+/* Averages leave out so many first frames: a program needs time to start. */
 #define FRAMES_DISCARDED	3
 
 

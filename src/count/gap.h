@@ -15,7 +15,7 @@
 
 #define GAP_LOOK	100000u	/* ticks that a look takes at most */
 #define GAP_TRIES	4	/* most looks until one is not interrupted */
-#define GAP_NEVER	(UINT64_MAX / 2)	/* ticks that no gap has */
+#define GAP_NEVER	(UINT64_MAX / 2)	/* ticks: longer than any gap */
 
 /* the clocks, in ns */
 typedef struct GapLook {
@@ -35,7 +35,7 @@ typedef struct Gap {
   double rate;		/* ns in a tick */
   uint64_t noise;	/* ns off the processor that are too few to ask who
 			   had it */
-  uint64_t least, most;	/* ticks: bounds of the shortest gap to look at */
+  uint64_t least, most;	/* ticks: bounds of the shortest gap worth a look */
 } Gap;
 
 typedef enum GapKnown {
@@ -55,9 +55,8 @@ typedef struct GapParts {
 } GapParts;
 
 /*
-** Recording goes on in this thread from now on. Returns from how many ticks
-** between two events on there is to be a look; GAP_NEVER where there are no
-** clocks to look at.
+** Begins to record gaps, in this thread. Returns the shortest gap, in ticks,
+** that is worth a look; GAP_NEVER where there are no clocks to look at.
 */
 CPROF_I uint64_t gap_begin (Gap *g, Clock *c);
 CPROF_I void gap_end (Gap *g);
@@ -79,8 +78,8 @@ CPROF_I int gap_read (Gap *g);
 
 /*
 ** Divides a gap of so many ticks, which ended 'late' ticks before gap_read.
-** 'least' is the gap from which on there was to be a look. Returns the same
-** for the next one: more if the thread has only computed, else less.
+** 'least' is the shortest gap that was worth a look. Returns what it is from
+** now on: more if the thread has only computed in this gap, else less.
 */
 CPROF_I uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late,
                              uint64_t least, GapParts *parts);

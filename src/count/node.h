@@ -49,7 +49,7 @@ typedef struct Node {
     struct {
       uint32_t tails;	/* tail calls that led here */
       uint32_t unreturned:31;	/* calls that ended without a return event */
-      uint32_t entered:1;	/* did a node below re-enter it? */
+      uint32_t entered:1;	/* did recursion re-enter it from below? */
     } full;		/* if not */
     struct {
       uint32_t tails;

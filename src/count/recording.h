@@ -25,7 +25,7 @@ typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks that are not recorded */
   uint64_t preempted;	/* those of 'paused' in which the thread was preempted */
-  uint64_t unwaited;	/* ticks of waits that no memory was left to note */
+  uint64_t unwaited;	/* ticks of waits that were lost for lack of memory */
   uint64_t divided;	/* a GapKnown: what is known of gaps between events */
   uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */
   uint64_t waited;	/* those of 'sampled' in which the thread waited */
@@ -66,8 +66,8 @@ typedef struct Recording {
   int gc;		/* was the collector driven? */
   int allocator_lost;	/* did another allocator replace the profiler's? */
   uint64_t events;	/* calls, returns and lines that were seen */
-  int stopped;		/* are these figures the last ones? */
-  const char *ended;	/* why it ended by itself, or NULL */
+  int stopped;		/* are the figures final? */
+  const char *ended;	/* why recording ended by itself, or NULL */
 } Recording;
 
 /*

@@ -36,7 +36,7 @@ static inline void timeline_raise (TimelinePoint *p, uint64_t bytes) {
   if (bytes > p->bytes) p->bytes = bytes;
 }
 
-/* Merges each two points into one. */
+/* Merges the points in pairs. */
 static inline void timeline_halve (Timeline *t) {
   uint32_t i;
   for (i = 0; i < TIMELINE_POINTS / 2; i++) {
