@@ -36,7 +36,7 @@ uint64_t platform_monotonic (void) {
 
 
 /* A time in units of 100 ns. */
-static uint64_t platform_hundreds (FILETIME t) {
+static uint64_t platform_filetime (FILETIME t) {
   return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
 }
 
@@ -62,7 +62,7 @@ uint64_t platform_cpu (void) {
   FILETIME begun, ended, kernel, user;
   if (!GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user))
     return 0;
-  return (platform_hundreds(kernel) + platform_hundreds(user)) * 100;
+  return (platform_filetime(kernel) + platform_filetime(user)) * 100;
 }
 
 

@@ -81,7 +81,7 @@ static TimerSignal timer_signals[TIMER_SIGNALS];
 static int timer_stays;		/* does this code stay in memory? */
 
 
-static int timer_of (const Timer *t) {
+static int timer_index (const Timer *t) {
   return (int)(t - timers);
 }
 
@@ -228,7 +228,7 @@ int timer_lost (int timer) {
 
 
 /* Does the program have no handler for the signal? */
-static int timer_free (int sig) {
+static int timer_isfree (int sig) {
   struct sigaction a;
   if (sigaction(sig, NULL, &a) != 0) return 0;
   return (!(a.sa_flags & SA_SIGINFO) &&
@@ -240,7 +240,7 @@ static int timer_free (int sig) {
 /* Is the signal free, and does this thread not block it? */
 static int timer_usable (int sig) {
   sigset_t blocked;
-  return timer_free(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+  return timer_isfree(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
          !sigismember(&blocked, sig);
 }
 
@@ -405,7 +405,7 @@ static int timer_fill (Timer *t, const char **why) {
     return 0;
   }
   __atomic_store_n(&t->carries, ++timer_number * TIMER_MOST +
-                   (uintptr_t)timer_of(t), __ATOMIC_SEQ_CST);
+                   (uintptr_t)timer_index(t), __ATOMIC_SEQ_CST);
   if (timer_make(t, t->cpu)) {
     if (timer_set(t, 0)) return 1;  /* a sandbox may forbid only this */
     timer_destroy(t);
@@ -418,7 +418,7 @@ static int timer_fill (Timer *t, const char **why) {
 
 
 static void timer_empty (Timer *t) {
-  int here = timer_ishere(timer_of(t)) && timer_isours(t);
+  int here = timer_ishere(timer_index(t)) && timer_isours(t);
   timer_close(t);
   if (timer_isours(t)) {
     timer_destroy(t);
@@ -439,7 +439,7 @@ int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
     if (!timer_fill(t, why)) t = NULL;
   }
   pthread_mutex_unlock(&timer_lock);
-  return t != NULL ? timer_of(t) : -1;
+  return t != NULL ? timer_index(t) : -1;
 }
 
 

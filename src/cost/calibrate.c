@@ -270,7 +270,7 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
 
 
 /* Does the mode need this run? */
-static int calibrate_runs (const Calibration *c, int run) {
+static int calibrate_needs (const Calibration *c, int run) {
   return run < RUN_LINES || c->options.mode == MODE_LINE;
 }
 
@@ -314,7 +314,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     c->bare[i].ticks[c->round] = SERIES_NONE;
   memcpy(before, c->r->recording.figures->timing, sizeof before);
   for (run = 0; run < RUNS; run++) {
-    if (!calibrate_runs(c, run)) continue;
+    if (!calibrate_needs(c, run)) continue;
     calibrate_bare(c, L, run);
     if (!control_resume(c->r, L)) return 0;
     calibrate_schedule(c->r->hot, 0);
@@ -383,7 +383,7 @@ static void calibrate_calls (Calibration *c) {
 ** Switches between coroutines. At both ends of one, a C function is called;
 ** what is more than the cost of these calls is that of the switch.
 */
-static void calibrate_changes (Calibration *c) {
+static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;
   double call = calibrate_each(c, &c->bare[RUN_C]);
   double known = call + (double)k->caller[COST_C];
@@ -417,7 +417,7 @@ static void calibrate_coroutines (Calibration *c) {
 
 
 /* How much longer each turn of a run takes when it is recorded, in ps. */
-static double calibrate_more (const Calibration *c, int probe) {
+static double calibrate_extra (const Calibration *c, int probe) {
   return calibrate_each(c, &c->self[probe]) -
          calibrate_each(c, &c->bare[calibrate_probes[probe].run]);
 }
@@ -427,10 +427,10 @@ static void calibrate_lines (Calibration *c) {
   const Probe *few = &calibrate_probes[PROBE_LINES];
   const Probe *many = &calibrate_probes[PROBE_INSTRUCTIONS];
   const Probe *far = &calibrate_probes[PROBE_FAR];
-  double line = calibrate_more(c, PROBE_LINES);
-  double more = calibrate_more(c, PROBE_INSTRUCTIONS) - line;
+  double line = calibrate_extra(c, PROBE_LINES);
+  double more = calibrate_extra(c, PROBE_INSTRUCTIONS) - line;
   double each = more / (many->instructions - few->instructions);
-  double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
+  double steps = calibrate_extra(c, PROBE_FAR) - calibrate_extra(c, PROBE_NEAR);
   c->costs.instruction = cost_of(each);
   /* far less than any instruction took, so that a line that ran keeps time */
   c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
@@ -467,7 +467,7 @@ static void calibrate_costs (Calibration *c) {
   calibrate_choose(c, c->round);
   if (c->options.mode == MODE_LINE) calibrate_lines(c);
   calibrate_calls(c);
-  calibrate_changes(c);
+  calibrate_switches(c);
   calibrate_coroutines(c);
   calibrate_within(c);
   c->costs.unreturned = c->costs.within[EVENT_RETURN];

@@ -44,7 +44,7 @@ static void costs_add (int64_t *cost, double ps) {
 
 
 /* Multiplies all costs by a factor, but not 'least', which is no cost. */
-static Costs costs_times (const Costs *measured, double factor) {
+static Costs costs_scale (const Costs *measured, double factor) {
   Costs c = *measured;
   int64_t *cost = (int64_t *)&c, least = c.least;
   size_t i;
@@ -62,7 +62,7 @@ static Costs costs_times (const Costs *measured, double factor) {
 Costs compensate_costs (const Recording *r, const Costs *measured,
                         double rate) {
   const Timing *t = r->figures->timing;
-  Costs c = costs_times(measured, costs_slower(t, measured, rate));
+  Costs c = costs_scale(measured, costs_slower(t, measured, rate));
   double more[EVENT_KINDS];
   int i;
   for (i = 0; i < EVENT_KINDS; i++)

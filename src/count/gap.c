@@ -88,7 +88,8 @@ static uint64_t gap_ns (const Gap *g, uint64_t ticks) {
 }
 
 
-static uint64_t gap_less (uint64_t a, uint64_t b) {
+/* a - b, or 0 if that is negative */
+static uint64_t gap_subtract (uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
@@ -101,8 +102,8 @@ static uint64_t gap_less (uint64_t a, uint64_t b) {
 uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
                      GapParts *parts) {
   uint64_t after = gap_ns(g, late), took = gap_ns(g, ticks);
-  uint64_t away = gap_less(gap_away(g), after + GAP_NOISE);
-  uint64_t preempted = gap_less(g->now.delay - g->last.delay, after);
+  uint64_t away = gap_subtract(gap_away(g), after + GAP_NOISE);
+  uint64_t preempted = gap_subtract(g->now.delay - g->last.delay, after);
   if (g->known && g->now.blocks == g->last.blocks) preempted = away;
   g->last = g->now;
   parts->waited = parts->preempted = 0;

@@ -35,7 +35,7 @@ static uint32_t *tree_bucket (const Tree *t, uint32_t hash) {
 
 
 /* Enters a node in the hash. */
-static void tree_chain (const Tree *t, uint32_t id) {
+static void tree_enterhash (const Tree *t, uint32_t id) {
   NodePlace *p = tree_place(t, id);
   uint32_t *b = tree_bucket(t, node_hashof(p->parent, p->func, p->call_line));
   p->next = *b;
@@ -58,7 +58,7 @@ static void tree_grow (Tree *t) {
   }
   while (id != 0) {
     uint32_t next = tree_place(t, id)->next;
-    tree_chain(t, id);
+    tree_enterhash(t, id);
     id = next;
   }
 }
@@ -156,7 +156,7 @@ static void tree_link (Tree *t, Node *parent, uint32_t id, uint32_t func) {
       return;
     }
   }
-  tree_chain(t, id);
+  tree_enterhash(t, id);
   if (++t->hashed > t->buckets.count) tree_grow(t);
 }
 

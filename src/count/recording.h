@@ -24,7 +24,7 @@ typedef enum Mode {
 typedef struct Figures {
   uint64_t begun;	/* ticks, when recording began */
   uint64_t paused;	/* ticks that are not recorded */
-  uint64_t preempted;	/* those of 'paused' in which the thread was preempted */
+  uint64_t preempted;	/* those of 'paused' in which others ran */
   uint64_t unwaited;	/* ticks of waits that were lost for lack of memory */
   uint64_t divided;	/* a GapKnown: what is known of gaps between events */
   uint64_t sampled;	/* mode sample: ticks that nodes share, see Node */

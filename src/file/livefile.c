@@ -267,7 +267,7 @@ static void livefile_free (Store *s) {
 ** ======================================================= */
 
 /* Makes the next event take the slow path, which checks the file. */
-static void livefile_tell (void *hot) {
+static void livefile_pagelost (void *hot) {
   Hot *h = cast(Hot *, hot);
   *(lua_State *volatile *)&h->L = NULL;
 }
@@ -339,7 +339,7 @@ Store *livefile_create (Recorder *r, const char *path, const char *whole,
     snprintf(why, MAPPED_MESSAGE, "out of memory");
   else {
     memcpy(l->path, whole, size);
-    l->file = mapped_create(full, max_nodes, livefile_tell, r->hot, why);
+    l->file = mapped_create(full, max_nodes, livefile_pagelost, r->hot, why);
   }
   free(full);
   if (l == NULL || l->file == NULL) {

@@ -49,7 +49,7 @@ int mapped_ours (const MappedFile *f) {
 
 
 /* Has someone cut the file short? */
-static int mapped_cut (const MappedFile *f) {
+static int mapped_iscut (const MappedFile *f) {
   int64_t size;
   if (sigbus_lost(f->range)) return 1;
   size = platform_size(f->fd);
@@ -65,7 +65,7 @@ static int mapped_grow (MappedFile *f, size_t least) {
   if (more < least) more = least;
   to = (f->mapped + more + GROW_UNIT - 1) & ~(GROW_UNIT - 1);
   if (f->fd < 0) f->error = EBADF;
-  else if (mapped_cut(f)) f->error = MAPPED_CUT;
+  else if (mapped_iscut(f)) f->error = MAPPED_CUT;
   else if (to > f->space) f->error = ENOMEM;
   else f->error = platform_extend(f->fd, f->mapped, to);
   if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
@@ -125,7 +125,7 @@ size_t mapped_inblock (const MappedFile *f, const FileBlock *b) {
 int mapped_intact (MappedFile *f) {
   const FileBlock *b = NULL;
   uint64_t hash = 0;
-  if (mapped_cut(f)) {
+  if (mapped_iscut(f)) {
     f->error = MAPPED_CUT;
     return 0;
   }
@@ -153,7 +153,7 @@ static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
 
 
 /* Are allocations counted? */
-static int mapped_memory (void *ud) {
+static int mapped_countsmemory (void *ud) {
   return mapped_header(cast(MappedFile *, ud))->memory != 0;
 }
 
@@ -180,13 +180,13 @@ static void *mapped_getwaits (void *ud, uint32_t owner, size_t size) {
 
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
   return mapped_counters(ud, BLOCK_LINES, owner, size,
-                         lines_size(1, mapped_memory(ud)));
+                         lines_size(1, mapped_countsmemory(ud)));
 }
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
   return mapped_counters(ud, BLOCK_INSTRUCTIONS, owner, size,
-                         instructions_size(1, mapped_memory(ud)));
+                         instructions_size(1, mapped_countsmemory(ud)));
 }
 
 
@@ -272,10 +272,10 @@ int mapped_replaceable (const char *path, char *why) {
 
 
 /*
-** Writes the header. Its magic is written last: readers take a header with
-** the magic as complete.
+** Sets the sources of pages, and writes the header. Its magic is written
+** last: readers take a header with the magic as complete.
 */
-static void mapped_begin (MappedFile *f) {
+static void mapped_writeheader (MappedFile *f) {
   FormatHeader *h = mapped_header(f);
   uint32_t magic[2];
   h->order = FORMAT_ORDER;
@@ -307,7 +307,7 @@ static void mapped_begin (MappedFile *f) {
 
 
 /* Reserves addresses for so many nodes, or for fewer if they are limited. */
-static int mapped_room (MappedFile *f, uint32_t nodes) {
+static int mapped_reserve (MappedFile *f, uint32_t nodes) {
   uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(NodeAllocated));
   wanted += wanted / 16 + SPACE_MORE;
   if (wanted > SIZE_MAX / 4) wanted = SIZE_MAX / 4;
@@ -325,12 +325,12 @@ static int mapped_room (MappedFile *f, uint32_t nodes) {
 /* Maps the file, which is locked by now; its old contents are lost. */
 static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
                      void *ud) {
-  if (!mapped_room(f, nodes)) return 0;
+  if (!mapped_reserve(f, nodes)) return 0;
   f->range = sigbus_add(f->base, f->space, tell, ud);
   if (f->range == SIGBUS_NONE) f->error = EMFILE;
   else f->error = platform_resize(f->fd, 0);
   if (f->error != 0) return 0;
-  if (mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
+  if (mapped_grow(f, FORMAT_BLOCKS)) mapped_writeheader(f);
   else (void)platform_resize(f->fd, 0);  /* zeros would be no profile */
   return f->error == 0;
 }
@@ -388,7 +388,7 @@ static void mapped_complete (FormatHeader *h, size_t size) {
 
 int mapped_close (MappedFile *f, int ended) {
   FormatHeader *h = mapped_header(f);
-  int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
+  int mine = f->fd >= 0 && mapped_mine(f) && !mapped_iscut(f);
   uint64_t size;
   if (f->fd < 0) return 1;
   size = (uint64_t)f->units * FORMAT_UNIT;

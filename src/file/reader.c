@@ -32,7 +32,7 @@ int reader_nomemory (Loaded *l) {
 ** The header
 ** ======================================================= */
 
-static int header_ours (const FormatHeader *h) {
+static int header_sizesok (const FormatHeader *h) {
   static const uint32_t sizes[] = {
     sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
   };
@@ -50,7 +50,7 @@ static int header_check (const FormatHeader *h, char *why, size_t room) {
     snprintf(why, room, "its format is version %u; this cprof reads "
              "version %u: record it again", (unsigned)h->version,
              FORMAT_VERSION);
-  else if (!header_ours(h))
+  else if (!header_sizesok(h))
     snprintf(why, room, "damaged: sizes in the header");
   else if (h->state > FORMAT_ENDED)
     snprintf(why, room, "damaged: state");

@@ -44,7 +44,7 @@ static int restore_texts (Restoring *c) {
 
 
 /* Is this the place of a C function: "FILE: SYMBOL", "FILE+0xOFFSET", ""? */
-static int restore_place (const char *s, size_t length) {
+static int restore_isplace (const char *s, size_t length) {
   size_t digits = 0, i;
   for (i = 0; i + 1 < length; i++)
     if (s[i] == ':' && s[i + 1] == ' ') return 1;
@@ -56,10 +56,10 @@ static int restore_place (const char *s, size_t length) {
 }
 
 
-static int restore_code (Restoring *c, const Function *f) {
+static int restore_checkplace (Restoring *c, const Function *f) {
   size_t length;
   const char *s = text_get(&c->r->functions.text, f->source, &length);
-  if (f->kind != FUNCTION_C || restore_place(s, length)) return 1;
+  if (f->kind != FUNCTION_C || restore_isplace(s, length)) return 1;
   return restore_fail(c, "place of a C function");
 }
 
@@ -88,7 +88,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return restore_fail(c, "text of a function");
-  return restore_code(c, f);
+  return restore_checkplace(c, f);
 }
 
 
@@ -206,7 +206,7 @@ static int restore_sources (Restoring *c) {
 ** line numbers cost memory, so all sources together must not have more lines
 ** than the file has bytes.
 */
-static int restore_within (Restoring *c, uint32_t text, uint32_t line) {
+static int restore_noteline (Restoring *c, uint32_t text, uint32_t line) {
   uint32_t source = c->source[text];
   if (source != 0 && c->highest[source] < line) c->highest[source] = line;
   return line <= c->l->size;
@@ -214,7 +214,7 @@ static int restore_within (Restoring *c, uint32_t text, uint32_t line) {
 
 
 /* The Lua function that owns a block of counters; NULL: damaged. */
-static Function *restore_counted (const Restoring *c, const FileBlock *b) {
+static Function *restore_luafunction (const Restoring *c, const FileBlock *b) {
   Functions *fs = &c->r->functions;
   Function *f = b->owner < fs->list.count ? functions_at(fs, b->owner) : NULL;
   if (f != NULL && f->kind != FUNCTION_LUA && f->kind != FUNCTION_MAIN)
@@ -223,8 +223,8 @@ static Function *restore_counted (const Restoring *c, const FileBlock *b) {
 }
 
 
-static int restore_counters (Restoring *c, const FileBlock *b) {
-  Function *f = restore_counted(c, b);
+static int restore_linecounters (Restoring *c, const FileBlock *b) {
+  Function *f = restore_luafunction(c, b);
   uint32_t i;
   if (f == NULL) return restore_fail(c, "function of lines");
   f->lines.memory = c->h->memory != 0;
@@ -240,7 +240,7 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
     if (line->hits == 0 && line->self == 0 &&
         (a == NULL || a->all.count == 0))
       continue;
-    if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
+    if (line->line < 1 || !restore_noteline(c, f->source, (uint32_t)line->line))
       return restore_fail(c, "number of a line");
   }
   return 1;
@@ -250,7 +250,7 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
 /* Restores the counters of a function's instructions. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
-  Function *f = restore_counted(c, b);
+  Function *f = restore_luafunction(c, b);
   uint32_t i;
   if (f == NULL) return restore_fail(c, "function of instructions");
   x = &f->instructions;
@@ -263,7 +263,7 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
   x->count = b->used;
   for (i = 0; i < x->count; i++) {
     const Instruction *n = &x->list[i];
-    if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
+    if (n->line < 0 || !restore_noteline(c, f->source, (uint32_t)n->line))
       return restore_fail(c, "line of an instruction");
   }
   return 1;
@@ -283,7 +283,7 @@ static int restore_checkcalllines (Restoring *c) {
     uint32_t caller = text[n->parent];
     text[i] = f->kind == FUNCTION_ZONE && i > 0 ? caller : f->source;
     if (i > 0 && c->source[caller] != 0)
-      ok = (uint32_t)restore_within(c, caller, n->call_line);
+      ok = (uint32_t)restore_noteline(c, caller, n->call_line);
   }
   memory_free(m, text, count * sizeof *text);
   return ok ? 1 : restore_fail(c, "line of a call");
@@ -299,7 +299,7 @@ static int restore_lines (Restoring *c) {
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
   for (; b < block_end(c->l); b = block_after(b))
-    if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
+    if ((b->kind == BLOCK_LINES && !restore_linecounters(c, b)) ||
         (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
       return 0;
   if (count > 1 && !restore_checkcalllines(c)) return 0;
@@ -403,7 +403,7 @@ static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
 }
 
 
-static int restore_waited (Restoring *c) {
+static int restore_waits (Restoring *c) {
   const FileBlock *b = block_first(c->l);
   for (; b < block_end(c->l); b = block_after(b))
     if (b->kind == BLOCK_WAITS && !restore_chunkofwaits(c, b)) return 0;
@@ -570,7 +570,7 @@ static Node *restore_running (const Restoring *c) {
 
 
 /* When the last event was, in ticks: the sum of all times and pauses. */
-static uint64_t restore_last (const Restoring *c) {
+static uint64_t restore_lastevent (const Restoring *c) {
   const Tree *t = &c->r->tree;
   const Figures *f = &c->r->own_figures;
   uint64_t last = f->begun + f->paused;
@@ -593,7 +593,7 @@ static uint64_t restore_last (const Restoring *c) {
 ** samples have failed to come, a C function runs. No sample may have found it
 ** yet, so the nodes that have samples get nothing of that time.
 */
-static int restore_waits (const Restoring *c, uint64_t since) {
+static int restore_iswaiting (const Restoring *c, uint64_t since) {
   const Tree *t = &c->r->tree;
   uint64_t samples = 0;
   uint32_t i;
@@ -611,7 +611,7 @@ static void restore_charge (const Restoring *c, Node *running,
     running->self += since;
     return;
   }
-  if (restore_waits(c, since)) c->r->waiting = since;
+  if (restore_iswaiting(c, since)) c->r->waiting = since;
   c->r->own_figures.sampled += since;
 }
 
@@ -636,7 +636,7 @@ static void restore_since (Restoring *c) {
       running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
     return;
-  last = restore_last(c);
+  last = restore_lastevent(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
   if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
   if (c->l->live) c->l->since = now - last;
@@ -684,7 +684,7 @@ int restore (Loaded *l) {
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_waited(&c) && restore_allocated(&c) &&
+       restore_nodes(&c) && restore_waits(&c) && restore_allocated(&c) &&
        restore_lines(&c) &&
        restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);
