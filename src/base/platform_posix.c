@@ -108,9 +108,9 @@ int platform_delayopen (void) {
 /*
 ** The file has three numbers: for how long the thread ran, for how long it
 ** was ready to run, and how often it began to run. If the program has closed
-** the descriptor and opened another file with its number, or has forked, this
-** file is another one. It is recognized by the first number, which has to
-** agree with the thread's clock, but for the time slice that still runs.
+** the descriptor and opened another file with its number, or has forked, what
+** is read here is not this thread's. The first number tells: it has to agree
+** with the thread's clock, but for the time slice that still runs.
 */
 int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)

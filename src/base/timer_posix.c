@@ -120,10 +120,10 @@ static void timer_close (Timer *t) {
 
 
 /*
-** What a signal has interrupted is told by the instruction at which the
-** thread goes on, and by the register with the result of a system call. If
-** that instruction calls the system, the call begins again. If the one before
-** it does, and the result is EINTR, the call fails.
+** Tells what a signal has interrupted, by the instruction at which the thread
+** goes on, and by the register with the result of a system call. If that
+** instruction calls the system, the call begins again. If the instruction
+** before it does, and the result is EINTR, the call fails.
 */
 #if PLATFORM_INTERRUPTED
 

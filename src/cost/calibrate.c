@@ -380,8 +380,8 @@ static void calibrate_calls (Calibration *c) {
 
 
 /*
-** Switches between coroutines. At both ends of one, a C function is called;
-** what is more than the cost of these calls is that of the switch.
+** Switches between coroutines. At both ends of a switch, a C function is
+** called; the cost beyond that of these calls is the switch's.
 */
 static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;

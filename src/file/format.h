@@ -3,10 +3,10 @@
 ** holds the recorder's counters as they are in memory. A block of the
 ** journal holds records of everything else, one after the other.
 **
-** The file is append-only, and valid at every instant: data are written
-** first, then published by one release store of a count. So whoever reads
-** the file while it is written, or after the writer was killed, reads the
-** header first.
+** Blocks, nodes and records are only appended. The file is valid at every
+** instant: data are written first, then published by one release store of a
+** count. So whoever reads the file while it is written, or after the writer
+** was killed, reads the header first.
 **
 ** Numbers are in the byte order of the machine that wrote them. When
 ** anything here changes its meaning, FORMAT_VERSION changes, and readers
@@ -86,7 +86,7 @@ typedef enum BlockKind {
 			   if 'memory', LineAllocated of each */
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
-  BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
+  BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each line counter of a function */
   BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function; behind
 			   them, if 'memory', InstructionAllocated of each */
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
@@ -126,7 +126,7 @@ typedef struct FileRecord {
 } FileRecord;
 
 typedef struct FunctionRecord {
-  uint64_t key;		/* address of a C function */
+  uint64_t key;		/* address of a C function; else 0 */
   uint64_t shape;	/* of its code, see bytecode.h; 0: none */
   uint32_t source, name, how, tag;	/* texts */
   int32_t line, last;

@@ -69,8 +69,8 @@ static void journal_done (Journal *j, size_t size) {
 
 
 /*
-** Adds the records in a block to a hash. The block may have any contents, as
-** other programs can write to it.
+** Adds the records in a block to a hash. Other programs can write to the
+** block, so it may have any contents. 0: it does not consist of records.
 */
 static uint64_t journal_hash (uint64_t hash, const FileBlock *b,
                               size_t room) {

@@ -1,7 +1,7 @@
 /*
 ** A live file: the store that keeps a recording in a file while it goes on.
-** Other processes can read the file at any time, also after this process has
-** ended in any way.
+** Other processes can read the file at any time, even after this process was
+** killed.
 */
 
 #ifndef livefile_h

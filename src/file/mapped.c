@@ -14,7 +14,7 @@
 #include "file/checksum.h"
 
 
-/* The file grows by a quarter, but at least and at most by this. */
+/* The file grows by a quarter, but by no less and no more than this. */
 #define GROW_LEAST	((size_t)1 << 18)
 #define GROW_MOST	((size_t)1 << 23)
 
