@@ -360,7 +360,7 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
   if (i > 0 && n->parent == NODE_OVERHEAD)
     return restore_fail(c, "a callee of overhead");
   if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
-    return restore_fail(c, "overhead, a second time");
+    return restore_fail(c, "overhead in a second node");
   if (n->event > LABEL_EVENTS) return restore_fail(c, "metamethod");
   return 1;
 }
