@@ -384,6 +384,7 @@ static void timer_destroy (const Timer *t) {
 /* }====================================================== */
 
 
+/* A free entry; NULL: there is none. */
 static Timer *timer_new (const char **why) {
   int i = 0;
   while (i < TIMER_ATONCE && timers[i].carries != 0) i++;
@@ -417,6 +418,7 @@ static int timer_fill (Timer *t, const char **why) {
 }
 
 
+/* Ends the timer in an entry, which is free then. */
 static void timer_empty (Timer *t) {
   int here = timer_ishere(timer_index(t)) && timer_isours(t);
   timer_close(t);

@@ -96,6 +96,7 @@ static int call_resumes (const Function *f) {
 }
 
 
+/* Adds what resumes, yields and first calls in coroutines cost. */
 static void call_coroutines (const Recording *r, const Costs *c,
                              uint32_t id, double calls, double *ps) {
   const Functions *fs = &r->functions;
@@ -113,6 +114,7 @@ static void call_coroutines (const Recording *r, const Costs *c,
 }
 
 
+/* Adds the overhead of a node's calls, to it and to its caller. */
 static void call_node (const Recording *r, const Costs *c, uint32_t id,
                        double *ps) {
   const Node *n = tree_node(&r->tree, id);

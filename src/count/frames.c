@@ -231,6 +231,7 @@ typedef struct Decay {
 } Decay;
 
 
+/* Sets 'old' for an average that was last updated 'at' that time. */
 static void decay_missed (const Frames *f, Decay *d, uint64_t at) {
   int i;
   for (i = 0; i < AVERAGES; i++)

@@ -53,6 +53,7 @@ static uint32_t waits_find (const Waits *w, const Wait *x) {
 }
 
 
+/* Adds an item to the list, and to the copy if there is one. */
 static int waits_additem (Waits *w) {
   return chunks_add(&w->list) != NULL &&
          (w->copy.pages == NULL || w->copy.count >= w->list.count ||
@@ -75,6 +76,7 @@ static uint32_t waits_new (Waits *w, const Wait *x) {
 }
 
 
+/* Writes an item to the copy. */
 static void waits_write (const Waits *w, uint32_t id) {
   if (w->copy.pages == NULL) return;
   *cast(Wait *, chunks_at(&w->copy, id)) = waits_item(w, id)->is;

@@ -52,6 +52,7 @@ static void rate_refresh (LiveFile *l) {
 }
 
 
+/* Writes a first rate; waits until the clock has run for RATE_TIME. */
 static void rate_first (LiveFile *l) {
   Clock *c = &l->recorder->recording.clock;
   rate_set(l, clock_scale(c, 0));

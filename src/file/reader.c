@@ -32,6 +32,7 @@ int reader_nomemory (Loaded *l) {
 ** The header
 ** ======================================================= */
 
+/* Have structures in the file the same sizes as here? */
 static int header_sizesok (const FormatHeader *h) {
   static const uint32_t sizes[] = {
     sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)

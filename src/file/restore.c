@@ -223,6 +223,7 @@ static Function *restore_luafunction (const Restoring *c, const FileBlock *b) {
 }
 
 
+/* Restores the counters of a function's lines. */
 static int restore_linecounters (Restoring *c, const FileBlock *b) {
   Function *f = restore_luafunction(c, b);
   uint32_t i;
