@@ -25,9 +25,9 @@ static size_t chunk_bytes (const Chunks *c) {
 
 
 /*
-** The address of the block stands right before the aligned chunk, so that
-** the block can be freed. There is room for it: a block is aligned to a
-** pointer at least.
+** The address of the block is kept right before the aligned chunk, so that
+** the block can be freed. There is room for it: blocks are aligned to the
+** size of a pointer at least.
 */
 static char *chunk_new (Chunks *c) {
   char *block, *chunk;

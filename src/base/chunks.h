@@ -1,6 +1,6 @@
 /*
 ** Typed storage that grows by chunks. An item never moves and is never
-** freed alone, so that records can point to it and another process can
+** freed on its own, so records can point to it and another process can
 ** map it.
 */
 
@@ -11,9 +11,9 @@
 
 
 /*
-** Where chunks come from when not from memory: a file (file/mapped.h).
-** Pages are never returned one by one, are aligned to a cache line, hold
-** zeros, and belong to 'owner'.
+** A source of chunks other than memory: the pages of a file (file/mapped.h).
+** 'get' returns pages of zeros for chunk number 'owner', aligned to a cache
+** line. They are never given back one by one.
 */
 typedef struct Pages {
   void *(*get) (void *ud, uint32_t owner, size_t size);	/* NULL: no room */
@@ -26,8 +26,8 @@ typedef struct Chunks {
   const Memory *memory;
   const Pages *pages;	/* NULL: chunks come from 'memory' */
   char **chunk;
-  size_t size;		/* of an item */
-  unsigned shift;	/* items in a chunk, as a power of two */
+  size_t size;		/* bytes of an item */
+  unsigned shift;	/* a chunk has 2^shift items */
   uint32_t count;	/* items */
   uint32_t chunks;
   uint32_t capacity;	/* of the array 'chunk' */

@@ -11,11 +11,11 @@
 
 #define CLOCK_TRIES	16
 
-/* Readings until a clock that does not go on is given up. */
+/* Readings after which a clock that does not advance is given up. */
 #define CLOCK_PATIENCE	10000
 
-#define CLOCK_RATED	1000000		/* ns until the rate is roughly known ... */
-#define CLOCK_OFTEN	50000000	/* ... and between moments that are kept */
+#define CLOCK_RATED	1000000		/* ns until the rate is roughly known */
+#define CLOCK_OFTEN	50000000	/* ns between moments that are kept */
 #define CLOCK_ROUGH	1000		/* ns by which a moment may be wrong */
 
 
@@ -90,7 +90,10 @@ static double clock_passed (uint64_t from, uint64_t to) {
 }
 
 
-/* By how many ns 'now' is ahead of the rate so far; 0: it agrees. */
+/*
+** By how many ns the monotonic clock is ahead of the time that the rate so
+** far predicts for 'now'; 0: it agrees.
+*/
 static double clock_ahead (const Clock *c, Moment now) {
   double base = clock_passed(c->origin.ns, c->agreed.ns);
   double rate = base / clock_passed(c->origin.ticks, c->agreed.ticks);
@@ -118,7 +121,7 @@ int64_t clock_jumped (Clock *c) {
   }
   if (clock_ahead(c, now) == 0 && now.ns - c->agreed.ns < CLOCK_OFTEN)
     return 0;
-  now = moment();  /* the thread may have been interrupted in between */
+  now = moment();  /* an interrupt may have separated the two readings */
   ahead = clock_ahead(c, now);
   c->origin.ns += (uint64_t)(int64_t)ahead;
   c->agreed = now;
@@ -129,8 +132,9 @@ int64_t clock_jumped (Clock *c) {
 
 
 /*
-** The rate of the processor's clock, against the monotonic one. Where that
-** has stepped back behind the start, a tick is as good as a nanosecond.
+** Measures the rate of the processor's counter against the monotonic clock.
+** If that one has stepped back to before the start, the rate is unknown, and
+** a tick is taken for a nanosecond.
 */
 static Scale clock_measure (const Clock *c) {
   Scale s = {0, 32}, unknown = {1u << 31, 31};
@@ -151,7 +155,7 @@ static Scale clock_measure (const Clock *c) {
 
 
 Scale clock_scale (Clock *c, int stopped) {
-  Scale one = {1u << 31, 31};  /* of clocks that count nanoseconds */
+  Scale one = {1u << 31, 31};  /* for clocks that count nanoseconds */
   Scale s;
   if (c->kind != CLOCK_TICKS) return one;
   if (stopped && c->scale.factor != 0) return c->scale;

@@ -15,7 +15,7 @@ typedef enum ClockKind {
   CLOCK_MONO,
   CLOCK_CPU,
   CLOCK_HOST,		/* set by the host: nanoseconds */
-  CLOCK_COUNT		/* no time, but a counter */
+  CLOCK_COUNT		/* a counter in place of time */
 } ClockKind;
 
 typedef uint64_t (*ClockNow) (void *ud);
@@ -37,11 +37,12 @@ typedef struct Clock {
   ClockNow host;	/* NULL: the host set no clock */
   void *ud;
   const uint64_t *counter;
-  uint64_t ahead;	/* ns that are added to processor time, of one thread */
-  Moment origin;	/* the first moment, moved by later jumps */
+  uint64_t ahead;	/* ns added to the thread's processor time, see
+			   clock_follow */
+  Moment origin;	/* the first moment; later jumps move it */
   Moment agreed;	/* the last moment that agrees with the rate */
   int steady;		/* does the processor's counter run at one rate? */
-  Scale scale;		/* the final one, once asked for; factor 0: none yet */
+  Scale scale;		/* of a stopped clock; factor 0: not measured yet */
 } Clock;
 
 
@@ -56,35 +57,35 @@ static inline uint64_t clock_read (const Clock *c) {
 }
 
 /*
-** Starts the clock: processor time if 'cpu', else the host's clock if
-** there is one, else the time stamp counter where it is steady, unless
-** ticks must be 'nanoseconds', else the monotonic clock.
+** Starts the clock. The first of these that applies is used: processor time,
+** if 'cpu'; the host's clock, if there is one; the time stamp counter, if it
+** is steady and ticks need not be 'nanoseconds'; the monotonic clock.
 */
 CPROF_I void clock_start (Clock *c, int cpu, int nanoseconds);
 
 /*
-** The calling thread takes the clock over, at the time 'now'. Its processor
-** time continues from there.
+** The calling thread takes over the clock, whose time is 'now'. From there
+** on, a clock of processor time counts that of this thread.
 */
 CPROF_I void clock_follow (Clock *c, uint64_t now);
 
 /* Starts the clock with a counter in place of time. */
 CPROF_I void clock_count (Clock *c, const uint64_t *counter);
 
-/* Notes the first moment, so that jumps are seen from the start on. */
+/* Notes the first moment, so that all later jumps are noticed. */
 CPROF_I void clock_open (Clock *c);
 
 /*
 ** Returns by how many ns the monotonic clock has jumped ahead of the
 ** processor's counter since the last call; below 0: the counter has jumped
-** ahead. 0: they agree (within 1 ms plus 0.1 %) or cannot be compared. Later
-** calls compare with the clocks as they are now.
+** ahead. 0: they agree (within 1 ms plus 0.1 %) or cannot be compared. Each
+** jump is reported once.
 */
 CPROF_I int64_t clock_jumped (Clock *c);
 
 /*
-** The rate, measured against the monotonic clock, without its jumps. A
-** clock that 'stopped' keeps the rate that is measured first.
+** Measures the clock's rate against the monotonic clock, without the jumps
+** of that. Once a clock has 'stopped', its first measured rate is kept.
 */
 CPROF_I Scale clock_scale (Clock *c, int stopped);
 

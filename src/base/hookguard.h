@@ -1,6 +1,6 @@
 /*
 ** Takes the hook of a coroutine away while the profiler itself calls Lua,
-** so that this is not recorded.
+** so that these calls are not recorded.
 */
 
 #ifndef hookguard_h

@@ -22,16 +22,16 @@ CPROF_I void index_init (Index *x, Chunks *items, size_t next,
 CPROF_I void index_free (Index *x);
 
 /*
-** Makes room for the item that was added last, and enters it. 0: out of
+** Enters the last item of the chunks; the table grows if need be. 0: out of
 ** memory, and the item is removed from the chunks.
 */
 CPROF_I int index_last (Index *x);
 
-/* Removes an item, and enters it again. */
+/* Take an item out of the table, and put it back. */
 CPROF_I void index_remove (Index *x, uint32_t id);
 CPROF_I void index_enter (Index *x, uint32_t id);
 
-/* Enters all items anew, after some were changed or removed. */
+/* Rebuilds the table, after items were changed or removed. */
 CPROF_I void index_all (Index *x);
 
 /* The first item of a bucket; follow 'next' from there. */

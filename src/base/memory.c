@@ -23,7 +23,7 @@ void memory_free (const Memory *m, void *p, size_t size) {
 }
 
 
-/* From Lua 5.5 on, a number tells the hashes of its strings. */
+/* From Lua 5.5 on, lua_newstate also takes the seed of string hashes. */
 lua_State *memory_state (const Memory *m) {
 #if LUA_VERSION_NUM >= 505
   return lua_newstate(m->alloc, m->ud, 0);

@@ -1,6 +1,6 @@
 /*
-** Memory: the one place that asks for it. Sizes are known to whoever
-** frees, as lua_Alloc wants it.
+** The one place that asks for memory. Whoever frees it has to know its size,
+** as lua_Alloc requires.
 */
 
 #ifndef memory_h
@@ -24,12 +24,12 @@ CPROF_I void *memory_resize (const Memory *m, void *p, size_t from, size_t to);
 CPROF_I void *memory_zeroed (const Memory *m, size_t size);
 CPROF_I void memory_free (const Memory *m, void *p, size_t size);
 
-/* A scratch state of Lua, without libraries. NULL: out of memory. */
+/* A new Lua state for internal use, without libraries. NULL: no memory. */
 CPROF_I lua_State *memory_state (const Memory *m);
 
 /*
-** Makes room for element number 'count' in an array of '*capacity', by
-** doubling. 0: out of memory.
+** Makes room for the element with index 'count' in an array with room for
+** '*capacity', by doubling it. 0: out of memory.
 */
 CPROF_I int memory_grow (const Memory *m, void **array, uint32_t *capacity,
                          uint32_t count, size_t size);

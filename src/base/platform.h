@@ -1,8 +1,8 @@
 /*
 ** What differs from one platform to the next: clocks, processes, files, and
-** what compilers call things. platform_posix.c and platform_windows.c have
-** it for the systems of a family; each file of a family is empty elsewhere.
-** Windows means mingw-w64 here: other compilers lack its headers.
+** compiler extensions. platform_posix.c and platform_windows.c implement it,
+** each for one family of systems, and are empty on the others. Windows means
+** mingw-w64 here: other compilers lack its headers.
 */
 
 #ifndef platform_h
@@ -16,8 +16,8 @@
 
 
 /*
-** Are there signals, as POSIX has them? What needs them, or the processes,
-** users and terminals that come with them, is empty where there are none.
+** Does the system have POSIX signals? Where it does not, the files that need
+** them, or POSIX processes, users or terminals, are empty.
 */
 #if defined(_WIN32)
 #define PLATFORM_SIGNALS	0
@@ -42,7 +42,7 @@ typedef int PlatformOnce;
 #endif
 #endif
 
-/* Does a signal's handler see what it has interrupted? */
+/* Can a signal handler see which instruction it has interrupted? */
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 #define PLATFORM_INTERRUPTED	1
 #else
@@ -50,7 +50,7 @@ typedef int PlatformOnce;
 #endif
 
 
-/* Linkage of what only cprof calls. */
+/* Linkage of functions that only cprof calls. */
 #if defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)
@@ -90,7 +90,7 @@ static inline uint64_t platform_ticks (void) {
 #endif
 
 
-/* The counter, read when all that comes before it is done. */
+/* Reads the counter after all earlier instructions are done. */
 static inline uint64_t platform_ticksafter (void) {
 #if defined(__GNUC__) && defined(__x86_64__)
   __asm__ volatile ("lfence" ::: "memory");
@@ -104,7 +104,7 @@ static inline uint64_t platform_ticksafter (void) {
 /* nanoseconds of processor time that this thread has used */
 CPROF_I uint64_t platform_cpu (void);
 
-/* Does that clock tell microseconds apart? */
+/* Can platform_cpu tell microseconds apart? */
 #if defined(_WIN32)
 #define PLATFORM_CPUFINE	0
 #else
@@ -112,19 +112,20 @@ CPROF_I uint64_t platform_cpu (void);
 #endif
 
 /*
-** Where the system counts for how long this thread was ready to run while
-** others had the processor: a file to read that from; -1: it does not.
+** Opens a file in which the system counts for how long this thread was ready
+** to run while others had the processor. -1: the system does not count that.
 */
 CPROF_I int platform_delayopen (void);
 
 /*
-** That time in nanoseconds, and how often the thread has given its processor
-** away to wait for something. 0: the file is not that of this thread.
+** Reads that time, in nanoseconds, from the file. 'blocks' is how often the
+** thread has left its processor to wait for something. 0: the file is not
+** this thread's.
 */
 CPROF_I int platform_delay (int file, uint64_t *ns, uint64_t *blocks);
 CPROF_I void platform_delayclose (int file);
 
-/* The bounds of the C stack of a thread; NULL: not known. */
+/* the bounds of a thread's C stack; NULL: not known */
 typedef struct PlatformStack {
   const char *from, *to;
 } PlatformStack;
@@ -133,13 +134,16 @@ typedef struct PlatformStack {
 CPROF_I PlatformStack platform_stack (void);
 
 /*
-** 'child' is called in the child of a fork, in the thread that forked,
-** before any of the program's code runs there. It is the same function
-** each time.
+** Has 'child' called in the child of each fork, in the thread that forked,
+** before any of the program's code runs there. All calls must pass the same
+** function.
 */
 CPROF_I void platform_atfork (void (*child) (void));
 
-/* how many forks this process is away from the first one that asked */
+/*
+** The number of forks between the process that called platform_atfork first
+** and this one.
+*/
 CPROF_I unsigned platform_generation (void);
 
 /* the id of this process */
@@ -154,36 +158,40 @@ CPROF_I void platform_once (PlatformOnce *once, void (*f) (void));
 CPROF_I void platform_sleep (double seconds);
 
 /*
-** Copies memory of this process, which may be no memory at all. -1: the
-** system has no such call; 0: it cannot be read.
+** Copies memory of this process from an address that may be invalid.
+** 'process' is the id of this process. 1: it is copied; 0: it cannot be read;
+** -1: the system has no such call.
 */
 CPROF_I int platform_copy (long process, const void *at, void *to,
                            size_t size);
 
 #if PLATFORM_SIGNALS
-/* Code of ours stays in memory, for a signal may come to it later on. */
+/*
+** Keeps cprof's code in memory, even if Lua closes the library: a signal may
+** still come to its handler.
+*/
 CPROF_I void platform_stay (void);
 #endif
 
-/* The data that the program exports by this name; NULL: not known. */
+/* The data that the program exports under this name; NULL: not known. */
 CPROF_I const void *platform_exported (const char *name);
 
 /*
-** Where in which file code is: "/lib/a.so: symbol", if one is exported, or
-** "/lib/a.so+0x1a30". 0: that is not known.
+** Names the place of a C function: "/lib/a.so: symbol", if it is exported,
+** or "/lib/a.so+0x1a30". 0: the place is not known.
 */
 #define PLATFORM_PLACE	1024
 CPROF_I int platform_place (uintptr_t code, char to[PLATFORM_PLACE]);
 
 /*
-** Opens a file for reading, if it is a regular one: neither a pipe nor a
-** device is ever waited for. -1, with errno, when it cannot be opened.
+** Opens a file for reading, if it is a regular file: this never waits for a
+** pipe or a device. -1, with errno: it cannot be opened.
 */
 CPROF_I int platform_openfile (const char *path);
 
 /*
-** Opens a file for a profile, and makes it if 'create' and it is not there.
-** -1, with errno.
+** Opens the file of a profile: to read it or, if 'create', to write it, too.
+** A missing file is then created. -1, with errno: it cannot be opened.
 */
 CPROF_I int platform_openprofile (const char *path, int create);
 
@@ -196,85 +204,88 @@ typedef struct PlatformFile {
 } PlatformFile;
 
 #if PLATFORM_SIGNALS
-/* Notes which file 'fd' is. */
+/* Notes which file 'fd' refers to. */
 CPROF_I void platform_file (PlatformFile *f, int fd);
 
 /*
-** Is the descriptor still that file, as far as the system tells? May be
-** called in a signal handler.
+** Does the descriptor still refer to that file, by device and file number?
+** May be called in a signal handler.
 */
 CPROF_I int platform_isopen (const PlatformFile *f);
 #endif
 
-/* The size of a regular file; -1, with errno: it is none, or it fails. */
+/* The size of a file; -1, with errno: not a regular file, or an error. */
 CPROF_I int64_t platform_size (int fd);
 
-/* Sets it. 0, or an errno. */
+/* Sets the size of a file. Returns 0, or an errno. */
 CPROF_I int platform_resize (int fd, uint64_t size);
 
-/* Moves a file to the place of another one. 0, or an errno. */
+/* Renames a file; replaces the file 'to'. Returns 0, or an errno. */
 CPROF_I int platform_rename (const char *from, const char *to);
 
-/* Is there something at the path that is no regular file? */
+/* Does something exist at the path that is not a regular file? */
 CPROF_I int platform_special (const char *path);
 
-/* A path, in up to 'room' bytes; 0: it is not known. */
+/*
+** The path of the current directory, and that of the running program, in up
+** to 'room' bytes. 0: it is not known.
+*/
 CPROF_I int platform_cwd (char *to, size_t room);
 CPROF_I int platform_executable (char *to, size_t room);
 
-/* Is an open file a terminal, and of which size? 0, 0: unknown. */
+/* Is an open file a terminal? Gives its size; 0, 0: the size is unknown. */
 CPROF_I int platform_terminal (int fd, int *columns, int *rows);
 
 
 /*
-** Reserves addresses without memory behind them, to map a file at. NULL:
-** there are not so many.
+** Reserves 'size' bytes of address space, without memory, to map a file
+** into. NULL: there is not enough of it.
 */
 CPROF_I void *platform_space (size_t size);
 CPROF_I void platform_freespace (void *at, size_t size);
 
-/* Reads up to 'size' bytes from a file's beginning; the number read. */
+/* Reads up to 'size' bytes from a file's beginning; returns how many. */
 CPROF_I size_t platform_read (int fd, char *to, size_t size);
 
 /*
-** Maps 'size' bytes of an open file, shared, where such a space of 'room'
-** bytes begins. 'room' becomes less if others have taken some of it. 0: it
-** cannot, as errno says.
+** Maps 'size' bytes of an open file, shared, at 'at', where '*room' bytes of
+** reserved address space begin. '*room' becomes less if another thread has
+** taken some of them. 0, with errno: the file cannot be mapped.
 */
 CPROF_I int platform_map (void *at, size_t size, size_t *room, int fd,
                           uint64_t offset);
 
 /*
-** Replaces a file that is mapped at 'at' by memory with the same bytes.
+** Replaces the file that is mapped at 'at' by memory with the same bytes.
 ** 0: out of memory, and the file stays mapped.
 */
 CPROF_I int platform_unmap (void *at, size_t size, int fd);
 
 /*
-** Bytes that a file of this process may have; 0: as many as there is room
-** for. Writing more would raise a signal, which ends a program.
+** The largest file that this process may write, in bytes; 0: no limit.
+** Writing beyond it raises a signal that ends the program.
 */
 CPROF_I uint64_t platform_filelimit (void);
 
 /*
 ** Makes a file longer, and reserves the room on the disk, so that no later
-** store can fail for lack of it. 0, or an errno. No signal is raised where
-** the process may not write so much.
+** store can fail for lack of it. Returns 0, or an errno: EFBIG, and no
+** signal, beyond platform_filelimit.
 */
 CPROF_I int platform_extend (int fd, uint64_t from, uint64_t to);
 
 /* Locks a file until it is closed; 0: another process has locked it. */
 CPROF_I int platform_lock (int fd);
 
-/* Unlocks it, also for children that have it open. */
+/* Unlocks a file, also for child processes that have it open. */
 CPROF_I void platform_unlock (int fd);
 
-/* Has another process locked it? */
+/* Has another process locked the file? */
 CPROF_I int platform_locked (int fd);
 
 /*
-** Stores 'value' so that other threads and processes, also after the end
-** of this one, see it no earlier than what was stored before.
+** Stores 'value' with release order: other threads and processes, even after
+** the end of this one, see it no earlier than what was stored before.
 */
 static inline void platform_publish (uint32_t *at, uint32_t value) {
 #if defined(__GNUC__)
@@ -308,7 +319,10 @@ static inline unsigned platform_increment (unsigned *at) {
 }
 
 
-/* Nothing is moved past it that a handler in this thread may see. */
+/*
+** The compiler moves no load or store across this: for data that a signal
+** handler in this thread reads or writes.
+*/
 static inline void platform_fence (void) {
 #if defined(__GNUC__)
   __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -45,7 +45,8 @@
 #define PLATFORM_DLADDR	0
 #endif
 
-#define DELAY_SLICE	1000000000u	/* ns until the system adds up what ran */
+/* ns by which the first number of schedstat may lag behind the clock */
+#define DELAY_SLICE	1000000000u
 
 
 static uint64_t nanoseconds (clockid_t clock) {
@@ -66,8 +67,9 @@ uint64_t platform_cpu (void) {
 
 
 /*
-** A program may also have made a stack of its own for what runs. Musl tells
-** of the main thread's only what it has used so far.
+** The bounds are unknown if the thread runs on a stack that the program has
+** made, and with musl, which tells only the part of the main thread's stack
+** that was used so far.
 */
 PlatformStack platform_stack (void) {
   PlatformStack stack = {NULL, NULL};
@@ -104,10 +106,11 @@ int platform_delayopen (void) {
 
 
 /*
-** The file says for how long the thread ran, for how long it was ready to,
-** and how often it began to. The program may have closed the descriptor and
-** opened another file with its number, or may have forked: the first number
-** is then not what the thread's clock says, but for the running slice.
+** The file has three numbers: for how long the thread ran, for how long it
+** was ready to run, and how often it began to run. If the program has closed
+** the descriptor and opened another file with its number, or has forked, what
+** is read here is not this thread's. The first number tells: it has to agree
+** with the thread's clock, but for the time slice that still runs.
 */
 int platform_delay (int file, uint64_t *ns, uint64_t *blocks) {
 #if defined(__linux__)
@@ -144,7 +147,7 @@ void platform_delayclose (int file) {
 ** Processes
 ** ======================================================= */
 
-/* A fork concerns the process, so these are shared by all states. */
+/* A fork concerns the whole process, so all Lua states share these. */
 static void (*platform_child) (void);
 static unsigned platform_forks;
 static pthread_once_t platform_watched = PTHREAD_ONCE_INIT;
@@ -181,13 +184,13 @@ long platform_process (void) {
 }
 
 
-/* In the child of a fork that came in the middle, it begins anew. */
+/* If a fork happens while 'f' runs, the child runs 'f' anew. */
 void platform_once (PlatformOnce *once, void (*f) (void)) {
   pthread_once(once, f);
 }
 
 
-/* A signal ends it early. */
+/* A signal ends the sleep early. */
 void platform_sleep (double seconds) {
   struct timespec t;
   t.tv_sec = (time_t)seconds;
@@ -197,8 +200,8 @@ void platform_sleep (double seconds) {
 
 
 /*
-** Where a process may read itself like another one. That is no use of the
-** bytes that valgrind could object to.
+** Reads this process's memory as another process would, where the system
+** allows that. Valgrind does not object to it, even if bytes are undefined.
 */
 int platform_copy (long process, const void *at, void *to, size_t size) {
 #if defined(SYS_process_vm_readv)
@@ -243,7 +246,7 @@ int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
   Dl_info info;
   size_t length;
   if (!dladdr((void *)code, &info) || info.dli_fname == NULL) return 0;
-  length = strlen(info.dli_fname);  /* of a long path, the end will do */
+  length = strlen(info.dli_fname);  /* a long path loses its beginning */
   if (length > PLATFORM_PLACE / 2)
     info.dli_fname += length - PLATFORM_PLACE / 2;
   if (info.dli_sname != NULL && (uintptr_t)info.dli_saddr == code)
@@ -261,8 +264,8 @@ int platform_place (uintptr_t code, char to[PLATFORM_PLACE]) {
 
 
 /*
-** Opening a pipe or a device can have effects, so it is looked at before,
-** and again in case that it was replaced since.
+** Opening a pipe or a device can have effects, so the path is checked before.
+** The open file is checked again, as it may have been replaced in between.
 */
 int platform_openfile (const char *path) {
   struct stat s;
@@ -331,7 +334,7 @@ int platform_special (const char *path) {
 }
 
 
-/* PWD of the shell, if it is correct: it may contain symbolic links */
+/* The shell's PWD is preferred, if correct: it keeps symbolic links. */
 int platform_cwd (char *to, size_t room) {
   const char *called = getenv("PWD");
   struct stat a, b;
@@ -347,7 +350,7 @@ int platform_cwd (char *to, size_t room) {
 
 #if defined(__APPLE__)
 
-/* The system has it as the program was called. */
+/* The system gives the path as the program was called, so it is resolved. */
 int platform_executable (char *to, size_t room) {
   char called[PATH_MAX], whole[PATH_MAX];
   uint32_t size = sizeof called;
@@ -367,7 +370,7 @@ int platform_executable (char *to, size_t room) {
 
 #else
 
-/* as Linux, NetBSD and DragonFly name it */
+/* the names on Linux, NetBSD and DragonFly */
 int platform_executable (char *to, size_t room) {
   static const char *const links[] = {
     "/proc/self/exe", "/proc/curproc/exe", "/proc/curproc/file"
@@ -450,18 +453,18 @@ size_t platform_read (int fd, char *to, size_t size) {
 
 
 int platform_unmap (void *at, size_t size, int fd) {
-#if defined(__OpenBSD__)  /* what is read may be older than what is mapped */
+#if defined(__OpenBSD__)  /* pread may not see what a mapping has stored */
   (void)msync(at, size, MS_SYNC);
 #endif
   if (mmap(at, size, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
-  platform_read(fd, cast(char *, at), size);  /* the rest is zero */
+  platform_read(fd, cast(char *, at), size);  /* if cut short, zeros follow */
   return 1;
 }
 
 
-/* Writes zeros, where room cannot be reserved otherwise. */
+/* Writes zeros: this reserves room where there is no call that does. */
 static int platform_fill (int fd, uint64_t from, uint64_t to) {
   static const char zeros[4096] = ZEROS;
   while (from < to) {
@@ -489,12 +492,12 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
   uint64_t limit = platform_filelimit();
   int status = EINVAL;
   if (limit > 0 && to > limit) return EFBIG;
-#if !defined(__APPLE__) && !defined(__OpenBSD__)  /* these have none */
+#if !defined(__APPLE__) && !defined(__OpenBSD__)  /* they lack the call */
   do {
     status = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
   } while (status == EINTR);
 #endif
-  /* the file's system does not know it, or a host forbids it */
+  /* the file system does not support it, or a sandbox forbids it */
   if (status == EINVAL || status == EOPNOTSUPP || status == ENOSYS ||
       status == EPERM)
     status = platform_fill(fd, from, to);
@@ -502,7 +505,7 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 }
 
 
-/* Locks of an open file; strict modes of the C library hide these. */
+/* Locks of an open file. In strict modes, the C library hides their names. */
 #if defined(__linux__) && !defined(F_OFD_SETLK)
 #define F_OFD_GETLK	36
 #define F_OFD_SETLK	37
@@ -538,7 +541,7 @@ int platform_locked (int fd) {
 
 #else
 
-/* Whoever asks whether it is locked has it locked for a moment, too. */
+/* 'platform_locked' locks the file for a moment, so locking is retried. */
 #define LOCK_TRIES	100
 
 int platform_lock (int fd) {

@@ -1,8 +1,8 @@
 /*
 ** See platform.h: Windows
 **
-** Files are those of the C library, so that they are opened, and named in
-** messages, as Lua's are. A path is in the system's code page.
+** Files are opened by the C library, as Lua's are, so paths and errors mean
+** the same. A path is in the system's code page.
 */
 
 #include "base/platform.h"
@@ -35,7 +35,8 @@ uint64_t platform_monotonic (void) {
 }
 
 
-static uint64_t platform_hundreds (FILETIME t) {
+/* A time in units of 100 ns. */
+static uint64_t platform_filetime (FILETIME t) {
   return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
 }
 
@@ -56,12 +57,12 @@ void platform_delayclose (int file) {
 }
 
 
-/* The system adds to it some 64 times a second. */
+/* The system updates these times only some 64 times a second. */
 uint64_t platform_cpu (void) {
   FILETIME begun, ended, kernel, user;
   if (!GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user))
     return 0;
-  return (platform_hundreds(kernel) + platform_hundreds(user)) * 100;
+  return (platform_filetime(kernel) + platform_filetime(user)) * 100;
 }
 
 
@@ -121,7 +122,7 @@ int platform_copy (long process, const void *at, void *to, size_t size) {
 ** Code
 ** ======================================================= */
 
-/* Lua is in the program, or in a library that it has loaded. */
+/* Searches all modules: Lua is in the program, or in a library of it. */
 const void *platform_exported (const char *name) {
   HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPMODULE, 0);
   MODULEENTRY32 m;
@@ -164,7 +165,7 @@ static HANDLE platform_handle (int fd) {
 }
 
 
-/* the system's, which mingw-w64 may not name */
+/* error codes of the system that mingw-w64 may not name */
 #define WINDOWS_SYSTEM_LIMITATION	665
 #define WINDOWS_QUOTA_EXCEEDED		1295
 
@@ -247,7 +248,7 @@ int platform_rename (const char *from, const char *to) {
 }
 
 
-/* A path may be the name of a device. */
+/* The path may be the name of a device, so the file is opened and asked. */
 int platform_special (const char *path) {
   DWORD is = GetFileAttributesA(path);
   int fd, special;
@@ -323,10 +324,11 @@ int platform_extend (int fd, uint64_t from, uint64_t to) {
 /* {======================================================
 ** Mapped files
 **
-** Views of files lie in addresses that are free: what is reserved ends for
-** a moment where a view begins, and begins again behind it. Another thread
-** that takes these addresses just then ends the recording; at its end, when
-** memory takes the place of the views, it ends the program.
+** A view of a file can be mapped only at free addresses. So the reserved
+** addresses are freed for a moment, and those behind the view are reserved
+** again. If another thread takes them in that moment, recording ends. If that
+** happens at the end, when memory takes the place of the views, the program
+** ends.
 ** ======================================================= */
 
 void *platform_space (size_t size) {
@@ -334,7 +336,7 @@ void *platform_space (size_t size) {
 }
 
 
-/* Frees a range of addresses, views and memory, all of which is ours. */
+/* Frees a range of addresses that holds only views and memory of cprof. */
 void platform_freespace (void *at, size_t size) {
   char *p = (char *)at, *end = p + size;
   while (p < end) {
@@ -348,7 +350,7 @@ void platform_freespace (void *at, size_t size) {
 }
 
 
-/* What can be mapped: a file, or memory if it is INVALID_HANDLE_VALUE. */
+/* Something to map: a file, or memory if 'file' is INVALID_HANDLE_VALUE. */
 static HANDLE platform_section (HANDLE file, uint64_t size) {
   return CreateFileMappingA(file, NULL, PAGE_READWRITE, (DWORD)(size >> 32),
                             (DWORD)size, NULL);
@@ -384,8 +386,9 @@ int platform_map (void *at, size_t size, size_t *room, int fd,
 
 
 /*
-** All that can fail for lack of memory comes before the file is unmapped.
-** The recorder must not go on in what another thread has taken since.
+** All steps that can fail for lack of memory come before the file is
+** unmapped. If another thread takes the addresses after that, the program
+** ends: the recorder would write into that thread's memory.
 */
 int platform_unmap (void *at, size_t size, int fd) {
   HANDLE section = platform_section(INVALID_HANDLE_VALUE, size);
@@ -409,11 +412,11 @@ int platform_unmap (void *at, size_t size, int fd) {
 
 
 /* {======================================================
-** Locks: of a byte behind all that a file may have, for what is locked
-** nobody else can read
+** Locks. Nobody else can read locked bytes, so what is locked is one byte
+** behind the largest file that there can be.
 ** ======================================================= */
 
-/* Whoever asks whether it is locked has it locked for a moment, too. */
+/* 'platform_locked' locks the file for a moment, so locking is retried. */
 #define LOCK_TRIES	100
 
 static OVERLAPPED lock_byte (void) {
@@ -457,7 +460,7 @@ int platform_locked (int fd) {
 
 /* }====================================================== */
 
-/* The amalgamation has these names, too. */
+/* The amalgamation uses these names for its own variables. */
 #undef NEAR
 #undef FAR
 #undef near

@@ -1,7 +1,7 @@
 /*
-** Probes: can memory be read at all, before it is? The system tells: it
-** refuses to copy what it cannot read, from this process to itself or to a
-** pipe.
+** Probes find out whether memory can be read, without a fault if it cannot.
+** The system is asked to copy the memory, from this process to itself or to
+** a pipe; it refuses to copy what cannot be read.
 */
 
 #ifndef probe_h
@@ -14,17 +14,20 @@
 
 typedef struct MemoryProbe {
   PlatformFile read, write;	/* the pipe's ends */
-  long process;		/* that opened it */
-  unsigned generation;	/* ... see platform.h */
+  long process;		/* the process that opened the pipe ... */
+  unsigned generation;	/* ... and its platform_generation */
 } MemoryProbe;
 
-/* 0: no pipe can be had */
+/* 0: the system gives no pipe */
 CPROF_I int probe_open (MemoryProbe *p);
 CPROF_I void probe_close (const MemoryProbe *p);
 
-#define PROBE_MOST	512	/* bytes at once; a pipe takes as many */
+#define PROBE_MOST	512	/* most bytes at once; every pipe holds that */
 
-/* 0: the bytes at 'at' cannot be read. May be called in a signal handler. */
+/*
+** Copies up to PROBE_MOST bytes. 0: the bytes at 'at' cannot be read. May be
+** called in a signal handler.
+*/
 CPROF_I int probe_copy (const MemoryProbe *p, const void *at, void *to,
                         size_t size);
 

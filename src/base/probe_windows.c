@@ -1,5 +1,6 @@
 /*
-** See probe.h: the system copies what can be read.
+** See probe.h. There is always a system call that copies memory, so no pipe
+** is needed.
 */
 
 #include "base/probe.h"

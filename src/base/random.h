@@ -1,6 +1,6 @@
 /*
-** Random numbers, for what is chosen now and then. Also used in signal
-** handlers and allocators: they call nothing.
+** Random numbers for sampling. These functions call nothing outside this
+** file, so signal handlers and allocators may use them.
 */
 
 #ifndef random_h
@@ -9,21 +9,25 @@
 #include <stdint.h>
 
 
-/* One step of Knuth's linear congruence, of which the high bits are good. */
+/*
+** One step of Knuth's linear congruential generator. Only the high bits of
+** the result are random enough.
+*/
 static inline uint64_t random_step (uint64_t *seed) {
   *seed = *seed * 6364136223846793005u + 1442695040888963407u;
   return *seed;
 }
 
-/* Below 2^31. */
+/* A random number below 2^31. */
 static inline uint32_t random_bits (uint64_t *seed) {
   return (uint32_t)(random_step(seed) >> 33);
 }
 
 /*
-** Of an exponential distribution with a mean of 1: minus the logarithm of a
-** number between 0 and 1, which is m / 2^k with 1 <= m < 2, by
-** ln m = 2 artanh((m - 1) / (m + 1)). The series is off by 1e-5 at most.
+** A random number with an exponential distribution of mean 1. It is minus
+** the logarithm of a random number between 0 and 1. That number is m / 2^k
+** with 1 <= m < 2, and ln m = 2 artanh((m - 1) / (m + 1)) is computed as a
+** series, which is off by 1e-5 at most.
 */
 static inline double random_exponential (uint64_t *seed) {
   const uint64_t one = (uint64_t)1 << 52;

@@ -1,7 +1,7 @@
 /*
-** Which release of Lua runs? Its headers, when this was compiled, may have
-** been those of another one; those of 5.4.1 to 5.4.3 have the number of
-** 5.4.0, too.
+** Which release of Lua runs? It need not be the one that cprof was compiled
+** for. Nor do headers always tell: those of 5.4.1 to 5.4.3 give the release
+** number of 5.4.0.
 */
 
 #ifndef release_h
@@ -19,8 +19,9 @@
 
 
 /*
-** "5.4.4", of 'length' characters: what the Lua that runs says of itself,
-** where it exports that; else, what this was compiled with.
+** The release as text: "5.4.4", of 'length' characters. It comes from the
+** running Lua's lua_ident, where that is exported, or else from the headers
+** that cprof was compiled with.
 */
 CPROF_I const char *release_text (size_t *length);
 

@@ -4,10 +4,10 @@
 ** While a range of memory is guarded, such a page is replaced by an empty
 ** one instead, and the owner of the range is notified.
 **
-** A process has one handler per signal, so this is the one part of cprof
-** that all states of a process share. The handler is installed while a
-** range is guarded. It passes all signals that are not about guarded pages
-** to the handler that was there before.
+** A process has one handler per signal, so all Lua states of a process share
+** the ranges. The handler is installed while a range is guarded. It passes
+** all signals that are not about guarded pages to the handler that was there
+** before.
 */
 
 #ifndef sigbus_h
@@ -24,15 +24,15 @@
 #define SIGBUS_MAX	64
 
 /*
-** Guards 'size' bytes at 'base'. When a page is lost, the handler calls
-** 'tell' with 'ud', which may do what a signal handler may. SIGBUS_NONE:
-** there are too many ranges.
+** Guards 'size' bytes at 'base'. When a page is lost, the signal handler
+** calls 'tell' with 'ud', which may do no more than a signal handler may.
+** SIGBUS_NONE: there are too many ranges.
 */
 CPROF_I int sigbus_add (void *base, size_t size, void (*tell) (void *ud),
                         void *ud);
 CPROF_I void sigbus_remove (int range);
 
-/* was a page lost? */
+/* Has a page of the range been lost? */
 CPROF_I int sigbus_lost (int range);
 
 #endif

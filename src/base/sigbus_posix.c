@@ -17,8 +17,8 @@
 
 
 /*
-** The handler reads the ranges without a lock: 'base' is stored last and
-** cleared first, and a range in which a fault occurs is in use.
+** The handler reads the ranges without a lock. That is safe: 'base' is stored
+** last and cleared first, and nobody removes a range while it is accessed.
 */
 typedef struct SigbusRange {
   char *volatile base;	/* NULL: this entry is free */
@@ -37,7 +37,8 @@ static pthread_once_t sigbus_once = PTHREAD_ONCE_INIT;
 
 
 /* {======================================================
-** The lock, which no child of a fork may find taken by another thread
+** The lock. A fork waits for it, so no child finds it taken by a thread that
+** the child does not have.
 ** ======================================================= */
 
 static void sigbus_acquire (void) {
@@ -69,7 +70,7 @@ static SigbusRange *sigbus_find (const char *address) {
 }
 
 
-/* Replaces the page that 'at' lies in by an empty one. */
+/* Replaces the page that contains 'at' by an empty one. */
 static int sigbus_replace (void *at) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   char *start = (char *)at - (uintptr_t)at % page;
@@ -95,13 +96,13 @@ static void sigbus_call (int signal, siginfo_t *info, void *context) {
 }
 
 
-/* Not ours: does what would have happened without us. */
+/* For signals that are not about guarded pages: acts as if without cprof. */
 static void sigbus_chain (int signal, siginfo_t *info, void *context) {
   if ((sigbus_before.sa_flags & SA_SIGINFO) ||
       (sigbus_before.sa_handler != SIG_DFL &&
        sigbus_before.sa_handler != SIG_IGN))
     sigbus_call(signal, info, context);
-  else {  /* a fault recurs by itself */
+  else {  /* a fault recurs by itself, a signal that was sent does not */
     sigaction(signal, &sigbus_before, NULL);
     if (info->si_code <= 0) raise(signal);
   }

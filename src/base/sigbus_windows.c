@@ -1,6 +1,6 @@
 /*
-** See sigbus.h: the system does not let anybody cut a mapped file short, so
-** no page is ever lost.
+** See sigbus.h. The system lets nobody cut a mapped file short, so no page
+** is ever lost.
 */
 
 #include "base/sigbus.h"

@@ -12,7 +12,7 @@
 
 typedef struct String {
   uint64_t hash;
-  uint64_t length;	/* of all of it */
+  uint64_t length;	/* of the whole string */
   uint32_t at;		/* its first byte */
   uint32_t next;	/* in the bucket */
 } String;

@@ -10,7 +10,10 @@
 #include "base/index.h"
 
 
-/* Longer strings are compared as a whole, but cut to this when kept. */
+/*
+** Of longer strings, only so many bytes are kept. Their lengths and hashes
+** are those of the whole strings.
+*/
 #define TEXT_MAX	16384
 
 #define TEXT_FAILED	UINT32_MAX
@@ -32,14 +35,20 @@ CPROF_I uint32_t text_addz (Text *t, const char *s);
 /* The id of a string that was added before; TEXT_FAILED: it was not. */
 CPROF_I uint32_t text_find (const Text *t, const char *s, size_t length);
 
-/* What is kept of a string; it has no zero at its end. */
+/* The bytes that are kept of a string; there is no zero at their end. */
 CPROF_I const char *text_get (const Text *t, uint32_t id, size_t *length);
 
-/* Do length and beginning agree? A quick look, for what rarely changes. */
+/*
+** Do the length and the first 128 bytes agree? A quick comparison, for
+** strings that rarely change.
+*/
 CPROF_I int text_like (const Text *t, uint32_t id, const char *s,
                        size_t length);
 
-/* Mixes eight bytes into a hash; different bytes give different hashes. */
+/*
+** Mixes eight bytes into a hash. From the same hash, different bytes lead to
+** different hashes.
+*/
 static inline uint64_t text_mix (uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
   return hash ^ hash >> 32;

@@ -1,16 +1,17 @@
 /*
 ** See timer.h
 **
-** The signal is SIGPROF, or where the program handles that itself, another
-** one for which there is no handler. Where POSIX timers can be delivered
-** to a thread (Linux), each timer is one of these; elsewhere there can be
-** one at a time, which is the process's, and whichever thread its signal
-** comes to sends it on.
+** Where POSIX timers can signal a thread (Linux), each timer is one of them.
+** The signal is SIGPROF or, if the program handles or blocks that itself, a
+** real-time signal without a handler. Elsewhere there is one timer at a time,
+** the process's, with SIGALRM. Whichever thread its signal comes to sends it
+** on to the timer's thread.
 **
 ** The handler may run at any instruction of the thread. It reads an entry
-** of 'timers', which is never freed, and what the signal carries tells
-** whether that is still meant by it: a late signal does nothing. It calls
-** nothing but 'tick', and keeps errno. Another thread that ends the timer
+** of 'timers', which is never freed. On Linux, the value that the signal
+** carries tells whether it is still for the timer in that entry: a late
+** signal does nothing. The handler calls nothing but 'tick' and, to send a
+** signal on, pthread_kill. It keeps errno. Another thread that ends the timer
 ** waits until the handler has left the entry.
 */
 
@@ -40,13 +41,14 @@
 
 
 typedef struct Timer {
-  uintptr_t carries;	/* the value that its signals carry; 0: free */
-  int within;	/* number of handlers that look at it */
+  uintptr_t carries;	/* the value that its signals carry; 0: the entry is
+			   free */
+  int within;	/* number of handlers that use the entry now */
   TimerTick tick;
   void *ud;
   int cpu;
   uintptr_t thread;	/* the number of the thread that it interrupts */
-  unsigned generation;	/* of the process */
+  unsigned generation;	/* platform_generation of its process */
   int signal;
 #if PLATFORM_TIMERS
   timer_t id;
@@ -56,14 +58,17 @@ typedef struct Timer {
 } Timer;
 
 static Timer timers[TIMER_MOST];
-static uintptr_t timer_number;	/* of the last one that was begun */
+static uintptr_t timer_number;	/* how many were begun so far */
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* New threads may reuse addresses of thread-local variables and pthread_t. */
+/*
+** Threads are known by numbers of our own: a new thread may reuse the
+** pthread_t, and the addresses of thread-local variables, of one that ended.
+*/
 static uintptr_t timer_threads;
 static PLATFORM_THREAD uintptr_t timer_thread;	/* 0: no number yet */
 
-/* how many use a signal, and what the program had there */
+/* how many timers use a signal, and the program's action for it */
 typedef struct TimerSignal {
   int users;
   volatile sig_atomic_t astray;	/* may a tick be pending for another thread? */
@@ -76,7 +81,7 @@ static TimerSignal timer_signals[TIMER_SIGNALS];
 static int timer_stays;		/* does this code stay in memory? */
 
 
-static int timer_of (const Timer *t) {
+static int timer_index (const Timer *t) {
   return (int)(t - timers);
 }
 
@@ -91,7 +96,10 @@ static int timer_isours (const Timer *t) {
 }
 
 
-/* Begins to look at a timer. Returns its 'carries'; 0: it is free. */
+/*
+** A handler enters the entry of a timer, and leaves it by 'timer_leave'.
+** Returns its 'carries'; 0: the entry is free.
+*/
 static uintptr_t timer_enter (Timer *t) {
   __atomic_fetch_add(&t->within, 1, __ATOMIC_SEQ_CST);
   return __atomic_load_n(&t->carries, __ATOMIC_SEQ_CST);
@@ -103,7 +111,7 @@ static void timer_leave (Timer *t) {
 }
 
 
-/* Lets no handler begin to look at it, and waits until none looks at it. */
+/* Marks the entry as free, and waits until no handler is in it any more. */
 static void timer_close (Timer *t) {
   __atomic_store_n(&t->carries, 0, __ATOMIC_SEQ_CST);
   while (timer_isours(t) && __atomic_load_n(&t->within, __ATOMIC_SEQ_CST) > 0)
@@ -112,16 +120,17 @@ static void timer_close (Timer *t) {
 
 
 /*
-** Which instruction the thread is at when its handler has returned, and what
-** its last system call returned. One that begins again is at the instruction
-** that calls the system.
+** Tells what a signal has interrupted, by the instruction at which the thread
+** goes on, and by the register with the result of a system call. If that
+** instruction calls the system, the call begins again. If the instruction
+** before it does, and the result is EINTR, the call fails.
 */
 #if PLATFORM_INTERRUPTED
 
 #define TIMER_PAGE	4096u
 
-/* Is what lies before 'code' in its page, so that it can be read? */
-static int timer_follows (const void *code, size_t size) {
+/* Are the 'size' bytes before 'code' in the same page, thus readable? */
+static int timer_samepage (const void *code, size_t size) {
   return (uintptr_t)code % TIMER_PAGE >= size;
 }
 
@@ -134,7 +143,7 @@ static TimerWithin timer_within (const void *context) {
   const unsigned char *code =
     (const unsigned char *)(uintptr_t)at->uc_mcontext.gregs[REG_RIP];
   if (at->uc_mcontext.gregs[REG_RAX] == -EINTR)
-    return timer_follows(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
+    return timer_samepage(code, 2) && code[-2] == 0x0F && code[-1] == 0x05
          ? TIMER_ENDS : TIMER_RUNS;
   return code[0] == 0x0F && code[1] == 0x05 ? TIMER_WAITS : TIMER_RUNS;
 }
@@ -147,7 +156,7 @@ static TimerWithin timer_within (const void *context) {
   const ucontext_t *at = cast(const ucontext_t *, context);
   const uint32_t *code = (const uint32_t *)(uintptr_t)at->uc_mcontext.pc;
   if ((int64_t)at->uc_mcontext.regs[0] == -EINTR &&
-      timer_follows(code, sizeof *code) && code[-1] == TIMER_SVC)
+      timer_samepage(code, sizeof *code) && code[-1] == TIMER_SVC)
     return TIMER_ENDS;
   return code[0] == TIMER_SVC ? TIMER_WAITS : TIMER_RUNS;
 }
@@ -164,7 +173,7 @@ static TimerWithin timer_within (const void *context) {
 
 #if !PLATFORM_TIMERS
 
-/* A process has one such timer: the first. */
+/* A process has one such timer: the first entry. */
 static void timer_signal (int sig, const siginfo_t *info,
                           TimerWithin within) {
   Timer *t = timers;
@@ -218,8 +227,8 @@ int timer_lost (int timer) {
 }
 
 
-/* Is there no handler of the program's? */
-static int timer_free (int sig) {
+/* Does the program have no handler for the signal? */
+static int timer_isfree (int sig) {
   struct sigaction a;
   if (sigaction(sig, NULL, &a) != 0) return 0;
   return (!(a.sa_flags & SA_SIGINFO) &&
@@ -231,7 +240,7 @@ static int timer_free (int sig) {
 /* Is the signal free, and does this thread not block it? */
 static int timer_usable (int sig) {
   sigset_t blocked;
-  return timer_free(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+  return timer_isfree(sig) && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
          !sigismember(&blocked, sig);
 }
 
@@ -262,7 +271,7 @@ static int timer_install (void) {
   memset(&a, 0, sizeof a);
   a.sa_sigaction = timer_handler;
   a.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&a.sa_mask);  /* other handlers may set hooks, too */
+  sigfillset(&a.sa_mask);  /* others wait, as they may set hooks, too */
   if (sigaction(sig, &a, &before) != 0) return 0;
   if (!timer_handles(&before)) timer_signals[sig].before = before;
   timer_signals[sig].users++;
@@ -271,8 +280,8 @@ static int timer_install (void) {
 
 
 /*
-** Takes what is on its way to this thread: ticks of other timers are theirs,
-** and begin the next one.
+** Takes the signals that are pending for this thread. Those of the thread's
+** other timers are handled here, since a lost tick would be their last.
 */
 static void timer_drain (int sig) {
 #if !PLATFORM_TIMERS
@@ -293,9 +302,10 @@ static void timer_drain (int sig) {
 
 
 /*
-** The program gets its signal back, unless it has set a handler since. A
-** signal that is on its way to another thread would end the process then:
-** there, the handler stays, and its code with it.
+** When no timer uses the signal any more, the program gets it back, unless
+** it has set a handler since. If a tick may still be on its way to another
+** thread, it would end the process then. In this case our handler stays, and
+** its code stays in memory.
 */
 static void timer_uninstall (int sig, int here) {
   struct sigaction a;
@@ -336,7 +346,7 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return setitimer(ITIMER_REAL, &v, NULL) == 0;
 }
 
-static void timer_delete_of (const Timer *t) {
+static void timer_destroy (const Timer *t) {
   (void)timer_set(t, 0);
 }
 
@@ -363,7 +373,7 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return timer_settime(t->id, 0, &v, NULL) == 0;
 }
 
-static void timer_delete_of (const Timer *t) {
+static void timer_destroy (const Timer *t) {
   timer_delete(t->id);
 }
 
@@ -374,6 +384,7 @@ static void timer_delete_of (const Timer *t) {
 /* }====================================================== */
 
 
+/* A free entry; NULL: there is none. */
 static Timer *timer_new (const char **why) {
   int i = 0;
   while (i < TIMER_ATONCE && timers[i].carries != 0) i++;
@@ -384,7 +395,7 @@ static Timer *timer_new (const char **why) {
 }
 
 
-/* A timer for this thread, in a free entry. */
+/* Makes a timer for this thread in a free entry. 0: '*why' says why not. */
 static int timer_fill (Timer *t, const char **why) {
   if (timer_thread == 0) timer_thread = ++timer_threads;
   t->thread = timer_thread;
@@ -395,10 +406,10 @@ static int timer_fill (Timer *t, const char **why) {
     return 0;
   }
   __atomic_store_n(&t->carries, ++timer_number * TIMER_MOST +
-                   (uintptr_t)timer_of(t), __ATOMIC_SEQ_CST);
+                   (uintptr_t)timer_index(t), __ATOMIC_SEQ_CST);
   if (timer_make(t, t->cpu)) {
-    if (timer_set(t, 0)) return 1;  /* a host may forbid this alone */
-    timer_delete_of(t);
+    if (timer_set(t, 0)) return 1;  /* a sandbox may forbid only this */
+    timer_destroy(t);
   }
   timer_close(t);
   timer_uninstall(t->signal, 1);
@@ -407,11 +418,12 @@ static int timer_fill (Timer *t, const char **why) {
 }
 
 
+/* Ends the timer in an entry, which is free then. */
 static void timer_empty (Timer *t) {
-  int here = timer_ishere(timer_of(t)) && timer_isours(t);
+  int here = timer_ishere(timer_index(t)) && timer_isours(t);
   timer_close(t);
   if (timer_isours(t)) {
-    timer_delete_of(t);
+    timer_destroy(t);
     if (here) timer_drain(t->signal);
   }
   timer_uninstall(t->signal, here);
@@ -429,7 +441,7 @@ int timer_begin (TimerTick tick, void *ud, int cpu, const char **why) {
     if (!timer_fill(t, why)) t = NULL;
   }
   pthread_mutex_unlock(&timer_lock);
-  return t != NULL ? timer_of(t) : -1;
+  return t != NULL ? timer_index(t) : -1;
 }
 
 
@@ -456,7 +468,10 @@ void timer_end (int timer) {
 }
 
 
-/* Another thread may have had the lock, or have been in the handler. */
+/*
+** When the process forked, another thread may have had the lock, or have been
+** in the handler. That thread is not in the child, so both are reset.
+*/
 void timer_forked (void) {
   static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
   int i;

@@ -1,5 +1,5 @@
 /*
-** See timer.h: without signals, nothing interrupts a thread.
+** See timer.h. Windows has no signals, so there are no timers.
 */
 
 #include "base/timer.h"

@@ -2,10 +2,10 @@
 ** See calibrate.h
 **
 ** A scratch state runs Lua code that does little but cause the events in
-** question, unrecorded and recorded in turn. What a node was charged more
-** than the run takes unrecorded is their cost. The median counts, of the half
-** of all rounds in which the processor was fastest: another thread on the same
-** core slows some, but not all rounds.
+** question, unrecorded and recorded in turn. Their cost is the time that nodes
+** are charged, less the time of the unrecorded run. There are many rounds, and
+** the median counts, of that half in which the processor was fastest: another
+** thread on the same core slows some, but not all rounds.
 */
 
 #include "cost/calibrate.h"
@@ -22,20 +22,20 @@
 
 
 #define ROUNDS_LEAST	7	/* rounds, however long they take */
-#define WALL_MOST	10	/* times the processor time, where others have it */
+#define WALL_MOST	10	/* most wall time, in units of processor time */
 #define ROUNDS_MOST	256
 #define TURNS		100	/* turns of a loop in a run */
 #define SPIN_NS		100	/* time that the C function takes */
-#define READINGS	1000	/* readings of the clock, to know what one takes */
-#define FAR		100	/* lines between the two loops of RUN_FAR */
-#define DEEP		1500	/* new nodes; Lua 5.4.0 has room for 1,950 */
+#define READINGS	1000	/* readings of the clock, to time one of them */
+#define FAR		100	/* lines that RUN_FAR has before its loop */
+#define DEEP		1500	/* new nodes; 5.4.0 allows 1,950 nested calls */
 
 
 #define TEN(s)	s s s s s s s s s s
 
 /*
-** Functions are identified by their lines. The last but one has its loop
-** FAR lines away from the last instruction with a known line.
+** Functions are identified by their lines. The last but one has FAR lines of
+** code before its loop: the recorder takes more steps to find the line.
 */
 static const char calibrate_text[] =
   "local c, wrap, yield = ...\n"
@@ -61,16 +61,17 @@ enum { RUN_CALLS, RUN_C, RUN_TAILS, RUN_SWITCHES, RUN_COROUTINES,
        RUN_LINES, RUN_INSTRUCTIONS, RUN_NEAR, RUN_FAR, RUNS,
        RUN_NODES = RUNS, ALL };
 
+/* 'line' of C functions */
 #define LINE_C		(-1)
-#define LINE_WRAP	(-2)	/* what wrap returns */
+#define LINE_WRAP	(-2)	/* a function that wrap has returned */
 
-/* a node that is measured, by the lines of a function and its caller */
+/* a node that is measured, found by the lines of a function and its caller */
 typedef struct Probe {
   int run;
-  int caller;		/* 0: any */
-  int line;		/* negative: a C function */
-  int instructions;	/* that run in it, each turn */
-  int lines;		/* line events in it, each turn */
+  int caller;		/* line of the caller; 0: any caller */
+  int line;		/* line of the function; negative: a C function */
+  int instructions;	/* instructions that run in the node, each turn */
+  int lines;		/* line events in the node, each turn */
 } Probe;
 
 enum { PROBE_CALLS, PROBE_F, PROBE_CCALLS, PROBE_C, PROBE_TAILS, PROBE_T,
@@ -94,15 +95,15 @@ static const Probe calibrate_probes[PROBES] = {
 #define SERIES		((int)RUNS + (int)PROBES + (int)EVENT_KINDS)
 
 /*
-** Measurements of all rounds, in ticks. They can be negative, when the time
-** of the C function was overestimated.
+** One measurement of each round, in ticks. It can be negative, if the time
+** that the C function took was overestimated.
 */
 typedef struct Series {
-  int count;		/* of those that are kept, once all are there */
+  int count;		/* how many were kept, see series_keep */
   int32_t ticks[ROUNDS_MOST];
 } Series;
 
-#define SERIES_NONE	INT32_MIN	/* of a round without a measurement */
+#define SERIES_NONE	INT32_MIN	/* in a round without a measurement */
 
 typedef struct Calibration {
   Memory memory;
@@ -110,34 +111,35 @@ typedef struct Calibration {
   Costs costs;
   Recorder *r;		/* of the scratch state */
   Node *node[PROBES];
-  Series *bare;		/* of each run */
-  Series *self;		/* of each probe */
+  Series *bare;		/* of each run, unrecorded */
+  Series *self;		/* of each probe, recorded */
   Series *within;	/* means of each kind of timed event */
   Timing nodes;		/* events that made nodes */
-  uint64_t spin;	/* ticks that the C function is to take */
-  uint64_t spun;	/* ticks that it took */
+  uint64_t spin;	/* ticks that a call of the C function is to take */
+  uint64_t spun;	/* ticks that its calls took, in this run */
   uint64_t reading;	/* ticks that reading the clock takes */
   double rate;		/* ps in a tick */
   uint64_t ns;		/* processor time to spend */
-  int round;		/* -1: the first, which is not measured */
+  int round;		/* -1: the first one, which is not measured */
   int done;
 } Calibration;
 
 
 /*
-** A C function that waits for a moment: after one that returns at once,
-** the processor is faster than it ever is in a program.
+** A C function that spins for a moment: if it returned at once, the processor
+** would be faster than it ever is in a program.
 */
 static int calibrate_spin (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, lua_upvalueindex(1)));
   uint64_t begun = hot_now(c->r->hot), took;
   while (hot_now(c->r->hot) - begun < c->spin) ;
   took = hot_now(c->r->hot) - begun;
-  c->spun += took + c->reading;  /* half of it before, half after */
+  c->spun += took + c->reading;  /* half a reading before, half after */
   return 0;
 }
 
 
+/* Lines of all sources are counted. */
 static int calibrate_alllines (lua_State *L, const char *source) {
   (void)L; (void)source;
   return 1;
@@ -148,6 +150,7 @@ static int calibrate_alllines (lua_State *L, const char *source) {
 ** Series
 ** ======================================================= */
 
+/* Notes the ticks of this round: 'took' less 'less'. */
 static void series_add (const Calibration *c, Series *s, uint64_t took,
                         uint64_t less) {
   int64_t ticks = (int64_t)(took - less);
@@ -168,8 +171,9 @@ static void series_sort (Series *s) {
 
 
 /*
-** Keeps the rounds in which 'by' is no more than that, in order of size; all
-** rounds where nothing was measured 'by'.
+** Keeps the measurements of rounds in which 'by' is at most 'most', sorted. If
+** 'most' is SERIES_NONE, 'by' was not measured in at least half of the rounds;
+** these are kept.
 */
 static void series_keep (Series *s, const Series *by, int32_t most) {
   int i;
@@ -188,8 +192,8 @@ static int32_t series_median (const Series *s) {
 
 
 /*
-** The mean of all but the largest eighth, which something may have
-** interrupted: as in programs, some events take much longer than most.
+** The mean of all but the largest eighth, in which interrupts may be. A median
+** would be too low: as in programs, some events take much longer than most.
 */
 static double series_mean (const Series *s) {
   int i, n = s->count - s->count / 8;
@@ -205,7 +209,7 @@ static double series_mean (const Series *s) {
 ** Runs
 ** ======================================================= */
 
-/* Calls function 'run', above the argument of calibrate_all. */
+/* Calls function 'run'; the functions are above calibrate_all's argument. */
 static void calibrate_call (lua_State *L, int run, int times) {
   lua_pushvalue(L, 2 + run);
   lua_pushinteger(L, times);
@@ -213,6 +217,7 @@ static void calibrate_call (lua_State *L, int run, int times) {
 }
 
 
+/* Times a run that is not recorded. */
 static void calibrate_bare (Calibration *c, lua_State *L, int run) {
   uint64_t before;
   c->spun = 0;
@@ -222,6 +227,7 @@ static void calibrate_bare (Calibration *c, lua_State *L, int run) {
 }
 
 
+/* The line of a function, as in Probe. */
 static int calibrate_line (const Calibration *c, uint32_t func) {
   const Function *f = functions_at(&c->r->recording.functions, func);
   if (f->marks & FUNCTION_WRAP) return LINE_WRAP;
@@ -229,6 +235,7 @@ static int calibrate_line (const Calibration *c, uint32_t func) {
 }
 
 
+/* Finds the nodes of all probes. */
 static void calibrate_find (Calibration *c) {
   const Tree *t = &c->r->recording.tree;
   uint32_t i;
@@ -246,6 +253,7 @@ static void calibrate_find (Calibration *c) {
 }
 
 
+/* Does a recorded run. Notes what its nodes were charged. */
 static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
   uint64_t before[PROBES];
   int k;
@@ -261,7 +269,8 @@ static void calibrate_recorded (Calibration *c, lua_State *L, int run) {
 }
 
 
-static int calibrate_runs (const Calibration *c, int run) {
+/* Does the mode need this run? */
+static int calibrate_needs (const Calibration *c, int run) {
   return run < RUN_LINES || c->options.mode == MODE_LINE;
 }
 
@@ -273,8 +282,8 @@ static void calibrate_schedule (Hot *h, int timed) {
 
 
 /*
-** Events are timed in runs of their own, for timing one disturbs the next
-** ones.
+** Does a run in which some events are timed. It is a run of its own, because
+** timing an event disturbs the next ones.
 */
 static void calibrate_timed (Calibration *c, lua_State *L, int run,
                              int times) {
@@ -285,7 +294,7 @@ static void calibrate_timed (Calibration *c, lua_State *L, int run,
 }
 
 
-/* The means of what was timed since 'before', as if of TURNS events. */
+/* Notes the means of timed events since 'before', times TURNS. */
 static void calibrate_means (Calibration *c, const Timing *before) {
   const Timing *t = c->r->recording.figures->timing;
   int i;
@@ -305,7 +314,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
     c->bare[i].ticks[c->round] = SERIES_NONE;
   memcpy(before, c->r->recording.figures->timing, sizeof before);
   for (run = 0; run < RUNS; run++) {
-    if (!calibrate_runs(c, run)) continue;
+    if (!calibrate_needs(c, run)) continue;
     calibrate_bare(c, L, run);
     if (!control_resume(c->r, L)) return 0;
     calibrate_schedule(c->r->hot, 0);
@@ -322,6 +331,7 @@ static int calibrate_round (Calibration *c, lua_State *L) {
 }
 
 
+/* Times events that make nodes. 0: out of memory. */
 static int calibrate_nodes (Calibration *c, lua_State *L) {
   const Timing *t = c->r->recording.figures->timing;
   Timing before;
@@ -340,12 +350,13 @@ static int calibrate_nodes (Calibration *c, lua_State *L) {
 ** Costs
 ** ======================================================= */
 
+/* The median of a series, in ps for each turn. */
 static double calibrate_each (const Calibration *c, const Series *s) {
   return series_median(s) * c->rate / TURNS;
 }
 
 
-/* What a node took each turn, without the cost of its lines. */
+/* What a node was charged each turn, in ps, without the cost of its lines. */
 static double calibrate_self (const Calibration *c, int probe) {
   const Probe *p = &calibrate_probes[probe];
   const Costs *k = &c->costs;
@@ -368,8 +379,11 @@ static void calibrate_calls (Calibration *c) {
 }
 
 
-/* Both ends of a switch call a C function; the rest is the switch's. */
-static void calibrate_changes (Calibration *c) {
+/*
+** Switches between coroutines. At both ends of a switch, a C function is
+** called; the cost beyond that of these calls is the switch's.
+*/
+static void calibrate_switches (Calibration *c) {
   Costs *k = &c->costs;
   double call = calibrate_each(c, &c->bare[RUN_C]);
   double known = call + (double)k->caller[COST_C];
@@ -383,7 +397,10 @@ static void calibrate_changes (Calibration *c) {
 }
 
 
-/* All that is not the cost of the two C calls and their switches. */
+/*
+** The first call in a coroutine: what is left of the cost of making a coroutine
+** and resuming it once, without its calls and the switch.
+*/
 static void calibrate_coroutines (Calibration *c) {
   Costs *k = &c->costs;
   double all = calibrate_self(c, PROBE_COROUTINES) +
@@ -399,8 +416,8 @@ static void calibrate_coroutines (Calibration *c) {
 }
 
 
-/* What a run took more each turn when it was recorded. */
-static double calibrate_more (const Calibration *c, int probe) {
+/* How much longer each turn of a run takes when it is recorded, in ps. */
+static double calibrate_extra (const Calibration *c, int probe) {
   return calibrate_each(c, &c->self[probe]) -
          calibrate_each(c, &c->bare[calibrate_probes[probe].run]);
 }
@@ -410,12 +427,12 @@ static void calibrate_lines (Calibration *c) {
   const Probe *few = &calibrate_probes[PROBE_LINES];
   const Probe *many = &calibrate_probes[PROBE_INSTRUCTIONS];
   const Probe *far = &calibrate_probes[PROBE_FAR];
-  double line = calibrate_more(c, PROBE_LINES);
-  double more = calibrate_more(c, PROBE_INSTRUCTIONS) - line;
+  double line = calibrate_extra(c, PROBE_LINES);
+  double more = calibrate_extra(c, PROBE_INSTRUCTIONS) - line;
   double each = more / (many->instructions - few->instructions);
-  double steps = calibrate_more(c, PROBE_FAR) - calibrate_more(c, PROBE_NEAR);
+  double steps = calibrate_extra(c, PROBE_FAR) - calibrate_extra(c, PROBE_NEAR);
   c->costs.instruction = cost_of(each);
-  /* less than any took, to keep a line that ran from 0 */
+  /* far less than any instruction took, so that a line that ran keeps time */
   c->costs.least = cost_of(calibrate_each(c, &c->bare[RUN_INSTRUCTIONS]) /
                            many->instructions / 16);
   c->costs.line = cost_of(line - each);
@@ -433,7 +450,7 @@ static void calibrate_within (Calibration *c) {
 }
 
 
-/* Leaves out the rounds in which the processor was slower than in most. */
+/* Drops the half of the rounds in which the processor was slower. */
 static void calibrate_choose (Calibration *c, int rounds) {
   Series by = c->within[EVENT_WORK], sorted;
   int i;
@@ -450,7 +467,7 @@ static void calibrate_costs (Calibration *c) {
   calibrate_choose(c, c->round);
   if (c->options.mode == MODE_LINE) calibrate_lines(c);
   calibrate_calls(c);
-  calibrate_changes(c);
+  calibrate_switches(c);
   calibrate_coroutines(c);
   calibrate_within(c);
   c->costs.unreturned = c->costs.within[EVENT_RETURN];
@@ -465,6 +482,7 @@ static void calibrate_costs (Calibration *c) {
 ** The state
 ** ======================================================= */
 
+/* Only what changes the costs is taken from the options 'o'. */
 static void calibrate_options (Options *to, const Options *o) {
   memset(to, 0, sizeof *to);
   to->mode = o->mode;
@@ -478,6 +496,7 @@ static void calibrate_options (Options *to, const Options *o) {
 }
 
 
+/* Loads the functions onto the stack, and starts recording. 0: no memory. */
 static int calibrate_open (Calibration *c, lua_State *L) {
   c->r = life_recorder(L);
   begin_setalloc(c->r, c->memory.alloc, c->memory.ud);
@@ -490,14 +509,14 @@ static int calibrate_open (Calibration *c, lua_State *L) {
   lua_getfield(L, 2, "wrap");
   lua_getfield(L, 2, "yield");
   lua_remove(L, 2);
-  /* a source whose main function is seen is known */
+  /* recorded from the main function on, so that the source is known */
   if (!control_start(c->r, L, &c->options)) return 0;
   lua_call(L, 3, ALL);
   return control_pause(c->r, L);
 }
 
 
-/* SPIN_NS in ticks, roughly: the clock's rate is not known yet. */
+/* SPIN_NS in ticks, roughly, as the clock's rate is not known yet. */
 static uint64_t calibrate_spinticks (const Calibration *c) {
   uint64_t ns = platform_monotonic(), ticks = hot_now(c->r->hot);
   while (platform_monotonic() - ns < 100 * SPIN_NS) ;
@@ -505,6 +524,7 @@ static uint64_t calibrate_spinticks (const Calibration *c) {
 }
 
 
+/* The ticks that a reading of the clock takes. */
 static uint64_t calibrate_reading (const Calibration *c) {
   uint64_t begun = hot_now(c->r->hot);
   int i;
@@ -513,13 +533,13 @@ static uint64_t calibrate_reading (const Calibration *c) {
 }
 
 
-/* processor time, where its clock is fine enough */
+/* Processor time in ns, or wall time if the former is too coarse. */
 static uint64_t calibrate_ran (void) {
   return PLATFORM_CPUFINE ? platform_cpu() : platform_monotonic();
 }
 
 
-/* Calibration -> */
+/* Protected: does all measuring. Its argument is a Calibration. */
 static int calibrate_all (lua_State *L) {
   Calibration *c = cast(Calibration *, lua_touserdata(L, 1));
   uint64_t begun = platform_monotonic(), ran = calibrate_ran();

@@ -1,6 +1,6 @@
 /*
-** Calibration: measures the costs of events, in a scratch state, with the
-** event function of the mode that is to be recorded.
+** Calibration: measures the costs of events in a Lua state of its own, with
+** the hook of the mode that is to be recorded.
 */
 
 #ifndef calibrate_h
@@ -11,8 +11,8 @@
 
 
 /*
-** The costs of recording with these options, measured for so many ns. 0:
-** out of memory.
+** Measures the costs of recording with these options, for 'ns' of processor
+** time. 0: out of memory.
 */
 CPROF_I int calibrate (const Memory *m, const Options *o, unsigned ns,
                        Costs *costs);

@@ -5,12 +5,12 @@
 #include "cost/calibrations.h"
 
 
-#define FIRST_NS	12000000u
-#define NEXT_NS		1500000u
-#define APART_NS	100000000u
+#define FIRST_NS	12000000u	/* of processor time, the first time */
+#define NEXT_NS		1500000u	/* of processor time, later on */
+#define APART_NS	100000000u	/* least time between calibrations */
 
 
-/* costs depend on these options */
+/* The calibrations for these options, of which some change the costs. */
 static Calibrated *calibrations_way (Calibrations *c, const Options *o) {
   return &c->way[(o->cpu ? 1 : 0) | (o->callsites ? 2 : 0) |
                  (o->foldat == 0 ? 4 : 0) | (o->mode == MODE_LINE ? 8 : 0) |
@@ -28,14 +28,14 @@ static int calibrated_add (Calibrated *c, const Memory *m, const Options *o,
 }
 
 
-/* of what programs do most */
+/* A figure to compare costs by: the sum for what programs do most. */
 static int64_t costs_sum (const Costs *c) {
   return c->caller[COST_LUA] + c->callee[COST_LUA] +
          c->caller[COST_C] + c->callee[COST_C] + c->line;
 }
 
 
-/* The median; of two the first, which took longer. */
+/* The median; of two, the first one, which was measured for longer. */
 static Costs calibrated_median (const Calibrated *c) {
   unsigned n = c->taken < CALIBRATIONS_KEPT ? c->taken : CALIBRATIONS_KEPT;
   unsigned i, k;

@@ -1,7 +1,7 @@
 /*
-** Calibrations of a state: a calibration takes some ms and may hit a time
-** when the machine is busy as a whole. So there are several of them, some
-** time apart, and their median counts.
+** Calibrations of a Lua state. A calibration takes some ms, and the whole
+** machine may be busy just then. So there are several of them, some time
+** apart, and their median counts.
 */
 
 #ifndef calibrations_h
@@ -14,27 +14,34 @@
 #define CALIBRATIONS_WAYS	32
 
 typedef struct Calibrated {
-  unsigned taken;
-  uint64_t last;	/* ns, when the last one was */
-  Costs costs[CALIBRATIONS_KEPT];	/* of the last ones */
+  unsigned taken;	/* number of calibrations so far */
+  uint64_t last;	/* ns, when the last one was taken */
+  Costs costs[CALIBRATIONS_KEPT];	/* of the last ones, as a ring */
 } Calibrated;
 
 typedef struct Calibrations {
-  Calibrated way[CALIBRATIONS_WAYS];	/* by what options ask for */
+  Calibrated way[CALIBRATIONS_WAYS];	/* one for each way of recording, by
+					   the options that matter */
 } Calibrations;
 
 /*
-** The costs of recording with these options. The first time they are
-** measured, for 12 ms of processor time. 0: out of memory.
+** The costs of recording with these options, as known so far. If there are
+** none, they are measured for 12 ms of processor time. 0: out of memory.
 */
 CPROF_I int calibrations_get (Calibrations *c, const Memory *m,
                               const Options *o, Costs *costs);
 
-/* Measures the costs again. */
+/*
+** Measures the costs again, for 12 ms, and gives those of this time. 0: out of
+** memory.
+*/
 CPROF_I int calibrations_anew (Calibrations *c, const Memory *m,
                                const Options *o, Costs *costs);
 
-/* Measures again for 1 ms, if the last time is a while ago. */
+/*
+** Measures the costs again, for 1.5 ms, unless they were measured twice, and
+** less than 0.1 s ago. Sets 'costs' only if it has measured them.
+*/
 CPROF_I void calibrations_refresh (Calibrations *c, const Memory *m,
                                    const Options *o, Costs *costs);
 

@@ -1,17 +1,17 @@
 /*
 ** See compensate.h
 **
-** Counts may come from a file and be anything, so sums are doubles.
+** Counts may come from a file, with any values, so sums are doubles.
 */
 
 #include "cost/compensate.h"
 
 
-/* fewer timed events have no meaningful mean */
+/* With fewer timed events, the mean says nothing. */
 #define EVENTS_LEAST	8
 
 
-/* How long events of a kind took, in ps; 0: that is not known. */
+/* The mean time of events of a kind, in ps; 0: it is not known. */
 static double costs_mean (const Timing *t, int kind, double rate) {
   if (t[kind].events < EVENTS_LEAST) return 0;
   return (double)t[kind].ticks * rate * COST_UNIT / (double)t[kind].events;
@@ -19,8 +19,8 @@ static double costs_mean (const Timing *t, int kind, double rate) {
 
 
 /*
-** How many times slower the processor was than when costs were measured, as
-** it is while another thread uses the same core.
+** How many times slower the processor was than when costs were measured. It
+** is slower while another thread uses the same core.
 */
 static double costs_slower (const Timing *t, const Costs *measured,
                             double rate) {
@@ -30,7 +30,7 @@ static double costs_slower (const Timing *t, const Costs *measured,
 }
 
 
-/* How much longer events of a kind took than their cost says. */
+/* How many ps longer events of a kind took than their cost says. */
 static double costs_more (const Timing *t, const Costs *c, int kind,
                           double rate) {
   double mean = costs_mean(t, kind, rate);
@@ -43,8 +43,8 @@ static void costs_add (int64_t *cost, double ps) {
 }
 
 
-/* All but the least that an instruction takes, which is not a cost. */
-static Costs costs_times (const Costs *measured, double factor) {
+/* Multiplies all costs by a factor, but not 'least', which is no cost. */
+static Costs costs_scale (const Costs *measured, double factor) {
   Costs c = *measured;
   int64_t *cost = (int64_t *)&c, least = c.least;
   size_t i;
@@ -56,13 +56,13 @@ static Costs costs_times (const Costs *measured, double factor) {
 
 
 /*
-** Costs were measured on loops, which the processor learns and whose data
-** are in its caches. In programs, events take longer.
+** Costs were measured in loops, whose branches the processor has learned and
+** whose data are in its caches. In programs, events take longer.
 */
 Costs compensate_costs (const Recording *r, const Costs *measured,
                         double rate) {
   const Timing *t = r->figures->timing;
-  Costs c = costs_times(measured, costs_slower(t, measured, rate));
+  Costs c = costs_scale(measured, costs_slower(t, measured, rate));
   double more[EVENT_KINDS];
   int i;
   for (i = 0; i < EVENT_KINDS; i++)
@@ -83,7 +83,7 @@ Costs compensate_costs (const Recording *r, const Costs *measured,
 ** Calls
 ** ======================================================= */
 
-/* the kind of called function; COST_KINDS: it has no events */
+/* The kind of a called function; COST_KINDS: no events lead to it. */
 static int call_kind (const Function *f) {
   if (f->kind == FUNCTION_C) return COST_C;
   return f->kind == FUNCTION_LUA || f->kind == FUNCTION_MAIN ? COST_LUA
@@ -96,6 +96,7 @@ static int call_resumes (const Function *f) {
 }
 
 
+/* Adds what resumes, yields and first calls in coroutines cost. */
 static void call_coroutines (const Recording *r, const Costs *c,
                              uint32_t id, double calls, double *ps) {
   const Functions *fs = &r->functions;
@@ -113,6 +114,7 @@ static void call_coroutines (const Recording *r, const Costs *c,
 }
 
 
+/* Adds the overhead of a node's calls, to it and to its caller. */
 static void call_node (const Recording *r, const Costs *c, uint32_t id,
                        double *ps) {
   const Node *n = tree_node(&r->tree, id);
@@ -126,7 +128,7 @@ static void call_node (const Recording *r, const Costs *c, uint32_t id,
     tails = n->as.full.tails < calls ? n->as.full.tails : calls;
     unreturned = n->as.full.unreturned;
   }
-  /* where it is not known who re-entered it, it is its own caller */
+  /* recursion re-entered the node, from where is unknown: charge it */
   if (fold ? n->as.folded.depth > 1 : n->as.full.entered) caller = id;
   ps[id] += calls * (double)c->callee[kind] + tails * (double)c->tail +
                (double)c->node;
@@ -147,8 +149,9 @@ void compensate_nodes (const Recording *r, const Costs *c, double *ps) {
 
 
 /*
-** One of COUNT_INTERVAL instructions was counted, so that few of them can
-** seem to be many: but a line runs no more at each hit than it has.
+** How many instructions of a line ran. One of COUNT_INTERVAL is counted, so a
+** few of them may look like many. But at each hit, a line runs no more
+** instructions than it has.
 */
 static double line_instructions (const Line *l) {
   double counted = (double)l->counts * COUNT_INTERVAL;
@@ -157,7 +160,7 @@ static double line_instructions (const Line *l) {
 }
 
 
-/* A line that ran keeps some time, though the overhead may exceed it. */
+/* A line that ran keeps some time, even if the overhead exceeds it. */
 double compensate_line (const Costs *c, const Line *l, double raw) {
   double hits = (double)l->hits, instructions = line_instructions(l);
   double ps = hits * ((double)c->line + l->steps * (double)c->step) +

@@ -1,6 +1,6 @@
 /*
-** Compensation: how much overhead is in the times of a recording, by exact
-** counts of events and the measured costs of each.
+** Compensation: how much overhead is in the times of a recording. It follows
+** from the number of events, which is exact, and the measured cost of each.
 */
 
 #ifndef compensate_h
@@ -11,17 +11,17 @@
 
 
 /*
-** The costs of this recording: 'measured' ones, corrected by what its
+** The costs in this recording: the 'measured' ones, corrected by what its
 ** timed events took within the hook. 'rate' is ns in a tick.
 */
 CPROF_I Costs compensate_costs (const Recording *r, const Costs *measured,
                                 double rate);
 
-/* Sets 'ps' of each node to the overhead of calls in it. */
+/* Sets 'ps' of each node to the overhead of calls in its time, in ps. */
 CPROF_I void compensate_nodes (const Recording *r, const Costs *c,
                                double *ps);
 
-/* The overhead on a line that took 'raw' ns, in ns; at most that. */
+/* The overhead in ns on a line that took 'raw' ns; never more than 'raw'. */
 CPROF_I double compensate_line (const Costs *c, const Line *l, double raw);
 
 #endif

@@ -66,7 +66,10 @@ static NodeHistory *frames_node (const Frames *f, uint32_t id) {
 }
 
 
-/* A function's total is the sum over its nodes that are not inner ones. */
+/*
+** Does a node above have the same function? Such an inner node does not count
+** in the function's total. 1: yes; -1: no.
+*/
 static int frames_isinner (const Tree *t, uint32_t id) {
   uint32_t func = tree_place(t, id)->func;
   while (id != 0) {
@@ -125,7 +128,7 @@ static FuncHistory *frames_func (Frames *f, uint32_t func) {
 }
 
 
-/* What a node has allocated since the last frame. */
+/* Sets what a node has allocated in this frame. */
 static void frame_allocated (const Frames *f, FrameNode *to, NodeHistory *x) {
   const Allocated *a;
   memset(&to->own, 0, sizeof to->own);
@@ -137,7 +140,7 @@ static void frame_allocated (const Frames *f, FrameNode *to, NodeHistory *x) {
 }
 
 
-/* What each touched node gained, and its callees with it. */
+/* Fills in the touched nodes: calls, self and total in this frame. */
 static int frame_nodes (Frames *f) {
   HostFrame *p = &f->last;
   uint32_t i;
@@ -188,6 +191,7 @@ static FrameRow *frame_row (Frames *f, uint32_t func) {
 }
 
 
+/* Sums up the nodes by function. 0: out of memory. */
 static int frame_rows (Frames *f) {
   HostFrame *p = &f->last;
   uint32_t i;
@@ -210,8 +214,8 @@ static int frame_rows (Frames *f) {
 
 
 /* {======================================================
-** Averages: v = k v + (1 - k) x, with k = 0.1^(dt / T), as in IPROF. What
-** was not touched for a while has decayed by the product of these k.
+** Averages: v = k v + (1 - k) x, with k = 0.1^(dt / T), as in IPROF. An
+** average that missed frames is first multiplied by the k of each of them.
 ** ======================================================= */
 
 double frames_decay (const Frames *f, uint64_t ticks, int average) {
@@ -223,10 +227,11 @@ double frames_decay (const Frames *f, uint64_t ticks, int average) {
 /* what is left of earlier averages at the end of this frame */
 typedef struct Decay {
   double now[AVERAGES];		/* k of this frame */
-  double old[AVERAGES];		/* of those missed before it */
+  double old[AVERAGES];		/* product of the k of the missed frames */
 } Decay;
 
 
+/* Sets 'old' for an average that was last updated 'at' that time. */
 static void decay_missed (const Frames *f, Decay *d, uint64_t at) {
   int i;
   for (i = 0; i < AVERAGES; i++)
@@ -282,7 +287,7 @@ static void frames_average (Frames *f) {
   uint32_t k;
   int i;
   if (p->number <= FRAMES_DISCARDED) return;
-  for (i = 0; i < AVERAGES; i++)  /* the first one is the average */
+  for (i = 0; i < AVERAGES; i++)  /* of one frame, it is the average */
     d.now[i] = f->counted == 0 ? 0 : frames_decay(f, p->ticks, i);
   for (k = 0; k < p->nodes; k++) average_node(f, &p->node[k], &d);
   for (k = 0; k < p->rows; k++) average_row(f, &p->row[k], &d);
@@ -298,9 +303,10 @@ static void frames_average (Frames *f) {
 ** ======================================================= */
 
 /*
-** Did it take too long, without overhead? That is known well only when a
-** profile is made: frames that are kept are judged again then, see
-** profile/history.c. Here, only what is overhead for sure is taken off.
+** Did the last frame take more than the budget, without overhead? Overhead
+** is known well only when a profile is made; the frames that are kept are
+** judged again then, see profile/history.c. Here, only what is certainly
+** overhead is taken off.
 */
 static int frames_isslow (const Frames *f) {
   const HostFrame *p = &f->last;
@@ -313,7 +319,10 @@ static int frames_isslow (const Frames *f) {
 }
 
 
-/* Grows with the buffer that is copied, which doubles. */
+/*
+** Makes room for 'count' items, or leaves the array as it is. It grows to the
+** 'wanted' size, that of the buffer to copy from, which grows by doubling.
+*/
 static int frame_room (const Memory *m, void **array, uint32_t *capacity,
                        uint32_t count, uint32_t wanted, size_t size) {
   void *p;
@@ -382,7 +391,10 @@ const HostFrame *frames_slowat (const Frames *f, uint32_t back) {
 /* }====================================================== */
 
 
-/* A frame that is not recorded changes nothing else. */
+/*
+** Ends a frame that is not recorded: the next one must not count its calls
+** and times.
+*/
 static void frames_skip (Frames *f) {
   uint32_t i;
   for (i = 0; i < f->count; i++) {

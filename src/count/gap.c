@@ -5,13 +5,17 @@
 #include "count/gap.h"
 
 
-#define GAP_LEAST	10e3	/* ns: shorter than any switch of threads and back */
+#define GAP_LEAST	10e3	/* ns: threads do not switch and back faster */
 #define GAP_MOST	250e3	/* ns: looks take less than a hundredth of it */
-#define GAP_LONG	10000000u	/* ns */
+#define GAP_LONG	10000000u	/* ns: a look is old, see gap_refresh */
 #define GAP_INTERRUPTED	50000u	/* ns: longer than reading the clocks takes */
 #define GAP_NOISE	3000u	/* ns that readings of two clocks differ by */
 
 
+/*
+** Reads the clocks; if 'delay', also the time in which others ran. 0: the
+** thread was interrupted meanwhile.
+*/
 static int gap_look (Gap *g, GapLook *look, int delay) {
   look->wall = platform_monotonic();
   look->cpu = platform_cpu();
@@ -29,7 +33,7 @@ void gap_skip (Gap *g) {
 }
 
 
-/* Where others had the processor meanwhile, the next look has to see that. */
+/* An interrupted look is dropped, so the next one sees the interruption. */
 void gap_refresh (Gap *g) {
   GapLook look;
   if (!g->on || platform_monotonic() - g->last.wall <= GAP_LONG) return;
@@ -61,7 +65,7 @@ void gap_end (Gap *g) {
 }
 
 
-/* ns without running, since the last look */
+/* ns off the processor, since the last look */
 static uint64_t gap_away (const Gap *g) {
   uint64_t passed = g->now.wall - g->last.wall;
   uint64_t ran = g->now.cpu - g->last.cpu;
@@ -84,21 +88,22 @@ static uint64_t gap_ns (const Gap *g, uint64_t ticks) {
 }
 
 
-static uint64_t gap_less (uint64_t a, uint64_t b) {
+/* a - b, or 0 if that is negative */
+static uint64_t gap_subtract (uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
 
 /*
-** What happened since the gap ended is not part of it. A thread that has not
-** left its processor to wait was away for the system, or for the machine
-** that this one runs in.
+** What happened since the gap ended is not part of it. A thread that was off
+** the processor, but did not leave it to wait, was preempted by the system,
+** or by the machine that runs this virtual one.
 */
 uint64_t gap_divide (Gap *g, uint64_t ticks, uint64_t late, uint64_t least,
                      GapParts *parts) {
   uint64_t after = gap_ns(g, late), took = gap_ns(g, ticks);
-  uint64_t away = gap_less(gap_away(g), after + GAP_NOISE);
-  uint64_t preempted = gap_less(g->now.delay - g->last.delay, after);
+  uint64_t away = gap_subtract(gap_away(g), after + GAP_NOISE);
+  uint64_t preempted = gap_subtract(g->now.delay - g->last.delay, after);
   if (g->known && g->now.blocks == g->last.blocks) preempted = away;
   g->last = g->now;
   parts->waited = parts->preempted = 0;

@@ -34,7 +34,8 @@ static uint32_t *tree_bucket (const Tree *t, uint32_t hash) {
 }
 
 
-static void tree_chain (const Tree *t, uint32_t id) {
+/* Enters a node in the hash. */
+static void tree_enterhash (const Tree *t, uint32_t id) {
   NodePlace *p = tree_place(t, id);
   uint32_t *b = tree_bucket(t, node_hashof(p->parent, p->func, p->call_line));
   p->next = *b;
@@ -43,8 +44,8 @@ static void tree_chain (const Tree *t, uint32_t id) {
 
 
 /*
-** One bucket more: the nodes of bucket 'split' are divided between it and
-** the new one. Out of memory, the chains just get longer.
+** Adds a bucket: the nodes of bucket 'split' are divided between it and the
+** new one. When out of memory, no bucket is added and chains get longer.
 */
 static void tree_grow (Tree *t) {
   uint32_t *b = tree_bucket(t, t->split);
@@ -57,7 +58,7 @@ static void tree_grow (Tree *t) {
   }
   while (id != 0) {
     uint32_t next = tree_place(t, id)->next;
-    tree_chain(t, id);
+    tree_enterhash(t, id);
     id = next;
   }
 }
@@ -155,12 +156,12 @@ static void tree_link (Tree *t, Node *parent, uint32_t id, uint32_t func) {
       return;
     }
   }
-  tree_chain(t, id);
+  tree_enterhash(t, id);
   if (++t->hashed > t->buckets.count) tree_grow(t);
 }
 
 
-/* Counters for the next node, which is of 'func'. 0: out of memory. */
+/* Adds counters of memory for the next node, of 'func'. 0: out of memory. */
 static int tree_addmemory (Tree *t, uint32_t func) {
   while (t->kinds.count <= func)
     if (chunks_add(&t->kinds) == NULL) return 0;
@@ -169,7 +170,7 @@ static int tree_addmemory (Tree *t, uint32_t func) {
 }
 
 
-/* The place of the next node. 0: out of memory. */
+/* Adds the place of the next node. 0: out of memory. */
 static int tree_addplace (Tree *t, const NodePlace *p) {
   if (t->places.count == t->nodes.count && chunks_add(&t->places) == NULL)
     return 0;
@@ -246,7 +247,7 @@ static Node *tree_callee (Tree *t, const Node *parent, uint32_t func,
 }
 
 
-/* A function that is on the path re-enters its node; or NULL. */
+/* The node that a function on the path re-enters; NULL: it is not there. */
 static Node *tree_fold (const Tree *t, const Node *parent, uint32_t func) {
   Node *n = tree_onpath(t, parent, func);
   if (n != NULL && !t->fold) n->as.full.entered = 1;
@@ -254,7 +255,7 @@ static Node *tree_fold (const Tree *t, const Node *parent, uint32_t func) {
 }
 
 
-/* What the limit keeps out: a node for each function, and no more. */
+/* The node of a function beyond the limit; there is one for each function. */
 static Node *tree_truncate (Tree *t, uint32_t func) {
   Node *n;
   if (t->truncated == NULL)

@@ -1,7 +1,7 @@
 /*
 ** The call tree. A node stands for one stack of functions, from the root
 ** down to the function that runs. It counts the calls that led there and
-** the ticks spent there.
+** the ticks spent there, without callees.
 */
 
 #ifndef node_h
@@ -12,8 +12,8 @@
 
 
 /*
-** The first callees of a node are kept in the node itself. Only those
-** beyond are entered in a hash.
+** The first callees of a node are kept in the node itself. Only further ones
+** are entered in a hash.
 */
 #define NODE_CALLEES	3
 
@@ -22,42 +22,43 @@
 #endif
 
 /*
-** A node may lie in a file, which others can write over. So what is followed
-** from node to node is elsewhere, see NodePlace; 'callee' is checked first.
+** A node may lie in a file, which other programs can write to. So links that
+** are followed from node to node are kept in memory, see NodePlace. Only
+** 'callee' is followed, and is checked before.
 */
 typedef struct Node {
   uint64_t calls;
-  uint64_t self;	/* ticks, without callees; of samples, but for that of
-			   overhead: ns that they stand for, which say what
-			   part of 'sampled' is theirs, see Figures; these are
-			   the ticks of their waits, too */
+  uint64_t self;	/* ticks, without callees. In mode sample, but for
+			   NODE_OVERHEAD: the weight of its samples, in ns; its
+			   time is that share of 'sampled' in Figures. 'ticks'
+			   of its Wait is a weight, too. */
   uint32_t id;
   uint32_t parent;
-  uint32_t func;	/* these two are compared as one */
-  uint32_t call_line;	/* line of the calls; 0: not told apart */
+  uint32_t func;	/* this and 'call_line' are compared as one number */
+  uint32_t call_line;	/* line of the call site; 0: not told apart */
   uint32_t unused;
   uint32_t callee[NODE_CALLEES];	/* ids; 0: none yet */
-  uint16_t tag[NODE_CALLEES];	/* of their functions, see 'node_tag' */
+  uint16_t tag[NODE_CALLEES];	/* 'node_tag' of their functions */
   uint8_t callees_c;	/* 0..3: how likely the next callee is in C */
-  uint8_t event;	/* what the first call was, see 'label_called' */
+  uint8_t event;	/* how the first call came about, see 'label_called' */
   union {
     struct {
-      uint32_t active;	/* frames in this node at present ... */
+      uint32_t active;	/* call frames in this node now ... */
       uint32_t depth;	/* ... and at most */
-    } folded;		/* where recursion folds */
+    } folded;		/* if 'fold' of Tree */
     struct {
       uint32_t tails;	/* tail calls that led here */
-      uint32_t unreturned:31;	/* calls that ended without a return */
-      uint32_t entered:1;	/* was it entered from below, too? */
-    } full;		/* elsewhere */
+      uint32_t unreturned:31;	/* calls that ended without a return event */
+      uint32_t entered:1;	/* did recursion re-enter it from below? */
+    } full;		/* if not */
     struct {
       uint32_t tails;
       uint32_t depth;
-    } saved;		/* of a profile, in its file */
+    } saved;		/* in the file of a saved profile */
   } as;
 } Node;
 
-/* where a node is in the tree, as nobody else can change it */
+/* where a node is in the tree; in memory, so no other program changes it */
 typedef struct NodePlace {
   uint32_t parent;
   uint32_t func;
@@ -65,11 +66,13 @@ typedef struct NodePlace {
   uint32_t next;	/* in the bucket of the hash */
 } NodePlace;
 
-/* what was allocated in a node, and what of it is in use, see live.h */
+/* what was allocated in a node, and how much of it is in use, see live.h */
 typedef struct NodeAllocated {
   Allocated all;
   int64_t live_count, live_bytes;
-  int64_t peak_bytes;	/* at the peak, if 'peak' is the last one */
+  int64_t peak_bytes;	/* in use at peak number 'peak'; if that is not
+			   'live_peaks' in Figures, 'live_bytes' is as it was
+			   at the last peak */
   uint64_t peak;
 } NodeAllocated;
 
@@ -79,7 +82,7 @@ typedef enum AllocKind {
   ALLOC_CLOSURE,
   ALLOC_USERDATA,
   ALLOC_THREAD,
-  ALLOC_OTHER,		/* what these contain: elements, stacks, code */
+  ALLOC_OTHER,		/* what these own: elements, stacks, code */
   ALLOC_KINDS
 } AllocKind;
 
@@ -88,35 +91,43 @@ typedef struct KindsAllocated {
   Allocated kind[ALLOC_KINDS];
 } KindsAllocated;
 
-#define node_tag(key)	((uint16_t)(key))	/* or just a function */
+/* of a function, or of a 'node_key' */
+#define node_tag(key)	((uint16_t)(key))
 
 #define KINDS_SHIFT	6
 
-#define NODE_OVERHEAD	1	/* id of the node of the profiler's own time */
-#define NODE_WAITING	2	/* mode sample, in a file: of what waits, which is
-			   empty in the file, see file/restore.c */
+/* the id of the node for the profiler's own time */
+#define NODE_OVERHEAD	1
+
+/*
+** In mode sample, with a file: the id of the node for a C function that has
+** not returned when the file is read. It is empty in the file; 'restore' gives
+** it the time since the last sample.
+*/
+#define NODE_WAITING	2
 
 typedef struct Tree {
   Chunks nodes;
   Chunks places;	/* of NodePlace, of each node; none if it was read from
 			   a file */
-  int damaged;		/* does a node lead where it cannot? */
+  int damaged;		/* was a node found with a callee it cannot have? */
   Chunks buckets;	/* linear hashing: grows by one, without a pause */
-  uint32_t level;	/* 2^level buckets, and 'split' of the next 2^level */
+  uint32_t level;	/* there are 2^level + split buckets */
   uint32_t split;
   uint32_t hashed;	/* nodes in the hash */
-  uint32_t foldat;	/* nodes from which on recursion folds: a function that
-			   is on the path re-enters its node there */
-  uint32_t limit;	/* nodes from which on callers are not kept, either */
-  int fold;		/* does it fold from the beginning? */
-  int saved;		/* are its nodes those of a profile? */
+  uint32_t foldat;	/* from so many nodes on, recursion folds: a call of a
+			   function that is on the path re-enters its node */
+  uint32_t limit;	/* from so many nodes on, a new node is made under
+			   'truncated', where callers are not told apart */
+  int fold;		/* does recursion fold from the beginning? */
+  int saved;		/* do nodes come from a saved profile? */
   Node *root;
   Node *overhead;	/* time of the profiler itself, NODE_OVERHEAD */
-  Node *truncated;	/* parent of what the limit keeps out; or NULL */
+  Node *truncated;	/* parent of nodes beyond the limit; or NULL */
   Node *unrecorded;	/* time under another hook; or NULL */
-  int memory;		/* are allocations counted? */
-  Chunks allocated;	/* then: NodeAllocated, of each node ... */
-  Chunks kinds;		/* ... and KindsAllocated, of their functions */
+  int memory;		/* are allocations counted? If so: */
+  Chunks allocated;	/* NodeAllocated of each node ... */
+  Chunks kinds;		/* ... and KindsAllocated of each function */
 } Tree;
 
 CPROF_I void tree_init (Tree *t, const Memory *m);
@@ -126,11 +137,11 @@ CPROF_I void tree_free (Tree *t);
 CPROF_I int tree_reset (Tree *t);
 
 /*
-** The node in which 'parent' calls 'func'; NULL: out of memory. Where
-** recursion folds, it may be the nearest one of the function on the path.
-** Beyond the limit, it is that or the function's node under 'truncated', so
-** that calls and self times of functions stay exact. Where the tree is
-** damaged, it has no such node, either.
+** The node for calls of 'func' by 'parent' from 'line'; made if need be.
+** Where recursion folds, it may be the nearest node of 'func' on the path.
+** Beyond the limit, it is that node, or the function's node under
+** 'truncated', so that calls and self times of functions stay exact. NULL:
+** out of memory, or the tree is 'damaged'.
 */
 CPROF_I Node *tree_enter (Tree *t, Node *parent, uint32_t func,
                           uint32_t line);
@@ -143,12 +154,12 @@ static inline uint64_t node_key (uint32_t func, uint32_t line) {
   return (uint64_t)line << 32 | func;
 }
 
-/* Does calling what 'key' says lead to 'n'? */
+/* Is 'n' a node for calls of that function from that line? */
 static inline int node_is (const Node *n, uint64_t key) {
   return node_key(n->func, n->call_line) == key;
 }
 
-/* A frame enters a node, where recursion folds. */
+/* A call frame enters a node, where recursion folds. */
 static inline void node_activate (Node *n) {
   if (++n->as.folded.active > n->as.folded.depth)
     n->as.folded.depth = n->as.folded.active;
@@ -159,34 +170,35 @@ static inline NodeAllocated *tree_allocated (const Tree *t, uint32_t id) {
   return cast(NodeAllocated *, chunks_at(&t->allocated, id));
 }
 
-/* What a function that has a node has allocated, by kind. */
+/* What a function has allocated, by kind; the function has to have a node. */
 static inline KindsAllocated *tree_kinds (const Tree *t, uint32_t func) {
   return cast(KindsAllocated *, chunks_at(&t->kinds, func));
 }
 
-/* 'chunks_at' for nodes, as fast as can be */
+/* 'chunks_at' for nodes, but faster: sizes are constants */
 static inline Node *tree_node (const Tree *t, uint32_t id) {
   Node *chunk = (Node *)(void *)t->nodes.chunk[id >> NODES_SHIFT];
   return chunk + (id & ((1u << NODES_SHIFT) - 1));
 }
 
-/* Where a node is, while the tree is that of a recorder. */
+/* The place of a node, in the tree of a recorder. */
 static inline NodePlace *tree_place (const Tree *t, uint32_t id) {
   return cast(NodePlace *, chunks_at(&t->places, id));
 }
 
-/* Where a node is, in any tree. */
+/* The place of a node, in any tree. */
 CPROF_I NodePlace tree_whereis (const Tree *t, uint32_t id);
 
 /*
-** Do all nodes say to be where they are, and to have callees that they have?
-** 0: others have written over the file that they are in.
+** Do all nodes, and their callees, agree with their places? 0: another program
+** has written to the file that they are in.
 */
 CPROF_I int tree_intact (const Tree *t);
 
-/* The id of a node that says to have another one. */
+/* The id of a node by its address; its field 'id' was overwritten. */
 CPROF_I uint32_t tree_search (const Tree *t, const Node *n);
 
+/* The id of a node, whatever another program may have written there. */
 static inline uint32_t tree_id (const Tree *t, const Node *n) {
   uint32_t id = n->id;
   return likely(id < t->nodes.count && tree_node(t, id) == n)

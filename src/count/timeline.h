@@ -1,6 +1,7 @@
 /*
-** The heap over time: how large it was at most from each point to the next,
-** which are as far apart as is needed to keep them in little memory.
+** The size of the heap over time. Each point has the largest size until the
+** next point. When all points are used, neighbours are merged, so the
+** distance of points grows with time.
 */
 
 #ifndef timeline_h
@@ -11,7 +12,7 @@
 
 #define TIMELINE_POINTS	512
 #define TIMELINE_STEP	10000000u	/* ns, at first */
-#define TIMELINE_BYTES	65536	/* allocated, until the clock is read again */
+#define TIMELINE_BYTES	65536	/* allocated between readings of the clock */
 
 typedef struct TimelinePoint {
   uint64_t ns;		/* since recording began */
@@ -19,8 +20,8 @@ typedef struct TimelinePoint {
 } TimelinePoint;
 
 typedef struct Timeline {
-  uint64_t begun;	/* of the monotonic clock */
-  uint64_t step;	/* ns from point to point, at least */
+  uint64_t begun;	/* ns of the monotonic clock, when recording began */
+  uint64_t step;	/* least ns from point to point */
   uint32_t count;
   TimelinePoint point[TIMELINE_POINTS];
 } Timeline;
@@ -35,7 +36,7 @@ static inline void timeline_raise (TimelinePoint *p, uint64_t bytes) {
   if (bytes > p->bytes) p->bytes = bytes;
 }
 
-/* Two points become one. */
+/* Merges the points in pairs. */
 static inline void timeline_halve (Timeline *t) {
   uint32_t i;
   for (i = 0; i < TIMELINE_POINTS / 2; i++) {
@@ -57,7 +58,7 @@ static inline void timeline_add (Timeline *t, uint64_t now, uint64_t bytes) {
   t->point[t->count++].bytes = bytes;
 }
 
-/* The size in the end, not the most since the last point. */
+/* Adds the size at the end, which is no maximum. */
 static inline void timeline_end (Timeline *t, uint64_t now, uint64_t bytes) {
   uint64_t ns = now - t->begun;
   if (t->count == TIMELINE_POINTS) timeline_halve(t);

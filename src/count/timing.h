@@ -1,6 +1,6 @@
 /*
-** Timed events: how long some events, chosen at random, take within the
-** hook, from its clock reading to its end.
+** Timed events: how long events take within the hook, from its clock reading
+** to its end. A few events are timed, chosen at random.
 */
 
 #ifndef timing_h
@@ -13,10 +13,10 @@ typedef enum EventKind {
   EVENT_LUA,		/* a call of a known Lua function, in a known node */
   EVENT_C,		/* a call of a known C function, in a known node */
   EVENT_RETURN,
-  EVENT_NODE,		/* a call that made a new node */
+  EVENT_NODE,		/* a call that makes a new node */
   EVENT_LINE,
   EVENT_WORK,		/* not an event, but timing_work */
-  EVENT_KINDS		/* no kind: not timed */
+  EVENT_KINDS		/* the number of kinds; an event that is not timed */
 } EventKind;
 
 typedef struct Timing {
@@ -24,12 +24,19 @@ typedef struct Timing {
   uint64_t ticks;	/* what they took in all */
 } Timing;
 
-/* An event that takes so many times the mean of its kind was interrupted. */
+/*
+** An event that took more than so many times the mean of its kind was
+** interrupted. There is a mean when so many events were timed.
+*/
 #define TIMING_MOST	16
 
-#define TIMING_FIRST	20000u	/* ticks, while there is no mean */
+/* most ticks of an event while there is no mean */
+#define TIMING_FIRST	20000u
 
-/* New nodes sometimes touch a new page, which is no interruption. */
+/*
+** Was an event not interrupted? A new node may touch a new page, which takes
+** long, but is no interruption.
+*/
 static inline int timing_plausible (const Timing *t, EventKind kind,
                                     uint64_t ticks) {
   if (t->events < TIMING_MOST || kind == EVENT_NODE)
@@ -44,9 +51,9 @@ static inline void timing_add (Timing *t, EventKind kind, uint64_t ticks) {
 }
 
 /*
-** A fixed piece of work, which shows how fast the processor is: slower by half
-** where another thread uses the same core. As in an interpreter, most
-** instructions do not wait for the one before.
+** A fixed piece of work, which is timed to learn how fast the processor is:
+** another thread on the same core makes it slower by half. As in an
+** interpreter, most instructions do not wait for the one before.
 */
 static inline uint64_t timing_work (uint64_t seed) {
   uint64_t a = seed, b = seed + 1, c = seed | 1, table[16] = {0};
@@ -62,8 +69,8 @@ static inline uint64_t timing_work (uint64_t seed) {
 }
 
 /*
-** How many events to the next timed one: 1024 on average, fewer at the
-** beginning, so that short recordings have some.
+** Returns how many events later the next one is timed: 1024 on average, but
+** fewer at the beginning, so that short recordings have timed events, too.
 */
 static inline uint64_t timing_gap (uint64_t events, uint64_t *seed) {
   uint64_t mean = events >> 7;

@@ -41,7 +41,7 @@ static WaitItem *waits_item (const Waits *w, uint32_t id) {
 }
 
 
-/* The id of the item for what is in 'x'; 0: there is none. */
+/* The id of the item with the node, function and line of 'x'; 0: none. */
 static uint32_t waits_find (const Waits *w, const Wait *x) {
   uint32_t id = index_first(&w->index, waits_hash(x));
   for (; id != 0; id = waits_item(w, id)->next) {
@@ -53,6 +53,7 @@ static uint32_t waits_find (const Waits *w, const Wait *x) {
 }
 
 
+/* Adds an item to the list, and to the copy if there is one. */
 static int waits_additem (Waits *w) {
   return chunks_add(&w->list) != NULL &&
          (w->copy.pages == NULL || w->copy.count >= w->list.count ||
@@ -60,7 +61,7 @@ static int waits_additem (Waits *w) {
 }
 
 
-/* The id of a new one; 0: out of memory. */
+/* Adds an item without ticks for 'x'. Returns its id; 0: out of memory. */
 static uint32_t waits_new (Waits *w, const Wait *x) {
   WaitItem *item;
   if (w->list.count == 0 && !waits_additem(w)) return 0;
@@ -75,6 +76,7 @@ static uint32_t waits_new (Waits *w, const Wait *x) {
 }
 
 
+/* Writes an item to the copy. */
 static void waits_write (const Waits *w, uint32_t id) {
   if (w->copy.pages == NULL) return;
   *cast(Wait *, chunks_at(&w->copy, id)) = waits_item(w, id)->is;

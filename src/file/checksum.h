@@ -1,6 +1,6 @@
 /*
 ** The checksum of a complete file, which detects damage. A file has none
-** while recording goes on, because its counters change all the time.
+** while recording goes on, because its counters change all the time then.
 */
 
 #ifndef checksum_h
@@ -10,9 +10,9 @@
 
 
 /*
-** The checksum of the 'size' bytes of a file, from its header on. It leaves
-** out the field 'checksum' and the state, so that it can be written before
-** the state changes. Never 0.
+** The checksum of a file of 'size' bytes. It leaves out the fields 'checksum'
+** and 'state' of the header, so that it can be written before the state
+** changes. Never 0.
 */
 CPROF_I uint64_t checksum_of (const char *bytes, size_t size);
 

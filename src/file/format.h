@@ -1,15 +1,16 @@
 /*
 ** The file of a profile: a header, then blocks. A block of nodes or lines
 ** holds the recorder's counters as they are in memory. A block of the
-** journal holds records of all else, one after the other.
+** journal holds records of everything else, one after the other.
 **
-** The file is complete at every instant: what is added becomes part of it
-** by one store, the last, of a count. So whoever reads it while it is
-** written, or after the writer was killed, reads the header first.
+** Blocks, nodes and records are only appended. The file is valid at every
+** instant: data are written first, then published by one release store of a
+** count. So whoever reads the file while it is written, or after the writer
+** was killed, reads the header first.
 **
 ** Numbers are in the byte order of the machine that wrote them. When
 ** anything here changes its meaning, FORMAT_VERSION changes, and readers
-** of other versions refuse the file. Kinds are those of 'FunctionKind'.
+** of other versions refuse the file.
 */
 
 #ifndef format_h
@@ -28,51 +29,54 @@
 #define FORMAT_VERSION	13u
 
 #define FORMAT_BLOCKS	4096u	/* where blocks begin */
-#define FORMAT_UNIT	64u	/* blocks begin and end at multiples */
+#define FORMAT_UNIT	64u	/* blocks begin and end at multiples of this */
 
 typedef enum FormatState {
   FORMAT_EMPTY,		/* recording has not begun yet */
-  FORMAT_LIVE,		/* it has; unless locked, the writer was killed */
+  FORMAT_LIVE,		/* recording goes on, if the file is locked; if not,
+			   the writer was killed */
   FORMAT_ENDED
 } FormatState;
 
 typedef struct FormatHeader {
   char magic[8];
   uint32_t order, version;
-  uint32_t sizes[4];	/* of this, FileBlock, Node, Line */
+  uint32_t sizes[4];	/* of FormatHeader, FileBlock, Node, Line */
   uint32_t state;
   uint32_t mode;	/* a Mode */
   uint32_t clock;	/* a ClockKind */
-  uint32_t generation;	/* odd: all nodes are being forgotten right now;
-			   else twice as often as they were */
-  uint32_t nodes;	/* that are complete */
-  uint32_t units;	/* where the blocks end */
-  uint32_t counted;	/* are 'events' known? */
-  uint32_t foldat;	/* see Tree; given: nodes are 'saved' */
-  uint32_t given;	/* is overhead in blocks? else it is in 'costs' */
+  uint32_t generation;	/* twice the number of resets, which forget all nodes;
+			   odd during a reset */
+  uint32_t nodes;	/* number of complete nodes */
+  uint32_t units;	/* where the blocks end, in FORMAT_UNIT */
+  uint32_t counted;	/* is 'events' known? */
+  uint32_t foldat;	/* see Tree */
+  uint32_t given;	/* 1, a saved profile: overhead is in blocks, nodes are
+			   'saved'; 0: overhead follows from 'costs' */
   uint32_t direct;	/* were Lua's structures read, see internals.h? */
   uint64_t events;
   uint64_t scale;	/* ns in a tick: factor, and shift from bit 32 */
-  uint64_t until;	/* ticks, when a signal ended the program; 0: none did */
+  uint64_t until;	/* ticks, when a signal ended the program, or 0 */
   uint64_t base;	/* address of this header in the writer ... */
-  uint64_t running;	/* ... and of the node that runs; 0: none does */
+  uint64_t running;	/* ... and of the node that runs; 0: none runs */
   int64_t pid;
   int64_t started_at;	/* seconds since 1970 */
-  int64_t clamped;	/* ns by which overhead exceeded times; if 'given' */
+  int64_t clamped;	/* if 'given': ns by which overhead exceeded times */
   Figures figures;
   Costs costs;
   char uncompensated[64];	/* why overhead stays in the times, or "" */
   char ended[128];	/* why recording ended by itself, or "" */
   uint32_t instruction;	/* size of an Instruction */
   uint32_t memory;	/* are allocations counted? */
-  uint32_t allocator_lost;	/* ... did another allocator come? */
+  uint32_t allocator_lost;	/* did another allocator replace ours? */
   uint32_t gc;		/* was the collector driven? */
-  uint32_t waits;	/* that are complete; the first one is not used */
+  uint32_t waits;	/* number of complete waits, of which the first one
+			   is not used */
   uint32_t unused;
-  uint64_t live;	/* bytes from sample to sample of what is in use ... */
-  uint64_t memory_interval;	/* ... and, in mode sample, of allocations */
+  uint64_t live;	/* as in Recording */
+  uint64_t memory_interval;	/* as in Recording */
   uint64_t id;		/* different in each file */
-  uint64_t checksum;	/* of a complete file, see checksum.h; else 0 */
+  uint64_t checksum;	/* of an ended file, see checksum.h; before, 0 */
 } FormatHeader;
 
 
@@ -82,7 +86,7 @@ typedef enum BlockKind {
 			   if 'memory', LineAllocated of each */
   BLOCK_JOURNAL,	/* records */
   BLOCK_NODEOVERHEAD,	/* ns (int64_t) for each node of a chunk */
-  BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each counter of a function */
+  BLOCK_LINEOVERHEAD,	/* ns (int64_t) for each line counter of a function */
   BLOCK_INSTRUCTIONS,	/* counters of the instructions of a function; behind
 			   them, if 'memory', InstructionAllocated of each */
   BLOCK_ALLOCATED,	/* NodeAllocated, for each node of a chunk */
@@ -91,37 +95,42 @@ typedef enum BlockKind {
   BLOCK_LAST = BLOCK_WAITS
 } BlockKind;
 
-typedef struct FileBlock {	/* its contents are right behind it */
+typedef struct FileBlock {	/* the head of a block; its contents follow */
   uint32_t kind;
   uint32_t owner;	/* function, or number of the chunk */
-  uint32_t units;	/* of all of it */
-  uint32_t used;	/* journal: bytes; others: counters */
+  uint32_t units;	/* size of head and contents, in FORMAT_UNIT */
+  uint32_t used;	/* journal: bytes of records; lines and instructions,
+			   and overhead of lines: number of counters */
   uint32_t unused[12];
 } FileBlock;
 
 
-/* Strings are numbers of texts, but those of TEXT, CONTENT and META. */
+/*
+** A string is given as the number of a text. Only TEXT, CONTENT and META have
+** the bytes themselves.
+*/
 typedef enum RecordKind {
-  RECORD_TEXT = 1,	/* bytes; the first one has number 1 */
-  RECORD_FUNCTION,	/* the first one has number 0 */
+  RECORD_TEXT = 1,	/* bytes; the first text has number 1 */
+  RECORD_FUNCTION,	/* the first function has id 0 */
   RECORD_SOURCE,	/* a byte per line: 1 where there is code */
-  RECORD_CONTENT,	/* text of a source */
+  RECORD_CONTENT,	/* bytes of a source's text */
   RECORD_PATH,		/* where a function is found in global tables */
-  RECORD_NAME,		/* what a function was called in the end */
+  RECORD_NAME,		/* the final name of a function */
   RECORD_META		/* key and value */
 } RecordKind;
 
 typedef struct FileRecord {
   uint32_t kind;
-  uint32_t size;	/* of what follows, padded to a multiple of 8 */
+  uint32_t size;	/* bytes that follow, without their padding to a
+			   multiple of 8 */
 } FileRecord;
 
 typedef struct FunctionRecord {
-  uint64_t key;		/* address of a C function */
+  uint64_t key;		/* address of a C function; else 0 */
   uint64_t shape;	/* of its code, see bytecode.h; 0: none */
   uint32_t source, name, how, tag;	/* texts */
   int32_t line, last;
-  uint32_t kind;
+  uint32_t kind;	/* a FunctionKind */
   uint32_t ordinal;
   uint32_t marks;	/* FUNCTION_COROUTINES */
   uint32_t layout;	/* of its code, see bytecode.h; 0: none */
@@ -132,7 +141,7 @@ typedef struct FunctionRecord {
 #define SOURCE_RECORD_CHANGED	1u
 #define SOURCE_RECORD_MIXED	2u
 
-typedef struct SourceRecord {	/* the last one counts */
+typedef struct SourceRecord {	/* of several for a source, the last counts */
   uint32_t source;	/* text */
   uint32_t flags;
 } SourceRecord;
@@ -160,7 +169,7 @@ typedef struct MetaRecord {
 } MetaRecord;
 
 
-/* The size limit of a record: with its padding, it fits into 32 bits. */
+/* The largest 'size' of a record, which fits into 32 bits when padded. */
 #define RECORD_MOST	(UINT32_MAX / 2)
 
 static inline size_t record_padded (size_t size) {

@@ -33,7 +33,7 @@ void journal_free (Journal *j) {
 ** Records
 ** ======================================================= */
 
-/* room for a record, which 'journal_done' makes part of the file */
+/* Returns room for a record, which 'journal_done' then publishes. */
 static char *journal_open (Journal *j, uint32_t kind, size_t size) {
   size_t whole;
   FileRecord *r;
@@ -68,7 +68,10 @@ static void journal_done (Journal *j, size_t size) {
 }
 
 
-/* The hash of the records in a block, which may have any contents. */
+/*
+** Adds the records in a block to a hash. Other programs can write to the
+** block, so it may have any contents. 0: it does not consist of records.
+*/
 static uint64_t journal_hash (uint64_t hash, const FileBlock *b,
                               size_t room) {
   uint32_t at = 0, used = b->used;
@@ -94,7 +97,7 @@ int journal_intact (const Journal *j) {
 }
 
 
-/* a record of a fixed part and bytes */
+/* Writes a record that has a fixed part, then bytes. */
 static int journal_write (Journal *j, uint32_t kind, const void *fixed,
                           size_t fixedsize, const char *s, size_t length) {
   char *to = journal_open(j, kind, fixedsize + length);

@@ -26,17 +26,19 @@ static int livefile_open (const LiveFile *l) {
 ** The rate of the clock
 ** ======================================================= */
 
-/* ns in which the two clocks agree to some millionths */
+/* ns of measuring after which the rate is right to some millionths */
 #define RATE_TIME	1000000u
 
+/* Writes the rate to the file. */
 static void rate_set (const LiveFile *l, Scale s) {
   mapped_header(l->file)->scale = s.factor | (uint64_t)s.shift << 32;
 }
 
 
 /*
-** The rate as known so far, for readers before the end. It is measured
-** again when the time since the start has grown by half.
+** Writes the rate as it is known so far, for those who read the file before
+** the end. It is measured again when the time since the start has grown by
+** half.
 */
 static void rate_refresh (LiveFile *l) {
   Clock *c = &l->recorder->recording.clock;
@@ -50,6 +52,7 @@ static void rate_refresh (LiveFile *l) {
 }
 
 
+/* Writes a first rate; waits until the clock has run for RATE_TIME. */
 static void rate_first (LiveFile *l) {
   Clock *c = &l->recorder->recording.clock;
   rate_set(l, clock_scale(c, 0));
@@ -158,11 +161,14 @@ static int livefile_sound (Store *s) {
 }
 
 
-/* Does not touch the header if the file is another program's now. */
+/*
+** Writes why recording has ended, unless the file is another program's now.
+** Returns the reason, which may be a failure of the file instead.
+*/
 static const char *livefile_end (Store *s, const char *why) {
   LiveFile *l = livefile_of(s);
   const char *failure;
-  if (!mapped_mine(l->file))  /* until now, both had the file's pages */
+  if (!mapped_mine(l->file))  /* parent and child shared the file's pages */
     return "the process forked; its figures may include what its parent "
            "did since";
   if (!livefile_open(l)) return why;
@@ -176,7 +182,7 @@ static const char *livefile_end (Store *s, const char *why) {
 }
 
 
-/* From here on, nothing of the recording is in the file. */
+/* Closes the file; from here on, the recording is in memory only. */
 static void livefile_leave (LiveFile *l, Recorder *r, int ended) {
   Recording *x = &r->recording;
   x->own_figures = *x->figures;
@@ -236,7 +242,7 @@ static Store *livefile_child (Store *s, Recorder *r) {
   if (strstr(l->path, "%p") == NULL) return NULL;
   child = livefile_create(r, l->path, l->path, l->max_nodes, &l->overhead,
                           &l->calls, why);
-  if (child != NULL)  /* before lines move there */
+  if (child != NULL)  /* needed before lines move to the file */
     mapped_header(livefile_of(child)->file)->memory =
       r->recording.tree.memory != 0;
   else  /* no caller can report the failure */
@@ -261,14 +267,14 @@ static void livefile_free (Store *s) {
 ** Creating
 ** ======================================================= */
 
-/* Makes the next event take the slow path, which looks at the file. */
-static void livefile_tell (void *hot) {
+/* Makes the next event take the slow path, which checks the file. */
+static void livefile_pagelost (void *hot) {
   Hot *h = cast(Hot *, hot);
   *(lua_State *volatile *)&h->L = NULL;
 }
 
 
-/* 'path' with the process in the place of "%p"; NULL: out of memory */
+/* 'path' with this process's id in place of "%p"; NULL: out of memory. */
 static char *livefile_path (const char *path) {
   size_t room = strlen(path) + 1, at = 0;
   const char *p;
@@ -334,7 +340,7 @@ Store *livefile_create (Recorder *r, const char *path, const char *whole,
     snprintf(why, MAPPED_MESSAGE, "out of memory");
   else {
     memcpy(l->path, whole, size);
-    l->file = mapped_create(full, max_nodes, livefile_tell, r->hot, why);
+    l->file = mapped_create(full, max_nodes, livefile_pagelost, r->hot, why);
   }
   free(full);
   if (l == NULL || l->file == NULL) {

@@ -1,7 +1,7 @@
 /*
-** A live file: the store of a recording that lies in a file while it goes
-** on. Other processes can read it at any time, and it is complete after
-** the end of this one.
+** A live file: the store that keeps a recording in a file while it goes on.
+** Other processes can read the file at any time, even after this process was
+** killed.
 */
 
 #ifndef livefile_h
@@ -13,13 +13,13 @@
 
 
 /*
-** What is asked of the Lua part, in protected mode. Both write to the
+** Functions that ask the Lua part, in protected mode. Both write to the
 ** journal, return 0 when there is no room, and may do nothing.
 */
 typedef struct LiveFileCalls {
-  /* what the program is, and how functions are found, at the start */
+  /* At the start: what the program is, and where its functions are found. */
   int (*describe) (lua_State *L, Journal *j);
-  /* what functions are called, in the end or when a snapshot is taken */
+  /* At the end, or when a snapshot is taken: names of functions. */
   int (*name) (lua_State *L, Journal *j, Recorder *r);
 } LiveFileCalls;
 
@@ -31,28 +31,29 @@ typedef struct LiveFile {
   LiveFileCalls calls;
   Overhead overhead;
   uint32_t max_nodes;
-  uint32_t named;	/* functions there were when they were named */
+  uint32_t named;	/* number of functions when they were last named */
   uint32_t generation;	/* as in the header */
-  int overwritten;	/* did another program write to it? */
-  uint64_t rated;	/* ns, when the rate in the file was measured */
-  char *path;		/* absolute; "%p" stands for the process */
+  int overwritten;	/* did another program write to the file? */
+  uint64_t rated;	/* ns from the start to the last measured rate */
+  char *path;		/* absolute; "%p" stands for the id of the process */
 } LiveFile;
 
 /*
-** A store for the file at 'path', in which "%p" becomes the process; 'whole'
-** is its absolute path, for the files of children of a fork.
-** NULL: it cannot be created, and 'why' (MAPPED_MESSAGE bytes) says why. It
-** belongs to the recorder that begins with it.
+** Makes a store with the file at 'path', where "%p" stands for the id of the
+** process. 'whole' is the same path, but absolute: children of a fork make
+** their files from it. NULL: the file cannot be created, and 'why'
+** (MAPPED_MESSAGE bytes) says why. The recorder that begins with the store
+** owns it.
 */
 CPROF_I Store *livefile_create (Recorder *r, const char *path,
                                 const char *whole, uint32_t max_nodes,
                                 const Overhead *o, const LiveFileCalls *calls,
                                 char *why);
 
-/* Names functions as they are at present. 's' may be NULL. */
+/* Writes the names that functions have now. 's' may be NULL. */
 CPROF_I void livefile_names (Store *s, Recorder *r, lua_State *L);
 
-/* Sets the costs, when they are known better. 's' may be NULL. */
+/* Writes costs that are known better by now. 's' may be NULL. */
 CPROF_I void livefile_costs (Store *s, const Costs *c);
 
 #endif

@@ -14,14 +14,14 @@
 #include "file/checksum.h"
 
 
-/* It grows by a quarter, but at least and at most by this. */
+/* The file grows by a quarter, but by no less and no more than this. */
 #define GROW_LEAST	((size_t)1 << 18)
 #define GROW_MOST	((size_t)1 << 23)
 
-/* Mapped ranges begin and end at multiples: pages are no larger. */
+/* Mapped ranges begin and end at multiples of this: pages are no larger. */
 #define GROW_UNIT	((size_t)1 << 16)
 
-/* room for all but nodes */
+/* bytes of addresses for everything but nodes */
 #if UINTPTR_MAX > UINT32_MAX
 #define SPACE_MORE	((size_t)1 << 31)
 #else
@@ -34,7 +34,7 @@
 ** Growing
 ** ======================================================= */
 
-/* an error that is no errno: someone cut it short */
+/* an 'error' that is not an errno: someone cut the file short */
 #define MAPPED_CUT	(-1)
 
 static int mapped_isheader (const FormatHeader *h, const MappedFile *f) {
@@ -48,8 +48,8 @@ int mapped_ours (const MappedFile *f) {
 }
 
 
-/* Did someone? */
-static int mapped_cut (const MappedFile *f) {
+/* Has someone cut the file short? */
+static int mapped_iscut (const MappedFile *f) {
   int64_t size;
   if (sigbus_lost(f->range)) return 1;
   size = platform_size(f->fd);
@@ -57,6 +57,7 @@ static int mapped_cut (const MappedFile *f) {
 }
 
 
+/* Makes the file longer by 'least' bytes or more. 0: 'error' says why not. */
 static int mapped_grow (MappedFile *f, size_t least) {
   size_t more = f->mapped / 4, room = f->space - f->mapped, to;
   if (more < GROW_LEAST) more = GROW_LEAST;
@@ -64,7 +65,7 @@ static int mapped_grow (MappedFile *f, size_t least) {
   if (more < least) more = least;
   to = (f->mapped + more + GROW_UNIT - 1) & ~(GROW_UNIT - 1);
   if (f->fd < 0) f->error = EBADF;
-  else if (mapped_cut(f)) f->error = MAPPED_CUT;
+  else if (mapped_iscut(f)) f->error = MAPPED_CUT;
   else if (to > f->space) f->error = ENOMEM;
   else f->error = platform_extend(f->fd, f->mapped, to);
   if (f->error == 0 && !platform_map(f->base + f->mapped, to - f->mapped,
@@ -124,7 +125,7 @@ size_t mapped_inblock (const MappedFile *f, const FileBlock *b) {
 int mapped_intact (MappedFile *f) {
   const FileBlock *b = NULL;
   uint64_t hash = 0;
-  if (mapped_cut(f)) {
+  if (mapped_iscut(f)) {
     f->error = MAPPED_CUT;
     return 0;
   }
@@ -133,7 +134,7 @@ int mapped_intact (MappedFile *f) {
 }
 
 
-/* The data of a new block; NULL: there is no room. */
+/* Makes a block. Returns its data; NULL: there is no room. */
 static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
                           size_t size) {
   FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
@@ -141,7 +142,7 @@ static void *mapped_data (void *ud, uint32_t kind, uint32_t owner,
 }
 
 
-/* A block of counters, each of which takes so many bytes. */
+/* Makes a block of counters, each of which takes 'each' bytes. */
 static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
                               size_t size, size_t each) {
   FileBlock *b = mapped_block(cast(MappedFile *, ud), kind, owner, size);
@@ -151,7 +152,8 @@ static void *mapped_counters (void *ud, uint32_t kind, uint32_t owner,
 }
 
 
-static int mapped_memory (void *ud) {
+/* Are allocations counted? */
+static int mapped_countsmemory (void *ud) {
   return mapped_header(cast(MappedFile *, ud))->memory != 0;
 }
 
@@ -178,17 +180,17 @@ static void *mapped_getwaits (void *ud, uint32_t owner, size_t size) {
 
 static void *mapped_getlines (void *ud, uint32_t owner, size_t size) {
   return mapped_counters(ud, BLOCK_LINES, owner, size,
-                         lines_size(1, mapped_memory(ud)));
+                         lines_size(1, mapped_countsmemory(ud)));
 }
 
 
 static void *mapped_getinstructions (void *ud, uint32_t owner, size_t size) {
   return mapped_counters(ud, BLOCK_INSTRUCTIONS, owner, size,
-                         instructions_size(1, mapped_memory(ud)));
+                         instructions_size(1, mapped_countsmemory(ud)));
 }
 
 
-/* Does the file on disk begin with something else (and is not just empty)? */
+/* Does the file on disk begin with anything but our header or zeros? */
 static int mapped_replaced (const MappedFile *f) {
   FormatHeader h = ZEROS;
   const char *p = (const char *)&h;
@@ -202,7 +204,7 @@ static int mapped_replaced (const MappedFile *f) {
 
 
 const char *mapped_failure (const MappedFile *f) {
-  int ours = mapped_ours(f);  /* this may find that the file was cut short */
+  int ours = mapped_ours(f);  /* may raise SIGBUS, so it comes first */
   if (!ours || sigbus_lost(f->range) || f->error == MAPPED_CUT)
     return mapped_replaced(f) ? MAPPED_OVERWRITTEN
                               : "the file was cut short by someone else";
@@ -226,13 +228,14 @@ const char *mapped_failure (const MappedFile *f) {
 ** Opening
 ** ======================================================= */
 
+/* Writes to 'why' what is wrong. Returns 0. */
 static int mapped_refuse (char *why, const char *path, const char *what) {
   snprintf(why, MAPPED_MESSAGE, "%.300s: %s", path, what);
   return 0;
 }
 
 
-/* Another process writes it: the header says which. */
+/* Refuses a file that another process writes; the header says which one. */
 static int mapped_taken (int fd, const char *path, char *why) {
   FormatHeader h;
   char who[80] = "another program writes to it";
@@ -243,7 +246,7 @@ static int mapped_taken (int fd, const char *path, char *why) {
 }
 
 
-/* May it be replaced? Only a profile may. */
+/* May a profile replace the file? Only an empty one, or a profile. */
 static int mapped_accept (int fd, int locked, const char *path, char *why) {
   char magic[8];
   if (platform_size(fd) < 0)
@@ -268,8 +271,11 @@ int mapped_replaceable (const char *path, char *why) {
 }
 
 
-/* The magic is written last: readers take a header with it as complete. */
-static void mapped_begin (MappedFile *f) {
+/*
+** Sets the sources of pages, and writes the header. Its magic is written
+** last: readers take a header with the magic as complete.
+*/
+static void mapped_writeheader (MappedFile *f) {
   FormatHeader *h = mapped_header(f);
   uint32_t magic[2];
   h->order = FORMAT_ORDER;
@@ -300,8 +306,8 @@ static void mapped_begin (MappedFile *f) {
 }
 
 
-/* Reserves addresses, fewer where they are limited. */
-static int mapped_room (MappedFile *f, uint32_t nodes) {
+/* Reserves addresses for so many nodes, or for fewer if they are limited. */
+static int mapped_reserve (MappedFile *f, uint32_t nodes) {
   uint64_t wanted = (uint64_t)nodes * (sizeof(Node) + sizeof(NodeAllocated));
   wanted += wanted / 16 + SPACE_MORE;
   if (wanted > SIZE_MAX / 4) wanted = SIZE_MAX / 4;
@@ -316,16 +322,16 @@ static int mapped_room (MappedFile *f, uint32_t nodes) {
 }
 
 
-/* The file is ours: from here on, what it held is gone. */
+/* Maps the file, which is locked by now; its old contents are lost. */
 static int mapped_map (MappedFile *f, uint32_t nodes, void (*tell) (void *ud),
                      void *ud) {
-  if (!mapped_room(f, nodes)) return 0;
+  if (!mapped_reserve(f, nodes)) return 0;
   f->range = sigbus_add(f->base, f->space, tell, ud);
   if (f->range == SIGBUS_NONE) f->error = EMFILE;
   else f->error = platform_resize(f->fd, 0);
   if (f->error != 0) return 0;
-  if (mapped_grow(f, FORMAT_BLOCKS)) mapped_begin(f);
-  else (void)platform_resize(f->fd, 0);  /* zeros would be another's file */
+  if (mapped_grow(f, FORMAT_BLOCKS)) mapped_writeheader(f);
+  else (void)platform_resize(f->fd, 0);  /* zeros would be no profile */
   return f->error == 0;
 }
 
@@ -361,7 +367,7 @@ int mapped_mine (const MappedFile *f) {
 }
 
 
-/* A child that has it open, too, must not keep it locked. */
+/* Unlocks it, too: a child process may have it open, and keep it locked. */
 static void mapped_shut (MappedFile *f) {
   if (f->fd < 0) return;
   if (mapped_mine(f)) platform_unlock(f->fd);
@@ -371,8 +377,8 @@ static void mapped_shut (MappedFile *f) {
 
 
 /*
-** Writes the checksum before the state that says that the file has ended. So
-** the file is valid even if the process is killed in between.
+** Writes the checksum, then the state FORMAT_ENDED. In this order, the file
+** is valid even if the process is killed in between.
 */
 static void mapped_complete (FormatHeader *h, size_t size) {
   h->checksum = checksum_of((const char *)h, size);
@@ -382,14 +388,14 @@ static void mapped_complete (FormatHeader *h, size_t size) {
 
 int mapped_close (MappedFile *f, int ended) {
   FormatHeader *h = mapped_header(f);
-  int mine = f->fd >= 0 && mapped_mine(f) && !mapped_cut(f);
+  int mine = f->fd >= 0 && mapped_mine(f) && !mapped_iscut(f);
   uint64_t size;
   if (f->fd < 0) return 1;
   size = (uint64_t)f->units * FORMAT_UNIT;
   if (mine && ended) mapped_complete(h, (size_t)size);
   if (!platform_unmap(f->base, f->mapped, f->fd)) return 0;
   if (mine && ended)
-    (void)platform_resize(f->fd, size);  /* or it just stays longer */
+    (void)platform_resize(f->fd, size);  /* on failure, it stays longer */
   mapped_shut(f);
   f->error = f->error ? f->error : sigbus_lost(f->range) ? MAPPED_CUT : 0;
   sigbus_remove(f->range);

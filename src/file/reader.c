@@ -32,7 +32,8 @@ int reader_nomemory (Loaded *l) {
 ** The header
 ** ======================================================= */
 
-static int header_ours (const FormatHeader *h) {
+/* Have structures in the file the same sizes as here? */
+static int header_sizesok (const FormatHeader *h) {
   static const uint32_t sizes[] = {
     sizeof(FormatHeader), sizeof(FileBlock), sizeof(Node), sizeof(Line)
   };
@@ -50,7 +51,7 @@ static int header_check (const FormatHeader *h, char *why, size_t room) {
     snprintf(why, room, "its format is version %u; this cprof reads "
              "version %u: record it again", (unsigned)h->version,
              FORMAT_VERSION);
-  else if (!header_ours(h))
+  else if (!header_sizesok(h))
     snprintf(why, room, "damaged: sizes in the header");
   else if (h->state > FORMAT_ENDED)
     snprintf(why, room, "damaged: state");
@@ -194,8 +195,8 @@ static char *open_none (Loaded *l, const char *what) {
 
 
 /*
-** All of the file as it was when its header was read, without what was
-** added since then. NULL: it is no good profile.
+** The file's contents as they were when its header was read, without what was
+** added since then. NULL: the file is not a profile, or is damaged.
 */
 static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
   FormatHeader h;
@@ -223,12 +224,12 @@ static char *open_bytes (Loaded *l, const Memory *m, int fd, size_t *size) {
 }
 
 
-/* How often all nodes were forgotten, see FormatHeader; 0: no profile. */
+/* 'generation' in the file's header; 0: the file is not a profile. */
 static uint32_t open_generation (int fd) {
   FormatHeader h;
   char why[1];
   if (platform_read(fd, (char *)&h, sizeof h) < sizeof h) return 0;
-  h.nodes = 1;  /* there may be none meanwhile */
+  h.nodes = 1;  /* a reset leaves none for a moment, which is no error */
   return header_check(&h, why, sizeof why) ? h.generation : 0;
 }
 
@@ -239,7 +240,7 @@ static int open_load (Loaded *l, const Memory *m, int fd) {
   int i;
   for (i = 0; i < OPEN_TRIES; i++) {
     size_t size = 0;
-    int live = platform_locked(fd);  /* it may begin or end right now */
+    int live = platform_locked(fd);  /* asked twice: this may change now */
     uint32_t generation = open_generation(fd);
     char *bytes;
     if (generation % 2 != 0) {

@@ -1,6 +1,6 @@
 /*
-** Reads the file of a profile: its blocks and records, which are found to
-** lie within it. 'restore' makes a recording of them.
+** Reads the file of a profile, and checks that all blocks and records lie
+** within the file. 'restore' makes a recording of them.
 */
 
 #ifndef reader_h
@@ -13,34 +13,35 @@
 typedef struct Loaded {
   Recording recording;
   Overhead overhead;
-  Chunks nodeoverhead;	/* what 'overhead' points to, if it is given */
+  Chunks nodeoverhead;	/* 'overhead' points to these two, in the file of a
+			   saved profile */
   Chunks lineoverhead;
   Chunks texts;		/* number in the file -> id in the recording */
-  char *bytes;		/* the file, which nodes and lines lie in */
+  char *bytes;		/* the file's contents; nodes and lines stay there */
   size_t size;
-  int live;		/* is it still being written? */
+  int live;		/* is the file still being written? */
   int counted;		/* are its events known? */
-  int64_t clamped;	/* of the snapshot that was saved */
+  int64_t clamped;	/* as in FormatHeader */
   uint64_t since;	/* ticks since the last event, if live; else 0 */
-  char why[512];	/* what is wrong with it */
+  char why[512];	/* what is wrong with the file */
 } Loaded;
 
 /*
-** Reads the file at 'path'. 0: it cannot be read, or is no profile, and
-** 'why' says so. There is something to be freed in both cases. All of
-** '*l' must be zero before.
+** Reads the file at 'path'. '*l' must be all zeros before, and has to be freed
+** in any case. 0: the file cannot be read, or is not a profile, and 'l->why'
+** says why.
 */
 CPROF_I int reader_open (Loaded *l, const Memory *m, const char *path);
 
-/* Reads a profile from 'bytes', which belong to 'l' from now on. */
+/* Reads a profile from 'bytes', which 'l' owns from now on. As reader_open. */
 CPROF_I int reader_load (Loaded *l, const Memory *m, char *bytes, size_t size);
 
 CPROF_I void reader_free (Loaded *l);
 
-/* a place among the records; zeros: before the first */
+/* a place among the records; zeros: before the first record */
 typedef struct RecordCursor {
   const FileBlock *block;
-  const FileRecord *record;	/* NULL: behind the last one of the block */
+  const FileRecord *record;	/* NULL: behind the block's last record */
 } RecordCursor;
 
 /* The next record of a kind; NULL: there is none. */
@@ -55,7 +56,7 @@ CPROF_I const char *reader_text (const Loaded *l, uint32_t number,
                                  size_t *length);
 
 
-/* Say what is wrong, and return 0. */
+/* Set 'l->why', and return 0. */
 CPROF_I int reader_fail (Loaded *l, const char *damage);
 CPROF_I int reader_nomemory (Loaded *l);
 
@@ -66,7 +67,7 @@ static inline const FileBlock *block_first (const Loaded *l) {
 
 
 static inline const FileBlock *block_after (const FileBlock *b) {
-  return b + b->units;  /* a unit is as large as this */
+  return b + b->units;  /* a FileBlock has the size of a unit */
 }
 
 

@@ -10,14 +10,14 @@
 #include "profile/possible.h"
 
 
-/* what is needed while a file is restored */
+/* needed only while a file is restored */
 typedef struct Restoring {
   Loaded *l;
   const FormatHeader *h;
   Recording *r;
-  uint32_t *source;	/* of each text: index of the source; 0: none */
-  uint32_t *highest;	/* of each source: its highest line */
-  uint32_t texts, sources;	/* room in these */
+  uint32_t *source;	/* by id of a text: index of its source; 0: none */
+  uint32_t *highest;	/* by index of a source: its highest line */
+  uint32_t texts, sources;	/* room in 'source' and 'highest' */
 } Restoring;
 
 
@@ -43,8 +43,8 @@ static int restore_texts (Restoring *c) {
 }
 
 
-/* Does it say where a C function is: "FILE: SYMBOL", "FILE+0xOFFSET", ""? */
-static int restore_place (const char *s, size_t length) {
+/* Is this the place of a C function: "FILE: SYMBOL", "FILE+0xOFFSET", ""? */
+static int restore_isplace (const char *s, size_t length) {
   size_t digits = 0, i;
   for (i = 0; i + 1 < length; i++)
     if (s[i] == ':' && s[i + 1] == ' ') return 1;
@@ -56,10 +56,10 @@ static int restore_place (const char *s, size_t length) {
 }
 
 
-static int restore_code (Restoring *c, const Function *f) {
+static int restore_checkplace (Restoring *c, const Function *f) {
   size_t length;
   const char *s = text_get(&c->r->functions.text, f->source, &length);
-  if (f->kind != FUNCTION_C || restore_place(s, length)) return 1;
+  if (f->kind != FUNCTION_C || restore_isplace(s, length)) return 1;
   return restore_fail(c, "place of a C function");
 }
 
@@ -88,7 +88,7 @@ static int restore_function (Restoring *c, const FunctionRecord *r) {
   if (f->source == TEXT_FAILED || f->name == TEXT_FAILED ||
       f->how == TEXT_FAILED || f->tag == TEXT_FAILED)
     return restore_fail(c, "text of a function");
-  return restore_code(c, f);
+  return restore_checkplace(c, f);
 }
 
 
@@ -105,7 +105,7 @@ static int restore_functions (Restoring *c) {
 }
 
 
-/* The source with this text, new or not; NULL: damaged, or no memory. */
+/* The source with this text, made if need be; NULL: damaged, or no memory. */
 static Source *restore_getsource (Restoring *c, uint32_t number) {
   Functions *fs = &c->r->functions;
   uint32_t text = reader_textid(c->l, number);
@@ -127,7 +127,10 @@ static Source *restore_getsource (Restoring *c, uint32_t number) {
 }
 
 
-/* Lines count from 1. Later marks replace earlier ones. */
+/*
+** Sets which lines of a source have code: marks[0] is for line 1. Later marks
+** replace earlier ones.
+*/
 static int restore_marks (Restoring *c, Source *s, const char *marks,
                        uint32_t size) {
   Bytecode *b = &s->code;
@@ -199,18 +202,19 @@ static int restore_sources (Restoring *c) {
 ** ======================================================= */
 
 /*
-** A line number costs memory: all sources together must not have more
-** lines than the file has bytes.
+** Notes a line of the source with this text. 0: the line is impossible. High
+** line numbers cost memory, so all sources together must not have more lines
+** than the file has bytes.
 */
-static int restore_within (Restoring *c, uint32_t text, uint32_t line) {
+static int restore_noteline (Restoring *c, uint32_t text, uint32_t line) {
   uint32_t source = c->source[text];
   if (source != 0 && c->highest[source] < line) c->highest[source] = line;
   return line <= c->l->size;
 }
 
 
-/* The function that counters belong to, which is in Lua; NULL: damaged. */
-static Function *restore_counted (const Restoring *c, const FileBlock *b) {
+/* The Lua function that owns a block of counters; NULL: damaged. */
+static Function *restore_luafunction (const Restoring *c, const FileBlock *b) {
   Functions *fs = &c->r->functions;
   Function *f = b->owner < fs->list.count ? functions_at(fs, b->owner) : NULL;
   if (f != NULL && f->kind != FUNCTION_LUA && f->kind != FUNCTION_MAIN)
@@ -219,8 +223,9 @@ static Function *restore_counted (const Restoring *c, const FileBlock *b) {
 }
 
 
-static int restore_counters (Restoring *c, const FileBlock *b) {
-  Function *f = restore_counted(c, b);
+/* Restores the counters of a function's lines. */
+static int restore_linecounters (Restoring *c, const FileBlock *b) {
+  Function *f = restore_luafunction(c, b);
   uint32_t i;
   if (f == NULL) return restore_fail(c, "function of lines");
   f->lines.memory = c->h->memory != 0;
@@ -236,17 +241,17 @@ static int restore_counters (Restoring *c, const FileBlock *b) {
     if (line->hits == 0 && line->self == 0 &&
         (a == NULL || a->all.count == 0))
       continue;
-    if (line->line < 1 || !restore_within(c, f->source, (uint32_t)line->line))
+    if (line->line < 1 || !restore_noteline(c, f->source, (uint32_t)line->line))
       return restore_fail(c, "number of a line");
   }
   return 1;
 }
 
 
-/* The counters of a function's instructions. */
+/* Restores the counters of a function's instructions. */
 static int restore_instructions (Restoring *c, const FileBlock *b) {
   Instructions *x;
-  Function *f = restore_counted(c, b);
+  Function *f = restore_luafunction(c, b);
   uint32_t i;
   if (f == NULL) return restore_fail(c, "function of instructions");
   x = &f->instructions;
@@ -259,27 +264,27 @@ static int restore_instructions (Restoring *c, const FileBlock *b) {
   x->count = b->used;
   for (i = 0; i < x->count; i++) {
     const Instruction *n = &x->list[i];
-    if (n->line < 0 || !restore_within(c, f->source, (uint32_t)n->line))
+    if (n->line < 0 || !restore_noteline(c, f->source, (uint32_t)n->line))
       return restore_fail(c, "line of an instruction");
   }
   return 1;
 }
 
 
-/* Checks the lines that calls were made from. */
+/* Checks the lines of call sites. */
 static int restore_checkcalllines (Restoring *c) {
   const Tree *t = &c->r->tree;
   const Memory *m = c->r->functions.memory;
   uint32_t count = t->nodes.count, i, ok = 1;
   uint32_t *text = memory_new(m, uint32_t, count);
   if (text == NULL) return reader_nomemory(c->l);
-  for (i = 0; i < count && ok; i++) {  /* sources that call */
+  for (i = 0; i < count && ok; i++) {  /* sources in which nodes make calls */
     const Node *n = tree_node(t, i);
     const Function *f = functions_at(&c->r->functions, n->func);
     uint32_t caller = text[n->parent];
     text[i] = f->kind == FUNCTION_ZONE && i > 0 ? caller : f->source;
     if (i > 0 && c->source[caller] != 0)
-      ok = (uint32_t)restore_within(c, caller, n->call_line);
+      ok = (uint32_t)restore_noteline(c, caller, n->call_line);
   }
   memory_free(m, text, count * sizeof *text);
   return ok ? 1 : restore_fail(c, "line of a call");
@@ -295,7 +300,7 @@ static int restore_lines (Restoring *c) {
   if (c->highest == NULL) return reader_nomemory(c->l);
   c->sources = count;
   for (; b < block_end(c->l); b = block_after(b))
-    if ((b->kind == BLOCK_LINES && !restore_counters(c, b)) ||
+    if ((b->kind == BLOCK_LINES && !restore_linecounters(c, b)) ||
         (b->kind == BLOCK_INSTRUCTIONS && !restore_instructions(c, b)))
       return 0;
   if (count > 1 && !restore_checkcalllines(c)) return 0;
@@ -310,7 +315,7 @@ static int restore_lines (Restoring *c) {
 ** Nodes
 ** ======================================================= */
 
-/* A chunk stays where it is, in what was read. */
+/* Adds a chunk. It is not copied, but stays in 'bytes' of Loaded. */
 static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b) {
   void *array = to->chunk;
   if (b->owner != to->chunks || block_room(b) != to->size << to->shift)
@@ -324,7 +329,7 @@ static int restore_chunk (Restoring *c, Chunks *to, const FileBlock *b) {
 }
 
 
-/* All chunks of a kind, which hold something of each node. */
+/* Restores all chunks of a kind, which hold something for each node. */
 static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
   const FileBlock *b = block_first(c->l);
   for (; b < block_end(c->l); b = block_after(b))
@@ -336,7 +341,7 @@ static int restore_chunks (Restoring *c, BlockKind kind, Chunks *to) {
 }
 
 
-/* The first two nodes are always there; no line calls their functions. */
+/* Is 'n', one of the first two nodes, as it has to be? */
 static int restore_checkfirst (const Restoring *c, uint32_t i,
                                const Node *n) {
   static const uint32_t func[] = {FUNC_ROOT, FUNC_OVERHEAD};
@@ -356,13 +361,13 @@ static int restore_checknode (Restoring *c, uint32_t i, const Node *n) {
   if (i > 0 && n->parent == NODE_OVERHEAD)
     return restore_fail(c, "a callee of overhead");
   if (i > NODE_OVERHEAD && n->func == FUNC_OVERHEAD)
-    return restore_fail(c, "overhead, a second time");
+    return restore_fail(c, "overhead in a second node");
   if (n->event > LABEL_EVENTS) return restore_fail(c, "metamethod");
   return 1;
 }
 
 
-/* What was allocated in nodes, and in functions by kind. */
+/* Restores what was allocated in nodes, and in functions by kind. */
 static int restore_allocated (Restoring *c) {
   Tree *t = &c->r->tree;
   const FileBlock *b = block_first(c->l);
@@ -380,7 +385,7 @@ static int restore_allocated (Restoring *c) {
 }
 
 
-/* What a chunk of waits holds, up to the number in the header. */
+/* Restores a chunk of waits, up to the number of waits in the header. */
 static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
   uint32_t i, many = 1u << WAITS_SHIFT, first = b->owner << WAITS_SHIFT;
   if (b->owner > c->h->waits >> WAITS_SHIFT ||
@@ -399,7 +404,7 @@ static int restore_chunkofwaits (Restoring *c, const FileBlock *b) {
 }
 
 
-static int restore_waited (Restoring *c) {
+static int restore_waits (Restoring *c) {
   const FileBlock *b = block_first(c->l);
   for (; b < block_end(c->l); b = block_after(b))
     if (b->kind == BLOCK_WAITS && !restore_chunkofwaits(c, b)) return 0;
@@ -427,7 +432,7 @@ static int restore_nodes (Restoring *c) {
 ** Overhead
 ** ======================================================= */
 
-/* What each counter of a function holds of it. */
+/* Restores the overhead of each line counter of a function. */
 static int restore_lineoverhead (Restoring *c, const FileBlock *b) {
   const Function *f;
   const void *data = block_bytes(b);
@@ -485,7 +490,7 @@ static int restore_overhead (Restoring *c) {
 ** All of it
 ** ======================================================= */
 
-/* Times are counted in nanoseconds elsewhere. */
+/* Most seconds since 1970: elsewhere, such times are in nanoseconds. */
 #define STARTED_MOST	(INT64_MAX / 1000000000)
 
 /* With clocks other than the processor's, a tick is one nanosecond. */
@@ -526,7 +531,7 @@ static void restore_header (Restoring *c) {
   r->live = h->live;
   r->memory_interval = h->memory_interval;
   r->allocator_lost = h->allocator_lost != 0;
-  r->stopped = 1;  /* so that this rate is the final one */
+  r->stopped = 1;  /* so that the rate is not measured again */
   r->started_at = h->started_at;
   r->pid = h->pid;
   r->own_figures = h->figures;
@@ -548,7 +553,7 @@ static void restore_strings (Restoring *c) {
 }
 
 
-/* The node that runs in the writer; NULL: none, or not known. */
+/* The node that ran last in the writer; NULL: none, or not known. */
 static Node *restore_running (const Restoring *c) {
   uint64_t at = c->h->running - c->h->base;
   const Chunks *nodes = &c->r->tree.nodes;
@@ -565,8 +570,8 @@ static Node *restore_running (const Restoring *c) {
 }
 
 
-/* When the last event was: times and pauses add up to what passed. */
-static uint64_t restore_last (const Restoring *c) {
+/* When the last event was, in ticks: the sum of all times and pauses. */
+static uint64_t restore_lastevent (const Restoring *c) {
   const Tree *t = &c->r->tree;
   const Figures *f = &c->r->own_figures;
   uint64_t last = f->begun + f->paused;
@@ -578,15 +583,18 @@ static uint64_t restore_last (const Restoring *c) {
 }
 
 
-#define SINCE_GAPS	10	/* times as long as samples are apart: nothing of
-				   Lua ran since the last one */
+/*
+** If the time since the last sample is longer than so many times the mean
+** from sample to sample, no Lua code has run in it.
+*/
+#define SINCE_GAPS	10
 
 /*
-** Samples tell how time was spent before the last one. Where more than some
-** have failed to come, a C function goes on: it may not have been seen yet,
-** so what came before has no part in that time.
+** Does the time since the last sample belong to NODE_WAITING? If several
+** samples have failed to come, a C function runs. No sample may have found it
+** yet, so the nodes that have samples get nothing of that time.
 */
-static int restore_waits (const Restoring *c, uint64_t since) {
+static int restore_iswaiting (const Restoring *c, uint64_t since) {
   const Tree *t = &c->r->tree;
   uint64_t samples = 0;
   uint32_t i;
@@ -604,7 +612,7 @@ static void restore_charge (const Restoring *c, Node *running,
     running->self += since;
     return;
   }
-  if (restore_waits(c, since)) c->r->waiting = since;
+  if (restore_iswaiting(c, since)) c->r->waiting = since;
   c->r->own_figures.sampled += since;
 }
 
@@ -617,9 +625,9 @@ static int since_toolong (Scale scale, uint64_t ticks) {
 
 
 /*
-** A live file is brought up to now, and that of a program that was ended by
-** a signal up to then: the time since the last event belongs to the node
-** that runs.
+** Charges the time since the last event to the node that runs. In a live file,
+** that is the time until now; in the file of a program that a signal ended,
+** the time until then.
 */
 static void restore_since (Restoring *c) {
   const Tree *t = &c->r->tree;
@@ -629,7 +637,7 @@ static void restore_since (Restoring *c) {
       running == NULL || running == t->overhead ||
       c->r->clock.kind > CLOCK_MONO)
     return;
-  last = restore_last(c);
+  last = restore_lastevent(c);
   now = c->h->until != 0 ? c->h->until : clock_read(&c->r->clock);
   if (now <= last || since_toolong(c->r->clock.scale, now - last)) return;
   if (c->l->live) c->l->since = now - last;
@@ -638,8 +646,8 @@ static void restore_since (Restoring *c) {
 
 
 /*
-** In mode count, what ran since the last call or return is not in a node
-** yet: it belongs to the one that runs, or ran when the program ended.
+** In mode count, instructions since the last call or return are not in a node
+** yet. They are charged to the node that runs, or ran when the program ended.
 */
 static void restore_uncharged (Restoring *c) {
   const Functions *fs = &c->r->functions;
@@ -655,14 +663,14 @@ static void restore_uncharged (Restoring *c) {
 }
 
 
-/* The time up to now is charged once the rest is known to be possible. */
+/* Checks the figures: before the time up to now is charged, and after. */
 static int restore_possible (Restoring *c) {
   const char *what = possible_not(c->r, c->r->clock.scale);
   return what == NULL || restore_fail(c, what);
 }
 
 
-/* Nodes and lines are in what was read, and are not to be freed. */
+/* For chunks that lie in 'bytes' of Loaded, and are not to be freed alone. */
 static const Pages restore_pages = {NULL, NULL, NULL};
 
 int restore (Loaded *l) {
@@ -677,7 +685,7 @@ int restore (Loaded *l) {
     l->nodeoverhead.pages = &restore_pages;
   ok = restore_checkheader(&c) && restore_texts(&c) &&
        restore_functions(&c) && restore_sources(&c) &&
-       restore_nodes(&c) && restore_waited(&c) && restore_allocated(&c) &&
+       restore_nodes(&c) && restore_waits(&c) && restore_allocated(&c) &&
        restore_lines(&c) &&
        restore_overhead(&c);
   memory_free(m, c.source, c.texts * sizeof *c.source);

@@ -1,6 +1,6 @@
 /*
-** Makes a recording of the blocks and records of a file, which lie within
-** it. Of what they hold, nothing is believed.
+** Makes a recording of the blocks and records of a file, which the reader has
+** found to lie within the file. All their contents are checked before use.
 */
 
 #ifndef restore_h
@@ -9,7 +9,7 @@
 #include "file/reader.h"
 
 
-/* 0: it is damaged, or out of memory; 'l->why' says which. */
+/* 0: the file is damaged, or out of memory; 'l->why' says which. */
 CPROF_I int restore (Loaded *l);
 
 #endif

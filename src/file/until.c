@@ -11,7 +11,8 @@
 #include "file/format.h"
 
 
-static int until_possible (const FormatHeader *h) {
+/* Is a recording going on in the file with this header? */
+static int until_isrecording (const FormatHeader *h) {
   return memcmp(h->magic, FORMAT_MAGIC, sizeof h->magic) == 0 &&
          h->order == FORMAT_ORDER && h->version == FORMAT_VERSION &&
          h->sizes[0] == sizeof *h && h->state == FORMAT_LIVE &&
@@ -30,7 +31,7 @@ int until_now (const char *path, const char *why) {
   FILE *f = fopen(path, "r+b");
   int ok;
   if (f == NULL) return 0;
-  ok = fread(&h, sizeof h, 1, f) == 1 && until_possible(&h);
+  ok = fread(&h, sizeof h, 1, f) == 1 && until_isrecording(&h);
   if (ok) {
     strncpy(h.ended, why, sizeof h.ended - 1);
     ok = until_write(f, offsetof(FormatHeader, ended), h.ended,

@@ -1,6 +1,6 @@
 /*
-** The end of a recording whose program cannot write it, because a signal
-** kills it where it is.
+** Ends a recording for a program that cannot do that itself, because a signal
+** kills it.
 */
 
 #ifndef until_h
@@ -11,7 +11,8 @@
 
 /*
 ** Notes in the file at 'path' that its recording ends now, and why. The
-** program must not go on. 0: it is no file that is being recorded into.
+** recorded program must not run on. 0: nothing is being recorded into the
+** file, or it cannot be written.
 */
 CPROF_I int until_now (const char *path, const char *why);
 
