@@ -77,14 +77,15 @@ int dump_read (Dump *d, lua_State *L) {
 #else
 
 /* {======================================================
-** The form of Lua 5.5. Integers have their eighth bit set in all groups
-** but the last, arrays are aligned, the source comes late, and a string
-** that was there before is the number of that one. Each function is to
-** read the same wherever it stands, so a string becomes the hash of it.
+** Conversion from the format of Lua 5.5. There, integers have the eighth bit
+** set in all groups but the last, arrays are aligned, the source comes
+** late, and a repeated string is written as the index of the first one.
+** Converted, a function must read the same wherever it stands in a dump, so
+** each string is replaced by its hash.
 ** ======================================================= */
 
-#define LATER_MAXDEPTH	220	/* Lua's own: 200 */
-#define LATER_VARARG	3	/* flags of a function */
+#define LATER_MAXDEPTH	220	/* of nested functions; Lua's limit is 200 */
+#define LATER_VARARG	3	/* mask: flags of a vararg function */
 
 typedef enum LaterStatus {
   LATER_WELL, LATER_UNKNOWN, LATER_NOMEMORY
@@ -95,20 +96,20 @@ typedef struct Later {
   uint32_t count, at;
   const Dump *from;
   Dump *to;
-  uint64_t *string;	/* hashes of those that came before */
+  uint64_t *string;	/* hashes of the strings read so far */
   uint32_t strings, capacity;
   int depth;
   LaterStatus status;
 } Later;
 
 
-/* The first reason is the one that counts. */
+/* Keeps the first error. */
 static void later_end (Later *r, LaterStatus why) {
   if (r->status == LATER_WELL) r->status = why;
 }
 
 
-/* What is read; NULL: there is not so much. */
+/* Returns the next 'size' bytes; NULL: there are fewer, or an error before. */
 static const char *later_skip (Later *r, uint64_t size) {
   const char *p = r->bytes + r->at;
   if (size > r->count - r->at) later_end(r, LATER_UNKNOWN);
@@ -153,7 +154,7 @@ static void later_number (Later *r, uint64_t n) {
 }
 
 
-/* A number that is copied. */
+/* Reads a number, writes it to the converted dump, and returns it. */
 static uint64_t later_copied (Later *r) {
   uint64_t n = later_read(r);
   later_number(r, n);
@@ -178,7 +179,7 @@ static void later_keep (Later *r, uint64_t hash) {
 }
 
 
-/* The hash of a string; 0: there is none. */
+/* Reads a string and returns its hash; 0: there is none. */
 static uint64_t later_string (Later *r) {
   uint64_t size = later_read(r), hash;
   const char *p;
@@ -187,7 +188,7 @@ static uint64_t later_string (Later *r) {
     if (index > r->strings) later_end(r, LATER_UNKNOWN);
     return index == 0 || index > r->strings ? 0 : r->string[index - 1];
   }
-  p = later_skip(r, size);  /* with a zero, without the one that is added */
+  p = later_skip(r, size);  /* 'size' includes the zero at its end */
   if (p == NULL) return 0;
   hash = text_hash(p, (size_t)size - 1) | 1;
   later_keep(r, hash);
@@ -248,7 +249,7 @@ static void later_debug (Later *r) {
 }
 
 
-/* The code, whose address is that which it has in the function. */
+/* Copies the code, and notes the address that it was dumped from. */
 static void later_code (Later *r) {
   uint64_t n = later_copied(r);
   uint32_t blocks, at;
@@ -288,7 +289,7 @@ static void later_function (Later *r) {
 }
 
 
-/* Up to the number of upvalues, which is left out. */
+/* Checks the header of a 5.5 dump, and skips the number of upvalues. */
 static void later_header (Later *r) {
   static const char mark[] = LUA_SIGNATURE "\x55\0" DUMP_DATA;
   const char *p = later_skip(r, sizeof mark - 1);
@@ -325,7 +326,10 @@ uint32_t dump_code (const char *bytes, uint32_t count) {
 }
 
 
-/* A dump of an unknown form stays as it is. */
+/*
+** Converts a dump to the format of Lua 5.4. One of an unknown format stays
+** as it is. 0: out of memory.
+*/
 static int dump_earlier (Dump *d) {
   Dump to = ZEROS;
   Later r = ZEROS;
@@ -366,8 +370,9 @@ static int dump_protected (lua_State *L) {
 
 
 /*
-** Lua does not look whether it is a Lua function. No stack grows inside,
-** where the collector would run before that.
+** Lua 5.5 does not check that it is given a Lua function, so this does. It
+** makes room on the stack first: growing it inside the call could run the
+** collector.
 */
 int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
   Dumping d;

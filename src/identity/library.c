@@ -20,10 +20,11 @@ static lua_CFunction library_field (lua_State *L, const char *name) {
 
 
 /*
-** A large buffer lives in a userdata, whose metatable has the function. It
-** does not become a string: from Lua 5.5 on, that would collect garbage. It
-** stays on the stack until the caller returns: to pop it moves the stack,
-** which Lua 5.4.3 and 5.4.4 do not expect.
+** The function that closes a large buffer, from the metatable of the
+** buffer's userdata. The buffer does not become a string: from Lua 5.5 on,
+** that would collect garbage. It stays on the stack until the caller
+** returns: popping it moves the stack, which Lua 5.4.3 and 5.4.4 do not
+** expect.
 */
 static lua_CFunction library_box (lua_State *L) {
   luaL_Buffer b;
