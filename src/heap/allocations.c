@@ -11,10 +11,10 @@
 #include "identity/collection.h"
 
 
-/* Do blocks keep the allocator that they were made by? */
+/* Does Lua free some blocks by the allocator that made them? */
 #define ALLOCATIONS_STAY	(LUA_VERSION_NUM >= 505)
 
-/* Lua tells the kind of a new object in the place of its old size. */
+/* For a new object, Lua passes its type as the old size. */
 #define TAGS	16
 
 static const uint8_t allocations_kinds[TAGS] = {
@@ -26,8 +26,9 @@ static const uint8_t allocations_kinds[TAGS] = {
 
 
 /*
-** After a fork, and in another thread, the first event has to find out
-** what is recorded there: until then, no node is to be trusted.
+** Is this request counted? After a fork, or in another thread, the first
+** event has to find out what is recorded; until then, the node on top is
+** not trusted.
 */
 static INLINE int allocations_counted (Allocations *a) {
   if (unlikely(a->hot == NULL || a->muted)) {
@@ -44,7 +45,7 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 }
 
 
-/* Is it for marks of collections, which are the profiler's own? */
+/* Is it the profiler's own mark, see collection.h? */
 static INLINE int allocations_own (const void *p, size_t tag) {
   if (likely(collection_marks == COLLECTION_NONE)) return 0;
   if (collection_marks == COLLECTION_ALL) return 1;
@@ -55,8 +56,9 @@ static INLINE int allocations_own (const void *p, size_t tag) {
 
 
 /*
-** Bytes in use; negative: Lua does not tell, within the collector. Some
-** hosts lock a state while it allocates, so Lua is asked only where it must be.
+** Bytes in use; negative: not known, for Lua does not tell while it collects.
+** Some hosts lock a state while it allocates, so lua_gc is called only where
+** Lua's own count cannot be read.
 */
 static int64_t allocations_inuse (const Allocations *a) {
   lua_State *L = a->hot->recorder->main;
@@ -68,7 +70,10 @@ static int64_t allocations_inuse (const Allocations *a) {
 }
 
 
-/* Lua does not count the bytes yet that it has been given just now. */
+/*
+** Adds a point to the timeline of the heap. 'bytes' were granted just now,
+** and Lua has not counted them yet.
+*/
 static NOINLINE void allocations_heap (Allocations *a, size_t bytes) {
   Timeline *t = &a->hot->recorder->recording.heap;
   int64_t inuse = allocations_inuse(a);
@@ -108,7 +113,10 @@ static void allocations_live (Allocations *a, const void *p, size_t old,
 }
 
 
-/* A request that is counted if it is granted, or that frees live blocks. */
+/*
+** Handles a request that is counted if it is granted, or that may free or
+** resize a live block.
+*/
 static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
                                         size_t to) {
   size_t old = p != NULL ? from : 0;
@@ -136,7 +144,7 @@ static int allocations_sampling (const Allocations *a) {
 }
 
 
-/* A request that is a sample, or may be of a live block. */
+/* Handles a request that is a sample, or that may be of a live block. */
 static NOINLINE void *allocations_sample (Allocations *a, void *p,
                                           size_t from, size_t to,
                                           int sampled) {
@@ -167,7 +175,7 @@ void allocations_settle (Recorder *r, const Node *n,
 /* }====================================================== */
 
 
-/* A step of the collector is due. */
+/* Handles a request for which a step of the collector is due. */
 static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
                                        size_t to) {
   collector_due(&a->collector, a->hot,
@@ -177,7 +185,7 @@ static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
 }
 
 
-/* What is rare is called last, so that no register is saved. */
+/* The wrapper. All rare cases are tail calls, so it saves no registers. */
 static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
@@ -196,6 +204,7 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
 }
 
 
+/* Is our allocator the one that L's state calls, not wrapped in turn? */
 static int allocations_ontop (const Allocations *a, lua_State *L) {
   void *ud;
   return lua_getallocf(L, &ud) == allocations_alloc && ud == a;
@@ -219,7 +228,7 @@ static int allocations_used (Allocations *a, lua_State *L) {
 }
 
 
-/* Recording ends, wherever the program is: figures stay what they are. */
+/* Counts nothing more. May be called wherever the program is. */
 static void allocations_disarm (void *ud) {
   Allocations *a = cast(Allocations *, ud);
   a->counts = 0;
@@ -228,7 +237,7 @@ static void allocations_disarm (void *ud) {
 }
 
 
-/* It is not memory of the recording, which is freed earlier. */
+/* Allocations are from calloc: they may outlive the recording's memory. */
 int allocations_begin (Recorder *r, lua_State *L,
                        void (*ask) (Recorder *r)) {
   Allocations *a = r->allocations;
@@ -261,7 +270,7 @@ int allocations_begin (Recorder *r, lua_State *L,
 }
 
 
-/* One that another allocator may still call is never freed. */
+/* An Allocations that another allocator may still call is never freed. */
 void allocations_end (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (a == NULL) return;

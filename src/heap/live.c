@@ -9,7 +9,7 @@
 #include "follow/instructions.h"
 
 
-#define LIVE_FIRST	8	/* 256 places at first */
+#define LIVE_FIRST	8	/* bits at first: 256 places */
 
 
 /* {======================================================
@@ -21,7 +21,7 @@ static uint32_t live_mask (const Live *l) {
 }
 
 
-/* The place of a block, or the free one where it would be. */
+/* The place of a block, or the free place where it would be. */
 static uint32_t live_place (const Live *l, uintptr_t address) {
   uint32_t i = live_home(l, address);
   while (l->list[i].address != 0 && l->list[i].address != address)
@@ -57,7 +57,7 @@ static int live_enter (Live *l, const LiveBlock *b) {
 }
 
 
-/* Those behind it move up, so that no search ends too early. */
+/* Moves blocks behind it into the gap, so that no search ends too early. */
 static void live_remove (Live *l, uint32_t at) {
   uint32_t i = at;
   l->blocks--;
@@ -81,8 +81,9 @@ static void live_remove (Live *l, uint32_t at) {
 ** ======================================================= */
 
 /*
-** While what is in use is at its peak, nothing is copied: a node keeps what
-** it had then when it is about to have something else.
+** Adds a block to the bytes in use of its node and line, or takes it away
+** (sign -1). At a new peak, no node is copied: each keeps its figure of the
+** last peak when it next changes.
 */
 static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
   Figures *f = r->recording.figures;
@@ -105,7 +106,7 @@ static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
 }
 
 
-/* Where the bytes in use of the line that runs are counted, if they are. */
+/* The counter of bytes in use of the running line or instruction, or NULL. */
 static int64_t *live_line (const Hot *h) {
   InstructionAllocated *a = instructions_running(h);
   if (a != NULL) return &a->live[1];
@@ -121,7 +122,7 @@ static void live_wait (Live *l, LiveBlock *b) {
 }
 
 
-/* The block is now that of who runs. */
+/* Makes the block belong to the node and the line that run. */
 static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
   const Hot *h = r->hot;
   if (l->waits) live_wait(l, b);
@@ -133,9 +134,9 @@ static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
 
 
 /*
-** The block 'b', of 'old' bytes, has grown, from none if there was none.
-** Where all blocks are known, what was there before recording began stays
-** unknown.
+** The block 'b' is new ('old' is 0) or has grown from 'old' bytes. Adds the
+** weight of the growth. Where all blocks are recorded, a block that was
+** there before recording began gets its growth alone.
 */
 static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
                         size_t old, size_t to) {
@@ -148,8 +149,8 @@ static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
 
 
 /*
-** What is made smaller stays that of who made it; what grows is that of who
-** made it grow.
+** A block that shrinks keeps its node. One that grows belongs to the node
+** that made it grow, if the growth is a sample.
 */
 int live_change (Live *l, Recorder *r, const void *p, size_t old,
                  const void *block, size_t to, int sampled) {
