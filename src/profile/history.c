@@ -8,21 +8,22 @@
 #include <string.h>
 
 
-/* what is needed while it is taken */
+/* working data while a history is made */
 typedef struct Taking {
   const Frames *f;
   const Snapshot *s;
   History *to;
-  double *left;		/* of each node: the part of its time that is left
-			   without overhead */
-  double *self;		/* of each function: the part of its self time ... */
-  double *total;	/* ... and of their total time */
-  int64_t *sum;		/* of each node: total in a frame; 0 between uses */
-  uint32_t *row;	/* of each function: its row in a frame */
+  double *left;		/* of each node: share of its time that is not
+			   overhead */
+  double *self;		/* of each function: this share of its self time ... */
+  double *total;	/* ... and of its total time */
+  int64_t *sum;		/* of each node: total of its callees in the frame at
+			   hand; 0 between uses */
+  uint32_t *row;	/* of each function: its row in the frame at hand */
 } Taking;
 
 
-/* Rounds down, so that parts are no more than the whole. */
+/* Ticks in ns, rounded down, so that parts never exceed the whole. */
 static int64_t take_ns (const Taking *t, double ticks) {
   return (int64_t)clock_ns(t->s->scale, ticks > 0 ? (uint64_t)ticks : 0);
 }
@@ -51,10 +52,10 @@ static int take_isinner (const Taking *t, uint32_t node) {
 
 
 /* {======================================================
-** What is left of times
+** The share of times that is not overhead
 ** ======================================================= */
 
-/* Sums of functions: self, its raw time, total, its raw time. */
+/* times of a function: 'raw' and 'rawtotal' include overhead */
 typedef struct Left {
   double self, raw, total, rawtotal;
 } Left;
@@ -76,7 +77,7 @@ static void left_sum (const Taking *t, Left *left, double *rawtotal) {
 }
 
 
-/* 0: out of memory */
+/* Sets 'left', 'self' and 'total' of 't'. 0: out of memory. */
 static int left_fill (Taking *t) {
   const Snapshot *s = t->s;
   const Memory *m = s->memory;
@@ -109,7 +110,10 @@ static int left_fill (Taking *t) {
 ** Frames
 ** ======================================================= */
 
-/* The nodes of a frame; overhead is what the others leave. */
+/*
+** Fills in the nodes of a frame. That of overhead gets the time that the
+** others leave.
+*/
 static void take_nodes (const Taking *t, HistoryFrame *to,
                         const HostFrame *p) {
   HistoryNode *overhead = NULL;
@@ -128,7 +132,7 @@ static void take_nodes (const Taking *t, HistoryFrame *to,
 }
 
 
-/* Where nodes are kept, functions are sums of theirs. */
+/* In frames that keep nodes: functions are the sums of their nodes. */
 static void take_sum (const Taking *t, HistoryFrame *to) {
   uint32_t i;
   for (i = to->nodes; i-- > 0; ) {  /* callees first */
@@ -144,7 +148,10 @@ static void take_sum (const Taking *t, HistoryFrame *to) {
 }
 
 
-/* Elsewhere, what is left of them is estimated by the whole recording. */
+/*
+** In other frames: overhead has the same share of a function's time as in
+** the whole recording.
+*/
 static void take_estimate (const Taking *t, HistoryFrame *to,
                            const HostFrame *p) {
   uint32_t own = t->s->node[NODE_OVERHEAD].func, root = t->s->node[0].func;
@@ -197,7 +204,7 @@ static void take_hostframe (const Taking *t, HistoryFrame *to,
 ** Averages
 ** ======================================================= */
 
-/* standard deviation by mean; half of that is as hot as can be */
+/* Twice the standard deviation by the mean, and at most 1. */
 static double average_heat (double mean, double square) {
   double variance = square - mean * mean, heat;
   if (mean <= 0 || variance <= 0) return 0;
@@ -254,7 +261,7 @@ static void take_averagenode (const Taking *t, NodeAverage *to,
 }
 
 
-/* An average frame: what all of its functions took, in ns. */
+/* The time of an average frame, in ns. */
 static int64_t average_frame (const Taking *t, int figure) {
   const Frames *f = t->f;
   double ticks = 0;
@@ -270,7 +277,7 @@ static int64_t average_frame (const Taking *t, int figure) {
 }
 
 
-/* Overhead is what the others leave, as in each frame. */
+/* As in each frame, overhead gets the time that the others leave. */
 static void average_overhead (const Taking *t, int figure) {
   const History *h = t->to;
   uint32_t func = t->s->node[NODE_OVERHEAD].func, i;
@@ -307,10 +314,10 @@ static void averages_take (const Taking *t) {
 
 
 /* {======================================================
-** The whole
+** Making a history
 ** ======================================================= */
 
-/* frame 'i' of those that are taken; NULL: there are no more */
+/* Frame 'i' of the history: last first, then slow ones. NULL: no more. */
 static const HostFrame *take_frame (const Frames *f, uint32_t i) {
   uint32_t kept = f->recorded < f->size ? (uint32_t)f->recorded : f->size;
   if (i == 0) return f->recorded > 0 ? &f->last : NULL;  /* with its nodes */
@@ -319,7 +326,7 @@ static const HostFrame *take_frame (const Frames *f, uint32_t i) {
 }
 
 
-/* One block of memory has room for it all. */
+/* Allocates a history and all its arrays as one block of memory. */
 static History *history_new (const Frames *f, const Memory *m) {
   size_t size = sizeof(History) + f->funcs.count * sizeof(FuncAverage)
                                 + f->nodes.count * sizeof(NodeAverage);
@@ -351,7 +358,7 @@ static History *history_new (const Frames *f, const Memory *m) {
 }
 
 
-/* Is its time without overhead, which reports show, over the budget? */
+/* Is the frame's time without overhead, as reports show it, over budget? */
 static int history_isslow (const Taking *t, const HistoryFrame *p) {
   uint32_t own = t->s->node[NODE_OVERHEAD].func, i;
   int64_t ns = p->ns;
@@ -362,8 +369,8 @@ static int history_isslow (const Taking *t, const HistoryFrame *p) {
 
 
 /*
-** Frames were judged when they ended, with less overhead: those that are kept
-** are judged again, and slow ones that are none are left out.
+** Decides again which frames are slow: when they ended, less of their
+** overhead was known. Leaves out frames that were kept as slow but are not.
 */
 static void history_judge (const Taking *t, uint32_t taken) {
   const Frames *f = t->f;
@@ -372,7 +379,7 @@ static void history_judge (const Taking *t, uint32_t taken) {
   for (i = 0; i < taken; i++) {
     const HostFrame *p = take_frame(f, i);
     int slow = history_isslow(t, &h->frame[i]);
-    /* each but once */
+    /* a frame may be in both lists: count it once */
     if (i < h->frames || p->number < h->frame[h->frames - 1].number)
       h->slowcount += (uint64_t)slow - (uint64_t)p->slow;
     if (i >= h->frames && slow)
