@@ -46,7 +46,7 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 
 
 /* Is it the profiler's own mark, see collection.h? */
-static INLINE int allocations_own (const void *p, size_t tag) {
+static INLINE int allocations_ismark (const void *p, size_t tag) {
   if (likely(collection_marks == COLLECTION_NONE)) return 0;
   if (collection_marks == COLLECTION_ALL) return 1;
   if (allocations_kind(p, tag) != ALLOC_USERDATA) return 0;
@@ -114,16 +114,16 @@ static void allocations_live (Allocations *a, const void *p, size_t old,
 
 
 /*
-** Handles a request that is counted if it is granted, or that may free or
-** resize a live block.
+** Not in mode sample: handles a request that is counted if it is granted, or
+** that may free or resize a live block.
 */
-static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
-                                        size_t to) {
+static NOINLINE void *allocations_exact (Allocations *a, void *p, size_t from,
+                                         size_t to) {
   size_t old = p != NULL ? from : 0;
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a) && !allocations_own(p, from);
+  counted = to > old && allocations_counted(a) && !allocations_ismark(p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
@@ -144,7 +144,7 @@ static int allocations_sampling (const Allocations *a) {
 }
 
 
-/* Handles a request that is a sample, or that may be of a live block. */
+/* Handles a request that is a sample, or that may concern a live block. */
 static NOINLINE void *allocations_sample (Allocations *a, void *p,
                                           size_t from, size_t to,
                                           int sampled) {
@@ -152,7 +152,7 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);
   int counted = to > old && allocations_sampling(a) &&
-                !allocations_own(p, from);
+                !allocations_ismark(p, from);
   Recorder *r;
   if ((block == NULL && to != 0) || a->hot == NULL) return block;
   r = a->hot->recorder;
@@ -180,7 +180,7 @@ static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
                                        size_t to) {
   collector_due(&a->collector, a->hot,
                 (int64_t)(to - (p != NULL ? from : 0)));
-  if (a->counts) return allocations_more(a, p, from, to);
+  if (a->counts) return allocations_exact(a, p, from, to);
   return a->alloc(a->ud, p, from, to);
 }
 
@@ -193,7 +193,7 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
                                        (int64_t)to - (int64_t)old))
     return allocations_due(a, p, from, to);
   if (a->counts && (to > old || a->live.on))
-    return allocations_more(a, p, from, to);
+    return allocations_exact(a, p, from, to);
   if (a->sample.on) {
     int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
     if (unlikely(sampled) ||
@@ -212,7 +212,7 @@ static int allocations_ontop (const Allocations *a, lua_State *L) {
 
 
 /* Do requests still come here, maybe through another allocator? */
-static int allocations_used (Allocations *a, lua_State *L) {
+static int allocations_reached (Allocations *a, lua_State *L) {
   void *ud, *block;
   lua_Alloc alloc = lua_getallocf(L, &ud);
   int counts = a->counts;
@@ -242,7 +242,7 @@ int allocations_begin (Recorder *r, lua_State *L,
                        void (*ask) (Recorder *r)) {
   Allocations *a = r->allocations;
   if (!r->options.memory && !r->options.gc) return 1;
-  if (a == NULL || !allocations_used(a, L)) {
+  if (a == NULL || !allocations_reached(a, L)) {
     if (a == NULL || !a->returned)
       a = cast(Allocations *, calloc(1, sizeof *a));
     if (a == NULL) return 0;
@@ -309,6 +309,6 @@ void allocations_last (Recorder *r) {
 
 void allocations_check (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
-  if (a != NULL && a->hot != NULL && !allocations_used(a, L))
+  if (a != NULL && a->hot != NULL && !allocations_reached(a, L))
     r->recording.allocator_lost = 1;
 }

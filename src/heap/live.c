@@ -47,7 +47,7 @@ static int live_grow (Live *l) {
 }
 
 
-static int live_enter (Live *l, const LiveBlock *b) {
+static int live_add (Live *l, const LiveBlock *b) {
   if ((l->list == NULL || l->blocks >= (1u << l->bits) / 4 * 3) &&
       !live_grow(l))
     return 0;
@@ -107,7 +107,7 @@ static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
 
 
 /* The counter of bytes in use of the running line or instruction, or NULL. */
-static int64_t *live_line (const Hot *h) {
+static int64_t *live_counter (const Hot *h) {
   InstructionAllocated *a = instructions_running(h);
   if (a != NULL) return &a->live[1];
   return h->lines ? &line_allocated(h->top->line)->live_bytes : NULL;
@@ -122,13 +122,13 @@ static void live_wait (Live *l, LiveBlock *b) {
 }
 
 
-/* Makes the block belong to the node and the line that run. */
-static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
+/* Makes the block belong to the node and line that run, or lets it wait. */
+static void live_assignrunning (Live *l, const Recorder *r, LiveBlock *b) {
   const Hot *h = r->hot;
   if (l->waits) live_wait(l, b);
   else {
     b->node = tree_id(h->tree, h->top->node);
-    b->bytes_of = live_line(h);
+    b->bytes_of = live_counter(h);
   }
 }
 
@@ -144,7 +144,7 @@ static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
   if (old == 0) b->count = w.count;
   else if (l->gaps.interval <= 1) b->count = 1;
   b->bytes += w.bytes;
-  live_own(l, r, b);
+  live_assignrunning(l, r, b);
 }
 
 
@@ -171,14 +171,15 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
   else if (to < old)
     b.bytes = (uint64_t)((double)b.bytes * (double)to / (double)old + 0.5);
   if (b.node == LIVE_NOBODY && !sampled) live_wait(l, &b);
-  if (!live_enter(l, &b)) return 0;
+  if (!live_add(l, &b)) return 0;
   live_charge(l, r, &b, 1);
   return 1;
 }
 
 
-static void live_found (LiveBlock *b, Live *l, Recorder *r,
-                        const Node *node, int64_t *bytes_of) {
+/* Charges a block to 'node' and to the line of 'bytes_of', if it waits. */
+static void live_assign (LiveBlock *b, Live *l, Recorder *r,
+                         const Node *node, int64_t *bytes_of) {
   if (b->address == 0 || b->node != LIVE_NOBODY) return;
   b->node = tree_id(&r->recording.tree, node);
   b->bytes_of = bytes_of;
@@ -192,10 +193,10 @@ void live_settle (Live *l, Recorder *r, const Node *node,
   if (l->waiting == 0 || l->list == NULL) return;
   if (l->waiting <= LIVE_WAITERS)
     for (i = 0; i < l->waiting; i++)
-      live_found(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
+      live_assign(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
   else
     for (i = 0; i <= live_mask(l); i++)
-      live_found(&l->list[i], l, r, node, bytes_of);
+      live_assign(&l->list[i], l, r, node, bytes_of);
   l->waiting = 0;
 }
 

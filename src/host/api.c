@@ -496,7 +496,7 @@ void cprof_freeview (lua_State *L, int view) {
 /* Pushes a method of the view, and the view as its argument. */
 static void api_method (lua_State *L, int view, const char *method) {
   if (lua_rawgeti(L, LUA_REGISTRYINDEX, view) != LUA_TTABLE)
-    luaL_error(L, "cprof: %d is no view", view);
+    luaL_error(L, "cprof: %d is not a view", view);
   if (lua_getfield(L, -1, method) != LUA_TFUNCTION)
     luaL_error(L, "cprof: a view has no method '%s'", method);
   lua_insert(L, -2);

@@ -128,7 +128,7 @@ static Frame *czone_frame (const Stack *s, Frame *f, uint32_t mark) {
 
 
 /* Brings the stack of L, which is recorded, up to date. 0: out of memory. */
-static int czone_here (Recorder *r, lua_State *L) {
+static int czone_update (Recorder *r, lua_State *L) {
   Hot *h = r->hot;
   hot_enter(h);
   if (h->L != L && !coroutine_here(r, L)) return recorder_nomemory(r);
@@ -143,7 +143,7 @@ static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
   Stack *s;
   Frame *f;
   if (!control_active(r, L)) return;
-  if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
+  if (r->state == STATE_RUNNING && !czone_update(r, L)) return;
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;
   if (f == NULL) return;  /* an error has closed it */

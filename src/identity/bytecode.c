@@ -25,7 +25,7 @@
 ** ======================================================= */
 
 typedef enum ReadStatus {
-  READ_WELL, READ_NOTHING, READ_NOMEMORY
+  READ_OK, READ_UNKNOWN, READ_NOMEMORY
 } ReadStatus;
 
 typedef struct Reader {
@@ -44,14 +44,14 @@ static uint32_t read_left (const Reader *r) {
 
 
 /* Keeps the first error. Every later read gives zero. */
-static void read_end (Reader *r, ReadStatus why) {
-  if (r->status == READ_WELL) r->status = why;
+static void read_fail (Reader *r, ReadStatus why) {
+  if (r->status == READ_OK) r->status = why;
 }
 
 
 static void read_skip (Reader *r, uint32_t n, uint32_t size) {
   if (size != 0 && n > read_left(r) / size) {
-    read_end(r, READ_NOTHING);
+    read_fail(r, READ_UNKNOWN);
     r->at = r->dump->count;
   }
   else
@@ -62,7 +62,7 @@ static void read_skip (Reader *r, uint32_t n, uint32_t size) {
 static unsigned read_byte (Reader *r) {
   uint32_t at = r->at;
   read_skip(r, 1, 1);
-  return r->status == READ_WELL ? (unsigned char)r->dump->bytes[at] : 0;
+  return r->status == READ_OK ? (unsigned char)r->dump->bytes[at] : 0;
 }
 
 
@@ -71,9 +71,9 @@ static uint32_t read_number (Reader *r) {
   unsigned b;
   do {
     b = read_byte(r);
-    if (n >> 25) read_end(r, READ_NOTHING);
+    if (n >> 25) read_fail(r, READ_UNKNOWN);
     n = n << 7 | (b & 0x7F);
-  } while (!(b & 0x80) && r->status == READ_WELL);
+  } while (!(b & 0x80) && r->status == READ_OK);
   return n;
 }
 
@@ -87,7 +87,7 @@ static void read_string (Reader *r) {
 /* Returns the number of constants. */
 static uint32_t read_constants (Reader *r) {
   uint32_t count = read_number(r), n = count;
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     switch (read_byte(r)) {
       case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
       case LUA_TNUMBER | 0x10: read_skip(r, 1, r->number); break;
@@ -115,7 +115,7 @@ static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
 static void read_active (Reader *r, int line) {
   if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
   if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
 }
 
 
@@ -152,12 +152,12 @@ static void read_code (Reader *r, const Prototype *d, uint32_t at,
   int line = d->line;
   if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
   if (!code_room(r->out, r->dump->memory, lines)) {
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
     return;
   }
   r->at = at + n;
   (void)read_number(r);
-  for (i = 0; i < n && r->status == READ_WELL; i++) {
+  for (i = 0; i < n && r->status == READ_OK; i++) {
     int delta = (signed char)r->dump->bytes[at + i];
     uint32_t to;
     if (delta == ABSOLUTE) {
@@ -208,10 +208,10 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
   int line = d->line;
   read_skip(r, n, 1);
   absolute = read_number(r);  /* number of absolute lines */
-  for (i = 0; i < n && r->status == READ_WELL; i++) {
+  for (i = 0; i < n && r->status == READ_OK; i++) {
     int delta = (signed char)r->dump->bytes[at + i];
     if (delta == ABSOLUTE) {
-      if (absolute-- == 0) read_end(r, READ_NOTHING);
+      if (absolute-- == 0) read_fail(r, READ_UNKNOWN);
       (void)read_number(r);  /* the instruction's index */
       line = (int)read_number(r);
     }
@@ -225,19 +225,19 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
     if (line > d->final) d->final = line;
     if (i + 1 < n) read_active(r, line);
   }
-  if (absolute != 0) read_end(r, READ_NOTHING);
+  if (absolute != 0) read_fail(r, READ_UNKNOWN);
   d->layout = (uint32_t)(hash >> 32);
-  if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
+  if (r->status == READ_OK && r->depth == 1) read_code(r, d, at, n);
 }
 
 
 static void read_debug (Reader *r) {
   uint32_t n = read_number(r);  /* local variables */
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     read_string(r); read_number(r); read_number(r);
   }
   n = read_number(r);  /* names of upvalues */
-  while (n-- > 0 && r->status == READ_WELL) read_string(r);
+  while (n-- > 0 && r->status == READ_OK) read_string(r);
 }
 
 
@@ -245,7 +245,7 @@ static Prototype *read_add (Reader *r, const Memory *m) {
   Bytecode *d = r->out;
   void *array = d->list;
   if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
     return NULL;
   }
   d->list = cast(Prototype *, array);
@@ -273,7 +273,7 @@ static int read_properties (Reader *r) {
 static uint64_t read_upvalues (Reader *r, uint64_t hash) {
   uint32_t n = read_number(r);
   hash = shape_mix(hash, n);
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     read_skip(r, 2, 1);
     hash = shape_mix(hash, read_byte(r));
   }
@@ -294,14 +294,14 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   d->ordinal = d->func = 0;
   d->equals = 1;
   read_skip(r, own, r->instruction);
-  if (r->depth == 1 && r->out->marking && r->status == READ_WELL &&
+  if (r->depth == 1 && r->out->marking && r->status == READ_OK &&
       !places_room(r->out, r->dump->memory, own))
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
   constants = read_constants(r);
   hash = text_hash(r->dump->bytes + start, r->at - start);
   hash = read_upvalues(r, hash);
   n = read_number(r);
-  for (i = 0; i < n && r->status == READ_WELL; i++)
+  for (i = 0; i < n && r->status == READ_OK; i++)
     hash = shape_mix(hash, read_function(r));
   d = &r->out->list[index];  /* the list may have moved */
   d->shape = own < SHAPE_LEAST && constants == 0 && n == 0 ? 0 : hash;
@@ -320,7 +320,7 @@ static uint64_t read_function (Reader *r) {
   int vararg;
   Prototype *d = read_add(r, r->dump->memory);
   if (d == NULL) return 0;
-  if (++r->depth > DUMP_MAXDEPTH) read_end(r, READ_NOTHING);
+  if (++r->depth > DUMP_MAXDEPTH) read_fail(r, READ_UNKNOWN);
   read_string(r);
   start = r->at;
   d->line = (int)read_number(r);
@@ -328,9 +328,9 @@ static uint64_t read_function (Reader *r) {
   d->first = d->final = d->entry = -1;
   hash = read_body(r, d, &vararg);
   d = &r->out->list[index];
-  if (r->status == READ_WELL) read_lines(r, d, vararg, hash);
+  if (r->status == READ_OK) read_lines(r, d, vararg, hash);
   read_debug(r);
-  if (r->status == READ_WELL)
+  if (r->status == READ_OK)
     d->fingerprint = text_hash(r->dump->bytes + start, r->at - start);
   r->depth--;
   return hash;
@@ -342,10 +342,10 @@ static void read_header (Reader *r) {
   const char *s = r->dump->bytes;
   uint32_t size = sizeof LUA_SIGNATURE - 1;
   read_skip(r, size + 2 + sizeof data - 1, 1);
-  if (r->status != READ_WELL || memcmp(s, LUA_SIGNATURE, size) != 0 ||
+  if (r->status != READ_OK || memcmp(s, LUA_SIGNATURE, size) != 0 ||
       s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
       memcmp(s + size + 2, data, sizeof data - 1) != 0) {
-    read_end(r, READ_NOTHING);
+    read_fail(r, READ_UNKNOWN);
     return;
   }
   r->instruction = read_byte(r);
@@ -383,10 +383,10 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   ok = dump_read(&dump, L);
   if (ok) {
     read_header(&r);
-    if (r.status == READ_WELL) (void)read_function(&r);
+    if (r.status == READ_OK) (void)read_function(&r);
     else (void)read_add(&r, m);
     if (r.status == READ_NOMEMORY) ok = 0;
-    else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
+    else if (r.status == READ_UNKNOWN) ok = read_unknown(d, &dump);
   }
   dump_free(&dump);
   return ok;
@@ -467,7 +467,7 @@ static int match_atcode (const Match *m) {
   (void)read_number(&r);
   (void)read_properties(&r);
   (void)read_number(&r);
-  return r.status == READ_WELL && r.at == m->count;
+  return r.status == READ_OK && r.at == m->count;
 #endif
 }
 

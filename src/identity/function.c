@@ -199,7 +199,7 @@ static Function *function_find (const Functions *fs, const Function *like) {
 }
 
 
-static int functions_tell (Functions *fs, uint32_t source) {
+static int functions_notify (Functions *fs, uint32_t source) {
   return fs->policy.notify == NULL ||
          fs->policy.notify(fs->policy.ud, source);
 }
@@ -269,7 +269,7 @@ static Function *function_get (Functions *fs, const Function *like,
   if (f == NULL) return NULL;
   *f = named;
   f->id = fs->list.count - 1;
-  return index_last(&fs->byidentity) && functions_tell(fs, 0) ? f : NULL;
+  return index_last(&fs->byidentity) && functions_notify(fs, 0) ? f : NULL;
 }
 
 
@@ -332,9 +332,9 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
 ** Identifies the closure on top of L, which is met for the first time.
 ** '*key' tells what will identify it from now on. NULL: out of memory.
 */
-static Function *function_meet (Functions *fs, lua_State *L,
-                                lua_State *at, lua_Debug *ar,
-                                uint32_t index, SourceKey *key) {
+static Function *function_identify (Functions *fs, lua_State *L,
+                                    lua_State *at, lua_Debug *ar,
+                                    uint32_t index, SourceKey *key) {
   Source *source = functions_source(fs, index);
   SourceState before = source->state;
   Prototype p, *own = NULL;
@@ -363,7 +363,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   f = function_define(fs, L, at, ar, source, &p);
   if (f == NULL) return NULL;
   if (lines && !function_counters(fs, f, &p, code, places)) return NULL;
-  if (lines && !functions_tell(fs, index)) return NULL;
+  if (lines && !functions_notify(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;
   if (before != source->state && source->state == SOURCE_MIXED) {
     keys_forgetsource(fs, index);
@@ -551,7 +551,7 @@ Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
   f = id != 0 ? functions_at(fs, id) : NULL;
   if (f == NULL && main) index = source_locate(fs, ar, 1);
   if (f == NULL && index != 0)
-    f = function_meet(fs, L, at, ar, index, key);
+    f = function_identify(fs, L, at, ar, index, key);
   lua_pop(L, 1);
   return f;
 }

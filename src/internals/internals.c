@@ -243,7 +243,7 @@ static void proof_status (Proof *x, lua_State *L) {
 ** The jump buffer of this protected call lies in the C stack between that
 ** variable and one of this function.
 */
-static int proof_within (lua_State *L) {
+static int proof_jumptarget (lua_State *L) {
   Proof *x = cast(Proof *, lua_touserdata(L, 1));
   const char *caller = cast(const char *, lua_touserdata(L, 2));
   const char here = 0;
@@ -267,7 +267,7 @@ static void proof_jump (Proof *x, lua_State *L) {
   const char *to;
   x->at.jump = x->at.base - sizeof to;
   to = cast(const char *, internals_load(L, x->at.jump));
-  lua_pushcfunction(L, proof_within);
+  lua_pushcfunction(L, proof_jumptarget);
   lua_pushlightuserdata(L, x);
   lua_pushlightuserdata(L, (void *)&here);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK || to == NULL ||

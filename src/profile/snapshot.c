@@ -316,7 +316,7 @@ static void lines_raw (Work *w, uint32_t id) {
 ** Sets 'self' of the lines of function 'id' to their raw time less overhead,
 ** until 'lines_finish' sets it for good.
 */
-static void lines_less (Work *w, uint32_t id) {
+static void lines_subtract (Work *w, uint32_t id) {
   const Lines *l = &functions_at(&w->r->functions, id)->lines;
   uint32_t func = w->s->func[id] - 1, k;
   ProfileLine *to = w->s->line + w->first[func];
@@ -383,7 +383,7 @@ static void lines_wait (const Work *w) {
 static void lines_fill (Work *w) {
   lines_each(w, lines_raw);
   lines_wait(w);
-  lines_each(w, lines_less);
+  lines_each(w, lines_subtract);
 }
 
 
@@ -391,8 +391,8 @@ static void lines_fill (Work *w) {
 ** Limits the waits of a function's lines, which may not exceed its time
 ** 'whole'. Returns the rest of that time.
 */
-static int64_t lines_working (ProfileLine *from, const ProfileLine *to,
-                              int64_t whole) {
+static int64_t lines_limitwaits (ProfileLine *from, const ProfileLine *to,
+                                 int64_t whole) {
   ProfileLine *l;
   for (l = from; l < to; l++) {
     if (l->wait > whole) l->wait = whole;
@@ -412,7 +412,7 @@ static void lines_divide (ProfileLine *from, const ProfileLine *to,
   double all = 0, sum = 0;
   int64_t ns = 0, upto;
   ProfileLine *l;
-  whole = lines_working(from, to, whole);
+  whole = lines_limitwaits(from, to, whole);
   for (l = from; l < to; l++) all += (double)(l->self - l->wait);
   for (l = from; l < to; l++) {
     sum += (double)(l->self - l->wait);
@@ -458,7 +458,7 @@ static void overhead_lines (Work *w) {
 ** 'raw' less the overhead 'ps', and at least 0. Adds to '*clamped' the ns by
 ** which the overhead is larger.
 */
-static int64_t overhead_less (int64_t raw, double ps, double *clamped) {
+static int64_t overhead_subtract (int64_t raw, double ps, double *clamped) {
   double ns = ps / COST_UNIT;
   if (!(ns > 0)) return raw;
   if (ns < (double)raw && (int64_t)(ns + 0.5) <= raw)
@@ -479,7 +479,7 @@ static void overhead_bycosts (Work *w) {
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
       s->node[i].self = s->node[i].wait +
-        overhead_less(s->node[i].raw - s->node[i].wait, w->ps[i], &clamped);
+        overhead_subtract(s->node[i].raw - s->node[i].wait, w->ps[i], &clamped);
   s->clamped = clamped < NS_MAX ? (int64_t)clamped : INT64_MAX;
 }
 
