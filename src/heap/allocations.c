@@ -211,7 +211,10 @@ static int allocations_ontop (const Allocations *a, lua_State *L) {
 }
 
 
-/* Do requests still come here, maybe through another allocator? */
+/*
+** Do the state's requests still reach our allocator, directly or through
+** another one? Tries it with a request for one byte.
+*/
 static int allocations_reached (Allocations *a, lua_State *L) {
   void *ud, *block;
   lua_Alloc alloc = lua_getallocf(L, &ud);

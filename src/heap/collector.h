@@ -51,7 +51,10 @@ CPROF_I void collector_end (Collector *c);
 */
 CPROF_I void collector_release (Collector *c, lua_State *L);
 
-/* Makes the step that is due, in an event in L, whose stack is current. */
+/*
+** To be called in an event in L, whose stack is current. Makes the step if
+** one is due, and puts the next one off.
+*/
 CPROF_I void collector_step (Collector *c, lua_State *L);
 
 /*

@@ -14,7 +14,7 @@
 
 
 typedef struct Gaps {
-  uint64_t interval;	/* bytes from sample to sample; 1: all blocks */
+  uint64_t interval;	/* average bytes between samples; 1: all blocks */
   int64_t next;		/* bytes to the next sample */
   uint64_t seed;
 } Gaps;

@@ -31,7 +31,7 @@ typedef struct Live {
   const Memory *memory;
   LiveBlock *list;	/* hash table by address, with linear probing */
   uint32_t blocks;
-  uint32_t bits;	/* places: 2^bits; 0: no list */
+  uint32_t bits;	/* 'list' has 2^bits places; 0: there is no list */
   Gaps gaps;
   int64_t sum;		/* bytes in use of all blocks, weighted */
   int waits;		/* is this mode sample? */

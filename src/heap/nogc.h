@@ -1,7 +1,8 @@
 /*
 ** Holds the garbage collector off while the profiler itself calls Lua or
-** allocates, so that no finalizer runs there. Afterwards the collector is
-** where it was: the program's collections come when they would have come.
+** allocates, so that no finalizer runs there. Afterwards the collector's
+** debt is restored: the program's collections come when they would have
+** come.
 */
 
 #ifndef nogc_h

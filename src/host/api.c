@@ -392,7 +392,7 @@ static int api_text (lua_State *L, lua_CFunction f, const char *source,
   lua_pushlightuserdata(L, &a);
   status = entry_pcall(L, 1, 1);
   if (status == LUA_OK) return lua_pcall(L, 2, 0, 0);
-  lua_replace(L, -3);  /* the message, where the call would have left it */
+  lua_replace(L, -3);  /* leave the message alone on the stack */
   lua_pop(L, 1);
   return status;
 }
@@ -599,7 +599,7 @@ int cprof_viewlines (lua_State *L, int view, int height,
 }
 
 
-/* Item 'i' of the list 'name' in the table on top; 0: there is none. */
+/* Item 'i' of the list 'name' in the table on top; 0: no such list. */
 static lua_Integer api_figure (lua_State *L, const char *name,
                                lua_Integer i) {
   lua_Integer n = 0;

@@ -106,7 +106,7 @@ static void profile_end (lua_State *L, const Arguments *a) {
   FILE *to = stderr;
   if (!cprof_stop(L) || !a->report) return;
   fflush(stdout);
-  if (a->log != NULL) {  /* after the trace, if it is there */
+  if (a->log != NULL) {  /* append if the trace is in the same file */
     to = fopen(a->log, strcmp(a->mode, "trace") == 0 ? "a" : "w");
     if (to == NULL) {
       fprintf(stderr, NAME ": cannot write '%s': %s\n", a->log,
@@ -189,7 +189,7 @@ static void interrupt (lua_State *L, lua_Debug *ar) {
 static void on_signal (int number) {
   int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
   lua_State *L = cprof_current();
-  signal(number, SIG_DFL);  /* a second one ends the program */
+  signal(number, SIG_DFL);  /* a second signal ends the program */
   if (L == NULL) L = main_state;
   interrupted.hook = lua_gethook(L);
   interrupted.mask = lua_gethookmask(L);
@@ -217,8 +217,8 @@ static int run_traceback (lua_State *L) {
 
 
 /*
-** Calls the function below its 'n' arguments. 0: it has failed, and the
-** message was shown.
+** Calls the function below its 'n' arguments. Returns 0 if it fails, after
+** showing the message.
 */
 static int run_call (lua_State *L, int n) {
   int base = lua_gettop(L) - n, status;
@@ -246,7 +246,7 @@ static void run_arguments (lua_State *L, const Arguments *a) {
 }
 
 
-/* Pushes the script as a function. 0: it has failed. */
+/* Pushes the script as a function. Returns 0 if it cannot be loaded. */
 static int run_load (lua_State *L, const Arguments *a) {
   int status;
   CPROF_BEGIN(L, load) {
@@ -325,7 +325,7 @@ static int arguments_wrong (const char *what, const char *value) {
 }
 
 
-/* The value of option 'name'; NULL: 'word' is another option. */
+/* The value in 'word' if that is "name=value"; else NULL. */
 static const char *arguments_value (const char *word, const char *name) {
   size_t n = strlen(name);
   return strncmp(word, name, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;

@@ -17,7 +17,7 @@
 #define BYTECODE_INSTRUCTION	4	/* bytes of an instruction */
 
 typedef struct Prototype {
-  int line, last;	/* where it is defined; -1: the dump was not read */
+  int line, last;	/* lines of its definition; -1: unknown dump format */
   uint64_t fingerprint;	/* hash of all that was compiled, without the source */
   uint64_t shape;	/* see above; 0: too little code to know it by */
   uint32_t layout;	/* hash of the code and of lines relative to 'line' */

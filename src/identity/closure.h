@@ -11,7 +11,7 @@
 #include "base/platform.h"
 
 
-/* Makes the table, empty. Raises an error when out of memory. */
+/* Makes the table anew. Raises an error when out of memory. */
 CPROF_I void closure_init (lua_State *L);
 
 /* The function id of the closure on top of L; 0: none is stored. */

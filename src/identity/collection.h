@@ -11,7 +11,7 @@
 #include "base/platform.h"
 
 
-/* Raises an error when the state of L is out of memory. */
+/* Makes the first mark. Raises an error when L's state is out of memory. */
 CPROF_I void collection_init (lua_State *L);
 
 /*

@@ -296,8 +296,8 @@ static Function *function_define (Functions *fs, lua_State *L,
 
 
 /*
-** Are lines counted for this source? Decided once; if so, its text is
-** kept. -1: out of memory.
+** Does this source get counters of lines or instructions? Decided when first
+** asked; if so, the source keeps its text. -1: out of memory.
 */
 static int function_haslines (Functions *fs, lua_State *L, Source *s,
                               const lua_Debug *ar) {
@@ -451,7 +451,7 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
 }
 
 
-/* Is it the profiler's own row of this name? */
+/* Is function 'id' the profiler's own row of this name? */
 static int function_isrow (const Functions *fs, uint32_t id,
                            const char *row) {
   const Function *f = functions_at(fs, id);
@@ -591,7 +591,8 @@ Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
 Function *functions_zone (Functions *fs, const char *name, size_t length,
                           size_t tag) {
   Function like = ZEROS;
-  if (fs->list.count >= fs->policy.limit &&  /* names may be unlimited */
+  /* beyond the limit, do not add names, of which there may be any number */
+  if (fs->list.count >= fs->policy.limit &&
       text_find(&fs->text, name, length) == TEXT_FAILED)
     return functions_at(fs, FUNC_TRUNCATED);
   like.kind = FUNCTION_ZONE;

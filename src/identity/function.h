@@ -37,7 +37,7 @@ enum {
   FUNC_WAITING, FUNC_HOST
 };
 
-/* marks of a function */
+/* Function.marks */
 #define FUNCTION_EXCLUDED	1u	/* charged to its caller */
 #define FUNCTION_RESUME	2u	/* coroutine.resume */
 #define FUNCTION_WRAP	4u	/* what coroutine.wrap returns */
@@ -156,15 +156,15 @@ CPROF_I int functions_hide (Functions *fs, const char *sources);
 CPROF_I Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
                                  lua_Debug *ar, SourceKey *key);
 
-/* the C function 'f', which runs in 'ar' */
+/* The C function 'f', which runs in 'ar'. */
 CPROF_I Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
                                lua_Debug *ar, lua_CFunction f);
 
-/* the function that runs in 'ar', of whichever kind */
+/* The function that runs in 'ar', a Lua or a C function. */
 CPROF_I Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
                                      lua_Debug *ar);
 
-/* A zone; 'tag' is the length of its name without arguments. */
+/* The zone 'name'; 'tag' is the length of its name without arguments. */
 CPROF_I Function *functions_zone (Functions *fs, const char *name,
                                   size_t length, size_t tag);
 

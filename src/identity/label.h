@@ -11,20 +11,20 @@
 typedef struct Label {
   const char *name;	/* NULL: the call gives none */
   const char *how;	/* the kind of name, see debug.getinfo */
-  int lasting;		/* is it known by that name elsewhere, too? */
+  int lasting;		/* may other calls use that name, too? */
 } Label;
 
 /* 'how' of message handlers; debug.getinfo has no kind for them */
 #define LABEL_HANDLER	"message handler"
 
 /*
-** The label of the function on top of L, which runs in 'ar' of the
-** coroutine 'at'. 0: no room on a stack. Raises no errors.
+** Sets '*l' to the label of the function on top of L, which runs in 'ar' of
+** the coroutine 'at'. 0: no room on a stack. Raises no errors.
 */
 CPROF_I int label_get (Label *l, const Library *library, lua_State *L,
                        lua_State *at, lua_Debug *ar);
 
-/* Metamethods have numbers, from 1 to this; 0 is any other call. */
+/* Metamethods are numbered from 1 to this; 0 stands for any other call. */
 #define LABEL_EVENTS	22
 
 /* "__add" and the like; NULL: no metamethod has this number */

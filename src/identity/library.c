@@ -48,7 +48,7 @@ static int library_fill (lua_State *L) {
   l->resume = library_field(L, "resume");
   l->yield = library_field(L, "yield");
   lua_getfield(L, -1, "wrap");
-  lua_pushcfunction(L, library_fill);  /* any function will do */
+  lua_pushcfunction(L, library_fill);  /* not called: any function will do */
   lua_call(L, 1, 1);
   l->wrap = lua_tocfunction(L, -1);
   l->box = library_box(L);

@@ -26,7 +26,7 @@ typedef struct Line {
 */
 #define COUNT_INTERVAL	251
 
-/* what was allocated on a line, or elsewhere */
+/* what was allocated on a line, or anywhere else */
 typedef struct Allocated {
   uint64_t count;	/* new blocks, and blocks that grew */
   uint64_t bytes;	/* size of new blocks, growth of the others */
@@ -63,7 +63,7 @@ typedef struct LineAt {
   const Lines *of;
 } LineAt;
 
-/* the number of the line */
+/* The number of a line. */
 static inline uint32_t line_number (LineAt line) {
   return (uint32_t)(line.of->first + (int32_t)(line.at - line.of->list));
 }

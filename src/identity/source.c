@@ -35,9 +35,9 @@ void source_free (Source *s, const Memory *m) {
 ** ======================================================= */
 
 /*
-** Reads a file, if it is a regular one: a chunk may have any name, and
-** reading a pipe or a terminal would steal the program's input. 0: out of
-** memory.
+** Reads a file if it is a regular one: a chunk may have any name, and
+** reading a pipe or a terminal would take the program's input away. A file
+** that cannot be read counts as no text. 0: out of memory.
 */
 static int text_readfile (Source *s, const Memory *m, const char *path) {
   int fd = platform_openfile(path);
@@ -59,7 +59,7 @@ static int text_readfile (Source *s, const Memory *m, const char *path) {
 }
 
 
-/* The text of a chunk, if it has one. 0: out of memory. */
+/* Sets 'content' to the text of a chunk, if it has one. 0: out of memory. */
 static int text_read (Source *s, const Memory *m, const lua_Debug *ar) {
   if (s->content != NULL || *ar->source == '=') return 1;
   if (*ar->source == '@') return text_readfile(s, m, ar->source + 1);
@@ -151,7 +151,10 @@ int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
 }
 
 
-/* Compiles the text, which need not be kept. 0: out of memory. */
+/*
+** Compiles the text, which is dropped afterwards if it was read for this
+** alone. 0: out of memory.
+*/
 static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
   int kept = s->content != NULL;
   int ok = text_read(s, m, ar) && source_compile(s, m, ar);

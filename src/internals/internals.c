@@ -107,7 +107,10 @@ static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
 }
 
 
-/* Is the function that 'ar' runs the one on top of L? */
+/*
+** Do all answers about 'ar' agree with the function on top of L, which runs
+** there?
+*/
 static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   const void *slot, *value, *body;
   int isc;

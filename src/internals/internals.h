@@ -38,9 +38,9 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_PROTO_LINES	44	/* two integers: first and last */
 #define INTERNALS_PROTO_CODE	64
 #define INTERNALS_PROTO_SOURCE	112
-#define INTERNALS_PROTO	128	/* bytes of a prototype that are read */
+#define INTERNALS_PROTO	128	/* bytes of a Proto that must be readable */
 
-/* tags, with the bit for what can be collected */
+/* tags, with the collectable bit where they have it */
 #define INTERNALS_LUA	0x46
 #define INTERNALS_C	0x16	/* without upvalues */
 #define INTERNALS_CLOSURE	0x66	/* with some */
@@ -73,8 +73,8 @@ CPROF_I int internals_usable (void);
 ** found by the test.
 */
 typedef struct InternalsState {
-  size_t status;	/* a byte, 0: neither yielded nor ended in an error */
-  size_t base;		/* the CallInfo below all others, in the state itself */
+  size_t status;	/* a byte; 0: neither yielded nor ended in an error */
+  size_t base;		/* the CallInfo below all others, part of the state */
   size_t stack;		/* pointer to the first stack slot; the pointer before
 			   it is to the end of the stack */
   size_t count;		/* an int: instructions until the next count event */

@@ -89,7 +89,7 @@ typedef struct GraphWalk {
 } GraphWalk;
 
 
-/* The edge that leads into 'place'; NULL: out of memory. */
+/* The edge of the call that leads to 'place'; NULL: out of memory. */
 static SumEdge *graph_edge (const GraphWalk *w, uint32_t place) {
   uint32_t node = w->path[place].node;
   uint32_t i = edge_get(w->graph, w->group[w->path[place - 1].node],

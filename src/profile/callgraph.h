@@ -59,8 +59,7 @@ CPROF_I int callgraph_make (Callgraph *g, const Memory *m, const Nodes *nodes,
                             const uint32_t *group, uint32_t groups);
 CPROF_I void callgraph_free (Callgraph *g);
 
-/* Makes a call graph with one edge for each line that calls. Otherwise like
-   'callgraph_make'. */
+/* Like 'callgraph_make', but with an edge of its own for each calling line. */
 CPROF_I int callgraph_bylines (Callgraph *g, const Memory *m,
                                const Nodes *nodes, const uint32_t *group,
                                uint32_t groups);

@@ -54,7 +54,7 @@ typedef struct History {
   Memory memory;
   size_t size;		/* bytes of the block, with all arrays */
   uint64_t ended, recorded, counted, slowcount;
-  int64_t budget;	/* ns, beyond which a frame is slow; 0: none */
+  int64_t budget;	/* ns: a frame that takes longer is slow; 0: none */
   HistoryFrame *frame;	/* last frames, newest first; then slow frames */
   uint32_t frames, slows;
   FuncAverage *func;

@@ -22,7 +22,7 @@ typedef struct JoinShares {
 typedef struct Join {
   Merge sum;
   Merge paths;		/* call paths of 'sum', without lines of calls */
-  uint32_t counted;	/* nodes of the sum below this have calls */
+  uint32_t counted;	/* nodes with lower ids are of the first tree */
   JoinShares shares;
 } Join;
 

@@ -31,7 +31,7 @@ typedef struct ProfileNode {
   int64_t waittotal;	/* ns: 'wait' of this node and all below */
 } ProfileNode;
 
-/* what was allocated in a node, where that was counted */
+/* what was allocated in a node, if allocations were counted */
 typedef struct NodeMemory {
   int64_t allocs, bytes;
   int64_t livecount, live;	/* blocks and bytes in use */
@@ -49,7 +49,7 @@ typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   NodesUnit unit;
-  NodeMemory *memory;	/* of each node; NULL: it was not counted */
+  NodeMemory *memory;	/* of each node; NULL: allocations not counted */
 } Nodes;
 
 /* Sums each figure over all nodes, and returns the largest of the sums. */
@@ -62,8 +62,8 @@ typedef enum Measure {
   MEASURE_LIVE,		/* bytes in use */
   MEASURE_BLOCKS,	/* blocks in use */
   MEASURE_PEAK,
-  MEASURE_CPU,		/* time on the processor */
-  MEASURE_WAIT		/* the rest of it */
+  MEASURE_CPU,		/* time without waiting */
+  MEASURE_WAIT		/* time of waiting */
 } Measure;
 
 /* Adds what another node has allocated. */
@@ -84,8 +84,7 @@ typedef struct ProfileLine {
   int64_t live;		/* bytes in use */
 } ProfileLine;
 
-/* Sums up 'total' from 'self', 'rawtotal' from 'raw', 'waittotal' from
-   'wait'. */
+/* Sums up totals: from 'self', 'raw' and 'wait', over each node and below. */
 CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 
 /*

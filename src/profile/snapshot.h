@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 
 
-/* the overhead that is to be taken out of the times */
+/* the overhead to take out of the times */
 typedef struct Overhead {
   const char *unknown;	/* why it is not taken out, or NULL */
   Costs costs;		/* as measured */
