@@ -112,7 +112,7 @@ static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
 }
 
 
-static void read_active (Reader *r, int line) {
+static void read_markline (Reader *r, int line) {
   if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
   if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
     read_fail(r, READ_NOMEMORY);
@@ -146,8 +146,8 @@ static void code_instruction (LineCode *l, int begins, uint32_t steps) {
 ** absolute line it has. If a line begins more than once, the last time
 ** counts: in a loop, that is where the loop comes back to the line.
 */
-static void read_code (Reader *r, const Prototype *d, uint32_t at,
-                       uint32_t n) {
+static void read_linecode (Reader *r, const Prototype *d, uint32_t at,
+                           uint32_t n) {
   uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
   int line = d->line;
   if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
@@ -223,11 +223,11 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
     if (d->entry < 0) d->entry = d->first = d->final = line;
     if (line < d->first) d->first = line;
     if (line > d->final) d->final = line;
-    if (i + 1 < n) read_active(r, line);
+    if (i + 1 < n) read_markline(r, line);
   }
   if (absolute != 0) read_fail(r, READ_UNKNOWN);
   d->layout = (uint32_t)(hash >> 32);
-  if (r->status == READ_OK && r->depth == 1) read_code(r, d, at, n);
+  if (r->status == READ_OK && r->depth == 1) read_linecode(r, d, at, n);
 }
 
 

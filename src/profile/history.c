@@ -13,10 +13,10 @@ typedef struct Taking {
   const Frames *f;
   const Snapshot *s;
   History *to;
-  double *left;		/* of each node: share of its time that is not
+  double *nodeshare;	/* of each node: share of its time that is not
 			   overhead */
-  double *self;		/* of each function: this share of its self time ... */
-  double *total;	/* ... and of its total time */
+  double *selfshare;	/* of each function: this share of its self time ... */
+  double *totalshare;	/* ... and of its total time */
   int64_t *sum;		/* of each node: total of its callees in the frame at
 			   hand; 0 between uses */
   uint32_t *row;	/* of each function: its row in the frame at hand */
@@ -56,16 +56,17 @@ static int take_isinner (const Taking *t, uint32_t node) {
 ** ======================================================= */
 
 /* times of a function: 'raw' and 'rawtotal' include overhead */
-typedef struct Left {
+typedef struct FuncTimes {
   double self, raw, total, rawtotal;
-} Left;
+} FuncTimes;
 
 
-static void left_sum (const Taking *t, Left *left, double *rawtotal) {
+/* Sums up the times of functions, and 'rawtotal' of each node. */
+static void shares_sum (const Taking *t, FuncTimes *times, double *rawtotal) {
   const ProfileNode *list = t->s->node;
   uint32_t i;
   for (i = t->f->nodes.count; i-- > 0; ) {
-    Left *x = &left[list[i].func];
+    FuncTimes *x = &times[list[i].func];
     rawtotal[i] += (double)list[i].raw;
     if (i != 0) rawtotal[list[i].parent] += rawtotal[i];
     x->self += (double)list[i].self;
@@ -77,29 +78,29 @@ static void left_sum (const Taking *t, Left *left, double *rawtotal) {
 }
 
 
-/* Sets 'left', 'self' and 'total' of 't'. 0: out of memory. */
-static int left_fill (Taking *t) {
+/* Sets the three shares in 't'. 0: out of memory. */
+static int shares_fill (Taking *t) {
   const Snapshot *s = t->s;
   const Memory *m = s->memory;
   double *rawtotal = memory_newzeroed(m, double, s->nodes);
-  Left *left = memory_newzeroed(m, Left, s->functions);
-  int ok = rawtotal != NULL && left != NULL;
+  FuncTimes *times = memory_newzeroed(m, FuncTimes, s->functions);
+  int ok = rawtotal != NULL && times != NULL;
   uint32_t i;
   if (ok) {
-    left_sum(t, left, rawtotal);
+    shares_sum(t, times, rawtotal);
     for (i = 0; i < s->nodes; i++)
-      t->left[i] = i == NODE_OVERHEAD ? 1
-                 : take_ratio((double)s->node[i].self,
-                              (double)s->node[i].raw);
+      t->nodeshare[i] = i == NODE_OVERHEAD ? 1
+                      : take_ratio((double)s->node[i].self,
+                                   (double)s->node[i].raw);
     for (i = 0; i < s->functions; i++) {
-      t->self[i] = take_ratio(left[i].self, left[i].raw);
-      t->total[i] = take_ratio(left[i].total, left[i].rawtotal);
+      t->selfshare[i] = take_ratio(times[i].self, times[i].raw);
+      t->totalshare[i] = take_ratio(times[i].total, times[i].rawtotal);
     }
     i = s->node[NODE_OVERHEAD].func;
-    t->self[i] = t->total[i] = 1;
+    t->selfshare[i] = t->totalshare[i] = 1;
   }
   memory_free(m, rawtotal, s->nodes * sizeof *rawtotal);
-  memory_free(m, left, s->functions * sizeof *left);
+  memory_free(m, times, s->functions * sizeof *times);
   return ok;
 }
 
@@ -124,7 +125,7 @@ static void take_nodes (const Taking *t, HistoryFrame *to,
     n->node = p->node[i].node;
     n->calls = (int64_t)p->node[i].calls;
     if (n->node == NODE_OVERHEAD) overhead = n;
-    else n->self = take_part(t, p->node[i].self, t->left[n->node]);
+    else n->self = take_part(t, p->node[i].self, t->nodeshare[n->node]);
     left -= n->self;
   }
   if (overhead != NULL) overhead->self = left;
@@ -164,9 +165,9 @@ static void take_estimate (const Taking *t, HistoryFrame *to,
       overhead = row;
       continue;
     }
-    row->self = take_part(t, p->row[i].self, t->self[row->func]);
+    row->self = take_part(t, p->row[i].self, t->selfshare[row->func]);
     row->total = row->func == root ? to->ns
-               : take_part(t, p->row[i].total, t->total[row->func]);
+               : take_part(t, p->row[i].total, t->totalshare[row->func]);
     if (row->total < row->self) row->total = row->self;
     left -= row->self;
   }
@@ -225,7 +226,8 @@ static double average_count (const Taking *t) {
 
 static void take_averagefunc (const Taking *t, FuncAverage *to,
                               const FuncHistory *x, uint32_t func) {
-  double n = average_count(t), self = t->self[func], total = t->total[func];
+  double n = average_count(t);
+  double self = t->selfshare[func], total = t->totalshare[func];
   int i;
   to->func = func;
   to->calls[0] = average_calls((double)x->sum_calls / n);
@@ -248,7 +250,7 @@ static void take_averagefunc (const Taking *t, FuncAverage *to,
 
 static void take_averagenode (const Taking *t, NodeAverage *to,
                               const NodeHistory *x, uint32_t node) {
-  double n = average_count(t), left = t->left[node];
+  double n = average_count(t), left = t->nodeshare[node];
   int i;
   to->node = node;
   to->calls[0] = average_calls((double)x->sum_calls / n);
@@ -414,17 +416,17 @@ History *history_take (const Frames *f, const Snapshot *s) {
   t.f = f;
   t.s = s;
   t.to = history_new(f, m);
-  t.left = memory_new(m, double, s->nodes);
-  t.self = memory_new(m, double, s->functions);
-  t.total = memory_new(m, double, s->functions);
+  t.nodeshare = memory_new(m, double, s->nodes);
+  t.selfshare = memory_new(m, double, s->functions);
+  t.totalshare = memory_new(m, double, s->functions);
   t.sum = memory_newzeroed(m, int64_t, s->nodes);
   t.row = memory_newzeroed(m, uint32_t, s->functions);
-  ok = t.to && t.left && t.self && t.total && t.sum && t.row &&
-       left_fill(&t);
+  ok = t.to && t.nodeshare && t.selfshare && t.totalshare && t.sum && t.row &&
+       shares_fill(&t);
   if (ok) history_fill(&t);
-  memory_free(m, t.left, s->nodes * sizeof *t.left);
-  memory_free(m, t.self, s->functions * sizeof *t.self);
-  memory_free(m, t.total, s->functions * sizeof *t.total);
+  memory_free(m, t.nodeshare, s->nodes * sizeof *t.nodeshare);
+  memory_free(m, t.selfshare, s->functions * sizeof *t.selfshare);
+  memory_free(m, t.totalshare, s->functions * sizeof *t.totalshare);
   memory_free(m, t.sum, s->nodes * sizeof *t.sum);
   memory_free(m, t.row, s->functions * sizeof *t.row);
   if (ok) return t.to;

@@ -178,7 +178,7 @@ static int possible_ticks (Scale scale, uint64_t ticks) {
 
 
 /* The sum of recorded and paused ticks; FIGURES_MOST + 1: it is larger. */
-static uint64_t possible_all (const Recording *r, const Sums *s) {
+static uint64_t sum_ticks (const Recording *r, const Sums *s) {
   uint64_t all = s->ticks;
   if (r->mode == MODE_SAMPLE) {
     all = r->tree.overhead->self;
@@ -249,7 +249,7 @@ const char *possible_not (const Recording *r, Scale scale) {
     return "allocations of a function";
   what = possible_functions(&r->functions, &s);
   if (what != NULL) return what;
-  all = possible_all(r, &s);
+  all = sum_ticks(r, &s);
   if (!possible_ticks(scale, all)) return "time";
   if (!possible_samples(r, &s, scale)) return "samples";
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";

@@ -276,7 +276,7 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
 }
 
 
-static void line_allocate (ProfileLine *to, const LineAllocated *a) {
+static void line_setallocated (ProfileLine *to, const LineAllocated *a) {
   if (a == NULL) return;
   to->allocs = (int64_t)a->all.count;
   to->bytes = (int64_t)a->all.bytes;
@@ -305,7 +305,7 @@ static void lines_raw (Work *w, uint32_t id) {
     to->line = l->first > 0 ? (uint32_t)l->first + k : (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
-    line_allocate(to, lines_allocated(l, k));
+    line_setallocated(to, lines_allocated(l, k));
     ns = sum;
     s->lines++;
   }
@@ -361,7 +361,7 @@ static ProfileLine *lines_find (const Work *w, uint32_t func, int32_t line) {
 
 
 /* The function on whose line it waited; for a zone, the one that opened it. */
-static uint32_t lines_waiting (const Work *w, const Wait *x) {
+static uint32_t lines_waitfunc (const Work *w, const Wait *x) {
   if (x->node == WAIT_LINE) return w->s->func[x->func] - 1;
   return w->s->node[w->owner[x->node]].func;
 }
@@ -372,7 +372,7 @@ static void lines_wait (const Work *w) {
   uint32_t i;
   for (i = 1; (x = waits_at(&w->r->waits, i)) != NULL; i++) {
     ProfileLine *l = NULL;
-    if (x->line > 0) l = lines_find(w, lines_waiting(w, x), x->line);
+    if (x->line > 0) l = lines_find(w, lines_waitfunc(w, x), x->line);
     if (l == NULL) continue;
     l->wait += (int64_t)clock_ns(w->s->scale, x->ticks);
     if (l->wait > l->raw) l->wait = l->raw;
