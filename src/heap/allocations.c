@@ -11,10 +11,10 @@
 #include "identity/collection.h"
 
 
-/* Do blocks keep the allocator that they were made by? */
+/* Does Lua free some blocks by the allocator that made them? */
 #define ALLOCATIONS_STAY	(LUA_VERSION_NUM >= 505)
 
-/* Lua tells the kind of a new object in the place of its old size. */
+/* For a new object, Lua passes its type as the old size. */
 #define TAGS	16
 
 static const uint8_t allocations_kinds[TAGS] = {
@@ -26,8 +26,9 @@ static const uint8_t allocations_kinds[TAGS] = {
 
 
 /*
-** After a fork, and in another thread, the first event has to find out
-** what is recorded there: until then, no node is to be trusted.
+** Is this request counted? After a fork, or in another thread, the first
+** event has to find out what is recorded; until then, the node on top is
+** not trusted.
 */
 static INLINE int allocations_counted (Allocations *a) {
   if (unlikely(a->hot == NULL || a->muted)) {
@@ -44,8 +45,8 @@ static AllocKind allocations_kind (const void *p, size_t tag) {
 }
 
 
-/* Is it for marks of collections, which are the profiler's own? */
-static INLINE int allocations_own (const void *p, size_t tag) {
+/* Is it the profiler's own mark, see collection.h? */
+static INLINE int allocations_ismark (const void *p, size_t tag) {
   if (likely(collection_marks == COLLECTION_NONE)) return 0;
   if (collection_marks == COLLECTION_ALL) return 1;
   if (allocations_kind(p, tag) != ALLOC_USERDATA) return 0;
@@ -55,8 +56,9 @@ static INLINE int allocations_own (const void *p, size_t tag) {
 
 
 /*
-** Bytes in use; negative: Lua does not tell, within the collector. Some
-** hosts lock a state while it allocates, so Lua is asked only where it must be.
+** Bytes in use; negative: not known, for Lua does not tell while it collects.
+** Some hosts lock a state while it allocates, so lua_gc is called only where
+** Lua's own count cannot be read.
 */
 static int64_t allocations_inuse (const Allocations *a) {
   lua_State *L = a->hot->recorder->main;
@@ -68,7 +70,10 @@ static int64_t allocations_inuse (const Allocations *a) {
 }
 
 
-/* Lua does not count the bytes yet that it has been given just now. */
+/*
+** Adds a point to the timeline of the heap. 'bytes' were granted just now,
+** and Lua has not counted them yet.
+*/
 static NOINLINE void allocations_heap (Allocations *a, size_t bytes) {
   Timeline *t = &a->hot->recorder->recording.heap;
   int64_t inuse = allocations_inuse(a);
@@ -108,14 +113,17 @@ static void allocations_live (Allocations *a, const void *p, size_t old,
 }
 
 
-/* A request that is counted if it is granted, or that frees live blocks. */
-static NOINLINE void *allocations_more (Allocations *a, void *p, size_t from,
-                                        size_t to) {
+/*
+** Not in mode sample: handles a request that is counted if it is granted, or
+** that may free or resize a live block.
+*/
+static NOINLINE void *allocations_exact (Allocations *a, void *p, size_t from,
+                                         size_t to) {
   size_t old = p != NULL ? from : 0;
   void *block = a->alloc(a->ud, p, from, to);
   int counted;
   if (block == NULL && to != 0) return NULL;
-  counted = to > old && allocations_counted(a) && !allocations_own(p, from);
+  counted = to > old && allocations_counted(a) && !allocations_ismark(p, from);
   if (counted) allocations_count(a, p, from, to - old);
   if (a->live.on && a->hot != NULL) {
     int sampled = counted && gaps_take(&a->live.gaps, to - old);
@@ -136,7 +144,7 @@ static int allocations_sampling (const Allocations *a) {
 }
 
 
-/* A request that is a sample, or may be of a live block. */
+/* Handles a request that is a sample, or that may concern a live block. */
 static NOINLINE void *allocations_sample (Allocations *a, void *p,
                                           size_t from, size_t to,
                                           int sampled) {
@@ -144,7 +152,7 @@ static NOINLINE void *allocations_sample (Allocations *a, void *p,
   AllocKind kind = allocations_kind(p, from);
   void *block = a->alloc(a->ud, p, from, to);
   int counted = to > old && allocations_sampling(a) &&
-                !allocations_own(p, from);
+                !allocations_ismark(p, from);
   Recorder *r;
   if ((block == NULL && to != 0) || a->hot == NULL) return block;
   r = a->hot->recorder;
@@ -167,17 +175,17 @@ void allocations_settle (Recorder *r, const Node *n,
 /* }====================================================== */
 
 
-/* A step of the collector is due. */
+/* Handles a request for which a step of the collector is due. */
 static NOINLINE void *allocations_due (Allocations *a, void *p, size_t from,
                                        size_t to) {
   collector_due(&a->collector, a->hot,
                 (int64_t)(to - (p != NULL ? from : 0)));
-  if (a->counts) return allocations_more(a, p, from, to);
+  if (a->counts) return allocations_exact(a, p, from, to);
   return a->alloc(a->ud, p, from, to);
 }
 
 
-/* What is rare is called last, so that no register is saved. */
+/* The wrapper. All rare cases are tail calls, so it saves no registers. */
 static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
   Allocations *a = cast(Allocations *, ud);
   size_t old = p != NULL ? from : 0;
@@ -185,7 +193,7 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
                                        (int64_t)to - (int64_t)old))
     return allocations_due(a, p, from, to);
   if (a->counts && (to > old || a->live.on))
-    return allocations_more(a, p, from, to);
+    return allocations_exact(a, p, from, to);
   if (a->sample.on) {
     int sampled = to > old && gaps_take(&a->sample.gaps, to - old);
     if (unlikely(sampled) ||
@@ -196,14 +204,18 @@ static void *allocations_alloc (void *ud, void *p, size_t from, size_t to) {
 }
 
 
+/* Is our allocator the one that L's state calls, not wrapped in turn? */
 static int allocations_ontop (const Allocations *a, lua_State *L) {
   void *ud;
   return lua_getallocf(L, &ud) == allocations_alloc && ud == a;
 }
 
 
-/* Do requests still come here, maybe through another allocator? */
-static int allocations_used (Allocations *a, lua_State *L) {
+/*
+** Do the state's requests still reach our allocator, directly or through
+** another one? Tries it with a request for one byte.
+*/
+static int allocations_reached (Allocations *a, lua_State *L) {
   void *ud, *block;
   lua_Alloc alloc = lua_getallocf(L, &ud);
   int counts = a->counts;
@@ -219,7 +231,7 @@ static int allocations_used (Allocations *a, lua_State *L) {
 }
 
 
-/* Recording ends, wherever the program is: figures stay what they are. */
+/* Counts nothing more. May be called wherever the program is. */
 static void allocations_disarm (void *ud) {
   Allocations *a = cast(Allocations *, ud);
   a->counts = 0;
@@ -228,12 +240,12 @@ static void allocations_disarm (void *ud) {
 }
 
 
-/* It is not memory of the recording, which is freed earlier. */
+/* Allocations are from calloc: they may outlive the recording's memory. */
 int allocations_begin (Recorder *r, lua_State *L,
                        void (*ask) (Recorder *r)) {
   Allocations *a = r->allocations;
   if (!r->options.memory && !r->options.gc) return 1;
-  if (a == NULL || !allocations_used(a, L)) {
+  if (a == NULL || !allocations_reached(a, L)) {
     if (a == NULL || !a->returned)
       a = cast(Allocations *, calloc(1, sizeof *a));
     if (a == NULL) return 0;
@@ -261,7 +273,7 @@ int allocations_begin (Recorder *r, lua_State *L,
 }
 
 
-/* One that another allocator may still call is never freed. */
+/* An Allocations that another allocator may still call is never freed. */
 void allocations_end (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
   if (a == NULL) return;
@@ -300,6 +312,6 @@ void allocations_last (Recorder *r) {
 
 void allocations_check (Recorder *r, lua_State *L) {
   Allocations *a = r->allocations;
-  if (a != NULL && a->hot != NULL && !allocations_used(a, L))
+  if (a != NULL && a->hot != NULL && !allocations_reached(a, L))
     r->recording.allocator_lost = 1;
 }

@@ -9,15 +9,15 @@
 
 
 /* {======================================================
-** Holding Lua's own steps off
+** Putting Lua's own steps off
 ** ======================================================= */
 
-/* KB by which its count is lowered: a part of the heap, within bounds */
+/* KB by which the debt is lowered: a part of the heap, within bounds */
 #define HOLD_PART	32
 #define HOLD_LEAST	16
 #define HOLD_MOST	(1 << 18)
 
-/* bytes after which another try is made, where it could not be held */
+/* bytes until the next try, if the collector could not be held */
 #define QUIET	((int64_t)1 << 16)
 
 
@@ -28,7 +28,10 @@ static int collector_kilobytes (lua_State *L) {
 }
 
 
-/* Does nothing where the program has stopped it, or a step is due. */
+/*
+** Lowers the debt, so that Lua makes no step by itself. Does nothing if the
+** program has stopped the collector, or if a step is due.
+*/
 static void collector_hold (Collector *c, lua_State *L) {
   int kb = collector_kilobytes(L);
   int64_t was = *c->debt;
@@ -45,7 +48,7 @@ static void collector_hold (Collector *c, lua_State *L) {
 }
 
 
-/* Nothing of 'c' is used after the step: finalizers may have ended all. */
+/* Does not use 'c' after the step: finalizers may have freed it. */
 void collector_release (Collector *c, lua_State *L) {
   int kb;
   if (!c->on || c->frozen) return;
@@ -81,8 +84,9 @@ void collector_thaw (Collector *c, int same) {
 ** ======================================================= */
 
 /*
-** Where the program has a hook that counts instructions, events for steps
-** would disturb it. A thread that is being made would inherit the hook.
+** Requests no event where the program has a hook that counts instructions
+** ('attach_pending' refuses): ours would disturb that one, and a coroutine
+** that is being created would inherit ours.
 */
 void collector_due (Collector *c, const Hot *h, int64_t change) {
   const Recorder *r = c->recorder;
@@ -114,8 +118,9 @@ static void collector_count (Collector *c, lua_State *L, uint64_t ticks) {
 
 
 /*
-** Charges the time of a step, to the line that runs, too. Returns it, in
-** ticks. Steps are not calls: their number depends on more than the program.
+** Charges the time of a step to node 'n' and to the line that runs. Returns
+** it, in ticks. Does not count a call: the number of steps depends on more
+** than the program.
 */
 static uint64_t collector_charge (Hot *h, Node *n) {
   uint64_t now = hot_owngap(h), took = now - h->last;
@@ -127,8 +132,9 @@ static uint64_t collector_charge (Hot *h, Node *n) {
 
 
 /*
-** Finalizers run in the step, and may do anything: afterwards, nothing of
-** before is sure. 0: they have ended the recording, and 'c' with it.
+** Makes the step, and charges its time. Finalizers run in it and may do
+** anything, so everything is checked afterwards. 0: they have ended the
+** recording, and freed 'c'.
 */
 static int collector_collect (Collector *c, lua_State *L, Node *n) {
   Recorder *r = c->recorder;

@@ -1,12 +1,12 @@
 /*
-** The collector, driven: Lua's own steps are held off until the debt that
-** they are due at has come up, and are then made in the next event, so that
-** their time is known. They are as large as they would have been.
+** Drives Lua's collector: a step that is due is put off until the next
+** event, and made there, so that its time is known. Steps are as large as
+** they would have been.
 **
-** To hold them off, Lua is told that it has allocated less than it has, by
-** a small part of the heap: if no event comes for long, in a C function, it
-** makes its steps itself. Whether it still believes that is seen by
-** following its count from request to request.
+** To put steps off, Lua's debt is lowered by a small part of the heap. If no
+** event comes for long, as in a C function, Lua makes its steps itself.
+** Following the debt from request to request tells whether it is still
+** lowered.
 */
 
 #ifndef collector_h
@@ -17,54 +17,66 @@
 
 typedef struct Collector {
   int on;
-  int frozen;		/* someone else holds the collector off: nogc.h */
-  const int64_t *debt;	/* bytes; beyond 0, Lua makes a step */
-  int64_t before;	/* what it was at the last request ... */
+  int frozen;		/* does nogc.h hold the collector off? */
+  const int64_t *debt;	/* Lua's debt in bytes; above 0, Lua makes a step */
+  int64_t before;	/* the debt at the last request ... */
   int64_t change;	/* ... which was about to change it by this */
-  int64_t held;		/* what it is too low by; 0: it is not */
-  int64_t due;		/* what it is when a step is due, or a try to hold it;
-			   INT64_MIN: that is due at once */
-  int64_t quiet;	/* bytes until it is worth to try again */
-  lua_State *asked;	/* whose next instruction is to be an event */
-  uint64_t gone;	/* events until the coroutine was freed, plus one */
+  int64_t held;		/* bytes that the debt is lowered by; 0: it is not */
+  int64_t due;		/* debt at which a step is due, or a try to hold;
+			   INT64_MIN: a try is due at once */
+  int64_t quiet;	/* bytes until the next try to hold it */
+  lua_State *asked;	/* coroutine in which an event was requested */
+  uint64_t gone;	/* number of events when the running coroutine's memory
+			   was freed, plus one */
   uint64_t cycle;	/* see collection.h */
-  uint32_t func;	/* the zone */
+  uint32_t func;	/* the zone (garbage collector) */
   Recorder *recorder;
 } Collector;
 
 /* Can the collector of L's state be driven? */
 CPROF_I int collector_usable (lua_State *L);
 
-/* Begins to drive it; recording has begun, or goes on. 0: out of memory. */
+/*
+** Begins to drive the collector, when recording has begun or goes on. 0:
+** out of memory.
+*/
 CPROF_I int collector_begin (Collector *c, Recorder *r, lua_State *L);
 
-/* It is Lua's own again; to be released before. */
+/* Ends driving the collector, which must have been released before. */
 CPROF_I void collector_end (Collector *c);
 
 /*
-** Lua's count is what it would be, until the next event. It makes its step,
-** if one is due: finalizers may do anything to the recorder.
+** Restores Lua's debt until the next event. Lua makes a step if one is due,
+** and finalizers may do anything to the recorder.
 */
 CPROF_I void collector_release (Collector *c, lua_State *L);
 
-/* Makes the step that is due, in an event in L, whose stack is current. */
+/*
+** To be called in an event in L, whose stack is current. Makes the step if
+** one is due, and puts the next one off.
+*/
 CPROF_I void collector_step (Collector *c, lua_State *L);
 
-/* The debt is about to be changed by others, or has been. */
+/*
+** Call these before and after others change the debt. 'same': the debt has
+** the same meaning as before, so that what is held still is.
+*/
 CPROF_I void collector_freeze (Collector *c);
 CPROF_I void collector_thaw (Collector *c, int same);
 
-/* Asks for an event, see Hooks.pending. */
+/* Requests an event to make the step in, see Hooks.pending. */
 COLD CPROF_I void collector_due (Collector *c, const Hot *h, int64_t change);
 
+/* The debt is not lowered any more. */
 static INLINE void collector_lose (Collector *c) {
   c->held = 0;
   c->due = INT64_MIN;
 }
 
 /*
-** Is Lua's count what it was left at? A request that failed, and one of a
-** C library, does not change it.
+** Compares Lua's debt with the value that the last request must have led
+** to. The old value is right, too: a failed request, or one by a C library,
+** does not change it. Any other value shows that the debt was set anew.
 */
 static INLINE void collector_look (Collector *c) {
   int64_t debt = *c->debt;
@@ -75,9 +87,9 @@ static INLINE void collector_look (Collector *c) {
 }
 
 /*
-** A request is about to be made, of 'change' bytes. Memory of a coroutine
-** may be what is freed, whose hook must not be set. Returns whether a step
-** is due.
+** Notes a request of 'change' bytes before it is made. Returns whether a
+** step is due. The request may free the running coroutine itself, whose
+** hook must not be set afterwards; 'gone' notes that.
 */
 static INLINE int collector_see (Collector *c, const Hot *h, const void *p,
                                   size_t size, int64_t change) {

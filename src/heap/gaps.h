@@ -1,7 +1,7 @@
 /*
-** Gaps: which blocks are samples of what is allocated, so many bytes apart
-** on average, and what each of them stands for. Whether a block is one does
-** not depend on those before it, so sums of weights are true on average.
+** Gaps: chooses which of the allocated blocks are samples, 'interval' bytes
+** apart on average, and gives the weight of each. Whether a block is a
+** sample does not depend on those before it, so sums of weights are unbiased.
 */
 
 #ifndef gaps_h
@@ -14,12 +14,12 @@
 
 
 typedef struct Gaps {
-  uint64_t interval;	/* bytes from sample to sample; 1: all blocks */
-  int64_t next;		/* bytes to the next one */
+  uint64_t interval;	/* average bytes between samples; 1: all blocks */
+  int64_t next;		/* bytes to the next sample */
   uint64_t seed;
 } Gaps;
 
-/* what a sample stands for */
+/* the weight of a sample: what it stands for */
 typedef struct BlockWeight {
   uint32_t count;	/* blocks */
   uint64_t bytes;
@@ -27,13 +27,13 @@ typedef struct BlockWeight {
 
 CPROF_I void gaps_begin (Gaps *g, uint64_t interval);
 
-/* The next sample is chosen. */
+/* Chooses the gap to the next sample. */
 CPROF_I void gaps_choose (Gaps *g);
 
-/* What a sample of so many bytes stands for. */
+/* The weight of a sample of 'bytes' bytes. */
 CPROF_I BlockWeight gaps_weight (const Gaps *g, size_t bytes);
 
-/* Is a block of so many bytes one of the samples? */
+/* Is the next block, of 'bytes' bytes, a sample? Call this once a block. */
 static inline int gaps_take (Gaps *g, size_t bytes) {
   g->next -= (int64_t)bytes;
   if (g->next > 0) return 0;

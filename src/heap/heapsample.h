@@ -1,6 +1,6 @@
 /*
-** Allocations in mode "sample": each block that is a sample asks for an
-** event, as a tick does, and what it stands for waits until then.
+** Allocations in mode "sample": each sampled block requests an event, as a
+** tick does. Until then its weight waits, for the event tells who runs.
 */
 
 #ifndef heapsample_h
@@ -13,23 +13,23 @@
 typedef struct HeapSample {
   int on;
   Gaps gaps;
-  int waits;		/* does anything? */
-  Allocated kind[ALLOC_KINDS];	/* what waits */
+  int waits;		/* does any weight wait? */
+  Allocated kind[ALLOC_KINDS];	/* sums of waiting weights, by kind */
 } HeapSample;
 
 CPROF_I void heapsample_begin (HeapSample *s, uint64_t interval);
 
-/* What waits is forgotten. */
+/* Forgets all waiting weights. */
 CPROF_I void heapsample_clear (HeapSample *s);
 
-/* A block of so many bytes is a sample: it waits. */
+/* Adds the weight of a sampled block of 'bytes' bytes to what waits. */
 CPROF_I void heapsample_add (HeapSample *s, Figures *f, AllocKind kind,
                              size_t bytes);
 
 /*
-** What waits was allocated by 'n', and by the instruction that has the
-** counters 'at'; or NULL. The next instruction has told of it where 'before',
-** else by a call or a return.
+** Charges all waiting weights to node 'n', and to the instruction with the
+** counters 'at' unless that is NULL. 'before': the event came before that
+** instruction ran, not at a call or return.
 */
 CPROF_I void heapsample_settle (HeapSample *s, Live *l, Recorder *r,
                                 const Node *n, InstructionAllocated *at,

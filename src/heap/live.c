@@ -9,7 +9,7 @@
 #include "follow/instructions.h"
 
 
-#define LIVE_FIRST	8	/* 256 places at first */
+#define LIVE_FIRST	8	/* bits at first: 256 places */
 
 
 /* {======================================================
@@ -21,7 +21,7 @@ static uint32_t live_mask (const Live *l) {
 }
 
 
-/* The place of a block, or the free one where it would be. */
+/* The place of a block, or the free place where it would be. */
 static uint32_t live_place (const Live *l, uintptr_t address) {
   uint32_t i = live_home(l, address);
   while (l->list[i].address != 0 && l->list[i].address != address)
@@ -47,7 +47,7 @@ static int live_grow (Live *l) {
 }
 
 
-static int live_enter (Live *l, const LiveBlock *b) {
+static int live_add (Live *l, const LiveBlock *b) {
   if ((l->list == NULL || l->blocks >= (1u << l->bits) / 4 * 3) &&
       !live_grow(l))
     return 0;
@@ -57,7 +57,7 @@ static int live_enter (Live *l, const LiveBlock *b) {
 }
 
 
-/* Those behind it move up, so that no search ends too early. */
+/* Moves blocks behind it into the gap, so that no search ends too early. */
 static void live_remove (Live *l, uint32_t at) {
   uint32_t i = at;
   l->blocks--;
@@ -81,8 +81,9 @@ static void live_remove (Live *l, uint32_t at) {
 ** ======================================================= */
 
 /*
-** While what is in use is at its peak, nothing is copied: a node keeps what
-** it had then when it is about to have something else.
+** Adds a block to the bytes in use of its node and line, or takes it away
+** (sign -1). At a new peak, no node is copied: each keeps its figure of the
+** last peak when it next changes.
 */
 static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
   Figures *f = r->recording.figures;
@@ -105,8 +106,8 @@ static void live_charge (Live *l, Recorder *r, const LiveBlock *b, int sign) {
 }
 
 
-/* Where the bytes in use of the line that runs are counted, if they are. */
-static int64_t *live_line (const Hot *h) {
+/* The counter of bytes in use of the running line or instruction, or NULL. */
+static int64_t *live_counter (const Hot *h) {
   InstructionAllocated *a = instructions_running(h);
   if (a != NULL) return &a->live[1];
   return h->lines ? &line_allocated(h->top->line)->live_bytes : NULL;
@@ -121,21 +122,21 @@ static void live_wait (Live *l, LiveBlock *b) {
 }
 
 
-/* The block is now that of who runs. */
-static void live_own (Live *l, const Recorder *r, LiveBlock *b) {
+/* Makes the block belong to the node and line that run, or lets it wait. */
+static void live_assignrunning (Live *l, const Recorder *r, LiveBlock *b) {
   const Hot *h = r->hot;
   if (l->waits) live_wait(l, b);
   else {
     b->node = tree_id(h->tree, h->top->node);
-    b->bytes_of = live_line(h);
+    b->bytes_of = live_counter(h);
   }
 }
 
 
 /*
-** The block 'b', of 'old' bytes, has grown, from none if there was none.
-** Where all blocks are known, what was there before recording began stays
-** unknown.
+** The block 'b' is new ('old' is 0) or has grown from 'old' bytes. Adds the
+** weight of the growth. Where all blocks are recorded, a block that was
+** there before recording began gets its growth alone.
 */
 static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
                         size_t old, size_t to) {
@@ -143,13 +144,13 @@ static void live_grown (Live *l, const Recorder *r, LiveBlock *b,
   if (old == 0) b->count = w.count;
   else if (l->gaps.interval <= 1) b->count = 1;
   b->bytes += w.bytes;
-  live_own(l, r, b);
+  live_assignrunning(l, r, b);
 }
 
 
 /*
-** What is made smaller stays that of who made it; what grows is that of who
-** made it grow.
+** A block that shrinks keeps its node. One that grows belongs to the node
+** that made it grow, if the growth is a sample.
 */
 int live_change (Live *l, Recorder *r, const void *p, size_t old,
                  const void *block, size_t to, int sampled) {
@@ -170,14 +171,15 @@ int live_change (Live *l, Recorder *r, const void *p, size_t old,
   else if (to < old)
     b.bytes = (uint64_t)((double)b.bytes * (double)to / (double)old + 0.5);
   if (b.node == LIVE_NOBODY && !sampled) live_wait(l, &b);
-  if (!live_enter(l, &b)) return 0;
+  if (!live_add(l, &b)) return 0;
   live_charge(l, r, &b, 1);
   return 1;
 }
 
 
-static void live_found (LiveBlock *b, Live *l, Recorder *r,
-                        const Node *node, int64_t *bytes_of) {
+/* Charges a block to 'node' and to the line of 'bytes_of', if it waits. */
+static void live_assign (LiveBlock *b, Live *l, Recorder *r,
+                         const Node *node, int64_t *bytes_of) {
   if (b->address == 0 || b->node != LIVE_NOBODY) return;
   b->node = tree_id(&r->recording.tree, node);
   b->bytes_of = bytes_of;
@@ -191,10 +193,10 @@ void live_settle (Live *l, Recorder *r, const Node *node,
   if (l->waiting == 0 || l->list == NULL) return;
   if (l->waiting <= LIVE_WAITERS)
     for (i = 0; i < l->waiting; i++)
-      live_found(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
+      live_assign(&l->list[live_place(l, l->waiter[i])], l, r, node, bytes_of);
   else
     for (i = 0; i <= live_mask(l); i++)
-      live_found(&l->list[i], l, r, node, bytes_of);
+      live_assign(&l->list[i], l, r, node, bytes_of);
   l->waiting = 0;
 }
 

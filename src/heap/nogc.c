@@ -11,10 +11,10 @@
 #if LUA_VERSION_NUM == 504
 
 /*
-** LUA_GCRESTART lets a collection begin at the next allocation, whatever
-** was left until then. LUA_GCSTEP adds KBytes to what is left, of either
-** sign, and collects at once where nothing is left. Where memory has 32
-** bits, so has their sum.
+** LUA_GCRESTART would let a collection begin at the next allocation,
+** whatever the debt was. LUA_GCSTEP changes the debt by KBytes of either
+** sign, and collects at once if the debt is then above 0. In 32-bit
+** programs the debt has 32 bits, so the KBytes are fewer there.
 */
 #define NOGC_AHEAD	(sizeof(size_t) < 8 ? 1 << 18 : 1 << 20)
 
@@ -22,7 +22,7 @@ static void nogc_hold (lua_State *L) {
   lua_gc(L, LUA_GCSTEP, -NOGC_AHEAD);
 }
 
-/* A collector that was stopped meanwhile begins anew when restarted. */
+/* Nothing to undo if it was stopped meanwhile: a restart sets the debt. */
 static void nogc_free (lua_State *L) {
   if (lua_gc(L, LUA_GCISRUNNING) > 0) lua_gc(L, LUA_GCSTEP, NOGC_AHEAD);
 }
@@ -40,7 +40,7 @@ static void nogc_free (lua_State *L) {
 #endif
 
 
-/* Within a finalizer, the answer is 0 or, from Lua 5.4.4 on, -1. */
+/* LUA_GCISRUNNING gives 0 in a finalizer, or -1 from Lua 5.4.4 on. */
 int nogc_begin (Recorder *r, lua_State *L) {
   if (r->nogc || lua_gc(L, LUA_GCISRUNNING) <= 0) return 0;
   r->nogc = 1;
@@ -52,8 +52,8 @@ int nogc_begin (Recorder *r, lua_State *L) {
 
 
 /*
-** A collection that was asked for meanwhile, or that memory needed, has
-** determined anew when the next one comes.
+** If a collection has run meanwhile, because the program asked for it or
+** memory ran out, it has set the debt anew, and there is nothing to undo.
 */
 void nogc_end (Recorder *r, lua_State *L) {
   int same = LUA_VERSION_NUM != 504 || collection_now(L) == r->nogc_cycle;

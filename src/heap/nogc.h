@@ -1,7 +1,8 @@
 /*
 ** Holds the garbage collector off while the profiler itself calls Lua or
-** allocates, so that no finalizer runs there. Afterwards the collector is
-** where it was: the program's collections come when they would have come.
+** allocates, so that no finalizer runs there. Afterwards the collector's
+** debt is restored: the program's collections come when they would have
+** come.
 */
 
 #ifndef nogc_h
@@ -10,17 +11,19 @@
 #include "follow/recorder.h"
 
 
-/* 0: it is held off already, or does not run. Otherwise 'nogc_end' must
-   follow. */
+/*
+** Holds the collector off. 0: it is held off already, or does not run.
+** Otherwise 'nogc_end' must follow.
+*/
 CPROF_I int nogc_begin (Recorder *r, lua_State *L);
 
-/* Finalizers may run here, and do anything to the recorder. */
+/* Lets it go on. Finalizers may run here, and do anything to the recorder. */
 CPROF_I void nogc_end (Recorder *r, lua_State *L);
 
-/* Collects what was put off during an event; see Hot.deferred. */
+/* Lets a deferred collection run, see Hot.deferred. */
 COLD CPROF_I void nogc_deferred (Recorder *r, lua_State *L);
 
-/* An event, or what a function of the API does, is complete. */
+/* Call this when an event, or the work of an API function, is complete. */
 static INLINE void nogc_settle (const Hot *h, lua_State *L) {
   if (unlikely(h->deferred)) nogc_deferred(h->recorder, L);
 }

@@ -1,5 +1,5 @@
 /*
-** The C API: see cprof.h. What the Lua part does is asked of the Lua part,
+** The C API: see cprof.h. Functions that the Lua part has are called there,
 ** in protected mode.
 */
 
@@ -24,7 +24,7 @@
 ** Calling the Lua part
 ** ======================================================= */
 
-/* pushes a function of the module, or of the package that provides it */
+/* Pushes a function of the module 'cprof', which is required if need be. */
 static void api_function (lua_State *L, const char *name) {
   if (!lstate_pushmodule(L)) {
     if (lua_getglobal(L, "require") != LUA_TFUNCTION)
@@ -37,7 +37,10 @@ static void api_function (lua_State *L, const char *name) {
 }
 
 
-/* calls 'f' with 'ud'; the status, with the message if it is an error */
+/*
+** Calls 'f' with 'ud' in protected mode. Returns the status; if that is not
+** LUA_OK, the error message is on the stack.
+*/
 static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, (void *)ud);
@@ -45,7 +48,7 @@ static int api_call (lua_State *L, lua_CFunction f, const void *ud) {
 }
 
 
-/* calls f without recording it, and without the program's hook */
+/* Like 'api_call', but not recorded, and without the program's hook. */
 static int api_callunseen (lua_State *L, lua_CFunction f, const void *ud) {
   lua_pushcfunction(L, f);
   lua_pushlightuserdata(L, (void *)ud);
@@ -67,7 +70,10 @@ static void api_integer (lua_State *L, const char *name, lua_Integer value) {
 }
 
 
-/* 0 is the default; what is neither on nor off, Lua complains about. */
+/*
+** Sets a field to true or false; 0: leaves the default. The Lua part refuses
+** any other value.
+*/
 static void api_switch (lua_State *L, const char *name, int value) {
   if (value == 0) return;
   if (value == CPROF_ON || value == CPROF_OFF)
@@ -142,7 +148,7 @@ static void api_options (lua_State *L, const cprof_Options *o) {
 }
 
 
-/* Stopping needs memory of the state; an error is a recording that ended. */
+/* Stopping allocates in the state. On an error, recording has ended anyway. */
 static int api_stop (lua_State *L) {
   int *stopped = cast(int *, lua_touserdata(L, 1));
   *stopped = lcore_stop(L);
@@ -150,7 +156,10 @@ static int api_stop (lua_State *L) {
 }
 
 
-/* It runs while recording begins, but is no part of the program. */
+/*
+** Starts a recording. It runs while recording begins, but is no part of the
+** program, so it is made internal.
+*/
 static int api_start (lua_State *L) {
   const cprof_Options *o =
     cast(const cprof_Options *, lua_touserdata(L, 1));
@@ -265,7 +274,7 @@ static int api_make (lua_State *L) {
 }
 
 
-/* The recorder of L's state, new or not, if it may be changed; or NULL. */
+/* The recorder of L's state, new or not; NULL: it is in use, or no memory. */
 static Recorder *api_idle (lua_State *L) {
   Recorder *r;
   if (recorder_get(L) == NULL && api_call(L, api_make, NULL) != LUA_OK)
@@ -299,14 +308,17 @@ int cprof_setclock (lua_State *L, cprof_Clock now, void *ud) {
 ** ======================================================= */
 
 typedef struct ApiReport {
-  const char *source;	/* of annotate */
+  const char *source;	/* argument of 'annotate' */
   const cprof_ReportOptions *options;
   lua_Writer writer;
   void *ud;
 } ApiReport;
 
 
-/* ApiReport, text -> : the writer is the host's, and not in an entry */
+/*
+** ApiReport, text ->
+** Not called by entry_pcall: the writer is the host's own code.
+*/
 static int api_write (lua_State *L) {
   const ApiReport *a = cast(const ApiReport *, lua_touserdata(L, 1));
   size_t length;
@@ -317,7 +329,7 @@ static int api_write (lua_State *L) {
 }
 
 
-/* All rows are as many as there can be, with any share of the time. */
+/* CPROF_ALL: no limit of rows, and no least share of the time. */
 static void api_limit (lua_State *L, const cprof_ReportOptions *o) {
   int all = o->limit == CPROF_ALL;
   api_integer(L, "limit", all ? LUA_MAXINTEGER : o->limit);
@@ -380,7 +392,7 @@ static int api_text (lua_State *L, lua_CFunction f, const char *source,
   lua_pushlightuserdata(L, &a);
   status = entry_pcall(L, 1, 1);
   if (status == LUA_OK) return lua_pcall(L, 2, 0, 0);
-  lua_replace(L, -3);  /* the message, where the call would have left it */
+  lua_replace(L, -3);  /* leave the message alone on the stack */
   lua_pop(L, 1);
   return status;
 }
@@ -406,7 +418,7 @@ int cprof_annotate (lua_State *L, const char *source,
 ** ======================================================= */
 
 typedef struct ApiFile {
-  const char *method;	/* of the profile: "save" or "export" */
+  const char *method;	/* method of a profile: "save" or "export" */
   const char *format;	/* of an export */
   const char *path;
 } ApiFile;
@@ -481,10 +493,10 @@ void cprof_freeview (lua_State *L, int view) {
 }
 
 
-/* pushes a method of the view, and the view */
+/* Pushes a method of the view, and the view as its argument. */
 static void api_method (lua_State *L, int view, const char *method) {
   if (lua_rawgeti(L, LUA_REGISTRYINDEX, view) != LUA_TTABLE)
-    luaL_error(L, "cprof: %d is no view", view);
+    luaL_error(L, "cprof: %d is not a view", view);
   if (lua_getfield(L, -1, method) != LUA_TFUNCTION)
     luaL_error(L, "cprof: a view has no method '%s'", method);
   lua_insert(L, -2);
@@ -521,7 +533,7 @@ int cprof_viewset (lua_State *L, int view, const char *method,
 }
 
 
-/* Item 'i' of the list on top. */
+/* The number at index 'i' of the list on top. */
 static double api_item (lua_State *L, int i) {
   double n;
   lua_rawgeti(L, -1, i);
@@ -531,7 +543,7 @@ static double api_item (lua_State *L, int i) {
 }
 
 
-/* Draws the record on top. */
+/* Calls the host's function with the record on top. */
 static void api_line (lua_State *L, const ApiView *a) {
   cprof_Record line;
   lua_getfield(L, -1, "name");
@@ -587,7 +599,7 @@ int cprof_viewlines (lua_State *L, int view, int height,
 }
 
 
-/* Item 'i' of the list 'name' in the table on top; 0: there is none. */
+/* Item 'i' of the list 'name' in the table on top; 0: no such list. */
 static lua_Integer api_figure (lua_State *L, const char *name,
                                lua_Integer i) {
   lua_Integer n = 0;

@@ -1,6 +1,7 @@
 /*
-** Zones in C: see cprof.h. A zone is on the frame of the C function that
-** entered it or, where no function runs, on the base of the stack.
+** Zones in C: see cprof.h. On the shadow stack, a zone is a call frame above
+** that of the C function that entered it, or above the base of the stack if
+** no function runs.
 */
 
 #include "cprof.h"
@@ -15,7 +16,10 @@
 #include "record/coroutine.h"
 
 
-/* Where L is recorded, with what runs there on top; or NULL. */
+/*
+** Makes the stack of L current, with what runs there on top. NULL: L is not
+** recorded, or out of memory.
+*/
 static Hot *czone_find (lua_State *L) {
   Recorder *r = control_recorder(L);
   if (r == NULL || (!attach_is(r, L) && r->hot->L != L)) return NULL;
@@ -29,7 +33,10 @@ static Hot *czone_find (lua_State *L) {
 }
 
 
-/* The node of a zone that was not entered from 'parent' the last time. */
+/*
+** Finds or adds the node of a zone under 'parent', and caches it in '*z'.
+** NULL: out of memory.
+*/
 static COLD Node *czone_node (Hot *h, Node *parent, cprof_Zone *z) {
   Recording *r = &h->recorder->recording;
   Node *n;
@@ -54,10 +61,10 @@ static uint32_t czone_nomemory (Hot *h, lua_State *L) {
 }
 
 
-/* What is rare when a zone was entered. */
+/* The rare part of entering a zone: traces, and deferred collections. */
 static COLD void czone_entered (Hot *h, lua_State *L, Frame *f) {
   if (h->trace) {
-    calltrace_leave(h->recorder, L, f - 1);  /* what an error left */
+    calltrace_leave(h->recorder, L, f - 1);  /* zones that an error left */
     calltrace_enter(h->recorder, L, f);
   }
   nogc_settle(h, L);
@@ -113,15 +120,15 @@ uint32_t cprof_entername (lua_State *L, const char *name) {
 }
 
 
-/* The frame of the zone 'mark', from 'f' down; or NULL. */
+/* The call frame of the zone 'mark', at 'f' or below; or NULL. */
 static Frame *czone_frame (const Stack *s, Frame *f, uint32_t mark) {
   while (f > s->base && f->is.flags >> FRAME_SERIAL != mark) f--;
   return f > s->base ? f : NULL;
 }
 
 
-/* Brings the stack of L up to date, for it is recorded. 0: out of memory. */
-static int czone_here (Recorder *r, lua_State *L) {
+/* Brings the stack of L, which is recorded, up to date. 0: out of memory. */
+static int czone_update (Recorder *r, lua_State *L) {
   Hot *h = r->hot;
   hot_enter(h);
   if (h->L != L && !coroutine_here(r, L)) return recorder_nomemory(r);
@@ -131,12 +138,12 @@ static int czone_here (Recorder *r, lua_State *L) {
 }
 
 
-/* The zone is not on top, or nothing is being recorded. */
+/* Leaves a zone that is not on top, or while nothing is recorded. */
 static void czone_close (Recorder *r, lua_State *L, uint32_t mark) {
   Stack *s;
   Frame *f;
   if (!control_active(r, L)) return;
-  if (r->state == STATE_RUNNING && !czone_here(r, L)) return;
+  if (r->state == STATE_RUNNING && !czone_update(r, L)) return;
   s = stacks_find(&r->stacks, L);
   f = s ? czone_frame(s, s->top, mark) : NULL;
   if (f == NULL) return;  /* an error has closed it */

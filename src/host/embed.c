@@ -1,6 +1,6 @@
 /*
-** The whole of cprof inside a host: the text of its Lua part, which
-** 'embed.lua' turns into 'embedded.h'.
+** Opens cprof in a host that has all of it compiled in. The text of the Lua
+** part is in 'embedded.h', which 'embed.lua' writes.
 */
 
 #include <string.h>
@@ -26,8 +26,8 @@ static const char *embed_read (lua_State *L, void *ud, size_t *size) {
 
 
 /*
-** name, ..., globals of the chunk or nothing: those of the program -> what
-** the module's chunk gives
+** name, loader data, globals or nothing -> what the module's chunk returns
+** Runs the chunk with these globals; without them, with the program's.
 */
 static int embed_load (lua_State *L) {
   const Embedded *m = cast(const Embedded *,
@@ -52,8 +52,8 @@ static void embed_push (lua_State *L, const Embedded *m) {
 
 
 /*
-** Pushes package.preload. Without the library, the modules could not find
-** each other.
+** Pushes package.preload. Raises an error if the library is not open, for
+** then the modules could not find each other.
 */
 static void embed_pushpreload (lua_State *L) {
   int open = lua_getglobal(L, "require") == LUA_TFUNCTION;

@@ -1,5 +1,5 @@
 /*
-** A Lua module of cprof inside a host
+** The Lua modules of cprof, as texts in a host
 */
 
 #ifndef embed_h
@@ -9,9 +9,9 @@
 
 
 typedef struct Embedded {
-  const char *name;		/* of the module */
-  const char *chunk;
-  const char *const *piece;	/* of its text, up to NULL */
+  const char *name;		/* name of the module */
+  const char *chunk;		/* name of its chunk */
+  const char *const *piece;	/* pieces of its text, up to NULL */
 } Embedded;
 
 #endif

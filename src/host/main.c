@@ -1,6 +1,6 @@
 /*
 ** cprof-host: a program that embeds Lua and cprof, as an example to copy
-** from; src/host/README.md explains it. It is no part of cprof.
+** from; src/host/README.md explains it. It is not part of cprof.
 **
 **   cprof-host [--profile[=LOG]] [--profile-file=FILE]
 **              [--profile-mode=call|line|trace|sample] [--frames=N]
@@ -8,9 +8,9 @@
 **
 ** It runs a script. With --frames=N it then calls the script's function
 ** update(dt) N times, as a game would. --profile shows a report at the end,
-** or writes all of it to LOG. --profile-file records into FILE, on which
-** the command works while the program runs, too: cprof report FILE. Without
-** both, cprof attach records it while it runs.
+** or writes a full report to LOG. --profile-file records into FILE, which
+** the command can read even while the program runs: cprof report FILE.
+** Without both options, the program can be recorded with cprof attach.
 */
 
 #include <errno.h>
@@ -36,13 +36,13 @@
 
 
 typedef struct Arguments {
-  int report;		/* Is a report wanted? */
-  const char *log;	/* where to write all of it; NULL: standard error */
-  const char *file;	/* the profile to record into; NULL: memory */
+  int report;		/* is a report wanted? */
+  const char *log;	/* file for a full report; NULL: stderr, a short one */
+  const char *file;	/* file to record into; NULL: memory */
   const char *mode;
-  long frames;		/* -1: the script is no game */
+  long frames;		/* number of frames; -1: the script is not a game */
   const char *script;
-  char **rest;		/* the script's own, with its name */
+  char **rest;		/* the script's name and its arguments */
 } Arguments;
 
 
@@ -57,7 +57,7 @@ static int profile_write (lua_State *L, const void *text, size_t size,
 }
 
 
-/* The program runs all the same. */
+/* Shows an error of the profiler. The program goes on without it. */
 static void profile_check (lua_State *L, int status) {
   if (status == LUA_OK) return;
   fprintf(stderr, NAME ": %s\n", lua_tostring(L, -1));
@@ -76,7 +76,7 @@ static void profile_show (lua_State *L, const char *mode, int limit,
 }
 
 
-/* Shows a source with figures; NULL: the hottest ones. */
+/* Shows an annotated source; NULL: the hottest ones. */
 static void profile_source (lua_State *L, const char *source, int limit,
                             FILE *to) {
   cprof_ReportOptions o = {0};
@@ -98,12 +98,15 @@ static void profile_print (lua_State *L, const Arguments *a, FILE *to) {
 }
 
 
-/* Called wherever the program may end: only the first call does anything. */
+/*
+** Stops and reports. It is called wherever the program may end; only the
+** first call does anything.
+*/
 static void profile_end (lua_State *L, const Arguments *a) {
   FILE *to = stderr;
   if (!cprof_stop(L) || !a->report) return;
   fflush(stdout);
-  if (a->log != NULL) {  /* after the trace, if it is there */
+  if (a->log != NULL) {  /* append if the trace is in the same file */
     to = fopen(a->log, strcmp(a->mode, "trace") == 0 ? "a" : "w");
     if (to == NULL) {
       fprintf(stderr, NAME ": cannot write '%s': %s\n", a->log,
@@ -128,7 +131,10 @@ static int profile_begin (lua_State *L, const Arguments *a) {
 }
 
 
-/* os.exit, which does not return: upvalues are Arguments and os.exit. */
+/*
+** Replaces os.exit, which does not return, so this ends the profile first.
+** Upvalues: Arguments, the real os.exit.
+*/
 static int profile_exit (lua_State *L) {
   const Arguments *a =
     (const Arguments *)lua_touserdata(L, lua_upvalueindex(1));
@@ -155,9 +161,9 @@ static void profile_catchexit (lua_State *L, const Arguments *a) {
 
 
 /* {======================================================
-** Ctrl-C raises an error in what runs, as in lua.c, but in a coroutine,
-** too: cprof_current finds it, here because of cprof_interruptible. The
-** hook that was there before comes back.
+** Ctrl-C raises an error in what runs, as in lua.c, but also in coroutines:
+** cprof_current finds the one that runs, once cprof_interruptible was called.
+** The hook that was set before is restored.
 ** ======================================================= */
 
 typedef struct Interrupted {
@@ -183,7 +189,7 @@ static void interrupt (lua_State *L, lua_Debug *ar) {
 static void on_signal (int number) {
   int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
   lua_State *L = cprof_current();
-  signal(number, SIG_DFL);  /* a second one ends the program */
+  signal(number, SIG_DFL);  /* a second signal ends the program */
   if (L == NULL) L = main_state;
   interrupted.hook = lua_gethook(L);
   interrupted.mask = lua_gethookmask(L);
@@ -211,8 +217,8 @@ static int run_traceback (lua_State *L) {
 
 
 /*
-** Calls the function below its 'n' arguments. 0: it has failed, and the
-** message was shown.
+** Calls the function below its 'n' arguments. Returns 0 if it fails, after
+** showing the message.
 */
 static int run_call (lua_State *L, int n) {
   int base = lua_gettop(L) - n, status;
@@ -228,7 +234,7 @@ static int run_call (lua_State *L, int n) {
 }
 
 
-/* Sets the global 'arg', by which reports name the program, too. */
+/* Sets the global 'arg'. Reports take the program's name from it. */
 static void run_arguments (lua_State *L, const Arguments *a) {
   int i;
   lua_newtable(L);
@@ -240,7 +246,7 @@ static void run_arguments (lua_State *L, const Arguments *a) {
 }
 
 
-/* Pushes the script as a function. 0: it has failed. */
+/* Pushes the script as a function. Returns 0 if it cannot be loaded. */
 static int run_load (lua_State *L, const Arguments *a) {
   int status;
   CPROF_BEGIN(L, load) {
@@ -282,7 +288,7 @@ static int run_frames (lua_State *L, long frames) {
                     "which --frames needs\n");
     return 0;
   }
-  cprof_frame(L, 1);  /* everything so far is no frame of the game's */
+  cprof_frame(L, 1);  /* the game's first frame begins here */
   while (frames-- > 0)
     if (!run_frame(L, 1.0 / 60)) return 0;
   return 1;
@@ -319,7 +325,7 @@ static int arguments_wrong (const char *what, const char *value) {
 }
 
 
-/* The value of option 'name'; NULL: 'word' is another option. */
+/* The value in 'word' if that is "name=value"; else NULL. */
 static const char *arguments_value (const char *word, const char *name) {
   size_t n = strlen(name);
   return strncmp(word, name, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;

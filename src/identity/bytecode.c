@@ -1,7 +1,7 @@
 /*
-** See bytecode.h. The form of a dump is that of Lua 5.4 (ldump.c): sizes
-** and integers are groups of seven bits, highest first; the eighth bit
-** marks the last group.
+** See bytecode.h. Dumps have the format of Lua 5.4 (ldump.c): sizes and
+** integers are groups of seven bits, highest first; the eighth bit marks
+** the last group.
 */
 
 #include "identity/bytecode.h"
@@ -14,10 +14,10 @@
 #include "identity/dump.h"
 
 
-#define DUMP_MAXLINE	(1 << 28)	/* no text is longer */
-#define ABSOLUTE	(-0x80)	/* mark of an absolute line */
-#define DUMP_MAXDEPTH	220	/* Lua's own: 200 */
-#define SHAPE_LEAST	4	/* instructions that tell functions apart */
+#define DUMP_MAXLINE	(1 << 28)	/* larger line numbers are ignored */
+#define ABSOLUTE	(-0x80)	/* line delta: an absolute line follows */
+#define DUMP_MAXDEPTH	220	/* of nested functions; Lua's limit is 200 */
+#define SHAPE_LEAST	4	/* fewest instructions that make a shape */
 
 
 /* {======================================================
@@ -25,14 +25,14 @@
 ** ======================================================= */
 
 typedef enum ReadStatus {
-  READ_WELL, READ_NOTHING, READ_NOMEMORY
+  READ_OK, READ_UNKNOWN, READ_NOMEMORY
 } ReadStatus;
 
 typedef struct Reader {
   const Dump *dump;
   Bytecode *out;
   uint32_t at;
-  uint32_t instruction, integer, number;	/* sizes */
+  uint32_t instruction, integer, number;	/* their sizes in bytes */
   int depth;
   ReadStatus status;
 } Reader;
@@ -43,15 +43,15 @@ static uint32_t read_left (const Reader *r) {
 }
 
 
-/* The first reason stays: what is read after it is zero. */
-static void read_end (Reader *r, ReadStatus why) {
-  if (r->status == READ_WELL) r->status = why;
+/* Keeps the first error. Every later read gives zero. */
+static void read_fail (Reader *r, ReadStatus why) {
+  if (r->status == READ_OK) r->status = why;
 }
 
 
 static void read_skip (Reader *r, uint32_t n, uint32_t size) {
   if (size != 0 && n > read_left(r) / size) {
-    read_end(r, READ_NOTHING);
+    read_fail(r, READ_UNKNOWN);
     r->at = r->dump->count;
   }
   else
@@ -62,7 +62,7 @@ static void read_skip (Reader *r, uint32_t n, uint32_t size) {
 static unsigned read_byte (Reader *r) {
   uint32_t at = r->at;
   read_skip(r, 1, 1);
-  return r->status == READ_WELL ? (unsigned char)r->dump->bytes[at] : 0;
+  return r->status == READ_OK ? (unsigned char)r->dump->bytes[at] : 0;
 }
 
 
@@ -71,9 +71,9 @@ static uint32_t read_number (Reader *r) {
   unsigned b;
   do {
     b = read_byte(r);
-    if (n >> 25) read_end(r, READ_NOTHING);
+    if (n >> 25) read_fail(r, READ_UNKNOWN);
     n = n << 7 | (b & 0x7F);
-  } while (!(b & 0x80) && r->status == READ_WELL);
+  } while (!(b & 0x80) && r->status == READ_OK);
   return n;
 }
 
@@ -84,10 +84,10 @@ static void read_string (Reader *r) {
 }
 
 
-/* Returns how many there are. */
+/* Returns the number of constants. */
 static uint32_t read_constants (Reader *r) {
   uint32_t count = read_number(r), n = count;
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     switch (read_byte(r)) {
       case LUA_TNUMBER: read_skip(r, 1, r->integer); break;
       case LUA_TNUMBER | 0x10: read_skip(r, 1, r->number); break;
@@ -99,7 +99,7 @@ static uint32_t read_constants (Reader *r) {
 }
 
 
-/* a line as one with code; 0: out of memory */
+/* Marks a line as one with code. 0: out of memory. */
 static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
   void *array = d->active;
   while (d->lines <= line) {
@@ -112,14 +112,14 @@ static int mark_line (Bytecode *d, const Memory *m, uint32_t line) {
 }
 
 
-static void read_active (Reader *r, int line) {
+static void read_markline (Reader *r, int line) {
   if (!r->out->marking || line < 1 || line > DUMP_MAXLINE) return;
   if (!mark_line(r->out, r->dump->memory, (uint32_t)line))
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
 }
 
 
-/* room for 'n' lines; 0: out of memory */
+/* Makes room for 'n' lines, all zero. 0: out of memory. */
 static int code_room (Bytecode *d, const Memory *m, uint32_t n) {
   LineCode *p = d->code;
   if (n > d->codes) {
@@ -141,22 +141,23 @@ static void code_instruction (LineCode *l, int begins, uint32_t steps) {
 
 
 /*
-** The machine finds the line of an instruction by a walk from the last
-** one before it whose line it knows. The instruction at which a line
-** begins for the last time is, in a loop, the one that comes back to it.
+** Counts, for each line, its instructions and the steps that Lua takes to
+** find its number: Lua walks from the nearest earlier instruction whose
+** absolute line it has. If a line begins more than once, the last time
+** counts: in a loop, that is where the loop comes back to the line.
 */
-static void read_code (Reader *r, const Prototype *d, uint32_t at,
-                       uint32_t n) {
+static void read_linecode (Reader *r, const Prototype *d, uint32_t at,
+                           uint32_t n) {
   uint32_t i, steps = 0, lines = (uint32_t)(d->final - d->first) + 1;
   int line = d->line;
   if (!r->out->marking || d->first < 1 || lines > DUMP_MAXLINE) return;
   if (!code_room(r->out, r->dump->memory, lines)) {
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
     return;
   }
   r->at = at + n;
   (void)read_number(r);
-  for (i = 0; i < n && r->status == READ_WELL; i++) {
+  for (i = 0; i < n && r->status == READ_OK; i++) {
     int delta = (signed char)r->dump->bytes[at + i];
     uint32_t to;
     if (delta == ABSOLUTE) {
@@ -174,14 +175,14 @@ static void read_code (Reader *r, const Prototype *d, uint32_t at,
 }
 
 
-/* A hash with a number more. */
+/* Adds a number to a hash. */
 static uint64_t shape_mix (uint64_t hash, uint64_t n) {
   hash = (hash ^ n) * 0x9E3779B97F4A7C15u;
   return hash ^ hash >> 29;
 }
 
 
-/* room for the lines of 'n' instructions; 0: out of memory */
+/* Makes room for the lines of 'n' instructions. 0: out of memory. */
 static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
   if (n > d->placed) {
     int *p = cast(int *, memory_resize(m, d->places, d->placed * sizeof *p,
@@ -196,21 +197,22 @@ static int places_room (Bytecode *d, const Memory *m, uint32_t n) {
 
 
 /*
-** The line of each instruction: a byte says how far it is from the one
-** before, or that an absolute one follows. The last instruction is the
-** return that ends every function, on the line of its 'end'; that of a
-** vararg function's first is not seen by hooks. 'hash' is that of the code.
+** Reads the line of each instruction: a byte gives its distance from the
+** line before, or says that an absolute line follows. The last instruction
+** is the return that ends every function, on the line of its 'end'. Hooks
+** do not see the first instruction of a vararg function. 'hash' is the hash
+** of the code.
 */
 static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
   uint32_t n = read_number(r), i, at = r->at, absolute;
   int line = d->line;
   read_skip(r, n, 1);
-  absolute = read_number(r);  /* as many as there are marks of them */
-  for (i = 0; i < n && r->status == READ_WELL; i++) {
+  absolute = read_number(r);  /* number of absolute lines */
+  for (i = 0; i < n && r->status == READ_OK; i++) {
     int delta = (signed char)r->dump->bytes[at + i];
     if (delta == ABSOLUTE) {
-      if (absolute-- == 0) read_end(r, READ_NOTHING);
-      (void)read_number(r);  /* of which instruction */
+      if (absolute-- == 0) read_fail(r, READ_UNKNOWN);
+      (void)read_number(r);  /* the instruction's index */
       line = (int)read_number(r);
     }
     else line += delta;
@@ -221,21 +223,21 @@ static void read_lines (Reader *r, Prototype *d, int vararg, uint64_t hash) {
     if (d->entry < 0) d->entry = d->first = d->final = line;
     if (line < d->first) d->first = line;
     if (line > d->final) d->final = line;
-    if (i + 1 < n) read_active(r, line);
+    if (i + 1 < n) read_markline(r, line);
   }
-  if (absolute != 0) read_end(r, READ_NOTHING);
+  if (absolute != 0) read_fail(r, READ_UNKNOWN);
   d->layout = (uint32_t)(hash >> 32);
-  if (r->status == READ_WELL && r->depth == 1) read_code(r, d, at, n);
+  if (r->status == READ_OK && r->depth == 1) read_linecode(r, d, at, n);
 }
 
 
 static void read_debug (Reader *r) {
   uint32_t n = read_number(r);  /* local variables */
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     read_string(r); read_number(r); read_number(r);
   }
   n = read_number(r);  /* names of upvalues */
-  while (n-- > 0 && r->status == READ_WELL) read_string(r);
+  while (n-- > 0 && r->status == READ_OK) read_string(r);
 }
 
 
@@ -243,7 +245,7 @@ static Prototype *read_add (Reader *r, const Memory *m) {
   Bytecode *d = r->out;
   void *array = d->list;
   if (!memory_grow(m, &array, &d->capacity, d->count, sizeof *d->list)) {
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
     return NULL;
   }
   d->list = cast(Prototype *, array);
@@ -251,7 +253,10 @@ static Prototype *read_add (Reader *r, const Memory *m) {
 }
 
 
-/* Number of parameters, vararg, stack size; is it a vararg function? */
+/*
+** Reads the number of parameters, the vararg flag and the stack size.
+** Returns the vararg flag.
+*/
 static int read_properties (Reader *r) {
   int vararg;
   read_skip(r, 1, 1);
@@ -262,14 +267,13 @@ static int read_properties (Reader *r) {
 
 
 /*
-** Adds the upvalues to a hash. Where these are in the enclosing function
-** changes with any local variable that is added there, so only their
-** kinds count.
+** Adds the upvalues to a hash. Only their kinds count: their places change
+** whenever the enclosing function gets another local variable.
 */
 static uint64_t read_upvalues (Reader *r, uint64_t hash) {
   uint32_t n = read_number(r);
   hash = shape_mix(hash, n);
-  while (n-- > 0 && r->status == READ_WELL) {
+  while (n-- > 0 && r->status == READ_OK) {
     read_skip(r, 2, 1);
     hash = shape_mix(hash, read_byte(r));
   }
@@ -279,7 +283,7 @@ static uint64_t read_upvalues (Reader *r, uint64_t hash) {
 
 static uint64_t read_function (Reader *r);
 
-/* All but lines and names. Returns its hash. */
+/* Reads all of a function but its lines and names. Returns its hash. */
 static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   uint32_t index = r->out->count - 1, start = r->at, own, constants, n, i;
   uint64_t hash;
@@ -290,14 +294,14 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
   d->ordinal = d->func = 0;
   d->equals = 1;
   read_skip(r, own, r->instruction);
-  if (r->depth == 1 && r->out->marking && r->status == READ_WELL &&
+  if (r->depth == 1 && r->out->marking && r->status == READ_OK &&
       !places_room(r->out, r->dump->memory, own))
-    read_end(r, READ_NOMEMORY);
+    read_fail(r, READ_NOMEMORY);
   constants = read_constants(r);
   hash = text_hash(r->dump->bytes + start, r->at - start);
   hash = read_upvalues(r, hash);
   n = read_number(r);
-  for (i = 0; i < n && r->status == READ_WELL; i++)
+  for (i = 0; i < n && r->status == READ_OK; i++)
     hash = shape_mix(hash, read_function(r));
   d = &r->out->list[index];  /* the list may have moved */
   d->shape = own < SHAPE_LEAST && constants == 0 && n == 0 ? 0 : hash;
@@ -306,8 +310,9 @@ static uint64_t read_body (Reader *r, Prototype *d, int *vararg) {
 
 
 /*
-** The fingerprint leaves out the source, which nested functions may lack.
-** Returns the hash of the code, however little it is.
+** Reads a function and those nested in it. The fingerprint leaves out the
+** source, which nested functions may lack. Returns the hash of the code,
+** even where 'shape' is 0 because there is too little code.
 */
 static uint64_t read_function (Reader *r) {
   uint32_t index = r->out->count, start;
@@ -315,7 +320,7 @@ static uint64_t read_function (Reader *r) {
   int vararg;
   Prototype *d = read_add(r, r->dump->memory);
   if (d == NULL) return 0;
-  if (++r->depth > DUMP_MAXDEPTH) read_end(r, READ_NOTHING);
+  if (++r->depth > DUMP_MAXDEPTH) read_fail(r, READ_UNKNOWN);
   read_string(r);
   start = r->at;
   d->line = (int)read_number(r);
@@ -323,9 +328,9 @@ static uint64_t read_function (Reader *r) {
   d->first = d->final = d->entry = -1;
   hash = read_body(r, d, &vararg);
   d = &r->out->list[index];
-  if (r->status == READ_WELL) read_lines(r, d, vararg, hash);
+  if (r->status == READ_OK) read_lines(r, d, vararg, hash);
   read_debug(r);
-  if (r->status == READ_WELL)
+  if (r->status == READ_OK)
     d->fingerprint = text_hash(r->dump->bytes + start, r->at - start);
   r->depth--;
   return hash;
@@ -337,10 +342,10 @@ static void read_header (Reader *r) {
   const char *s = r->dump->bytes;
   uint32_t size = sizeof LUA_SIGNATURE - 1;
   read_skip(r, size + 2 + sizeof data - 1, 1);
-  if (r->status != READ_WELL || memcmp(s, LUA_SIGNATURE, size) != 0 ||
+  if (r->status != READ_OK || memcmp(s, LUA_SIGNATURE, size) != 0 ||
       s[size] != DUMP_VERSION || s[size + 1] != DUMP_FORMAT ||
       memcmp(s + size + 2, data, sizeof data - 1) != 0) {
-    read_end(r, READ_NOTHING);
+    read_fail(r, READ_UNKNOWN);
     return;
   }
   r->instruction = read_byte(r);
@@ -352,7 +357,7 @@ static void read_header (Reader *r) {
 }
 
 
-/* A dump of an unknown form: all there is to say of it. */
+/* Describes a dump of an unknown format by one prototype. */
 static int read_unknown (Bytecode *d, const Dump *dump) {
   if (d->count == 0) return 0;
   d->count = 1;
@@ -378,10 +383,10 @@ int bytecode_read (Bytecode *d, const Memory *m, lua_State *L) {
   ok = dump_read(&dump, L);
   if (ok) {
     read_header(&r);
-    if (r.status == READ_WELL) (void)read_function(&r);
+    if (r.status == READ_OK) (void)read_function(&r);
     else (void)read_add(&r, m);
     if (r.status == READ_NOMEMORY) ok = 0;
-    else if (r.status == READ_NOTHING) ok = read_unknown(d, &dump);
+    else if (r.status == READ_UNKNOWN) ok = read_unknown(d, &dump);
   }
   dump_free(&dump);
   return ok;
@@ -435,18 +440,18 @@ int bytecode_number (Bytecode *b, const Memory *m) {
 ** Matching
 ** ======================================================= */
 
-/* more than what stands before the code of a stripped function */
+/* bytes; more than a stripped function's dump has before the code */
 #define HEAD_MAX	256
 
 typedef struct Match {
   const Prototype *list, *found;
   uint32_t n;
-  uint32_t count;	/* bytes written so far, which 'head' has */
+  uint32_t count;	/* bytes written so far, all of them in 'head' */
   char head[HEAD_MAX];
 } Match;
 
 
-/* Has all been written that stands before the code of the function? */
+/* Does the function's code come next in the dump? */
 static int match_atcode (const Match *m) {
 #if LUA_VERSION_NUM >= 505
   return dump_code(m->head, m->count) == m->count;
@@ -462,14 +467,15 @@ static int match_atcode (const Match *m) {
   (void)read_number(&r);
   (void)read_properties(&r);
   (void)read_number(&r);
-  return r.status == READ_WELL && r.at == m->count;
+  return r.status == READ_OK && r.at == m->count;
 #endif
 }
 
 
 /*
-** The code of nested functions follows in the same dump, so only the
-** block in the place of the function's own code counts.
+** A lua_Writer that ends the dump once it has seen the function's own code.
+** It looks at the block in that place only, for the code of nested functions
+** comes later in the same dump.
 */
 static int match_write (lua_State *L, const void *p, size_t size, void *ud) {
   Match *m = cast(Match *, ud);

@@ -41,7 +41,7 @@ static int closure_store (lua_State *L) {
 }
 
 
-/* A call for which Lua's stack must grow may collect garbage. */
+/* Grows the stack first: a call that has to grow it may collect garbage. */
 void closure_set (lua_State *L, uint32_t func) {
   if (!lua_checkstack(L, 3 + LUA_MINSTACK)) return;
   lua_pushcfunction(L, closure_store);

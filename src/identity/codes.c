@@ -7,7 +7,7 @@
 
 #define CODES_SHIFT	8	/* items in a chunk, as a power of two */
 
-/* Beyond this, all is forgotten: what is met anew gets a new number. */
+/* Most entries. Beyond that, all are forgotten and ordinals start anew. */
 #define CODES_MAX	100000
 
 typedef struct Code {

@@ -1,11 +1,11 @@
 /*
-** Codes: which prototype lies at which address. Equal prototypes of a chunk
-** (two empty functions on one line) are told apart by their order in it,
-** the ordinal. Only the main function of a chunk tells that; prototypes
-** whose main function was not seen get numbers of their own.
+** Codes: which prototype has its code at which address. Equal prototypes of
+** a chunk (two empty functions on one line) are told apart by their ordinal,
+** their order in the chunk. Only the main function of a chunk tells this
+** order; prototypes whose main function was not seen get other numbers.
 **
-** An address comes back when its prototype was collected, so what lies
-** there is compared, and a main function replaces what was known before.
+** Lua may reuse the address of a collected prototype. So lookups compare
+** fingerprint and source, too, and a main function replaces old entries.
 */
 
 #ifndef codes_h
@@ -25,16 +25,16 @@ CPROF_I int codes_init (Codes *c, const Memory *m);
 CPROF_I void codes_free (Codes *c);
 
 /*
-** The prototype 'p' of a source, which is named by its text, has this
-** ordinal. 0: out of memory.
+** Stores the ordinal of the prototype 'p'. 'source' is the text id of its
+** source. 0: out of memory.
 */
 CPROF_I int codes_set (Codes *c, uint32_t source, const Prototype *p,
                        uint32_t ordinal);
 
-/* Sets the codes of all prototypes of a main function, as numbered. */
+/* Stores the ordinals of all prototypes of a main function's bytecode. */
 CPROF_I int codes_setall (Codes *c, uint32_t source, const Bytecode *b);
 
-/* The ordinal of 'p'; 0: it is not known. */
+/* Finds the ordinal of 'p'. 0: it is not known, '*ordinal' is unchanged. */
 CPROF_I int codes_find (const Codes *c, uint32_t source, const Prototype *p,
                         uint32_t *ordinal);
 

@@ -1,10 +1,10 @@
 /*
 ** See collection.h
 **
-** A weak table has a mark that nothing else has. Lua takes it out in each
-** cycle of the collector, before it frees anything that this cycle found.
-** The finalizer of the mark puts another one there: to make it in a hook
-** would be a reason for Lua to collect.
+** A weak table holds the only reference to a mark, a userdata. Each cycle
+** of the collector removes the mark, before it frees anything it found
+** dead. The mark's finalizer puts a new one there: allocating it in a hook
+** could make Lua collect.
 */
 
 #include "identity/collection.h"
@@ -19,7 +19,7 @@ PLATFORM_THREAD int collection_marks;
 static const char COLLECTION = 0;
 
 
-/* Puts a mark into the table on top. Its metatable is at 'metatable'. */
+/* Puts a mark with the metatable at 'metatable' into the table on top. */
 static void collection_mark (lua_State *L, int metatable) {
   uint64_t *mark =
     cast(uint64_t *, lua_newuserdatauv(L, sizeof *mark, 0));
@@ -36,7 +36,8 @@ static int collection_renew (lua_State *L) {
   if (!lua_getmetatable(L, 1) ||
       lua_rawgetp(L, LUA_REGISTRYINDEX, &COLLECTION) != LUA_TTABLE)
     return 0;
-  if (lua_rawgeti(L, 3, 1) != LUA_TNIL) return 0;  /* that of another start */
+  /* another start has put its own mark there */
+  if (lua_rawgeti(L, 3, 1) != LUA_TNIL) return 0;
   lua_pop(L, 1);
   collection_mark(L, 2);
   return 0;
@@ -44,9 +45,9 @@ static int collection_renew (lua_State *L) {
 
 
 /*
-** Where there is no memory, or the C stack ends, no mark is made, and
-** nothing is sure until the next recording. In finalizers, Lua does not
-** collect, so nothing else runs here.
+** Without memory or C stack, no mark is made: 'collection_now' returns 0
+** until the next recording. Lua does not collect during finalizers, so no
+** other finalizer runs here.
 */
 static int collection_gc (lua_State *L) {
   collection_marks = COLLECTION_ALL;

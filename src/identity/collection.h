@@ -1,6 +1,6 @@
 /*
 ** Collections: has the garbage collector freed anything since a certain
-** moment? Until then, the address of something that was alive is its own.
+** moment? As long as it has not, an address still means the same object.
 */
 
 #ifndef collection_h
@@ -11,18 +11,19 @@
 #include "base/platform.h"
 
 
-/* Raises an error when the state of L is out of memory. */
+/* Makes the first mark. Raises an error when L's state is out of memory. */
 CPROF_I void collection_init (lua_State *L);
 
 /*
-** A number that is another one after each cycle of the collector; 0: one is
-** about to end, and nothing is sure. Runs nothing, and raises no errors.
+** A number that changes with each cycle of the collector; 0: a cycle is
+** about to end, and no address is sure. Runs no Lua code, raises no errors.
 */
 CPROF_I uint64_t collection_now (lua_State *L);
 
 /*
-** What is about to be allocated for this, and not for the program: a
-** userdata, after which whoever has seen it sets none, or all.
+** Tells the wrapped allocator (heap/allocations.c) which of the next
+** allocations are for marks, not for the program's objects: none, the next
+** userdata (after which the wrapper sets none), or all.
 */
 enum { COLLECTION_NONE, COLLECTION_USERDATA, COLLECTION_ALL };
 

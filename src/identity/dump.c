@@ -77,17 +77,18 @@ int dump_read (Dump *d, lua_State *L) {
 #else
 
 /* {======================================================
-** The form of Lua 5.5. Integers have their eighth bit set in all groups
-** but the last, arrays are aligned, the source comes late, and a string
-** that was there before is the number of that one. Each function is to
-** read the same wherever it stands, so a string becomes the hash of it.
+** Conversion from the format of Lua 5.5. There, integers have the eighth bit
+** set in all groups but the last, arrays are aligned, the source comes
+** late, and a repeated string is written as the index of the first one.
+** Converted, a function must read the same wherever it stands in a dump, so
+** each string is replaced by its hash.
 ** ======================================================= */
 
-#define LATER_MAXDEPTH	220	/* Lua's own: 200 */
-#define LATER_VARARG	3	/* flags of a function */
+#define LATER_MAXDEPTH	220	/* of nested functions; Lua's limit is 200 */
+#define LATER_VARARG	3	/* mask: flags of a vararg function */
 
 typedef enum LaterStatus {
-  LATER_WELL, LATER_UNKNOWN, LATER_NOMEMORY
+  LATER_OK, LATER_UNKNOWN, LATER_NOMEMORY
 } LaterStatus;
 
 typedef struct Later {
@@ -95,35 +96,36 @@ typedef struct Later {
   uint32_t count, at;
   const Dump *from;
   Dump *to;
-  uint64_t *string;	/* hashes of those that came before */
+  uint64_t *string;	/* hashes of the strings read so far */
   uint32_t strings, capacity;
   int depth;
   LaterStatus status;
 } Later;
 
 
-/* The first reason is the one that counts. */
-static void later_end (Later *r, LaterStatus why) {
-  if (r->status == LATER_WELL) r->status = why;
+/* Keeps the first error. */
+static void later_fail (Later *r, LaterStatus why) {
+  if (r->status == LATER_OK) r->status = why;
 }
 
 
-/* What is read; NULL: there is not so much. */
+/* Returns the next 'size' bytes; NULL: there are fewer, or an error before. */
 static const char *later_skip (Later *r, uint64_t size) {
   const char *p = r->bytes + r->at;
-  if (size > r->count - r->at) later_end(r, LATER_UNKNOWN);
-  if (r->status != LATER_WELL) return NULL;
+  if (size > r->count - r->at) later_fail(r, LATER_UNKNOWN);
+  if (r->status != LATER_OK) return NULL;
   r->at += (uint32_t)size;
   return p;
 }
 
 
 static void later_write (Later *r, const void *p, size_t size) {
-  if (r->status == LATER_WELL && dump_write(NULL, p, size, r->to) != 0)
-    later_end(r, LATER_NOMEMORY);
+  if (r->status == LATER_OK && dump_write(NULL, p, size, r->to) != 0)
+    later_fail(r, LATER_NOMEMORY);
 }
 
 
+/* Copies 'size' bytes to the converted dump. Returns the first one. */
 static unsigned later_copy (Later *r, uint32_t size) {
   const char *p = later_skip(r, size);
   if (p == NULL) return 0;
@@ -132,7 +134,7 @@ static unsigned later_copy (Later *r, uint32_t size) {
 }
 
 
-static uint64_t later_read (Later *r) {
+static uint64_t later_readnumber (Later *r) {
   uint64_t n = 0;
   const char *p;
   do {
@@ -144,7 +146,7 @@ static uint64_t later_read (Later *r) {
 }
 
 
-static void later_number (Later *r, uint64_t n) {
+static void later_writenumber (Later *r, uint64_t n) {
   char s[10];
   size_t at = sizeof s;
   s[--at] = (char)((n & 0x7F) | 0x80);
@@ -153,10 +155,10 @@ static void later_number (Later *r, uint64_t n) {
 }
 
 
-/* A number that is copied. */
-static uint64_t later_copied (Later *r) {
-  uint64_t n = later_read(r);
-  later_number(r, n);
+/* Reads a number, writes it to the converted dump, and returns it. */
+static uint64_t later_copynumber (Later *r) {
+  uint64_t n = later_readnumber(r);
+  later_writenumber(r, n);
   return n;
 }
 
@@ -166,11 +168,11 @@ static void later_align (Later *r) {
 }
 
 
-static void later_keep (Later *r, uint64_t hash) {
+static void later_addstring (Later *r, uint64_t hash) {
   void *array = r->string;
   if (!memory_grow(r->to->memory, &array, &r->capacity, r->strings,
                    sizeof *r->string)) {
-    later_end(r, LATER_NOMEMORY);
+    later_fail(r, LATER_NOMEMORY);
     return;
   }
   r->string = cast(uint64_t *, array);
@@ -178,40 +180,41 @@ static void later_keep (Later *r, uint64_t hash) {
 }
 
 
-/* The hash of a string; 0: there is none. */
+/* Reads a string and returns its hash; 0: there is none. */
 static uint64_t later_string (Later *r) {
-  uint64_t size = later_read(r), hash;
+  uint64_t size = later_readnumber(r), hash;
   const char *p;
   if (size == 0) {
-    uint64_t index = later_read(r);
-    if (index > r->strings) later_end(r, LATER_UNKNOWN);
+    uint64_t index = later_readnumber(r);
+    if (index > r->strings) later_fail(r, LATER_UNKNOWN);
     return index == 0 || index > r->strings ? 0 : r->string[index - 1];
   }
-  p = later_skip(r, size);  /* with a zero, without the one that is added */
+  p = later_skip(r, size);  /* 'size' includes the zero at its end */
   if (p == NULL) return 0;
   hash = text_hash(p, (size_t)size - 1) | 1;
-  later_keep(r, hash);
+  later_addstring(r, hash);
   return hash;
 }
 
 
-static void later_name (Later *r) {
+/* Writes the hash of a string in its place. */
+static void later_copystring (Later *r) {
   uint64_t hash = later_string(r);
-  later_number(r, hash ? sizeof hash + 1 : 0);
+  later_writenumber(r, hash ? sizeof hash + 1 : 0);
   if (hash) later_write(r, &hash, sizeof hash);
 }
 
 
 static void later_constants (Later *r) {
-  uint64_t n = later_copied(r), value;
-  while (n-- > 0 && r->status == LATER_WELL) {
+  uint64_t n = later_copynumber(r), value;
+  while (n-- > 0 && r->status == LATER_OK) {
     switch (later_copy(r, 1)) {
       case LUA_TNUMBER:
-        value = later_read(r);
+        value = later_readnumber(r);
         later_write(r, &value, sizeof value);
         break;
       case LUA_TNUMBER | 0x10: later_copy(r, sizeof(lua_Number)); break;
-      case LUA_TSTRING: case LUA_TSTRING | 0x10: later_name(r); break;
+      case LUA_TSTRING: case LUA_TSTRING | 0x10: later_copystring(r); break;
       default: break;  /* nil, false, true */
     }
   }
@@ -219,17 +222,17 @@ static void later_constants (Later *r) {
 
 
 static void later_lines (Later *r) {
-  uint64_t n = later_copied(r);
+  uint64_t n = later_copynumber(r);
   later_copy(r, (uint32_t)n);
-  n = later_copied(r);
+  n = later_copynumber(r);
   if (n > 0) later_align(r);
-  while (n-- > 0 && r->status == LATER_WELL) {
+  while (n-- > 0 && r->status == LATER_OK) {
     int pair[2];
     const char *p = later_skip(r, sizeof pair);
     if (p == NULL) return;
     memcpy(pair, p, sizeof pair);
-    later_number(r, (unsigned)pair[0]);
-    later_number(r, (unsigned)pair[1]);
+    later_writenumber(r, (unsigned)pair[0]);
+    later_writenumber(r, (unsigned)pair[1]);
   }
 }
 
@@ -237,27 +240,27 @@ static void later_lines (Later *r) {
 static void later_debug (Later *r) {
   uint64_t n;
   later_lines(r);
-  n = later_copied(r);
-  while (n-- > 0 && r->status == LATER_WELL) {
-    later_name(r);
-    later_copied(r);
-    later_copied(r);
+  n = later_copynumber(r);
+  while (n-- > 0 && r->status == LATER_OK) {
+    later_copystring(r);
+    later_copynumber(r);
+    later_copynumber(r);
   }
-  n = later_copied(r);
-  while (n-- > 0 && r->status == LATER_WELL) later_name(r);
+  n = later_copynumber(r);
+  while (n-- > 0 && r->status == LATER_OK) later_copystring(r);
 }
 
 
-/* The code, whose address is that which it has in the function. */
+/* Copies the code, and notes the address that it was dumped from. */
 static void later_code (Later *r) {
-  uint64_t n = later_copied(r);
+  uint64_t n = later_copynumber(r);
   uint32_t blocks, at;
   later_align(r);
   at = r->at;
-  if (n > r->count / 4) later_end(r, LATER_UNKNOWN);
+  if (n > r->count / 4) later_fail(r, LATER_UNKNOWN);
   blocks = r->to->blocks;
   later_copy(r, (uint32_t)n * 4);
-  if (r->status == LATER_WELL && r->to->blocks > blocks)
+  if (r->status == LATER_OK && r->to->blocks > blocks)
     r->to->block[blocks].from = dump_origin(r->from, at);
 }
 
@@ -266,10 +269,10 @@ static void later_function (Later *r) {
   const char *flags;
   char vararg;
   uint64_t n;
-  if (++r->depth > LATER_MAXDEPTH) later_end(r, LATER_UNKNOWN);
-  later_number(r, 0);  /* source */
-  later_copied(r);
-  later_copied(r);
+  if (++r->depth > LATER_MAXDEPTH) later_fail(r, LATER_UNKNOWN);
+  later_writenumber(r, 0);  /* source */
+  later_copynumber(r);
+  later_copynumber(r);
   later_copy(r, 1);
   flags = later_skip(r, 1);
   vararg = flags != NULL && (*flags & LATER_VARARG) != 0;
@@ -277,31 +280,32 @@ static void later_function (Later *r) {
   later_copy(r, 1);
   later_code(r);
   later_constants(r);
-  n = later_copied(r);
-  if (n > r->count / 3) later_end(r, LATER_UNKNOWN);
+  n = later_copynumber(r);
+  if (n > r->count / 3) later_fail(r, LATER_UNKNOWN);
   else if (n > 0) later_copy(r, (uint32_t)n * 3);
-  n = later_copied(r);
-  while (n-- > 0 && r->status == LATER_WELL) later_function(r);
+  n = later_copynumber(r);
+  while (n-- > 0 && r->status == LATER_OK) later_function(r);
   (void)later_string(r);
   later_debug(r);
   r->depth--;
 }
 
 
-/* Up to the number of upvalues, which is left out. */
+/* Checks the header of a 5.5 dump, and skips the number of upvalues. */
 static void later_header (Later *r) {
   static const char mark[] = LUA_SIGNATURE "\x55\0" DUMP_DATA;
   const char *p = later_skip(r, sizeof mark - 1);
   if (p == NULL || memcmp(p, mark, sizeof mark - 1) != 0)
-    later_end(r, LATER_UNKNOWN);
+    later_fail(r, LATER_UNKNOWN);
   later_skip(r, 1 + sizeof(int));
   p = later_skip(r, 1 + 4);
-  if (p != NULL && *p != 4) later_end(r, LATER_UNKNOWN);
+  if (p != NULL && *p != 4) later_fail(r, LATER_UNKNOWN);
   later_skip(r, 1 + sizeof(lua_Integer) + 1 + sizeof(lua_Number) + 1);
 }
 
 
-static void later_earlier (Later *r) {
+/* Writes the header of a 5.4 dump, up to the number of upvalues. */
+static void later_writeheader (Later *r) {
   static const char head[] = LUA_SIGNATURE "\x54\0" DUMP_DATA;
   static const char sizes[] = { 4, sizeof(uint64_t), sizeof(lua_Number) };
   static const char none[sizeof(uint64_t) + sizeof(lua_Number) + 1] = ZEROS;
@@ -316,17 +320,20 @@ uint32_t dump_code (const char *bytes, uint32_t count) {
   r.bytes = bytes;
   r.count = count;
   later_header(&r);
-  (void)later_read(&r);
-  (void)later_read(&r);
+  (void)later_readnumber(&r);
+  (void)later_readnumber(&r);
   later_skip(&r, 3);
-  (void)later_read(&r);
+  (void)later_readnumber(&r);
   later_align(&r);
-  return r.status == LATER_WELL ? r.at : 0;
+  return r.status == LATER_OK ? r.at : 0;
 }
 
 
-/* A dump of an unknown form stays as it is. */
-static int dump_earlier (Dump *d) {
+/*
+** Converts a dump to the format of Lua 5.4. One of an unknown format stays
+** as it is. 0: out of memory.
+*/
+static int dump_convert (Dump *d) {
   Dump to = ZEROS;
   Later r = ZEROS;
   to.memory = d->memory;
@@ -335,10 +342,10 @@ static int dump_earlier (Dump *d) {
   r.from = d;
   r.to = &to;
   later_header(&r);
-  later_earlier(&r);
+  later_writeheader(&r);
   later_function(&r);
   memory_free(d->memory, r.string, r.capacity * sizeof *r.string);
-  if (r.status != LATER_WELL) {
+  if (r.status != LATER_OK) {
     dump_free(&to);
     return r.status == LATER_UNKNOWN;
   }
@@ -366,8 +373,9 @@ static int dump_protected (lua_State *L) {
 
 
 /*
-** Lua does not look whether it is a Lua function. No stack grows inside,
-** where the collector would run before that.
+** Lua 5.5 does not check that it is given a Lua function, so this does. It
+** makes room on the stack first: growing it inside the call could run the
+** collector.
 */
 int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
   Dumping d;
@@ -393,7 +401,7 @@ int dump_call (lua_State *L, lua_Writer writer, void *ud, int strip) {
 
 
 int dump_read (Dump *d, lua_State *L) {
-  return dump_call(L, dump_write, d, 0) == 0 && dump_earlier(d);
+  return dump_call(L, dump_write, d, 0) == 0 && dump_convert(d);
 }
 
 /* }====================================================== */

@@ -59,7 +59,7 @@ static uint32_t function_hashof (const void *item) {
 
 
 /* {======================================================
-** Sources and where they lie
+** Sources and the addresses of their names
 ** ======================================================= */
 
 /* The index of the source with this text, new or not; 0: out of memory. */
@@ -105,7 +105,7 @@ static int key_add (Functions *fs, const lua_Debug *ar, uint32_t func) {
 }
 
 
-/* Keys of the source at 's' are void. */
+/* Removes the keys of the source whose name is at 's'. */
 static void keys_forget (Functions *fs, const char *s) {
   uint32_t i, kept = 1;
   for (i = 1; i < fs->keys.count; i++)
@@ -148,10 +148,10 @@ static int address_add (Functions *fs, const char *s, uint32_t index) {
 
 
 /*
-** The index of the source whose name is at 'ar->source'. That may have been
-** the address of a collected chunk's name before: only a main function is
-** a reason to compare all of it ('full'), for it runs before the others of
-** its chunk. 0: out of memory.
+** The index of the source whose name is at 'ar->source'. A collected
+** chunk's name may have had the same address. Only for a main function is
+** the whole name compared ('full'), for it runs before the other functions
+** of its chunk. 0: out of memory.
 */
 static uint32_t source_locate (Functions *fs, const lua_Debug *ar, int full) {
   const char *s = ar->source;
@@ -199,16 +199,16 @@ static Function *function_find (const Functions *fs, const Function *like) {
 }
 
 
-static int functions_tell (Functions *fs, uint32_t source) {
+static int functions_notify (Functions *fs, uint32_t source) {
   return fs->policy.notify == NULL ||
          fs->policy.notify(fs->policy.ud, source);
 }
 
 
-/* ordinals of functions whose chunk was not seen */
+/* first ordinal of functions whose main function was not seen */
 #define ORDINAL_UNSEEN	(1u << 31)
 
-/* The number of a function among its equals. 0: out of memory. */
+/* Sets the ordinal of 'like', whose prototype is 'p'. 0: out of memory. */
 static int function_ordinal (Functions *fs, const Source *source,
                              const Prototype *p, Function *like) {
   if (p->code == NULL || codes_find(&fs->codes, source->text, p,
@@ -223,8 +223,8 @@ static int function_ordinal (Functions *fs, const Source *source,
 
 
 /*
-** Notes where the code of a C function is, while its library is there. It
-** is only asked for where no name may be known in the end.
+** Notes where the code of a C function is, while its library is loaded.
+** Does so only where the call gives no lasting name.
 */
 static int function_place (Functions *fs, Function *f, const Label *label) {
   char place[PLATFORM_PLACE];
@@ -249,8 +249,8 @@ static int function_label (Functions *fs, Function *f, lua_State *L,
 
 
 /*
-** The function that equals 'like', new or not. With 'ar', it is on top of
-** L, and the way it is called in 'ar' names it.
+** The function that equals 'like', new or not. If 'ar' is given, the
+** function is on top of L, and the call in 'ar' names it.
 */
 static Function *function_get (Functions *fs, const Function *like,
                                lua_State *L, lua_State *at,
@@ -269,11 +269,11 @@ static Function *function_get (Functions *fs, const Function *like,
   if (f == NULL) return NULL;
   *f = named;
   f->id = fs->list.count - 1;
-  return index_last(&fs->byidentity) && functions_tell(fs, 0) ? f : NULL;
+  return index_last(&fs->byidentity) && functions_notify(fs, 0) ? f : NULL;
 }
 
 
-/* The function on top of L, whose prototype is 'p'. */
+/* Finds or adds the function on top of L, whose prototype is 'p'. */
 static Function *function_define (Functions *fs, lua_State *L,
                                   lua_State *at, lua_Debug *ar,
                                   const Source *source,
@@ -296,8 +296,8 @@ static Function *function_define (Functions *fs, lua_State *L,
 
 
 /*
-** Are lines counted for this source? Decided once; if so, its text is
-** kept. -1: out of memory.
+** Does this source get counters of lines or instructions? Decided when first
+** asked; if so, the source keeps its text. -1: out of memory.
 */
 static int function_haslines (Functions *fs, lua_State *L, Source *s,
                               const lua_Debug *ar) {
@@ -311,7 +311,7 @@ static int function_haslines (Functions *fs, lua_State *L, Source *s,
 }
 
 
-/* Makes counters, unless there are any. 0: out of memory. */
+/* Makes counters of lines or instructions, once. 0: out of memory. */
 static int function_counters (Functions *fs, Function *f, const Prototype *p,
                               const LineCode *code, const int *places) {
   const Policy *by = &fs->policy;
@@ -328,10 +328,13 @@ static int function_counters (Functions *fs, Function *f, const Prototype *p,
 }
 
 
-/* The closure on top of L is met for the first time. */
-static Function *function_meet (Functions *fs, lua_State *L,
-                                lua_State *at, lua_Debug *ar,
-                                uint32_t index, SourceKey *key) {
+/*
+** Identifies the closure on top of L, which is met for the first time.
+** '*key' tells what will identify it from now on. NULL: out of memory.
+*/
+static Function *function_identify (Functions *fs, lua_State *L,
+                                    lua_State *at, lua_Debug *ar,
+                                    uint32_t index, SourceKey *key) {
   Source *source = functions_source(fs, index);
   SourceState before = source->state;
   Prototype p, *own = NULL;
@@ -344,7 +347,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   fs->read.marking = lines;
   if (!bytecode_read(&fs->read, fs->memory, L)) return NULL;
   p = fs->read.list[0];
-  code = fs->read.code;  /* 'source_main' may take the rest */
+  code = fs->read.code;  /* 'source_main' may exchange 'fs->read' */
   places = fs->read.places;
   if (*ar->what == 'm') {
     ok = bytecode_number(&fs->read, fs->memory) &&
@@ -360,7 +363,7 @@ static Function *function_meet (Functions *fs, lua_State *L,
   f = function_define(fs, L, at, ar, source, &p);
   if (f == NULL) return NULL;
   if (lines && !function_counters(fs, f, &p, code, places)) return NULL;
-  if (lines && !functions_tell(fs, index)) return NULL;
+  if (lines && !functions_notify(fs, index)) return NULL;
   if (own != NULL) own->func = f->id;
   if (before != source->state && source->state == SOURCE_MIXED) {
     keys_forgetsource(fs, index);
@@ -448,7 +451,7 @@ int functions_init (Functions *fs, const Memory *m, lua_State *L,
 }
 
 
-/* Is it the profiler's own row of this name? */
+/* Is function 'id' the profiler's own row of this name? */
 static int function_isrow (const Functions *fs, uint32_t id,
                            const char *row) {
   const Function *f = functions_at(fs, id);
@@ -548,7 +551,7 @@ Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
   f = id != 0 ? functions_at(fs, id) : NULL;
   if (f == NULL && main) index = source_locate(fs, ar, 1);
   if (f == NULL && index != 0)
-    f = function_meet(fs, L, at, ar, index, key);
+    f = function_identify(fs, L, at, ar, index, key);
   lua_pop(L, 1);
   return f;
 }
@@ -588,7 +591,8 @@ Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
 Function *functions_zone (Functions *fs, const char *name, size_t length,
                           size_t tag) {
   Function like = ZEROS;
-  if (fs->list.count >= fs->policy.limit &&  /* names may be unlimited */
+  /* beyond the limit, do not add names, of which there may be any number */
+  if (fs->list.count >= fs->policy.limit &&
       text_find(&fs->text, name, length) == TEXT_FAILED)
     return functions_at(fs, FUNC_TRUNCATED);
   like.kind = FUNCTION_ZONE;

@@ -1,7 +1,7 @@
 /*
 ** Functions: which function is this? Closures, prototypes and chunk names
-** are all collected, and their addresses come back, so no address alone
-** identifies a function. What does:
+** are all collected, and their addresses are reused, so no address alone
+** identifies a Lua function. What identifies a function:
 **   - a C function: its address;
 **   - a Lua function: its source and lines, as long as the source
 **     (source.h) is sure that they belong to one definition; else the
@@ -31,13 +31,13 @@ typedef enum FunctionKind {
   FUNCTION_MAIN, FUNCTION_LUA, FUNCTION_C, FUNCTION_ZONE
 } FunctionKind;
 
-/* ids of the functions that are always there */
+/* ids of the functions that every table has */
 enum {
   FUNC_ROOT, FUNC_OVERHEAD, FUNC_TRUNCATED, FUNC_UNRECORDED, FUNC_UNSAMPLED,
   FUNC_WAITING, FUNC_HOST
 };
 
-/* marks of a function */
+/* Function.marks */
 #define FUNCTION_EXCLUDED	1u	/* charged to its caller */
 #define FUNCTION_RESUME	2u	/* coroutine.resume */
 #define FUNCTION_WRAP	4u	/* what coroutine.wrap returns */
@@ -51,21 +51,22 @@ enum {
 typedef struct Function {
   uint64_t fingerprint;	/* of its bytecode */
   uint64_t shape;	/* see bytecode.h */
-  uintptr_t key;	/* a C function */
+  uintptr_t key;	/* address of a C function */
   uint32_t id;
   uint32_t next;	/* in the bucket of its identity */
   uint32_t source;	/* text; of a C function: where its code is */
-  uint32_t name;	/* text: of a zone, or from the first call */
+  uint32_t name;	/* text: a zone's name, or one from the first call */
   uint32_t how;		/* text: the kind of that name, see debug.getinfo */
   uint32_t tag;		/* text: a zone's name without its arguments */
-  uint32_t ordinal;	/* among functions that are equal otherwise */
+  uint32_t ordinal;	/* number among functions that are otherwise equal */
   uint32_t layout;	/* see bytecode.h */
-  uint32_t nth;		/* among those on the same lines; 0: not known */
+  uint32_t nth;		/* number among functions on the same lines, from 1;
+			   0: not known */
   Lines lines;		/* counters of its lines ... */
   Instructions instructions;	/* ... or of its instructions */
-  int line, last;
-  uint8_t kind;
-  uint8_t marks;
+  int line, last;	/* where it is defined; -1: a C function */
+  uint8_t kind;		/* a FunctionKind */
+  uint8_t marks;	/* FUNCTION_EXCLUDED and the like */
 } Function;
 
 /* a source and two lines that identify a function */
@@ -76,30 +77,31 @@ typedef struct Key {
   uint32_t next;
 } Key;
 
-/* where the name of a source is in memory at present */
+/* where Lua has the name of a source in memory at present */
 typedef struct Address {
   const char *source;
   uint32_t index;	/* of the source */
   uint32_t next;
 } Address;
 
-/* what is decided elsewhere, and who is notified; all may be NULL or 0 */
+/* options, and callbacks that the user of the table gives it */
 typedef struct Policy {
   int exclude_c;	/* are C functions charged to their callers? */
-  int lines;		/* are lines counted? */
-  int instructions;	/* or rather instructions, of the same sources? */
-  int memory;		/* and what is allocated on lines? */
+  int lines;		/* are there counters by line or instruction? */
+  int instructions;	/* if so, by instruction? */
+  int memory;		/* if so, of allocations, too? */
   uint32_t limit;	/* most functions */
   const lua_CFunction *internal;	/* the profiler's own C functions ... */
-  uint32_t internals;			/* ... and how many these are */
-  /* is it recorded? called with the function on top of L; NULL: all are */
+  uint32_t internals;			/* ... and their number */
+  /* Is 'f', on top of L, recorded? NULL: all functions are. */
   int (*include) (const void *functions, lua_State *L, const Function *f);
-  /* are the lines of this source counted? NULL: all are */
+  /* Does this source get counters of lines? NULL: all sources do. */
   int (*include_lines) (lua_State *L, const char *source);
   const Pages *pages;	/* where these counters come from; NULL: memory */
   /*
-  ** Hears of new functions, and when more is known of a source (by
-  ** index, 0: none) before anything else happens. 0: out of memory.
+  ** Called at once when there is a new function, and when more is known
+  ** of a source ('source' is its index, or 0). 0: out of memory. May be
+  ** NULL.
   */
   int (*notify) (void *ud, uint32_t source);
   void *ud;
@@ -114,9 +116,9 @@ typedef struct Functions {
   Chunks addresses;	/* of Address */
   Index byidentity, bysource, bykey, byaddress;
   Codes codes;
-  int stale;		/* are lookups by source and lines void? ... */
-  int reloaded;		/* ... and all others? */
-  Bytecode read;	/* room for the bytecode at hand */
+  int stale;		/* are cached lookups by source and lines void? ... */
+  int reloaded;		/* ... and all other cached lookups? */
+  Bytecode read;	/* what was read last; its arrays are reused */
   Library library;
   Policy policy;
 } Functions;
@@ -130,12 +132,12 @@ CPROF_I int functions_init (Functions *fs, const Memory *m, lua_State *L,
                             const Policy *p);
 CPROF_I void functions_free (Functions *fs);
 
-/* A table without any function, to be filled from a file. */
+/* Makes a table without functions, to fill from a file. 0: out of memory. */
 CPROF_I int functions_blank (Functions *fs, const Memory *m);
 
 /*
-** Functions of these sources are internal: strings, one after the other,
-** and an empty one at the end.
+** Makes the functions of these sources internal. 'sources' is a sequence of
+** strings that ends with an empty one. 0: out of memory.
 */
 CPROF_I int functions_hide (Functions *fs, const char *sources);
 
@@ -147,38 +149,41 @@ CPROF_I int functions_hide (Functions *fs, const char *sources);
 */
 
 /*
-** The Lua function of 'ar', which has "S" filled in. '*key' tells what will
-** mean this function again: its lines for good, its code until 'reloaded'
-** is set, and the closure as long as it exists.
+** The Lua function of 'ar', which has "S" filled in. '*key' tells what
+** identifies this function later: its lines, until 'stale' is set; its code,
+** until 'reloaded' is set; or the closure, as long as it exists.
 */
 CPROF_I Function *functions_lua (Functions *fs, lua_State *L, lua_State *at,
                                  lua_Debug *ar, SourceKey *key);
 
-/* the C function 'f', which runs in 'ar' */
+/* The C function 'f', which runs in 'ar'. */
 CPROF_I Function *functions_c (Functions *fs, lua_State *L, lua_State *at,
                                lua_Debug *ar, lua_CFunction f);
 
-/* the function that runs in 'ar', of whichever kind */
+/* The function that runs in 'ar', a Lua or a C function. */
 CPROF_I Function *functions_running (Functions *fs, lua_State *L, lua_State *at,
                                      lua_Debug *ar);
 
-/* A zone; 'tag' is the length of its name without arguments. */
+/* The zone 'name'; 'tag' is the length of its name without arguments. */
 CPROF_I Function *functions_zone (Functions *fs, const char *name,
                                   size_t length, size_t tag);
 
-/* The function on top of the stack, if it was met before. */
+/* The function on top of the stack, if it was met before; else NULL. */
 CPROF_I Function *functions_known (Functions *fs, lua_State *L);
 
-/* Is it the one that stands for all beyond a limit? Also in a file. */
+/*
+** Is it the row for all functions beyond the limit? It goes by name, so it
+** also works for functions from a file, where ids may differ.
+*/
 CPROF_I int functions_truncated (const Functions *fs, uint32_t id);
 
-/* Is it FUNC_WAITING? */
+/* Is it the row of FUNC_WAITING? Also works for functions from a file. */
 CPROF_I int functions_waiting (const Functions *fs, uint32_t id);
 
-/* Has nobody changed what is no counter beside the counters? */
+/* Is what lies beside the counters, such as line numbers, unchanged? */
 CPROF_I int functions_intact (const Functions *fs);
 
-/* Sets the counters of all lines to zero. */
+/* Sets the counters of all lines and instructions to zero. */
 CPROF_I void functions_clear (Functions *fs);
 
 static inline Source *functions_source (const Functions *fs,

@@ -1,7 +1,6 @@
 /*
-** Instructions: counters for each instruction of a function, with the code
-** and the line that they are about, so that they mean something without
-** the text.
+** Instructions: counters for each instruction of a function. Each also has
+** the instruction's code and line, so that no source text is needed.
 */
 
 #ifndef instruction_h
@@ -12,39 +11,41 @@
 
 
 /*
-** In mode sample, 'count' are samples that were noticed before it ran, and
-** next[0] their ticks; next[1] are samples, and next[2] their ticks, while
-** it called or returned.
+** In mode sample, 'count' is the number of samples that were noticed before
+** the instruction ran, and next[0] is their ticks; next[1] and next[2] are
+** the samples, and their ticks, that were noticed while it called or
+** returned.
 **
-** Lua's hook sees no instruction that the one before it does the work of:
-** the jump behind a test, the call and the end of a round of a generic
-** 'for'. So it is also counted where the function went on.
+** Some instructions also do the work of the next one, which Lua's hook then
+** does not see: the jump after a test, the call and the loop back of a
+** generic 'for'. 'next' counts where the function went on, so that such
+** instructions can be counted, too.
 */
 typedef struct Instruction {
-  uint64_t count;	/* times that it ran */
-  uint64_t next[3];	/* times that the next one seen was the one behind
-			   it, the one after that, or any other */
+  uint64_t count;	/* times that the hook saw it run */
+  uint64_t next[3];	/* times that the hook next saw the following one,
+			   the one after that, or any other */
   uint32_t code;	/* as Lua encodes it */
   int32_t line;		/* 0: not known */
 } Instruction;
 
 /*
-** What was allocated by an instruction. In mode sample, 'before' are samples
-** that were noticed before it ran, 'other' while it called or returned; else,
-** 'other' is all.
+** What was allocated by an instruction. In mode sample, 'before' has the
+** samples noticed before it ran, and 'other' those noticed while it called
+** or returned. In other modes, 'other' has everything.
 */
 typedef struct InstructionAllocated {
   Allocated before, other;
-  int64_t live[2];	/* bytes of each that are in use, see live.h */
+  int64_t live[2];	/* of 'before' and 'other': bytes in use, see live.h */
 } InstructionAllocated;
 
 typedef struct Instructions {
-  Instruction *list;	/* NULL: those of this function are not counted; the
-			   first one stands for what came before the function
-			   was seen, so its 'next' are the calls */
-  uint32_t count;	/* one more than the code has */
-  int memory;		/* does an InstructionAllocated of each follow? */
-  uint64_t shape;	/* hash of what is no counter */
+  Instruction *list;	/* NULL: this function has no such counters; list[0]
+			   stands for the time before the function's first
+			   instruction, so its 'next' are the calls */
+  uint32_t count;	/* of 'list': one more than the code has */
+  int memory;		/* do as many InstructionAllocated follow? */
+  uint64_t shape;	/* hash of 'code' and 'line' of all instructions */
 } Instructions;
 
 static inline size_t instructions_size (uint32_t count, int memory) {
@@ -52,7 +53,7 @@ static inline size_t instructions_size (uint32_t count, int memory) {
                   (memory ? sizeof(InstructionAllocated) : 0));
 }
 
-/* What instruction 'at' has allocated; NULL: that was not counted. */
+/* What instruction 'at' has allocated; NULL: it is not counted. */
 static inline InstructionAllocated *instructions_allocated
                                     (const Instructions *x, uint32_t at) {
   if (!x->memory || x->list == NULL) return NULL;
@@ -61,7 +62,7 @@ static inline InstructionAllocated *instructions_allocated
 
 /*
 ** Makes counters for the 'n' instructions at 'code', in 'p' unless that is
-** NULL; 'memory' asks for those of what is allocated, too. 0: out of memory.
+** NULL; with 'memory', allocations have counters, too. 0: out of memory.
 */
 CPROF_I int instructions_init (Instructions *x, const Memory *m,
                                const Pages *p, uint32_t func,
@@ -69,15 +70,15 @@ CPROF_I int instructions_init (Instructions *x, const Memory *m,
                                uint32_t n, int memory);
 CPROF_I void instructions_free (Instructions *x, const Memory *m);
 
-/* Has nobody changed what is no counter? */
+/* Are 'code' and 'line' of all instructions unchanged? */
 CPROF_I int instructions_intact (const Instructions *x);
 
-/* Puts the same counters, of zero, into 'p'. 0: out of memory. */
+/* Goes on with counters of zero for this code in 'p'. 0: out of memory. */
 CPROF_I int instructions_move (Instructions *x, const Pages *p,
                                uint32_t func);
 CPROF_I void instructions_clear (Instructions *x);
 
-/* How many ran. */
+/* The sum of all 'count'. */
 CPROF_I uint64_t instructions_sum (const Instructions *x);
 
 #endif

@@ -17,7 +17,7 @@ static int label_iskey (lua_State *L, int i, const char *name) {
 
 /*
 ** Does the value on top have the function below it as metamethod 'name'?
-** A walk, for to make the string of the key could raise an error.
+** Walks the whole metatable: making a string of the key could raise an error.
 */
 static int label_isfield (lua_State *L, const char *name) {
   int is = 0;
@@ -45,7 +45,7 @@ static int label_ismetamethod (const char *name, lua_State *L, lua_State *at,
 }
 
 
-/* the level of 'ar', if it is one of the topmost two; else -1 */
+/* The level of 'ar', if it is 0 or 1; else -1. */
 static int label_level (lua_State *at, const lua_Debug *ar) {
   lua_Debug other;
   int level;
@@ -55,7 +55,7 @@ static int label_level (lua_State *at, const lua_Debug *ar) {
 }
 
 
-/* Pushes the function that runs in 'ar', and pops it again. */
+/* The C function that runs in 'ar'; NULL: a Lua function runs there. */
 static lua_CFunction label_cfunction (lua_State *at, lua_Debug *ar) {
   lua_CFunction f;
   lua_getinfo(at, "f", ar);
@@ -65,7 +65,10 @@ static lua_CFunction label_cfunction (lua_State *at, lua_Debug *ar) {
 }
 
 
-/* Is the function on top of L in this slot of a frame? -1: no such slot. */
+/*
+** Is the function on top of L the value of this slot of the stack frame
+** 'ar'? -1: there is no such slot.
+*/
 static int label_isslot (lua_State *L, lua_State *at, lua_Debug *ar,
                          int slot) {
   int is;
@@ -77,12 +80,12 @@ static int label_isslot (lua_State *L, lua_State *at, lua_Debug *ar,
 }
 
 
-#define LABEL_LEVELS	200	/* that are searched for message handlers */
+#define LABEL_LEVELS	200	/* levels that are searched for handlers */
 
 /*
-** Does a frame above 'level' keep the C function on top of L as message
+** Does a caller of 'level' keep the C function on top of L as its message
 ** handler? xpcall has it in its second slot; a host has it in any slot of
-** the function that called the program.
+** the C function that called the program.
 */
 static int label_iskept (const Library *library, lua_State *L,
                          lua_State *at, int level) {
@@ -101,9 +104,10 @@ static int label_iskept (const Library *library, lua_State *L,
 
 
 /*
-** Lua does not say that a function is a message handler. It calls it by
-** the name of the operation that failed, as if that had called it, or by
-** none when a C function has failed. 'error' calls nothing else.
+** Is the function on top of L, which runs in 'ar', called as a message
+** handler? Lua does not say so: it names the function after the operation
+** that failed, as if that had called it, or gives no name if a C function
+** has failed. 'error' calls nothing but message handlers.
 */
 static int label_ishandler (const Label *l, const Library *library,
                             lua_State *L, lua_State *at, lua_Debug *ar) {
@@ -133,7 +137,11 @@ const char *label_event (unsigned number) {
 }
 
 
-/* A function that has run for a while need not have its arguments any more. */
+/*
+** 'label_ismetamethod' looks for the operands in the arguments. A function
+** that has run for a while may have overwritten them: it is still called as
+** a metamethod, unless someone keeps it as a message handler.
+*/
 unsigned label_called (const Library *library, lua_State *L, lua_State *at,
                        lua_Debug *ar) {
   unsigned n = LABEL_EVENTS;

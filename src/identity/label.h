@@ -1,5 +1,5 @@
 /*
-** Labels: what a function is called where it is called.
+** Labels: the name by which a call refers to a function.
 */
 
 #ifndef label_h
@@ -9,31 +9,32 @@
 
 
 typedef struct Label {
-  const char *name;	/* NULL: the call does not tell */
+  const char *name;	/* NULL: the call gives none */
   const char *how;	/* the kind of name, see debug.getinfo */
-  int lasting;		/* is it known by that name elsewhere, too? */
+  int lasting;		/* may other calls use that name, too? */
 } Label;
 
-/* the kind that message handlers get; debug.getinfo has none for them */
+/* 'how' of message handlers; debug.getinfo has no kind for them */
 #define LABEL_HANDLER	"message handler"
 
 /*
-** The label of the function on top of L, which runs in 'ar' of the
-** coroutine 'at'. 0: no room on a stack. Raises no errors.
+** Sets '*l' to the label of the function on top of L, which runs in 'ar' of
+** the coroutine 'at'. 0: no room on a stack. Raises no errors.
 */
 CPROF_I int label_get (Label *l, const Library *library, lua_State *L,
                        lua_State *at, lua_Debug *ar);
 
-/* Metamethods have numbers, from 1 to this; 0 is any other call. */
+/* Metamethods are numbered from 1 to this; 0 stands for any other call. */
 #define LABEL_EVENTS	22
 
-/* "__add" and the like; NULL: it is no such number */
+/* "__add" and the like; NULL: no metamethod has this number */
 CPROF_I const char *label_event (unsigned number);
 
 /*
-** The number of the metamethod as which the function is called that runs in
-** 'ar' of the coroutine 'at'. Lua does not tell it of __call, nor of those
-** that its libraries call. Raises no errors.
+** The number of the metamethod as which the function in 'ar' of the
+** coroutine 'at' was called; 0: it was called in another way. Lua does not
+** tell where the metamethod is __call, or where a library of Lua calls it.
+** Raises no errors.
 */
 CPROF_I unsigned label_called (const Library *library, lua_State *L,
                                lua_State *at, lua_Debug *ar);

@@ -20,10 +20,11 @@ static lua_CFunction library_field (lua_State *L, const char *name) {
 
 
 /*
-** A large buffer lives in a userdata, whose metatable has the function. It
-** does not become a string: from Lua 5.5 on, that would collect garbage. It
-** stays on the stack until the caller returns: to pop it moves the stack,
-** which Lua 5.4.3 and 5.4.4 do not expect.
+** The function that closes a large buffer, from the metatable of the
+** buffer's userdata. The buffer does not become a string: from Lua 5.5 on,
+** that would collect garbage. It stays on the stack until the caller
+** returns: popping it moves the stack, which Lua 5.4.3 and 5.4.4 do not
+** expect.
 */
 static lua_CFunction library_box (lua_State *L) {
   luaL_Buffer b;
@@ -47,7 +48,7 @@ static int library_fill (lua_State *L) {
   l->resume = library_field(L, "resume");
   l->yield = library_field(L, "yield");
   lua_getfield(L, -1, "wrap");
-  lua_pushcfunction(L, library_fill);  /* any function will do */
+  lua_pushcfunction(L, library_fill);  /* not called: any function will do */
   lua_call(L, 1, 1);
   l->wrap = lua_tocfunction(L, -1);
   l->box = library_box(L);

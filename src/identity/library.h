@@ -1,6 +1,6 @@
 /*
-** Functions of Lua's own library that recording must know. They are looked
-** up in a state of its own, for the program may have replaced them.
+** Functions of Lua's own library that the recorder must recognize. They are
+** looked up in a scratch state, for the program may have replaced them.
 */
 
 #ifndef library_h
@@ -17,7 +17,7 @@ typedef struct Library {
   lua_CFunction collect;	/* collectgarbage */
 } Library;
 
-/* 0: out of memory */
+/* Fills in all fields. 0: out of memory. */
 CPROF_I int library_find (Library *l, const Memory *m);
 
 #endif

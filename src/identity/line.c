@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 
-/* a function with more lines has no counters */
+/* most lines of a function; one with more has no counters */
 #define LINES_MAX	(1 << 24)
 
 

@@ -1,6 +1,6 @@
 /*
-** Lines: counters for each line of a function. Those of a function lie
-** together, so that from one line any other is found by its number.
+** Lines: counters for each line of a function. The counters of a function
+** lie together: any one leads to any other by the line's number.
 */
 
 #ifndef line_h
@@ -13,22 +13,23 @@
 typedef struct Line {
   uint64_t hits;	/* line events */
   uint64_t self;	/* ticks on the line, without callees */
-  int32_t line;		/* its number; 0: the counter is not a real line's */
+  int32_t line;		/* its number; 0: this stands for no real line */
   uint32_t counts;	/* count events on the line */
   uint8_t instructions, steps;	/* see LineCode */
   uint8_t unused[6];
 } Line;
 
 /*
-** There is a count event for every so many instructions, to know how many
-** run on each line. A prime: a loop must not always be met at one place.
+** Instructions from one count event to the next; these events estimate how
+** many instructions run on each line. A prime, so that a loop is not always
+** met at the same place.
 */
 #define COUNT_INTERVAL	251
 
-/* what was allocated on a line, or elsewhere */
+/* what was allocated on a line, or anywhere else */
 typedef struct Allocated {
   uint64_t count;	/* new blocks, and blocks that grew */
-  uint64_t bytes;	/* of the first, and by which the others grew */
+  uint64_t bytes;	/* size of new blocks, growth of the others */
 } Allocated;
 
 static inline void allocated_add (Allocated *to, uint64_t count,
@@ -37,34 +38,37 @@ static inline void allocated_add (Allocated *to, uint64_t count,
   to->bytes += bytes;
 }
 
-/* what a line has allocated, and what of it is in use, see live.h */
+/* what a line has allocated, and how much is still in use, see live.h */
 typedef struct LineAllocated {
   Allocated all;
   int64_t live_bytes;
 } LineAllocated;
 
-/* The list may lie in a file that others write over: this does not. */
+/*
+** The counters of a function. 'list' may lie in a file that another process
+** may overwrite; this structure is always in memory.
+*/
 typedef struct Lines {
   Line *list;		/* NULL: lines of this function are not counted */
   uint32_t count;
   uint32_t entry;	/* index of the line that runs first */
-  int32_t first;	/* number of the first one; 0: only the list has numbers */
-  int memory;		/* does a LineAllocated of each follow the list? */
-  uint64_t shape;	/* hash of what is no counter */
+  int32_t first;	/* number of the first line; 0: only 'list' tells it */
+  int memory;		/* do as many LineAllocated follow the list? */
+  uint64_t shape;	/* hash of line numbers and LineCodes */
 } Lines;
 
-/* a counter, and those of its function */
+/* a counter, and the counters of its function */
 typedef struct LineAt {
   Line *at;
   const Lines *of;
 } LineAt;
 
-/* the number of the line */
+/* The number of a line. */
 static inline uint32_t line_number (LineAt line) {
   return (uint32_t)(line.of->first + (int32_t)(line.at - line.of->list));
 }
 
-/* That of a line whose function has them: behind all lines. */
+/* What 'line' has allocated; its function must have 'memory' set. */
 static inline LineAllocated *line_allocated (LineAt line) {
   Line *end = line.of->list + line.of->count;
   return (LineAllocated *)(void *)end + (line.at - line.of->list);
@@ -76,29 +80,29 @@ static inline size_t lines_size (uint32_t count, int memory) {
 
 /*
 ** Makes counters for function 'func', in 'p' unless that is NULL; none if
-** its lines are not known. 'code' belongs to 'proto', 'memory' asks for
-** counters of what is allocated, too. 0: out of memory.
+** its lines are not known. 'code' belongs to 'proto'. With 'memory',
+** allocations have counters, too. 0: out of memory.
 */
 CPROF_I int lines_init (Lines *l, const Memory *m, const Pages *p,
                         uint32_t func, const Prototype *proto,
                         const LineCode *code, int memory);
 CPROF_I void lines_free (Lines *l, const Memory *m);
 
-/* What was allocated on line 'index'; NULL: that was not counted. */
+/* What was allocated on line 'index'; NULL: it is not counted. */
 static inline LineAllocated *lines_allocated (const Lines *l,
                                               uint32_t index) {
   if (!l->memory) return NULL;
   return (LineAllocated *)(void *)(l->list + l->count) + index;
 }
 
-/* Has nobody changed what is no counter? */
+/* Are line numbers and LineCodes unchanged? */
 CPROF_I int lines_intact (const Lines *l);
 
-/* Puts the same counters, of zero, into 'p'. 0: out of memory. */
+/* Goes on with counters of zero for these lines in 'p'. 0: out of memory. */
 CPROF_I int lines_move (Lines *l, const Pages *p, uint32_t func);
 CPROF_I void lines_clear (Lines *l);
 
-/* The counter of 'line' in a function; NULL: it has none. */
+/* The counter of line number 'line'; NULL: there is none. */
 static inline Line *lines_go (const Lines *l, int line) {
   uint32_t i = (uint32_t)line - (uint32_t)l->first;
   return i < l->count ? l->list + i : NULL;

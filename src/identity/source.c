@@ -35,9 +35,9 @@ void source_free (Source *s, const Memory *m) {
 ** ======================================================= */
 
 /*
-** Reads a file, if it is a regular one: a chunk may have any name, and
-** reading a pipe or a terminal would steal the program's input. 0: out of
-** memory.
+** Reads a file if it is a regular one: a chunk may have any name, and
+** reading a pipe or a terminal would take the program's input away. A file
+** that cannot be read counts as no text. 0: out of memory.
 */
 static int text_readfile (Source *s, const Memory *m, const char *path) {
   int fd = platform_openfile(path);
@@ -59,7 +59,7 @@ static int text_readfile (Source *s, const Memory *m, const char *path) {
 }
 
 
-/* The text of a chunk, if it has one. 0: out of memory. */
+/* Sets 'content' to the text of a chunk, if it has one. 0: out of memory. */
 static int text_read (Source *s, const Memory *m, const lua_Debug *ar) {
   if (s->content != NULL || *ar->source == '=') return 1;
   if (*ar->source == '@') return text_readfile(s, m, ar->source + 1);
@@ -71,7 +71,10 @@ static int text_read (Source *s, const Memory *m, const lua_Debug *ar) {
 }
 
 
-/* what 'luaL_loadfile' skips: a byte order mark, a first line with # */
+/*
+** The text without what 'luaL_loadfile' skips: a byte order mark, and a
+** first line with #.
+*/
 static const char *text_code (const Source *s, int isfile, size_t *size) {
   const char *p = s->content;
   *size = s->size;
@@ -101,7 +104,7 @@ static int text_load (lua_State *L) {
   const char *name = r->ar->source;
   size_t size;
   const char *code = text_code(r->source, *name == '@', &size);
-  /* precompiled code is not checked by Lua, and need not be the program's */
+  /* text only: Lua does not check bytecode, which may not be what runs */
   int status = luaL_loadbufferx(L, code, size, name, "t");
   if (status == LUA_ERRMEM) return lua_error(L);
   if (status != LUA_OK) lua_pushnil(L);
@@ -109,7 +112,7 @@ static int text_load (lua_State *L) {
 }
 
 
-/* Compiles the text. 0: out of memory; a text with errors is none. */
+/* Compiles the text. 0: out of memory. One with errors counts as no text. */
 static int source_compile (Source *s, const Memory *m, const lua_Debug *ar) {
   Reading reading;
   lua_State *L;
@@ -139,7 +142,7 @@ int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
   if (!text_read(s, m, ar)) return 0;
   if (s->content == NULL || s->state != SOURCE_NEW) return 1;
   if (!source_compile(s, m, ar)) return 0;
-  /* a text that does not compile is no reason to distrust main functions */
+  /* the text does not compile: main functions may still be trusted */
   if (s->state == SOURCE_MIXED) {
     s->state = SOURCE_NEW;
     s->changed = 1;
@@ -148,7 +151,10 @@ int source_keep (Source *s, const Memory *m, const lua_Debug *ar) {
 }
 
 
-/* Compiles the text, which need not be kept. 0: out of memory. */
+/*
+** Compiles the text, which is dropped afterwards if it was read for this
+** alone. 0: out of memory.
+*/
 static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
   int kept = s->content != NULL;
   int ok = text_read(s, m, ar) && source_compile(s, m, ar);
@@ -160,8 +166,9 @@ static int source_read (Source *s, const Memory *m, const lua_Debug *ar) {
 
 
 /*
-** Does the main function agree with the text? A text by which no function
-** was identified yet gives way to the main function.
+** Does the main function agree with the prototypes that are known? If they
+** come from the text and have not identified a function yet, they give way
+** to the main function.
 */
 static int source_agrees (Source *s, const Prototype *main) {
   if (s->code.count == 0 || s->state == SOURCE_NEW) return 1;
@@ -178,7 +185,7 @@ int source_main (Source *s, const Memory *m, Bytecode *b) {
   if (s->state == SOURCE_MIXED || b->list[0].line < 0 || !agrees)
     s->state = SOURCE_MIXED;
   else {
-    /* which of equal ones a function was need not have been known */
+    /* with equal prototypes, a function may have been the wrong one */
     for (i = 0; old.count == b->count && i < old.count; i++)
       if (b->list[i].equals == 1) b->list[i].func = old.list[i].func;
     s->state = SOURCE_SEEN;
@@ -195,7 +202,7 @@ int source_main (Source *s, const Memory *m, Bytecode *b) {
 ** Looking up prototypes
 ** ======================================================= */
 
-/* prototypes that start on one line */
+/* the prototypes that start on one line */
 typedef struct Range {
   Prototype *list;
   uint32_t n;
@@ -232,7 +239,10 @@ uint32_t source_match (const Source *s, lua_State *L, const lua_Debug *ar) {
 }
 
 
-/* Prototypes of a text have no addresses until they are met. */
+/*
+** Can 'p' be the prototype 'x' of the source? Those compiled from the text
+** have no address until they are met.
+*/
 static int source_fits (const Prototype *x, const Prototype *p) {
   return x->fingerprint == p->fingerprint &&
          (x->code == NULL || x->code == p->code);
@@ -253,9 +263,9 @@ SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
     if (*own == NULL && source_fits(&r.list[i], p)) *own = r.list + i;
     if (r.list[i].code == p->code) *own = r.list + i;
   }
-  if (*own == NULL) {  /* another chunk, or the text has changed */
+  if (*own == NULL) {  /* another chunk, a second load, or a changed text */
     for (i = 0; i < r.n; i++)
-      if (r.list[i].fingerprint == p->fingerprint) {  /* loaded twice */
+      if (r.list[i].fingerprint == p->fingerprint) {  /* a second load */
         s->used = 1;
         return lines == 1 ? KEY_LINES : KEY_CLOSURE;
       }

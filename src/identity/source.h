@@ -5,8 +5,8 @@
 **
 ** The main function of a chunk is called before all its other functions,
 ** so its bytecode tells what the chunk defines. For chunks that ran before
-** recording began, the text is compiled once more, in a state of its own.
-** The result is trusted as long as the functions that are met are in it.
+** recording began, the text is compiled again, in a scratch state. The
+** result is trusted as long as it has every function that is met.
 */
 
 #ifndef source_h
@@ -19,19 +19,20 @@ typedef enum SourceState {
   SOURCE_NEW,		/* nothing is known yet */
   SOURCE_READ,		/* its prototypes were compiled from the text */
   SOURCE_SEEN,		/* its prototypes were read from its main function */
-  SOURCE_MIXED		/* several chunks have this name, or no text */
+  SOURCE_MIXED		/* not trusted: several chunks have this name, or
+			   there is no text that matches */
 } SourceState;
 
 typedef struct Source {
-  uint32_t text;	/* as Lua has it: @file, =name, or the code */
+  uint32_t text;	/* the name as Lua has it: @file, =name, or the code */
   uint32_t next;	/* in the bucket of its index */
   SourceState state;
-  int internal;		/* part of the profiler itself */
+  int internal;		/* is it part of the profiler itself? */
   int mains;		/* was a main function seen? */
   int used;		/* were functions identified by it? */
   int lines;		/* are lines counted? -1: not decided yet */
   char *content;	/* the text, where lines are counted; or NULL */
-  size_t size;		/* of that; its block has a byte more */
+  size_t size;		/* of 'content'; its block is one byte larger */
   int changed;		/* is 'content' not the text that runs? */
   Bytecode code;	/* prototypes in order of text, so lines ascend; if
 			   mixed, those of the main function seen last */
@@ -45,43 +46,46 @@ typedef enum SourceKey {
   KEY_NOMEMORY
 } SourceKey;
 
-/* a source that is met for the first time */
+/* Begins a source with this name; '*s' is zero, 'text' is the name's id. */
 CPROF_I void source_init (Source *s, uint32_t text, const char *source);
 CPROF_I void source_free (Source *s, const Memory *m);
 
 /*
-** Lines of this source are counted: keeps its text, and compiles it to see
-** whether it is what runs. 0: out of memory.
+** Keeps the text of a source whose lines are counted, and compiles it to
+** see whether it is what runs. 0: out of memory.
 */
 CPROF_I int source_keep (Source *s, const Memory *m, const lua_Debug *ar);
 
 /*
-** A main function of this source was seen. Takes its bytecode '*b' in
-** exchange for the old one. 0: out of memory.
+** Notes that a main function of this source was seen. Takes its bytecode
+** '*b', and gives the old one in exchange. 0: out of memory.
 */
 CPROF_I int source_main (Source *s, const Memory *m, Bytecode *b);
 
 /*
-** What identifies the function of 'ar', whose prototype is 'p'. KEY_CLOSURE
-** holds for the whole source from then on. '*own' is the equal of 'p' among
-** the prototypes of the source, or NULL.
+** What identifies the function of 'ar', whose prototype is 'p'. Always
+** KEY_CLOSURE once the source is SOURCE_MIXED, which this may make it.
+** '*own' is the equal of 'p' among the prototypes of the source, or NULL.
 */
 CPROF_I SourceKey source_key (Source *s, const Memory *m, const lua_Debug *ar,
                               const Prototype *p, Prototype **own);
 
 /*
-** The function that was met with the code of the Lua function on top of L,
-** which is the one of 'ar'. 0: none was.
+** The id of the function that was met with the same code as the Lua function
+** on top of L, which is the one of 'ar'. 0: none was.
 */
 CPROF_I uint32_t source_match (const Source *s, lua_State *L,
                                const lua_Debug *ar);
 
-/* Does the text of the chunk, which was not seen, have 'p' only once? */
+/*
+** Is 'p' unique in the source? Answers for sources compiled from the text
+** only; 0 for all others.
+*/
 CPROF_I int source_single (const Source *s, const Prototype *p);
 
 /*
-** Which of the prototypes on these lines it is, in the order of the text,
-** from 1; 0: that is not known.
+** The number of 'p' among the prototypes on its lines, from 1, in the order
+** of the text; 0: it is not known.
 */
 CPROF_I uint32_t source_nth (const Source *s, const Prototype *p);
 

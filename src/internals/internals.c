@@ -13,7 +13,7 @@
 #include "base/probe.h"
 
 
-/* Compiled without it, cprof asks the public functions only. */
+/* With CPROF_INTERNALS=0, cprof calls the public functions only. */
 #if !defined(CPROF_INTERNALS)
 #define CPROF_INTERNALS	1
 #endif
@@ -25,24 +25,26 @@
 #endif
 
 
-/* what was seen at the events of a program that has functions of all kinds */
+/* results of the test program, which has functions of all kinds */
 typedef struct Proof {
   MemoryProbe probe;
-  int failed;
-  unsigned lua, c, closures, threads, tails, callers;	/* comparisons */
-  const void *state;	/* what all coroutines share */
-  ptrdiff_t name;	/* from a source, as read, to its text; 0: unknown */
-  size_t instruction;	/* that ran last in the function without jumps */
-  unsigned instructions;	/* that were seen there ... */
-  size_t size;	/* ... and how many it has */
-  InternalsState at;	/* what was found of states */
-  uint64_t inlua;	/* marks that Lua functions had */
-  unsigned bases, stacks;	/* comparisons */
-  int unfound;	/* was something of states not as it must be? */
-  unsigned jumps;	/* addresses in the C stack that were as they must be */
+  int failed;		/* did any answer differ from the public one? */
+  /* number of successful comparisons, by kind */
+  unsigned lua, c, closures, threads, tails, callers;
+  const void *state;	/* address that all coroutines of the state share */
+  ptrdiff_t name;	/* offset of the text in a source string; 0: unknown */
+  /* of 'proof_straight', the function without jumps */
+  size_t instruction;	/* index of the one that ran last ... */
+  unsigned instructions;	/* ... number of events ... */
+  size_t size;		/* ... and number of its instructions */
+  InternalsState at;	/* offsets found in lua_State */
+  uint64_t inlua;	/* all marks that a Lua function had */
+  unsigned bases, stacks;	/* number of comparisons */
+  int unfound;		/* was an offset in lua_State not found? */
+  unsigned jumps;	/* jump addresses that were where they must be */
 } Proof;
 
-/* fewest comparisons of each sort */
+/* fewest comparisons of each kind */
 #define PROOF_LEAST	8
 
 
@@ -57,7 +59,7 @@ typedef struct CodeBlock {
 } CodeBlock;
 
 
-/* Sees all blocks of a dump: the code of the function is one of them. */
+/* A lua_Writer that looks for the function's code among the blocks. */
 static int proof_block (lua_State *L, const void *p, size_t size, void *ud) {
   CodeBlock *c = cast(CodeBlock *, ud);
   (void)L;
@@ -66,7 +68,7 @@ static int proof_block (lua_State *L, const void *p, size_t size, void *ud) {
 }
 
 
-/* the prototype 'p' of the function on top of L, which is in 'ar' */
+/* Is 'p' the prototype of the function on top of L, which 'ar' describes? */
 static int proof_prototype (Proof *x, lua_State *L, const lua_Debug *ar,
                             const void *p) {
   uint64_t lines;
@@ -88,7 +90,10 @@ static int proof_prototype (Proof *x, lua_State *L, const lua_Debug *ar,
 }
 
 
-/* The first upvalue of the C function on top of L, which runs in 'ar'. */
+/*
+** Compares the first upvalue of the C function on top of L, which runs in
+** 'ar': is it a thread, and which one?
+*/
 static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
                           const void *closure) {
   const lua_State *thread;
@@ -102,7 +107,10 @@ static int proof_upvalue (Proof *x, lua_State *L, const lua_Debug *ar,
 }
 
 
-/* Is the function that 'ar' runs the one on top of L? */
+/*
+** Do all answers about 'ar' agree with the function on top of L, which runs
+** there?
+*/
 static int proof_function (Proof *x, lua_State *L, const lua_Debug *ar) {
   const void *slot, *value, *body;
   int isc;
@@ -132,8 +140,9 @@ static int proof_caller (Proof *x, lua_State *L, const lua_Debug *ar) {
 
 
 /*
-** In a function without jumps, each instruction follows the one before.
-** Only what finds metamethods is passed over.
+** In a function without jumps, the index of the instruction goes up by one
+** each time, or by two where it skips the instruction that would call a
+** metamethod.
 */
 static int proof_instruction (Proof *x, const lua_Debug *ar) {
   int isc;
@@ -151,10 +160,13 @@ static int proof_instruction (Proof *x, const lua_Debug *ar) {
 ** States
 ** ======================================================= */
 
-#define STATE_MOST	240	/* bytes of a state that are searched */
+#define STATE_MOST	240	/* bytes of a lua_State that are searched */
 
 
-/* Where is the base, which has no caller, in L? */
+/*
+** Notes the offset in L of the base: the CallInfo without a caller. It must
+** be the same for all states.
+*/
 static void proof_base (Proof *x, const lua_State *L, CallAddress base) {
   size_t at = (size_t)((const char *)base - (const char *)L);
   if (at >= STATE_MOST || !internals_isbase(base) ||
@@ -165,7 +177,10 @@ static void proof_base (Proof *x, const lua_State *L, CallAddress base) {
 }
 
 
-/* The base's function is in the first slot. */
+/*
+** Finds the offset of the pointer to the first stack slot. The function of
+** the base is in that slot.
+*/
 static void proof_stack (Proof *x, const lua_State *L, CallAddress base,
                          CallAddress ci) {
   const char *first = cast(const char *, internals_load(base,
@@ -182,7 +197,7 @@ static void proof_stack (Proof *x, const lua_State *L, CallAddress base,
 }
 
 
-/* L is where the function of 'ar' runs. */
+/* Compares the state L, in which the function of 'ar' runs. */
 static void proof_state (Proof *x, lua_State *L, const lua_Debug *ar) {
   CallAddress base = ar->i_ci;
   lua_Debug caller;
@@ -200,7 +215,10 @@ static void proof_state (Proof *x, lua_State *L, const lua_Debug *ar) {
 }
 
 
-/* One coroutine that has yielded, and one that has not begun. */
+/*
+** Finds the offset of a state's status: LUA_OK in a coroutine that has not
+** begun, LUA_YIELD in the same one after a yield.
+*/
 static void proof_status (Proof *x, lua_State *L) {
   lua_State *co = lua_newthread(L);
   const unsigned char *bytes = (const unsigned char *)(const void *)co;
@@ -224,10 +242,11 @@ static void proof_status (Proof *x, lua_State *L) {
 
 
 /*
-** (Proof, what a caller has in the C stack): where errors jump to lies
-** between that and what this function has there.
+** Proof, address of a variable of the C caller ->
+** The jump buffer of this protected call lies in the C stack between that
+** variable and one of this function.
 */
-static int proof_within (lua_State *L) {
+static int proof_jumptarget (lua_State *L) {
   Proof *x = cast(Proof *, lua_touserdata(L, 1));
   const char *caller = cast(const char *, lua_touserdata(L, 2));
   const char here = 0;
@@ -242,13 +261,16 @@ static int proof_isjump (const Proof *x, lua_State *L, const char *to) {
 }
 
 
-/* The base is known; errors in L jump 'to' somewhere. */
+/*
+** Checks that the pointer before the base points to where errors in L
+** jump. If not, 'jumps' is 0 afterwards.
+*/
 static void proof_jump (Proof *x, lua_State *L) {
   const char here = 0;
   const char *to;
   x->at.jump = x->at.base - sizeof to;
   to = cast(const char *, internals_load(L, x->at.jump));
-  lua_pushcfunction(L, proof_within);
+  lua_pushcfunction(L, proof_jumptarget);
   lua_pushlightuserdata(L, x);
   lua_pushlightuserdata(L, (void *)&here);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK || to == NULL ||
@@ -265,8 +287,10 @@ static void proof_nohook (lua_State *L, lua_Debug *ar) {
 
 
 /*
-** Runs the function on top of L, and sees which number goes down. What lies
-** before the end of the base need not be initialised.
+** Finds the offset of the count until the next count event: sets an
+** unlikely count, runs the function on top of L, and looks which int has
+** gone down. Searches behind the base only, for bytes up to its end need
+** not be initialised.
 */
 static void proof_count (Proof *x, lua_State *L) {
   const char *bytes = (const char *)(const void *)L;
@@ -328,7 +352,7 @@ static int proof_enough (const Proof *x) {
 
 
 /* {======================================================
-** What runs
+** The test programs
 ** ======================================================= */
 
 static const char proof_program[] =
@@ -377,8 +401,8 @@ static int proof_append (lua_State *L, const void *p, size_t size, void *ud) {
 
 
 /*
-** Pushes the function without jumps, without lines and names: a size that
-** is not that of its code would be another one then.
+** Pushes 'proof_straight', stripped: its arrays of lines and names are
+** empty, so their sizes cannot be mistaken for the size of its code.
 */
 static int proof_pushstraight (lua_State *L) {
   Stripped s;
@@ -447,10 +471,10 @@ static int proof_states (Proof *x) {
 /* }====================================================== */
 
 
-/* The library that is called is the same for all states of a process. */
+/* Once in a process: all its states run the same Lua library. */
 static PlatformOnce internals_once = PLATFORM_ONCE;
 static int internals_proved;
-static int internals_found;	/* is what is known of states proved, too? */
+static int internals_found;	/* are the offsets in lua_State proved, too? */
 static InternalsState internals_at;
 
 
@@ -500,7 +524,10 @@ void internals_setleft (lua_State *L, int left) {
 
 #if LUA_VERSION_NUM == 504
 
-/* What is known of all of this, each time: the allocator, and the sum. */
+/*
+** Each call checks the offsets: the allocator must be the one that Lua
+** reports, and the bytes in use must be those of lua_gc.
+*/
 const int64_t *internals_debt (lua_State *L) {
   const char *global = cast(const char *, internals_state(L));
   void *ud;

@@ -1,12 +1,11 @@
 /*
-** Behind lua_Debug: which function a CallInfo runs, who called it, and at
-** which instruction it is, read where Lua keeps it. Nothing else in cprof
-** looks at Lua's own structures.
+** Reads Lua's own structures: which function a CallInfo runs, who called
+** it, and at which instruction it is. Nothing else in cprof reads them.
 **
 ** The offsets are those of 64-bit builds of Lua 5.4.0 to 5.5.0. Lua does
-** not promise them, so 'internals_usable' tries them first: on functions
-** of all kinds, every answer is compared with what the public functions
-** say. Where one differs, nothing here is used.
+** not promise them, so 'internals_usable' tests them first: with functions
+** of all kinds, every answer is compared with that of the public functions.
+** If one differs, nothing here is used.
 */
 
 #ifndef internals_h
@@ -24,14 +23,14 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_CI_FUNC	0
 #define INTERNALS_CI_PREVIOUS	16
 #define INTERNALS_CI_PC	32	/* the instruction after the one that runs */
-#define INTERNALS_STATE_TAG	8	/* of what is collected; of a thread, too */
-#define INTERNALS_STATE_GLOBAL	24	/* what coroutines of a state share */
-#define INTERNALS_GLOBAL_ALLOC	0	/* the allocator, and what it is given */
-#define INTERNALS_GLOBAL_UD	8
-#define INTERNALS_GLOBAL_TOTAL	16	/* bytes in use, less the next one: */
+#define INTERNALS_STATE_TAG	8	/* the tag in any object header */
+#define INTERNALS_STATE_GLOBAL	24	/* global_State: shared by coroutines */
+#define INTERNALS_GLOBAL_ALLOC	0	/* the allocator ... */
+#define INTERNALS_GLOBAL_UD	8	/* ... and its argument */
+#define INTERNALS_GLOBAL_TOTAL	16	/* bytes in use, less the debt */
 #define INTERNALS_GLOBAL_DEBT	24
-#define INTERNALS_STATE_CI	32	/* what runs there */
-#define INTERNALS_STATE	72	/* bytes of a state that are read of another one */
+#define INTERNALS_STATE_CI	32	/* CallInfo of what runs */
+#define INTERNALS_STATE	72	/* bytes copied from a state that runs */
 #define INTERNALS_VALUE_TAG	8
 #define INTERNALS_CLOSURE_BODY	24	/* a prototype, or a C function */
 #define INTERNALS_CLOSURE_UPVALUE	32	/* the first one of a C function */
@@ -39,61 +38,62 @@ typedef const struct CallInfo *CallAddress;
 #define INTERNALS_PROTO_LINES	44	/* two integers: first and last */
 #define INTERNALS_PROTO_CODE	64
 #define INTERNALS_PROTO_SOURCE	112
-#define INTERNALS_PROTO	128	/* bytes of a prototype that are read */
+#define INTERNALS_PROTO	128	/* bytes of a Proto that must be readable */
 
-/* tags, with the bit for what can be collected */
+/* tags, with the collectable bit where they have it */
 #define INTERNALS_LUA	0x46
 #define INTERNALS_C	0x16	/* without upvalues */
 #define INTERNALS_CLOSURE	0x66	/* with some */
 #define INTERNALS_THREAD	0x48
 
-/* a tag as it is in the object itself, which is without that bit */
+/* the tag as it is in the object header, without the collectable bit */
 #define INTERNALS_OBJECT(tag)	((tag) & 0x3F)
 
-#define INTERNALS_INSTRUCTION	4	/* bytes of one */
-#define INTERNALS_CALL	68	/* opcodes, in ... */
+#define INTERNALS_INSTRUCTION	4	/* bytes of an instruction */
+#define INTERNALS_CALL	68	/* opcodes */
 #define INTERNALS_TAILCALL	69
 #define INTERNALS_FORCALL	76	/* of a generic 'for' */
-#define INTERNALS_OPCODE	0x7F	/* ... these bits */
+#define INTERNALS_OPCODE	0x7F	/* mask of the opcode */
 
 /*
-** Eight bytes of a CallInfo, of which some bit tells a C function; which
-** one is looked for.
+** Offset of eight bytes in a CallInfo, in which some bit tells a C function.
+** Which bit depends on the release, so the test finds it.
 */
 #define INTERNALS_MARKS	56
 
 
 /*
-** Can all this be used? Found out once in a process; not where the
-** environment has CPROF_INTERNALS=0 then.
+** Can all this be used? The first call in a process tests it. The answer is
+** no if the environment then has CPROF_INTERNALS=0.
 */
 CPROF_I int internals_usable (void);
 
 /*
-** Where a lua_State keeps what differs from one release to the next. It is
-** looked for, not known.
+** Offsets in a lua_State that differ from one release to the next. They are
+** found by the test.
 */
 typedef struct InternalsState {
-  size_t status;	/* a byte, 0: neither yielded nor ended in an error */
-  size_t base;		/* the CallInfo below all others, in the state itself */
-  size_t stack;		/* its first slot; before it, what is behind the last */
+  size_t status;	/* a byte; 0: neither yielded nor ended in an error */
+  size_t base;		/* the CallInfo below all others, part of the state */
+  size_t stack;		/* pointer to the first stack slot; the pointer before
+			   it is to the end of the stack */
   size_t count;		/* an int: instructions until the next count event */
-  size_t jump;		/* where in the C stack errors jump to, or NULL while no
-			   function is called in protected mode; 0: unknown */
-  uint64_t c;		/* the bits of a CallInfo's marks that only those of C
-			   functions have; 0: there are none */
+  size_t jump;		/* pointer to the place in the C stack that errors jump
+			   to, NULL outside of protected calls; 0: unknown */
+  uint64_t c;		/* no offset: bits of INTERNALS_MARKS that are set for
+			   all C functions and no Lua function; 0: none */
 } InternalsState;
 
-/* NULL: it was not found, or nothing here can be used. */
+/* NULL: the offsets were not found, or nothing here can be used. */
 CPROF_I const InternalsState *internals_states (void);
 
-/* What profiles call the way in which Lua was asked. */
+/* How profiles name the way in which functions were identified. */
 static inline const char *internals_name (int direct) {
   return direct ? "direct" : "public";
 }
 
 
-/* Compilers may not assume which types lie there. */
+/* Reads a pointer. By memcpy, so that no aliasing rule is broken. */
 static inline const void *internals_load (const void *p, size_t offset) {
   const void *value;
   memcpy(&value, (const char *)p + offset, sizeof value);
@@ -104,22 +104,22 @@ static inline unsigned internals_tag (const void *p, size_t offset) {
   return ((const unsigned char *)p)[offset + INTERNALS_VALUE_TAG];
 }
 
-/* equal for all coroutines of a state, and for no others */
+/* The same address for all coroutines of a state, and for no others. */
 static inline const void *internals_state (const lua_State *L) {
   return internals_load(L, INTERNALS_STATE_GLOBAL);
 }
 
-/* the function that runs in L, or the CallInfo below all others */
+/* The CallInfo of the function that runs in L; the base if none runs. */
 static inline CallAddress internals_running (const lua_State *L) {
   return cast(CallAddress, internals_load(L, INTERNALS_STATE_CI));
 }
 
-/* Is it below all functions of its stack? */
+/* Is it the base, the CallInfo below all functions of a stack? */
 static inline int internals_isbase (CallAddress ci) {
   return internals_load(ci, INTERNALS_CI_PREVIOUS) == NULL;
 }
 
-/* Instructions until L's next count event; and sets them. */
+/* Reads or sets the number of instructions until L's next count event. */
 static inline int internals_count (const lua_State *L,
                                    const InternalsState *at) {
   int count;
@@ -133,13 +133,14 @@ static inline void internals_setcount (lua_State *L, const InternalsState *at,
 }
 
 /*
-** Instructions until L's next count event; 0: L has no such events, or Lua's
-** structures are not read. Setting 0 changes nothing.
+** Reads or sets the number of instructions until L's next count event. Reads
+** 0 if L has no such events, or if Lua's structures are not read. Setting 0
+** changes nothing.
 */
 CPROF_I int internals_left (lua_State *L);
 CPROF_I void internals_setleft (lua_State *L, int left);
 
-/* An address in the C stack from which L is run; NULL: not known. */
+/* An address in the C stack that L runs on; NULL: not known. */
 static inline const char *internals_jump (const lua_State *L,
                                           const InternalsState *at) {
   return at->jump == 0 ? NULL
@@ -153,7 +154,7 @@ static inline uint64_t internals_marks (CallAddress ci) {
 }
 
 /*
-** Can it be a C function's, as the CallInfo alone tells? Its function need
+** Can 'ci' be that of a C function? Reads 'ci' alone, so its function need
 ** not be set yet.
 */
 static inline int internals_maybec (CallAddress ci,
@@ -161,7 +162,7 @@ static inline int internals_maybec (CallAddress ci,
   return at->c == 0 || (internals_marks(ci) & at->c) != 0;
 }
 
-/* who called it; at the bottom of a stack, no frame that Lua admits to */
+/* Its caller; for the first function of a stack, the base. */
 static inline CallAddress internals_caller (CallAddress ci) {
   return cast(CallAddress, internals_load(ci, INTERNALS_CI_PREVIOUS));
 }
@@ -171,13 +172,13 @@ static inline int internals_islua (CallAddress ci) {
   return internals_tag(slot, 0) == INTERNALS_LUA;
 }
 
-/* of a Lua function */
+/* The prototype of a Lua function. */
 static inline const void *internals_prototype (CallAddress ci) {
   const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
   return internals_load(internals_load(slot, 0), INTERNALS_CLOSURE_BODY);
 }
 
-/* the address of a C function */
+/* The address of a C function. */
 static inline const void *internals_cfunction (CallAddress ci) {
   const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
   const void *value = internals_load(slot, 0);
@@ -191,7 +192,7 @@ static inline const void *internals_function (CallAddress ci, int *isc) {
   return *isc ? internals_cfunction(ci) : internals_prototype(ci);
 }
 
-/* The thread that is the first upvalue of a C function; NULL: it is none. */
+/* A C function's first upvalue, if that is a thread; else NULL. */
 static inline lua_State *internals_thread (CallAddress ci) {
   const void *slot = internals_load(ci, INTERNALS_CI_FUNC);
   const void *value = internals_load(slot, 0);
@@ -204,8 +205,8 @@ static inline lua_State *internals_thread (CallAddress ci) {
 }
 
 /*
-** Takes a Lua function, by its closure, for that of 'ci', which runs another
-** one. Gives that, to be set in the same way.
+** Sets the closure that 'ci' runs, which is that of a Lua function, and
+** returns the one before, so that a second call can restore it.
 */
 static inline const void *internals_exchange (CallAddress ci,
                                               const void *closure) {
@@ -216,15 +217,18 @@ static inline const void *internals_exchange (CallAddress ci,
 }
 
 /*
-** Where the collector of L's state counts the bytes that it is behind by;
-** beyond 0, it makes a step. NULL: it is not where it is looked for.
+** Where the collector of L's state counts its debt, in bytes; when the debt
+** is above 0, Lua makes a step. NULL: it was not found.
 */
 CPROF_I const int64_t *internals_debt (lua_State *L);
 
-/* Bytes that the state with this debt has in use. */
+/* Bytes in use of the state whose debt is at this address. */
 CPROF_I int64_t internals_heap (const int64_t *debt);
 
-/* Equal prototypes of different chunks have different ones. */
+/*
+** The address of the source's name. Equal prototypes of different chunks
+** differ in it.
+*/
 static inline const void *internals_source (const void *proto) {
   return internals_load(proto, INTERNALS_PROTO_SOURCE);
 }
@@ -239,33 +243,33 @@ static inline uint32_t internals_size (const void *proto) {
   return size;
 }
 
-/* first and last line of the definition, as one number */
+/* The first and last line of the definition, as one number. */
 static inline uint64_t internals_lines (const void *proto) {
   uint64_t lines;
   memcpy(&lines, (const char *)proto + INTERNALS_PROTO_LINES, sizeof lines);
   return lines;
 }
 
-/* How many instructions of 'code' lie before 'pc'. */
+/* The number of instructions between the start of 'code' and 'pc'. */
 static inline size_t internals_between (const void *code, const void *pc) {
   return (size_t)(cast(const char *, pc) - cast(const char *, code)) /
          INTERNALS_INSTRUCTION;
 }
 
-/* In a hook: how many instructions lie before the next of a Lua function. */
+/* In a hook: the index of the next instruction of a Lua function. */
 static inline size_t internals_behind (CallAddress ci, const void *code) {
   return internals_between(code, internals_load(ci, INTERNALS_CI_PC));
 }
 
-/* In a hook, the index of the instruction that a Lua function is at. */
+/* In a hook: the index of the instruction that a Lua function is at. */
 static inline size_t internals_instruction (CallAddress ci,
                                             const void *proto) {
   return internals_behind(ci, internals_code(proto)) - 1;
 }
 
 /*
-** Did something else than a call in the program lead to 'ci', in a hook, so
-** that it may be a metamethod?
+** In a hook: may 'ci' run a metamethod, because its caller is a Lua function
+** at an instruction that is no call?
 */
 static inline int internals_isimplied (CallAddress ci) {
   CallAddress caller = internals_caller(ci);

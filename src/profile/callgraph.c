@@ -48,7 +48,7 @@ static uint32_t edge_get (Callgraph *g, uint32_t caller, uint32_t callee,
 /* }====================================================== */
 
 
-/* 0: out of memory; it is to be freed all the same. */
+/* Begins a graph without edges. 0: out of memory; free it even then. */
 static int callgraph_init (Callgraph *g, const Memory *m) {
   memset(g, 0, sizeof *g);
   g->memory = m;
@@ -71,23 +71,25 @@ void callgraph_free (Callgraph *g) {
 ** Walking the tree
 ** ======================================================= */
 
-typedef struct Place {	/* on the path from the root */
+typedef struct Place {	/* a level of the path from the root */
   uint32_t node;
-  uint32_t outer;	/* place of the next node above of the same group */
+  uint32_t outer;	/* place of the nearest caller of the same group, or
+			   NONE */
 } Place;
 
 typedef struct GraphWalk {
   Callgraph *graph;
   const Nodes *nodes;
   const uint32_t *group;
-  const int64_t *reach;	/* calls of each node and below; NULL: no lines */
+  const int64_t *reach;	/* calls of each node and all below it; NULL: edges
+			   do not distinguish lines */
   Place *path;
-  uint32_t *inner;	/* of each group: its lowest place, or NONE */
-  uint32_t *depth;	/* of each group: its places */
+  uint32_t *inner;	/* of each group: its innermost place, or NONE */
+  uint32_t *depth;	/* of each group: number of its places on the path */
 } GraphWalk;
 
 
-/* The edge that leads into 'place'; NULL: out of memory. */
+/* The edge of the call that leads to 'place'; NULL: out of memory. */
 static SumEdge *graph_edge (const GraphWalk *w, uint32_t place) {
   uint32_t node = w->path[place].node;
   uint32_t i = edge_get(w->graph, w->group[w->path[place - 1].node],
@@ -97,12 +99,16 @@ static SumEdge *graph_edge (const GraphWalk *w, uint32_t place) {
 }
 
 
-/* On the way, a sum can overflow that does not in the end. */
+/* Adds unsigned: a sum may overflow on the way, though not in the end. */
 static void graph_add (int64_t *sum, int64_t n) {
   *sum = (int64_t)((uint64_t)*sum + (uint64_t)n);
 }
 
 
+/*
+** Adds the node at 'place' to its edges. 'outer' is the nearest place of the
+** same group above, or NONE. 0: out of memory.
+*/
 static int graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
   const ProfileNode *n = &w->nodes->list[w->path[place].node];
   SumEdge *e = graph_edge(w, place);
@@ -124,7 +130,7 @@ static int graph_edges (const GraphWalk *w, uint32_t place, uint32_t outer) {
     graph_add(&e->rawtotal_out, n->rawtotal);
   }
   if (outer != NONE && outer != place - 1) {
-    /* not charged to what the outer one called */
+    /* take it out of the edge that leads down from the outer place */
     e = graph_edge(w, outer + 1);
     if (e == NULL) return 0;
     graph_add(&e->total_out, -n->total);
@@ -235,14 +241,18 @@ int callgraph_bylines (Callgraph *g, const Memory *m, const Nodes *nodes,
 ** Call sites
 ** ======================================================= */
 
-/* Sets 'group' of each node to its site; 0: no line called it. */
+/*
+** Sets the group of each node to its call site, an edge of 'g'; 0: no line
+** called it. Returns 0 when out of memory.
+*/
 static int sites_groups (Callgraph *g, const Nodes *nodes,
                          const uint8_t *zone, const uint32_t *key,
                          uint32_t *group) {
   uint32_t i;
   for (i = 0; i < nodes->count; i++)
     group[i] = nodes_owner(nodes->list, zone, group, i);
-  for (i = nodes->count; i-- > 0; ) {  /* owners of callers are still there */
+  for (i = nodes->count; i-- > 0; ) {  /* callees first: 'group' still has
+					  the owners of their callers */
     const ProfileNode *n = &nodes->list[i];
     uint32_t caller = key[nodes->list[group[n->parent]].func];
     group[i] = 0;
@@ -254,7 +264,10 @@ static int sites_groups (Callgraph *g, const Nodes *nodes,
 }
 
 
-/* The rows of one graph with the edges of another. */
+/*
+** The edges are the call sites. The rows come from a second graph, whose
+** groups are these call sites.
+*/
 int callgraph_sites (Callgraph *g, const Memory *m, const Nodes *nodes,
                      const uint8_t *zone, const uint32_t *key) {
   uint32_t *group = memory_new(m, uint32_t, nodes->count);
@@ -276,8 +289,8 @@ int callgraph_sites (Callgraph *g, const Memory *m, const Nodes *nodes,
 /* }====================================================== */
 
 
-#define BELOW	1	/* below a node that is 'above' */
-#define WITHIN	2	/* ... and below one that 'is' */
+#define BELOW	1	/* bits: at or below a node that 'above' marks */
+#define WITHIN	2	/* at or below a node that was added up */
 
 SumRow callgraph_attribute (const Nodes *nodes, const uint8_t *is,
                             const uint8_t *above, uint8_t *room) {

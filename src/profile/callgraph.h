@@ -10,14 +10,14 @@
 #include "profile/profile.h"
 
 
-/* sums of a group of functions; recursion within it is counted once */
+/* sums of a group of functions; totals count recursion within it once */
 typedef struct SumRow {
   int64_t calls, self, raw, total;
   int64_t rawtotal;
   int64_t wait, waittotal;
-  int64_t tails;	/* of the calls, those that were tail calls */
+  int64_t tails;	/* number of 'calls' that were tail calls */
   uint32_t ways;	/* as in ProfileNode */
-  uint32_t depth;	/* most frames of the group on one path */
+  uint32_t depth;	/* most call frames of the group at once */
 } SumRow;
 
 /*
@@ -29,13 +29,14 @@ typedef struct SumRow {
 */
 typedef struct SumEdge {
   uint32_t caller, callee;
-  uint32_t line;	/* of the calls, or 0 */
+  uint32_t line;	/* line of the calls; 0: any line */
   uint32_t ways;	/* as in ProfileNode */
   uint32_t next;	/* in the bucket of the index */
   int64_t calls, self, total_in, total_out;
-  int64_t raw, rawtotal_in, rawtotal_out;	/* these with overhead */
-  int64_t wait, waittotal_in;	/* ns of 'self' and 'total_in' that it waited */
-  int64_t calls_in;	/* like 'total_in', of calls; only 'callgraph_bylines' */
+  int64_t raw, rawtotal_in, rawtotal_out;	/* with overhead */
+  int64_t wait, waittotal_in;	/* ns of waiting in 'self' and 'total_in' */
+  int64_t calls_in;	/* calls, summed up like 'total_in'; by
+			   'callgraph_bylines' only */
 } SumEdge;
 
 typedef struct Callgraph {
@@ -43,7 +44,7 @@ typedef struct Callgraph {
   SumRow *rows;		/* of each group */
   uint32_t groups;
   Chunks edges;		/* of SumEdge; the first one is not used */
-  Index index;		/* edges by what they join */
+  Index index;		/* of edges, by caller, callee and line */
 } Callgraph;
 
 static inline SumEdge *callgraph_edge (const Callgraph *g, uint32_t i) {
@@ -51,33 +52,34 @@ static inline SumEdge *callgraph_edge (const Callgraph *g, uint32_t i) {
 }
 
 /*
-** Sums up 'nodes', where 'group' (below 'groups') has the group of each.
-** 0: out of memory, and there is nothing to free.
+** Sums up 'nodes'. 'group' gives the group of each node, a number below
+** 'groups'. 0: out of memory, and there is nothing to free.
 */
 CPROF_I int callgraph_make (Callgraph *g, const Memory *m, const Nodes *nodes,
                             const uint32_t *group, uint32_t groups);
 CPROF_I void callgraph_free (Callgraph *g);
 
-/* A call graph in which calls from different lines are different edges. */
+/* Like 'callgraph_make', but with an edge of its own for each calling line. */
 CPROF_I int callgraph_bylines (Callgraph *g, const Memory *m,
                                const Nodes *nodes, const uint32_t *group,
                                uint32_t groups);
 
 /*
-** Sums over the nodes that each line has called. An edge names 'key[func]'
-** of the calling function and the line, as 'caller' and 'callee'. Row i
-** belongs to edge i; row 0 to all nodes that no line called. What functions
-** with key 0 called is left out. Zones call on behalf of the function that
-** opened them. 0: out of memory, and there is nothing to free.
+** Sums up what each call site called. Here an edge is a call site: 'caller'
+** is 'key[func]' of the calling function, 'callee' is the line. Row i has
+** the sums of edge i; row 0 those of all nodes without a call site. A
+** function with key 0 has no call sites. What a zone calls counts as called
+** by the function that opened it. 0: out of memory, and there is nothing to
+** free.
 */
 CPROF_I int callgraph_sites (Callgraph *g, const Memory *m,
                              const Nodes *nodes, const uint8_t *zone,
                              const uint32_t *key);
 
 /*
-** What nodes took on behalf of others: sums over those that 'is' marks and
-** that are anywhere below those that 'above' marks. Recursion is counted
-** once. 'room' has a byte for each node.
+** Sums over all nodes that 'is' marks and that are anywhere below a node
+** that 'above' marks: what these took on behalf of the others. Recursion is
+** counted once. 'room' has a byte for each node.
 */
 CPROF_I SumRow callgraph_attribute (const Nodes *nodes, const uint8_t *is,
                                     const uint8_t *above, uint8_t *room);

@@ -5,10 +5,13 @@
 #include "profile/fold.h"
 
 
-#define ROOT	1u	/* id in a Merge */
+#define ROOT	1u	/* id of the root in a Merge */
 
 
-/* Marks what is not below the base. Nodes are after their callers. */
+/*
+** Sets the group of each node that is not in or below the base to 'groups'.
+** Goes up in the list, where callers are before their callees.
+*/
 static void fold_cut (const Nodes *nodes, uint32_t *group, uint32_t groups,
                       uint32_t base) {
   uint32_t i;
@@ -20,7 +23,7 @@ static void fold_cut (const Nodes *nodes, uint32_t *group, uint32_t groups,
 }
 
 
-/* The node of the group on the path down to 'id'; 0: there is none. */
+/* The innermost node of the group on the path to 'id'; 0: there is none. */
 static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t group) {
   while (id != ROOT) {
     const ProfileNode *n = merge_node(m, id);
@@ -31,7 +34,10 @@ static uint32_t fold_onpath (const Merge *m, uint32_t id, uint32_t group) {
 }
 
 
-/* The node that 'group' has where it was called; 0: out of memory. */
+/*
+** The node for a call of 'group' from 'parent'. A group that is on the path
+** keeps its node. 0: out of memory.
+*/
 static uint32_t fold_enter (Merge *m, const ProfileNode *from,
                             uint32_t parent, uint32_t group, int based) {
   uint32_t id = fold_onpath(m, parent, group);

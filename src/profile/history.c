@@ -8,21 +8,22 @@
 #include <string.h>
 
 
-/* what is needed while it is taken */
+/* working data while a history is made */
 typedef struct Taking {
   const Frames *f;
   const Snapshot *s;
   History *to;
-  double *left;		/* of each node: the part of its time that is left
-			   without overhead */
-  double *self;		/* of each function: the part of its self time ... */
-  double *total;	/* ... and of their total time */
-  int64_t *sum;		/* of each node: total in a frame; 0 between uses */
-  uint32_t *row;	/* of each function: its row in a frame */
+  double *nodeshare;	/* of each node: share of its time that is not
+			   overhead */
+  double *selfshare;	/* of each function: this share of its self time ... */
+  double *totalshare;	/* ... and of its total time */
+  int64_t *sum;		/* of each node: total of its callees in the frame at
+			   hand; 0 between uses */
+  uint32_t *row;	/* of each function: its row in the frame at hand */
 } Taking;
 
 
-/* Rounds down, so that parts are no more than the whole. */
+/* Ticks in ns, rounded down, so that parts never exceed the whole. */
 static int64_t take_ns (const Taking *t, double ticks) {
   return (int64_t)clock_ns(t->s->scale, ticks > 0 ? (uint64_t)ticks : 0);
 }
@@ -51,20 +52,21 @@ static int take_isinner (const Taking *t, uint32_t node) {
 
 
 /* {======================================================
-** What is left of times
+** The share of times that is not overhead
 ** ======================================================= */
 
-/* Sums of functions: self, its raw time, total, its raw time. */
-typedef struct Left {
+/* times of a function: 'raw' and 'rawtotal' include overhead */
+typedef struct FuncTimes {
   double self, raw, total, rawtotal;
-} Left;
+} FuncTimes;
 
 
-static void left_sum (const Taking *t, Left *left, double *rawtotal) {
+/* Sums up the times of functions, and 'rawtotal' of each node. */
+static void shares_sum (const Taking *t, FuncTimes *times, double *rawtotal) {
   const ProfileNode *list = t->s->node;
   uint32_t i;
   for (i = t->f->nodes.count; i-- > 0; ) {
-    Left *x = &left[list[i].func];
+    FuncTimes *x = &times[list[i].func];
     rawtotal[i] += (double)list[i].raw;
     if (i != 0) rawtotal[list[i].parent] += rawtotal[i];
     x->self += (double)list[i].self;
@@ -76,29 +78,29 @@ static void left_sum (const Taking *t, Left *left, double *rawtotal) {
 }
 
 
-/* 0: out of memory */
-static int left_fill (Taking *t) {
+/* Sets the three shares in 't'. 0: out of memory. */
+static int shares_fill (Taking *t) {
   const Snapshot *s = t->s;
   const Memory *m = s->memory;
   double *rawtotal = memory_newzeroed(m, double, s->nodes);
-  Left *left = memory_newzeroed(m, Left, s->functions);
-  int ok = rawtotal != NULL && left != NULL;
+  FuncTimes *times = memory_newzeroed(m, FuncTimes, s->functions);
+  int ok = rawtotal != NULL && times != NULL;
   uint32_t i;
   if (ok) {
-    left_sum(t, left, rawtotal);
+    shares_sum(t, times, rawtotal);
     for (i = 0; i < s->nodes; i++)
-      t->left[i] = i == NODE_OVERHEAD ? 1
-                 : take_ratio((double)s->node[i].self,
-                              (double)s->node[i].raw);
+      t->nodeshare[i] = i == NODE_OVERHEAD ? 1
+                      : take_ratio((double)s->node[i].self,
+                                   (double)s->node[i].raw);
     for (i = 0; i < s->functions; i++) {
-      t->self[i] = take_ratio(left[i].self, left[i].raw);
-      t->total[i] = take_ratio(left[i].total, left[i].rawtotal);
+      t->selfshare[i] = take_ratio(times[i].self, times[i].raw);
+      t->totalshare[i] = take_ratio(times[i].total, times[i].rawtotal);
     }
     i = s->node[NODE_OVERHEAD].func;
-    t->self[i] = t->total[i] = 1;
+    t->selfshare[i] = t->totalshare[i] = 1;
   }
   memory_free(m, rawtotal, s->nodes * sizeof *rawtotal);
-  memory_free(m, left, s->functions * sizeof *left);
+  memory_free(m, times, s->functions * sizeof *times);
   return ok;
 }
 
@@ -109,7 +111,10 @@ static int left_fill (Taking *t) {
 ** Frames
 ** ======================================================= */
 
-/* The nodes of a frame; overhead is what the others leave. */
+/*
+** Fills in the nodes of a frame. That of overhead gets the time that the
+** others leave.
+*/
 static void take_nodes (const Taking *t, HistoryFrame *to,
                         const HostFrame *p) {
   HistoryNode *overhead = NULL;
@@ -120,7 +125,7 @@ static void take_nodes (const Taking *t, HistoryFrame *to,
     n->node = p->node[i].node;
     n->calls = (int64_t)p->node[i].calls;
     if (n->node == NODE_OVERHEAD) overhead = n;
-    else n->self = take_part(t, p->node[i].self, t->left[n->node]);
+    else n->self = take_part(t, p->node[i].self, t->nodeshare[n->node]);
     left -= n->self;
   }
   if (overhead != NULL) overhead->self = left;
@@ -128,7 +133,7 @@ static void take_nodes (const Taking *t, HistoryFrame *to,
 }
 
 
-/* Where nodes are kept, functions are sums of theirs. */
+/* In frames that keep nodes: functions are the sums of their nodes. */
 static void take_sum (const Taking *t, HistoryFrame *to) {
   uint32_t i;
   for (i = to->nodes; i-- > 0; ) {  /* callees first */
@@ -144,7 +149,10 @@ static void take_sum (const Taking *t, HistoryFrame *to) {
 }
 
 
-/* Elsewhere, what is left of them is estimated by the whole recording. */
+/*
+** In other frames: overhead has the same share of a function's time as in
+** the whole recording.
+*/
 static void take_estimate (const Taking *t, HistoryFrame *to,
                            const HostFrame *p) {
   uint32_t own = t->s->node[NODE_OVERHEAD].func, root = t->s->node[0].func;
@@ -157,9 +165,9 @@ static void take_estimate (const Taking *t, HistoryFrame *to,
       overhead = row;
       continue;
     }
-    row->self = take_part(t, p->row[i].self, t->self[row->func]);
+    row->self = take_part(t, p->row[i].self, t->selfshare[row->func]);
     row->total = row->func == root ? to->ns
-               : take_part(t, p->row[i].total, t->total[row->func]);
+               : take_part(t, p->row[i].total, t->totalshare[row->func]);
     if (row->total < row->self) row->total = row->self;
     left -= row->self;
   }
@@ -197,7 +205,7 @@ static void take_hostframe (const Taking *t, HistoryFrame *to,
 ** Averages
 ** ======================================================= */
 
-/* standard deviation by mean; half of that is as hot as can be */
+/* Twice the standard deviation by the mean, and at most 1. */
 static double average_heat (double mean, double square) {
   double variance = square - mean * mean, heat;
   if (mean <= 0 || variance <= 0) return 0;
@@ -218,7 +226,8 @@ static double average_count (const Taking *t) {
 
 static void take_averagefunc (const Taking *t, FuncAverage *to,
                               const FuncHistory *x, uint32_t func) {
-  double n = average_count(t), self = t->self[func], total = t->total[func];
+  double n = average_count(t);
+  double self = t->selfshare[func], total = t->totalshare[func];
   int i;
   to->func = func;
   to->calls[0] = average_calls((double)x->sum_calls / n);
@@ -241,7 +250,7 @@ static void take_averagefunc (const Taking *t, FuncAverage *to,
 
 static void take_averagenode (const Taking *t, NodeAverage *to,
                               const NodeHistory *x, uint32_t node) {
-  double n = average_count(t), left = t->left[node];
+  double n = average_count(t), left = t->nodeshare[node];
   int i;
   to->node = node;
   to->calls[0] = average_calls((double)x->sum_calls / n);
@@ -254,7 +263,7 @@ static void take_averagenode (const Taking *t, NodeAverage *to,
 }
 
 
-/* An average frame: what all of its functions took, in ns. */
+/* The time of an average frame, in ns. */
 static int64_t average_frame (const Taking *t, int figure) {
   const Frames *f = t->f;
   double ticks = 0;
@@ -270,7 +279,7 @@ static int64_t average_frame (const Taking *t, int figure) {
 }
 
 
-/* Overhead is what the others leave, as in each frame. */
+/* As in each frame, overhead gets the time that the others leave. */
 static void average_overhead (const Taking *t, int figure) {
   const History *h = t->to;
   uint32_t func = t->s->node[NODE_OVERHEAD].func, i;
@@ -307,10 +316,10 @@ static void averages_take (const Taking *t) {
 
 
 /* {======================================================
-** The whole
+** Making a history
 ** ======================================================= */
 
-/* frame 'i' of those that are taken; NULL: there are no more */
+/* Frame 'i' of the history: last first, then slow ones. NULL: no more. */
 static const HostFrame *take_frame (const Frames *f, uint32_t i) {
   uint32_t kept = f->recorded < f->size ? (uint32_t)f->recorded : f->size;
   if (i == 0) return f->recorded > 0 ? &f->last : NULL;  /* with its nodes */
@@ -319,7 +328,7 @@ static const HostFrame *take_frame (const Frames *f, uint32_t i) {
 }
 
 
-/* One block of memory has room for it all. */
+/* Allocates a history and all its arrays as one block of memory. */
 static History *history_new (const Frames *f, const Memory *m) {
   size_t size = sizeof(History) + f->funcs.count * sizeof(FuncAverage)
                                 + f->nodes.count * sizeof(NodeAverage);
@@ -351,7 +360,7 @@ static History *history_new (const Frames *f, const Memory *m) {
 }
 
 
-/* Is its time without overhead, which reports show, over the budget? */
+/* Is the frame's time without overhead, as reports show it, over budget? */
 static int history_isslow (const Taking *t, const HistoryFrame *p) {
   uint32_t own = t->s->node[NODE_OVERHEAD].func, i;
   int64_t ns = p->ns;
@@ -362,8 +371,8 @@ static int history_isslow (const Taking *t, const HistoryFrame *p) {
 
 
 /*
-** Frames were judged when they ended, with less overhead: those that are kept
-** are judged again, and slow ones that are none are left out.
+** Decides again which frames are slow: when they ended, less of their
+** overhead was known. Leaves out frames that were kept as slow but are not.
 */
 static void history_judge (const Taking *t, uint32_t taken) {
   const Frames *f = t->f;
@@ -372,7 +381,7 @@ static void history_judge (const Taking *t, uint32_t taken) {
   for (i = 0; i < taken; i++) {
     const HostFrame *p = take_frame(f, i);
     int slow = history_isslow(t, &h->frame[i]);
-    /* each but once */
+    /* a frame may be in both lists: count it once */
     if (i < h->frames || p->number < h->frame[h->frames - 1].number)
       h->slowcount += (uint64_t)slow - (uint64_t)p->slow;
     if (i >= h->frames && slow)
@@ -407,17 +416,17 @@ History *history_take (const Frames *f, const Snapshot *s) {
   t.f = f;
   t.s = s;
   t.to = history_new(f, m);
-  t.left = memory_new(m, double, s->nodes);
-  t.self = memory_new(m, double, s->functions);
-  t.total = memory_new(m, double, s->functions);
+  t.nodeshare = memory_new(m, double, s->nodes);
+  t.selfshare = memory_new(m, double, s->functions);
+  t.totalshare = memory_new(m, double, s->functions);
   t.sum = memory_newzeroed(m, int64_t, s->nodes);
   t.row = memory_newzeroed(m, uint32_t, s->functions);
-  ok = t.to && t.left && t.self && t.total && t.sum && t.row &&
-       left_fill(&t);
+  ok = t.to && t.nodeshare && t.selfshare && t.totalshare && t.sum && t.row &&
+       shares_fill(&t);
   if (ok) history_fill(&t);
-  memory_free(m, t.left, s->nodes * sizeof *t.left);
-  memory_free(m, t.self, s->functions * sizeof *t.self);
-  memory_free(m, t.total, s->functions * sizeof *t.total);
+  memory_free(m, t.nodeshare, s->nodes * sizeof *t.nodeshare);
+  memory_free(m, t.selfshare, s->functions * sizeof *t.selfshare);
+  memory_free(m, t.totalshare, s->functions * sizeof *t.totalshare);
   memory_free(m, t.sum, s->nodes * sizeof *t.sum);
   memory_free(m, t.row, s->functions * sizeof *t.row);
   if (ok) return t.to;

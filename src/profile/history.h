@@ -1,8 +1,8 @@
 /*
-** History: the frames of the host, as they go with a snapshot, whose
-** functions and nodes they name. Times are nanoseconds, without overhead.
-** Within a frame, self times add up to the frame's own; each frame is
-** rounded by itself.
+** History: the host's frames, as part of a profile. Functions and nodes are
+** numbered as in its snapshot. Times are ns without overhead, which has rows
+** of its own. Within a frame, self times add up to the time of the frame;
+** each frame is rounded by itself.
 */
 
 #ifndef history_h
@@ -12,16 +12,16 @@
 #include "profile/snapshot.h"
 
 
-/* averages of calls are in thousandths */
+/* averages of calls are in units of 1 / HISTORY_CALLS */
 #define HISTORY_CALLS	1000
 
-/* figures: 0 is the average of all frames, then the moving ones */
+/* figures: 0 is the average of all frames, the others are moving averages */
 #define HISTORY_FIGURES	(1 + AVERAGES)
 
 typedef struct HistoryRow {
   uint32_t func;
   int64_t calls, self, total;
-  int64_t allocs, bytes;	/* that it has allocated itself */
+  int64_t allocs, bytes;	/* allocated by itself, without callees */
 } HistoryRow;
 
 typedef struct HistoryNode {
@@ -32,10 +32,10 @@ typedef struct HistoryNode {
 typedef struct HistoryFrame {
   uint64_t number;
   int64_t start, ns;
-  int64_t steps;	/* of the collector */
+  int64_t steps;	/* steps of the collector */
   HistoryRow *row;
   HistoryNode *node;
-  uint32_t rows, nodes;	/* no nodes: they are not kept */
+  uint32_t rows, nodes;	/* 'nodes' is 0 where the frame's are not kept */
 } HistoryFrame;
 
 typedef struct FuncAverage {
@@ -52,17 +52,17 @@ typedef struct NodeAverage {
 
 typedef struct History {
   Memory memory;
-  size_t size;		/* of all of it, in bytes */
+  size_t size;		/* bytes of the block, with all arrays */
   uint64_t ended, recorded, counted, slowcount;
-  int64_t budget;	/* ns, beyond which a frame is slow; 0: none */
-  HistoryFrame *frame;	/* the last one first, then the slow ones likewise */
+  int64_t budget;	/* ns: a frame that takes longer is slow; 0: none */
+  HistoryFrame *frame;	/* last frames, newest first; then slow frames */
   uint32_t frames, slows;
   FuncAverage *func;
   NodeAverage *node;
   uint32_t funcs, nodes;
 } History;
 
-/* The frames of the recording of 's'. NULL: out of memory. */
+/* Makes the history of the recording of 's'. NULL: out of memory. */
 CPROF_I History *history_take (const Frames *f, const Snapshot *s);
 CPROF_I void history_free (History *h);
 

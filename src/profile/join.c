@@ -5,7 +5,7 @@
 #include "profile/join.h"
 
 
-#define JOIN_FIRST	1	/* the root, in a sum */
+#define JOIN_FIRST	1	/* id of the root in a Merge */
 
 
 int join_init (Join *j, const Memory *memory) {
@@ -60,7 +60,7 @@ int join_times (Join *j, const Nodes *nodes, const MergeFunction *function,
 ** Times of nodes that the first tree does not have
 ** ======================================================= */
 
-/* Part of 'whole', in proportion, so that the last part takes the rest. */
+/* The share of 'calls' in 'left'. The last calls take the rest of 'whole'. */
 static int64_t join_part (int64_t whole, int64_t calls, int64_t left) {
   return calls >= left ? whole
                        : (int64_t)((double)whole * (double)calls /
@@ -86,7 +86,10 @@ static JoinGroup *join_group (const Join *j, const uint32_t *path,
 }
 
 
-/* Takes the times of node 'n'. 0: its group has no calls. */
+/*
+** Moves the times of node 'n' to its group. Returns the self time moved; 0,
+** and moves nothing, if the group has no calls.
+*/
 static int64_t join_take (JoinGroup *g, ProfileNode *n) {
   int64_t taken = n->self;
   if (g->calls == 0) return 0;
@@ -98,6 +101,7 @@ static int64_t join_take (JoinGroup *g, ProfileNode *n) {
 }
 
 
+/* Gives node 'n' its share of the times of its group, by calls. */
 static void join_give (JoinGroup *g, ProfileNode *n) {
   int64_t self = join_part(g->self, n->calls, g->left);
   int64_t raw = join_part(g->raw, n->calls, g->left);
@@ -112,7 +116,10 @@ static void join_give (JoinGroup *g, ProfileNode *n) {
 }
 
 
-/* By path, or, where that is NULL, by function. How much was moved. */
+/*
+** Moves times by path or, where 'path' is NULL, by function. Returns the
+** self time that was moved.
+*/
 static int64_t join_moveby (Join *j, const uint32_t *path,
                             JoinGroup *groups) {
   uint32_t end = merge_count(&j->sum) + JOIN_FIRST, i;

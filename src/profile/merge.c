@@ -10,7 +10,7 @@
 #define MERGE_SHIFT	10
 
 typedef struct MergeNode {
-  ProfileNode node;	/* whose parent is an id here; of the root: 0 */
+  ProfileNode node;	/* its 'parent' is an id in the Merge; the root's: 0 */
   uint32_t next;	/* in the bucket of the index */
 } MergeNode;
 
@@ -105,14 +105,14 @@ void merge_allocated (const Merge *m, uint32_t id, const Nodes *nodes,
 }
 
 
-/* The line of a call, where the caller is in the sum; 0: not recorded. */
+/* The line of a call, moved to the caller's place in the sum; 0: unknown. */
 static uint32_t merge_line (uint32_t line, int32_t shift) {
   int64_t moved = (int64_t)line + shift;
   return line != 0 && moved > 0 && moved < INT32_MAX ? (uint32_t)moved : line;
 }
 
 
-/* All roots are one, whatever their functions are called. */
+/* Enters node 'i' of a tree. All roots are one, whatever their names. */
 static uint32_t merge_place (Merge *m, uint32_t i, uint32_t caller,
                              uint32_t func, uint32_t line) {
   if (i == 0 && m->nodes.count > 1) return 1;

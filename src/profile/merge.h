@@ -1,6 +1,6 @@
 /*
-** Sums of whole trees: nodes that the same functions led to, called in the
-** same lines, become one.
+** Sums of whole trees: nodes with the same call path, by functions and lines
+** of calls, become one.
 */
 
 #ifndef merge_h
@@ -13,42 +13,45 @@
 typedef struct Merge {
   const Memory *memory;
   Chunks nodes;		/* of MergeNode; the first one is not used */
-  Chunks allocated;	/* NodeMemory of each; empty: it was not counted */
+  Chunks allocated;	/* NodeMemory of each; empty: no tree has counted it */
   Index index;		/* nodes by parent, function and line */
 } Merge;
 
-/* 0: out of memory; it is to be freed all the same. */
+/* Begins a sum without nodes. 0: out of memory; free it even then. */
 CPROF_I int merge_init (Merge *m, const Memory *memory);
 CPROF_I void merge_free (Merge *m);
 
 #define MERGE_ZONE	INT32_MIN
 
-/* what a function of a tree is in the sum */
+/* which function of the sum a function of a tree is */
 typedef struct MergeFunction {
   uint32_t func;
-  int32_t shift;	/* of its lines; MERGE_ZONE: as of what opened it */
+  int32_t shift;	/* to add to its lines; MERGE_ZONE: its caller's */
 } MergeFunction;
 
+/* which node of the sum a node of a tree is */
 typedef struct MergePlace {
   uint32_t id;
-  int32_t shift;	/* of the lines that it calls from */
+  int32_t shift;	/* to add to the lines that it calls from */
 } MergePlace;
 
 /*
-** Adds a tree, of which 'function' has the functions. 'to' has room for as
-** many as there are nodes. 0: out of memory.
+** Adds a tree. 'function' gives the function of the sum for each of its
+** functions. Sets 'to' of each node, which has room for all. 0: out of
+** memory.
 */
 CPROF_I int merge_add (Merge *m, const Nodes *nodes,
                        const MergeFunction *function, MergePlace *to);
 
-/* Enters its nodes without their figures. */
+/* Like 'merge_add', but without the figures of the nodes. */
 CPROF_I int merge_enterall (Merge *m, const Nodes *nodes,
                             const MergeFunction *function, MergePlace *to);
 
 /*
-** For others that build a tree: the node of 'func' under 'parent', made if
-** need be, and 0 when out of memory; a node; its figures with those of
-** another. The root has the parent 0.
+** For files that build a tree themselves. 'merge_enter' gives the id of the
+** node that 'func' has under 'parent', called from 'line', new or not; 0: out
+** of memory. The root has the parent 0. 'merge_node' gives the node of an id.
+** 'merge_figures' adds the figures of 'from' to 'n'.
 */
 CPROF_I uint32_t merge_enter (Merge *m, uint32_t parent, uint32_t func,
                               uint32_t line);
@@ -56,18 +59,19 @@ CPROF_I ProfileNode *merge_node (const Merge *m, uint32_t id);
 CPROF_I void merge_figures (ProfileNode *n, const ProfileNode *from);
 
 /*
-** From here on, the sum knows what was allocated, if 'nodes' do. 0: out of
-** memory.
+** If 'nodes' have counted allocations, the sum counts them from here on. 0:
+** out of memory.
 */
 CPROF_I int merge_counts (Merge *m, const Nodes *nodes);
 
-/* Adds what was allocated in a node to node 'id', if that is known. */
+/* Adds what node 'from' has allocated to node 'id', if it was counted. */
 CPROF_I void merge_allocated (const Merge *m, uint32_t id,
                               const Nodes *nodes, uint32_t from);
 
 /*
-** How many nodes the sum has, and a copy of them, without totals, and of
-** what was allocated in them, unless 'memory' is NULL.
+** 'merge_count' gives the number of nodes of the sum. 'merge_copy' copies
+** them to 'list', without totals, and their allocations to 'memory' unless
+** that is NULL.
 */
 CPROF_I uint32_t merge_count (const Merge *m);
 CPROF_I void merge_copy (const Merge *m, ProfileNode *list,

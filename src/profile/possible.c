@@ -7,11 +7,11 @@
 #include <string.h>
 
 
-/* what is added up: none of these may exceed FIGURES_MOST */
+/* sums of all figures; none of them may exceed FIGURES_MOST */
 typedef struct Sums {
   uint64_t calls, ticks, waited;	/* of nodes */
   uint64_t hits, lineticks;	/* of lines or instructions */
-  uint64_t live;
+  uint64_t live;	/* absolute values of all figures of live blocks */
   Allocated allocated;
 } Sums;
 
@@ -27,7 +27,7 @@ static int sum_add (uint64_t *sum, uint64_t n) {
 }
 
 
-/* Bytes in use may have been freed before they were seen. */
+/* Figures of live blocks may be negative; their absolute values count. */
 static int sum_live (Sums *s, int64_t n) {
   return sum_add(&s->live, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
@@ -164,8 +164,9 @@ static const char *possible_functions (const Functions *fs, Sums *s) {
 ** ======================================================= */
 
 /*
-** Most calls in a nanosecond, or a tick: a real machine needs dozens for each,
-** but clocks may be slowed down. So many more may have taken no time.
+** Most calls in a nanosecond or a tick. On a real machine, a call takes
+** dozens of these, but clocks may be slowed down. CALLS_FREE more calls may
+** have taken no time.
 */
 #define CALLS_MOST	100u
 #define CALLS_FREE	1000000u
@@ -176,8 +177,8 @@ static int possible_ticks (Scale scale, uint64_t ticks) {
 }
 
 
-/* Ticks of all that was recorded, and of pauses; beyond: FIGURES_MOST + 1. */
-static uint64_t possible_all (const Recording *r, const Sums *s) {
+/* The sum of recorded and paused ticks; FIGURES_MOST + 1: it is larger. */
+static uint64_t sum_ticks (const Recording *r, const Sums *s) {
   uint64_t all = s->ticks;
   if (r->mode == MODE_SAMPLE) {
     all = r->tree.overhead->self;
@@ -188,8 +189,8 @@ static uint64_t possible_all (const Recording *r, const Sums *s) {
 
 
 /*
-** In mode sample, the ticks of instructions stand for as much of the time
-** as those of nodes that ran do.
+** In mode sample, instructions get the same ns for a tick as running nodes
+** do. Is the time of all instructions possible then?
 */
 static int possible_samples (const Recording *r, const Sums *s,
                              Scale scale) {
@@ -202,8 +203,9 @@ static int possible_samples (const Recording *r, const Sums *s,
 
 
 /*
-** Each call and line has taken some time. The host's clock may stand still,
-** and in what was saved, calls and times may come from different programs.
+** Is there enough time for all calls and line hits? Yes where the clock is
+** the host's, which may stand still, or a counter, and where the profile was
+** saved: its calls and times may come from different programs.
 */
 static int possible_calls (const Recording *r, const Sums *s, Scale scale,
                            uint64_t all) {
@@ -247,7 +249,7 @@ const char *possible_not (const Recording *r, Scale scale) {
     return "allocations of a function";
   what = possible_functions(&r->functions, &s);
   if (what != NULL) return what;
-  all = possible_all(r, &s);
+  all = sum_ticks(r, &s);
   if (!possible_ticks(scale, all)) return "time";
   if (!possible_samples(r, &s, scale)) return "samples";
   if (!possible_calls(r, &s, scale, all)) return "calls in that time";

@@ -1,7 +1,7 @@
 /*
-** Is it possible? Figures that are read from a file, or lie in one that
-** others can write to, may be anything. What adds them up relies on sums
-** that do not overflow, and a reader on what a program can have done.
+** Checks that figures are possible. In a file, which anyone may have
+** written, they can be anything. Code that adds them up needs sums that do
+** not overflow, and readers need figures that a program can have.
 */
 
 #ifndef possible_h
@@ -11,8 +11,8 @@
 
 
 /*
-** Which figures cannot be, as "figures of a node"; NULL: none. 'scale' is ns
-** in a tick.
+** Names figures that are impossible, such as "figures of a node"; NULL: all
+** are possible. 'scale' converts ticks to ns.
 */
 CPROF_I const char *possible_not (const Recording *r, Scale scale);
 

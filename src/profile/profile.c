@@ -127,7 +127,10 @@ int preorder_next (Preorder *p) {
 }
 
 
-/* 'path' has the nodes above the current one, 'depth' of each group. */
+/*
+** 'path' has room for the nodes above the current one; 'depth', which is
+** zero, for the number of nodes of each group among these.
+*/
 static void levels_fill (const Nodes *nodes, const NodeStep *step,
                          const uint32_t *group, uint32_t *path,
                          uint32_t *depth, uint32_t *level) {

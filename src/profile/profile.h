@@ -1,6 +1,6 @@
 /*
-** A profile: what was recorded, in nanoseconds and with totals. It knows
-** nothing of hooks.
+** A profile: what was recorded, in nanoseconds and with totals. Nothing here
+** knows of hooks.
 */
 
 #ifndef profile_h
@@ -11,34 +11,34 @@
 #include "count/node.h"
 
 
-/* most that a figure of a whole profile is: two of them can be added */
+/* largest figure of a whole profile, so that two of them can be added */
 #define FIGURES_MOST	(INT64_MAX / 2)
 
 typedef struct ProfileNode {
   uint32_t parent;	/* index, always lower; of the root: 0 */
   uint32_t func;
   uint32_t call_line;
-  uint32_t depth;	/* most frames in this node at once */
-  uint32_t tails;	/* tail calls that led to it, as far as counted */
-  uint32_t ways;	/* bits: by which metamethods it was called, see
-			   'label_event'; bit 0: by no such */
+  uint32_t depth;	/* most call frames in it at once */
+  uint32_t tails;	/* number of 'calls' that were known tail calls */
+  uint32_t ways;	/* bit n: called as metamethod n of 'label_event';
+			   bit 0: called otherwise */
   int64_t calls;
   int64_t self;		/* ns */
-  int64_t raw;		/* ns: 'self' with overhead; or samples */
+  int64_t raw;		/* ns: 'self' with overhead; or number of samples */
   int64_t total;	/* ns: 'self' of this node and all below */
   int64_t rawtotal;	/* ns: 'raw' of these */
-  int64_t wait;		/* ns of 'self' that it waited */
+  int64_t wait;		/* ns of 'self' in which it waited */
   int64_t waittotal;	/* ns: 'wait' of this node and all below */
 } ProfileNode;
 
-/* what was allocated in a node, where that was counted */
+/* what was allocated in a node, if allocations were counted */
 typedef struct NodeMemory {
   int64_t allocs, bytes;
-  int64_t livecount, live;	/* blocks and bytes that are in use ... */
-  int64_t peak;		/* ... and bytes that were, when most were */
+  int64_t livecount, live;	/* blocks and bytes in use */
+  int64_t peak;		/* bytes in use when the program used most */
 } NodeMemory;
 
-/* what there is beside times, or in their place */
+/* what nodes have beside times, or in their place */
 typedef enum NodesUnit {
   NODES_CALLS,
   NODES_INSTRUCTIONS,	/* 'self' and 'total' are instructions, not times */
@@ -49,27 +49,27 @@ typedef struct Nodes {
   const ProfileNode *list;	/* the root first, then NODE_OVERHEAD */
   uint32_t count;
   NodesUnit unit;
-  NodeMemory *memory;	/* of each node; NULL: it was not counted */
+  NodeMemory *memory;	/* of each node; NULL: allocations not counted */
 } Nodes;
 
-/* The largest of the sums of all nodes, each of one figure. */
+/* Sums each figure over all nodes, and returns the largest of the sums. */
 CPROF_I uint64_t nodes_largest (const Nodes *nodes);
 
-/* what is the self and total of a node, in place of its time */
+/* a figure to show as self and total, in place of time */
 typedef enum Measure {
   MEASURE_ALLOCS,
   MEASURE_BYTES,
   MEASURE_LIVE,		/* bytes in use */
   MEASURE_BLOCKS,	/* blocks in use */
   MEASURE_PEAK,
-  MEASURE_CPU,		/* time on the processor */
-  MEASURE_WAIT		/* the rest of it */
+  MEASURE_CPU,		/* time without waiting */
+  MEASURE_WAIT		/* time of waiting */
 } Measure;
 
-/* Adds what was allocated in another node. */
+/* Adds what another node has allocated. */
 CPROF_I void nodes_allocated (NodeMemory *to, const NodeMemory *from);
 
-/* Fills 'list' with 'nodes', of which 'm' is the self and total. */
+/* Fills 'list' with 'nodes', with measure 'm' as self and total. */
 CPROF_I void nodes_measure (const Nodes *nodes, Measure m, ProfileNode *list);
 
 /* what was counted for a line of a function */
@@ -79,18 +79,18 @@ typedef struct ProfileLine {
   int64_t hits;
   int64_t self;		/* ns */
   int64_t raw;		/* ns: with overhead */
-  int64_t wait;		/* ns of 'self' that it waited */
+  int64_t wait;		/* ns of 'self' in which it waited */
   int64_t allocs, bytes;
   int64_t live;		/* bytes in use */
 } ProfileLine;
 
-/* Sums up 'total' from 'self', 'rawtotal' from 'raw', 'waittotal'. */
+/* Sums up totals: from 'self', 'raw' and 'wait', over each node and below. */
 CPROF_I void nodes_total (ProfileNode *list, uint32_t count);
 
 /*
-** The node of the function that opened zone 'node', or 'node' itself.
-** 'owner' has that of all nodes before, 'zone' tells which functions are
-** zones.
+** The owner of a node: for a zone, the node of the function that opened it;
+** otherwise the node itself. 'owner' has the owners of all nodes before it,
+** 'zone' tells which functions are zones.
 */
 static inline uint32_t nodes_owner (const ProfileNode *list,
                                     const uint8_t *zone,
@@ -99,7 +99,7 @@ static inline uint32_t nodes_owner (const ProfileNode *list,
                                             : node;
 }
 
-/* the first callee of a node, and the next of its caller; 0: none */
+/* a node's first callee, and the next callee of the same caller; 0: none */
 typedef struct NodeStep {
   uint32_t child, sibling;
 } NodeStep;
@@ -112,7 +112,7 @@ typedef struct Preorder {
   const Nodes *nodes;
   const NodeStep *step;
   uint32_t node;
-  uint32_t depth;	/* how many nodes are above it */
+  uint32_t depth;	/* number of nodes above it */
 } Preorder;
 
 /* Begins at the root; there must be one. */
@@ -123,7 +123,7 @@ CPROF_I void preorder_begin (Preorder *p, const Nodes *nodes,
 CPROF_I int preorder_next (Preorder *p);
 
 /*
-** Sets 'level' of each node to how many nodes of the same group are above
+** Sets 'level' of each node to the number of nodes of the same group above
 ** it. 0: out of memory.
 */
 CPROF_I int nodes_levels (const Nodes *nodes, const Memory *m,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 
-/* How deep recursion is, folded, is not known of the sum. */
+/* Adds figures. The depth becomes 1: that of a sum is not known. */
 static void prune_add (ProfileNode *to, const ProfileNode *from) {
   to->calls += from->calls;
   to->self += from->self;
@@ -28,9 +28,9 @@ static void prune_add (ProfileNode *to, const ProfileNode *from) {
 
 /* a node on the path that is walked */
 typedef struct ShortenStep {
-  uint32_t node;	/* in the new tree; 0: in none */
-  uint32_t caller;	/* in the new tree, of what it calls */
-  int first;	/* of its function, on the path */
+  uint32_t node;	/* its node in the new tree; 0: none */
+  uint32_t caller;	/* parent of its callees in the new tree; 0: none */
+  int first;	/* is it the first of its function on the path? */
 } ShortenStep;
 
 typedef struct Shorten {
@@ -39,8 +39,8 @@ typedef struct Shorten {
   const uint8_t *root, *zone;	/* see prune_fold */
   uint32_t functions, levels;
   NodeStep *order;	/* of each node */
-  ShortenStep *step;	/* of each level of the old tree */
-  uint8_t *on;		/* of each function: is it a caller on the path? */
+  ShortenStep *step;	/* the path: one of each level of the old tree */
+  uint8_t *on;		/* of each function: is it on the path? */
 } Shorten;
 
 
@@ -82,9 +82,9 @@ static void shorten_end (Shorten *f) {
 
 
 /*
-** Sets the step of a node that 'caller' calls. Where recursion folds, a
-** function that calls itself stays in its node; one that is further up is
-** called there, too, but calls nothing itself. 0: out of memory.
+** Sets the step of a node that 'caller' calls. If recursion folds, a function
+** that calls itself stays in its node; one that is further up on the path
+** gets a node here, too, but its callees go to 'caller'. 0: out of memory.
 */
 static int shorten_place (Shorten *f, ShortenStep *s, const ProfileNode *n,
                        uint32_t caller) {
@@ -170,12 +170,15 @@ typedef struct Weigh {
   const PruneBytes *bytes;
   uint32_t *depth;	/* of each node */
   uint64_t *path;	/* bytes of each node's path */
-  uint8_t *below;	/* are callees of the node added up? */
-  uint8_t *used;	/* has the function nodes? */
+  uint8_t *below;	/* of each node: are callees added up? */
+  uint8_t *used;	/* of each function: has it a node? */
 } Weigh;
 
 
-/* One more node, below 'path' bytes; returns those of its own path. */
+/*
+** Adds the bytes of one more node, which is below a path of 'path' bytes.
+** Returns the bytes of its own path.
+*/
 static uint64_t weigh_node (Weigh *w, uint64_t path, uint32_t depth,
                             uint32_t func, int written) {
   const PruneBytes *b = w->bytes;
@@ -245,11 +248,12 @@ typedef struct Cutting {
   PruneCut *cut;
   const Nodes *nodes;
   ProfileNode *list;
-  NodeMemory *memory;	/* of each; or NULL */
-  uint32_t count;	/* of 'list' */
-  uint32_t *number;	/* of each function */
-  uint32_t *to;		/* of each node: where it goes */
-  uint32_t *sum;	/* of each node: where callees are added up; 0: none */
+  NodeMemory *memory;	/* of each node of 'list'; or NULL */
+  uint32_t count;	/* number of nodes in 'list' */
+  uint32_t *number;	/* of each function: see prune_cut */
+  uint32_t *to;		/* of each old node: its node in 'list' */
+  uint32_t *sum;	/* of each old node: the node in 'list' that sums its
+			   callees of little time; 0: none yet */
 } Cutting;
 
 

@@ -1,8 +1,8 @@
 /*
 ** Smaller trees, for readers that cannot show all of a large one: only what
 ** is below some functions, recursion folded, and nodes of little time
-** added up. Self times and calls keep their sums. Profiler overhead is no
-** part of a smaller tree: its node is there, but has no time.
+** added up. The sums of self times and calls stay the same. A smaller tree
+** has a node for profiler overhead, but without time.
 */
 
 #ifndef prune_h
@@ -12,50 +12,56 @@
 
 
 /*
-** Adds the nodes to 'm', which is empty. 'root' tells which functions the
-** tree is to begin with, outermost nodes only; NULL: it begins as it does.
-** 'zone' tells which functions are zones; NULL: recursion does not fold.
-** Else a function that is called again below itself calls nothing there, but
-** zones: its caller does. So paths are short, and totals what they were. 0:
-** out of memory.
+** Adds the nodes to 'm', which is empty. 'root' tells with which functions
+** the new tree begins: their outermost nodes go under the root. NULL: with
+** the old root. 'zone' tells which functions are zones; NULL: recursion does
+** not fold. If it folds, a function that is called again below itself has no
+** callees there but zones; the others go to its caller. So paths are short,
+** and the totals of functions stay the same. 0: out of memory.
 */
 CPROF_I int prune_fold (Merge *m, const Nodes *nodes, const uint8_t *root,
                         const uint8_t *zone);
 
-/* what is left when nodes with less than 'least' ns are added up */
+/* size of a tree in which nodes with less than 'least' ns are added up */
 typedef struct PruneSize {
   uint64_t bytes;
   uint32_t nodes;
-  uint32_t deepest;	/* most nodes above one */
-  int64_t below;	/* ns of nodes that are added up */
+  uint32_t deepest;	/* largest number of nodes above a node */
+  int64_t below;	/* self ns of nodes that are added up */
 } PruneSize;
 
-/* what a tree is written in, by function; each may be NULL: nothing */
+/*
+** Bytes that a tree takes when it is written, by function. Each list may be
+** NULL. Without 'copies', a node is written alone.
+*/
 typedef struct PruneBytes {
   const uint32_t *node;	/* bytes of a node */
-  const uint32_t *copies;	/* a node with calls or time of its own is
-				   written with its path, so many times */
-  const uint32_t *once;	/* bytes of a function that has nodes */
+  const uint32_t *copies;	/* how often a node with calls or time is
+				   written, each time with its whole path */
+  const uint32_t *once;	/* bytes of a function, if it has nodes */
 } PruneBytes;
 
-/* 'below' is the function of nodes that are added up. 0: out of memory. */
+/*
+** Computes the size of the tree that 'prune_cut' would make. 'below' is the
+** id of the function that sums belong to, above all others. 0: out of memory.
+*/
 CPROF_I int prune_weigh (PruneSize *size, const Memory *m,
                          const Nodes *nodes, int64_t least,
                          const PruneBytes *bytes, uint32_t below);
 
 typedef struct PruneCut {
-  uint32_t nodes;	/* that were added up */
-  uint32_t functions;	/* that the new tree has */
+  uint32_t nodes;	/* number of old nodes that were added up */
+  uint32_t functions;	/* number of functions in the new tree */
 } PruneCut;
 
 /*
-** Fills 'list', which has room for as many nodes as 'prune_weigh' said,
-** and 'memory', which has zeros for these, or is NULL where the nodes are
-** without:
-** nodes with less than 'least' ns become a callee of function 'below' of
-** their nearest ancestor that has more. 'number' has room for all functions
-** and 'below': it is set to their numbers in the new tree, from 1; 0: they
-** have no node. 0: out of memory.
+** Makes the new tree in 'list'. Nodes with a total of less than 'least' ns
+** are added up in a node of function 'below', a callee of their nearest
+** ancestor that has more. 'list' has room for the nodes that 'prune_weigh'
+** has counted. 'memory' is zero and has room for as many, or NULL if 'nodes'
+** have not counted allocations. Sets 'number', which has room for all
+** functions and 'below', to the number of each function in the new tree,
+** from 1; 0: it has no node. Returns 0 when out of memory.
 */
 CPROF_I int prune_cut (PruneCut *cut, const Memory *m, const Nodes *nodes,
                        int64_t least, uint32_t below, ProfileNode *list,

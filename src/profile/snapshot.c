@@ -9,22 +9,22 @@
 #include "identity/label.h"
 
 
-/* what is needed while a snapshot is taken */
+/* working data while a snapshot is taken */
 typedef struct Work {
   Snapshot *s;
   const Recording *r;
   const Overhead *o;
-  double *ps;		/* overhead of each node */
+  double *ps;		/* of each node: overhead in ps */
   uint32_t *owner;	/* of each node, see nodes_owner */
-  uint8_t *zone;	/* is the function a zone? */
+  uint8_t *zone;	/* of each function: is it a zone? */
   int64_t *self, *raw;	/* of each function, with the zones it opened */
-  double *lines;	/* of each function: overhead on its lines, ns */
-  uint32_t *first;	/* of each function: its first line */
+  double *lines;	/* of each function: ns of overhead on its lines */
+  uint32_t *first;	/* of each function: index of its first ProfileLine */
 } Work;
 
 
 /* {======================================================
-** Functions: numbered in the order in which nodes name them
+** Functions: numbered in the order in which nodes refer to them
 ** ======================================================= */
 
 int snapshot_number (Snapshot *s, const Recording *r) {
@@ -72,7 +72,7 @@ static void node_fill (ProfileNode *p, uint32_t id, const Snapshot *s,
 }
 
 
-/* What is in use was so at the peak, unless the node has kept it. */
+/* A node that has not changed since the peak has its figures of then. */
 static void node_allocated (NodeMemory *p, const NodeAllocated *a,
                             const Figures *f) {
   p->allocs = (int64_t)a->all.count;
@@ -83,7 +83,7 @@ static void node_allocated (NodeMemory *p, const NodeAllocated *a,
 }
 
 
-/* What samples stand for: those that found it running, and waiting. */
+/* weights of samples: those that found the program running, or waiting */
 typedef struct Weights {
   double run, wait;
 } Weights;
@@ -91,13 +91,13 @@ typedef struct Weights {
 
 static void weights_add (Weights *to, const Node *n, int64_t waited) {
   double all = (double)n->self, wait = (double)waited;
-  if (wait > all) wait = all;  /* in a file */
+  if (wait > all) wait = all;  /* a damaged file may say so */
   to->run += all - wait;
   to->wait += wait;
 }
 
 
-/* Sets the waits of nodes to their weight. Returns the sum of all weights. */
+/* Sets 'wait' of each node to a weight. Returns the sum of all weights. */
 static Weights samples_weigh (Snapshot *s, const Recording *r) {
   Weights all = ZEROS;
   const Wait *x;
@@ -113,8 +113,8 @@ static Weights samples_weigh (Snapshot *s, const Recording *r) {
 
 
 /*
-** How much of 'ns' the program waited. How much it did is known, but not
-** where if no sample tells.
+** How much of 'ns' the program waited, as far as nodes can be charged: the
+** amount is known, but if no sample found it waiting, the place is not.
 */
 static int64_t samples_waited (const Snapshot *s, const Recording *r,
                                int64_t ns, const Weights *all) {
@@ -125,10 +125,11 @@ static int64_t samples_waited (const Snapshot *s, const Recording *r,
 
 
 /*
-** The time that was sampled, shared by what the samples of each node stand
-** for: that in which the program ran, and that in which it waited; all of it
-** is the root's where there are none. What came after them all is that of
-** one node. As 'nodes_times'.
+** Sets the times of nodes in mode sample. The nodes share the sampled time
+** by the weights of their samples: running time and waiting time separately.
+** Without any samples, the root gets all. The time since the last sample,
+** which only a recording read from a file has, goes to NODE_WAITING. Returns
+** the sum in ticks, as 'nodes_times' does.
 */
 static uint64_t samples_times (Snapshot *s, const Recording *r) {
   uint64_t ticks = r->figures->sampled, overhead = r->tree.overhead->self;
@@ -158,7 +159,7 @@ static uint64_t samples_times (Snapshot *s, const Recording *r) {
 }
 
 
-/* What was counted are samples, see NodesUnit. */
+/* In mode sample, nodes have counted samples, not calls, see NodesUnit. */
 static void samples_fill (Snapshot *s) {
   uint32_t i;
   for (i = 0; i < s->nodes; i++) {
@@ -168,7 +169,7 @@ static void samples_fill (Snapshot *s) {
 }
 
 
-/* The times of nodes, from their ticks. Returns their sum in ticks. */
+/* Sets the times of nodes from their ticks. Returns the sum in ticks. */
 static uint64_t nodes_times (Snapshot *s, const Tree *t) {
   uint64_t ticks = 0, ns = 0;
   uint32_t i;
@@ -183,7 +184,7 @@ static uint64_t nodes_times (Snapshot *s, const Tree *t) {
 }
 
 
-/* What nodes waited: no more than all of their time. */
+/* Sets 'wait' of nodes, which is at most all of their time. */
 static void nodes_wait (Snapshot *s, const Recording *r) {
   const Wait *x;
   uint32_t i;
@@ -215,7 +216,7 @@ static void nodes_fill (Snapshot *s, const Recording *r) {
 }
 
 
-/* The self time of functions, with that of the zones that they opened. */
+/* Sums up self times by function, with the zones that it opened. */
 static void functions_sum (Work *w, int64_t *sum) {
   const Snapshot *s = w->s;
   uint32_t i;
@@ -262,7 +263,10 @@ static uint32_t lines_count (const Recording *r) {
 }
 
 
-/* The overhead on a line; 'given' has it, or it is computed. */
+/*
+** The overhead on a line, in ns: taken from '*given' if the overhead is given
+** for lines; else 0 if it is unknown; else computed from the costs.
+*/
 static double line_overhead (const Work *w, const Line *l, int64_t raw,
                              const int64_t *given) {
   if (w->o->lines != NULL)
@@ -272,7 +276,7 @@ static double line_overhead (const Work *w, const Line *l, int64_t raw,
 }
 
 
-static void line_allocate (ProfileLine *to, const LineAllocated *a) {
+static void line_setallocated (ProfileLine *to, const LineAllocated *a) {
   if (a == NULL) return;
   to->allocs = (int64_t)a->all.count;
   to->bytes = (int64_t)a->all.bytes;
@@ -281,8 +285,7 @@ static void line_allocate (ProfileLine *to, const LineAllocated *a) {
 
 
 /*
-** The lines of function 'id': their raw times are shares of its raw time
-** by their ticks.
+** Adds the lines of function 'id'. They share its raw time by their ticks.
 */
 static void lines_raw (Work *w, uint32_t id) {
   Snapshot *s = w->s;
@@ -302,15 +305,18 @@ static void lines_raw (Work *w, uint32_t id) {
     to->line = l->first > 0 ? (uint32_t)l->first + k : (uint32_t)from->line;
     to->hits = (int64_t)from->hits;
     to->raw = sum - ns;
-    line_allocate(to, lines_allocated(l, k));
+    line_setallocated(to, lines_allocated(l, k));
     ns = sum;
     s->lines++;
   }
 }
 
 
-/* 'self' of lines is, for now, what overhead leaves of their raw time. */
-static void lines_less (Work *w, uint32_t id) {
+/*
+** Sets 'self' of the lines of function 'id' to their raw time less overhead,
+** until 'lines_finish' sets it for good.
+*/
+static void lines_subtract (Work *w, uint32_t id) {
   const Lines *l = &functions_at(&w->r->functions, id)->lines;
   uint32_t func = w->s->func[id] - 1, k;
   ProfileLine *to = w->s->line + w->first[func];
@@ -337,7 +343,10 @@ static void lines_each (Work *w, void (*f) (Work *w, uint32_t id)) {
 }
 
 
-/* Those of a function are in order of their numbers. NULL: not counted. */
+/*
+** Finds a line of a function, whose lines are in order of their numbers.
+** NULL: nothing was counted for it.
+*/
 static ProfileLine *lines_find (const Work *w, uint32_t func, int32_t line) {
   uint32_t low = w->first[func], high = w->s->lines;
   while (low < high) {
@@ -351,8 +360,8 @@ static ProfileLine *lines_find (const Work *w, uint32_t func, int32_t line) {
 }
 
 
-/* The function that waited; zones do on lines of the one that opened them. */
-static uint32_t lines_waiting (const Work *w, const Wait *x) {
+/* The function on whose line it waited; for a zone, the one that opened it. */
+static uint32_t lines_waitfunc (const Work *w, const Wait *x) {
   if (x->node == WAIT_LINE) return w->s->func[x->func] - 1;
   return w->s->node[w->owner[x->node]].func;
 }
@@ -363,7 +372,7 @@ static void lines_wait (const Work *w) {
   uint32_t i;
   for (i = 1; (x = waits_at(&w->r->waits, i)) != NULL; i++) {
     ProfileLine *l = NULL;
-    if (x->line > 0) l = lines_find(w, lines_waiting(w, x), x->line);
+    if (x->line > 0) l = lines_find(w, lines_waitfunc(w, x), x->line);
     if (l == NULL) continue;
     l->wait += (int64_t)clock_ns(w->s->scale, x->ticks);
     if (l->wait > l->raw) l->wait = l->raw;
@@ -374,13 +383,16 @@ static void lines_wait (const Work *w) {
 static void lines_fill (Work *w) {
   lines_each(w, lines_raw);
   lines_wait(w);
-  lines_each(w, lines_less);
+  lines_each(w, lines_subtract);
 }
 
 
-/* Lines wait no longer than the function takes. Returns the rest of that. */
-static int64_t lines_working (ProfileLine *from, const ProfileLine *to,
-                              int64_t whole) {
+/*
+** Limits the waits of a function's lines, which may not exceed its time
+** 'whole'. Returns the rest of that time.
+*/
+static int64_t lines_limitwaits (ProfileLine *from, const ProfileLine *to,
+                                 int64_t whole) {
   ProfileLine *l;
   for (l = from; l < to; l++) {
     if (l->wait > whole) l->wait = whole;
@@ -391,15 +403,16 @@ static int64_t lines_working (ProfileLine *from, const ProfileLine *to,
 
 
 /*
-** The lines of a function share its time by what was left of theirs, apart
-** from what they waited.
+** Sets 'self' of a function's lines for good. Each keeps its wait; the rest
+** of the function's time 'whole' is shared by what overhead has left of the
+** lines' other time.
 */
 static void lines_divide (ProfileLine *from, const ProfileLine *to,
                           int64_t whole) {
   double all = 0, sum = 0;
   int64_t ns = 0, upto;
   ProfileLine *l;
-  whole = lines_working(from, to, whole);
+  whole = lines_limitwaits(from, to, whole);
   for (l = from; l < to; l++) all += (double)(l->self - l->wait);
   for (l = from; l < to; l++) {
     sum += (double)(l->self - l->wait);
@@ -425,7 +438,10 @@ static void lines_finish (const Work *w) {
 ** Overhead
 ** ======================================================= */
 
-/* Lines are counted by function: its nodes share what they cost. */
+/*
+** Adds the overhead of line events to nodes. It is known by function, whose
+** nodes share it by their raw time.
+*/
 static void overhead_lines (Work *w) {
   const Snapshot *s = w->s;
   uint32_t i;
@@ -438,8 +454,11 @@ static void overhead_lines (Work *w) {
 }
 
 
-/* 'raw' without overhead; 'clamped' is by how much that exceeds it. */
-static int64_t overhead_less (int64_t raw, double ps, double *clamped) {
+/*
+** 'raw' less the overhead 'ps', and at least 0. Adds to '*clamped' the ns by
+** which the overhead is larger.
+*/
+static int64_t overhead_subtract (int64_t raw, double ps, double *clamped) {
   double ns = ps / COST_UNIT;
   if (!(ns > 0)) return raw;
   if (ns < (double)raw && (int64_t)(ns + 0.5) <= raw)
@@ -460,7 +479,7 @@ static void overhead_bycosts (Work *w) {
   for (i = 0; i < s->nodes; i++)
     if (i != NODE_OVERHEAD)
       s->node[i].self = s->node[i].wait +
-        overhead_less(s->node[i].raw - s->node[i].wait, w->ps[i], &clamped);
+        overhead_subtract(s->node[i].raw - s->node[i].wait, w->ps[i], &clamped);
   s->clamped = clamped < NS_MAX ? (int64_t)clamped : INT64_MAX;
 }
 
@@ -477,7 +496,7 @@ static void overhead_given (Work *w) {
 }
 
 
-/* What is taken out of nodes goes to that of overhead. */
+/* Takes the overhead out of nodes, and gives it to NODE_OVERHEAD. */
 static void overhead_take (Work *w) {
   ProfileNode *list = w->s->node, *to = &list[NODE_OVERHEAD];
   uint32_t i;

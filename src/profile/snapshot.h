@@ -1,6 +1,6 @@
 /*
-** A snapshot: a recording as a profile. It has a copy of all figures, so
-** that the recording may go on.
+** A snapshot: makes a profile of a recording. It copies all figures, so the
+** recording may go on.
 */
 
 #ifndef snapshot_h
@@ -11,9 +11,9 @@
 #include "profile/profile.h"
 
 
-/* the overhead that is to be taken out of the times */
+/* the overhead to take out of the times */
 typedef struct Overhead {
-  const char *unknown;	/* why it stays in the times, or NULL */
+  const char *unknown;	/* why it is not taken out, or NULL */
   Costs costs;		/* as measured */
   const Chunks *nodes;	/* int64_t: ns of each node; NULL: by 'costs' */
   const Chunks *lines;	/* const int64_t *: by function, ns of each line */
@@ -21,44 +21,49 @@ typedef struct Overhead {
 
 typedef struct Snapshot {
   const Memory *memory;
-  ProfileNode *node;	/* of each node of the tree, in the same order; the
-			   caller's */
-  NodeMemory *allocated;	/* likewise; NULL: allocations were not counted */
+  ProfileNode *node;	/* of each node of the tree, in the same order; owned
+			   by the caller */
+  NodeMemory *allocated;	/* of each node, owned by the caller; NULL:
+				   allocations were not counted */
   uint32_t nodes;
-  ProfileLine *line;	/* those for which something was counted */
+  ProfileLine *line;	/* the lines for which something was counted */
   uint32_t lines, linecapacity;
   uint32_t *func;	/* of each function: its number here, plus one; 0: it
 			   has no nodes */
   uint32_t funccapacity;
-  uint32_t functions;	/* that have a number */
-  Scale scale;		/* ns in a tick */
-  double weight;	/* of samples: ns for what stands for 1 ns */
-  Costs costs;		/* as far as 'overhead' is known */
-  int64_t wall;		/* ns */
-  int64_t paused;	/* ns of that in which nothing was recorded ... */
-  int64_t preempted;	/* ... and in which others had the processor */
-  int64_t overhead;	/* ns of that */
-  int64_t clamped;	/* ns by which overhead exceeded times */
+  uint32_t functions;	/* number of functions that have nodes */
+  Scale scale;		/* converts ticks to ns */
+  double weight;	/* mode sample: ns of running time for a weight of 1 */
+  Costs costs;		/* of events, if 'overhead' is known */
+  int64_t wall;		/* ns; includes the next three */
+  int64_t paused;	/* ns in which nothing was recorded */
+  int64_t preempted;	/* ns in which others had the processor */
+  int64_t overhead;	/* ns of NODE_OVERHEAD */
+  int64_t clamped;	/* ns by which overhead exceeded times of nodes */
 } Snapshot;
 
 /*
-** Takes a snapshot. Ticks become ns by rounding their running sum, so that
-** nodes add up to the whole without a remainder, and the lines of a
-** function to its self time and that of its zones. 'node' has room for all
-** nodes, and 'memory', unless it is NULL, for what was allocated in them.
-** 0: out of memory, and there is nothing to free.
+** Takes a snapshot. Ticks become ns by rounding their running sum, so nodes
+** add up to the whole without a remainder, and the lines of a function add
+** up to its self time with its zones. 'node' has room for all nodes, and
+** so has 'memory', unless it is NULL. 0: out of memory, and there is nothing
+** to free.
 */
 CPROF_I int snapshot_take (Snapshot *s, Recording *r, const Overhead *o,
                            ProfileNode *node, NodeMemory *memory);
 CPROF_I void snapshot_free (Snapshot *s);
 
 /*
-** The part of 'whole' up to which a running sum of 'all' has come: rounded
-** so, shares add up to the whole. All of it where 'all' is 0.
+** The part of 'whole' that a running sum has reached at 'part' of 'all'. The
+** difference of two such results is a share, and all shares add up to
+** 'whole'. Returns 'whole' if 'all' is 0.
 */
 CPROF_I int64_t snapshot_share (int64_t whole, double part, double all);
 
-/* Numbers functions alone, for those that have nodes. Likewise. */
+/*
+** Makes a snapshot that has the numbers of functions and nothing else. 0:
+** out of memory, and there is nothing to free.
+*/
 CPROF_I int snapshot_number (Snapshot *s, const Recording *r);
 
 #endif
