@@ -12,17 +12,20 @@ static LentHook *lend_find (Lender *l, const lua_State *L) {
 }
 
 
-/* The program has a hook there: it is kept. 0: there is no room. */
+/*
+** Saves 'f', the program's hook of L, which may be NULL. 0: it cannot be
+** saved now.
+*/
 static int lend_keep (Lender *l, lua_State *L, lua_Hook f) {
   LentHook *g = lend_find(l, L);
   int mask = lua_gethookmask(L);
-  /* the program is in the middle of setting it */
+  /* a signal has interrupted lua_sethook */
   if ((f == NULL) != (mask == 0)) return 0;
   if (f == NULL) {
     if (g != NULL) g->L = NULL;
     return 1;
   }
-  /* setting it again would make it count anew */
+  /* without Lua's structures, its instruction count would start again */
   if (mask & LUA_MASKCOUNT && l->at == NULL) return 0;
   if (g == NULL) g = lend_find(l, NULL);
   if (g == NULL) return 0;
@@ -33,9 +36,8 @@ static int lend_keep (Lender *l, lua_State *L, lua_Hook f) {
 
 
 /*
-** Sets a hook in the place of the program's, for all of its events and ours.
-** Where that counts instructions, it goes on counting them, and the next of
-** its events is ours.
+** Sets our hook in the place of the program's, for the events of both. If the
+** program counts instructions, Lua's counter goes on from where it was.
 */
 static void lend_replace (const Lender *l, lua_State *L, int mask) {
   int count = lua_gethookcount(L), left;
@@ -55,8 +57,8 @@ static int lend_counts (const Lender *l, const LentHook *g) {
 
 
 /*
-** Where the program was in the middle of setting its hook when that was
-** kept, it has set the rest for ours.
+** If a signal interrupted lua_sethook while the program's hook was saved, the
+** call has since set the rest, the mask or count, on our hook: takes these.
 */
 static void lend_correct (LentHook *g, lua_State *L) {
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
@@ -69,8 +71,9 @@ static void lend_correct (LentHook *g, lua_State *L) {
 
 
 /*
-** Our hook 'f' may no longer work: the program was about to take its own one
-** away or to set another, or Lua to forget that there is one.
+** Sets our hook 'f' once more. It may not work: the signal that set it may
+** have interrupted the program removing or replacing its hook, or Lua
+** clearing a function's flag that there is one ('trap').
 */
 static void lend_again (Lender *l, lua_State *L, lua_Hook f) {
   LentHook *g = lend_find(l, L);
@@ -135,7 +138,7 @@ void lend_hold (Lender *l, lua_State *L) {
 void lend_release (Lender *l) {
   int number;
   if (l == NULL || --l->busy > 0) return;
-  number = l->later;  /* not before, for it may come in between */
+  number = l->later;  /* read after 'busy' is 0: a signal may come before */
   if (number == 0) return;
   l->later = 0;
   raise(number);

@@ -5,7 +5,7 @@
 #include "follow/threads.h"
 
 
-/* its address is the key in the registry of a weak table: L -> its thread */
+/* its address is the registry key of a weak table: address of L -> thread L */
 static const char THREADS = 0;
 
 
@@ -39,9 +39,9 @@ static int threads_store (lua_State *L) {
 
 
 /*
-** When that fails (memory, C stack), the coroutine counts as dead as soon
-** as it is left, and what runs in it is looked up when it returns. A call
-** for which Lua's stack must grow may collect garbage.
+** Adds L to the table of threads. If that fails (memory, C stack), the
+** coroutine counts as dead as soon as it is left, and its stack is resynced
+** when it comes back. If Lua's stack must grow, this may collect garbage.
 */
 static void threads_add (lua_State *running, lua_State *L) {
   if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
@@ -75,7 +75,7 @@ Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
     if (threads_waits(r, s) || threads_alive(r, running, s)) return s;
-    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+    stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) threads_sweep(r, running);

@@ -10,7 +10,7 @@
 
 
 /*
-** A trace that fails ends recording.
+** Calls the trace of the options. If it fails, recording ends.
 */
 static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
   lua_State *running;
@@ -72,7 +72,7 @@ void calltrace_enter (Recorder *r, lua_State *L, Frame *f) {
 }
 
 
-/* The frames of 's' above the first ones were left. */
+/* Reports that the frames of 's' above the lowest 'height' ones were left. */
 static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
                               uint32_t height) {
   if (!calltrace_on(r)) return;

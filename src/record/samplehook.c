@@ -15,7 +15,7 @@ static void samplehook_due (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The program's own hook is last, for it may yield. */
+/* The program's own hook is called last, as it may yield. */
 static void samplehook_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
   Lender *l = r != NULL ? r->lender : NULL;
