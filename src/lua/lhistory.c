@@ -58,8 +58,8 @@ static int history_info (lua_State *L) {
 
 
 /*
-** The frame that 'back' and 'slow' at 2 and 3 mean: so many before the last
-** one, of all or of the slow ones. NULL: there is none.
+** The frame given by arguments 2 and 3: 'back' counts from the last frame, 0,
+** backwards, with 'slow' among slow frames only. NULL: there is none.
 */
 static const HistoryFrame *history_select (lua_State *L, const History *h) {
   lua_Integer back = luaL_checkinteger(L, 2);
@@ -100,8 +100,8 @@ static int history_read (lua_State *L) {
 
 
 /*
-** average (0: of all frames, 1 and 2: moving) -> { function, calls in
-** thousandths, self ns, total ns, heat of self, heat of total, ... }
+** average (0: of all frames; 1, 2: moving) -> { function, thousandths of a
+** call, self ns, total ns, heat of self, heat of total, ... }
 */
 static int history_averages (lua_State *L) {
   const History *h = history_check(L);
@@ -124,7 +124,7 @@ static int history_averages (lua_State *L) {
 }
 
 
-/* Pushes the nodes at 'arg' without figures. */
+/* Pushes a copy of the nodes at 'arg' with all figures 0. */
 static ProfileNode *history_blank (lua_State *L, int arg) {
   ProfileNode *list;
   const Nodes *nodes = lnodes_check(L, arg);

@@ -489,7 +489,7 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The recorder of L's state, if it records events; NULL: 'hook_leave' is done. */
+/* The recorder of L's state, if it records events; else 'hook_leave', NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   if (r != NULL && !recorder_samples(r)) return r;
