@@ -106,8 +106,8 @@ void attach_renew (Recorder *r, lua_State *L) {
 
 
 void attach_take (Recorder *r, Stack *s) {
-  lend_hold(r->lender, s->L);
-  lend_release(r->lender);
+  hookswap_block(r->hookswap, s->L);
+  hookswap_unblock(r->hookswap);
   if (!attach_is(r, s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;

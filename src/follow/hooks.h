@@ -22,7 +22,7 @@ typedef struct Hooks {
   lua_Hook pending;	/* one-shot: the collector wants to make a step */
   lua_Hook elapsed;	/* one-shot: an interval is over */
   /* one-shot, of samples: where the program has no hook, or has one */
-  lua_Hook sample, samplechained;	/* see lend.h */
+  lua_Hook sample, samplechained;	/* see hookswap.h */
 } Hooks;
 
 /* Is 'f' a hook of exact recording? */

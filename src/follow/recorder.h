@@ -9,8 +9,8 @@
 
 #include "count/frames.h"
 #include "follow/hooks.h"
+#include "follow/hookswap.h"
 #include "follow/hot.h"
-#include "follow/lend.h"
 #include "follow/options.h"
 #include "follow/running.h"
 #include "follow/store.h"
@@ -72,7 +72,7 @@ typedef struct Recorder {
   uint32_t internals;			/* ... and their number */
   void *core;		/* the Core of lua/lstate.h; freed with the recorder */
   void *sampler;	/* see sample.c; NULL: nothing was sampled yet */
-  Lender *lender;	/* the sampler's; NULL: nothing was sampled yet */
+  HookSwap *hookswap;	/* the sampler's; NULL: nothing was sampled yet */
   const Hooks *hooks;	/* the functions that are set as hooks */
   Part *parts;
   Running following;	/* see current.h; without a main thread: not begun */

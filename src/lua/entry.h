@@ -10,12 +10,12 @@
 
 #include <lauxlib.h>
 
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 
 
 typedef struct Entry {
   lua_State *L;		/* the coroutine it began in; NULL: nothing to undo */
-  LentHook own;		/* the program's hook, while it is removed; or none */
+  SavedHook own;	/* the program's hook, while it is removed; or none */
   int left;		/* instructions to its next event; 0: not known */
   int suspended;	/* has the entry suspended the recording? */
 } Entry;

@@ -40,9 +40,9 @@ static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
   Stack *s;
   int n;
   if (recorder_samples(r)) {
-    lend_hold(r->lender, at);
+    hookswap_block(r->hookswap, at);
     n = lhook_call(L);
-    lend_release(r->lender);
+    hookswap_unblock(r->hookswap);
     return n;
   }
   attach_release(r, at);

@@ -7,7 +7,7 @@
 #include "lua/listen.h"
 
 #include "follow/attach.h"
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 #include "follow/running.h"
 #include "lua/lstate.h"
 #include "record/hook.h"
@@ -34,7 +34,7 @@ static const char LISTEN = 0;
 
 /* the program's hook in a coroutine, saved while ours replaces it */
 typedef struct ListenHook {
-  LentHook own;
+  SavedHook own;
   int left;		/* instructions until its next count event */
 } ListenHook;
 
@@ -205,10 +205,10 @@ static void listen_inherited (lua_State *L) {
 ** set, and ours was mistaken for the program's: corrects that. Returns the
 ** program's hook, which is NULL if there is none, or it is not known.
 */
-static LentHook listen_takeoff (Listener *l, lua_State *L) {
+static SavedHook listen_takeoff (Listener *l, lua_State *L) {
   ListenHook *slot = l != NULL ? listen_slot(l, L) : NULL;
   ListenHook none = ZEROS, kept = slot != NULL ? *slot : none;
-  LentHook was = kept.own;
+  SavedHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
     if (hooks_is(hook_functions(), lua_gethook(L)))
@@ -228,7 +228,7 @@ static LentHook listen_takeoff (Listener *l, lua_State *L) {
 ** Calls the program's hook for the event, where the recorder has called ours in
 ** its place.
 */
-static void listen_pass (const LentHook *was, lua_State *L,
+static void listen_pass (const SavedHook *was, lua_State *L,
                          lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
@@ -255,7 +255,7 @@ static void listen_tell (lua_State *L, const char *what) {
 static void listen_event (lua_State *L, lua_Debug *ar) {
   Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
-  LentHook was = listen_takeoff(l, L);
+  SavedHook was = listen_takeoff(l, L);
   if (alone) attach_pass(L, ar);
   else listen_pass(&was, L, ar);  /* the recorder has seen the event */
   if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
@@ -315,7 +315,7 @@ void listen_countin (int fd, size_t offset) {
 **   - 'listen_within', and the digit above;
 **   - hot_current, a thread-local pointer to a struct that is not freed while
 **     the handler uses it;
-**   - what running.h and lend_hold say.
+**   - what running.h and hookswap_block say.
 ** It calls lua_gethook and lua_sethook, which Lua allows in a handler, for
 ** coroutines that are not collected.
 ** ======================================================= */
@@ -347,16 +347,16 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
   platform_fence();
   if (l->running.at != NULL)
     slot->left = internals_count(L, l->running.at);
-  lend_note(&slot->own, L);
+  hookswap_save(&slot->own, L);
 }
 
 
 static void listen_set (Listener *l, Recorder *r, lua_State *L) {
-  lend_hold(r != NULL ? r->lender : NULL, L);
+  hookswap_block(r != NULL ? r->hookswap : NULL, L);
   if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
-  lend_release(r != NULL ? r->lender : NULL);
+  hookswap_unblock(r != NULL ? r->hookswap : NULL);
 }
 
 

@@ -7,7 +7,7 @@
 #include "lua/signals.h"
 
 #include "follow/attach.h"
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
 #include "record/current.h"
@@ -37,7 +37,7 @@ static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
 
 /* the hook that the one of Ctrl-C has replaced */
-static LentHook signals_own;
+static SavedHook signals_own;
 
 static const int signals_fatal[] = {SIGTERM, SIGHUP, SIGPIPE};
 
@@ -129,7 +129,7 @@ static int signals_error (lua_State *L, const Recorder *r) {
 */
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
-  const LentHook *own = &signals_own;
+  const SavedHook *own = &signals_own;
   int sampled = r != NULL && recorder_samples(r);
   if (sampled || (own->hook != NULL && !hooks_is(hook_functions(), own->hook)))
     lua_sethook(L, own->hook, own->mask, own->count);
@@ -148,7 +148,7 @@ static lua_State *signals_target (Recorder *r) {
 
 /* Saves the hook of L, and sets the one that raises the error. */
 static void signals_set_hook (lua_State *L) {
-  lend_note(&signals_own, L);
+  hookswap_save(&signals_own, L);
   lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
               LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }

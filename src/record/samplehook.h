@@ -11,7 +11,7 @@
 
 /*
 ** The hook where the program has none, and where it has one. Both do the same,
-** but as their addresses differ, lend.h can tell the two cases apart.
+** but as their addresses differ, hookswap.h can tell the two cases apart.
 */
 CPROF_I void samplehook_alone (lua_State *L, lua_Debug *ar);
 CPROF_I void samplehook_chained (lua_State *L, lua_Debug *ar);

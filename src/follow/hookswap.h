@@ -3,52 +3,52 @@
 ** which is saved, and puts that back afterwards.
 */
 
-#ifndef lend_h
-#define lend_h
+#ifndef hookswap_h
+#define hookswap_h
 
 #include <signal.h>
 
 #include "internals/internals.h"
 
 
-#define LEND_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
-#define LEND_MOST	32	/* hooks that can be saved at a time */
+#define HOOKSWAP_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
+#define HOOKSWAP_MOST	32	/* hooks that can be saved at a time */
 
 /* the program's hook of a coroutine, while another one replaces it */
-typedef struct LentHook {
+typedef struct SavedHook {
   lua_State *L;		/* NULL: this entry is free */
   lua_Hook hook;
   int mask, count;
-} LentHook;
+} SavedHook;
 
 /*
-** Saves the hook of L in 'g'. A signal handler that interrupts this sees a
+** Saves the hook of L in 'saved'. A signal handler that interrupts this sees a
 ** free entry.
 */
-static inline void lend_note (LentHook *g, lua_State *L) {
-  g->L = NULL;
+static inline void hookswap_save (SavedHook *saved, lua_State *L) {
+  saved->L = NULL;
   platform_fence();
-  g->hook = lua_gethook(L);
-  g->mask = lua_gethookmask(L);
-  g->count = lua_gethookcount(L);
+  saved->hook = lua_gethook(L);
+  saved->mask = lua_gethookmask(L);
+  saved->count = lua_gethookcount(L);
   platform_fence();
-  g->L = L;
+  saved->L = L;
 }
 
-typedef struct Lender {
+typedef struct HookSwap {
   lua_Hook alone;	/* ours, where the program has none ... */
   lua_Hook chained;	/* ... and where it has one */
   const InternalsState *at;	/* NULL: Lua's structures are not read */
-  LentHook list[LEND_MOST];
-  LentHook last;	/* the one saved last: new coroutines inherit ours, and
+  SavedHook list[HOOKSWAP_MOST];
+  SavedHook last;	/* the one saved last: new coroutines inherit ours, and
 			   have no entry */
   volatile sig_atomic_t busy;	/* nesting depth; signals set no hook above 0 */
   volatile sig_atomic_t later;	/* a signal to raise again when 'busy' is 0;
 				   0: none */
-} Lender;
+} HookSwap;
 
-static inline int lend_is (const Lender *l, lua_Hook f) {
-  return f == l->alone || f == l->chained;
+static inline int hookswap_is (const HookSwap *x, lua_Hook f) {
+  return f == x->alone || f == x->chained;
 }
 
 /*
@@ -57,25 +57,26 @@ static inline int lend_is (const Lender *l, lua_Hook f) {
 ** L has our hook already; with 'again', it is set once more, as Lua or the
 ** program may be in the middle of replacing it.
 */
-CPROF_I int lend_take (Lender *l, lua_State *L, int again);
+CPROF_I int hookswap_set (HookSwap *x, lua_State *L, int again);
 
 /*
 ** Puts the program's hook of L back, or leaves L without a hook. Returns that
 ** hook if it asks for events like 'ar', else NULL. 'ar' is NULL outside of
 ** events.
 */
-CPROF_I lua_Hook lend_back (Lender *l, lua_State *L, const lua_Debug *ar);
+CPROF_I lua_Hook hookswap_restore (HookSwap *x, lua_State *L,
+                                   const lua_Debug *ar);
 
 /* Puts the program's hook of L back, if L has ours. */
-static inline void lend_end (Lender *l, lua_State *L) {
-  if (lend_is(l, lua_gethook(L))) lend_back(l, L, NULL);
+static inline void hookswap_end (HookSwap *x, lua_State *L) {
+  if (hookswap_is(x, lua_gethook(L))) hookswap_restore(x, L, NULL);
 }
 
 /*
-** Puts the program's hook of L back, if L has ours. Until 'lend_release', no
-** coroutine gets our hook. Both nest, and do nothing where 'l' is NULL.
+** Puts the program's hook of L back, if L has ours. No coroutine gets our hook
+** until 'hookswap_unblock'. Both nest, and do nothing where 'x' is NULL.
 */
-CPROF_I void lend_hold (Lender *l, lua_State *L);
-CPROF_I void lend_release (Lender *l);
+CPROF_I void hookswap_block (HookSwap *x, lua_State *L);
+CPROF_I void hookswap_unblock (HookSwap *x);
 
 #endif
