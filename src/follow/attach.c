@@ -74,7 +74,7 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
 ** a new one. So where there are line events, no count event is asked for:
 ** the next event is then a line, a call or a return.
 */
-void attach_soon (lua_State *L, lua_Hook f, int mask) {
+void attach_oneshot (lua_State *L, lua_Hook f, int mask) {
   if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
   else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
 }
@@ -84,7 +84,7 @@ int attach_pending (const Recorder *r, lua_State *L) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L);
   if (!hooks_is(r->hooks, f) || hooks_counts(r->hooks, f)) return 0;
-  attach_soon(L, r->hooks->pending, mask);
+  attach_oneshot(L, r->hooks->pending, mask);
   return 1;
 }
 
@@ -160,7 +160,7 @@ void attach_release (Recorder *r, lua_State *L) {
 
 
 /*
-** A count event that 'attach_soon' has asked for is passed on only to a hook
+** A count event that 'attach_oneshot' has asked for is passed on only to a hook
 ** that wants one at every instruction. Any other starts its count again.
 */
 void attach_pass (lua_State *L, lua_Debug *ar) {
@@ -176,8 +176,8 @@ void attach_pass (lua_State *L, lua_Debug *ar) {
 
 
 #if PLATFORM_SIGNALS
-void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
-                 int count) {
+void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                    int count) {
   Stack *s = r != NULL && r->state == STATE_RUNNING
                ? stacks_find(&r->stacks, L) : NULL;
   if (s == NULL) return;

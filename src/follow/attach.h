@@ -38,15 +38,15 @@ CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
 ** Sets the program's hook for L (NULL: none), where L is recorded: it is
 ** kept in the stack of L, and called after ours.
 */
-CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
-                         int count);
+CPROF_I void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                            int count);
 #endif
 
 /* Sets 'f' as the hook of L, for events of 'mask' or the next instruction. */
-CPROF_I void attach_soon (lua_State *L, lua_Hook f, int mask);
+CPROF_I void attach_oneshot (lua_State *L, lua_Hook f, int mask);
 
 /*
-** Sets Hooks.pending as the hook of L, as 'attach_soon' does. 0: it does
+** Sets Hooks.pending as the hook of L, as 'attach_oneshot' does. 0: it does
 ** not, as the hook of L is not ours or needs its own count events.
 */
 CPROF_I int attach_pending (const Recorder *r, lua_State *L);

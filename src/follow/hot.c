@@ -104,7 +104,7 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 ** More than GAP_LOOK it cannot take: beyond that, the thread was preempted.
 ** Returns the current time.
 */
-static uint64_t hot_looked (Hot *h, uint64_t now) {
+static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
   if (passed > GAP_LOOK) {
     gap_skip(h->look);
@@ -140,7 +140,7 @@ uint64_t hot_gap (Hot *h, uint64_t now) {
   }
   hot_divide(h, now, &parts);
   if (parts.waited > 0) hot_waited(h, parts.waited);
-  return hot_looked(h, now);
+  return hot_chargelook(h, now);
 }
 
 
@@ -150,7 +150,7 @@ uint64_t hot_owngap (Hot *h) {
   if (now < h->last) hot_backwards(h, now);
   else if (now - h->last > h->gap) {
     hot_divide(h, now, &parts);
-    return hot_looked(h, now);
+    return hot_chargelook(h, now);
   }
   return now;
 }

@@ -252,7 +252,7 @@ int recorder_adds (const Recorder *r) {
 ** been preempted since the last event, it keeps the older readings, so that
 ** the next event can tell.
 */
-static void recorder_look (Recorder *r) {
+static void recorder_refreshgap (Recorder *r) {
   const Hot *h = r->hot;
   GapLook before = r->gap.last;
   if (!r->gap.on) return;
@@ -263,7 +263,7 @@ static void recorder_look (Recorder *r) {
 
 int64_t recorder_watch (Recorder *r) {
   int64_t ns = clock_jumped(&r->recording.clock);
-  recorder_look(r);
+  recorder_refreshgap(r);
   if (ns != 0) {
     r->recording.figures->jumps++;
     r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);

@@ -171,8 +171,8 @@ static int resync_frame (Recorder *r, lua_State *running, Walk *w, Stack *s,
 ** Does the frame above 'f' stand for the function of 'ar'? If so, updates
 ** its line.
 */
-static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
-                         Frame *f, lua_Debug *ar) {
+static int resync_isframe (Recorder *r, lua_State *running, const Stack *s,
+                           Frame *f, lua_Debug *ar) {
   const Function *fn;
   if (f >= s->top || f[1].ci != ar->i_ci) return 0;
   fn = recorder_function(r, running, s->L, ar);
@@ -200,7 +200,7 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
       f++;
     }
     if (s->cut || i < level || !walk_level(w, i, &ar) ||
-        !resync_stands(r, running, s, f, &ar))
+        !resync_isframe(r, running, s, f, &ar))
       break;
     f++;
     i--;
@@ -225,8 +225,8 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
 ** Looks from 'top' down for the frame of 's' that stands for the function at
 ** 'level'. NULL: there is none.
 */
-static Frame *resync_standing (Recorder *r, lua_State *running, Walk *w,
-                               const Stack *s, Frame *top, int level) {
+static Frame *resync_findframe (Recorder *r, lua_State *running, Walk *w,
+                                const Stack *s, Frame *top, int level) {
   const Function *fn;
   lua_Debug ar;
   Frame *f;
@@ -247,7 +247,7 @@ static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
   Frame *f = NULL;
   int i = level - 1;
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, running, w, s, s->top, i);
+    f = resync_findframe(r, running, w, s, s->top, i);
   if (f == NULL) return stack_match(r, running, w, s, level);
   while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
   s->top = f;
@@ -341,7 +341,7 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   int i = level, ok = 1;
   resync_begin(&w, r, s);
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, L, &w, s, h->top, i);
+    f = resync_findframe(r, L, &w, s, h->top, i);
   if (f != NULL) {
     if (h->fold) stack_deactivate(f, h->top);
     s->top = f;

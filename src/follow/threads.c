@@ -54,7 +54,7 @@ static void threads_add (lua_State *running, lua_State *L) {
 
 
 /* Is 's' the current stack, or one that waits for it? */
-static int threads_waits (const Recorder *r, const Stack *s) {
+static int threads_isactive (const Recorder *r, const Stack *s) {
   const Stack *x = r->current;
   while (x != NULL && x != s) x = x->resumer;
   return x != NULL;
@@ -64,7 +64,7 @@ static int threads_waits (const Recorder *r, const Stack *s) {
 static void threads_sweep (Recorder *r, lua_State *running) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
-    if (!threads_waits(r, s) && !threads_alive(r, running, s))
+    if (!threads_isactive(r, s) && !threads_alive(r, running, s))
       stacks_remove(&r->stacks, s);
   if (r->stacks.sweepat < r->stacks.live * 2)
     r->stacks.sweepat = r->stacks.live * 2;
@@ -74,7 +74,7 @@ static void threads_sweep (Recorder *r, lua_State *running) {
 Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
-    if (threads_waits(r, s) || threads_alive(r, running, s)) return s;
+    if (threads_isactive(r, s) || threads_alive(r, running, s)) return s;
     stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);

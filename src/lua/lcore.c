@@ -77,7 +77,7 @@ static int ask_include (lua_State *L) {
 ** Calls a filter with the 'arguments' above it. Returns its answer, or
 ** 'otherwise' if it raises an error.
 */
-static int ask (lua_State *L, int arguments, int otherwise) {
+static int core_ask (lua_State *L, int arguments, int otherwise) {
   Recorder *r = recorder_get(L);
   lua_State *running = callback_filter(r, L);
   int yes = entry_ask(L, arguments, 1) == LUA_OK ? lua_toboolean(L, -1)
@@ -98,7 +98,7 @@ static int core_include (const void *functions, lua_State *L,
   lua_pushcfunction(L, ask_include);
   lua_pushvalue(L, -2);
   lua_pushlightuserdata(L, &q);
-  return ask(L, 2, 1);
+  return core_ask(L, 2, 1);
 }
 
 
@@ -116,7 +116,7 @@ static int core_includelines (lua_State *L, const char *source) {
   if (!lua_checkstack(L, 4)) return 0;
   lua_pushcfunction(L, ask_lines);
   lua_pushlightuserdata(L, (void *)source);
-  return ask(L, 1, 0);
+  return core_ask(L, 1, 0);
 }
 
 
@@ -151,7 +151,7 @@ static void trace_pushtitle (lua_State *L, const Tracing *t) {
 
 
 /* Tracing -> */
-static int trace_tell (lua_State *L) {
+static int trace_report (lua_State *L) {
   const Tracing *t = cast(const Tracing *, lua_touserdata(L, 1));
   const TraceEvent *e = t->event;
   trace_pushtitle(L, t);
@@ -174,11 +174,11 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   const char *why;
   t.functions = fs;
   t.event = e;
-  lua_pushcfunction(L, trace_tell);
+  lua_pushcfunction(L, trace_report);
   lua_pushlightuserdata(L, &t);
   if (entry_ask(L, 1, 0) == LUA_OK) return NULL;
   why = lua_tostring(L, -1);
-  return why ? why : "it raised an error that is no string";
+  return why ? why : "it raised an error that is not a string";
 }
 
 /* Options.elapsed: calls ELAPSED, which reports errors itself. */
@@ -222,7 +222,7 @@ static int core_keep (lua_State *L, const char *name, const char *key) {
 
 
 /* the options that costs depend on */
-static void core_way (lua_State *L, Options *o) {
+static void core_modeoptions (lua_State *L, Options *o) {
   o->mode = core_flag(L, "lines") ? MODE_LINE
           : core_flag(L, "count") ? MODE_COUNT
           : core_flag(L, "sample") ? MODE_SAMPLE
@@ -235,7 +235,7 @@ static void core_way (lua_State *L, Options *o) {
 
 
 static void core_options (lua_State *L, Options *o) {
-  core_way(L, o);
+  core_modeoptions(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
   o->memory = core_flag(L, "memory");
   o->live = (uint64_t)core_integer(L, "live");
@@ -432,7 +432,7 @@ static int core_calibrate (lua_State *L) {
   Options o = ZEROS;
   Costs costs;
   luaL_checktype(L, 1, LUA_TTABLE);
-  core_way(L, &o);
+  core_modeoptions(L, &o);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
   else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");

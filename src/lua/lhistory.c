@@ -125,7 +125,7 @@ static int history_averages (lua_State *L) {
 
 
 /* Pushes a copy of the nodes at 'arg' with all figures 0. */
-static ProfileNode *history_blank (lua_State *L, int arg) {
+static ProfileNode *history_zeros (lua_State *L, int arg) {
   ProfileNode *list;
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
@@ -146,10 +146,10 @@ static int history_nodes (lua_State *L) {
   ProfileNode *list;
   if (p == NULL || p->nodes == 0) return 0;
   count = lnodes_check(L, 4)->count;
-  list = history_blank(L, 4);
+  list = history_zeros(L, 4);
   for (i = 0; i < p->nodes; i++) {
     const HistoryNode *n = &p->node[i];
-    luaL_argcheck(L, n->node < count, 4, "of another snapshot");
+    luaL_argcheck(L, n->node < count, 4, "nodes of another snapshot");
     list[n->node].calls = n->calls;
     list[n->node].self = list[n->node].raw = n->self;
   }
@@ -163,11 +163,11 @@ static int history_averagenodes (lua_State *L) {
   const History *h = history_check(L);
   lua_Integer which = luaL_checkinteger(L, 2);
   uint32_t count = lnodes_check(L, 3)->count, i;
-  ProfileNode *list = history_blank(L, 3);
+  ProfileNode *list = history_zeros(L, 3);
   luaL_argcheck(L, which >= 0 && which < HISTORY_FIGURES, 2, "no such average");
   for (i = 0; i < h->nodes; i++) {
     const NodeAverage *n = &h->node[i];
-    luaL_argcheck(L, n->node < count, 3, "of another snapshot");
+    luaL_argcheck(L, n->node < count, 3, "nodes of another snapshot");
     list[n->node].calls = n->calls[which];
     list[n->node].self = list[n->node].raw = n->self[which];
   }

@@ -205,14 +205,14 @@ static void listen_inherited (lua_State *L) {
 ** set, and ours was mistaken for the program's: corrects that. Returns the
 ** program's hook, which is NULL if there is none, or it is not known.
 */
-static SavedHook listen_takeoff (Listener *l, lua_State *L) {
+static SavedHook listen_unhook (Listener *l, lua_State *L) {
   ListenHook *slot = l != NULL ? listen_slot(l, L) : NULL;
   ListenHook none = ZEROS, kept = slot != NULL ? *slot : none;
   SavedHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
     if (hooks_is(hook_functions(), lua_gethook(L)))
-      attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
+      attach_setown(recorder_get(L), L, was.hook, was.mask, was.count);
   }
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
@@ -241,7 +241,7 @@ static void listen_pass (const SavedHook *was, lua_State *L,
 
 
 /* Calls the function of the Lua part, which reports errors itself. */
-static void listen_tell (lua_State *L, const char *what) {
+static void listen_call (lua_State *L, const char *what) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &LISTEN);
   lua_pushstring(L, what);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
@@ -255,16 +255,16 @@ static void listen_tell (lua_State *L, const char *what) {
 static void listen_event (lua_State *L, lua_Debug *ar) {
   Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
-  SavedHook was = listen_takeoff(l, L);
+  SavedHook was = listen_unhook(l, L);
   if (alone) attach_pass(L, ar);
   else listen_pass(&was, L, ar);  /* the recorder has seen the event */
   if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
   asked = listen_take(l);
   if (asked == 0) return;
-  if (lua_gethook(l->main) == listen_event) listen_takeoff(l, l->main);
-  if (asked & LISTEN_ALARM) listen_tell(L, "alarm");
-  if (asked & LISTEN_REQUEST) listen_tell(L, "request");
-  if (asked & LISTEN_SIGNAL) listen_tell(L, "signal");
+  if (lua_gethook(l->main) == listen_event) listen_unhook(l, l->main);
+  if (asked & LISTEN_ALARM) listen_call(L, "alarm");
+  if (asked & LISTEN_REQUEST) listen_call(L, "request");
+  if (asked & LISTEN_SIGNAL) listen_call(L, "signal");
 }
 
 /* }====================================================== */
@@ -332,7 +332,7 @@ static lua_State *listen_running (const Listener *l, const Recorder *r) {
 
 
 /* Saves 'hook' of L, if it is the program's; the oldest one makes room. */
-static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
+static void listen_savehook (Listener *l, lua_State *L, lua_Hook hook) {
   ListenHook *slot = listen_slot(l, L);
   if (hook == NULL || hooks_is(hook_functions(), hook)) {
     if (slot != NULL) slot->own.L = NULL;
@@ -353,7 +353,7 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
 
 static void listen_set (Listener *l, Recorder *r, lua_State *L) {
   hookswap_block(r != NULL ? r->hookswap : NULL, L);
-  if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
+  if (lua_gethook(L) != listen_event) listen_savehook(l, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
   hookswap_unblock(r != NULL ? r->hookswap : NULL);

@@ -85,7 +85,7 @@ int loan_giveback (lua_State *L) {
 
 
 /* Does the __index of this metatable have all methods of the given table? */
-static int loan_gives (lua_State *L, int metatable, int methods) {
+static int loan_hasall (lua_State *L, int metatable, int methods) {
   int top = lua_gettop(L), all = 1;
   lua_pushliteral(L, "__index");
   lua_rawget(L, metatable);
@@ -102,7 +102,7 @@ static int loan_gives (lua_State *L, int metatable, int methods) {
 
 
 /* Does this metatable have a field that tostring() looks at? */
-static int loan_hinders (lua_State *L, int metatable) {
+static int loan_hastext (lua_State *L, int metatable) {
   int found;
   lua_pushliteral(L, "__tostring");
   found = lua_rawget(L, metatable) != LUA_TNIL;
@@ -126,12 +126,12 @@ static int loan_intact (lua_State *L) {
   for (type = 1; whole && type <= TYPES; type++) {
     lua_rawgeti(L, 2, type);
     if (lua_getmetatable(L, 5))
-      whole = !loan_hinders(L, 6) && (type > 1 || loan_gives(L, 6, 1));
+      whole = !loan_hastext(L, 6) && (type > 1 || loan_hasall(L, 6, 1));
     else whole = type > 1;
     lua_settop(L, 4);
   }
   if (whole && lua_istable(L, 3) && lua_istable(L, 4))
-    whole = loan_gives(L, 3, 4);
+    whole = loan_hasall(L, 3, 4);
   lua_pushboolean(L, whole);
   return 1;
 }

@@ -187,7 +187,7 @@ int system_say (lua_State *L) {
   lua_insert(L, 1);
   if (lua_pcall(L, lua_gettop(L) - 1, 0, 0) == LUA_OK) return 0;
   why = lua_tostring(L, -1);
-  fprintf(stderr, "cprof: %s\n", why ? why : "an error that is no string");
+  fprintf(stderr, "cprof: %s\n", why ? why : "an error that is not a string");
   return 0;
 }
 

@@ -62,7 +62,7 @@ const luaL_Reg *child_functions (void) {
 
 
 static int windows_console (lua_State *L) {
-  return windows_fail(L, "there are no single keys on Windows");
+  return windows_fail(L, "cprof cannot read single keys on Windows");
 }
 
 

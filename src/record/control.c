@@ -50,7 +50,7 @@ static int control_visited (const Stack *s, const lua_State *L) {
 
 
 /* Sets our hook in all known coroutines: at the start, or after a pause. */
-static void control_takeall (Recorder *r, lua_State *L) {
+static void control_hookall (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
     if (threads_alive(r, L, s)) attach_take(r, s);
@@ -79,7 +79,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
     at = control_resumed(r, at);
     if (at == NULL || control_visited(s, at)) at = L;
   }
-  control_takeall(r, L);
+  control_hookall(r, L);
   hot_enter(r->hot);
   resync_current(r, s);
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
@@ -123,7 +123,7 @@ static int control_record (Recorder *r, lua_State *L) {
 
 
 /* Ends what 'control_record' has begun. */
-static void control_leave (Recorder *r, lua_State *L) {
+static void control_unrecord (Recorder *r, lua_State *L) {
   if (recorder_samples(r)) sample_stop(r, L);
   else control_detach(r, L);
 }
@@ -161,7 +161,7 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 ** ======================================================= */
 
 /* Before all nodes are forgotten: the frames of 's' let go of theirs. */
-static void reset_unroot (const Tree *t, Stack *s) {
+static void reset_dropnodes (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
@@ -172,10 +172,10 @@ static void reset_unroot (const Tree *t, Stack *s) {
 }
 
 
-static int reset_reroot (Recorder *r, Stack *s) {
+static int reset_findnodes (Recorder *r, Stack *s) {
   Stack *below = s->resumer;
   Frame *f;
-  if (below != NULL && !reset_reroot(r, below)) return 0;
+  if (below != NULL && !reset_findnodes(r, below)) return 0;
   if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->hot->fold) stack_count(s);
   for (f = s->base; f <= s->top; f++) f->as.entered = 0;
@@ -185,13 +185,13 @@ static int reset_reroot (Recorder *r, Stack *s) {
 
 
 static int reset_stacks (Recorder *r) {
-  if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
+  if (!reset_findnodes(r, r->current)) return recorder_nomemory(r);
   resync_current(r, r->current);
   return 1;
 }
 
 
-/* See 'control_again'. In between, frames have no nodes. */
+/* See 'control_restart'. In between, frames have no nodes. */
 static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   const Tree *t = &r->recording.tree;
   Hot *h = r->hot;
@@ -199,7 +199,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   int running = r->state == STATE_RUNNING;
   if (recorder_samples(r)) sample_stop(r, L);
   else if (running) r->current->top = h->top;
-  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(t, s);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_dropnodes(t, s);
   if (!(to != NULL ? begin_move(r, to) : begin_clear(r)))
     return recorder_nomemory(r);
   if (recorder_samples(r)) sample_forget(r);
@@ -218,7 +218,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
 ** Forgets what was recorded, and goes on with what runs now; in the store
 ** 'to', unless that is NULL.
 */
-static int control_again (Recorder *r, lua_State *L, Store *to) {
+static int control_restart (Recorder *r, lua_State *L, Store *to) {
   int ok;
   recorder_mute(r);
   ok = reset_begin(r, L, to);
@@ -232,7 +232,7 @@ static int control_again (Recorder *r, lua_State *L, Store *to) {
 static void control_fork (Recorder *r, lua_State *L) {
   Store *to = r->store ? r->store->child(r->store, r) : NULL;
   if (to != NULL) {
-    control_again(r, L, to);
+    control_restart(r, L, to);
     return;
   }
   if (r->store != NULL) r->store->abandon(r->store, r);
@@ -267,7 +267,7 @@ int control_reset (Recorder *r, lua_State *L) {
   if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
     return 0;
-  return control_again(r, L, NULL);
+  return control_restart(r, L, NULL);
 }
 
 /* }====================================================== */
@@ -317,7 +317,7 @@ int control_stop (Recorder *r, lua_State *L) {
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
-  if (r->state == STATE_RUNNING) control_leave(r, L);
+  if (r->state == STATE_RUNNING) control_unrecord(r, L);
   gap_end(&r->gap);
   recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
@@ -333,7 +333,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
   interrupted = r->state == STATE_RUNNING;
   if (!own) r->own_pause = 0;
   if (interrupted) {
-    control_leave(r, L);
+    control_unrecord(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
     recorder_setstate(r, STATE_PAUSED);
@@ -406,7 +406,7 @@ static int frame_first (Recorder *r, lua_State *L) {
   r->frame_func = f->id;
   r->hot->frames = &r->frames;
   recorder_choose(r);
-  control_takeall(r, L);  /* another event function */
+  control_hookall(r, L);  /* another event function */
   return 1;
 }
 

@@ -119,7 +119,7 @@ static lua_State *hook_wrapped (const Hot *h, lua_State *L,
 
 
 /* Does what the flags of the frame on top ask for, after its call event. */
-static NOINLINE void hook_special (Hot *h, lua_State *L,
+static NOINLINE void hook_doflags (Hot *h, lua_State *L,
                                    const lua_Debug *ar) {
   Recorder *r = h->recorder;
   Frame *f = h->top;
@@ -216,7 +216,7 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
   h->top = f;
-  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
+  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
 
 
@@ -472,7 +472,7 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
 ** unless it is what called ours. Within a callback, does nothing: recording
 ** goes on after it.
 */
-static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
+static void hook_leftover (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int called = f != NULL && !hooks_is(hook_functions(), f);
@@ -489,11 +489,11 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The recorder of L's state, if it records events; else 'hook_leave', NULL. */
+/* The recorder of L's state, if it records; else NULL, after 'hook_leftover'. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   if (r != NULL && !recorder_samples(r)) return r;
-  hook_leave(recorder_get(L), L, ar);
+  hook_leftover(recorder_get(L), L, ar);
   return NULL;
 }
 
@@ -681,7 +681,7 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
 ** In mode count, every instruction makes a count event. Is this event one that
 ** the program's hook asked for? Of count events, only each 's->count'-th one.
 */
-static int hook_shares (const Recorder *r, Stack *s, int event) {
+static int hook_wants (const Recorder *r, Stack *s, int event) {
   if (event != LUA_HOOKCOUNT || !r->hot->counting.on || !s->lines) return 1;
   if (++s->counts < s->count) return 0;
   s->counts = 0;
@@ -697,7 +697,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   Stack *s;
   if (r == NULL || recorder_samples(r)) {
-    hook_leave(recorder_get(L), L, ar);
+    hook_leftover(recorder_get(L), L, ar);
     return;
   }
   if (r->hot->lines) mine |= LUA_MASKLINE;
@@ -708,7 +708,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   lua_settop(L, top);
   s = r->current;
   if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
-  if (s != NULL && s->mask & (1 << event) && hook_shares(r, s, event))
+  if (s != NULL && s->mask & (1 << event) && hook_wants(r, s, event))
     s->hook(L, ar);
 }
 
@@ -724,7 +724,7 @@ static void hook_pending (lua_State *L, lua_Debug *ar) {
   /* a finalizer, run here, would make Lua take this line for a new one */
   if (event == LUA_HOOKCOUNT && lua_gethookmask(L) & LUA_MASKLINE) return;
   if (r == NULL || recorder_samples(r)) {  /* set by an earlier recording */
-    hook_leave(recorder_get(L), L, ar);
+    hook_leftover(recorder_get(L), L, ar);
     return;
   }
   attach_renew(r, L);

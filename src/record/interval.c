@@ -47,6 +47,6 @@ void interval_event (lua_State *L, lua_Debug *ar) {
 
 void interval_check (const Hot *h, lua_State *L) {
   if (!interval_over(h)) return;
-  attach_soon(L, interval_event,
-              lua_gethookmask(L) | LUA_MASKCALL | LUA_MASKRET);
+  attach_oneshot(L, interval_event,
+                 lua_gethookmask(L) | LUA_MASKCALL | LUA_MASKRET);
 }
