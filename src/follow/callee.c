@@ -65,8 +65,8 @@ static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
 }
 
 
-const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
-                           const void *body, int isc) {
+const Callee *callee_uncached (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                               const void *body, int isc) {
   Callee key = ZEROS;
   key.address = (uintptr_t)body;
   if (isc) {

@@ -37,9 +37,9 @@ CPROF_I void callee_called (Recorder *r, lua_State *L, lua_State *at,
 ** known to stand for it. A new function is left on L's stack; Lua drops it
 ** when the hook returns.
 */
-COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
-                                        Callee *c, const void *body,
-                                        int isc);
+COLD CPROF_I const Callee *callee_uncached (Hot *h, lua_State *L,
+                                            lua_Debug *ar, Callee *c,
+                                            const void *body, int isc);
 
 
 static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
@@ -86,7 +86,7 @@ static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
   const void *body = internals_function(ar->i_ci, &isc);
   Callee *c = callee_slot(h, (uintptr_t)body);
   if (likely(isc ? callee_isc(c, body) : callee_islua(c, body))) return c;
-  return callee_look(h, L, ar, c, body, isc);
+  return callee_uncached(h, L, ar, c, body, isc);
 }
 
 

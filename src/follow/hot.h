@@ -43,7 +43,7 @@ typedef struct Child {
 #define CALLEE_SLOTS	(1 << CALLEE_BITS)
 #define CHILD_BITS	9
 
-/* An entry is cleared before any address in it may become invalid. */
+/* An entry is cleared as soon as its addresses may stand for something else. */
 typedef struct Cache {
   Callee callee[CALLEE_SLOTS];
   Child child[1 << CHILD_BITS];
@@ -169,8 +169,8 @@ COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 
 /*
 ** For a gap: the time since the last event is longer than 'gap', or the clock
-** was set back. Excludes the time in which the thread was preempted, see
-** gap.h. Returns the current time.
+** was set back. Excludes the part in which the thread was preempted, and notes
+** the part in which it waited, see gap.h. Returns the current time.
 */
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
 

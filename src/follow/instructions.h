@@ -25,7 +25,7 @@ static INLINE void instructions_add (Hot *h, CallAddress ci) {
 
 /*
 ** Makes the function of frame 'f', which runs at 'ci', the one whose
-** instructions are counted. 0: this function has no counters.
+** instructions are counted. 0: this function has no counters that fit it.
 */
 CPROF_I int instructions_enter (Hot *h, Frame *f, CallAddress ci);
 

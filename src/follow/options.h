@@ -40,7 +40,7 @@ typedef struct Options {
   double budget;	/* ms, beyond which a frame is slow; 0: none */
   double event_ns;	/* least cost of an event; 0: not known */
   uint32_t slow;	/* slow frames to keep */
-  uint64_t every;	/* ns, length of an interval; 0: see no end */
+  uint64_t every;	/* ns, length of an interval; 0: there are none */
   void (*elapsed) (lua_State *L);	/* called at the end of each interval */
   const char *internal;	/* names of the profiler's own sources, then "" */
   struct Store *store;	/* to record into; NULL: memory */

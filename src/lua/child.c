@@ -46,7 +46,7 @@ static char **child_words (lua_State *L, int list) {
 typedef struct ChildFiles {
   const char *input;
   const char *output;
-  int shared;	/* does it have both outputs of this process? */
+  int inherits;	/* does it have both outputs of this process? */
 } ChildFiles;
 
 
@@ -63,7 +63,7 @@ static int child_start (char **words, const ChildFiles *files,
   if (!error && output != NULL)
     error = posix_spawn_file_actions_addopen(&actions, 1, output, flags,
                                              0600);
-  if (!error && !files->shared)
+  if (!error && !files->inherits)
     error = posix_spawn_file_actions_adddup2(&actions, output != NULL ? 1 : 2,
                                              output != NULL ? 2 : 1);
   if (!error)
@@ -84,8 +84,8 @@ static int child_spawn (lua_State *L) {
   pid_t process;
   int error;
   files.input = luaL_optstring(L, 2, NULL);
-  files.shared = lua_isboolean(L, 3) && lua_toboolean(L, 3);
-  files.output = files.shared ? NULL : luaL_optstring(L, 3, NULL);
+  files.inherits = lua_isboolean(L, 3) && lua_toboolean(L, 3);
+  files.output = files.inherits ? NULL : luaL_optstring(L, 3, NULL);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
   error = child_start(child_words(L, 1), &files, &process);

@@ -454,7 +454,7 @@ static int profile_takefunctions (lua_State *L) {
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
     NodePlace at = tree_whereis(&r->tree, i);
-    /* samples are not calls: a node counts as one call, unless a host's */
+    /* samples are not calls: counts a node as one, unless a host called it */
     if (r->mode == MODE_SAMPLE) calls[at.func] += at.parent != 0;
     else calls[at.func] += tree_node(&r->tree, i)->calls;
   }

@@ -26,8 +26,8 @@ CPROF_I int begin_clear (Recorder *r);
 
 /*
 ** 'begin_clear' in the child of a fork: recording goes on in the store 'to',
-** which it owns from now on. The parent's store is freed here, but stays
-** unchanged. Frames must have no nodes.
+** which it owns from now on. Frees its copy of the parent's store, whose file
+** stays unchanged. Frames must have no nodes.
 */
 CPROF_I int begin_move (Recorder *r, Store *to);
 

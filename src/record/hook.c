@@ -22,7 +22,7 @@
 
 
 /* {======================================================
-** Frames that were left unseen
+** Frames that ended without an event
 ** ======================================================= */
 
 /* 'resync_unwind', with the trace. NULL: recording has ended. */
@@ -489,7 +489,7 @@ static void hook_leftover (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The recorder of L's state, if it records; else NULL, after 'hook_leftover'. */
+/* The recorder of L's state, if it records; else 'hook_leftover', and NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   if (r != NULL && !recorder_samples(r)) return r;
