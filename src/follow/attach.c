@@ -19,7 +19,7 @@ int attach_is (const Recorder *r, lua_State *L) {
 int attach_blind (const Hot *h, const Stack *s) {
   const Functions *fs = &h->recorder->recording.functions;
   const Function *f;
-  /* of sources without lines, no function has a list */
+  /* with a filter of lines, a missing list proves nothing */
   if (!h->crashes || h->recorder->options.include_lines != NULL) return 0;
   f = functions_at(fs, instructions_frame(s)->is.func);
   return f->lines.list == NULL &&
@@ -29,8 +29,9 @@ int attach_blind (const Hot *h, const Stack *s) {
 
 
 /*
-** Setting a hook makes Lua count from zero: where the program counts
-** instructions, events for lines, or ours for these, do not come and go.
+** Setting a hook makes Lua's instruction count start again. So where the
+** program counts instructions, line and count events are not turned on and
+** off.
 */
 int attach_wantslines (const Hot *h, const Stack *s) {
   if (h->counting.on)
@@ -44,9 +45,10 @@ int attach_wantslines (const Hot *h, const Stack *s) {
 
 
 /*
-** Where lines are counted, some instructions are: not while the program
-** has a hook, which may count itself. Where line events come and go, the
-** first one is chosen at random, for there may be no second one.
+** In mode line, every COUNT_INTERVAL-th instruction is counted, too, but not
+** while the program has a hook, which may count instructions itself. Where
+** line events are turned on and off, the first interval has a random length,
+** as there may be no second one.
 */
 static int attach_interval (Hot *h, const Stack *s) {
   if (s->hook != NULL || !h->recorder->options.timed) return 0;
@@ -68,11 +70,11 @@ void attach_lines (Recorder *r, Stack *s, int lines) {
 
 
 /*
-** Where Lua calls a function at an instruction, it takes its line for a new
-** one. So where lines are told, the event is the next of these, or a call or
-** a return.
+** After a count event that calls a function, Lua takes the current line for
+** a new one. So where there are line events, no count event is asked for:
+** the next event is then a line, a call or a return.
 */
-void attach_soon (lua_State *L, lua_Hook f, int mask) {
+void attach_oneshot (lua_State *L, lua_Hook f, int mask) {
   if (mask & LUA_MASKLINE) lua_sethook(L, f, mask, lua_gethookcount(L));
   else lua_sethook(L, f, mask | LUA_MASKCOUNT, 1);
 }
@@ -82,12 +84,15 @@ int attach_pending (const Recorder *r, lua_State *L) {
   lua_Hook f = lua_gethook(L);
   int mask = lua_gethookmask(L);
   if (!hooks_is(r->hooks, f) || hooks_counts(r->hooks, f)) return 0;
-  attach_soon(L, r->hooks->pending, mask);
+  attach_oneshot(L, r->hooks->pending, mask);
   return 1;
 }
 
 
-/* A new coroutine has the hook of the one that made it. */
+/*
+** A new coroutine inherits the hook of the one that made it, so without a
+** stack of its own, L is treated like the current one.
+*/
 void attach_renew (Recorder *r, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   Stack like;
@@ -101,8 +106,8 @@ void attach_renew (Recorder *r, lua_State *L) {
 
 
 void attach_take (Recorder *r, Stack *s) {
-  lend_hold(r->lender, s->L);
-  lend_release(r->lender);
+  hookswap_block(r->hookswap, s->L);
+  hookswap_unblock(r->hookswap);
   if (!attach_is(r, s->L)) {
     s->hook = lua_gethook(s->L);
     s->mask = s->hook ? lua_gethookmask(s->L) : 0;
@@ -129,7 +134,7 @@ int attach_back (Recorder *r, lua_State *L) {
   if (s != NULL && !(lua_checkstack(L, 2) && threads_alive(r, L, s)))
     s = NULL;
   if (s == NULL) return !running;
-  if (s->hook == other) {  /* taken for the program's */
+  if (s->hook == other) {  /* 'other' was mistaken for the program's */
     s->hook = NULL;
     s->mask = 0;
   }
@@ -141,8 +146,8 @@ int attach_back (Recorder *r, lua_State *L) {
 
 
 /*
-** A coroutine that was never seen has the hook from who made it; it may
-** have the address of a dead one.
+** A coroutine without a stack inherited its hook from its creator. It may
+** have the address, and so find the stack, of a dead one.
 */
 void attach_release (Recorder *r, lua_State *L) {
   const Stack *s = stacks_find(&r->stacks, L);
@@ -154,7 +159,10 @@ void attach_release (Recorder *r, lua_State *L) {
 }
 
 
-/* Where it counts instructions, it counts anew. */
+/*
+** A count event that 'attach_oneshot' has asked for is passed on only to a hook
+** that wants one at every instruction. Any other starts its count again.
+*/
 void attach_pass (lua_State *L, lua_Debug *ar) {
   lua_Hook hook = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
@@ -168,8 +176,8 @@ void attach_pass (lua_State *L, lua_Debug *ar) {
 
 
 #if PLATFORM_SIGNALS
-void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
-                 int count) {
+void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                    int count) {
   Stack *s = r != NULL && r->state == STATE_RUNNING
                ? stacks_find(&r->stacks, L) : NULL;
   if (s == NULL) return;
@@ -193,8 +201,8 @@ int attach_new (Recorder *r, lua_State *running, lua_State *co) {
 
 
 /*
-** Who runs is not known, and 'co' may be unable to; but the main thread
-** always exists. What it does for this is not recorded.
+** The coroutine that runs is not known, and 'co' may be unable to run code.
+** So the main thread, which always exists, does the work, unrecorded.
 */
 int attach_host (Recorder *r, lua_State *co) {
   lua_Hook f = lua_gethook(r->main);

@@ -1,6 +1,6 @@
 /*
-** Attaching to coroutines: takes their hooks, and gives them back. A hook
-** that the program has set itself is called after ours.
+** Attaching to coroutines: puts our hook in the place of a coroutine's hook,
+** and puts that back. A hook that the program has set is called after ours.
 */
 
 #ifndef attach_h
@@ -12,51 +12,54 @@
 /* Is the hook of L ours? */
 CPROF_I int attach_is (const Recorder *r, lua_State *L);
 
-/* Takes the hook of the coroutine of 's'; the program's own is kept. */
+/* Sets our hook in the coroutine of 's', and saves the program's in 's'. */
 CPROF_I void attach_take (Recorder *r, Stack *s);
 
-/* Gives the hook of L back. */
+/* Puts the program's hook of L back. */
 CPROF_I void attach_release (Recorder *r, lua_State *L);
 
-/* Takes the hook again where it was taken before; else removes it. */
+/* Sets our hook again in a coroutine that is recorded; else removes L's. */
 CPROF_I void attach_restore (Recorder *r, lua_State *L);
 
 #if PLATFORM_SIGNALS
 /*
-** Another hook of the profiler's has taken the place of whatever L had, and
-** goes: L gets the recorder's again, or the program's. 0: L was never seen
-** while it is recorded, and has none.
+** Removes the hook of L, another one of the profiler's, which has replaced
+** whatever L had: L gets the recorder's hook again, or the program's. 0:
+** recording goes on but L has no stack yet, so it is left without a hook.
 */
 CPROF_I int attach_back (Recorder *r, lua_State *L);
 #endif
 
-/* Passes an event on to the hook that L has, if that has asked for it. */
+/* Calls the hook of L for this event, if its mask asks for such events. */
 CPROF_I void attach_pass (lua_State *L, lua_Debug *ar);
 
 #if PLATFORM_SIGNALS
-/* Where ours is the hook of L, this is the program's own; NULL: none. */
-CPROF_I void attach_own (Recorder *r, lua_State *L, lua_Hook f, int mask,
-                         int count);
+/*
+** Sets the program's hook for L (NULL: none), where L is recorded: it is
+** kept in the stack of L, and called after ours.
+*/
+CPROF_I void attach_setown (Recorder *r, lua_State *L, lua_Hook f, int mask,
+                            int count);
 #endif
 
-/* The next event of L is one for 'f', with those of 'mask'. */
-CPROF_I void attach_soon (lua_State *L, lua_Hook f, int mask);
+/* Sets 'f' as the hook of L, for events of 'mask' or the next instruction. */
+CPROF_I void attach_oneshot (lua_State *L, lua_Hook f, int mask);
 
 /*
-** The next event of L is one for Hooks.pending, with those that L has. 0: the
-** program counts instructions there.
+** Sets Hooks.pending as the hook of L, as 'attach_oneshot' does. 0: it does
+** not, as the hook of L is not ours or needs its own count events.
 */
 CPROF_I int attach_pending (const Recorder *r, lua_State *L);
 
-/* The hook of L is that for its events again. */
+/* Sets the event function of L as its hook again, after Hooks.pending. */
 CPROF_I void attach_renew (Recorder *r, lua_State *L);
 
-/* Asks for line events of 's', or no longer. */
+/* Turns line events of 's' on or off (in mode count: count events). */
 CPROF_I void attach_lines (Recorder *r, Stack *s, int lines);
 
 /*
-** Would a line event crash Lua? Lua 5.4.0 and 5.4.1 do in functions without
-** debug information.
+** Would a line event crash Lua in the function that runs on 's'? Lua 5.4.0
+** and 5.4.1 crash in functions without debug information.
 */
 CPROF_I int attach_blind (const Hot *h, const Stack *s);
 
@@ -64,8 +67,8 @@ CPROF_I int attach_blind (const Hot *h, const Stack *s);
 CPROF_I int attach_wantslines (const Hot *h, const Stack *s);
 
 /*
-** Takes the hook of 'co', which was made before recording began and is
-** about to run, if it is not taken. 0: out of memory.
+** Sets our hook in 'co', unless it has one: a coroutine that was made before
+** recording began, and is about to run. 0: out of memory.
 */
 CPROF_I int attach_new (Recorder *r, lua_State *running, lua_State *co);
 

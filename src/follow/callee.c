@@ -15,7 +15,7 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
   uint32_t count = fs->list.count;
   SourceKey by = KEY_LINES;
   const Function *f;
-  int left = internals_left(L);  /* the dump of a function resets that */
+  int left = internals_left(L);  /* dumping a function resets this */
   recorder_mute(r);
   f = key->lines == CALLEE_C
     ? functions_c(fs, L, L, ar, lua_tocfunction(L, -1))
@@ -48,8 +48,8 @@ const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
 
 
 /*
-** Does '*c' stand for the prototype of 'key', which is known by nothing but
-** its closures? Only as long as no prototype may have been freed.
+** Does '*c' stand for the prototype of 'key', where only closures identify
+** it? That is certain only as long as no prototype may have been freed.
 */
 static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
                             const Callee *key) {
@@ -65,8 +65,8 @@ static int callee_doubtful (Hot *h, lua_State *L, const Callee *c,
 }
 
 
-const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
-                           const void *body, int isc) {
+const Callee *callee_uncached (Hot *h, lua_State *L, lua_Debug *ar, Callee *c,
+                               const void *body, int isc) {
   Callee key = ZEROS;
   key.address = (uintptr_t)body;
   if (isc) {

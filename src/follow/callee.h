@@ -1,6 +1,6 @@
 /*
-** Callees: which function is called, and which node that leads to. Most
-** calls repeat an earlier one and find both in an inline cache.
+** Callees: which function is called, and which node counts the call. Most
+** calls repeat an earlier one, and find both in an inline cache.
 */
 
 #ifndef callee_h
@@ -10,36 +10,36 @@
 
 
 /*
-** The callee of 'key', which the cache lacks; takes the place of '*c'.
-** NULL: out of memory, and recording has ended.
+** Finds or adds the function of 'key', which is not in the cache, and puts
+** it into '*c'. NULL: out of memory, and recording has ended.
 */
 COLD CPROF_I const Callee *callee_intern (Hot *h, lua_State *L, lua_Debug *ar,
                                         Callee *c, const Callee *key);
 
 /*
-** The node of a callee that is in no cache, and runs in 'ar' of 'at'. NULL:
-** out of memory, and recording has ended.
+** Finds or adds the node of a call that is in no cache; the callee runs in
+** 'ar' of 'at'. NULL: out of memory, and recording has ended.
 */
 COLD CPROF_I Node *callee_find (Hot *h, lua_State *L, lua_State *at,
                                 lua_Debug *ar, Node *parent, uint32_t func,
                                 uint32_t line);
 
 /*
-** As a metamethod, the function that runs in 'ar' of 'at' was called so, if
-** its node is a new one: there were so many 'nodes' before.
+** If 'n' is a new node, notes in it as which metamethod the function in 'ar'
+** of 'at' was called. It is new if the tree has more than 'nodes' nodes.
 */
 CPROF_I void callee_called (Recorder *r, lua_State *L, lua_State *at,
                             lua_Debug *ar, Node *n, uint32_t nodes);
 
 
 /*
-** The callee of the prototype, or at the address, 'body', which '*c' is not
-** sure to stand for. A function that is met stays on the stack, until Lua
-** drops it when the hook returns.
+** The callee with this prototype or C function, 'body', where '*c' is not
+** known to stand for it. A new function is left on L's stack; Lua drops it
+** when the hook returns.
 */
-COLD CPROF_I const Callee *callee_look (Hot *h, lua_State *L, lua_Debug *ar,
-                                        Callee *c, const void *body,
-                                        int isc);
+COLD CPROF_I const Callee *callee_uncached (Hot *h, lua_State *L,
+                                            lua_Debug *ar, Callee *c,
+                                            const void *body, int isc);
 
 
 static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
@@ -48,8 +48,8 @@ static INLINE Callee *callee_slot (const Hot *h, uint64_t x) {
 
 
 /*
-** Does '*c' stand for the prototype 'body'? Its address is confirmed by all
-** else that it is known by.
+** Does '*c' stand for the prototype 'body'? An address may come back for
+** another prototype, so its lines, source and code must match as well.
 */
 static INLINE int callee_islua (const Callee *c, const void *body) {
   return c->address == (uintptr_t)body &&
@@ -64,7 +64,7 @@ static INLINE int callee_isc (const Callee *c, const void *body) {
 }
 
 
-/* The callee, if it is in the cache for sure; or NULL. */
+/* The callee of 'ci', if the cache certainly has it; or NULL. */
 static INLINE const Callee *callee_known (const Hot *h, CallAddress ci) {
   const void *body;
   const Callee *c;
@@ -79,21 +79,21 @@ static INLINE const Callee *callee_known (const Hot *h, CallAddress ci) {
 }
 
 
-/* Reads Lua's structures. */
+/* The callee at a call event; reads Lua's structures. */
 static INLINE const Callee *callee_direct (Hot *h, lua_State *L,
                                            lua_Debug *ar) {
   int isc;
   const void *body = internals_function(ar->i_ci, &isc);
   Callee *c = callee_slot(h, (uintptr_t)body);
   if (likely(isc ? callee_isc(c, body) : callee_islua(c, body))) return c;
-  return callee_look(h, L, ar, c, body, isc);
+  return callee_uncached(h, L, ar, c, body, isc);
 }
 
 
 /*
-** Asks the cheapest question first: a function that called C functions
-** lately is expected to call one again. A function that stays on the stack
-** is dropped by Lua when the hook returns.
+** The callee at a call event; uses public functions only. Asks the cheapest
+** question first: a caller that lately called C functions is expected to
+** call one again. Lua drops what is left on its stack when the hook returns.
 */
 static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
                                           Node *caller) {
@@ -130,7 +130,7 @@ static INLINE const Callee *callee_which (Hot *h, lua_State *L, lua_Debug *ar,
 }
 
 
-/* where the cache has the node in which 'parent' calls 'key', if at all */
+/* the only cache entry that can have the child of 'parent' with this key */
 static INLINE Child *callee_child (const Hot *h, const Node *parent,
                                    uint64_t key) {
   uint32_t x = (uint32_t)key * 0x9E3779B1u
@@ -140,7 +140,7 @@ static INLINE Child *callee_child (const Hot *h, const Node *parent,
 }
 
 
-/* That node, if it is the callee number 'i' of 'parent'; or NULL. */
+/* The child with this key, if it is in slot 'i' of 'parent'; or NULL. */
 static INLINE Node *callee_number (const Hot *h, const Node *parent, int i,
                                    uint64_t key) {
   uint32_t id = parent->callee[i];
@@ -152,7 +152,7 @@ static INLINE Node *callee_number (const Hot *h, const Node *parent, int i,
 }
 
 
-/* The node in which 'parent' calls 'key', if found without a search. */
+/* The child of 'parent' with this key, if found without a search; or NULL. */
 static INLINE Node *callee_quick (const Hot *h, const Node *parent,
                                   uint64_t key) {
   const Child *c;
@@ -167,7 +167,10 @@ static INLINE Node *callee_quick (const Hot *h, const Node *parent,
 }
 
 
-/* That node, made if need be. NULL: out of memory, and recording has ended. */
+/*
+** The child of 'parent' for a call of 'func' from 'line', made if need be.
+** NULL: out of memory, and recording has ended.
+*/
 static INLINE Node *callee_node (Hot *h, lua_State *L, lua_Debug *ar,
                                  Node *parent, uint32_t func,
                                  uint32_t line) {

@@ -1,6 +1,6 @@
 /*
-** The functions that are set as hooks, in a table that the recorder is
-** given: what sets hooks does not have to know what they do.
+** The functions that are set as hooks, in a table that is passed to the
+** recorder: code that sets hooks need not know what they do.
 */
 
 #ifndef hooks_h
@@ -16,18 +16,19 @@ typedef struct Hooks {
   struct {
     int how;		/* see HOW_FOLD */
     lua_Hook hook;
-  } way[HOOKS_WAYS];	/* event functions; the last one serves any way */
-  lua_Hook chained;	/* ... where the program has a hook of its own */
-  lua_Hook counting;	/* ... in mode "count" */
-  lua_Hook pending;	/* called once, when something is to be done */
-  lua_Hook elapsed;	/* called once, when an interval is over */
-  lua_Hook sample, samplechained;	/* those of samples, see lend.h */
+  } way[HOOKS_WAYS];	/* event functions; the last one works for any 'how' */
+  lua_Hook chained;	/* event function where the program has a hook, too */
+  lua_Hook counting;	/* event function in mode "count" */
+  lua_Hook pending;	/* one-shot: the collector wants to make a step */
+  lua_Hook elapsed;	/* one-shot: an interval is over */
+  /* one-shot, of samples: where the program has no hook, or has one */
+  lua_Hook sample, samplechained;	/* see hookswap.h */
 } Hooks;
 
 /* Is 'f' a hook of exact recording? */
 CPROF_I int hooks_is (const Hooks *x, lua_Hook f);
 
-/* Does it pass count events on? */
+/* Is 'f' the hook of mode "count", or the one that calls the program's? */
 CPROF_I int hooks_counts (const Hooks *x, lua_Hook f);
 
 /* the event function for the coroutine of 's' */

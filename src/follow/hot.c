@@ -17,8 +17,9 @@ PLATFORM_THREAD Hot *hot_current = (Hot *)&hot_nobody;
 
 
 /*
-** The child of a fork shares files with its parent, so nothing may be
-** recorded there before the slow path has had a look.
+** The child of a fork shares files with its parent. Forgetting what the
+** thread recorded makes its next event take the slow path, which finds out
+** about the fork.
 */
 static void hot_forked (void) {
   hot_current = (Hot *)&hot_nobody;
@@ -33,8 +34,8 @@ Hot *hot_new (void) {
 
 
 /*
-** No thread may be left with the address of freed memory: what another
-** thread may still point to stays, empty.
+** Another thread's 'hot_current' may still point to 'h'. Then its memory is
+** cleared but never freed.
 */
 void hot_free (Hot *h) {
   int mine = hot_current == h;
@@ -66,9 +67,9 @@ uint64_t hot_read (const Hot *h) {
 
 
 /*
-** What passed before the step is lost: since the last event to the node,
-** and since the last line to the line. In line mode, 'since' may be older
-** than 'last'; the node then keeps what its lines were charged.
+** The time between the last event and the moment of the step is lost. In
+** mode line, 'since' may be older than 'last': the node still gets what its
+** lines were charged.
 */
 void hot_backwards (Hot *h, uint64_t now) {
   Figures *f = h->recording->figures;
@@ -99,10 +100,11 @@ void hot_preempted (Hot *h, uint64_t ticks) {
 
 
 /*
-** What it took to look, from 'now' on, is overhead, unless that is more than
-** it can take. Returns the time it is.
+** Charges the time from 'now' on, which looking into a gap took, to overhead.
+** More than GAP_LOOK it cannot take: beyond that, the thread was preempted.
+** Returns the current time.
 */
-static uint64_t hot_looked (Hot *h, uint64_t now) {
+static uint64_t hot_chargelook (Hot *h, uint64_t now) {
   uint64_t passed = hot_now(h) - now, took;
   if (passed > GAP_LOOK) {
     gap_skip(h->look);
@@ -122,7 +124,7 @@ void hot_divide (Hot *h, uint64_t now, GapParts *parts) {
   Gap *g = h->look;
   uint64_t late;
   int tries = GAP_TRIES;
-  /* others may have had the processor since 'late', too */
+  /* the thread may be preempted again between 'late' and the reading */
   do late = hot_now(h) - now;
   while ((!gap_read(g) || hot_now(h) - now - late > GAP_LOOK) && --tries > 0);
   h->gap = gap_divide(g, now - h->last, late, h->gap, parts);
@@ -138,7 +140,7 @@ uint64_t hot_gap (Hot *h, uint64_t now) {
   }
   hot_divide(h, now, &parts);
   if (parts.waited > 0) hot_waited(h, parts.waited);
-  return hot_looked(h, now);
+  return hot_chargelook(h, now);
 }
 
 
@@ -148,7 +150,7 @@ uint64_t hot_owngap (Hot *h) {
   if (now < h->last) hot_backwards(h, now);
   else if (now - h->last > h->gap) {
     hot_divide(h, now, &parts);
-    return hot_looked(h, now);
+    return hot_chargelook(h, now);
   }
   return now;
 }

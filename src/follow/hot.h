@@ -1,5 +1,6 @@
 /*
-** Hot: what every event needs of a recorder, in a few cache lines.
+** Hot: the fields of a recorder that every event needs, in a few cache
+** lines.
 */
 
 #ifndef hot_h
@@ -16,65 +17,67 @@ struct Recorder;
 
 /* an entry of the inline cache: a callee as an event shows it */
 typedef struct Callee {
-  uintptr_t address;	/* C function; of a Lua function the source, or, where
-			   Lua's structures are read, the prototype ... */
-  uint64_t lines;	/* of its definition; CALLEE_C: a C function */
-  const void *source;	/* ... with this source ... */
+  uintptr_t address;	/* the C function, or the source of a Lua function;
+			   its prototype where Lua's structures are read ... */
+  uint64_t lines;	/* first and last of its definition; CALLEE_C: of a
+			   C function */
+  const void *source;	/* ... which must still have this source ... */
   const void *code;	/* ... and this code */
-  FrameIs is;		/* what its frames are */
+  FrameIs is;		/* for its frames */
   LineAt entry;		/* its first line, where lines are counted */
-  uint64_t key;		/* what a Lua function is known by, see SourceKey */
+  uint64_t key;		/* what identifies a Lua function, see SourceKey */
 } Callee;
 
-/* a node beyond those that are kept in its caller's */
+/* a cached node that has no slot in its parent */
 typedef struct Child {
   const Node *parent;
   Node *node;
   uint64_t key;		/* see node_key */
-  uint64_t unused;	/* makes it half a cache line */
+  uint64_t unused;	/* pads it to half a cache line */
 } Child;
 
 #define CALLEE_C	UINT64_MAX
-#define CALLEE_DOUBT	1u	/* bit of an address that no prototype has: only
+#define CALLEE_DOUBT	1u	/* address bit, 0 in every prototype's: only its
 				   closures identify it, see collection.h */
 #define CALLEE_BITS	9
 #define CALLEE_SLOTS	(1 << CALLEE_BITS)
 #define CHILD_BITS	9
 
-/* No address in it outlives what it stands for. */
+/* An entry is cleared as soon as its addresses may stand for something else. */
 typedef struct Cache {
   Callee callee[CALLEE_SLOTS];
   Child child[1 << CHILD_BITS];
-  Callee unsure;	/* for what must not be cached */
+  Callee unsure;	/* holds a callee that must not be cached */
 } Cache;
 
-/* what an event function is compiled for: bits that are constants there */
+/* ways of recording; an event function is compiled for one set of bits */
 #define HOW_FOLD	1	/* recursion folds */
 #define HOW_LINES	2
-#define HOW_FRAMES	4	/* the host's */
+#define HOW_FRAMES	4	/* the host ends frames */
 #define HOW_CALLSITES	8
 #define HOW_DIRECT	16	/* Lua's structures are read */
 #define HOW_COUNT	64	/* instructions are counted */
-#define HOW_ANY		32	/* the bits are known to the recorder only */
+#define HOW_ANY		32	/* no fast event function can be used */
 
-/* in mode count: what is counted, as long as no other event comes */
+/* in mode count: the function whose instructions are counted at present */
 typedef struct Counting {
-  CallAddress ci;	/* that of the function; NULL: none, look again */
+  CallAddress ci;	/* NULL: not known, ask 'instructions_enter' */
   const void *code;
   Instruction *list;
   uint32_t *at;		/* see Frame */
-  uint64_t ticks;	/* instructions that were counted */
+  uint64_t ticks;	/* instructions counted so far: the clock of the mode */
   int on;		/* is this mode count? */
 } Counting;
 
 typedef struct Hot {
   lua_State *L;		/* the coroutine that runs; NULL: none is recorded */
-  int how;		/* HOW_ANY: not for the fast event functions */
+  int how;		/* see HOW_FOLD */
   ClockKind clock;
   uint64_t last;	/* ticks at the last event */
   uint64_t since;	/* ticks at the last event that was not a line event,
 			   where there are line events */
-  uint64_t gap;		/* ticks beyond which it is asked where they went */
+  uint64_t gap;		/* more ticks than this between two events are looked
+			   into, see gap.h */
   uint64_t countdown;	/* events to the next timed one */
   Frame *top;		/* of the current stack */
   Frame *limit;
@@ -82,38 +85,39 @@ typedef struct Hot {
   Child *child;
   const Tree *tree;
   Frames *frames;	/* NULL: the host has ended no frame yet */
-  const Node **running;	/* where to tell which node runs */
-  uint64_t scheduled;	/* events, when the countdown has ended */
+  const Node **running;	/* where the node that runs is published */
+  uint64_t scheduled;	/* number of events when the countdown reaches 0 */
   uint64_t due;	/* when the interval ends, see interval.h; 0: never */
-  uint64_t seed;	/* of the choice of timed events */
+  uint64_t seed;	/* of the random choice of timed events */
   uint64_t epoch;	/* tells this recording from earlier ones */
-  uint64_t worked;	/* the result of work that is timed, see hook_work */
+  uint64_t worked;	/* result of the work timed in hook_work: keeps the
+			   compiler from removing it */
   int timed;		/* are events timed? */
-  int callsites;	/* are calls told apart by their lines? */
+  int callsites;	/* do call sites have nodes of their own? */
   int fold;
   int lines;		/* are lines counted? */
   int somelines;	/* ... of some sources only? */
-  int crashes;		/* do line events crash functions without lines? */
-  int recounts;		/* does Lua begin again to count instructions? */
+  int crashes;		/* do line events crash in functions without lines? */
+  int recounts;		/* does Lua's instruction count start again at times? */
   int direct;		/* are Lua's structures read? */
   int trace;
   Counting counting;
-  int deferred;		/* a collection, see nogc.h */
-  Line nowhere;		/* stands for all lines that are not counted ... */
-  LineAllocated nowhere_allocated;	/* ... follows it, see line_allocated ... */
-  Lines nowhere_lines;	/* ... and this is all of it */
+  int deferred;		/* does a collection wait? see nogc.h */
+  Line nowhere;		/* stands for all lines that are not counted */
+  LineAllocated nowhere_allocated;	/* must follow it, see line_allocated */
+  Lines nowhere_lines;	/* the list whose only line is 'nowhere' */
   const Node *unread;	/* 'running' points here when nobody reads it */
-  const void *thread;	/* the thread that has its address */
-  int shared;		/* did several threads have it? */
+  const void *thread;	/* address of 'hot_current' in the thread that
+			   records it */
+  int shared;		/* have several threads recorded it? */
   struct Recorder *recorder;
   Recording *recording;
-  Gap *look;		/* where gaps between events went */
+  Gap *look;		/* finds out where gaps between events went */
 } Hot;
 
 /*
-** What this thread recorded last. It is compared with what an event says,
-** never trusted: another state may run next. Where nothing was recorded,
-** it is 'hot_nobody'.
+** What this thread recorded last; 'hot_nobody' if nothing. Another state may
+** run next, so events compare it with their own state and never trust it.
 */
 #if defined(CPROF_AMALGAMATION)  /* C++ cannot declare it and define it later */
 static const Hot hot_nobody = ZEROS;
@@ -123,7 +127,7 @@ CPROF_I const Hot hot_nobody;
 CPROF_I PLATFORM_THREAD Hot *hot_current;
 #endif
 
-/* Another thread has recorded 'h' until now. */
+/* Makes this thread the one that records 'h', which was another or none. */
 COLD CPROF_I void hot_follow (Hot *h);
 
 /* This thread records 'h' from now on. */
@@ -133,8 +137,8 @@ static inline void hot_enter (Hot *h) {
 }
 
 /*
-** What this thread recorded last, in a signal handler: nothing where another
-** thread records that now.
+** For a signal handler: what this thread recorded last, or 'hot_nobody' if
+** another thread has recorded it since.
 */
 static inline Hot *hot_own (void) {
   Hot *h = hot_current;
@@ -146,43 +150,46 @@ static inline Hot *hot_own (void) {
   return thread == &hot_current ? h : (Hot *)&hot_nobody;
 }
 
-/* A new one, or NULL; and one that is no longer needed. */
+/* Allocates a Hot (NULL: out of memory), and frees one. */
 CPROF_I Hot *hot_new (void);
 CPROF_I void hot_free (Hot *h);
 
-/* the time, for what is not worth a path of its own */
+/* the time by any kind of clock; slower than 'hot_now' */
 CPROF_I uint64_t hot_read (const Hot *h);
 
 static inline uint64_t hot_now (const Hot *h) {
   return likely(h->clock == CLOCK_TICKS) ? platform_ticks() : hot_read(h);
 }
 
-/* The clock is behind the last event: notes it, and goes on from there. */
+/*
+** The clock was set back to 'now', before the last event: notes by how much,
+** and makes 'now' the time of the last event.
+*/
 COLD CPROF_I void hot_backwards (Hot *h, uint64_t now);
 
 /*
-** The time since the last event is longer than 'gap', or the clock is behind
-** that event. Takes out what the thread was not on the processor for, see
-** gap.h. Returns the time that it is now.
+** For a gap: the time since the last event is longer than 'gap', or the clock
+** was set back. Excludes the part in which the thread was preempted, and notes
+** the part in which it waited, see gap.h. Returns the current time.
 */
 COLD CPROF_I uint64_t hot_gap (Hot *h, uint64_t now);
 
-/* Others had the processor: time passed that belongs to no function. */
+/* Excludes 'ticks' in which the thread was preempted: no function gets them. */
 COLD CPROF_I void hot_preempted (Hot *h, uint64_t ticks);
 
 /*
-** Where the time from the last event until 'now' went. What others had the
-** processor for is noted, and not part of that time any more.
+** Divides the time from the last event until 'now' into '*parts', and
+** excludes the part in which the thread was preempted.
 */
 COLD CPROF_I void hot_divide (Hot *h, uint64_t now, GapParts *parts);
 
 /*
-** The time, where what has passed since the last event is the profiler's:
-** without the time in which others had the processor.
+** The current time, where the time since the last event is overhead. Excludes
+** the part in which the thread was preempted.
 */
 COLD CPROF_I uint64_t hot_owngap (Hot *h);
 
-/* Of the time up to the last event, what only lines were charged. */
+/* Time up to the last event that was charged to lines, but not to nodes yet. */
 static inline uint64_t hot_pending (const Hot *h) {
   return h->lines ? h->last - h->since : 0;
 }
@@ -206,7 +213,7 @@ static inline void hot_chargeline (Hot *h, uint64_t now) {
   h->last = now;
 }
 
-/* Charges the time up to 'now' to the frame on top, and to its line. */
+/* Charges the time up to 'now' to the node on top, and to its line. */
 static inline void hot_charge (Hot *h, uint64_t now) {
   if (unlikely(now - h->last > h->gap)) now = hot_gap(h, now);
   if (h->lines) h->top->line.at->self += now - h->last;
@@ -214,7 +221,7 @@ static inline void hot_charge (Hot *h, uint64_t now) {
   hot_settime(h, now);
 }
 
-/* Events that were seen. */
+/* the number of events so far */
 static inline uint64_t hot_events (const Hot *h) {
   return h->scheduled - h->countdown;
 }

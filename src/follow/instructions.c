@@ -28,8 +28,9 @@ int instructions_wanted (const Recorder *r, const Frame *f) {
 
 
 /*
-** What is known of a frame is compared with the prototype that runs. A
-** function that ran before recording began goes on behind a call.
+** The counters of the frame are used only if their number fits the prototype
+** that runs. A function that was already running when recording began goes on
+** after a call instruction.
 */
 int instructions_enter (Hot *h, Frame *f, CallAddress ci) {
   Counting *c = &h->counting;

@@ -1,5 +1,6 @@
 /*
-** Mode "count": what a count event does for each instruction.
+** Mode "count": the counters of instructions, and the function whose
+** instructions are counted at present.
 */
 
 #ifndef instructions_h
@@ -9,8 +10,8 @@
 
 
 /*
-** An instruction of the function that was counted last. Its time, if that
-** is the word, is one: 'ticks' are the instructions that were counted.
+** Counts an instruction of the function of 'h->counting', and one tick of the
+** clock, which in this mode is the number of instructions.
 */
 static INLINE void instructions_add (Hot *h, CallAddress ci) {
   Counting *c = &h->counting;
@@ -23,12 +24,12 @@ static INLINE void instructions_add (Hot *h, CallAddress ci) {
 }
 
 /*
-** Another function's than the one that was counted last, in the frame 'f':
-** from here on, its are counted. 0: its are not.
+** Makes the function of frame 'f', which runs at 'ci', the one whose
+** instructions are counted. 0: this function has no counters that fit it.
 */
 CPROF_I int instructions_enter (Hot *h, Frame *f, CallAddress ci);
 
-/* What the instruction that runs has allocated; NULL: it is not counted. */
+/* Counters of what the current instruction allocates; NULL: it has none. */
 CPROF_I InstructionAllocated *instructions_running (const Hot *h);
 
 /* The frame of the function on top of 's', below its zones. */
@@ -38,7 +39,7 @@ static inline Frame *instructions_frame (const Stack *s) {
   return f;
 }
 
-/* Are those of the function of this frame counted? */
+/* Are the instructions of the function of this frame counted? */
 CPROF_I int instructions_wanted (const Recorder *r, const Frame *f);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** What a recorder is asked to do.
+** Options of a recording.
 */
 
 #ifndef options_h
@@ -10,17 +10,17 @@
 
 struct Store;
 
-/* in mode trace: a function, or zone, is entered or left */
+/* in mode trace: a function or zone is entered or left */
 typedef struct TraceEvent {
-  int enters;		/* or leaves */
+  int enters;		/* 0: it is left */
   uint32_t func;
-  uint32_t depth;	/* of what was entered since recording began */
+  uint32_t depth;	/* counts only what was entered since recording began */
   uint32_t coroutine;	/* its number; calls nest within a coroutine */
   uint64_t since;	/* ns from the start of recording */
-  uint64_t took;	/* ns, of what is left */
+  uint64_t took;	/* ns since it was entered; 0 where it is entered */
 } TraceEvent;
 
-/* What it points to must stay while recording goes on. */
+/* Everything it points to must outlive the recording. */
 typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
@@ -30,27 +30,27 @@ typedef struct Options {
   int exclude_c;	/* C functions are charged to their callers */
   int timed;		/* are some events timed? */
   int memory;		/* are allocations counted? */
-  uint64_t live;	/* bytes from sample to sample of live blocks, or 0 */
-  uint64_t memory_interval;	/* mode sample: bytes from sample to sample of
-				   allocations */
+  uint64_t live;	/* live blocks: mean bytes between two samples, or 0 */
+  uint64_t memory_interval;	/* mode sample: mean bytes between two samples
+				   of allocations */
   int gc;		/* is the collector driven? */
   uint32_t max_nodes;
-  uint32_t history;	/* frames to keep */
-  int full;		/* with all their nodes? */
+  uint32_t history;	/* host's frames to keep */
+  int full;		/* ... with all their nodes? */
   double budget;	/* ms, beyond which a frame is slow; 0: none */
-  double event_ns;	/* what an event costs at least, if that is known */
+  double event_ns;	/* least cost of an event; 0: not known */
   uint32_t slow;	/* slow frames to keep */
-  uint64_t every;	/* ns, see interval.h; 0: no end */
-  void (*elapsed) (lua_State *L);	/* called at the end */
-  const char *internal;	/* sources of the profiler's own: strings, then "" */
+  uint64_t every;	/* ns, length of an interval; 0: there are none */
+  void (*elapsed) (lua_State *L);	/* called at the end of each interval */
+  const char *internal;	/* names of the profiler's own sources, then "" */
   struct Store *store;	/* to record into; NULL: memory */
   /* Is a function recorded? NULL: all are. See Policy. */
   int (*include) (const void *functions, lua_State *L, const Function *f);
   /* Are the lines of a source recorded? NULL: all are. */
   int (*include_lines) (lua_State *L, const char *source);
   /*
-  ** Mode trace: called at each event, without the hook. NULL, or an error
-  ** message, which is left on the stack.
+  ** Mode trace: called at each event, while nothing is recorded. Returns
+  ** NULL, or an error message, which is left on the stack.
   */
   const char *(*trace) (lua_State *L, const Functions *fs,
                         const TraceEvent *e);

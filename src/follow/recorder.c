@@ -24,7 +24,7 @@ volatile int cprof_recording_;
 
 
 /* {======================================================
-** One for each state
+** The recorder of a state
 ** ======================================================= */
 
 static void *recorder_alloc (void *ud, void *p, size_t from, size_t to) {
@@ -140,7 +140,7 @@ void recorder_refresh (Recorder *r) {
 const Function *recorder_function (Recorder *r, lua_State *running,
                                    lua_State *at, lua_Debug *ar) {
   const Function *f;
-  int left = internals_left(running);  /* the dump of a function resets that */
+  int left = internals_left(running);  /* dumping a function resets this */
   recorder_mute(r);
   f = functions_running(&r->recording.functions, running, at, ar);
   recorder_unmute(r);
@@ -187,7 +187,7 @@ void recorder_end (Recorder *r, const char *why) {
 }
 
 
-/* What has ended it before, as a trace that failed, stays the reason. */
+/* An earlier reason, such as a trace that failed, is kept. */
 int recorder_nomemory (Recorder *r) {
   if (r->state != STATE_STOPPED || r->recording.ended == NULL)
     recorder_end(r, "out of memory");
@@ -248,10 +248,11 @@ int recorder_adds (const Recorder *r) {
 
 
 /*
-** Where others may have had the processor since the last event, the look of
-** before that event stays, so that the next event can tell.
+** Refreshes the readings that gaps are compared with. If the thread may have
+** been preempted since the last event, it keeps the older readings, so that
+** the next event can tell.
 */
-static void recorder_look (Recorder *r) {
+static void recorder_refreshgap (Recorder *r) {
   const Hot *h = r->hot;
   GapLook before = r->gap.last;
   if (!r->gap.on) return;
@@ -262,7 +263,7 @@ static void recorder_look (Recorder *r) {
 
 int64_t recorder_watch (Recorder *r) {
   int64_t ns = clock_jumped(&r->recording.clock);
-  recorder_look(r);
+  recorder_refreshgap(r);
   if (ns != 0) {
     r->recording.figures->jumps++;
     r->recording.figures->jumps_ns += (uint64_t)(ns < 0 ? -ns : ns);
@@ -290,7 +291,7 @@ void recorder_skip (Recorder *r) {
 }
 
 
-/* Charges the time since the last event to a node without lines. */
+/* Charges the time since the last event to 'n', and to no line. */
 static void recorder_chargeto (Recorder *r, Node *n) {
   Hot *h = r->hot;
   uint64_t now = hot_owngap(h);

@@ -35,7 +35,10 @@ int resync_room (Hot *h) {
 }
 
 
-/* The line that is charged for excluded frames at the bottom of 's'. */
+/*
+** Sets the line that excluded functions at the bottom of 's' are charged to:
+** that of the resumer.
+*/
 static void resync_baseline (Recorder *r, Stack *s, const Frame *under) {
   s->base->line = under && r->hot->lines ? under->line
                                          : hot_nowhere(r->hot);
@@ -69,7 +72,7 @@ uint32_t resync_line (lua_State *at, lua_Debug *ar) {
 }
 
 
-/* The counter of the line that the function 'fn' of 'ar' is at. */
+/* The counter of the current line of 'fn', the function of 'ar'. */
 static LineAt resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
                               const Function *fn) {
   LineAt line;
@@ -84,8 +87,8 @@ static LineAt resync_counter (Recorder *r, lua_State *at, lua_Debug *ar,
 
 
 /*
-** Levels that Lua is asked for, where its structures are not read; what is
-** further down is one frame, until these have returned.
+** Where Lua's structures are not read, Lua is asked for no more levels than
+** this. All functions further down are one frame.
 */
 #define RESYNC_DEEP	5000
 
@@ -96,7 +99,7 @@ static void resync_begin (Walk *w, const Recorder *r, const Stack *s) {
 }
 
 
-/* The line of the call that leads to level 'i' of 's'. */
+/* The line from which the function at level 'i' of 's' was called. */
 static uint32_t resync_callline (Recorder *r, Walk *w, const Stack *s, int i) {
   lua_Debug ar;
   uint32_t line = r->hot->lines ? line_number(s->top->line) : 0;
@@ -106,7 +109,10 @@ static uint32_t resync_callline (Recorder *r, Walk *w, const Stack *s, int i) {
 }
 
 
-/* A frame at 'ci' on top of 's', still like the one below; or NULL. */
+/*
+** Makes a frame of the function at 'ci' above the top of 's', which the caller
+** moves up. Its node and line are still the caller's. NULL: out of memory.
+*/
 static Frame *resync_push (Recorder *r, Stack *s, CallAddress ci,
                            uint32_t func) {
   Frame *f;
@@ -122,7 +128,7 @@ static Frame *resync_push (Recorder *r, Stack *s, CallAddress ci,
 }
 
 
-/* The frame that stands for level 'i' and all below it. */
+/* Adds the frame that stands for the function at level 'i' and all below. */
 static int resync_cut (Recorder *r, Walk *w, Stack *s, int i) {
   lua_Debug ar;
   Frame *f;
@@ -163,11 +169,11 @@ static int resync_frame (Recorder *r, lua_State *running, Walk *w, Stack *s,
 
 
 /*
-** Does the frame above 'f' stand for the function of 'ar'? If so, its line
-** is brought up to date.
+** Does the frame above 'f' stand for the function of 'ar'? If so, updates
+** its line.
 */
-static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
-                         Frame *f, lua_Debug *ar) {
+static int resync_isframe (Recorder *r, lua_State *running, const Stack *s,
+                           Frame *f, lua_Debug *ar) {
   const Function *fn;
   if (f >= s->top || f[1].ci != ar->i_ci) return 0;
   fn = recorder_function(r, running, s->L, ar);
@@ -179,8 +185,9 @@ static int resync_stands (Recorder *r, lua_State *running, const Stack *s,
 
 
 /*
-** Cuts 's' to the frames that stand for what runs there, with the zones
-** that they opened. Returns the level of the first function above.
+** From the bottom of 's', keeps the frames that stand for functions that still
+** run, with their zones, and drops the rest. Returns the level of the lowest
+** function without a frame.
 */
 static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
                         int level) {
@@ -194,7 +201,7 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
       f++;
     }
     if (s->cut || i < level || !walk_level(w, i, &ar) ||
-        !resync_stands(r, running, s, f, &ar))
+        !resync_isframe(r, running, s, f, &ar))
       break;
     f++;
     i--;
@@ -205,18 +212,22 @@ static int stack_match (Recorder *r, lua_State *running, Walk *w, Stack *s,
 
 
 /*
-** Only the topmost levels are looked at in a recursion deeper than DEEP,
-** where Lua's stack may overflow, and an event is missed, again and again;
-** and after the profiler's own work, which leaves those below as they were.
+** Only the topmost NEAR levels are looked at in two cases: in a recursion
+** deeper than DEEP, where Lua's stack may overflow, and miss an event, again
+** and again; and after the profiler's own work, which leaves the functions
+** below unchanged.
 */
 #define DEEP	20000
 #define NEAR	8
 
-#define STACK_ROOM	1000	/* slots that no stack has which overflows */
+#define STACK_ROOM	1000	/* free slots, more than a full stack has */
 
-/* The frame of 's' for the function at 'level', from 'top' down; or NULL. */
-static Frame *resync_standing (Recorder *r, lua_State *running, Walk *w,
-                               const Stack *s, Frame *top, int level) {
+/*
+** Looks from 'top' down for the frame of 's' that stands for the function at
+** 'level'. NULL: there is none.
+*/
+static Frame *resync_findframe (Recorder *r, lua_State *running, Walk *w,
+                                const Stack *s, Frame *top, int level) {
   const Function *fn;
   lua_Debug ar;
   Frame *f;
@@ -229,15 +240,15 @@ static Frame *resync_standing (Recorder *r, lua_State *running, Walk *w,
 
 
 /*
-** 'stack_match' after the profiler's own work; looks at all levels if none
-** of the topmost ones is known.
+** 'stack_match' after the profiler's own work: looks at the topmost levels,
+** and at all of them only if none of these has a frame.
 */
 static int stack_matchnear (Recorder *r, lua_State *running, Walk *w,
                             Stack *s, int level) {
   Frame *f = NULL;
   int i = level - 1;
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, running, w, s, s->top, i);
+    f = resync_findframe(r, running, w, s, s->top, i);
   if (f == NULL) return stack_match(r, running, w, s, level);
   while (f < s->top && f[1].is.flags & FRAME_ZONE) f++;
   s->top = f;
@@ -280,9 +291,10 @@ int resync_stack (Recorder *r, lua_State *running, Stack *s, int level,
 
 
 /*
-** Lua tells nothing of a call that finds its stack full. Where it calls the
-** message handler, that function is above those known, or that and handlers
-** that found no room either.
+** Is the event of a message handler that Lua calls because its stack is full?
+** The call that overflows the stack has no event, and neither have handlers
+** that overflow it again. So there are levels without a frame between the
+** handler and the frame on top.
 */
 static int resync_isfull (const Hot *h, lua_State *L, int level) {
   lua_Debug ar;
@@ -294,7 +306,7 @@ static int resync_isfull (const Hot *h, lua_State *L, int level) {
 }
 
 
-/* An event was missed: looks at the whole stack. */
+/* Resyncs the whole current stack, as an event was missed. */
 static Frame *resync_anew (Hot *h, lua_State *L, int level) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
@@ -308,7 +320,7 @@ static Frame *resync_anew (Hot *h, lua_State *L, int level) {
 }
 
 
-/* Adds the frames down to 'level' on top of that of level 'i'. */
+/* Adds frames for the levels from 'i - 1' up to 'level', the topmost. */
 static int resync_addnear (Hot *h, lua_State *L, Walk *w, int i, int level) {
   Stack *s = h->recorder->current;
   while (--i >= level) {
@@ -330,7 +342,7 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
   int i = level, ok = 1;
   resync_begin(&w, r, s);
   while (f == NULL && ++i < level + NEAR)
-    f = resync_standing(r, L, &w, s, h->top, i);
+    f = resync_findframe(r, L, &w, s, h->top, i);
   if (f != NULL) {
     if (h->fold) stack_deactivate(f, h->top);
     s->top = f;
@@ -344,7 +356,10 @@ static Frame *resync_near (Hot *h, lua_State *L, int level) {
 }
 
 
-/* The frame at 'ci', without what stands on it; NULL: there is none. */
+/*
+** Drops the frames above the one at 'ci', and returns that; NULL: there is
+** none, and nothing has happened.
+*/
 static Frame *resync_pop (Hot *h, CallAddress ci, int replaced) {
   const Stack *s = h->recorder->current;
   Frame *f = h->top;

@@ -5,11 +5,11 @@
 #include "follow/running.h"
 
 
-#define RUNNING_CHAIN	224	/* more coroutines cannot wait for each other */
+#define RUNNING_CHAIN	224	/* no more coroutines can wait for each other */
 
-/* Copies of the slots of a function and its first argument. */
-#define RUNNING_VALUE	16	/* bytes of a slot */
-#define RUNNING_SLOTS	(2 * RUNNING_VALUE)
+/* Bytes that are copied. */
+#define RUNNING_VALUE	16	/* a stack slot */
+#define RUNNING_SLOTS	(2 * RUNNING_VALUE)  /* function and first argument */
 #define RUNNING_CLOSURE	(INTERNALS_CLOSURE_UPVALUE + RUNNING_VALUE)
 
 
@@ -35,7 +35,8 @@ void running_enter (Running *r) {
   if (r->at == NULL || r->at->jump == 0) return;
   if (&here < r->stack.from || &here >= r->stack.to)
     r->stack = platform_stack();
-  if (running_elsewhere(r)) r->stack.to = NULL;  /* it is no thread's */
+  /* not the stack of a thread, but one that a host made: proves nothing */
+  if (running_elsewhere(r)) r->stack.to = NULL;
 }
 
 
@@ -46,7 +47,7 @@ int running_elsewhere (const Running *r) {
 }
 
 
-/* Is it that function? Which one lies there is known as an address only. */
+/* Is the C function at the address 'value' the function 'f'? */
 static int running_calls (const void *value, lua_CFunction f) {
   const void *address;
   memcpy(&address, &f, sizeof address);
@@ -59,7 +60,7 @@ static lua_State *running_state (const void *p) {
 }
 
 
-/* Copies bytes, which are known to be there where 'trusted'; or returns 0. */
+/* Copies bytes. If 'trusted', they can be read; else 0: they cannot. */
 static int running_copy (const Running *r, const void *from, void *to,
                          size_t size, int trusted) {
   if (!trusted) return probe_copy(&r->probe, from, to, size);
@@ -68,7 +69,7 @@ static int running_copy (const Running *r, const void *from, void *to,
 }
 
 
-/* Does a function run in 'co', if that is a coroutine at all? */
+/* Is 'co' a coroutine of this state in which a function runs? */
 static int running_runs (const Running *r, const lua_State *co) {
   unsigned char bytes[INTERNALS_STATE];
   return probe_copy(&r->probe, co, bytes, sizeof bytes) &&
@@ -80,7 +81,10 @@ static int running_runs (const Running *r, const lua_State *co) {
 }
 
 
-/* The thread in what is a function and its first argument; or NULL. */
+/*
+** The coroutine that a call resumes, whose function and first argument are in
+** 'slots'; NULL: none.
+*/
 static lua_State *running_argument (const Running *r, const void *slots,
                                     int trusted) {
   unsigned char closure[RUNNING_CLOSURE];
@@ -99,7 +103,10 @@ static lua_State *running_argument (const Running *r, const void *slots,
 }
 
 
-/* The slots from that of the function of 'ci', which runs in L. */
+/*
+** Copies stack slots, beginning with that of the function of 'ci' in L. 0:
+** they cannot be read, or are not in L's stack.
+*/
 static int running_slots (const Running *r, const lua_State *L,
                           CallAddress ci, void *to, size_t size,
                           int trusted) {
@@ -111,7 +118,7 @@ static int running_slots (const Running *r, const lua_State *L,
 }
 
 
-/* The coroutine that L has resumed, by the function that L runs. */
+/* The coroutine that the current function of L resumes; NULL: none. */
 static lua_State *running_first (const Running *r, const lua_State *L,
                                  int trusted) {
   unsigned char slots[RUNNING_SLOTS];
@@ -123,7 +130,7 @@ static lua_State *running_first (const Running *r, const lua_State *L,
 }
 
 
-/* The coroutine that L, which runs, waits for; NULL: none. */
+/* The coroutine that L has resumed, if that really runs; or NULL. */
 static lua_State *running_resumed (const Running *r, const lua_State *L) {
   lua_State *co = running_first(r, L, 0);
   return co != NULL && co != L && running_runs(r, co) ? co : NULL;

@@ -64,8 +64,8 @@ Stack *stacks_find (const Stacks *s, const lua_State *L) {
 
 
 /*
-** The index grows with the list alone, and the list grows only when no
-** stack is free: so it never enters a free one.
+** The index grows only when the list does, and the list grows only when no
+** entry is free. So growing never enters a free entry into the index.
 */
 static Stack *stacks_new (Stacks *s, lua_State *L) {
   Stack *stack;
@@ -103,7 +103,7 @@ Stack *stacks_add (Stacks *s, lua_State *L) {
 }
 
 
-/* Small frames stay for the next coroutine. */
+/* An array of frames that has not grown is kept for the next coroutine. */
 void stacks_remove (Stacks *s, Stack *stack) {
   Stack clear = ZEROS;
   index_remove(&s->bystate, stack->id);

@@ -1,8 +1,8 @@
 /*
-** Shadow stacks, one per coroutine: what runs there, as far as the events
-** told. A frame is known by the address of its CallInfo, which does not
-** move while the frame is active. A stale address proves nothing, so it is
-** only ever compared with one that is active now.
+** Shadow stacks, one for each coroutine: what runs there, as far as events
+** told. A frame is identified by the address of its CallInfo, which does not
+** move while the call is active. A stale address proves nothing, so it is
+** only compared with that of a call that is active now.
 */
 
 #ifndef stack_h
@@ -14,14 +14,14 @@
 #include "internals/internals.h"
 
 
-#define FRAME_EXCLUDED	1u	/* charged to the frame below, not counted */
+#define FRAME_EXCLUDED	1u	/* has no node: charged to the frame below */
 #define FRAME_ZONE	2u	/* a zone, opened by the function frame below */
 #define FRAME_RESUMES	4u	/* its function resumes a coroutine */
-#define FRAME_WRAPS	16u	/* ... that 'coroutine.wrap' has hidden in it */
-#define FRAME_COLLECTS	32u	/* its function asks the collector */
+#define FRAME_WRAPS	16u	/* ... which is its upvalue: 'coroutine.wrap' */
+#define FRAME_COLLECTS	32u	/* its function is 'collectgarbage' */
 #define FRAME_TAIL	8u	/* a tail call led to it */
 #define FRAME_UNSEEN	64u	/* it was called before it could be recorded */
-#define FRAME_SERIAL	8	/* bits from here on tell zones apart */
+#define FRAME_SERIAL	8	/* the bits from here on are a zone's serial */
 
 typedef struct FrameIs {
   uint32_t func;
@@ -29,48 +29,48 @@ typedef struct FrameIs {
 } FrameIs;
 
 typedef struct Frame {
-  CallAddress ci;	/* of a zone: that of the function that opened it */
+  CallAddress ci;	/* for a zone, that of the function that opened it */
   Node *node;
   FrameIs is;
-  LineAt line;		/* the line that runs, where lines are counted */
+  LineAt line;		/* the current line, where lines are counted */
   union {
     struct {
-      uint32_t call_line;	/* while there is no node */
-      uint32_t line;	/* index of its line, while the counters move */
+      uint32_t call_line;	/* line of the call, while 'node' is NULL */
+      uint32_t line;	/* index of 'line' in its list, while lists move */
     } moving;
-    uint64_t entered;	/* in mode trace: ns, plus one; 0: not traced */
-    uint32_t at;	/* in mode count: counter of its last instruction */
+    uint64_t entered;	/* in mode trace: when, in ns, plus 1; 0: not traced */
+    uint32_t at;	/* in mode count: index of its last instruction */
   } as;
 } Frame;
 
 typedef struct Stack {
-  lua_State *L;		/* NULL: this one is free */
-  struct Stack *resumer;	/* while it runs, and is not the main thread */
-  uint32_t id, next;	/* in the bucket, or among the free ones */
+  lua_State *L;		/* NULL: this entry is free */
+  struct Stack *resumer;	/* while it runs; NULL: main thread */
+  uint32_t id, next;	/* next: in its hash bucket, or among free entries */
   Frame *base;		/* its ci is NULL, its node that of the resumer */
-  Frame *top;		/* the frame that runs; out of date while the stack
-			   is the current one, see Hot */
+  Frame *top;		/* the frame that runs. While this is the current
+			   stack, Hot.top is right and this is out of date */
   Frame *limit;		/* the last frame there is room for */
-  int stale;		/* did anything happen there unseen? */
-  int cut;		/* was it too deep to look at all of it? */
-  int counted;		/* are its frames active in their nodes? */
+  int stale;		/* may functions have run there unseen? */
+  int cut;		/* does one frame stand for the lowest levels? */
+  int counted;		/* are its frames counted as active in their nodes? */
   int lines;		/* does its hook get line events? */
   uint32_t number;	/* of the coroutine, from 1 */
-  uint32_t traced;	/* in mode trace: its height, and ... */
-  uint32_t depth;	/* ... how many of these frames were traced */
-  uint64_t frame;	/* the host's frame in which all nodes were touched */
-  lua_Hook hook;	/* the program's own, and what it asked for */
-  int mask, count;
+  uint32_t traced;	/* in mode trace: number of frames, and ... */
+  uint32_t depth;	/* ... how many of them were traced */
+  uint64_t frame;	/* last host's frame to which all nodes were added */
+  lua_Hook hook;	/* the program's own; NULL: none */
+  int mask, count;	/* ... and what it asks for */
   int counts;		/* instructions since its last count event */
 } Stack;
 
 typedef struct Stacks {
-  Chunks list;		/* of Stack; the first one is not used */
+  Chunks list;		/* of Stack; entry 0 is not used */
   Index bystate;
   uint32_t live;	/* stacks that are not free */
   uint32_t free;	/* the first free one, or 0 */
-  uint32_t number;	/* of the last coroutine */
-  uint32_t sweepat;	/* when to look for dead coroutines */
+  uint32_t number;	/* of the coroutine that was added last */
+  uint32_t sweepat;	/* with so many live ones, look for dead coroutines */
 } Stacks;
 
 
@@ -80,7 +80,7 @@ CPROF_I void stacks_free (Stacks *s);
 
 CPROF_I Stack *stacks_find (const Stacks *s, const lua_State *L);
 
-/* An empty stack for L, which has none; NULL: out of memory. */
+/* Adds an empty stack for L, which has none. NULL: out of memory. */
 CPROF_I Stack *stacks_add (Stacks *s, lua_State *L);
 CPROF_I void stacks_remove (Stacks *s, Stack *stack);
 
@@ -90,10 +90,10 @@ CPROF_I Stack *stacks_next (const Stacks *s, const Stack *stack);
 /* Doubles the room; frames move. 0: out of memory. */
 CPROF_I int stack_grow (Stack *s, const Memory *m);
 
-/* Frames above 'from' are left, where recursion folds. */
+/* Where recursion folds: frames above 'from' are no longer active. */
 CPROF_I void stack_deactivate (Frame *from, Frame *top);
 
-/* Functions above 'from' ended without a return, elsewhere. */
+/* Where it does not: counts the frames above 'from' as ended by an error. */
 static inline void stack_unreturned (const Frame *from, const Frame *top) {
   for (; top > from; top--) {
     Node *n = top->node;
@@ -103,14 +103,14 @@ static inline void stack_unreturned (const Frame *from, const Frame *top) {
   }
 }
 
-/* All frames become active in their nodes, or cease to be. */
+/* Makes all frames active in their nodes, or inactive again. */
 CPROF_I void stack_count (Stack *s);
 CPROF_I void stack_uncount (Stack *s);
 
-/* Frames came or went that were not traced: counts again. */
+/* Counts traced frames again, after frames were added or removed untraced. */
 CPROF_I void stack_retrace (Stack *s);
 
-/* The topmost frame of the function at 'ci', from 'from' down; or base. */
+/* Looks from 'from' down for the frame of the function at 'ci'; else: base. */
 static inline Frame *stack_function (const Stack *s, Frame *from,
                                      CallAddress ci) {
   while (from > s->base && (from->ci != ci || from->is.flags & FRAME_ZONE))

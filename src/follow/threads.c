@@ -5,7 +5,7 @@
 #include "follow/threads.h"
 
 
-/* its address is the key in the registry of a weak table: L -> its thread */
+/* its address is the registry key of a weak table: address of L -> thread L */
 static const char THREADS = 0;
 
 
@@ -39,9 +39,9 @@ static int threads_store (lua_State *L) {
 
 
 /*
-** When that fails (memory, C stack), the coroutine counts as dead as soon
-** as it is left, and what runs in it is looked up when it returns. A call
-** for which Lua's stack must grow may collect garbage.
+** Adds L to the table of threads. If that fails (memory, C stack), the
+** coroutine counts as dead as soon as it is left, and its stack is resynced
+** when it comes back. If Lua's stack must grow, this may collect garbage.
 */
 static void threads_add (lua_State *running, lua_State *L) {
   if (!lua_checkstack(running, 2 + LUA_MINSTACK)) return;
@@ -54,7 +54,7 @@ static void threads_add (lua_State *running, lua_State *L) {
 
 
 /* Is 's' the current stack, or one that waits for it? */
-static int threads_waits (const Recorder *r, const Stack *s) {
+static int threads_isactive (const Recorder *r, const Stack *s) {
   const Stack *x = r->current;
   while (x != NULL && x != s) x = x->resumer;
   return x != NULL;
@@ -64,7 +64,7 @@ static int threads_waits (const Recorder *r, const Stack *s) {
 static void threads_sweep (Recorder *r, lua_State *running) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
-    if (!threads_waits(r, s) && !threads_alive(r, running, s))
+    if (!threads_isactive(r, s) && !threads_alive(r, running, s))
       stacks_remove(&r->stacks, s);
   if (r->stacks.sweepat < r->stacks.live * 2)
     r->stacks.sweepat = r->stacks.live * 2;
@@ -74,8 +74,8 @@ static void threads_sweep (Recorder *r, lua_State *running) {
 Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L) {
   Stack *s = stacks_find(&r->stacks, L);
   if (s != NULL) {
-    if (threads_waits(r, s) || threads_alive(r, running, s)) return s;
-    stacks_remove(&r->stacks, s);  /* that of a dead one at this address */
+    if (threads_isactive(r, s) || threads_alive(r, running, s)) return s;
+    stacks_remove(&r->stacks, s);  /* of a dead coroutine at this address */
   }
   recorder_mute(r);
   if (r->stacks.live >= r->stacks.sweepat) threads_sweep(r, running);

@@ -1,5 +1,5 @@
 /*
-** Which coroutines are known, and still exist.
+** Which coroutines have a stack, and which of them still exist.
 */
 
 #ifndef threads_h
@@ -12,9 +12,9 @@
 CPROF_I void threads_init (lua_State *L);
 
 /*
-** The stack of coroutine L, made if need be; removes those of coroutines
-** that were collected: of one at the same address at once, of others now
-** and then. NULL: out of memory.
+** The stack of coroutine L, made if need be. Removes stacks of collected
+** coroutines: that of an earlier one at L's address at once, others now and
+** then. NULL: out of memory.
 */
 CPROF_I Stack *threads_stack (Recorder *r, lua_State *running, lua_State *L);
 

@@ -27,7 +27,7 @@ void child_tell (int number) {
 }
 
 
-/* A list of strings, ended by NULL, in the block that it gives to Lua. */
+/* Pushes a userdata with the strings of a list as an array ended by NULL. */
 static char **child_words (lua_State *L, int list) {
   lua_Integer n = luaL_len(L, list), i;
   char **words = cast(char **, lua_newuserdatauv(L,
@@ -42,11 +42,11 @@ static char **child_words (lua_State *L, int list) {
 }
 
 
-/* Where a program reads from and writes to; NULL: what this process has. */
+/* where a program reads from and writes to; NULL: see 'child_spawn' */
 typedef struct ChildFiles {
   const char *input;
   const char *output;
-  int shared;	/* does standard output stay apart from errors? */
+  int inherits;	/* does it have both outputs of this process? */
 } ChildFiles;
 
 
@@ -63,7 +63,7 @@ static int child_start (char **words, const ChildFiles *files,
   if (!error && output != NULL)
     error = posix_spawn_file_actions_addopen(&actions, 1, output, flags,
                                              0600);
-  if (!error && !files->shared)
+  if (!error && !files->inherits)
     error = posix_spawn_file_actions_adddup2(&actions, output != NULL ? 1 : 2,
                                              output != NULL ? 2 : 1);
   if (!error)
@@ -74,17 +74,18 @@ static int child_start (char **words, const ChildFiles *files,
 
 
 /*
-** list of words, path of its input or nil, path of its outputs, nil or true
-** -> id of the process; or nil and a message. What is nil is this process's
-** own; of the outputs, that of errors; with true, each is.
+** words: a list, input: path or nil, outputs: path, nil or true -> id of the
+** process; or nil and a message. Without a path, the program reads from this
+** process's standard input. It writes to this process's standard error with
+** nil, and to both of its outputs with true.
 */
 static int child_spawn (lua_State *L) {
   ChildFiles files;
   pid_t process;
   int error;
   files.input = luaL_optstring(L, 2, NULL);
-  files.shared = lua_isboolean(L, 3) && lua_toboolean(L, 3);
-  files.output = files.shared ? NULL : luaL_optstring(L, 3, NULL);
+  files.inherits = lua_isboolean(L, 3) && lua_toboolean(L, 3);
+  files.output = files.inherits ? NULL : luaL_optstring(L, 3, NULL);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, luaL_len(L, 1) > 0, 1, "no words");
   error = child_start(child_words(L, 1), &files, &process);
@@ -99,7 +100,7 @@ static int child_spawn (lua_State *L) {
 }
 
 
-/* process -> its exit status, from 128: by a signal; nil: it still runs */
+/* process -> exit status, or 128 + a signal's number; nil: it still runs */
 static int child_status (lua_State *L) {
   pid_t process = (pid_t)luaL_checkinteger(L, 1);
   int status;
@@ -136,21 +137,21 @@ static void child_end (int number) {
 
 
 /*
-** -> : from now on, a signal that ends this process ends the program that
-** was started last, too
+** -> : from now on, SIGTERM and SIGHUP, which end this process, are sent on to
+** the program that was started last
 */
 static int child_share (lua_State *L) {
   static const int numbers[] = {SIGTERM, SIGHUP};
   size_t i;
   (void)L;
   for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (signal(numbers[i], child_end) == SIG_IGN)  /* as nohup does */
+    if (signal(numbers[i], child_end) == SIG_IGN)  /* by nohup, say */
       signal(numbers[i], SIG_IGN);
   return 0;
 }
 
 
-/* open file -> : no program that is started has it */
+/* open file -> : programs that are started do not inherit it */
 static int child_closed (lua_State *L) {
   int fd = (int)luaL_checkinteger(L, 1);
   fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -1,5 +1,5 @@
 /*
-** A program that a command starts beside itself.
+** Programs that a command starts as child processes.
 */
 
 #ifndef child_h
@@ -13,7 +13,10 @@
 CPROF_I const luaL_Reg *child_functions (void);
 
 #if PLATFORM_SIGNALS
-/* Sends the program that was started last a signal, if it still runs. */
+/*
+** Sends a signal to the program that was started last, if it still runs. May
+** be called in a signal handler.
+*/
 CPROF_I void child_tell (int number);
 #endif
 

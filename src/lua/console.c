@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 
-/* There is one terminal of a process, so this is shared by all states. */
+/* A process has one terminal, so all states share this. */
 static struct {
-  struct termios before;	/* what it was */
+  struct termios before;	/* settings to restore */
   char leave[64];	/* what to write at the end */
-  size_t length;	/* of that */
+  size_t length;	/* of 'leave' */
   int fd;
   volatile sig_atomic_t on;
 } console;
 
-/* what ends the process, and is told to it */
+/* signals that end the process, and can be caught */
 static const int console_fatal[] = {
   SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGSEGV, SIGFPE, SIGILL
 };
@@ -38,7 +38,7 @@ static const int console_fatal[] = {
 static struct sigaction console_old[CONSOLE_FATAL + 1];
 
 
-/* Everything here is async-signal-safe by POSIX. */
+/* Restores the terminal. All that it calls is async-signal-safe by POSIX. */
 static void console_restore (void) {
   ssize_t written;
   if (!console.on) return;
@@ -49,7 +49,10 @@ static void console_restore (void) {
 }
 
 
-/* The signal is blocked here: it kills when the handler returns. */
+/*
+** Handles a signal that ends the process. It is blocked until this returns, so
+** the one raised here kills the process then.
+*/
 static void console_end (int number) {
   console_restore();
   child_tell(number);
@@ -58,7 +61,7 @@ static void console_end (int number) {
 }
 
 
-/* It only ends the wait for a key. */
+/* Handles SIGWINCH, which only has to interrupt the wait for a key. */
 static void console_resized (int number) {
   (void)number;
 }
@@ -77,7 +80,7 @@ static void console_handle (void) {
 }
 
 
-/* Keys come one by one, none is shown, none is a signal. */
+/* Makes the terminal give single keys: no echo, and none makes a signal. */
 static int console_raw (void) {
   struct termios raw = console.before;
   raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON | ISTRIP | INLCR);
@@ -96,8 +99,8 @@ static int console_fail (lua_State *L) {
 
 
 /*
-** text to write at the end -> true: the terminal of this process gives its
-** keys one by one; or nil and a message
+** text to write at the end -> true: the terminal of this process gives single
+** keys from now on; or nil and a message
 */
 static int console_open (lua_State *L) {
   size_t length;
@@ -120,7 +123,7 @@ static int console_open (lua_State *L) {
 }
 
 
-/* -> : the terminal is as it was */
+/* -> : restores the terminal */
 static int console_close (lua_State *L) {
   size_t i;
   (void)L;
@@ -133,7 +136,7 @@ static int console_close (lua_State *L) {
 }
 
 
-/* -> : as Ctrl-Z does; returns when the process is told to go on */
+/* -> : suspends the process like Ctrl-Z; returns when it is continued */
 static int console_suspend (lua_State *L) {
   (void)L;
   kill(0, SIGTSTP);
@@ -155,8 +158,8 @@ static int console_write (lua_State *L) {
 
 
 /*
-** seconds -> bytes that were typed until then; "": none, or the window has
-** another size; nil: the terminal is gone
+** seconds -> bytes typed within that time; "": none, or the window has changed
+** its size; nil: the terminal is gone
 */
 static int console_keys (lua_State *L) {
   struct pollfd p = ZEROS;

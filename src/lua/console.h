@@ -1,6 +1,7 @@
 /*
-** The terminal as a screen that a command draws on, key by key. However the
-** process ends, as long as it is told, the terminal is left as it was.
+** The terminal as a screen that a command draws on, with single key presses.
+** The terminal is restored also when a signal ends the process, unless that
+** cannot be caught.
 */
 
 #ifndef console_h

@@ -29,14 +29,17 @@ static void entry_takehook (Entry *e, lua_State *L) {
 }
 
 
-/* A signal that came meanwhile may have set a hook, which is then pending. */
+/*
+** Restores the program's hook. A signal during the entry may have set another
+** one, whose event is still to come: that is set again, over the program's.
+*/
 static void entry_puthook (Entry *e, lua_State *L) {
   lua_Hook pending = lua_gethook(L);
   int mask = lua_gethookmask(L), count = lua_gethookcount(L);
   lua_sethook(L, e->own.hook, e->own.mask, e->own.count);
   e->own.hook = NULL;
   if (pending == NULL) return;
-  e->left = 0;  /* it was that of another hook */
+  e->left = 0;  /* Lua's count is for the pending hook now */
 #if PLATFORM_SIGNALS
   if (signals_again(L, pending) || listen_pending(L, pending)) return;
 #endif
@@ -47,13 +50,13 @@ static void entry_puthook (Entry *e, lua_State *L) {
 
 
 /*
-** Begins in the coroutine L, which runs, and ends there. Within another
-** entry, it changes nothing.
+** Begins an entry in L, the coroutine that runs; it must end there, too. A
+** nested entry has no effect.
 */
 static void entry_begin (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
   memset(e, 0, sizeof *e);
-  if (r == NULL || r->callback) return;  /* the hooks are away */
+  if (r == NULL || r->callback) return;  /* in a callback, there is no hook */
   e->L = L;
   e->left = internals_left(L);
   e->suspended = r->state == STATE_RUNNING && control_suspend(r, L);
@@ -61,7 +64,10 @@ static void entry_begin (Entry *e, lua_State *L) {
 }
 
 
-/* A finalizer or a signal may have begun a recording, which shares events. */
+/*
+** Restores the hook, outside of a recording. A finalizer or a signal may have
+** begun one during the entry, with our hook, which is then removed first.
+*/
 static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
   if (r->state == STATE_RUNNING && control_suspend(r, L)) e->suspended = 1;
   entry_puthook(e, L);
@@ -69,8 +75,9 @@ static void entry_leave (Entry *e, lua_State *L, Recorder *r) {
 
 
 /*
-** A coroutine that was dropped meanwhile has no hook any more. A pause of the
-** program's lasts.
+** Ends an entry. Called in another coroutine than it began in, as that is
+** gone, it restores no hook. If the program has paused the recording during
+** the entry, that stays paused.
 */
 static void entry_end (Entry *e, lua_State *L) {
   Recorder *r = recorder_get(L);
@@ -119,7 +126,7 @@ static int entry_make (lua_State *L) {
 }
 
 
-/* The program has not allocated it. */
+/* Pushes an entry, whose memory is not counted as the program's. */
 static Entry *entry_push (lua_State *L) {
   Recorder *r = recorder_get(L);
   int status;
@@ -132,7 +139,7 @@ static Entry *entry_push (lua_State *L) {
 }
 
 
-/* loan or nil -> entry, to be closed */
+/* loan or nil -> entry, for a to-be-closed variable */
 static int entry_new (lua_State *L) {
   Entry *e;
   lua_settop(L, 1);
@@ -148,7 +155,7 @@ static int entry_new (lua_State *L) {
 }
 
 
-/* entry or nil -> does code of cprof's run in it, in this coroutine? */
+/* entry or nil -> is it one that began in this coroutine, and has not ended? */
 static int entry_isopen (lua_State *L) {
   const Entry *e = lua_isnil(L, 1) ? NULL : entry_check(L);
   lua_pushboolean(L, e != NULL && e->L == L);

@@ -1,8 +1,8 @@
 /*
-** Entries: while code of cprof's own runs, whoever has called it, nothing is
-** recorded, and the debug hook of the program is away. Both come back as
-** they were. Functions of the program's, such as a writer, are called between
-** entries, so that these may raise errors and yield.
+** Entries: cprof's own code runs within an entry, where nothing is recorded,
+** and the program's debug hook is removed. Both are restored at the end.
+** Functions of the program's, such as a writer, are called outside of entries,
+** so they may raise errors and yield.
 */
 
 #ifndef entry_h
@@ -10,28 +10,28 @@
 
 #include <lauxlib.h>
 
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 
 
 typedef struct Entry {
-  lua_State *L;		/* NULL: there is nothing to undo */
-  LentHook own;		/* the program's hook, while it is away; or none */
+  lua_State *L;		/* the coroutine it began in; NULL: nothing to undo */
+  SavedHook own;	/* the program's hook, while it is removed; or none */
   int left;		/* instructions to its next event; 0: not known */
-  int suspended;	/* has it suspended the recording? */
+  int suspended;	/* has the entry suspended the recording? */
 } Entry;
 
-/* As lua_pcall, without a message handler, within an entry. */
+/* Like lua_pcall without a message handler, but within an entry. */
 CPROF_I int entry_pcall (lua_State *L, int arguments, int results);
 
 /*
-** entry_pcall within a hook, where there are no events, but Lua counts what
-** runs for the program's next one.
+** 'entry_pcall' within a hook. Lua makes no events there, but it does count
+** instructions towards the program's next count event: restores that count.
 */
 CPROF_I int entry_ask (lua_State *L, int arguments, int results);
 
 CPROF_I const luaL_Reg *entry_functions (void);
 
-/* Makes the metatable. */
+/* Makes the metatable of entries. */
 CPROF_I void entry_open (lua_State *L);
 
 #endif

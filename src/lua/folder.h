@@ -1,5 +1,5 @@
 /*
-** What is in a folder.
+** Lists the contents of folders.
 */
 
 #ifndef folder_h

@@ -11,7 +11,7 @@
 
 #define CALLEES	"cprof.callees"
 
-/* where the callees of each node are; all nodes of a profile share it */
+/* an index of the callees of all nodes of a profile */
 typedef struct Callees {
   uint32_t count;
   NodeStep step[1];
@@ -19,8 +19,8 @@ typedef struct Callees {
 
 
 /*
-** Overhead is not shown as a callee. A node of which all time was taken out
-** as overhead is.
+** Is the node shown as a callee? That of overhead is not. A node whose whole
+** time was overhead is.
 */
 static int callees_shown (const Nodes *nodes, uint32_t id) {
   const ProfileNode *n = &nodes->list[id];
@@ -57,7 +57,7 @@ typedef struct SortedCallee {
 } SortedCallee;
 
 
-/* by total time; of the same time, the one that was met first */
+/* by total time; if equal, by age */
 static int callees_order (const void *a, const void *b) {
   const SortedCallee *x = cast(const SortedCallee *, a);
   const SortedCallee *y = cast(const SortedCallee *, b);
@@ -66,7 +66,7 @@ static int callees_order (const void *a, const void *b) {
 }
 
 
-/* The callees of 'id' that are shown; pushes them. */
+/* The callees of 'id' that are shown, in an array that it pushes. */
 static SortedCallee *callees_sorted (lua_State *L, const Nodes *nodes,
                                const Callees *c, uint32_t id,
                                uint32_t *count) {
@@ -89,7 +89,7 @@ static SortedCallee *callees_sorted (lua_State *L, const Nodes *nodes,
 
 /*
 ** nodes, callees, id -> { id, function, line of the call, has it callees?,
-** ... }: the callees of a node that were called or took time, by time
+** ... }: the callees of a node that were called or took time; most time first
 */
 static int callees_children (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);

@@ -1,5 +1,5 @@
 /*
-** The callees of single nodes, for those who show a tree bit by bit.
+** The callees of single nodes, for viewers that open a tree node by node.
 */
 
 #ifndef lcallees_h

@@ -89,7 +89,7 @@ static Box *box_new (lua_State *L) {
 /* }====================================================== */
 
 
-/* { function -> group } at 'arg' as the group of each node; pushes it */
+/* Pushes an array: each node's group, by { function -> group } at 'arg'. */
 static uint32_t *callgraph_groups (lua_State *L, const Nodes *nodes, int arg,
                                    uint32_t groups) {
   uint32_t *group;
@@ -109,8 +109,8 @@ static uint32_t *callgraph_groups (lua_State *L, const Nodes *nodes, int arg,
 
 
 /*
-** Makes each level of recursion of a group a group of its own, and pushes
-** { group, level, ... } of these. Returns how many there are.
+** Makes each level of recursion of a group a group of its own. Pushes
+** { group, level, ... } of the new groups, and returns their number.
 */
 static uint32_t callgraph_spread (lua_State *L, const Nodes *nodes,
                                   uint32_t *group, uint32_t groups) {
@@ -155,8 +155,9 @@ static void callgraph_push (lua_State *L, const Callgraph *g) {
 
 /*
 ** nodes, { function -> group }, number of groups, spread, by line -> rows,
-** edges, and, where levels of recursion are spread, the group and level of
-** each row. By line, an edge has the calls of one line only.
+** edges, and with 'spread' the group and level of each row. With 'spread', each
+** level of recursion is a row of its own; with 'by line', an edge has the calls
+** of one line only.
 */
 static int lcallgraph_sum (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -185,8 +186,7 @@ static int lcallgraph_sum (lua_State *L) {
 /*
 ** nodes, { function -> is it a zone? }, { function -> key, or 0 } ->
 ** { key, line, calls, ns, ns with overhead, ns of waiting, ... }: the calls
-** that lines made. What a callee calls instead of returning is not a call of
-** the line.
+** made from each line. A tail call in a callee is not one of these.
 */
 static int lcallgraph_sites (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -228,12 +228,12 @@ static int lcallgraph_sites (lua_State *L) {
 
 
 /* {======================================================
-** Time on behalf of others
+** The time of functions on behalf of certain callers
 ** ======================================================= */
 
 /*
-** { function -> group } at 'arg' as the level of recursion of each node,
-** from 1; pushes it
+** Pushes an array: for each node, its level of recursion within its group,
+** from 1, by { function -> group } at 'arg'.
 */
 static uint32_t *attribute_levels (lua_State *L, const Nodes *nodes,
                                    int arg) {
@@ -256,8 +256,8 @@ static uint32_t *attribute_levels (lua_State *L, const Nodes *nodes,
 
 
 /*
-** Which nodes are of the functions at 'arg', { function -> boolean }, and
-** of the level at 'arg + 1' (0: of any)? Pushes the flags.
+** Pushes an array of flags: which nodes have a function of those at 'arg',
+** { function -> boolean }, at the level of recursion at 'arg + 1' (0: any)?
 */
 static uint8_t *attribute_flags (lua_State *L, const Nodes *nodes, int arg,
                                  const uint32_t *level) {
@@ -275,8 +275,9 @@ static uint8_t *attribute_flags (lua_State *L, const Nodes *nodes, int arg,
 
 
 /*
-** nodes, { function -> is it? }, level, { function -> above? }, level,
-** { function -> group } -> sums; levels of recursion are those of groups
+** nodes, { function -> is it one of these? }, level, { function -> is it one
+** of the callers? }, level, { function -> group } -> sums. Levels of recursion
+** are those of groups; 0: any.
 */
 static int lcallgraph_attribute (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -349,8 +350,8 @@ MergeFunction *lcallgraph_mapping (lua_State *L, const Nodes *nodes) {
 
 
 /*
-** { nodes, ... }, { map, ... }, { shift, ... } -> nodes; see
-** 'lcallgraph_mapping' for the maps and shifts
+** { nodes, ... }, { map, ... }, { shifts, ... } -> nodes; see
+** 'lcallgraph_mapping' for maps and shifts
 */
 static int lcallgraph_merge (lua_State *L) {
   lua_Integer n, i;
@@ -380,8 +381,8 @@ static int lcallgraph_merge (lua_State *L) {
 
 
 /*
-** nodes, { function -> group }, number of groups, group or nil -> nodes
-** whose functions are groups: see fold.h
+** nodes, { function -> group }, number of groups, group or nil -> nodes of a
+** tree in which groups take the place of functions, see fold.h
 */
 static int lcallgraph_fold (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);

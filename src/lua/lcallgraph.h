@@ -16,12 +16,13 @@ CPROF_I const luaL_Reg *lcallgraph_functions (void);
 /* Makes the metatables. */
 CPROF_I void lcallgraph_open (lua_State *L);
 
-/* Pushes an empty sum of trees, freed as garbage at the latest. */
+/* Pushes an empty sum of trees. Its finalizer frees it at the latest. */
 CPROF_I Merge *lcallgraph_newmerge (lua_State *L);
 
 /*
-** { function -> function of the sum } and { function -> shift of its lines,
-** or false: a zone } on top as an array; pushes it
+** Pushes an array made of the two tables on top: a map { function -> function
+** of the sum }, and above it the shifts { function -> number to add to its
+** lines, or false: it is a zone }.
 */
 CPROF_I MergeFunction *lcallgraph_mapping (lua_State *L, const Nodes *nodes);
 

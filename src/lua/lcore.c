@@ -42,18 +42,18 @@
 #define ZONE	"cprof.zone"
 
 /* addresses: keys in the registry */
-static const char INTERNAL = 0;	/* string: sources of the profiler's own */
-static const char FILTER = 0;	/* functions that the options have ... */
+static const char INTERNAL = 0;	/* string: the profiler's own sources */
+static const char FILTER = 0;	/* functions from the options: from here ... */
 static const char LINES = 0;
 static const char TITLE = 0;
 static const char TRACE = 0;
-static const char CLOSE = 0;	/* ... and at the end of the trace */
-static const char TITLES = 0;	/* what TITLE gave, by function id */
+static const char CLOSE = 0;	/* ... to here; called when the trace ends */
+static const char TITLES = 0;	/* results of TITLE, by function id */
 static const char ELAPSED = 0;	/* called when an interval is over */
 
 
 /* {======================================================
-** What the options ask of Lua. All of it runs within the hook.
+** Lua functions of the options. All of them are called within the hook.
 ** ======================================================= */
 
 typedef struct Question {
@@ -74,10 +74,10 @@ static int ask_include (lua_State *L) {
 
 
 /*
-** Calls a function with the 'arguments' above it. The answer is 'otherwise'
-** when an error is raised.
+** Calls a filter with the 'arguments' above it. Returns its answer, or
+** 'otherwise' if it raises an error.
 */
-static int ask (lua_State *L, int arguments, int otherwise) {
+static int core_ask (lua_State *L, int arguments, int otherwise) {
   Recorder *r = recorder_get(L);
   lua_State *running = callback_filter(r, L);
   int yes = entry_ask(L, arguments, 1) == LUA_OK ? lua_toboolean(L, -1)
@@ -88,7 +88,7 @@ static int ask (lua_State *L, int arguments, int otherwise) {
 }
 
 
-/* An error there is a yes. */
+/* Options.include: asks FILTER. If that raises an error, the answer is yes. */
 static int core_include (const void *functions, lua_State *L,
                          const Function *f) {
   Question q;
@@ -98,7 +98,7 @@ static int core_include (const void *functions, lua_State *L,
   lua_pushcfunction(L, ask_include);
   lua_pushvalue(L, -2);
   lua_pushlightuserdata(L, &q);
-  return ask(L, 2, 1);
+  return core_ask(L, 2, 1);
 }
 
 
@@ -111,12 +111,12 @@ static int ask_lines (lua_State *L) {
 }
 
 
-/* An error there is a no. */
+/* Options.include_lines: asks LINES. If that raises an error, it is no. */
 static int core_includelines (lua_State *L, const char *source) {
   if (!lua_checkstack(L, 4)) return 0;
   lua_pushcfunction(L, ask_lines);
   lua_pushlightuserdata(L, (void *)source);
-  return ask(L, 1, 0);
+  return core_ask(L, 1, 0);
 }
 
 
@@ -127,8 +127,8 @@ typedef struct Tracing {
 
 
 /*
-** Pushes the title of a function, which is asked for once. The function
-** itself, if it has just been called, runs at level 1.
+** Pushes the title of a function. TITLE is asked once for each function; if
+** that has just been called, it runs at level 1.
 */
 static void trace_pushtitle (lua_State *L, const Tracing *t) {
   const Function *f = functions_at(t->functions, t->event->func);
@@ -151,7 +151,7 @@ static void trace_pushtitle (lua_State *L, const Tracing *t) {
 
 
 /* Tracing -> */
-static int trace_tell (lua_State *L) {
+static int trace_report (lua_State *L) {
   const Tracing *t = cast(const Tracing *, lua_touserdata(L, 1));
   const TraceEvent *e = t->event;
   trace_pushtitle(L, t);
@@ -174,14 +174,14 @@ static const char *core_trace (lua_State *L, const Functions *fs,
   const char *why;
   t.functions = fs;
   t.event = e;
-  lua_pushcfunction(L, trace_tell);
+  lua_pushcfunction(L, trace_report);
   lua_pushlightuserdata(L, &t);
   if (entry_ask(L, 1, 0) == LUA_OK) return NULL;
   why = lua_tostring(L, -1);
-  return why ? why : "it raised an error that is no string";
+  return why ? why : "it raised an error that is not a string";
 }
 
-/* An interval is over; its errors are its own to tell. */
+/* Options.elapsed: calls ELAPSED, which reports errors itself. */
 static void core_elapsed (lua_State *L) {
   if (!lua_checkstack(L, LUA_MINSTACK)) return;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &ELAPSED);
@@ -213,7 +213,7 @@ static lua_Integer core_integer (lua_State *L, const char *name) {
 }
 
 
-/* Keeps the option 'name' in the registry. Is it there? */
+/* Keeps the option 'name' in the registry at 'key'. 0: it is not given. */
 static int core_keep (lua_State *L, const char *name, const char *key) {
   int there = lua_getfield(L, 1, name) != LUA_TNIL;
   lua_rawsetp(L, LUA_REGISTRYINDEX, key);
@@ -222,7 +222,7 @@ static int core_keep (lua_State *L, const char *name, const char *key) {
 
 
 /* the options that costs depend on */
-static void core_way (lua_State *L, Options *o) {
+static void core_modeoptions (lua_State *L, Options *o) {
   o->mode = core_flag(L, "lines") ? MODE_LINE
           : core_flag(L, "count") ? MODE_COUNT
           : core_flag(L, "sample") ? MODE_SAMPLE
@@ -235,7 +235,7 @@ static void core_way (lua_State *L, Options *o) {
 
 
 static void core_options (lua_State *L, Options *o) {
-  core_way(L, o);
+  core_modeoptions(L, o);
   if (o->mode == MODE_SAMPLE) o->rate = (uint32_t)core_integer(L, "rate");
   o->memory = core_flag(L, "memory");
   o->live = (uint64_t)core_integer(L, "live");
@@ -268,7 +268,7 @@ static void core_options (lua_State *L, Options *o) {
 }
 
 
-/* Sets what is known of the overhead of recording with these options. */
+/* Sets the known costs of events, for a recording with these options. */
 static void core_overhead (lua_State *L, Core *c, const Recording *r,
                            const Options *o) {
   Overhead *x = &c->overhead;
@@ -292,7 +292,7 @@ static int core_fail (lua_State *L) {
 }
 
 
-/* A finalizer that runs here may do anything. */
+/* Runs a deferred collection, in which a finalizer may do anything. */
 static void core_settle (const Recorder *r, lua_State *L) {
   if (r != NULL) nogc_settle(r->hot, L);
 }
@@ -344,7 +344,7 @@ static int core_start (lua_State *L) {
 }
 
 
-/* The trace is complete; errors in closing it are ignored. */
+/* Calls CLOSE, as the trace is complete. Errors are ignored. */
 static void core_closetrace (lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &CLOSE) != LUA_TFUNCTION ||
       lua_pcall(L, 0, 0, 0) != LUA_OK)
@@ -354,7 +354,7 @@ static void core_closetrace (lua_State *L) {
 }
 
 
-/* Recording has stopped. */
+/* Completes a recording that has stopped. */
 static int core_finish (lua_State *L) {
   Core *c = lstate_get(L);
   Recorder *r = recorder_get(L);
@@ -375,7 +375,7 @@ static int core_finished (lua_State *L) {
 }
 
 
-/* What the Lua part does then may fail for lack of memory. */
+/* 'core_finish' within an entry. May raise an error, if out of memory. */
 static void core_complete (lua_State *L) {
   lua_pushcfunction(L, core_finished);
   if (entry_pcall(L, 0, 0) != LUA_OK) lua_error(L);
@@ -432,7 +432,7 @@ static int core_calibrate (lua_State *L) {
   Options o = ZEROS;
   Costs costs;
   luaL_checktype(L, 1, LUA_TTABLE);
-  core_way(L, &o);
+  core_modeoptions(L, &o);
   if (r == NULL) lua_pushliteral(L, RECORDER_CLOSED);
   else if (o.mode == MODE_TRACE) lua_pushliteral(L, "mode trace");
   else if (o.mode == MODE_COUNT) lua_pushliteral(L, "mode count");
@@ -450,7 +450,7 @@ static int core_calibrate (lua_State *L) {
 }
 
 
-/* costs, in ns -> : sets them, for experiments; none for timed events */
+/* costs, in ns -> : sets them, for experiments; forgets timed events */
 static int core_costs (lua_State *L) {
   Figures *f = lstate_recorder(L)->recording.figures;
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -578,14 +578,14 @@ static int core_closezone (lua_State *L) {
 /* }====================================================== */
 
 
-/* -> how Lua is asked, as in profiles */
+/* -> how the recorder reads Lua's structures: meta.internals of profiles */
 static int core_internals (lua_State *L) {
   lua_pushstring(L, internals_name(internals_usable()));
   return 1;
 }
 
 
-/* -> can the collector be driven? Is it that a finalizer runs? */
+/* -> can the collector be driven? is a finalizer running? */
 static int core_drives (lua_State *L) {
   lua_pushboolean(L, collector_usable(L));
   lua_pushboolean(L, lua_gc(L, LUA_GCCOUNT) < 0);
@@ -593,7 +593,7 @@ static int core_drives (lua_State *L) {
 }
 
 
-/* module -> : it is what a host's C functions call */
+/* module -> : keeps it for the C API of hosts, which calls its functions */
 static int core_opened (lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -650,8 +650,8 @@ static const luaL_Reg *(*const core_parts[])(void) = {
 
 
 /*
-** Even the numbers of pseudo-indices differ from one minor version to the
-** next, so this comes before all else.
+** Another minor version of Lua has even other pseudo-indices. So this check
+** comes before all else.
 */
 static void core_checkversion (lua_State *L) {
   int version = (int)lua_version(L);
@@ -661,7 +661,7 @@ static void core_checkversion (lua_State *L) {
 }
 
 
-/* Whoever has opened 'package' alone has not even 'error'. */
+/* A host that opens 'package' alone does not even have 'error'. */
 static void core_checkbase (lua_State *L) {
   lua_pushglobaltable(L);
   lua_pushliteral(L, "next");

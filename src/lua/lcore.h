@@ -12,7 +12,7 @@
 
 
 /*
-** Stops recording, measures costs again, and completes the file. 0:
+** Stops the recording, measures costs again, and completes the file. 0:
 ** nothing is being recorded.
 */
 CPROF_I int lcore_stop (lua_State *L);

@@ -20,9 +20,9 @@
 #define LOADED	"cprof.loaded"
 #define PATHS	"paths"		/* a text: where functions are found */
 
-/* addresses: in the registry, what the Lua part has given */
-static const char NAMING = 0;	/* the function that names functions */
-static const char META = 0;	/* what the program is */
+/* addresses: keys in the registry, of what the Lua part has set */
+static const char NAMING = 0;	/* a function that returns names of functions */
+static const char META = 0;	/* a table of strings about the program */
 
 
 /* {======================================================
@@ -52,8 +52,8 @@ int lfile_meta (lua_State *L, Journal *j) {
 
 
 /*
-** The paths, one after the other: the key of a C function or 0, lines; then
-** strings: source and path
+** Writes the paths in 'at'. Each has the key of a C function or 0, first and
+** last line, and two strings: source and path.
 */
 static int describe_paths (Journal *j, const char *at, size_t size) {
   const char *end = at + size;
@@ -72,7 +72,7 @@ static int describe_paths (Journal *j, const char *at, size_t size) {
 }
 
 
-/* Asking -> */
+/* Asking -> : writes what is known of the program at the start */
 static int describe_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
   const char *paths;
@@ -89,8 +89,8 @@ static int describe_all (lua_State *L) {
 
 
 /*
-** Asking -> : asks for { key, name, title, ... } and what else is known at
-** the end, as strings, and writes them
+** Asking -> : calls NAMING, and writes its results: { key, name, title, ... },
+** and a table of strings that are known only at the end
 */
 static int name_all (lua_State *L) {
   Asking *a = cast(Asking *, lua_touserdata(L, 1));
@@ -117,9 +117,10 @@ static int name_all (lua_State *L) {
 
 
 /*
-** Errors are ignored: without this the file is still good. A finalizer that
-** runs meanwhile must not take the file away: Lua 5.5 collects for each long
-** string that a library makes, even where collections are held off.
+** Calls 'f', which asks the Lua part. Errors are ignored: the file is still
+** good without the answer. A finalizer that runs meanwhile must not end the
+** recording, so this counts as a callback: Lua 5.5 may collect for each long
+** string that a library makes, even while collections are held off.
 */
 static int file_ask (lua_State *L, lua_CFunction f, Journal *j,
                      Recorder *r) {
@@ -183,7 +184,7 @@ Store *lfile_create (lua_State *L, int arg, Recorder *r,
 }
 
 
-/* function -> : it is asked for names before a file is closed */
+/* function -> : keeps it as NAMING, called before a file is closed */
 static int lfile_naming (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
@@ -199,7 +200,7 @@ static int lfile_writenames (lua_State *L) {
 }
 
 
-/* -> : writes names as they are at present */
+/* -> : writes the names that are known now, while recording */
 static int lfile_names (lua_State *L) {
   return lprofile_nogc(L, lfile_writenames, 0);
 }
@@ -224,7 +225,7 @@ static void load_pushtext (lua_State *L, const Loaded *l, uint32_t number) {
 }
 
 
-/* META records, as a table */
+/* Pushes the META records as a table. */
 static void load_strings (lua_State *L, const Loaded *l) {
   RecordCursor at = {NULL, NULL};
   const FileRecord *r;
@@ -245,7 +246,7 @@ static void load_strings (lua_State *L, const Loaded *l) {
 
 static void load_meta (lua_State *L, const Loaded *l, int meta) {
   lua_pushvalue(L, meta);
-  load_strings(L, l);  /* apart: their keys are the file's */
+  load_strings(L, l);  /* in a table of its own: the file chooses the keys */
   lua_setfield(L, -2, "strings");
   if (l->overhead.nodes != NULL) lnodes_set(L, "clamped_ns", l->clamped);
   if (!l->counted) {
@@ -305,7 +306,7 @@ static void load_paths (lua_State *L, const Loaded *l) {
 }
 
 
-/* C functions get the addresses by which paths name them. */
+/* Sets the addresses of C functions, which are their keys in 'paths'. */
 static void load_addresses (lua_State *L, const Loaded *l, int functions) {
   const Functions *fs = &l->recording.functions;
   lua_Integer n = (lua_Integer)lua_rawlen(L, functions), i;
@@ -363,7 +364,7 @@ static int lfile_load (lua_State *L) {
 /* }====================================================== */
 
 
-/* path, why -> did the recording there, which goes on, end now? */
+/* path, why -> notes the end of recording in an unfinished file: has it? */
 static int lfile_until (lua_State *L) {
   lua_pushboolean(L, until_now(luaL_checkstring(L, 1),
                                luaL_checkstring(L, 2)));

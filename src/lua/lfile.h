@@ -1,5 +1,5 @@
 /*
-** Files, as Lua sees them: recording into one, and loading.
+** Files, for the Lua part: recording into one, and loading one.
 */
 
 #ifndef lfile_h
@@ -16,13 +16,13 @@ CPROF_I const luaL_Reg *lfile_functions (void);
 CPROF_I void lfile_open (lua_State *L);
 
 /*
-** The store that the options at 'arg' ask for; NULL: none, or a message is
-** pushed, for it cannot be.
+** Makes the store that the options at 'arg' ask for. NULL: they ask for none,
+** or it cannot be made; then a message is on top, else nil.
 */
 CPROF_I Store *lfile_create (lua_State *L, int arg, Recorder *r,
                              uint32_t max_nodes, const Overhead *o);
 
-/* Writes the strings of the table on top to a journal. 0: no room. */
+/* Writes the string fields of the table on top to a journal. 0: no room. */
 CPROF_I int lfile_meta (lua_State *L, Journal *j);
 
 #endif

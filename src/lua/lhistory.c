@@ -58,8 +58,8 @@ static int history_info (lua_State *L) {
 
 
 /*
-** The frame that 'back' and 'slow' at 2 and 3 mean: so many before the last
-** one, of all or of the slow ones. NULL: there is none.
+** The frame given by arguments 2 and 3: 'back' counts from the last frame, 0,
+** backwards, with 'slow' among slow frames only. NULL: there is none.
 */
 static const HistoryFrame *history_select (lua_State *L, const History *h) {
   lua_Integer back = luaL_checkinteger(L, 2);
@@ -100,8 +100,8 @@ static int history_read (lua_State *L) {
 
 
 /*
-** average (0: of all frames, 1 and 2: moving) -> { function, calls in
-** thousandths, self ns, total ns, heat of self, heat of total, ... }
+** average (0: of all frames; 1, 2: moving) -> { function, thousandths of a
+** call, self ns, total ns, heat of self, heat of total, ... }
 */
 static int history_averages (lua_State *L) {
   const History *h = history_check(L);
@@ -124,8 +124,8 @@ static int history_averages (lua_State *L) {
 }
 
 
-/* Pushes the nodes at 'arg' without figures. */
-static ProfileNode *history_blank (lua_State *L, int arg) {
+/* Pushes a copy of the nodes at 'arg' with all figures 0. */
+static ProfileNode *history_zeros (lua_State *L, int arg) {
   ProfileNode *list;
   const Nodes *nodes = lnodes_check(L, arg);
   uint32_t i;
@@ -146,10 +146,10 @@ static int history_nodes (lua_State *L) {
   ProfileNode *list;
   if (p == NULL || p->nodes == 0) return 0;
   count = lnodes_check(L, 4)->count;
-  list = history_blank(L, 4);
+  list = history_zeros(L, 4);
   for (i = 0; i < p->nodes; i++) {
     const HistoryNode *n = &p->node[i];
-    luaL_argcheck(L, n->node < count, 4, "of another snapshot");
+    luaL_argcheck(L, n->node < count, 4, "nodes of another snapshot");
     list[n->node].calls = n->calls;
     list[n->node].self = list[n->node].raw = n->self;
   }
@@ -163,11 +163,11 @@ static int history_averagenodes (lua_State *L) {
   const History *h = history_check(L);
   lua_Integer which = luaL_checkinteger(L, 2);
   uint32_t count = lnodes_check(L, 3)->count, i;
-  ProfileNode *list = history_blank(L, 3);
+  ProfileNode *list = history_zeros(L, 3);
   luaL_argcheck(L, which >= 0 && which < HISTORY_FIGURES, 2, "no such average");
   for (i = 0; i < h->nodes; i++) {
     const NodeAverage *n = &h->node[i];
-    luaL_argcheck(L, n->node < count, 3, "of another snapshot");
+    luaL_argcheck(L, n->node < count, 3, "nodes of another snapshot");
     list[n->node].calls = n->calls[which];
     list[n->node].self = list[n->node].raw = n->self[which];
   }

@@ -14,7 +14,10 @@
 #include "record/control.h"
 
 
-/* The recorder whose hook the coroutine of the arguments has, or NULL. */
+/*
+** Sets '*at' to the coroutine that the arguments mean. Returns the recorder if
+** it may have a hook there; or NULL.
+*/
 static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
   Recorder *r = recorder_get(L);
   *at = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
@@ -24,22 +27,22 @@ static Recorder *lhook_recorder (lua_State *L, lua_State **at) {
 
 
 /*
-** The library's function, which is the upvalue and has none itself. It is
-** not called by Lua, so that the program's hook has no events of it.
+** Calls the library's function, the upvalue, which needs no upvalues itself:
+** directly from C, so that the program's hook gets no events for it.
 */
 static int lhook_call (lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
 
-/* Calls it while 'at' has the program's own hook. */
+/* 'lhook_call' while the program's hook is set in 'at', not ours. */
 static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
   Stack *s;
   int n;
   if (recorder_samples(r)) {
-    lend_hold(r->lender, at);
+    hookswap_block(r->hookswap, at);
     n = lhook_call(L);
-    lend_release(r->lender);
+    hookswap_unblock(r->hookswap);
     return n;
   }
   attach_release(r, at);
@@ -55,8 +58,8 @@ static int lhook_swap (lua_State *L, Recorder *r, lua_State *at) {
 
 
 /*
-** Errors in the arguments are found before the hooks are swapped, as the
-** library finds them.
+** Checks the arguments like the library does, as no error may be raised while
+** the hooks are swapped.
 */
 static int lhook_sethook (lua_State *L) {
   lua_State *at;
@@ -123,7 +126,7 @@ void lhook_replace (lua_State *L) {
   size_t i;
   if (lhook_library(L)) {
     library = lua_gettop(L);
-    lua_pushcfunction(L, luaopen_debug);  /* makes a table of its own */
+    lua_pushcfunction(L, luaopen_debug);  /* makes a new table, to compare */
     lua_call(L, 0, 1);
     for (i = 0; i < REPLACED; i++) {
       const char *name = replaced[i].name;

@@ -7,7 +7,7 @@
 #include "lua/listen.h"
 
 #include "follow/attach.h"
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 #include "follow/running.h"
 #include "lua/lstate.h"
 #include "record/hook.h"
@@ -29,52 +29,54 @@
 
 #define LISTENER	"cprof.listener"
 
-/* address: the key in the registry of the function that is called */
+/* its address: the key in the registry of the function to call */
 static const char LISTEN = 0;
 
-/* The program's own hook in a coroutine, from before ours was set. */
+/* the program's hook in a coroutine, saved while ours replaces it */
 typedef struct ListenHook {
-  LentHook own;
+  SavedHook own;
   int left;		/* instructions until its next count event */
 } ListenHook;
 
 #define LISTEN_HOOKS	8
 
-#define LISTEN_STATES	32	/* of a process that listen at once */
+#define LISTEN_STATES	32	/* most states of a process that can listen */
 
-/* by what it was asked; bits */
+/* what has come; bits */
 #define LISTEN_SIGNAL	1
 #define LISTEN_ALARM	2
-#define LISTEN_REQUEST	4	/* the command has left one */
+#define LISTEN_REQUEST	4	/* the command has left a request */
 
 typedef struct Listener {
-  lua_State *volatile main;	/* NULL: nobody listens */
+  lua_State *volatile main;	/* main thread of the state; NULL: free entry */
   pthread_t thread;		/* the one that runs the state ... */
 #if PLATFORM_TIMERS
-  long id;	/* ... and its number, which may be that of none later on */
+  long id;	/* ... and its number, safe to use when it has ended */
 #endif
   long process;
   int number;
-  const void *box;	/* whose collection ends it */
+  const void *box;	/* the userdata whose collection ends listening */
   Running running;
-  volatile sig_atomic_t asked;	/* by what, until the hook has run */
+  volatile sig_atomic_t asked;	/* what has come and waits for the hook */
   ListenHook hooks[LISTEN_HOOKS];
-  int oldest;	/* of these; a coroutine may never have its event */
+  int oldest;	/* index; replaced next, as some may wait for ever */
 #if PLATFORM_TIMERS
   timer_t timer;	/* the alarm's */
-  long timed;	/* the process that has it; 0: none. No child of a fork has */
+  long timed;	/* the process that made 'timer', for a fork has no timers;
+		   0: none */
 #endif
 } Listener;
 
-/* A signal concerns the process: its handler finds all states here. */
+/* Signals are sent to the process, so the handler needs all states. */
 static Listener listeners[LISTEN_STATES];
-static int listen_within[LISTEN_STATES];	/* handlers that look at each */
+static int listen_within[LISTEN_STATES];	/* handlers now using each */
 static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t listen_once = PTHREAD_ONCE_INIT;
 
 
 /* {======================================================
-** The lock, which no child of a fork may find taken by another thread
+** The lock. A fork takes it, so that the child never finds it held by a
+** thread that it does not have.
 ** ======================================================= */
 
 static void listen_acquire (void) {
@@ -87,7 +89,7 @@ static void listen_release (void) {
 }
 
 
-/* The threads whose handlers looked at listeners are gone. */
+/* In the child of a fork: other threads, and their handlers, are gone. */
 static void listen_forked (void) {
   memset(listen_within, 0, sizeof listen_within);
   listen_release();
@@ -101,7 +103,7 @@ static void listen_watchforks (void) {
 /* }====================================================== */
 
 
-/* The one of the state whose main thread this is; NULL: it does not listen. */
+/* The listener of the state with this main thread; NULL: there is none. */
 static Listener *listen_main (const lua_State *main) {
   Listener *l = listeners, *end = listeners + LISTEN_STATES;
   while (l < end && l->main != main) l++;
@@ -109,7 +111,7 @@ static Listener *listen_main (const lua_State *main) {
 }
 
 
-/* The one of L's state; there is a slot free on the stack. */
+/* The listener of L's state, or NULL. Needs a free slot on L's stack. */
 static Listener *listen_of (lua_State *L) {
   const lua_State *main;
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
@@ -119,7 +121,7 @@ static Listener *listen_of (lua_State *L) {
 }
 
 
-/* How many listen, or, with a signal, listen to that. */
+/* The number of listeners: to this signal, or with 0 to any. */
 static int listen_count (int number) {
   int i, n = 0;
   for (i = 0; i < LISTEN_STATES; i++)
@@ -129,7 +131,7 @@ static int listen_count (int number) {
 }
 
 
-/* How many began to listen in this process, and not in one it is a fork of. */
+/* The number of listeners of this process, without those of its parents. */
 static int listen_countours (void) {
   long process = platform_process();
   int i, n = 0;
@@ -146,7 +148,7 @@ static int listen_countours (void) {
 static void listen_event (lua_State *L, lua_Debug *ar);
 
 
-/* Adds to what handlers of several threads add to. */
+/* Adds to 'l->asked', which handlers in several threads may do at a time. */
 static void listen_ask (Listener *l, int asks) {
 #if defined(__GNUC__)
   __atomic_fetch_or(&l->asked, asks, __ATOMIC_SEQ_CST);
@@ -156,7 +158,7 @@ static void listen_ask (Listener *l, int asks) {
 }
 
 
-/* Takes that, at once, so that nothing that is added meanwhile is lost. */
+/* Reads and clears it in one step, so that nothing added is lost. */
 static int listen_take (Listener *l) {
 #if defined(__GNUC__)
   return __atomic_exchange_n(&l->asked, 0, __ATOMIC_SEQ_CST);
@@ -168,7 +170,7 @@ static int listen_take (Listener *l) {
 }
 
 
-/* Is there anything of it? */
+/* Does anything wait for the hook? */
 static int listen_asked (const Listener *l) {
 #if defined(__GNUC__)
   return __atomic_load_n(&l->asked, __ATOMIC_SEQ_CST) != 0;
@@ -186,7 +188,10 @@ static ListenHook *listen_slot (Listener *l, const lua_State *L) {
 }
 
 
-/* A coroutine that was made while another one had our hook has it, too. */
+/*
+** L has our hook without a signal: it inherited it from its creator. Gives it
+** the recorder's, if it is recorded.
+*/
 static void listen_inherited (lua_State *L) {
   Recorder *r = recorder_get(L);
   if (r != NULL && r->state == STATE_RUNNING && lua_checkstack(L, 4))
@@ -195,18 +200,19 @@ static void listen_inherited (lua_State *L) {
 
 
 /*
-** Gives L its own hook back: the program's, or the recorder's. Where the
-** recorder's is there meanwhile, ours is what it took for the program's.
-** Returns the program's, with none in it where that is not known.
+** Removes our hook from L, and puts back what it replaced: the program's hook,
+** or the recorder's. If a recording has begun since, the recorder's hook is
+** set, and ours was mistaken for the program's: corrects that. Returns the
+** program's hook, which is NULL if there is none, or it is not known.
 */
-static LentHook listen_takeoff (Listener *l, lua_State *L) {
+static SavedHook listen_unhook (Listener *l, lua_State *L) {
   ListenHook *slot = l != NULL ? listen_slot(l, L) : NULL;
   ListenHook none = ZEROS, kept = slot != NULL ? *slot : none;
-  LentHook was = kept.own;
+  SavedHook was = kept.own;
   if (slot != NULL) slot->own.L = NULL;
   if (lua_gethook(L) != listen_event) {
     if (hooks_is(hook_functions(), lua_gethook(L)))
-      attach_own(recorder_get(L), L, was.hook, was.mask, was.count);
+      attach_setown(recorder_get(L), L, was.hook, was.mask, was.count);
   }
   else if (was.hook != NULL) {
     lua_sethook(L, was.hook, was.mask, was.count);
@@ -218,8 +224,11 @@ static LentHook listen_takeoff (Listener *l, lua_State *L) {
 }
 
 
-/* The program's hook has its event where it was behind the recorder's. */
-static void listen_pass (const LentHook *was, lua_State *L,
+/*
+** Calls the program's hook for the event, where the recorder has called ours in
+** its place.
+*/
+static void listen_pass (const SavedHook *was, lua_State *L,
                          lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int top = lua_gettop(L);
@@ -231,8 +240,8 @@ static void listen_pass (const LentHook *was, lua_State *L,
 }
 
 
-/* Calls the function of the Lua part; its errors are its own to tell. */
-static void listen_tell (lua_State *L, const char *what) {
+/* Calls the function of the Lua part, which reports errors itself. */
+static void listen_call (lua_State *L, const char *what) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &LISTEN);
   lua_pushstring(L, what);
   if (lua_pcall(L, 1, 0, 0) != LUA_OK) lua_pop(L, 1);
@@ -240,30 +249,30 @@ static void listen_tell (lua_State *L, const char *what) {
 
 
 /*
-** The first event after a signal. Hooks are off while this one runs, so
-** the function is not recorded, and is called once.
+** The hook: the first event after a signal. Lua calls no hooks within a hook,
+** so the function is not recorded, and is called once.
 */
 static void listen_event (lua_State *L, lua_Debug *ar) {
   Listener *l = listen_of(L);
   int asked, alone = lua_gethook(L) == listen_event;
-  LentHook was = listen_takeoff(l, L);
+  SavedHook was = listen_unhook(l, L);
   if (alone) attach_pass(L, ar);
-  else listen_pass(&was, L, ar);  /* the recorder has had it */
+  else listen_pass(&was, L, ar);  /* the recorder has seen the event */
   if (l == NULL || !lua_checkstack(L, LUA_MINSTACK)) return;
   asked = listen_take(l);
   if (asked == 0) return;
-  if (lua_gethook(l->main) == listen_event) listen_takeoff(l, l->main);
-  if (asked & LISTEN_ALARM) listen_tell(L, "alarm");
-  if (asked & LISTEN_REQUEST) listen_tell(L, "request");
-  if (asked & LISTEN_SIGNAL) listen_tell(L, "signal");
+  if (lua_gethook(l->main) == listen_event) listen_unhook(l, l->main);
+  if (asked & LISTEN_ALARM) listen_call(L, "alarm");
+  if (asked & LISTEN_REQUEST) listen_call(L, "request");
+  if (asked & LISTEN_SIGNAL) listen_call(L, "signal");
 }
 
 /* }====================================================== */
 
 
 /* {======================================================
-** What tells others that a signal has come: a digit of a file that is
-** mapped as long as the process lives, also when its files are closed
+** A digit in a file tells other processes that a signal has come. The file is
+** mapped as long as the process lives, even if the program closes it.
 ** ======================================================= */
 
 #define LISTEN_COUNTED	4096	/* bytes of the file that are mapped */
@@ -298,19 +307,22 @@ void listen_countin (int fd, size_t offset) {
 /* {======================================================
 ** The signal's handler
 **
-** It may interrupt anything: Lua, its allocator, a program's C code. It
-** touches 'listeners', each of which is written elsewhere only while it has
-** no state, or by the hook of that, which runs in the same thread; of those
-** of other threads it only sets 'asked'; 'listen_within'; the digit above;
-** hot_current, a thread-local pointer to a struct that outlives its use
-** here; what running.h and lend_hold say; and calls lua_gethook and
-** lua_sethook, which Lua allows in a handler, for coroutines that are not
-** collected.
+** It may interrupt anything: Lua, its allocator, a program's C code. It reads
+** and writes
+**   - 'listeners'. Outside of handlers, an entry is written only while it is
+**     free, or by the hook of its state, which runs in the same thread. Of a
+**     state in another thread, the handler only sets 'asked';
+**   - 'listen_within', and the digit above;
+**   - hot_current, a thread-local pointer to a struct that is not freed while
+**     the handler uses it;
+**   - what running.h and hookswap_block say.
+** It calls lua_gethook and lua_sethook, which Lua allows in a handler, for
+** coroutines that are not collected.
 ** ======================================================= */
 
 /*
-** The coroutine that runs, as far as is known. What a host has resumed
-** itself is known while it is recorded, and may have been collected since.
+** The coroutine that runs, as far as is known. One that a host has resumed is
+** known only while it is recorded; it may have been collected since.
 */
 static lua_State *listen_running (const Listener *l, const Recorder *r) {
   if (r != NULL && r->hot->L != NULL && running_is(&l->running, r->hot->L))
@@ -319,8 +331,8 @@ static lua_State *listen_running (const Listener *l, const Recorder *r) {
 }
 
 
-/* Keeps a hook of the program's; the oldest one makes room. */
-static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
+/* Saves 'hook' of L, if it is the program's; the oldest one makes room. */
+static void listen_savehook (Listener *l, lua_State *L, lua_Hook hook) {
   ListenHook *slot = listen_slot(l, L);
   if (hook == NULL || hooks_is(hook_functions(), hook)) {
     if (slot != NULL) slot->own.L = NULL;
@@ -335,20 +347,20 @@ static void listen_keep (Listener *l, lua_State *L, lua_Hook hook) {
   platform_fence();
   if (l->running.at != NULL)
     slot->left = internals_count(L, l->running.at);
-  lend_note(&slot->own, L);
+  hookswap_save(&slot->own, L);
 }
 
 
 static void listen_set (Listener *l, Recorder *r, lua_State *L) {
-  lend_hold(r != NULL ? r->lender : NULL, L);
-  if (lua_gethook(L) != listen_event) listen_keep(l, L, lua_gethook(L));
+  hookswap_block(r != NULL ? r->hookswap : NULL, L);
+  if (lua_gethook(L) != listen_event) listen_savehook(l, L, lua_gethook(L));
   lua_sethook(L, listen_event, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT |
               (lua_gethookmask(L) & LUA_MASKLINE), 1);
-  lend_release(r != NULL ? r->lender : NULL);
+  hookswap_unblock(r != NULL ? r->hookswap : NULL);
 }
 
 
-/* The recorder of the state that listens, if this thread records it. */
+/* The recorder of that state, if this thread records it; or NULL. */
 static Recorder *listen_recorder (const lua_State *main) {
   Recorder *r = hot_own()->recorder;
   return r != NULL && r->main == main ? r : NULL;
@@ -373,7 +385,7 @@ static void listen_arm (Listener *l, lua_State *main) {
 }
 
 
-/* What a signal asks of a state; 0: nothing, or it was passed on. */
+/* What a signal asks of a state; 0: nothing, or another thread passed it on. */
 static int listen_asks (const Listener *l, const siginfo_t *info) {
   switch (info->si_code) {
     case SI_TIMER: return info->si_value.sival_ptr == l ? LISTEN_ALARM : 0;
@@ -385,8 +397,8 @@ static int listen_asks (const Listener *l, const siginfo_t *info) {
 
 
 /*
-** Passes the signal on to the thread that runs the state. Where that is gone,
-** nobody but this one could say that it has come.
+** Passes the signal on to the thread that runs the state. If that has ended,
+** counts the signal here, as nobody else can.
 */
 static void listen_forward (const Listener *l) {
 #if PLATFORM_TIMERS
@@ -410,7 +422,7 @@ static void listen_receive (Listener *l, int number, const siginfo_t *info) {
 }
 
 
-/* Whoever moves or ends a listener waits until nobody is within. */
+/* The handler. 'listen_within' tells 'listen_await' what it is using. */
 static void listen_handle (int number, siginfo_t *info, void *context) {
   int error = errno, i;
   (void)context;
@@ -423,7 +435,10 @@ static void listen_handle (int number, siginfo_t *info, void *context) {
 }
 
 
-/* Waits until no handler goes by what it has read of a listener before. */
+/*
+** Waits until no handler is using the listener: later ones see what this thread
+** has changed before.
+*/
 static void listen_await (const Listener *l) {
   const int *within = &listen_within[l - listeners];
   while (__atomic_load_n(within, __ATOMIC_SEQ_CST) > 0) sched_yield();
@@ -461,8 +476,9 @@ void listen_enter (lua_State *L) {
 
 
 /* {======================================================
-** The alarm: the same signal after some seconds, by a timer of its own.
-** Where there is none, whoever asked for the recording ends it, too.
+** The alarm: a timer sends the same signal after some seconds, to end a
+** recording. Where there are no timers, the command that asked for the
+** recording has to end it.
 ** ======================================================= */
 
 #if PLATFORM_TIMERS
@@ -512,8 +528,9 @@ static int listen_is (const struct sigaction *a) {
 
 
 /*
-** A signal that is on its way when nobody listens any more does nothing. What
-** would do nothing anyway is not ignored also by programs that are run then.
+** Removes the handler, so that a late signal does nothing. Signals that do
+** nothing by default get their default action: an ignored signal would stay
+** ignored in programs that this process runs.
 */
 static void listen_leave (int number) {
   struct sigaction action;
@@ -528,7 +545,7 @@ static void listen_end (Listener *l) {
   if (l->main == NULL) return;
   alarm_clear(l);
   listen_acquire();
-  running = l->running;  /* another thread may have the place next */
+  running = l->running;  /* another thread may use the entry next */
   l->main = NULL;
   listen_await(l);
   if (listen_count(l->number) == 0) listen_leave(l->number);
@@ -563,7 +580,7 @@ static int listen_fail (lua_State *L, const char *why) {
 }
 
 
-/* Takes part from here on. 0: there is no room. */
+/* Adds a listener, a copy of '*with'. NULL: there is no room. */
 static Listener *listen_begin (const Listener *with, lua_State *main) {
   Listener *l;
   listen_acquire();
@@ -579,10 +596,10 @@ static Listener *listen_begin (const Listener *with, lua_State *main) {
 
 
 /*
-** (number of a signal, function) -> what stops listening when it is
-** collected, number of states that this process has made listen; or nil and
-** a message. The
-** function is called with what has come: "signal", "request" or "alarm".
+** number of a signal, function -> userdata that stops listening when it is
+** collected, number of states of this process that listen; or nil and a
+** message. The function is called with what has come: "signal", "request" or
+** "alarm".
 */
 static int listen_listen (lua_State *L) {
   Listener with, *l;
@@ -626,7 +643,7 @@ static int listen_listen (lua_State *L) {
 }
 
 
-/* -> number of those that go on to listen when this one has ended to */
+/* -> : stops listening; number of states of this process that still listen */
 static int listen_unlisten (lua_State *L) {
   Listener *l = listen_of(L);
   if (l != NULL) listen_end(l);
@@ -635,7 +652,7 @@ static int listen_unlisten (lua_State *L) {
 }
 
 
-/* The state may have begun to listen again. */
+/* Stops listening, unless the state has begun again with another userdata. */
 static int listen_gc (lua_State *L) {
   Listener *l = listen_of(L);
   if (l != NULL && l->box == lua_touserdata(L, 1)) listen_end(l);
@@ -650,7 +667,7 @@ static int listen_states (lua_State *L) {
 }
 
 
-/* seconds -> can there be an alarm? nil: there is to be none */
+/* seconds -> is the alarm set? nil instead of seconds: removes it */
 static int listen_alarm (lua_State *L) {
   double seconds = luaL_optnumber(L, 1, 0);
   Listener *l = listen_of(L);

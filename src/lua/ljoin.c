@@ -22,7 +22,7 @@ static int ljoin_gc (lua_State *L) {
 typedef int (*JoinAdd) (Join *j, const Nodes *nodes,
                         const MergeFunction *function, MergePlace *to);
 
-/* Adds the tree at 'arg', with map and shifts behind it. */
+/* Adds the tree at 'arg', with the map and shifts at the next two. */
 static void ljoin_add (lua_State *L, Join *j, int arg, JoinAdd add) {
   const Nodes *nodes = lnodes_check(L, arg);
   const MergeFunction *f;
@@ -59,9 +59,10 @@ static void ljoin_push (lua_State *L, const Join *j) {
 
 
 /*
-** nodes, map, shift of those with calls; nodes, map, shift of those with
-** times -> nodes; ns that stayed in their call paths, that went to others of
-** their functions, that neither could. See 'core.merge' for maps and shifts.
+** nodes, map, shifts of a tree with calls; nodes, map, shifts of one with times
+** -> nodes; ns that stayed in their call paths; ns that went to other nodes of
+** their functions; ns for which there is no node. See 'core.merge' for maps and
+** shifts.
 */
 static int ljoin_join (lua_State *L) {
   Join *j;

@@ -86,7 +86,7 @@ static void nodes_setmemory (lua_State *L, const NodeMemory *n) {
 }
 
 
-/* nodes[id]: a new table. Ids count from 1 in Lua, from 0 in C. */
+/* nodes[id]: makes a table. Ids begin with 1 in Lua, with 0 in C. */
 static int nodes_get (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   const ProfileNode *n;
@@ -121,14 +121,14 @@ static int nodes_get (lua_State *L) {
 }
 
 
-/* nodes -> : what they hold are instructions, not times */
+/* nodes -> : sets their unit: they have instructions, not times */
 static int nodes_counting (lua_State *L) {
   lnodes_check(L, 1)->unit = NODES_INSTRUCTIONS;
   return 0;
 }
 
 
-/* nodes -> : what they hold are samples, not calls; their number */
+/* nodes -> number of samples; sets their unit: samples, not calls */
 static int nodes_sampling (lua_State *L) {
   Nodes *nodes = lnodes_check(L, 1);
   luaL_argcheck(L, nodes->count > NODE_OVERHEAD, 1, "no overhead");
@@ -140,8 +140,7 @@ static int nodes_sampling (lua_State *L) {
 
 /*
 ** nodes, "allocs", "bytes", "live", "blocks", "peak", "cpu" or "wait" ->
-** nodes that have these in the place of times.
-** Nothing was allocated for the profiler.
+** nodes that have this measure in the place of times
 */
 static int nodes_measured (lua_State *L) {
   static const char *const names[] = {
@@ -207,7 +206,7 @@ static int nodes_node (lua_State *L) {
 }
 
 
-/* nodes, id -> the metamethods that its calls were; nil: none */
+/* nodes, id -> metamethods as which it was called, as text; nil: none */
 static int nodes_called (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
   lua_Integer id = luaL_checkinteger(L, 2);
@@ -229,7 +228,7 @@ static int nodes_count (lua_State *L) {
 }
 
 
-/* nodes -> see nodes_largest; beyond FIGURES_MOST: one more than that */
+/* nodes -> 'nodes_largest', but at most FIGURES_MOST + 1 */
 static int nodes_pushlargest (lua_State *L) {
   uint64_t largest = nodes_largest(lnodes_check(L, 1));
   if (largest > FIGURES_MOST) largest = (uint64_t)FIGURES_MOST + 1;
@@ -261,10 +260,9 @@ typedef struct Walker {
 
 /*
 ** -> id, depth, function, line of the call, calls, self, total, self with
-** overhead, or samples, allocations, bytes, blocks in use, bytes in use.
-** Overhead
-** is no part of the program: its node is left out, and its time of the
-** root's total.
+** overhead (or samples), allocations, bytes, blocks in use, bytes in use,
+** waiting. Overhead is not part of the program: its node is left out, and its
+** time is not in the root's total.
 */
 static int walk_next (lua_State *L) {
   Walker *w = cast(Walker *, lua_touserdata(L, lua_upvalueindex(2)));
@@ -302,7 +300,7 @@ static int nodes_walk (lua_State *L) {
   w->over = nodes->count == 0;
   nodes_steps(nodes, w->step);
   preorder_begin(&w->at, nodes, w->step);
-  lua_pushcclosure(L, walk_next, 2);  /* it holds the nodes, too */
+  lua_pushcclosure(L, walk_next, 2);  /* keeps nodes and walker */
   return 1;
 }
 
@@ -314,8 +312,8 @@ static int nodes_walk (lua_State *L) {
 ** ======================================================= */
 
 /*
-** Is the node what it was, with no less of anything? Nodes keep their
-** places while recording goes on.
+** May 'n' be a later state of the node 'old'? In a recording, nodes keep their
+** ids, and their counters never get smaller.
 */
 static int since_follows (const ProfileNode *n, const ProfileNode *old,
                           int samples) {
@@ -331,8 +329,8 @@ static int64_t since_more (int64_t now, int64_t old) {
 
 
 /*
-** nodes, older nodes or nil -> nodes with what came since then; nil: the
-** older ones are of another recording. Instructions are given as times.
+** nodes, older nodes or nil -> nodes with what was recorded between these; nil:
+** the older ones are from another recording. Instructions count as times.
 */
 static int nodes_since (lua_State *L) {
   const Nodes *nodes = lnodes_check(L, 1);
@@ -360,7 +358,7 @@ static int nodes_since (lua_State *L) {
 typedef struct Changes {
   const Nodes *nodes, *older;
   uint32_t at;
-  int exact;	/* does an estimate of overhead count that is another one? */
+  int exact;	/* is another estimate of overhead a change, too? */
 } Changes;
 
 
@@ -375,7 +373,7 @@ static int changes_any (const Changes *c, uint32_t id) {
 }
 
 
-/* -> id, parent, function, calls, self, self with overhead, or samples */
+/* -> id, parent, function, calls, self, self with overhead (or samples) */
 static int changes_next (lua_State *L) {
   Changes *c = cast(Changes *, lua_touserdata(L, lua_upvalueindex(3)));
   const ProfileNode *n;
@@ -396,10 +394,10 @@ static int changes_next (lua_State *L) {
 
 
 /*
-** nodes, older nodes of the same recording or nil, exact -> iterator over
-** those whose figures differ, by id. Without 'exact', those in which nothing
-** happened are the same, though estimates of their overhead may differ.
-** Overhead itself is left out.
+** nodes, older nodes of the same recording or nil, exact -> iterator over nodes
+** whose figures have changed, by id. Estimates of overhead change also where
+** nothing was recorded: without 'exact', this is not a change. The node of
+** overhead is left out.
 */
 static int nodes_changes (lua_State *L) {
   Changes *c;
@@ -409,14 +407,14 @@ static int nodes_changes (lua_State *L) {
   c->exact = exact;
   c->nodes = lnodes_check(L, 1);
   c->older = lua_isnil(L, 2) ? NULL : lnodes_check(L, 2);
-  lua_pushcclosure(L, changes_next, 3);  /* it holds both */
+  lua_pushcclosure(L, changes_next, 3);  /* keeps both nodes */
   return 1;
 }
 
 /* }====================================================== */
 
 
-/* The table is not one that the program has allocated. */
+/* 'nodes_get' within an entry, so that its table is not counted. */
 static int nodes_index (lua_State *L) {
   const Recorder *r = recorder_get(L);
   if (r == NULL || r->state != STATE_RUNNING) return nodes_get(L);

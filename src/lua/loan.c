@@ -2,14 +2,14 @@
 ** See loan.h
 **
 ** A loan is a list, made by methods.lua:
-**   1 to TYPES	the metatable of a type: what to set, false: none; nil: that
-**		type keeps its own. After an exchange, what was set before
+**   1 to TYPES	the metatable to set for a type; false: none; nil: that type
+**		keeps its own. While exchanged, the program's
 **   ON		is it exchanged?
 **   VALUES	a value of each of these types
 **   FILES	the metatable of files, or false
-**   METHODS	its __index, as above
-** All of an exchange is here, for nothing that can fail, or run a hook, may
-** come between its parts: each field is there already.
+**   METHODS	the __index to set in it. While exchanged, the program's
+** An exchange is one C function, as nothing may fail, or run a hook, between
+** its parts. All fields exist before, so setting them needs no memory.
 */
 
 #include "lua/loan.h"
@@ -24,7 +24,7 @@
 #define METHODS	10
 
 
-/* The loan is at 1, the values at 2. */
+/* Exchanges the metatable of a type. The loan is at 1, VALUES at 2. */
 static void loan_type (lua_State *L, int type) {
   lua_rawgeti(L, 1, type);
   if (!lua_isnil(L, 3)) {
@@ -54,7 +54,7 @@ static void loan_files (lua_State *L) {
 }
 
 
-/* loan -> loan */
+/* loan -> loan: exchanges all metatables, unless ON is 'on' already */
 static int loan_exchange (lua_State *L, int on) {
   int i;
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -84,8 +84,8 @@ int loan_giveback (lua_State *L) {
 }
 
 
-/* Does the __index of the metatable at 'metatable' have all these methods? */
-static int loan_gives (lua_State *L, int metatable, int methods) {
+/* Does the __index of this metatable have all methods of the given table? */
+static int loan_hasall (lua_State *L, int metatable, int methods) {
   int top = lua_gettop(L), all = 1;
   lua_pushliteral(L, "__index");
   lua_rawget(L, metatable);
@@ -101,8 +101,8 @@ static int loan_gives (lua_State *L, int metatable, int methods) {
 }
 
 
-/* tostring() asks these of all. */
-static int loan_hinders (lua_State *L, int metatable) {
+/* Does this metatable have a field that tostring() looks at? */
+static int loan_hastext (lua_State *L, int metatable) {
   int found;
   lua_pushliteral(L, "__tostring");
   found = lua_rawget(L, metatable) != LUA_TNIL;
@@ -115,8 +115,8 @@ static int loan_hinders (lua_State *L, int metatable) {
 
 /*
 ** string methods, values, metatable of files or nil, their methods -> is
-** there nothing to exchange? Here, as it is asked at each call of the API,
-** where a program's hook may count instructions.
+** there nothing to exchange? It is in C because each call of the API asks it,
+** and in Lua, its instructions would count for a hook of the program's.
 */
 static int loan_intact (lua_State *L) {
   int type, whole = 1;
@@ -126,12 +126,12 @@ static int loan_intact (lua_State *L) {
   for (type = 1; whole && type <= TYPES; type++) {
     lua_rawgeti(L, 2, type);
     if (lua_getmetatable(L, 5))
-      whole = !loan_hinders(L, 6) && (type > 1 || loan_gives(L, 6, 1));
+      whole = !loan_hastext(L, 6) && (type > 1 || loan_hasall(L, 6, 1));
     else whole = type > 1;
     lua_settop(L, 4);
   }
   if (whole && lua_istable(L, 3) && lua_istable(L, 4))
-    whole = loan_gives(L, 3, 4);
+    whole = loan_hasall(L, 3, 4);
   lua_pushboolean(L, whole);
   return 1;
 }

@@ -1,6 +1,7 @@
 /*
-** The metatables that all values of a type share, of which a program may
-** have made anything: cprof's Lua part exchanges them for its own meanwhile.
+** The metatables of strings and other types, which all values of a type share.
+** A program may have changed them, so cprof's Lua part replaces them by its own
+** while it runs: a loan.
 */
 
 #ifndef loan_h
@@ -13,7 +14,7 @@
 
 CPROF_I const luaL_Reg *loan_functions (void);
 
-/* loan -> loan: makes the exchange, if it is not made yet; and undoes it */
+/* loan -> loan: sets cprof's metatables; and the program's again */
 CPROF_I int loan_borrow (lua_State *L);
 CPROF_I int loan_giveback (lua_State *L);
 

@@ -143,7 +143,7 @@ static void snapshot_pushoverhead (lua_State *L, const Snapshot *s,
 }
 
 
-/* Calls whose callers, or functions, are not known: see max_nodes. */
+/* Calls that max_nodes left without node or function of their own. */
 static lua_Integer snapshot_truncated (const Recording *r) {
   const Tree *t = &r->tree;
   lua_Integer calls = 0;
@@ -223,7 +223,7 @@ static void snapshot_pushmeta (lua_State *L, const Recording *r,
 }
 
 
-/* what the code is known by, whatever lines it is on */
+/* Pushes the hash of a function's code, which does not depend on its lines. */
 static void snapshot_pushcode (lua_State *L, const Function *f) {
   char hex[17] = "";
   if (f->shape != 0)
@@ -236,8 +236,9 @@ static void snapshot_pushcode (lua_State *L, const Function *f) {
 
 
 /*
-** Samples of instructions, in ns: their running sum is rounded. From Lua 5.5
-** on, luaL_Buffer would collect garbage.
+** Pushes samples of instructions, in ns. The running sum is rounded, so that
+** rounding errors do not add up. There is no luaL_Buffer, which would collect
+** garbage from Lua 5.5 on.
 */
 static void snapshot_pushsampled (lua_State *L, const Instructions *x,
                                   const Snapshot *s) {
@@ -261,7 +262,7 @@ static void snapshot_pushsampled (lua_State *L, const Instructions *x,
 }
 
 
-/* Counters of instructions, as they lie in memory: see instructions.lua. */
+/* Sets counters of instructions as raw bytes: see instructions.lua. */
 static void snapshot_pushinstructions (lua_State *L, const Recording *r,
                                        const Function *f,
                                        const Snapshot *s) {
@@ -278,7 +279,7 @@ static void snapshot_pushinstructions (lua_State *L, const Recording *r,
 }
 
 
-/* { [kind] = { allocs, bytes } } of what was allocated in a function */
+/* Pushes { [kind] = { allocs, bytes } } of the allocations of a function. */
 static void snapshot_pushkinds (lua_State *L, const KindsAllocated *kinds) {
   int i;
   lua_createtable(L, 0, ALLOC_KINDS);
@@ -453,7 +454,7 @@ static int profile_takefunctions (lua_State *L) {
   if (!snapshot_number(s, r)) luaL_error(L, "cprof: out of memory");
   for (i = 0; i < r->tree.nodes.count; i++) {
     NodePlace at = tree_whereis(&r->tree, i);
-    /* samples are no calls; only the host's functions are not called */
+    /* samples are not calls: counts a node as one, unless a host called it */
     if (r->mode == MODE_SAMPLE) calls[at.func] += at.parent != 0;
     else calls[at.func] += tree_node(&r->tree, i)->calls;
   }
@@ -478,7 +479,7 @@ static int profile_functions (lua_State *L) {
 /* }====================================================== */
 
 
-/* function -> the address of its C function; nil: it has none */
+/* function -> its address, if it is a C function; else nil */
 static int profile_address (lua_State *L) {
   lua_CFunction f = lua_tocfunction(L, 1);
   if (f == NULL) return 0;
@@ -487,7 +488,7 @@ static int profile_address (lua_State *L) {
 }
 
 
-/* function -> the key that it has in a snapshot's functions, or nil */
+/* function -> its key in the functions of a snapshot, or nil */
 static int profile_key (lua_State *L) {
   Recorder *r = lstate_recorder(L);
   const Function *f;

@@ -1,5 +1,5 @@
 /*
-** Profiles as Lua sees them: snapshots, and what is known of functions.
+** Profiles for the Lua part: snapshots, and tables that describe functions.
 */
 
 #ifndef lprofile_h
@@ -15,29 +15,29 @@ CPROF_I const luaL_Reg *lprofile_functions (void);
 
 /*
 ** Pushes nodes, functions, meta, lines, sources and history of a recording.
-** 'frames' may be NULL. Raises an error when out of memory. No Lua code may
-** run meanwhile, so garbage collection must have been stopped.
+** 'frames' may be NULL. Raises an error when out of memory. The collector must
+** be stopped, as no finalizer may run meanwhile.
 */
 CPROF_I void lprofile_push (lua_State *L, Recording *r, const Overhead *o,
                             const Frames *frames);
 
 /*
-** Calls 'f' with the topmost 'arguments', without garbage collection, so
-** that no finalizer can change what is being read. Returns the number of
-** its results, which take their place. Raises its errors again.
+** Calls 'f' with the topmost 'arguments' while the collector is stopped, so
+** that no finalizer can change what 'f' reads. The results replace the
+** arguments; returns their number. Raises errors of 'f' again.
 */
 CPROF_I int lprofile_nogc (lua_State *L, lua_CFunction f, int arguments);
 
-/* Pushes a table of costs, in ns; and reads the one on top. */
+/* Pushes costs as a table, in ns; and reads such a table on top. */
 CPROF_I void lprofile_pushcosts (lua_State *L, const Costs *c);
 CPROF_I Costs lprofile_tocosts (lua_State *L);
 
-/* What profiles call a kind of what is allocated, an AllocKind. */
+/* The name of an AllocKind in profiles. */
 CPROF_I const char *lprofile_kind (int kind);
 
 CPROF_I void lprofile_pushtext (lua_State *L, const Text *t, uint32_t id);
 
-/* Pushes what is known of a function but its figures. */
+/* Pushes a table that describes a function, without its figures. */
 CPROF_I void lprofile_pushfunction (lua_State *L, const Functions *fs,
                                     const Function *f);
 

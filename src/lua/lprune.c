@@ -28,7 +28,7 @@ static const Nodes *prune_nodes (lua_State *L, int arg) {
 }
 
 
-/* Functions are numbered from 0 to 'last', for all nodes. */
+/* Checks that all functions of the nodes have numbers from 0 to 'last'. */
 static void prune_functions (lua_State *L, const Nodes *nodes, int arg,
                              lua_Integer last) {
   uint32_t i;
@@ -71,9 +71,8 @@ static uint8_t *prune_flags (lua_State *L, int arg, uint32_t count) {
 
 
 /*
-** nodes, number of functions, { function -> does the tree begin with it? }
-** or nil, { function -> is it a zone? } or nil: recursion does not fold ->
-** nodes
+** nodes, number of functions, { function -> does the new tree begin with it? }
+** or nil, { function -> is it a zone? } or nil: do not fold recursion -> nodes
 */
 static int lprune_fold (lua_State *L) {
   const Nodes *nodes = prune_nodes(L, 1);
@@ -92,11 +91,10 @@ static int lprune_fold (lua_State *L) {
 
 
 /*
-** nodes, ns, number of functions, and, see PruneBytes, { function -> bytes
-** of a node }, { function -> copies of its path } or nil, { function ->
-** bytes once } or nil -> bytes, number of nodes, most nodes above one, time
-** of nodes with less, which are added up, as one of a function that is
-** added to the others
+** The size of a tree in which nodes with less than 'ns' are added up, as nodes
+** of one function more: nodes, ns, number of functions, and the three tables of
+** PruneBytes, by function, of which the last two may be nil -> bytes, number of
+** nodes, most nodes above one, ns of the nodes that are added up
 */
 static int lprune_weigh (lua_State *L) {
   const Nodes *nodes = prune_nodes(L, 1);
@@ -119,7 +117,7 @@ static int lprune_weigh (lua_State *L) {
 }
 
 
-/* { function of the new tree -> that of the old one } */
+/* Pushes { function of the new tree -> function of the old one }. */
 static void prune_pushfunctions (lua_State *L, const PruneCut *cut,
                                  const uint32_t *number, uint32_t count) {
   uint32_t i;
@@ -133,9 +131,9 @@ static void prune_pushfunctions (lua_State *L, const PruneCut *cut,
 
 
 /*
-** nodes, ns, number of functions -> nodes, { function -> what it was },
-** how many nodes had less time. These are added up, as one of a function
-** that is added to the others.
+** nodes, ns, number of functions -> nodes, { function of the new tree ->
+** function of the old one }, number of nodes that had less than 'ns'. These are
+** added up, as nodes of one function more.
 */
 static int lprune_cut (lua_State *L) {
   const Nodes *nodes = prune_nodes(L, 1);

@@ -1,5 +1,5 @@
 /*
-** Smaller trees, as Lua asks for them.
+** Smaller trees, for the Lua part.
 */
 
 #ifndef lprune_h

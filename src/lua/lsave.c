@@ -17,7 +17,7 @@
 
 #define SAVING	"cprof.saving"
 
-/* what is freed also when an error is raised */
+/* everything that must be freed even if an error is raised */
 typedef struct Saving {
   Memory memory;
   Functions functions;
@@ -27,7 +27,7 @@ typedef struct Saving {
 } Saving;
 
 
-/* nil and a message */
+/* Returns nil and a message to Lua. */
 static int save_fail (lua_State *L, const char *message) {
   lua_pushnil(L);
   lua_pushstring(L, message);
@@ -53,7 +53,7 @@ static int save_flag (lua_State *L, int arg, const char *name) {
 }
 
 
-/* The text of a field; TEXT_FAILED: out of memory. */
+/* Adds the string of a field to 't'. TEXT_FAILED: out of memory. */
 static uint32_t save_text (lua_State *L, int arg, const char *name,
                             Text *t) {
   size_t length;
@@ -67,7 +67,7 @@ static uint32_t save_text (lua_State *L, int arg, const char *name,
 }
 
 
-/* The shape of a function's code, from its digits. */
+/* The hash of a function's code, from its digits in a profile. */
 static uint64_t save_shape (lua_State *L, int arg) {
   const char *digits;
   uint64_t shape;
@@ -95,7 +95,7 @@ static int saving_gc (lua_State *L) {
 }
 
 
-/* 0: no room. */
+/* Adds time of waiting, if there is any. 0: no room. */
 static int save_wait (Saving *s, int64_t ns, uint32_t node, uint32_t func,
                       int32_t line) {
   Wait w = ZEROS;
@@ -139,7 +139,7 @@ static lua_Integer save_at (lua_State *L, int arg, lua_Integer i) {
 }
 
 
-/* The functions at 'arg', with their marks. 0: out of memory. */
+/* Adds the functions at 'arg', with their marks. 0: out of memory. */
 static int save_functions (lua_State *L, int arg, int marks, Saving *s) {
   Functions *fs = &s->functions;
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
@@ -185,7 +185,10 @@ static int save_names (lua_State *L, int arg, Saving *s) {
 }
 
 
-/* Ways that runs do not agree on are not kept. */
+/*
+** A node has one event in the file: if it was called in several ways, which
+** happens in sums of profiles, none is saved.
+*/
 static uint8_t save_event (uint32_t ways) {
   uint8_t n = LABEL_EVENTS;
   while (n > 0 && ways != 1u << n) n--;
@@ -208,7 +211,7 @@ static void save_node (Node *to, const ProfileNode *from, NodesUnit unit,
 }
 
 
-/* What was allocated in the nodes of a chunk. 0: no room. */
+/* Writes what was allocated in the nodes of a chunk. 0: no room. */
 static int save_allocated (const Nodes *nodes, Saving *s, uint32_t chunk) {
   const Pages *p = &s->file->allocated;
   uint32_t room = 1u << NODES_SHIFT, first = chunk * room, k;
@@ -229,7 +232,7 @@ static int save_allocated (const Nodes *nodes, Saving *s, uint32_t chunk) {
 }
 
 
-/* The kinds of the function on top. */
+/* Reads the kinds of allocations of the function on top. */
 static void save_functionkinds (lua_State *L, KindsAllocated *to) {
   int i;
   if (lua_getfield(L, -1, "allocated") == LUA_TTABLE)
@@ -244,7 +247,7 @@ static void save_functionkinds (lua_State *L, KindsAllocated *to) {
 }
 
 
-/* The kinds of what the functions at 'arg' allocated. 0: no room. */
+/* Writes the kinds of allocations of the functions at 'arg'. 0: no room. */
 static int save_kinds (lua_State *L, int arg, Saving *s) {
   const Pages *p = &s->file->kinds;
   uint32_t n = (uint32_t)lua_rawlen(L, arg), room = 1u << KINDS_SHIFT, i;
@@ -263,7 +266,7 @@ static int save_kinds (lua_State *L, int arg, Saving *s) {
 }
 
 
-/* Chunks of nodes, each followed by that of their overhead. */
+/* Writes chunks of nodes, each followed by the overhead of these. */
 static int save_nodes (const Nodes *nodes, Saving *s) {
   size_t room = 1u << NODES_SHIFT;
   uint32_t i, k, chunk = 0;
@@ -293,7 +296,7 @@ static int save_nodes (const Nodes *nodes, Saving *s) {
 ** bytes in use, ns of waiting */
 #define LINE_WIDTH	9
 
-/* The lines of a function, which are 'n' from 'i' on at 'arg'. */
+/* Writes the lines of a function, which are 'n' from 'i' on at 'arg'. */
 static int save_functionlines (lua_State *L, int arg, Saving *s,
                                lua_Integer i, size_t n) {
   uint32_t func = (uint32_t)save_at(L, arg, i) - 1;
@@ -325,7 +328,7 @@ static int save_functionlines (lua_State *L, int arg, Saving *s,
 }
 
 
-/* The lines at 'arg'; those of a function are together. */
+/* Writes the lines at 'arg', where lines of a function are together. */
 static int save_lines (lua_State *L, int arg, Saving *s) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i = 1;
   while (i + LINE_WIDTH - 1 <= n) {
@@ -340,7 +343,7 @@ static int save_lines (lua_State *L, int arg, Saving *s) {
 }
 
 
-/* The instructions of the function on top. 0: no room. */
+/* Writes the instructions of the function on top. 0: no room. */
 static int save_functioninstructions (lua_State *L, Saving *s,
                                       uint32_t func) {
   const Pages *p = &s->file->instructions;
@@ -352,7 +355,7 @@ static int save_functioninstructions (lua_State *L, Saving *s,
   counters = lua_tolstring(L, -1, &size);
   lua_getfield(L, -2, "allocated_at");
   allocated = lua_tolstring(L, -1, &more);
-  lua_pop(L, 2);  /* they stay in the function */
+  lua_pop(L, 2);  /* the function's table keeps the strings */
   count = counters != NULL ? size / sizeof(Instruction) : 0;
   if (count == 0) return 1;
   to = cast(char *, p->get(p->ud, func,
@@ -367,7 +370,7 @@ static int save_functioninstructions (lua_State *L, Saving *s,
 }
 
 
-/* The instructions of the functions at 'arg'. 0: no room. */
+/* Writes the instructions of the functions at 'arg'. 0: no room. */
 static int save_instructions (lua_State *L, int arg, Saving *s) {
   lua_Integer n = (lua_Integer)lua_rawlen(L, arg), i;
   int ok = 1;
@@ -380,7 +383,7 @@ static int save_instructions (lua_State *L, int arg, Saving *s) {
 }
 
 
-/* The source on top. 0: out of memory. */
+/* Adds the source on top. 0: out of memory. */
 static int save_source (lua_State *L, Saving *s) {
   const Memory *m = &s->memory;
   Source *to = cast(Source *, chunks_add(&s->functions.sources));
@@ -426,7 +429,7 @@ static int save_sources (lua_State *L, int arg, Saving *s) {
 ** The header
 ** ======================================================= */
 
-/* The number of the field's value among 'names'; 0: it is none. */
+/* The index of a field's value in 'names'; 0: it is not there. */
 static uint32_t save_choice (lua_State *L, int arg, const char *field,
                              const char *const names[]) {
   const char *value;
@@ -448,7 +451,7 @@ static void save_string (lua_State *L, int arg, const char *field, char *to,
 }
 
 
-/* Times are in ns already. */
+/* Fills in the header, with a clock of ns, as times are in ns already. */
 static void save_header (lua_State *L, int arg, FormatHeader *h) {
   static const char *const modes[] = {"call", "line", "trace", "count",
                                       "sample", NULL};
@@ -505,7 +508,7 @@ static void save_header (lua_State *L, int arg, FormatHeader *h) {
 /* }====================================================== */
 
 
-/* All but the path, as 'lsave_save' has it. 0: no room. */
+/* Writes all arguments of 'lsave_save' but the path. 0: no room. */
 static int save_all (lua_State *L, Saving *s, const Nodes *nodes) {
   int ok;
   journal_init(&s->journal, s->file, &s->functions);
@@ -529,7 +532,10 @@ static Saving *saving_new (lua_State *L) {
 }
 
 
-/* What is at 'path' stays until all is written. As 'lsave_save'. */
+/*
+** Writes another file, which replaces the one at 'path' when it is complete.
+** Results are those of 'lsave_save'.
+*/
 static int save_write (lua_State *L, Saving *s, const char *path,
                        const Nodes *nodes) {
   const char *aside, *failure;
@@ -541,7 +547,7 @@ static int save_write (lua_State *L, Saving *s, const char *path,
     size_t n = strlen(aside);
     char unused[MAPPED_MESSAGE];
     if (mapped_replaceable(aside, unused)) remove(aside);
-    if (strncmp(why, aside, n) == 0)  /* the user's name for it */
+    if (strncmp(why, aside, n) == 0)  /* name the path that the user gave */
       return save_fail(L, lua_pushfstring(L, "%s%s", path, why + n));
     return save_fail(L, why);
   }
@@ -578,7 +584,7 @@ static int lsave_save (lua_State *L) {
   s = saving_new(L);
   if (s == NULL) return save_fail(L, "out of memory");
   results = save_write(L, s, path, nodes);
-  saving_free(s);  /* at once: it takes many addresses */
+  saving_free(s);  /* now, not as garbage: it occupies much address space */
   return results;
 }
 

@@ -1,5 +1,5 @@
 /*
-** Saving a profile, as Lua has it, to a file.
+** Saves a profile of the Lua part to a file.
 */
 
 #ifndef lsave_h

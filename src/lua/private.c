@@ -23,7 +23,7 @@
 
 #define HELD	"cprof.held"
 
-/* most bytes of a file */
+/* most bytes that are read of a file */
 #define PRIVATE_MOST	65536
 
 
@@ -36,7 +36,7 @@ static int private_owned (const struct stat *s) {
 }
 
 
-/* May nobody but this user read or write in the folder? It is made. */
+/* Makes the folder if need be. Can only this user read or write in it? */
 static int private_make (const char *path) {
   struct stat s;
   if (mkdir(path, 0700) != 0 && errno != EEXIST) return 0;
@@ -45,8 +45,8 @@ static int private_make (const char *path) {
 
 
 /*
-** -> a folder that is only this user's, for recordings that nobody gave a
-** name; nil: there is none
+** -> a folder that only this user can use, for recordings without a name; nil:
+** there is none
 */
 static int private_folder (lua_State *L) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -71,8 +71,8 @@ static void private_addfolder (lua_State *L, const char *path) {
 
 
 /*
-** -> list of all folders that 'core.folder' may give to a process of this
-** user, whatever its environment is
+** -> list of all existing folders that 'core.folder' may have returned in some
+** process of this user, which may have another environment
 */
 static int private_folders (lua_State *L) {
   static const char *const from[] = {"XDG_RUNTIME_DIR", "TMPDIR"};
@@ -128,7 +128,7 @@ static int private_read (lua_State *L) {
 }
 
 
-/* Makes a file that is not there yet. */
+/* Makes a file, and fails if it exists. */
 static int private_create (const char *path) {
   int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   int fd = open(path, flags, 0600);
@@ -138,8 +138,8 @@ static int private_create (const char *path) {
 
 
 /*
-** (path, text) -> true; or nil and a message. Who reads it sees all of it,
-** or the one before.
+** path, text -> true; or nil and a message. Replaces the file at once: readers
+** see the old text or the new one.
 */
 static int private_write (lua_State *L) {
   const char *path = luaL_checkstring(L, 1), *to;
@@ -165,12 +165,12 @@ static struct flock private_lock (short type) {
 
 
 /*
-** (path, text, offset in it) -> what holds the file until it is collected or
-** this process ends; or nil and a message. The lock is the process's own:
-** neither a child nor the program that comes in its place has it. A program
-** may close all of its files, ours too; that it listens is then known by its
-** mapping of the file, in which the byte at the offset is changed with each
-** signal, see 'listen_count'.
+** path, text, offset in the text -> userdata that holds a lock on the file
+** until it is collected or this process ends; or nil and a message. The lock
+** belongs to the process: no child has it, nor the program after an exec. A
+** program may close all of its files, ours too. That it listens is then known
+** by its mapping of the file: each signal changes the byte at the offset, see
+** 'listen_countin'.
 */
 static int private_hold (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
@@ -192,7 +192,7 @@ static int private_hold (lua_State *L) {
 }
 
 
-/* held -> : until this process ends, even when it is collected */
+/* userdata -> : its lock lasts until the process ends, even if collected */
 static int private_keep (lua_State *L) {
   cast(PlatformFile *, luaL_checkudata(L, 1, HELD))->fd = -1;
   return 0;
@@ -207,7 +207,7 @@ static int held_gc (lua_State *L) {
 }
 
 
-/* path -> the process that holds it, or nil */
+/* path -> the process that holds a lock on the file, or nil */
 static int private_holder (lua_State *L) {
   struct flock l = private_lock(F_WRLCK);
   int fd = open(luaL_checkstring(L, 1),
@@ -233,14 +233,14 @@ typedef struct SignalName {
   int number;
 } SignalName;
 
-/* those that do nothing else in a program that does not ask for them */
+/* signals that can be chosen, as programs hardly use them otherwise */
 static const SignalName private_signals[] = {
   {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"PROF", SIGPROF},
   {"WINCH", SIGWINCH}, {"URG", SIGURG}, {"IO", SIGIO}
 };
 
 
-/* name, with or without "SIG" -> number; nil: there is none of that name */
+/* name, with or without "SIG" -> number; nil: it is not one of these signals */
 static int private_signalnumber (lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   size_t i;
@@ -255,8 +255,8 @@ static int private_signalnumber (lua_State *L) {
 
 
 /*
-** process, number of a signal -> true; or nil and a message. Where the
-** system can, the signal tells that it comes from here.
+** process, number of a signal -> true; or nil and a message. Where the system
+** can, it is sent with sigqueue, which tells that it is a request of cprof.
 */
 static int private_signal (lua_State *L) {
   lua_Integer process = luaL_checkinteger(L, 1);
@@ -275,8 +275,8 @@ static int private_signal (lua_State *L) {
 }
 
 
-/* process -> "self": of this user; "other": of another one; nil: there is
-** none */
+/* process -> "self": it is this user's; "other": another user's; nil: there
+** is no such process */
 static int private_owner (lua_State *L) {
   lua_Integer process = luaL_checkinteger(L, 1);
   struct stat s;

@@ -1,5 +1,5 @@
 /*
-** What processes of one user tell each other: small files in folders that
+** Communication between processes of one user: small files in folders that
 ** only this user can write to, and signals.
 */
 

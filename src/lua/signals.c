@@ -7,7 +7,7 @@
 #include "lua/signals.h"
 
 #include "follow/attach.h"
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 #include "lua/listen.h"
 #include "lua/lstate.h"
 #include "record/current.h"
@@ -25,19 +25,19 @@
 #include <unistd.h>
 
 
-/* what is run before a signal kills this process */
+/* the program to run before a signal kills this process */
 typedef struct SignalCommand {
   char *const *words;	/* the first one is the path of the program */
   const char *folder;	/* where it runs */
-  long process;		/* not in the child of a fork */
+  long process;		/* this process, but not a forked child of it */
 } SignalCommand;
 
-/* A signal concerns the process, so these are shared by all states. */
+/* Signals are sent to the process, so all states share these. */
 static const SignalCommand *volatile signals_command;
 static volatile sig_atomic_t signals_interrupted;
 
-/* the hook that Ctrl-C has taken the place of */
-static LentHook signals_own;
+/* the hook that the one of Ctrl-C has replaced */
+static SavedHook signals_own;
 
 static const int signals_fatal[] = {SIGTERM, SIGHUP, SIGPIPE};
 
@@ -47,9 +47,9 @@ static const int signals_fatal[] = {SIGTERM, SIGHUP, SIGPIPE};
 ** ======================================================= */
 
 /*
-** Runs the command and waits for it. All that is called here, vfork apart,
-** is async-signal-safe by POSIX. fork would run the handlers of
-** pthread_atfork, which are not. Some systems deprecate vfork.
+** Runs the command and waits for it. All that it calls, except vfork, is
+** async-signal-safe by POSIX. fork would run handlers of pthread_atfork, which
+** need not be. Some systems deprecate vfork, hence the pragmas.
 */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -73,7 +73,10 @@ static void signals_run (const SignalCommand *c) {
 #endif
 
 
-/* It kills before another one that is blocked here could. */
+/*
+** Lets the signal kill the process. It is unblocked first, so that it, and not
+** another one that is blocked here, is the one that kills.
+*/
 static void signals_end (int number) {
   const SignalCommand *c = signals_command;
   sigset_t one;
@@ -89,8 +92,8 @@ static void signals_end (int number) {
 
 
 /* {======================================================
-** Ctrl-C: an error in whichever coroutine runs; recording goes on when it
-** is caught
+** Ctrl-C raises an error in the coroutine that runs. If that is caught,
+** recording goes on.
 ** ======================================================= */
 
 /* The coroutine that has resumed L and waits for it; NULL: not known. */
@@ -103,8 +106,8 @@ static lua_State *signals_resumer (const Running *x, const lua_State *L) {
 
 
 /*
-** The error. What catches it outside of the coroutine, as the interpreter
-** does, cannot show the coroutine's frames, so they are in the message.
+** Raises the error. A traceback made outside of a coroutine, as by the
+** interpreter, does not show the functions in it. So the message has them.
 */
 static int signals_error (lua_State *L, const Recorder *r) {
   lua_State *at = L;
@@ -120,10 +123,13 @@ static int signals_error (lua_State *L, const Recorder *r) {
 }
 
 
-/* Runs in the place of another hook, at the next instruction. */
+/*
+** The hook, at the next instruction: puts back the hook that it has replaced,
+** and raises the error.
+*/
 static void signals_raise (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
-  const LentHook *own = &signals_own;
+  const SavedHook *own = &signals_own;
   int sampled = r != NULL && recorder_samples(r);
   if (sampled || (own->hook != NULL && !hooks_is(hook_functions(), own->hook)))
     lua_sethook(L, own->hook, own->mask, own->count);
@@ -134,15 +140,15 @@ static void signals_raise (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The coroutine that is to be interrupted; NULL: it is later. */
+/* The coroutine to interrupt; NULL: not now, the signal is raised again. */
 static lua_State *signals_target (Recorder *r) {
   return recorder_samples(r) ? sample_interrupt(r, SIGINT) : current_find(r);
 }
 
 
-/* L is to be interrupted at the next instruction. */
+/* Saves the hook of L, and sets the one that raises the error. */
 static void signals_set_hook (lua_State *L) {
-  lend_note(&signals_own, L);
+  hookswap_save(&signals_own, L);
   lua_sethook(L, signals_raise, LUA_MASKCALL | LUA_MASKRET |
               LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
@@ -156,8 +162,9 @@ int signals_again (lua_State *L, lua_Hook f) {
 
 
 /*
-** Setting a hook is all that Lua allows here. 0: nothing is recorded in
-** this thread, or it was interrupted before.
+** Interrupts what this thread runs: sets a hook, which is all that Lua allows
+** in a handler. 0: there is no recorder in this thread, or this is not the
+** first Ctrl-C.
 */
 static int signals_interrupt (void) {
   Recorder *r = hot_own()->recorder;
@@ -174,8 +181,9 @@ static int signals_interrupt (void) {
 
 
 /*
-** For SIGINT, it calls lua_sethook, lua_gethook and its like, and what
-** 'sample_interrupt' does, see there.
+** The handler. For SIGINT, it calls lua_sethook, lua_gethook and the like, and
+** what 'current_find' and 'sample_interrupt' call, see there. For others, and
+** the second SIGINT, it calls 'signals_end'.
 */
 static void signals_handle (int number) {
   int error = errno;
@@ -191,7 +199,10 @@ static int signals_ignored (int number) {
 }
 
 
-/* The report of one is not to be printed within that of another. */
+/*
+** Sets the handler of a signal. It blocks the others, so that one report is not
+** printed in the middle of another.
+*/
 static void signals_set (int number, void (*handler) (int)) {
   struct sigaction action;
   size_t i;
@@ -205,7 +216,7 @@ static void signals_set (int number, void (*handler) (int)) {
 }
 
 
-/* A list of strings, ended by NULL, in the block that it gives to Lua. */
+/* Pushes a userdata with the strings of a list as an array ended by NULL. */
 static char **signals_words (lua_State *L, int list) {
   lua_Integer n = luaL_len(L, list), i;
   char **words = cast(char **, lua_newuserdatauv(L,
@@ -223,8 +234,8 @@ static char **signals_words (lua_State *L, int list) {
 
 
 /*
-** (list of words, folder) -> : runs them there before a signal kills this
-** process. nil: no longer.
+** list of words, folder -> : the command to run in the folder before a signal
+** kills this process; nil: none
 */
 static int signals_onkill (lua_State *L) {
   static const char key = 0;
@@ -243,7 +254,7 @@ static int signals_onkill (lua_State *L) {
   }
   signals_command = c;
   for (i = 0; i < sizeof signals_fatal / sizeof *signals_fatal; i++)
-    if (!signals_ignored(signals_fatal[i]))  /* as nohup does */
+    if (!signals_ignored(signals_fatal[i]))  /* by nohup, say */
       signals_set(signals_fatal[i], c ? signals_handle : SIG_DFL);
   lua_settop(L, 3);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
@@ -251,7 +262,7 @@ static int signals_onkill (lua_State *L) {
 }
 
 
-/* boolean -> : is SIGINT an error in the program? The next one kills. */
+/* boolean -> : shall SIGINT raise an error? A second one kills anyway. */
 static int signals_interruptible (lua_State *L) {
   int on = lua_toboolean(L, 1);
   if (on && !current_begin(lstate_recorder(L)))

@@ -1,7 +1,7 @@
 /*
-** Signals that end the program, for the command: Ctrl-C is an error in it,
-** as in the standalone interpreter, and before a signal kills the process,
-** another one reports what is in the recording's file.
+** Signals that end the program, for the command. Ctrl-C raises an error in the
+** program, as in the standalone interpreter. Before a signal kills the process,
+** another process reports what is in the recording's file.
 */
 
 #ifndef signals_h
@@ -16,7 +16,10 @@
 CPROF_I const luaL_Reg *signals_functions (void);
 
 #if PLATFORM_SIGNALS
-/* See 'listen_pending'. */
+/*
+** If 'f' is the hook that Ctrl-C has set in L, sets it again, in the place of
+** the hook that L has by now. 0: 'f' is another one.
+*/
 CPROF_I int signals_again (lua_State *L, lua_Hook f);
 #endif
 

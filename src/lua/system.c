@@ -13,7 +13,7 @@
 #include "heap/nogc.h"
 
 
-/* open file, default 1 -> columns of the terminal that it is; nil: none */
+/* file descriptor, default 1 -> columns of that terminal; nil: it is none */
 static int system_columns (lua_State *L) {
   int columns, rows;
   int fd = (int)luaL_optinteger(L, 1, 1);
@@ -23,7 +23,7 @@ static int system_columns (lua_State *L) {
 }
 
 
-/* open file, default 1 -> rows of the terminal that it is; nil: none */
+/* file descriptor, default 1 -> rows of that terminal; nil: it is none */
 static int system_rows (lua_State *L) {
   int columns, rows;
   int fd = (int)luaL_optinteger(L, 1, 1);
@@ -33,14 +33,14 @@ static int system_rows (lua_State *L) {
 }
 
 
-/* path -> is there something that a file must not replace? */
+/* path -> is it something that must not be replaced by a file? */
 static int system_special (lua_State *L) {
   lua_pushboolean(L, platform_special(luaL_checkstring(L, 1)));
   return 1;
 }
 
 
-/* path -> does a process record into it? */
+/* path -> is a process recording into this file? */
 static int system_islive (lua_State *L) {
   int fd = platform_openfile(luaL_checkstring(L, 1));
   lua_pushboolean(L, fd >= 0 && platform_locked(fd));
@@ -49,7 +49,7 @@ static int system_islive (lua_State *L) {
 }
 
 
-/* A sum (FNV-1a) of all that the header of a complete file has. */
+/* A hash (FNV-1a) of the header of a complete file. */
 static uint64_t system_sum (const FormatHeader *h) {
   const unsigned char *p = (const unsigned char *)h;
   uint64_t sum = UINT64_C(14695981039346656037);
@@ -61,8 +61,8 @@ static uint64_t system_sum (const FormatHeader *h) {
 
 
 /*
-** path -> what tells its recording from others: process, time and, for there
-** may be several in a second, a sum of its figures; nil: it is no profile
+** path -> what identifies its recording: process, time, and a hash of its
+** figures, as there may be several in a second; nil: it is not a profile
 */
 static int system_recorded (lua_State *L) {
   FormatHeader h;
@@ -86,7 +86,7 @@ static int system_process (lua_State *L) {
 }
 
 
-/* -> what tells this terminal from others; nil: there is none */
+/* -> what identifies this process's terminal; nil: it has none */
 static int system_terminal (lua_State *L) {
   long session = platform_session();
   if (session == 0) return 0;
@@ -95,10 +95,10 @@ static int system_terminal (lua_State *L) {
 }
 
 
-/* -> a number that was not given before, in any state of this process */
+/* -> a number that no other call in this process gets, in any state */
 static int system_number (lua_State *L) {
   static unsigned last, generation;
-  if (generation != platform_generation()) {  /* the child of a fork */
+  if (generation != platform_generation()) {  /* in the child of a fork */
     generation = platform_generation();
     last = 0;
   }
@@ -127,16 +127,16 @@ static int64_t system_size (const char *path) {
 
 
 /*
-** path -> its text; or nil and a message. Only regular files are read, for
-** a chunk may have the name of a pipe, or of the program's input. A
-** luaL_Buffer cannot begin again: to pop its box moves the stack, which Lua
-** 5.4.3 and 5.4.4 do not expect.
+** path -> its text; or nil and a message. Only regular files are read, as the
+** name of a chunk may be that of a pipe, or of the program's input. If the file
+** grows meanwhile, it is read again. A luaL_Buffer cannot do that: popping its
+** box moves the stack, which Lua 5.4.3 and 5.4.4 do not expect.
 */
 static int system_readfile (lua_State *L) {
   const char *path = luaL_checkstring(L, 1);
   size_t room = 0, got;
   char *to;
-  do {  /* the file is closed whenever Lua may raise an error */
+  do {  /* closes the file before anything that may raise an error */
     int64_t size = system_size(path);
     int fd;
     lua_settop(L, 1);
@@ -154,10 +154,10 @@ static int system_readfile (lua_State *L) {
 
 
 /*
-** os.exit, but calls a function before. It must be a C function: errors in
-** its arguments are those of the line that calls it. The library's own
-** ends the program, for closing the state unloads this code. The program's
-** finalizers run there, after the function, as they would without it.
+** os.exit, but calls another function first. It is a C function, so that
+** errors in its arguments have the line of the call. At the end it calls the
+** library's os.exit, as closing the state unloads this code. The program's
+** finalizers run there, after that function.
 */
 static int system_exit (lua_State *L) {
   Recorder *r;
@@ -178,8 +178,8 @@ static int system_exit (lua_State *L) {
 
 
 /*
-** Calls the function, and says on standard error what error it raises: in
-** a finalizer, or on the way out, nobody else would.
+** Calls the function, and prints its error, if any, to standard error: in a
+** finalizer, or at exit, nobody else would.
 */
 int system_say (lua_State *L) {
   const char *why;
@@ -187,12 +187,12 @@ int system_say (lua_State *L) {
   lua_insert(L, 1);
   if (lua_pcall(L, lua_gettop(L) - 1, 0, 0) == LUA_OK) return 0;
   why = lua_tostring(L, -1);
-  fprintf(stderr, "cprof: %s\n", why ? why : "an error that is no string");
+  fprintf(stderr, "cprof: %s\n", why ? why : "an error that is not a string");
   return 0;
 }
 
 
-/* function -> one that says its errors */
+/* function -> a function that calls it, and prints its errors */
 static int system_saying (lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
@@ -229,7 +229,7 @@ static int system_executable (lua_State *L) {
 }
 
 
-/* as os.rename, but a file that is there already is replaced everywhere */
+/* os.rename, but on all systems, it replaces an existing file */
 static int system_rename (lua_State *L) {
   int error = platform_rename(luaL_checkstring(L, 1),
                               luaL_checkstring(L, 2));
@@ -243,7 +243,7 @@ static int system_rename (lua_State *L) {
 }
 
 
-/* -> bytes that a file may have; nil: any number */
+/* -> most bytes that a file may have; nil: no limit */
 static int system_filelimit (lua_State *L) {
   uint64_t limit = platform_filelimit();
   if (limit == 0) return 0;
@@ -253,7 +253,7 @@ static int system_filelimit (lua_State *L) {
 }
 
 
-/* seconds -> : sleeps so long, or until a signal comes */
+/* seconds -> : sleeps for that time, or until a signal comes */
 static int system_sleep (lua_State *L) {
   double seconds = luaL_checknumber(L, 1);
   if (seconds > 0) platform_sleep(seconds > 1e8 ? 1e8 : seconds);

@@ -1,6 +1,6 @@
 /*
-** What the command needs of the operating system: terminals, what kind
-** of file a path is, the text of a file, a folder of one's own.
+** What the command needs of the operating system: terminals, kinds and texts of
+** files, processes, the time.
 */
 
 #ifndef system_h
@@ -14,7 +14,7 @@
 /* the Lua functions of this */
 CPROF_I const luaL_Reg *system_functions (void);
 
-/* what 'core.saying' gives; it may run while recording */
+/* the function that 'core.saying' makes; it may run while recording */
 CPROF_I int system_say (lua_State *L);
 
 #endif

@@ -13,11 +13,11 @@
 typedef struct Kept {
   struct Kept *next;
   size_t size;		/* of the text */
-  const char *path;	/* the text is behind it */
-  char name[1];		/* the path is behind it */
+  const char *path;	/* the text follows it */
+  char name[1];		/* the path follows it */
 } Kept;
 
-/* its address: a key in the registry, of the box of the first one */
+/* its address: the registry key of a userdata that points to the first one */
 static const char TEXTS = 0;
 
 
@@ -47,12 +47,12 @@ static Kept **texts_first (lua_State *L) {
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &TEXTS);
   }
-  lua_settop(L, top);  /* the registry has it */
+  lua_settop(L, top);  /* the registry keeps it */
   return first;
 }
 
 
-/* Where the text of this name is, or the next one will be. */
+/* The link to the text of this name; or the last link, which is NULL. */
 static Kept **texts_find (Kept **at, const char *name) {
   while (*at != NULL && strcmp((*at)->name, name) != 0) at = &(*at)->next;
   return at;

@@ -1,7 +1,7 @@
 /*
-** Texts by name, in memory of C, so that Lua's collector does not have to
-** look at them: of modules that are loaded when the program ends, where
-** their files may be out of reach; and where functions are found.
+** Texts by name, in C memory, where they cost Lua's collector nothing: sources
+** of modules that are loaded only at the end, when their files may be out of
+** reach; and the paths of functions.
 */
 
 #ifndef texts_h
@@ -12,11 +12,11 @@
 #include "base/platform.h"
 
 
-/* The text of this name from now on. May raise an error. */
+/* Sets the text of this name. May raise an error. */
 CPROF_I void texts_set (lua_State *L, const char *name, const char *text,
                         size_t size);
 
-/* NULL: there is none of this name. */
+/* The text of this name; NULL: there is none. */
 CPROF_I const char *texts_get (lua_State *L, const char *name, size_t *size);
 
 /* the Lua functions of this */

@@ -1,6 +1,6 @@
 /*
-** See child.h, console.h, listen.h, private.h and signals.h: what of these
-** there is where there are no signals, and what to say in their place.
+** See child.h, console.h, listen.h, private.h and signals.h: their functions
+** for systems without signals. Most only say why they cannot work.
 */
 
 #include "lua/child.h"
@@ -62,7 +62,7 @@ const luaL_Reg *child_functions (void) {
 
 
 static int windows_console (lua_State *L) {
-  return windows_fail(L, "there are no single keys on Windows");
+  return windows_fail(L, "cprof cannot read single keys on Windows");
 }
 
 
@@ -124,11 +124,11 @@ const luaL_Reg *signals_functions (void) {
 
 
 /* {======================================================
-** Files of one user. Who else may write to a file is not looked at here, so
-** nothing is trusted that others may have left.
+** Files of one user. This does not find out who else may write to a file, so
+** it trusts no file that others may have left.
 ** ======================================================= */
 
-/* -> a folder in the user's own ones, for recordings without a name */
+/* -> a folder among the user's own, for recordings without a name */
 static int windows_folder (lua_State *L) {
   const char *own = getenv("LOCALAPPDATA");
   if (own == NULL || *own == '\0') return 0;

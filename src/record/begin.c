@@ -43,9 +43,8 @@ void begin_setalloc (Recorder *r, lua_Alloc alloc, void *ud) {
 
 
 /*
-** In Lua 5.4.0 and 5.4.1, a hook that sets a hook makes Lua tell the line
-** that runs once more: there, the first instruction of a line that is
-** counted is not chosen at random.
+** In Lua 5.4.0 and 5.4.1, if a hook sets a hook, Lua reports the current line
+** once more. There, 'recounts' must be 0, so that 'hook_count' sets no hook.
 */
 static void begin_lines (Hot *h, const Options *o) {
   int old = release_number() < 50402;
@@ -81,7 +80,7 @@ static void begin_hot (Recorder *r, const Options *o) {
 }
 
 
-/* where the counters of functions are to be */
+/* where the store keeps the counters of functions */
 static const Pages *begin_pages (const Store *s, Mode mode) {
   return mode == MODE_COUNT || mode == MODE_SAMPLE ? s->instructions
                                                     : s->lines;
@@ -102,12 +101,12 @@ static int begin_functions (Recorder *r, lua_State *L, const Options *o) {
   p.include_lines = o->include_lines;
   if (r->store != NULL) p.pages = begin_pages(r->store, o->mode);
   if (!functions_init(fs, &r->recording.memory, L, &p)) return 0;
-  if (r->nogc) r->nogc_cycle = collection_now(L);  /* marked anew */
+  if (r->nogc) r->nogc_cycle = collection_now(L);  /* its mark is a new one */
   return o->internal == NULL || functions_hide(fs, o->internal);
 }
 
 
-/* The recording is this process's, and in the store. */
+/* Sets up the counters, in the store if there is one, for this process. */
 static void begin_counters (Recorder *r, const Options *o) {
   Recording *x = &r->recording;
   x->figures = r->store ? r->store->figures : &x->own_figures;
@@ -173,9 +172,9 @@ int begin_recording (Recorder *r, lua_State *L, const Options *o) {
 
 
 /*
-** Zones in C live as long as their thread, and remember nodes by address.
-** Such an address belongs to one recording at a time, so address and
-** moment together tell whether it is valid.
+** Zones in C outlive recordings, and remember nodes by address. Memory may be
+** used again, but never by two recordings at a time. So an address is valid
+** if the epoch is still the same.
 */
 static uint64_t begin_epoch (uint64_t last) {
   uint64_t now = platform_ticks();
@@ -218,7 +217,10 @@ int begin_clear (Recorder *r) {
 }
 
 
-/* Frames note the index of their line, or go to that of the new counters. */
+/*
+** Before the counters of lines move, each frame saves the index of its line;
+** when they have 'moved', it finds its line again by that.
+*/
 static void begin_moveframes (Recorder *r, int moved) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL) {
@@ -232,7 +234,7 @@ static void begin_moveframes (Recorder *r, int moved) {
 }
 
 
-/* The counters of lines move to the store. */
+/* Moves the counters of lines to the store. */
 static int begin_movelines (Recorder *r) {
   Functions *fs = &r->recording.functions;
   uint32_t i;

@@ -1,6 +1,6 @@
 /*
-** The beginning of a recording: what was recorded before is freed, or
-** cleared, and all counters are set up.
+** The beginning of a recording: frees or clears the earlier one, and sets up
+** all counters.
 */
 
 #ifndef begin_h
@@ -12,22 +12,22 @@
 /* Frees what was recorded. */
 CPROF_I void begin_free (Recorder *r);
 
-/* Sets where the memory comes from, and frees what was recorded. */
+/* Frees what was recorded, and sets the allocator for later recordings. */
 CPROF_I void begin_setalloc (Recorder *r, lua_Alloc alloc, void *ud);
 
 /*
-** A new recording with these options, of which it takes the store. 0: out
-** of memory. May raise an error of Lua's for that, too.
+** Begins a recording with these options, and owns their store from now on. 0:
+** out of memory. It may also raise Lua's memory error.
 */
 CPROF_I int begin_recording (Recorder *r, lua_State *L, const Options *o);
 
-/* Forgets all that was counted. 0: out of memory. */
+/* Clears everything that was counted. 0: out of memory. */
 CPROF_I int begin_clear (Recorder *r);
 
 /*
-** Forgets it in the child of a fork, for which its frames must have no
-** nodes: goes on in the store 'to', which it takes. The one of the parent is
-** left as it is.
+** 'begin_clear' in the child of a fork: recording goes on in the store 'to',
+** which it owns from now on. Frees its copy of the parent's store, whose file
+** stays unchanged. Frames must have no nodes.
 */
 CPROF_I int begin_move (Recorder *r, Store *to);
 

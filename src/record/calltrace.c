@@ -10,9 +10,9 @@
 
 
 /*
-** A trace that fails ends recording.
+** Calls the trace of the options. If it fails, recording ends.
 */
-static void calltrace_tell (Recorder *r, lua_State *L, const TraceEvent *e) {
+static void calltrace_report (Recorder *r, lua_State *L, const TraceEvent *e) {
   lua_State *running;
   const char *why;
   int recorded;
@@ -68,11 +68,11 @@ void calltrace_enter (Recorder *r, lua_State *L, Frame *f) {
   e.since = calltrace_now(r);
   e.took = 0;
   f->as.entered = e.since + 1;
-  calltrace_tell(r, L, &e);
+  calltrace_report(r, L, &e);
 }
 
 
-/* The frames of 's' above the first ones were left. */
+/* Reports that the frames of 's' above the lowest 'height' ones were left. */
 static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
                               uint32_t height) {
   if (!calltrace_on(r)) return;
@@ -86,7 +86,7 @@ static void calltrace_unwind (Recorder *r, lua_State *L, Stack *s,
     e.depth = calltrace_below(s) + --s->depth;
     e.since = calltrace_now(r);
     e.took = e.since + 1 - f->as.entered;
-    calltrace_tell(r, L, &e);
+    calltrace_report(r, L, &e);
     if (!calltrace_on(r)) return;
   }
 }

@@ -1,7 +1,7 @@
 /*
-** The call trace of mode trace: tells each enter and leave as it happens.
-** Functions that ran before recording began, or that were found by a
-** resync, are not reported. The time it takes is overhead.
+** Mode trace: calls the trace of the options each time a function or zone is
+** entered or left. Functions that were running when recording began, or that
+** a resync found, are not reported. The time that the trace takes is overhead.
 */
 
 #ifndef calltrace_h
@@ -10,15 +10,15 @@
 #include "follow/recorder.h"
 
 
-/* Both do nothing in other modes, or when recording has ended. */
+/* These do nothing in other modes, or when recording has ended. */
 
-/* 'f' is the new top of the current stack. */
+/* Reports that 'f', the new top of the current stack, was entered. */
 CPROF_I void calltrace_enter (Recorder *r, lua_State *L, Frame *f);
 
-/* The frames of the current stack above 'top' were left. */
+/* Reports that the frames of the current stack above 'top' were left. */
 CPROF_I void calltrace_leave (Recorder *r, lua_State *L, const Frame *top);
 
-/* All frames of 's' were left: its coroutine is dead. */
+/* Reports that all frames of 's' were left, as its coroutine is dead. */
 CPROF_I void calltrace_end (Recorder *r, lua_State *L, Stack *s);
 
 #endif

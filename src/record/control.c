@@ -49,8 +49,8 @@ static int control_visited (const Stack *s, const lua_State *L) {
 }
 
 
-/* Takes the hooks of all known coroutines, also after a pause. */
-static void control_takeall (Recorder *r, lua_State *L) {
+/* Sets our hook in all known coroutines: at the start, or after a pause. */
+static void control_hookall (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   while ((s = stacks_next(&r->stacks, s)) != NULL)
     if (threads_alive(r, L, s)) attach_take(r, s);
@@ -58,13 +58,14 @@ static void control_takeall (Recorder *r, lua_State *L) {
 
 
 /*
-** Finds out who runs, from the main thread to L, and what runs there down
-** to 'level', and takes the hooks. 0: out of memory.
+** Finds out which coroutines run, from the main thread to L, and which
+** functions run in them, in L those from 'level' on; and sets our hooks. 0:
+** out of memory.
 */
 static int control_attach (Recorder *r, lua_State *L, int level) {
   lua_State *at = r->main;
   Stack *below = NULL, *s;
-  /* main functions may have run unseen */
+  /* main functions may have run unseen: sources may have been loaded again */
   recorder_forgetkeys(r, 1u << KEY_CODE | 1u << KEY_CLOSURE);
   for (;;) {
     s = threads_stack(r, L, at);
@@ -78,7 +79,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
     at = control_resumed(r, at);
     if (at == NULL || control_visited(s, at)) at = L;
   }
-  control_takeall(r, L);
+  control_hookall(r, L);
   hot_enter(r->hot);
   resync_current(r, s);
   r->hot->gap = gap_begin(&r->gap, &r->recording.clock);
@@ -90,7 +91,7 @@ static int control_attach (Recorder *r, lua_State *L, int level) {
 }
 
 
-/* Gives all hooks back. */
+/* Puts the hooks of the program back in all coroutines. */
 static void control_detach (Recorder *r, lua_State *L) {
   Stack *s = NULL;
   if (r->allocations != NULL) collector_end(&r->allocations->collector);
@@ -111,7 +112,7 @@ static void control_detach (Recorder *r, lua_State *L) {
 /* }====================================================== */
 
 
-/* What runs in L is recorded from now on. 0: it cannot, and ends. */
+/* Begins to record what runs in L. 0: it cannot be, so recording has ended. */
 static int control_record (Recorder *r, lua_State *L) {
   const char *why = "out of memory";
   if (recorder_samples(r) ? sample_start(r, &why) : control_attach(r, L, 0))
@@ -121,14 +122,14 @@ static int control_record (Recorder *r, lua_State *L) {
 }
 
 
-/* Until then. */
-static void control_leave (Recorder *r, lua_State *L) {
+/* Ends what 'control_record' has begun. */
+static void control_unrecord (Recorder *r, lua_State *L) {
   if (recorder_samples(r)) sample_stop(r, L);
   else control_detach(r, L);
 }
 
 
-/* Recording begins in L. */
+/* 'control_record' for a new recording, which begins with this moment. */
 static int control_begin (Recorder *r, lua_State *L) {
   int ok;
   recorder_mute(r);
@@ -144,7 +145,7 @@ static int control_begin (Recorder *r, lua_State *L) {
 }
 
 
-/* A recording that ended by itself may have left the allocator wrapped. */
+/* If a recording ended by itself, the allocator may still be wrapped. */
 int control_start (Recorder *r, lua_State *L, const Options *o) {
   allocations_end(r, L);
   if (!begin_recording(r, L, o) || !allocations_begin(r, L, sample_ask))
@@ -159,8 +160,8 @@ int control_start (Recorder *r, lua_State *L, const Options *o) {
 ** Reset, and forks
 ** ======================================================= */
 
-/* Its frames stand in nodes that will be gone. */
-static void reset_unroot (const Tree *t, Stack *s) {
+/* Before all nodes are forgotten: the frames of 's' let go of theirs. */
+static void reset_dropnodes (const Tree *t, Stack *s) {
   Frame *f;
   s->counted = 0;
   for (f = s->base; f <= s->top; f++) {
@@ -171,10 +172,10 @@ static void reset_unroot (const Tree *t, Stack *s) {
 }
 
 
-static int reset_reroot (Recorder *r, Stack *s) {
+static int reset_findnodes (Recorder *r, Stack *s) {
   Stack *below = s->resumer;
   Frame *f;
-  if (below != NULL && !reset_reroot(r, below)) return 0;
+  if (below != NULL && !reset_findnodes(r, below)) return 0;
   if (!resync_rebase(r, s, below ? below->top : NULL)) return 0;
   if (r->hot->fold) stack_count(s);
   for (f = s->base; f <= s->top; f++) f->as.entered = 0;
@@ -184,13 +185,13 @@ static int reset_reroot (Recorder *r, Stack *s) {
 
 
 static int reset_stacks (Recorder *r) {
-  if (!reset_reroot(r, r->current)) return recorder_nomemory(r);
+  if (!reset_findnodes(r, r->current)) return recorder_nomemory(r);
   resync_current(r, r->current);
   return 1;
 }
 
 
-/* See 'control_again'. Meanwhile frames have no nodes. */
+/* See 'control_restart'. In between, frames have no nodes. */
 static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   const Tree *t = &r->recording.tree;
   Hot *h = r->hot;
@@ -198,7 +199,7 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
   int running = r->state == STATE_RUNNING;
   if (recorder_samples(r)) sample_stop(r, L);
   else if (running) r->current->top = h->top;
-  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_unroot(t, s);
+  while ((s = stacks_next(&r->stacks, s)) != NULL) reset_dropnodes(t, s);
   if (!(to != NULL ? begin_move(r, to) : begin_clear(r)))
     return recorder_nomemory(r);
   if (recorder_samples(r)) sample_forget(r);
@@ -213,8 +214,11 @@ static int reset_begin (Recorder *r, lua_State *L, Store *to) {
 }
 
 
-/* Begins again with what runs now, in another store if there is one. */
-static int control_again (Recorder *r, lua_State *L, Store *to) {
+/*
+** Forgets what was recorded, and goes on with what runs now; in the store
+** 'to', unless that is NULL.
+*/
+static int control_restart (Recorder *r, lua_State *L, Store *to) {
   int ok;
   recorder_mute(r);
   ok = reset_begin(r, L, to);
@@ -224,11 +228,11 @@ static int control_again (Recorder *r, lua_State *L, Store *to) {
 }
 
 
-/* This is the child of the process that was recorded. */
+/* This process is a forked child of the one that was recorded. */
 static void control_fork (Recorder *r, lua_State *L) {
   Store *to = r->store ? r->store->child(r->store, r) : NULL;
   if (to != NULL) {
-    control_again(r, L, to);
+    control_restart(r, L, to);
     return;
   }
   if (r->store != NULL) r->store->abandon(r->store, r);
@@ -263,7 +267,7 @@ int control_reset (Recorder *r, lua_State *L) {
   if (!r->started || r->callback ||
       (r->state != STATE_STOPPED && !control_active(r, L)))
     return 0;
-  return control_again(r, L, NULL);
+  return control_restart(r, L, NULL);
 }
 
 /* }====================================================== */
@@ -313,7 +317,7 @@ int control_stop (Recorder *r, lua_State *L) {
   control_settle(r, L);
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
-  if (r->state == STATE_RUNNING) control_leave(r, L);
+  if (r->state == STATE_RUNNING) control_unrecord(r, L);
   gap_end(&r->gap);
   recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;
@@ -329,7 +333,7 @@ static int control_interrupt (Recorder *r, lua_State *L, int own) {
   interrupted = r->state == STATE_RUNNING;
   if (!own) r->own_pause = 0;
   if (interrupted) {
-    control_leave(r, L);
+    control_unrecord(r, L);
     r->paused_at = r->hot->last;
     r->own_pause = own;
     recorder_setstate(r, STATE_PAUSED);
@@ -369,7 +373,7 @@ int control_resume (Recorder *r, lua_State *L) {
 ** Frames of the host
 ** ======================================================= */
 
-/* The stacks that run, and what is not on them. */
+/* Adds the nodes of all stacks that run, and overhead, to the new frame. */
 static int frame_touch (Recorder *r) {
   Stack *s;
   for (s = r->current; s != NULL; s = s->resumer)
@@ -379,8 +383,8 @@ static int frame_touch (Recorder *r) {
 
 
 /*
-** The rate is known the better the longer the clock runs: it is measured
-** at the ends of frames 1, 2, 4, 8 and so on.
+** The longer the clock has run, the better its rate is known: so it is measured
+** again at the ends of frames 1, 2, 4, 8 and so on.
 */
 static void frame_rate (Recorder *r) {
   uint64_t number = r->frames.number;
@@ -393,7 +397,7 @@ static void frame_rate (Recorder *r) {
 }
 
 
-/* The first frame ends: it began when recording did. */
+/* Sets up frames when the first one ends, which began when recording did. */
 static int frame_first (Recorder *r, lua_State *L) {
   static const char name[] = "cprof.frame";
   const Function *f = functions_zone(&r->recording.functions, name,
@@ -402,12 +406,12 @@ static int frame_first (Recorder *r, lua_State *L) {
   r->frame_func = f->id;
   r->hot->frames = &r->frames;
   recorder_choose(r);
-  control_takeall(r, L);  /* another event function */
+  control_hookall(r, L);  /* another event function */
   return 1;
 }
 
 
-/* The time that this took is in a zone of its own. */
+/* Charges the time that ending the frame took to a zone of its own. */
 static int frame_zone (Recorder *r, Frame *top) {
   Hot *h = r->hot;
   uint64_t now = hot_owngap(h);

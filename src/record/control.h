@@ -1,7 +1,7 @@
 /*
-** Start and stop, pause and resume, reset, and the end of a frame. Each is
-** called from a C function that Lua has called in the coroutine L, or by
-** the host where nothing runs.
+** Start and stop, pause and resume, reset, and the end of a host's frame. Each
+** is called from a C function that Lua has called in the coroutine L, or by
+** the host while no Lua code runs.
 */
 
 #ifndef control_h
@@ -11,58 +11,58 @@
 
 
 /*
-** Nothing may be recorded in L's state at present. 0: out of memory. May
-** raise an error of Lua's for that, too.
+** Starts a recording; none may be running or paused in L's state. 0: out of
+** memory. It may also raise Lua's memory error.
 */
 CPROF_I int control_start (Recorder *r, lua_State *L, const Options *o);
 
 /*
-** All of these return 0 when there is nothing to do. What was stopped
-** remains in its store until that is told to finish. A trace that is being
-** told of an event can only stop; a filter can do nothing.
+** All of these return 0 when there is nothing to do. After a stop, the
+** recording stays in its store until that is told to finish. The callback of a
+** trace can only stop; the callback of a filter can do none of these.
 */
 CPROF_I int control_stop (Recorder *r, lua_State *L);
 CPROF_I int control_pause (Recorder *r, lua_State *L);
 CPROF_I int control_resume (Recorder *r, lua_State *L);
 
 /*
-** Pauses until 'control_resume' for the profiler's own work: that time is
-** no part of the recording.
+** Pauses for the profiler's own work, until 'control_resume'. That time is
+** left out of the recording.
 */
 CPROF_I int control_suspend (Recorder *r, lua_State *L);
 CPROF_I int control_reset (Recorder *r, lua_State *L);
 
 /*
-** Ends a frame of the host, which is kept and averaged if 'record'. 0: no
-** frame could be ended, for nothing is being recorded.
+** Ends a frame of the host, which is kept and averaged if 'record'. 0: nothing
+** is being recorded, so there is no frame.
 */
 CPROF_I int control_frame (Recorder *r, lua_State *L, int record);
 
 /*
-** Brings all figures up to this moment. A collection may be due after it,
-** and after 'control_stop'; see nogc.h.
+** Brings all figures up to date. Afterwards, as after 'control_stop', a
+** deferred collection may be due; see nogc.h.
 */
 CPROF_I void control_settle (Recorder *r, lua_State *L);
 
-/* control_settle, and ends the recording if its counts are not trusted. */
+/* 'control_settle'; also ends the recording if its store is damaged. */
 CPROF_I void control_check (Recorder *r, lua_State *L);
 
 /*
-** This thread runs L's state from now on, whichever did before. Recording
-** ends where it cannot go on there.
+** Notes that this thread runs L's state from now on. If recording cannot go on
+** in this thread, it ends.
 */
 CPROF_I void control_enter (Recorder *r, lua_State *L);
 
 /*
-** Is something being recorded, or paused? The child of a fork goes on in a
-** store of its own, if there is one; else recording ends there.
+** Is a recording running or paused? In the child of a fork, it goes on in a
+** store of its own, if the parent's store gives it one; else it ends.
 */
 CPROF_I int control_active (Recorder *r, lua_State *L);
 
-/* The recorder that runs in L's state, or NULL. */
+/* The recorder of L's state, if recording is running there; or NULL. */
 CPROF_I Recorder *control_recorder (lua_State *L);
 
-/* Brings figures up to this moment, while it records or pauses. */
+/* Brings times up to date; recording must be running or paused. */
 CPROF_I void control_charge (Recorder *r);
 
 #endif

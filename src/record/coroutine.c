@@ -13,13 +13,13 @@
 /* Does the coroutine of 's' wait for one that it has resumed? */
 static int coroutine_waits (Recorder *r, lua_State *running, const Stack *s) {
   lua_Debug ar;
-  if (s->resumer == NULL) return 1;  /* there is nobody else */
+  if (s->resumer == NULL) return 1;  /* no other can have resumed it */
   if (!threads_alive(r, running, s)) return 0;
   return lua_status(s->L) == LUA_OK && lua_getstack(s->L, 0, &ar);
 }
 
 
-/* No event tells that an error has ended a coroutine, or that it was closed. */
+/* Reports that 's' was left if an error or a close, without event, ended it. */
 static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
   if (s->traced > 0 && (!threads_alive(r, running, s) ||
                         lua_status(s->L) != LUA_YIELD))
@@ -28,8 +28,9 @@ static void coroutine_trace (Recorder *r, lua_State *running, Stack *s) {
 
 
 /*
-** Leaves the current stack, for good if its function has returned. But a
-** host may run another one there, for which it may have set a hook.
+** Leaves the current stack 's', and removes it if its function has returned.
+** But if the program has a hook there, it is kept: a host may run another
+** function in the same coroutine.
 */
 static Stack *coroutine_leave (Recorder *r, Stack *s) {
   Stack *resumer = s->resumer;
@@ -42,7 +43,7 @@ static Stack *coroutine_leave (Recorder *r, Stack *s) {
 }
 
 
-/* The stack of a coroutine that has no hook but from its creator. */
+/* Makes the stack of L, a coroutine that inherited its hook. */
 static Stack *coroutine_new (Recorder *r, lua_State *L,
                              const Stack *resumer) {
   Stack *s = threads_stack(r, L, L);
@@ -102,9 +103,9 @@ int coroutine_switch (Recorder *r, lua_State *L, int level, int seen) {
 
 
 /*
-** Another hook has replaced ours in the coroutine that ran last: what ran
-** under it is not known. Where that is gone, too, ours comes back. 0: out
-** of memory.
+** Another hook has replaced ours in the coroutine that ran last, so what ran
+** there is not known. If that hook is gone, too, ours is set again. 0: out of
+** memory.
 */
 static int coroutine_retake (Recorder *r, lua_State *L) {
   Stack *s = r->current;

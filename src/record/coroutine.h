@@ -1,6 +1,6 @@
 /*
-** Switching between coroutines. No event tells of a yield; what tells is
-** that the next event comes from another coroutine.
+** Switching between coroutines. No event tells of a yield: a switch is noticed
+** when the next event comes from another coroutine.
 */
 
 #ifndef coroutine_h
@@ -10,25 +10,25 @@
 
 
 /*
-** Makes the stack of L the current one. What runs there is known from
-** 'level' on. 'seen': the last event was that L is about to be resumed.
-** 0: out of memory.
+** Makes the stack of L the current one, with frames up to 'level', where level
+** 0 is the running function. 'seen': the last event was the call that resumes
+** L. 0: out of memory.
 */
 CPROF_I int coroutine_switch (Recorder *r, lua_State *L, int level,
                               int seen);
 
 /*
-** Charges the time up to 'now' before that: to what ran, or to nobody if
-** another hook has replaced ours there; 'now' is then later. 0: out of
-** memory.
+** To be called before 'coroutine_switch': charges the time up to '*now' to
+** the function that ran; or to "unrecorded", if another hook has replaced ours
+** there. Updates '*now'. 0: out of memory.
 */
 CPROF_I int coroutine_charge (Recorder *r, lua_State *L, int seen,
                               uint64_t *now);
 
 /*
-** The stack of L, in which a function returns in 'ar', where nothing more
-** need be known of it: that of the coroutine that was about to run, or that
-** resumed the current one. NULL: 'coroutine_switch' must look.
+** A shortcut for the two usual switches, at a return event in L: L was about
+** to be resumed, or has resumed the current coroutine. Returns the stack of L
+** if it is up to date; NULL: 'coroutine_switch' must look.
 */
 static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                       const lua_Debug *ar) {
@@ -53,7 +53,7 @@ static INLINE Stack *coroutine_known (const Hot *h, const lua_State *L,
                                                                      : NULL;
 }
 
-/* Makes such a stack the current one, without the function that returns. */
+/* Makes that stack the current one, and drops the function that returns. */
 static INLINE void coroutine_go (Hot *h, Stack *to) {
   Recorder *r = h->recorder;
   Stack *s = r->current;
@@ -71,15 +71,16 @@ static INLINE void coroutine_go (Hot *h, Stack *to) {
 }
 
 /*
-** If another hook has replaced ours in L, which runs: charges the time to
-** nobody and, where that hook is gone, takes ours back. 0: out of memory.
+** If another hook has replaced ours in L, which runs: charges the time since
+** the last event to "unrecorded", and sets our hook again if L has none now.
+** 0: out of memory.
 */
 CPROF_I int coroutine_check (Recorder *r, lua_State *L);
 
 /*
-** 'coroutine_switch' where no event tells, for C code that runs in
-** L: the function that runs there, or none, is then on top. 0: out of
-** memory.
+** 'coroutine_switch' outside of events, for C code that Lua has called in L,
+** or a host: makes the frame of the function that runs there the top, or the
+** base if none runs. 0: out of memory.
 */
 CPROF_I int coroutine_here (Recorder *r, lua_State *L);
 

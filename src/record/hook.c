@@ -1,10 +1,9 @@
 /*
 ** See hook.h
 **
-** What an event costs, compared with a hook that only reads the clock, is
-** measured by 'make bench'. Nothing here raises an error, and nothing
-** allocates but when a function, a node or a coroutine is met for the
-** first time.
+** 'make bench' measures what an event costs, compared with a hook that only
+** reads the clock. Nothing here raises an error. Memory is allocated only
+** when a function, a node or a coroutine is new.
 */
 
 #include "record/hook.h"
@@ -23,10 +22,10 @@
 
 
 /* {======================================================
-** Frames that were left unseen
+** Frames that ended without an event
 ** ======================================================= */
 
-/* See resync_unwind; NULL also when that was traced, and failed. */
+/* 'resync_unwind', with the trace. NULL: recording has ended. */
 static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
                            int replaced) {
   Frame *f = resync_unwind(h, L, ci, level, replaced);
@@ -36,7 +35,10 @@ static Frame *hook_unwind (Hot *h, lua_State *L, CallAddress ci, int level,
 }
 
 
-/* In the fast event functions, what calls this has nothing left to do. */
+/*
+** Called where a fast event function has nothing left to do: runs a deferred
+** collection. The slow path does that itself.
+*/
 static void hook_settle (const Hot *h, lua_State *L) {
   if (!(h->how & HOW_ANY)) nogc_settle(h, L);
 }
@@ -59,8 +61,9 @@ static NOINLINE void hook_popany (Hot *h, lua_State *L, CallAddress ci) {
 
 
 /*
-** The function at 'ci' has caught an error, and returns. 0: there is more
-** to it, and nothing has happened.
+** The function at 'ci' returns after it has caught an error: drops the frames
+** down to its own, if all of them are plain. 0: some are not, and nothing has
+** happened.
 */
 static INLINE int hook_caught (Hot *h, CallAddress ci) {
   Frame *f = h->top;
@@ -91,7 +94,7 @@ static NOINLINE void hook_return (lua_State *L, lua_Debug *ar) {
 ** Calls and returns
 ** ======================================================= */
 
-/* The coroutine 'co' is about to run. */
+/* The coroutine 'co' is about to be resumed. */
 static void hook_resume (Recorder *r, lua_State *L, lua_State *co) {
   if (co == NULL) return;
   if (!attach_is(r, co) && !attach_new(r, L, co)) return;
@@ -115,12 +118,12 @@ static lua_State *hook_wrapped (const Hot *h, lua_State *L,
 }
 
 
-/* The frame on top wants a closer look. */
-static NOINLINE void hook_special (Hot *h, lua_State *L,
+/* Does what the flags of the frame on top ask for, after its call event. */
+static NOINLINE void hook_doflags (Hot *h, lua_State *L,
                                    const lua_Debug *ar) {
   Recorder *r = h->recorder;
   Frame *f = h->top;
-  /* where recursion folds, there is no room to count these */
+  /* where recursion folds, a node has no room for this counter */
   if (f->is.flags & FRAME_TAIL && !(f->is.flags & FRAME_EXCLUDED) &&
       !h->fold && f->node->as.full.tails < UINT32_MAX)
     f->node->as.full.tails++;
@@ -139,7 +142,7 @@ static NOINLINE uint32_t hook_askline (lua_State *L, const Frame *f) {
 }
 
 
-/* The line of a call, where calls are told apart by their lines. */
+/* The line of a call from 'f', where call sites have nodes of their own. */
 static INLINE uint32_t hook_callline (lua_State *L, const Frame *f, int how) {
   uint32_t line = how & HOW_LINES ? line_number(f->line) : 0;
   if (line == 0 && how & HOW_CALLSITES && f->ci != NULL)
@@ -154,7 +157,7 @@ static NOINLINE CallAddress hook_askcaller (lua_State *L) {
 }
 
 
-/* The caller of the function of 'ar'; NULL: Lua admits to none. */
+/* The caller of the function of 'ar'; NULL: Lua knows of none. */
 static INLINE CallAddress hook_caller (lua_State *L, const lua_Debug *ar,
                                        const Frame *f, int how) {
   if (how & HOW_DIRECT) {
@@ -213,19 +216,19 @@ static INLINE void hook_call (Hot *h, lua_State *L, lua_Debug *ar,
   if (how & HOW_LINES) f->line = entry != NULL ? *entry : f[-1].line;
   if (how & HOW_COUNT) f->as.at = 0;
   h->top = f;
-  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_special(h, L, ar);
+  if (unlikely(is.flags & ~FRAME_EXCLUDED)) hook_doflags(h, L, ar);
 }
 
 
 /*
-** Takes a call that is like those before it. 0: it is not, and nothing has
-** happened.
+** The fast path of a call: its callee and node are in the caches. 0: they are
+** not, or there is more to do, and nothing has happened.
 */
 static INLINE int hook_repeat (Hot *h, const lua_Debug *ar, int how) {
   Frame *f = h->top;
   CallAddress ci = ar->i_ci;
   const Callee *c;
-  uint64_t key;  /* of no node where there are flags, as lines are 0 */
+  uint64_t key;  /* with flags as line, no node matches: all lines are 0 */
   Node *n;
   if (unlikely(internals_caller(ci) != f->ci || f == h->limit)) return 0;
   f[1].ci = ci;
@@ -269,9 +272,9 @@ static INLINE void hook_pop (Hot *h, lua_State *L, lua_Debug *ar, int how) {
 ** ======================================================= */
 
 /*
-** Where lines of some sources are counted, line events are asked for as
-** soon as a function of these runs. They are dropped when one comes from
-** another function: many of these return before that.
+** Where only lines of some sources are counted, line events are turned on as
+** soon as a function of such a source runs. They are not turned off until a
+** line event comes from another function, as many functions return before.
 */
 static void hook_somelines (Hot *h) {
   Stack *s = h->recorder->current;
@@ -300,7 +303,7 @@ static void hook_findline (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* A line that is not one of the function on top. */
+/* A line event that does not fit the function on top. */
 static NOINLINE void hook_otherline (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   hook_findline(h, L, ar);
@@ -321,7 +324,7 @@ static INLINE void hook_line (Hot *h, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* One of COUNT_INTERVAL instructions; its line may not have been told. */
+/* In mode line: counts every COUNT_INTERVAL-th instruction for its line. */
 static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
   const Hot *h = hot_current;
   const Frame *f = h->top;
@@ -335,7 +338,7 @@ static NOINLINE void hook_count (lua_State *L, lua_Debug *ar) {
 }
 
 
-/* An instruction of another function than at the last event. */
+/* In mode count: an instruction of another function than the last one. */
 static NOINLINE void hook_instruction (Hot *h, lua_State *L, lua_Debug *ar) {
   Stack *s = h->recorder->current;
   Frame *f = h->top;
@@ -387,7 +390,10 @@ static void hook_anyevent (Hot *h, lua_State *L, lua_Debug *ar) {
 ** Timed events
 ** ======================================================= */
 
-/* what kind of event it was, where there were so many nodes before */
+/*
+** The kind of an event; 'nodes' is the number of nodes before it. EVENT_KINDS:
+** none of them.
+*/
 static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
   const Functions *fs = &h->recorder->recording.functions;
   if (event == LUA_HOOKRET) return EVENT_RETURN;
@@ -400,8 +406,8 @@ static EventKind hook_kind (const Hot *h, int event, uint32_t nodes) {
 
 
 /*
-** The next event to be timed is chosen. Intervals end here, too, and jumps
-** of the clock are seen.
+** Chooses the next event to be timed. Also looks for a jump of the clock, and
+** for the end of an interval.
 */
 static void hook_schedule (Hot *h, lua_State *L) {
   recorder_watch(h->recorder);
@@ -411,7 +417,7 @@ static void hook_schedule (Hot *h, lua_State *L) {
 }
 
 
-/* Times a fixed piece of work. Returns the time it is. */
+/* Times a fixed piece of work. Returns the current time. */
 static uint64_t hook_work (Hot *h) {
   Timing *t = &h->recorder->recording.figures->timing[EVENT_WORK];
   uint64_t begun = platform_ticksafter(), ended;
@@ -423,8 +429,8 @@ static uint64_t hook_work (Hot *h) {
 
 
 /*
-** An event at 'now' that is timed: its end is measured, too. What this
-** takes more than other events is overhead.
+** An event at 'now' that is timed: the clock is read at its end, too. The extra
+** time that this takes, compared with other events, is overhead.
 */
 static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
                                     uint64_t now,
@@ -440,12 +446,12 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
   take(h, L, ar);
   if (!h->timed) return;
   ended = platform_ticksafter();
-  /* a function was met, or a finalizer used the recorder */
+  /* time was charged within: a new function, or a finalizer that did it */
   if (h->L == NULL || h->last > now) return;
   kind = hook_kind(h, event, nodes);
   if (kind == EVENT_KINDS) return;
   worked = hook_work(h);
-  if (worked - now > h->gap) return;  /* the next event asks where that went */
+  if (worked - now > h->gap) return;  /* a gap: for the next event */
   timing_add(&x->figures->timing[kind], kind, ended - begun);
   extra = begun - now + worked - ended;
   x->tree.overhead->self += extra;
@@ -461,12 +467,12 @@ static INLINE void hook_timedevent (Hot *h, lua_State *L, lua_Debug *ar,
 ** ======================================================= */
 
 /*
-** Nothing is recorded here, or any more: the program gets its own hook back,
-** which must not miss this event, unless it is the one that has called ours.
-** But what a callback does is not recorded. A coroutine that was not known
-** when recording paused, or ended, still has our hook.
+** Our hook is set in L, but recording has ended or is paused: L was not known
+** at that time. Puts the program's hook back, and calls it for this event,
+** unless it is what called ours. Within a callback, does nothing: recording
+** goes on after it.
 */
-static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
+static void hook_leftover (Recorder *r, lua_State *L, lua_Debug *ar) {
   lua_Hook f = lua_gethook(L);
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int called = f != NULL && !hooks_is(hook_functions(), f);
@@ -483,34 +489,34 @@ static void hook_leave (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The recorder of L, which this thread did not record last; or NULL. */
+/* The recorder of L's state, if it records; else 'hook_leftover', and NULL. */
 static Recorder *hook_find (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   if (r != NULL && !recorder_samples(r)) return r;
-  hook_leave(recorder_get(L), L, ar);
+  hook_leftover(recorder_get(L), L, ar);
   return NULL;
 }
 
 
-/* the level above which the frames are known at an event */
+/* the level of the topmost frame before the event: at a call, the caller's */
 static int hook_level (const lua_Debug *ar) {
   return ar->event == LUA_HOOKCALL || ar->event == LUA_HOOKTAILCALL;
 }
 
 
-/* Another coroutine runs than at the last event. 0: out of memory. */
+/* Switches to L, which did not run at the last event. 0: out of memory. */
 static int hook_switch (Recorder *r, lua_State *L, lua_Debug *ar,
                         uint64_t *now) {
   int seen = r->resuming == L && r->resuming_at == hot_events(r->hot);
   if (!coroutine_charge(r, L, seen, now) ||
       !coroutine_switch(r, L, hook_level(ar), seen))
     return recorder_nomemory(r);
-  if (r->hot->trace) *now = r->hot->last;  /* it has taken time */
+  if (r->hot->trace) *now = r->hot->last;  /* the trace took time */
   return 1;
 }
 
 
-/* Returns what has recorded the event; NULL: nothing did. */
+/* Returns the Hot that has recorded the event; NULL: nobody did. */
 static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
   int switched = h->L != L;
@@ -533,7 +539,7 @@ static Hot *hook_slowevent (lua_State *L, lua_Debug *ar) {
   else hot_charge(h, now);
   now = h->last;
   if (likely(--h->countdown != 0)) hook_anyevent(h, L, ar);
-  else if (switched) {  /* not like other events */
+  else if (switched) {  /* its cost is not typical: it is not timed */
     hook_schedule(h, L);
     hook_anyevent(h, L, ar);
   }
@@ -556,8 +562,8 @@ static NOINLINE void hook_slow (lua_State *L, lua_Debug *ar) {
 ** ======================================================= */
 
 /*
-** Charges the time since the last event. 0: that is long ago, or later than
-** now, and nothing has happened. '*now' is the time.
+** Sets '*now' to the current time, and charges the time since the last event.
+** 0: that is a gap, or the clock was set back, and nothing is charged.
 */
 static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
   const Frame *f = h->top;
@@ -576,9 +582,9 @@ static INLINE int hook_charge (Hot *h, uint64_t *now, int line, int how) {
 
 
 /*
-** An event function for each way of recording. All that is not a plain
-** return is a function of its own, called last, so that a return, the other
-** half of all events, saves no register.
+** Makes an event function for a way of recording. About half of all events are
+** returns. So that a plain return saves no registers, everything else is in a
+** function of its own, which is called last.
 */
 #define EVENT_FUNCTION(name, way) \
 static NOINLINE void name##_other (lua_State *L, lua_Debug *ar) { \
@@ -643,8 +649,9 @@ EVENT_FUNCTION(hook_framesdirect, HOW_DIRECT | HOW_FRAMES)
 
 
 /*
-** Mode count. The instructions of the function that ran last are the hot
-** path; calls and returns need no clock.
+** The event function of mode count. Its hot path is an instruction of the same
+** function as the last one. Calls and returns read no clock: the time is the
+** number of instructions.
 */
 static void hook_counting (lua_State *L, lua_Debug *ar) {
   Hot *h = hot_current;
@@ -671,10 +678,10 @@ static void hook_counting (lua_State *L, lua_Debug *ar) {
 
 
 /*
-** The program counts instructions, too: it sees as many of the events as it
-** asked for.
+** In mode count, every instruction makes a count event. Is this event one that
+** the program's hook asked for? Of count events, only each 's->count'-th one.
 */
-static int hook_shares (const Recorder *r, Stack *s, int event) {
+static int hook_wants (const Recorder *r, Stack *s, int event) {
   if (event != LUA_HOOKCOUNT || !r->hot->counting.on || !s->lines) return 1;
   if (++s->counts < s->count) return 0;
   s->counts = 0;
@@ -682,7 +689,7 @@ static int hook_shares (const Recorder *r, Stack *s, int event) {
 }
 
 
-/* The program has a hook of its own, which sees the event after us. */
+/* The event function where the program has a hook, which is called after it. */
 static void hook_chained (lua_State *L, lua_Debug *ar) {
   int event = ar->event == LUA_HOOKTAILCALL ? LUA_HOOKCALL : ar->event;
   int mine = LUA_MASKCALL | LUA_MASKRET;
@@ -690,7 +697,7 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   Stack *s;
   if (r == NULL || recorder_samples(r)) {
-    hook_leave(recorder_get(L), L, ar);
+    hook_leftover(recorder_get(L), L, ar);
     return;
   }
   if (r->hot->lines) mine |= LUA_MASKLINE;
@@ -701,22 +708,23 @@ static void hook_chained (lua_State *L, lua_Debug *ar) {
   lua_settop(L, top);
   s = r->current;
   if (s == NULL || s->L != L) s = stacks_find(&r->stacks, L);
-  if (s != NULL && s->mask & (1 << event) && hook_shares(r, s, event))
+  if (s != NULL && s->mask & (1 << event) && hook_wants(r, s, event))
     s->hook(L, ar);
 }
 
 
 /*
-** What is pending belongs to what ran until now, unless another coroutine
-** did. The event itself comes after that.
+** The one-shot hook that the collector has asked for. A step is charged to
+** what ran until now, so it comes before the event itself; but if another
+** coroutine ran until now, it comes after that.
 */
 static void hook_pending (lua_State *L, lua_Debug *ar) {
   Recorder *r = control_recorder(L);
   int event = ar->event, done = 0;
-  /* after a finalizer, Lua would take the same line for a new one */
+  /* a finalizer, run here, would make Lua take this line for a new one */
   if (event == LUA_HOOKCOUNT && lua_gethookmask(L) & LUA_MASKLINE) return;
-  if (r == NULL || recorder_samples(r)) {  /* that of an earlier recording */
-    hook_leave(recorder_get(L), L, ar);
+  if (r == NULL || recorder_samples(r)) {  /* set by an earlier recording */
+    hook_leftover(recorder_get(L), L, ar);
     return;
   }
   attach_renew(r, L);

@@ -31,8 +31,9 @@ void interval_end (Recorder *r, lua_State *L) {
 
 
 /*
-** The next event. The recorder has it first, with its own hook in place,
-** so that nothing is lost. A notice may come late, or twice.
+** The recorder takes the event first, with its own hook set again, so that
+** nothing is lost. What the collector has asked for is dropped with the hook
+** that is replaced here; it asks again.
 */
 void interval_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
@@ -46,6 +47,6 @@ void interval_event (lua_State *L, lua_Debug *ar) {
 
 void interval_check (const Hot *h, lua_State *L) {
   if (!interval_over(h)) return;
-  attach_soon(L, interval_event,
-              lua_gethookmask(L) | LUA_MASKCALL | LUA_MASKRET);
+  attach_oneshot(L, interval_event,
+                 lua_gethookmask(L) | LUA_MASKCALL | LUA_MASKRET);
 }

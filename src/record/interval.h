@@ -1,7 +1,6 @@
 /*
-** Intervals: after so long, the function that the options have is called
-** at the next event, when that is complete. Recording may end there, and
-** begin anew.
+** Intervals: when an interval is over, 'elapsed' of the options is called
+** after the next event. It may end the recording, and begin another one.
 */
 
 #ifndef interval_h
@@ -10,22 +9,22 @@
 #include "follow/recorder.h"
 
 
-/* What was begun goes on for so long. */
+/* Begins an interval of the length in the options, if they have one. */
 CPROF_I void interval_begin (Recorder *r);
 
 /*
-** Called in an event now and then: sets the hook that ends the interval, if
-** it is over.
+** To be called in an event now and then: if the interval is over, sets the
+** one-shot hook 'interval_event'.
 */
 CPROF_I void interval_check (const Hot *h, lua_State *L);
 
 /*
-** Ends the interval here, if it is over: in a hook, when the event is
-** complete.
+** In a hook, after the event is complete: calls 'elapsed' if the interval is
+** over, and begins the next interval.
 */
 CPROF_I void interval_end (Recorder *r, lua_State *L);
 
-/* That hook. */
+/* The one-shot hook that ends an interval. */
 CPROF_I void interval_event (lua_State *L, lua_Debug *ar);
 
 #endif

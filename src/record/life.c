@@ -14,7 +14,7 @@
 #include "sample/sample.h"
 
 
-/* The state is closed while it was recorded: completes the store. */
+/* The state is closed while it is recorded: completes the store. */
 static void life_close (Recorder *r, lua_State *L) {
   if (r->store == NULL || !recorder_active(r)) return;
   if (!recorder_samples(r)) recorder_skip(r);

@@ -15,21 +15,21 @@ static void samplehook_due (Recorder *r, lua_State *L, lua_Debug *ar) {
 }
 
 
-/* The program's own hook is last, for it may yield. */
+/* The program's own hook is called last, as it may yield. */
 static void samplehook_event (lua_State *L, lua_Debug *ar) {
   Recorder *r = recorder_get(L);
-  Lender *l = r != NULL ? r->lender : NULL;
+  HookSwap *x = r != NULL ? r->hookswap : NULL;
   lua_Hook own;
-  if (l == NULL) {
+  if (x == NULL) {
     lua_sethook(L, NULL, 0, 0);
     return;
   }
   sample_follow(r);
-  l->busy++;
-  own = lend_back(l, L, ar);
+  x->busy++;
+  own = hookswap_restore(x, L, ar);
   samplehook_due(r, L, ar);
   r = recorder_get(L);
-  lend_release(l);
+  hookswap_unblock(x);
   if (r != NULL && recorder_samples(r)) interval_end(r, L);
   if (own != NULL) own(L, ar);
 }
@@ -37,11 +37,11 @@ static void samplehook_event (lua_State *L, lua_Debug *ar) {
 
 #if PLATFORM_SIGNALS
 void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar) {
-  if (r->lender == NULL) return;
-  r->lender->busy++;
+  if (r->hookswap == NULL) return;
+  r->hookswap->busy++;
   samplehook_due(r, L, ar);
   sample_unblock(r);
-  lend_release(r->lender);
+  hookswap_unblock(r->hookswap);
 }
 #endif
 

@@ -1,5 +1,6 @@
 /*
-** The hook of a sample: the first event after a tick tells what ran.
+** The one-shot hooks of a sample: the first event after a tick tells what
+** ran.
 */
 
 #ifndef samplehook_h
@@ -8,16 +9,17 @@
 #include "follow/recorder.h"
 
 
-/* Where the program has no hook. */
+/*
+** The hook where the program has none, and where it has one. Both do the same,
+** but as their addresses differ, hookswap.h can tell the two cases apart.
+*/
 CPROF_I void samplehook_alone (lua_State *L, lua_Debug *ar);
-
-/* Where it has one, too: that is told by the address. */
 CPROF_I void samplehook_chained (lua_State *L, lua_Debug *ar);
 
 #if PLATFORM_SIGNALS
 /*
-** In another hook, after 'sample_interrupt', which has given the program's
-** own back.
+** In a hook that a signal handler has set after 'sample_interrupt': takes the
+** sample that is due, and allows the hook of samples again.
 */
 CPROF_I void samplehook_unblock (Recorder *r, lua_State *L, lua_Debug *ar);
 #endif

@@ -14,8 +14,8 @@
 
 
 /*
-** The stack of L, with the frame of the C function that runs on top. While
-** recording pauses, no event tells what runs, so the stack is resynced.
+** The stack of L; on top is the frame of the C function that runs. While
+** recording is paused, there are no events, so the stack is resynced.
 */
 static Stack *zone_stack (Recorder *r, lua_State *L) {
   Hot *h = r->hot;
@@ -59,20 +59,20 @@ static int zone_idle (Recorder *r, lua_State *L) {
 }
 
 
-/* Is what is entered and left there traced? */
+/* Are zones that are entered and left in 's' traced? */
 static int zone_traced (const Recorder *r, const Stack *s) {
   return r->hot->trace && r->state == STATE_RUNNING && s == r->current;
 }
 
 
-/* Removes the frames below the one on top, down to 'f'. */
+/* Removes the zones from 'f' up to the frame on top, which stays. */
 static void zone_cut (Recorder *r, lua_State *L, Stack *s, Frame *f) {
   if (zone_traced(r, s)) {
     calltrace_leave(r, L, f - 1);
     s->traced++;  /* the one on top stays */
   }
   if (s->counted) stack_deactivate(f - 1, s->top - 1);
-  f[-1].line = s->top[-1].line;  /* the line that the zones came to */
+  f[-1].line = s->top[-1].line;  /* the current line, which the zones had */
   *f = *s->top;
   f->node = f[-1].node;
   s->top = f;
@@ -121,7 +121,7 @@ static int zone_named (const Recorder *r, const Frame *f, const char *name,
                        size_t length) {
   const Function *fn = functions_at(&r->recording.functions, f->is.func);
   uint32_t text = text_find(&r->recording.functions.text, name, length);
-  if (fn->id == FUNC_TRUNCATED) return 1;  /* its name was beyond the limit */
+  if (fn->id == FUNC_TRUNCATED) return 1;  /* beyond max_nodes: no name kept */
   return text != TEXT_FAILED && (text == fn->name || text == fn->tag);
 }
 

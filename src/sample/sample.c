@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "follow/lend.h"
+#include "follow/hookswap.h"
 #include "follow/running.h"
 #include "heap/allocations.h"
 #include "heap/nogc.h"
@@ -25,7 +25,7 @@ typedef struct Sampler {
   Recorder *recorder;
   Running running;
   Pace pace;
-  Lender lender;
+  HookSwap hookswap;
   Unwinder unwinder;
   volatile sig_atomic_t held;	/* no hook is set until 'sample_unblock' */
   volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
@@ -72,11 +72,11 @@ static lua_State *sample_running (const Sampler *s) {
 }
 
 
-/* What runs is noted, and gets our hook; see 'lend_take'. */
+/* What runs is noted, and gets our hook; see 'hookswap_set'. */
 static int sample_take (Sampler *s, int again) {
   lua_State *L = sample_running(s);
   running_look(&s->running, L, &s->unwinder.top);
-  return lend_take(&s->lender, L, again);
+  return hookswap_set(&s->hookswap, L, again);
 }
 
 
@@ -86,7 +86,7 @@ static int sample_take (Sampler *s, int again) {
 */
 static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   int armed;
-  if (s->lender.busy || s->held) return;
+  if (s->hookswap.busy || s->held) return;
   armed = sample_take(s, pace_stuck(&s->pace));
   pace_tick(&s->pace, ns, armed || s->pace.weight == 0, waits);
 }
@@ -108,7 +108,7 @@ static void sample_tick (void *ud, TimerWithin within) {
 lua_State *sample_current (Recorder *r) {
   Sampler *s = sample_of(r);
   lua_State *L = s != NULL ? sample_running(s) : r->main;
-  if (s != NULL && !s->lender.busy) lend_end(&s->lender, L);
+  if (s != NULL && !s->hookswap.busy) hookswap_end(&s->hookswap, L);
   return L;
 }
 
@@ -116,8 +116,8 @@ lua_State *sample_current (Recorder *r) {
 #if PLATFORM_SIGNALS
 lua_State *sample_interrupt (Recorder *r, int number) {
   Sampler *s = sample_of(r);
-  if (s != NULL && s->lender.busy) {
-    s->lender.later = number;
+  if (s != NULL && s->hookswap.busy) {
+    s->hookswap.later = number;
     return NULL;
   }
   if (s != NULL) s->held = 1;
@@ -306,12 +306,12 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
 void sample_ask (Recorder *r) {
   Sampler *s = sample_of(r);
   uint64_t from;
-  if (s == NULL || s->lender.busy || s->held || s->pace.timer < 0) return;
-  s->lender.busy++;
+  if (s == NULL || s->hookswap.busy || s->held || s->pace.timer < 0) return;
+  s->hookswap.busy++;
   from = sample_clock(s);
   sample_take(s, 0);
   s->pace.spent += sample_clock(s) - from;
-  lend_release(&s->lender);
+  hookswap_unblock(&s->hookswap);
 }
 
 
@@ -359,13 +359,13 @@ int sample_settle (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   int ok = 1, top = lua_gettop(L), here;
   if (!sample_follow(r)) return 0;
-  s->lender.busy++;
+  s->hookswap.busy++;
   here = s->unwinder.at != NULL || L == r->main;
   if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
   else sample_pass(r);
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
-  lend_release(&s->lender);
+  hookswap_unblock(&s->hookswap);
   if (ok && s->pace.timer >= 0 && timer_lost(s->pace.timer)) {
     recorder_end(r, "the program took the signal that samples need");
     ok = 0;
@@ -395,14 +395,14 @@ static Sampler *sample_new (Recorder *r) {
   s->recorder = s->unwinder.recorder = r;
   s->unwinder.running = &s->running;
   s->pace.timer = -1;
-  s->lender.alone = r->hooks->sample;
-  s->lender.chained = r->hooks->samplechained;
+  s->hookswap.alone = r->hooks->sample;
+  s->hookswap.chained = r->hooks->samplechained;
   s->part.disarm = sample_disarm;
   s->part.ud = s;
   recorder_addpart(r, &s->part);
   running_begin(&s->running, r->main, &r->recording.functions.library);
   r->sampler = s;
-  r->lender = &s->lender;
+  r->hookswap = &s->hookswap;
   return s;
 }
 
@@ -448,8 +448,8 @@ int sample_start (Recorder *r, const char **why) {
   sample_forget(r);
   running_enter(&s->running);
   s->elsewhere = 0;
-  s->lender.at = r->hot->direct ? s->running.at : NULL;
-  unwind_begin(&s->unwinder, s->lender.at);
+  s->hookswap.at = r->hot->direct ? s->running.at : NULL;
+  unwind_begin(&s->unwinder, s->hookswap.at);
   pace_begin(&s->pace, r->options.rate, r->options.cpu);
   s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
   if (s->pace.timer < 0) return 0;
@@ -468,10 +468,10 @@ void sample_stop (Recorder *r, lua_State *L) {
   if (s == NULL) return;
   sample_disarm(s);
   *r->hot->running = NULL;
-  lend_hold(&s->lender, L);
-  lend_release(&s->lender);
-  lend_hold(&s->lender, r->main);
-  lend_release(&s->lender);
+  hookswap_block(&s->hookswap, L);
+  hookswap_unblock(&s->hookswap);
+  hookswap_block(&s->hookswap, r->main);
+  hookswap_unblock(&s->hookswap);
 }
 
 
@@ -489,7 +489,7 @@ void sample_free (Recorder *r) {
   sample_clear(r);
   recorder_removepart(r, &s->part);
   r->sampler = NULL;
-  r->lender = NULL;
+  r->hookswap = NULL;
   running_end(&s->running);
   free(s);
 }

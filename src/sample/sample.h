@@ -46,7 +46,7 @@ CPROF_I int sample_settle (Recorder *r, lua_State *L);
 
 /*
 ** In a hook of L: the sample that is due, if any. What runs there is
-** 'recorded', or not. Nobody lends hooks meanwhile.
+** 'recorded', or not. Swapping hooks must be blocked meanwhile.
 */
 CPROF_I void sample_due (Recorder *r, int recorded, lua_State *L,
                          lua_Debug *ar);

@@ -1,0 +1,82 @@
+/*
+** Puts the one-shot hook of a sample in the place of the program's hook,
+** which is saved, and puts that back afterwards.
+*/
+
+#ifndef hookswap_h
+#define hookswap_h
+
+#include <signal.h>
+
+#include "internals/internals.h"
+
+
+#define HOOKSWAP_MASK	(LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT)
+#define HOOKSWAP_MOST	32	/* hooks that can be saved at a time */
+
+/* the program's hook of a coroutine, while another one replaces it */
+typedef struct SavedHook {
+  lua_State *L;		/* NULL: this entry is free */
+  lua_Hook hook;
+  int mask, count;
+} SavedHook;
+
+/*
+** Saves the hook of L in 'saved'. A signal handler that interrupts this sees a
+** free entry.
+*/
+static inline void hookswap_save (SavedHook *saved, lua_State *L) {
+  saved->L = NULL;
+  platform_fence();
+  saved->hook = lua_gethook(L);
+  saved->mask = lua_gethookmask(L);
+  saved->count = lua_gethookcount(L);
+  platform_fence();
+  saved->L = L;
+}
+
+typedef struct HookSwap {
+  lua_Hook alone;	/* ours, where the program has none ... */
+  lua_Hook chained;	/* ... and where it has one */
+  const InternalsState *at;	/* NULL: Lua's structures are not read */
+  SavedHook list[HOOKSWAP_MOST];
+  SavedHook last;	/* the one saved last: new coroutines inherit ours, and
+			   have no entry */
+  volatile sig_atomic_t busy;	/* nesting depth; signals set no hook above 0 */
+  volatile sig_atomic_t later;	/* a signal to raise again when 'busy' is 0;
+				   0: none */
+} HookSwap;
+
+static inline int hookswap_is (const HookSwap *x, lua_Hook f) {
+  return f == x->alone || f == x->chained;
+}
+
+/*
+** Sets our hook in L, and saves the program's, unless that cannot be saved
+** now. May be called in a signal handler, if L is a coroutine that runs. 0:
+** L has our hook already; with 'again', it is set once more, as Lua or the
+** program may be in the middle of replacing it.
+*/
+CPROF_I int hookswap_set (HookSwap *x, lua_State *L, int again);
+
+/*
+** Puts the program's hook of L back, or leaves L without a hook. Returns that
+** hook if it asks for events like 'ar', else NULL. 'ar' is NULL outside of
+** events.
+*/
+CPROF_I lua_Hook hookswap_restore (HookSwap *x, lua_State *L,
+                                   const lua_Debug *ar);
+
+/* Puts the program's hook of L back, if L has ours. */
+static inline void hookswap_end (HookSwap *x, lua_State *L) {
+  if (hookswap_is(x, lua_gethook(L))) hookswap_restore(x, L, NULL);
+}
+
+/*
+** Puts the program's hook of L back, if L has ours. No coroutine gets our hook
+** until 'hookswap_unblock'. Both nest, and do nothing where 'x' is NULL.
+*/
+CPROF_I void hookswap_block (HookSwap *x, lua_State *L);
+CPROF_I void hookswap_unblock (HookSwap *x);
+
+#endif
