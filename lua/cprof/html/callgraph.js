@@ -147,8 +147,8 @@ export function callgraph(app, root) {
         h(
           "p",
           { class: "lead" },
-          "The nodes of this frame were not kept: " +
-            'record with history = "full".',
+          "The call tree of this frame was not kept. " +
+            'To keep it, record with history = "full".',
         ),
       );
       return;

@@ -156,7 +156,7 @@ export function diff(app, root) {
     const delta = (node) => tree.total[node] - was.total[node];
     const whole = Math.max(model.whole, before.whole);
     graph = new Icicle(app, {
-      label: "Differential flame graph; the table below has the same functions",
+      label: "Differential flame graph. The table below has the same functions",
       most: 380,
       color: (theme) => (node) => change(theme, delta(node) / whole),
       name: (node) => {

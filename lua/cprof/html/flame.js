@@ -8,8 +8,8 @@ import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
 
 const shapes = [
-  [undefined, "Icicle", "The root above"],
-  ["flame", "Flame", "The root below"],
+  [undefined, "Icicle", "Root at the top"],
+  ["flame", "Flame", "Root at the bottom"],
   [
     "sandwich",
     "Sandwich",
@@ -116,13 +116,14 @@ export function flame(app, root) {
     const tree = treeOf(app);
     if (!tree) {
       const what =
-        'The nodes of this frame were not kept: record with history = "full".';
+        "The call tree of this frame was not kept. " +
+        'To keep it, record with history = "full".';
       fill(box, h("p", { class: "lead" }, what));
     } else if (state.shape === "sandwich") sandwich();
     else {
       const up = state.shape === "flame";
       const label =
-        "Flame graph. Arrow keys go from node to node, Enter zooms; a table follows.";
+        "Flame graph. Arrow keys go from node to node, Enter zooms in. A table follows.";
       graph(() => treeOf(app), { up, label, height: room(1) });
     }
   }
@@ -178,7 +179,7 @@ export function flame(app, root) {
           "Merge recursion",
           state.fold === "1",
           (on) => app.set({ fold: on ? "1" : undefined }),
-          "A function stands once on a path",
+          "Show each function only once per path",
         ),
       zones &&
         toggle("Zones only", state.zones === "1", (on) =>
@@ -189,7 +190,7 @@ export function flame(app, root) {
         {
           type: "button",
           onclick: () => graphs.forEach((g) => g.zoom(0)),
-          title: "All of it (Esc goes a level up)",
+          title: "Show all of the graph (Esc zooms out one level)",
         },
         "Zoom out",
       ),

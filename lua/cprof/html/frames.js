@@ -67,7 +67,7 @@ class Chart {
       tabindex: "0",
       role: "img",
       "aria-label":
-        "The time of each frame. Arrow keys choose one, with Shift several; a table follows.",
+        "The time of each frame. Arrow keys choose a frame, with Shift several. A table follows.",
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
@@ -298,12 +298,12 @@ export function frames(app, root) {
         },
         data.list.some((f) => f.bytes) && {
           title: "alloc",
-          hint: "Bytes allocated in it",
+          hint: "Bytes allocated in the frame",
           cell: (f) => (f.bytes ? bytes(allocatedIn(f)) : ""),
         },
         data.list.some((f) => f.steps !== undefined) && {
           title: "collector",
-          hint: "Time of the garbage collector, and how many steps",
+          hint: "Time in the garbage collector, and the number of its steps",
           cell: (f) =>
             f.steps > 0 ? `${time(f.collected)} ×${count(f.steps)}` : "",
         },
@@ -343,11 +343,11 @@ export function frames(app, root) {
       chosen || data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
     const title = chosen
       ? list.length === 1
-        ? `Frame ${count(list[0].n)}, beside the average`
-        : `${plural(list.length, "frame")}, beside the average`
+        ? `Frame ${count(list[0].n)} and the average frame`
+        : `${plural(list.length, "frame")} and the average frame`
       : list.length > 0
-        ? "Frames over budget, beside the average"
-        : "An average frame";
+        ? "Frames over budget and the average frame"
+        : "The average frame";
     const some = list.length > 0 ? list : data.list;
     const table = new Table(
       [
@@ -389,10 +389,10 @@ export function frames(app, root) {
     fill(
       hint,
       app.scope.frames
-        ? "The other views show what is chosen here only. "
-        : "Click a frame, or drag over several: the other views show just these. ",
+        ? "The other views show only the chosen frames. "
+        : "Click a frame, or drag over several, to limit the other views to them. ",
       share &&
-        `Dark: ${app.chosen.name}, ` +
+        `The dark part of each bar is ${app.chosen.name}, ` +
           `${app.share(app.scope.total[app.chosen.id])} % of the time.`,
     );
     fill(below, draw_slow(), draw_compared());

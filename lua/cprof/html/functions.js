@@ -125,9 +125,9 @@ function columnsOf(app, state) {
       hint,
       get: (row) => [row[key], row[key + "Most"]],
     });
-  const out = figures("self", "In the function itself, without what it calls");
+  const out = figures("self", "In the function itself, without its callees");
   if (!grouped) {
-    out.push(...figures("total", "With what it calls; recursion counted once"));
+    out.push(...figures("total", "With its callees; recursion counted once"));
   }
   const { sampled, counted } = app.model;
   const single = !grouped && state.recursion !== "spread";
@@ -141,7 +141,7 @@ function columnsOf(app, state) {
     out.push({
       key: "samples",
       title: "with callees",
-      hint: "Samples of it and of what it calls",
+      hint: "Samples of the function and of its callees",
       value: value("samples"),
       cell: (row) => count(row.samples),
     });
@@ -169,7 +169,7 @@ function columnsOf(app, state) {
         key,
         title: column,
         class: key === "bytes" ? undefined : "spare",
-        hint: `${hint}, by the function itself`,
+        hint: `${hint}; in the function itself, without its callees`,
         value: value(key),
         cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
       });
@@ -251,7 +251,7 @@ export function functions(app, root) {
           state.recursion === "spread",
           (on) =>
             app.set({ recursion: on ? "spread" : undefined, group: undefined }),
-          "A row for each level of a recursion",
+          "One row for each level of recursion",
         ),
       said,
     );
@@ -259,7 +259,7 @@ export function functions(app, root) {
     const options = {
       caption: "Functions and their figures",
       sort: { key: by, up },
-      none: "No function has this in its name.",
+      none: "No function matches.",
       order: (column) =>
         app.set({
           sort: column.key,

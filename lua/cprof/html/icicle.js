@@ -363,7 +363,7 @@ export class Icicle {
     const total = app.amount(tree.total[node], totalMost);
     if (tree.inverted) {
       out.push(
-        `${total} of the chosen function by this way, ` +
+        `${total} of the chosen function on this path, ` +
           `${app.drawnShare(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
       );
       return out;

@@ -39,7 +39,7 @@ function show() {
 }
 
 function waiting() {
-  const what = h("p", { class: "loading" }, "Nothing was recorded yet.");
+  const what = h("p", { class: "loading" }, "Nothing has been recorded yet.");
   fill(app, h("header", { class: "head" }, controls.element), what);
 }
 

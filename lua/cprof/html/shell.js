@@ -69,16 +69,16 @@ const views = [
 ];
 
 const keys = [
-  ["1 … 9", "the views"],
+  ["1 … 9", "show a view"],
   ["/", "search"],
-  ["↑ ↓", "the next row, node or line"],
-  ["Enter", "choose it; in the flame graph: zoom in"],
-  ["← →", "in the flame graph: siblings; in the call graph: back and forth"],
+  ["↑ ↓", "go to the previous or next row, node or line"],
+  ["Enter", "choose a row; zoom in on a flame graph node"],
+  ["← →", "flame graph: go to a sibling; call graph: go back or forward"],
   ["+ −", "zoom the flame graph"],
-  ["n p", "the next and the previous hot line"],
-  ["Esc", "zoom out, or choose nothing"],
-  ["t", "light or dark"],
-  ["?", "this list"],
+  ["n p", "go to the next or previous hot line"],
+  ["Esc", "zoom out, or clear the choice"],
+  ["t", "switch between light and dark"],
+  ["?", "list these keys"],
 ];
 
 const theme = {
@@ -313,7 +313,7 @@ export class Shell {
           {
             class: "quiet",
             type: "button",
-            title: "Light or dark (t)",
+            title: "Switch between light and dark (t)",
             onclick: () => this.switchTheme(),
           },
           "Theme",
@@ -345,7 +345,7 @@ export class Shell {
     if (model.measures.length === 0 || row.timed || this.scope.frames)
       return [];
     const options = [
-      [undefined, model.title, "Self and total are of this"],
+      [undefined, model.title, "What self and total measure"],
       ...model.measures.map((key) => [
         key,
         measures[key].title,
@@ -377,7 +377,7 @@ export class Shell {
         "span",
         { class: "limit" },
         text,
-        h("a", { href: this.link(change), "aria-label": `Undo: ${text}` }, "×"),
+        h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
     );
   }
@@ -432,7 +432,7 @@ export class Shell {
     out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
     if (!scope.measure && this.model.memory) {
       const own = this.model.allocated(this.state, "bytes");
-      if (own?.[f.id] > 0) out.push(`${bytes(own[f.id])} allocated by itself`);
+      if (own?.[f.id] > 0) out.push(`self allocated ${bytes(own[f.id])}`);
     }
     return out;
   }
@@ -476,7 +476,7 @@ export class Shell {
             "a",
             {
               href: this.link({ focus: f.title, hide: undefined }),
-              title: "Look at this function and what it calls only",
+              title: "Show only this function and what it calls",
             },
             "Only this",
           ),
@@ -486,7 +486,7 @@ export class Shell {
             "a",
             {
               href: this.link({ hide: f.title, focus: undefined }),
-              title: "Leave it out, with what it calls",
+              title: "Leave out this function and what it calls",
             },
             "Without this",
           ),
@@ -494,8 +494,8 @@ export class Shell {
           "a",
           {
             href: this.link({ function: undefined }),
-            "aria-label": "Choose nothing",
-            title: "Choose nothing (Esc)",
+            "aria-label": "Clear the choice",
+            title: "Clear the choice (Esc)",
           },
           "×",
         ),
@@ -518,8 +518,8 @@ export class Shell {
       h(
         "p",
         { class: "aside" },
-        "In the flame graph, the wheel zooms, and with Shift goes down; " +
-          "dragging moves it.",
+        "In the flame graph, the wheel zooms, the wheel with Shift scrolls, " +
+          "and dragging moves the graph.",
       ),
       close,
     );

@@ -41,7 +41,7 @@ function shareOf(app, kind, n) {
 const number = { title: "line", hint: "", width: 46 };
 const hits = {
   title: "hits",
-  hint: "Times that the line was reached",
+  hint: "How often the line was reached",
   width: 58,
   cell: (line) => short(line.hits),
 };
@@ -73,13 +73,13 @@ const self = {
 };
 const inC = {
   title: "in C",
-  hint: "Time of C functions called from it",
+  hint: "Time in C functions called from the line",
   width: 62,
   cell: (line, { app }) => (line.inC > 0 ? amountOf(app, line.inC) : ""),
 };
 const called = {
   title: "total",
-  hint: "Time of the calls made from it",
+  hint: "Time of the calls made from the line",
   width: 68,
   spare: true,
   cell: (line, { app }) =>
@@ -102,7 +102,7 @@ const timed = [
   },
   {
     title: "calls",
-    hint: "Calls made from it",
+    hint: "Calls made from the line",
     width: 56,
     spare: true,
     cell: (line) => (line.calls > 0 ? short(line.calls) : ""),
@@ -115,7 +115,7 @@ const counted = [
   {
     ...self,
     title: "instructions",
-    hint: "Instructions that ran on it",
+    hint: "Instructions that ran on the line",
     width: 88,
   },
   share,
@@ -141,20 +141,20 @@ const others = {
   },
   bytes: {
     title: "alloc",
-    hint: "Bytes allocated on the line, and in C functions where it is known to call them",
+    hint: "Bytes allocated on the line, and in C functions that it is known to call",
     width: 66,
     cell: (line) => (line.bytes > 0 ? bytes(line.bytes) : ""),
   },
   allocs: {
     title: "allocs",
-    hint: "Allocations on the line, and in C functions where it is known to call them",
+    hint: "Allocations on the line, and in C functions that it is known to call",
     width: 56,
     spare: true,
     cell: (line) => (line.allocs > 0 ? short(line.allocs) : ""),
   },
   live: {
     title: "in use",
-    hint: "Of the bytes allocated, those that were in use at the end",
+    hint: "Allocated bytes that were still in use at the end",
     width: 66,
     cell: (line) => (line.live > 0 ? bytes(line.live) : ""),
   },
@@ -234,7 +234,7 @@ function branchesOf(source) {
   for (const [line, , kind, x, xs, y, ys] of source.branches || []) {
     if (xs > 0 && ys > 0) continue;
     const never =
-      xs === 0 && ys === 0 ? "never decided" : `never ${xs === 0 ? x : y}`;
+      xs === 0 && ys === 0 ? "never evaluated" : `never ${xs === 0 ? x : y}`;
     const own = out.get(line) || [];
     own.push(`${kind}: ${never}`);
     out.set(line, own);
@@ -554,9 +554,9 @@ function nothing(app, root) {
     h(
       "p",
       { class: "lead" },
-      "No lines were recorded. To have them: ",
+      "No lines were recorded. To record them, use ",
       h("code", {}, counted ? "cprof run --count" : "cprof run --lines"),
-      ", or ",
+      " or ",
       h("code", {}, 'start { mode = "line" }'),
       ".",
     ),
@@ -705,9 +705,11 @@ export function source(app, root) {
       choice(
         "Heat",
         [
-          ["self", counts ? "Instructions" : "Self", "What shades a line"],
-          !model.sampled && ["hits", "Hits", "What shades a line"],
-          !counts && ["total", "Calls", "Time of the calls made from it"],
+          counts
+            ? ["self", "Instructions", "Instructions that ran on the line"]
+            : ["self", "Self", "Time on the line and in C functions it calls"],
+          !model.sampled && ["hits", "Hits", hits.hint],
+          !counts && ["total", "Calls", called.hint],
           ...model.measures
             .filter((key) => heats[key] && known(key))
             .map((key) => [key, measures[key].title, others[key].hint]),
@@ -719,7 +721,7 @@ export function source(app, root) {
         "Relative to",
         [
           [undefined, "File", "Relative to the hottest line of the file"],
-          ["project", "Project", "Relative to the hottest line of all"],
+          ["project", "Project", "Relative to the hottest line of all files"],
         ],
         set.relative,
         (relative) => app.set({ relative }),

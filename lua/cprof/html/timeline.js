@@ -35,7 +35,8 @@ class Chart {
         `${bytes(sizes[0])} at first, ` +
         `${bytes(sizes[sizes.length - 1])} at the end, at most ` +
         `${bytes(sizes[this.peak])} after ${time(ns[this.peak])}. ` +
-        "Arrow keys read it, Home and End go to its ends; a table follows.",
+        "Arrow keys go from point to point, Home and End to the first and " +
+        "the last. A table follows.",
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
@@ -208,9 +209,9 @@ function facts(app) {
       [
         "in use",
         told(memory.live),
-        "Allocated while recording, and not freed yet",
+        "Allocated while recording and not freed yet",
       ],
-      ["at the peak", told(memory.peak), "Memory in use at its maximum"],
+      ["at the peak", told(memory.peak), "Most memory in use at one time"],
     );
   }
   if (collector) {
@@ -249,7 +250,7 @@ function kinds({ model }) {
       { title: "allocs", cell: ([, , n]) => count(n) },
       { title: "kind", left: true, cell: ([kind]) => kind },
     ],
-    { caption: "What was allocated, by kind" },
+    { caption: "Bytes and allocations by kind" },
   );
   table.show(memory.kinds);
   return h("section", {}, h("h2", {}, "Kinds"), table.element);
@@ -345,8 +346,8 @@ export function timeline(app, root) {
         "p",
         { class: "aside" },
         shrank > 0
-          ? `It shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more, see the marks below it.`
-          : "It never shrank by much.",
+          ? `The heap shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
+          : `The heap never shrank by ${100 * least} % of the peak or more.`,
       ),
       listed(chart),
       h(

@@ -71,8 +71,8 @@ export function trace(app, root) {
   );
   const graph = new Icicle(app, {
     label:
-      "Calls in the order of time. Arrow keys go to what is called, and to " +
-      "the call before and after; Enter zooms.",
+      "Calls in the order of time. Arrow keys go to the caller, to the first " +
+      "call inside, and to the call before or after; Enter zooms in.",
     height: () =>
       Math.max(160, innerHeight - graph.element.offsetTop - scrollY - 60),
     detail,
@@ -103,7 +103,8 @@ export function trace(app, root) {
     return [
       `after ${instant(start[node], Math.max(1, weight[node] / 10))}: ` +
         `took ${time(weight[node])}`,
-      calls > 0 && `${time(inside)} of it in ${plural(calls, "call")} shown`,
+      calls > 0 &&
+        `${time(inside)} of it in the ${plural(calls, "call")} shown inside`,
     ].filter(Boolean);
   }
 
