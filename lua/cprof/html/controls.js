@@ -1,4 +1,4 @@
-// What guides a live page: how the program fares, and buttons.
+// The bar of a live page: the state of the program, and buttons.
 
 import { h, refill } from "./dom.js";
 
@@ -47,7 +47,7 @@ export class Controls {
     );
   }
 
-  // What is so now; what is not given stays.
+  // Updates the state with `change` and draws it.
   show(change) {
     Object.assign(this.state, change);
     const { recording, lost, paused, marked } = this.state;

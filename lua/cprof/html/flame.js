@@ -1,4 +1,4 @@
-// The flame graph, with what shapes it; and its nodes as a table.
+// The flame graph with its controls, and its nodes as a table.
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count } from "./format.js";
@@ -64,7 +64,7 @@ export function flame(app, root) {
     },
   };
 
-  // make(): the tree that it shows, now and when there are new figures
+  // make(): the tree to show; called again when there are new figures
   function graph(make, options) {
     const layout = () => {
       const tree = make();
@@ -88,7 +88,7 @@ export function flame(app, root) {
     return made;
   }
 
-  // how high a graph may be, in the window that there is
+  // the height available for a graph in the window
   const room = (share) => () =>
     Math.max(
       160,
@@ -293,9 +293,9 @@ export function flame(app, root) {
     if (focused >= 0) graphs[focused]?.canvas.focus();
   }
 
-  // the graph with new figures
+  // redraws the graphs with new figures
   function refresh() {
-    // what had no tree, or no function chosen, may have it now
+    // there may be a tree or a chosen function now, or no longer
     if (graphs.length === 0) drawn = undefined;
     else if (graphs.length > 1 && !app.chosen) drawn = undefined;
     else for (const g of graphs) g.refigure();

@@ -9,16 +9,17 @@ import { amount, named, Table } from "./table.js";
 const height = 190;
 const margin = 62;
 
-// of the strip below, which shows what was allocated
+// height of the strip below, which shows allocated bytes
 const strip = 46;
 const gap = 10;
 
-// What was allocated in a frame; undefined: that was not counted.
+// Bytes allocated in a frame; undefined: not counted.
 export function allocatedIn(frame) {
   return frame.bytes?.reduce((sum, n) => sum + n, 0);
 }
 
-// What is a figure of a function in a frame; 0: it did not run there.
+// A figure of a function in a frame; 0: it did not run there. offset: 1 for
+// calls, 2 for self, 3 for total.
 export function inFrame(frame, id, offset) {
   const { rows } = frame;
   for (let i = 0; i < rows.length; i += 4) {
@@ -27,8 +28,9 @@ export function inFrame(frame, id, offset) {
   return 0;
 }
 
-// What functions took of some frames, beside an average frame of all: rows of
-// { id, self, usual, more }, those that took most more first.
+// The mean self time of functions in `frames` and in `all`: rows of
+// { id, self, calls, usual, more }, sorted by the difference `more`, largest
+// first.
 export function compared(frames, all) {
   const add = (list) => {
     const sums = new Map();
@@ -80,7 +82,7 @@ class Chart {
     return this.app.model.frames.list;
   }
 
-  // the frame under a place
+  // the frame at a horizontal position
   at(x) {
     const i = Math.floor((x / (this.width - margin)) * this.list.length);
     return this.list[Math.max(0, Math.min(this.list.length - 1, i))];
@@ -144,7 +146,7 @@ class Chart {
     if (this.sized) this.sizes(c, each, theme, style);
   }
 
-  // the bytes that each frame has allocated, below its time
+  // draws the bytes allocated in each frame, below its time
   sizes(c, each, theme, style) {
     const most = Math.max(1, ...this.allocated.map((n) => n || 0));
     c.fillStyle = style.getPropertyValue("--soft");

@@ -38,8 +38,9 @@ export function rowsOf(app, state) {
   return state.group === "file" ? files(rows, app, own) : rows;
 }
 
-// What functions have besides what is shown, where that is known: a list of
-// [measure, figures by function]. CPU time is what waiting leaves.
+// Known figures of functions in other measures than the one shown: a list of
+// [measure, figures by function]. CPU time is left out: it is the time minus
+// waiting.
 function allocated({ model, scope }, state) {
   return model.measures
     .filter((key) => key !== scope.measure && !["cpu", "peak"].includes(key))
@@ -63,7 +64,7 @@ function spread(rows, { scope, model }) {
   return out;
 }
 
-// what the times of a row are at most, where their overhead is known
+// the upper bounds of a row's times, if their overhead is known
 function limits({ self, total, cost, totalCost }, model) {
   if (cost === undefined) return {};
   const raw = total + totalCost;
@@ -71,7 +72,7 @@ function limits({ self, total, cost, totalCost }, model) {
   return { selfMost: at[0], totalMost: at[1] };
 }
 
-// a row for each file; what is in none has one by its kind
+// a row for each file; functions without a file have a row for their kind
 function files(rows, { scope, model }, own) {
   const out = new Map();
   for (const row of rows) {

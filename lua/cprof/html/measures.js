@@ -1,4 +1,4 @@
-// What is looked at in the place of wall time.
+// Measures that a page can show instead of wall time.
 
 export const measures = {
   cpu: {
@@ -51,8 +51,8 @@ export const measures = {
   },
 };
 
-// What lines are shaded by, where trees are measured so: they do not know what
-// they had at the peak.
+// The measure of lines that goes with a measure of trees. Lines have no
+// figures for the peak.
 export function ofLines(measure) {
   return measure === "peak" ? "live" : measure;
 }
