@@ -1,4 +1,5 @@
-// What ran, what matters most, and the shape of it.
+// The overview: what ran, the hottest functions and lines, and a small flame
+// graph.
 
 import { h, refill } from "./dom.js";
 import { bytes, count, percent, plural } from "./format.js";
@@ -118,7 +119,8 @@ function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
-// What can be drawn again with other figures: { element, table, draw() }.
+// The hottest functions: { element, table, draw() }. draw() also shows new
+// figures.
 function functions(app) {
   const table = new Table([], { caption: "" });
   const element = h("section", {});
@@ -247,7 +249,7 @@ function show_lines(app, table, list) {
   return table.element;
 }
 
-// The flame graph from where it divides.
+// A small flame graph, zoomed in to where it divides.
 function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
@@ -270,7 +272,7 @@ function shape(app) {
     const l = layout(scope.tree, scope.tree.self);
     const from = forked(l);
     const f = model.functions[scope.tree.func[from]];
-    // figures of what is shown, or something else
+    // the same graph with new figures, or another graph
     const key = [scope.measure, f.title].join();
     if (drawn === key) graph.refresh(l);
     else {

@@ -14,7 +14,7 @@ const left = 70;
 const bottom = 24;
 const top = 18;
 
-// falls of the heap that are marked, as a share of the peak
+// the smallest fall of the heap that is marked, as a share of the peak
 const least = 0.05;
 
 class Chart {
@@ -146,7 +146,7 @@ class Chart {
     c.fill();
   }
 
-  // What is said of a point.
+  // A point in words.
   said(i) {
     const fall = this.falls.find(({ at }) => at === i);
     const fell = fall ? `, ${bytes(fall.by)} less than before` : "";
@@ -256,7 +256,8 @@ function kinds({ model }) {
   return h("section", {}, h("h2", {}, "Kinds"), table.element);
 }
 
-// the functions with most of a measure; a click looks at it in a flame graph
+// the functions with the most of a measure; a click on one shows it in the
+// call graph
 function most(app, measure) {
   const { model } = app;
   const { self } = model.scope({ measure });
@@ -305,7 +306,7 @@ function most(app, measure) {
   return { table, element };
 }
 
-// the points as a table, for those who do not see the chart
+// the points as a table, for people who cannot see the chart
 function listed(chart) {
   const box = h("div", {});
   const draw = () => {

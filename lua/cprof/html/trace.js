@@ -1,4 +1,4 @@
-// Trace: calls where they stand in time, of one coroutine at a time.
+// Trace: calls on a time axis, one coroutine at a time.
 
 import { between } from "./axis.js";
 import { fill, h } from "./dom.js";
@@ -9,7 +9,7 @@ import { fromColumns, timed } from "./tree.js";
 
 const axisHeight = 20;
 
-// the times of what is seen, above it
+// the time axis above the graph
 class Axis {
   constructor(app) {
     this.app = app;
@@ -90,7 +90,7 @@ export function trace(app, root) {
     },
   });
 
-  // what a call took, and how much of it in calls that are shown
+  // the time of a call, and how much of it was in calls that are shown
   function detail(node) {
     const { layout } = graph;
     const { start, weight, first, child } = layout;
