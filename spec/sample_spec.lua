@@ -88,7 +88,7 @@ describe("mode sample", function()
       for _ = 1, 5 do spin(10) profiler.frame() end
     end, { mode = "sample" })
     assert.is_truthy(p:report { mode = "frames" }:find(
-      "\nno frames: they are about times, which mode sample has not\n", 1,
+      "\nno frames: they need times, which mode sample does not have\n", 1,
       true))
   end)
 

@@ -55,7 +55,7 @@ local function unread(profile, name)
   if name:sub(1, 1) == "@" then
     local _, why = core.readfile(filename.absolute(name:sub(2),
       profile.meta.folder))
-    return "no text: " .. (why or "it could not be read when it was met")
+    return "no text: " .. (why or "the file could not be read when it ran")
   elseif name == "=?" then
     return "no text: the code is stripped"
   end
@@ -75,7 +75,7 @@ function source.text(profile, name)
       "several chunks have this name; figures are sums over them"
   elseif of.text and of.changed then
     return text.split(of.text),
-      "the text was not what ran when it was first met"
+      "the file was not what ran when it was first read"
   elseif of.text then
     local now = name:sub(1, 1) == "@" and core.readfile(
       filename.absolute(name:sub(2), profile.meta.folder))

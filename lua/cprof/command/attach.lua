@@ -1,4 +1,4 @@
--- cprof attach: a program that runs already is recorded for some seconds.
+-- cprof attach: records a running program for some seconds.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
@@ -12,12 +12,12 @@ local terminal = require "cprof.system.terminal"
 
 local attach = {
   name = "attach",
-  summary = "Record a program that runs already, for some seconds.",
+  summary = "Record a running program for some seconds.",
   usage = "cprof attach [options] [PID]",
-  description = "Record a program that runs already, and print the " ..
-    "report. The program goes on as before. It has to listen: it was " ..
-    "started with lua5.4 -l cprof.auto, or its host calls cprof_listen. " ..
-    "Without PID, list the programs that do.",
+  description = "Record a running program and print the report. The " ..
+    "program keeps running. It has to listen: start it with lua5.4 -l " ..
+    "cprof.auto, or call cprof_listen in its host. Without PID, list the " ..
+    "programs that listen.",
   example = "cprof attach --seconds 5 4711",
   optional = { ["--sample"] = true },
 }

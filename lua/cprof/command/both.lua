@@ -85,9 +85,10 @@ function both.run(parsed, words, options, at, fail)
     fail "--both takes samples, which need signals: Windows has none"
   elseif not core.executable() then fail "--both is not possible here" end
   if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
-    fail "--both goes with neither --format, --html, --trace nor --coverage"
+    fail("--both cannot be combined with --format, --html, --trace or " ..
+      "--coverage")
   elseif parsed.memory or parsed.gc then
-    fail "--both goes with neither --memory nor --gc"
+    fail "--both cannot be combined with --memory or --gc"
   end
   if not (parsed.e or parsed.m or words[at]) then
     fail "name a script, -e code or -m module"
@@ -105,7 +106,8 @@ function both.run(parsed, words, options, at, fail)
   local counts = load(first, "first", status, fail)
   local all = counts
   if killed(status) then
-    terminal.say "note: the first run was interrupted: there was no second\n"
+    terminal.say("note: the first run was interrupted, so there was no " ..
+      "second run\n")
   else
     local again = record(words, pick(options, counting), timing, second,
       program)

@@ -16,16 +16,16 @@ local rows = require "cprof.count.rows"
 
 local check = {
   name = "check",
-  summary = "Hold a profile against a budget; status 1: over budget.",
-  description = "Hold a profile against a budget: limits of calls, line " ..
-    "hits, allocations and call-tree nodes, in all and of functions. These " ..
-    "are given by name, by name and file, or by title; a title's line is " ..
-    "only looked at where a file has several functions of that name, so " ..
-    "edits above a function do no harm. The exit status is 1 when a limit " ..
-    "is exceeded, and when a function that has one is not in the profile, " ..
-    'unless the budget says "optional": true for it, or the limit is 0; it ' ..
-    "is 2 when none of the budget's functions is in the profile. --update " ..
-    "brings a budget up to date. Times are printed, but decide nothing.",
+  summary = "Check a profile against a budget; status 1: over budget.",
+  description = "Check a profile against a budget: limits of calls, line " ..
+    "hits, allocations and call-tree nodes, in total and per function. " ..
+    "Functions are given by name, by name and file, or by title; a title's " ..
+    "line matters only if a file has several functions of that name, so " ..
+    "edits above a function do no harm. The exit status is 1 if a limit is " ..
+    "exceeded, or if a function with a limit is not in the profile, unless " ..
+    'the budget says "optional": true for it, or the limit is 0. It is 2 if ' ..
+    "none of the budget's functions is in the profile. --update brings a " ..
+    "budget up to date. Times are printed but not checked.",
   example = "cprof check --budget budget.json run.cprof",
 }
 
@@ -33,8 +33,8 @@ function check.define(parser)
   input.profile(parser)
   parser:option("--budget", "The budget, as --update writes it.")
     :argname "JSON"
-  parser:flag("--update", "Write the figures of the profile to the budget: " ..
-    "those that the budget limits; if there is no budget yet, all.")
+  parser:flag("--update", "Write the profile's figures to the budget: those " ..
+    "that it limits, or all figures if there is no budget yet.")
   parser:option("--coverage", "Fail if less than N percent of the lines " ..
     "ran; for a profile that was recorded with cprof run --coverage.")
     :argname "N":convert(input.percent "--coverage")
@@ -451,11 +451,11 @@ end
 function check.call(parsed, fail)
   local covers = parsed.coverage or parsed.branch_coverage
   if not parsed.budget and (parsed.update or not covers) then
-    fail "option '--budget' is needed, or '--coverage'"
+    fail "option '--budget' or '--coverage' is needed"
   end
   local profile, named = input.load(parsed.file, fail)
   if profile.samples then
-    fail(("%s has mode sample, and nothing that a budget could hold: " ..
+    fail(("%s has mode sample, which has no figures for a budget: " ..
       "record it without --sample"):format(named))
   end
   local why = compare.inexact(profile.meta)

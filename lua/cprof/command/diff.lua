@@ -17,12 +17,12 @@ local select = require "cprof.report.select"
 local diff = {
   name = "diff",
   summary = "Print what changed from one profile to another.",
-  description = "Print what changed from one profile to another, also " ..
-    "when the program was edited: functions are the same by name and " ..
-    "file, else by equal code, else by their order. The names and places " ..
-    "are those of AFTER; what had others is said to be so. A folder of " ..
-    "recordings is their sum; with one folder, --since compares what began " ..
-    "before with what began since then.",
+  description = "Print what changed from one profile to another, even if " ..
+    "the program was edited: functions are matched by name and file, else " ..
+    "by equal code, else by their order. Names and places are those of " ..
+    "AFTER; functions that had others in BEFORE are marked. A folder of " ..
+    "recordings stands for their sum. With one folder, --since compares " ..
+    "the recordings from before that time with the later ones.",
   example = "cprof diff before.cprof after.cprof",
 }
 
@@ -31,14 +31,14 @@ local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 local measure_names = { "wall", "cpu", "wait", "alloc", "allocs", "live" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
+  parser:argument("BEFORE", "A profile, or a folder with profiles. Without " ..
     "it: the recording before the last one."):target "before":args "?"
-  parser:argument("AFTER", "Another one. Without it: the last recording.")
-    :target "after":args "?"
-  parser:option("--measure", "What is compared: wall time; of that, CPU " ..
-    "time or time of waiting; bytes allocated; allocations; or bytes in " ..
-    "use. (default: cpu, which other programs disturb least; wall where " ..
-    "that is not known)"):choices(measure_names)
+  parser:argument("AFTER", "Another profile or folder. Without it: the " ..
+    "last recording."):target "after":args "?"
+  parser:option("--measure", "Compare wall time; the part of it that is CPU " ..
+    "time or waiting time; bytes allocated; allocations; or bytes in use. " ..
+    "(default: cpu, which other programs disturb least; wall if the CPU " ..
+    "time is not known)"):choices(measure_names)
   parser:option("--sort", "Sort by the change of this figure; alloc, " ..
     "allocs, live: by that measure.")
     :choices(orders):default "self"
@@ -214,8 +214,7 @@ local function points(n)
   return text == "0.0" and text or sign(n, text)
 end
 
-local unsure_note <const> = "~ within the error of the samples: it may not " ..
-  "have changed"
+local unsure_note <const> = "~ within the margin of error: may not have changed"
 
 -- marks a figure that may well be 0
 local function mark(view, n, off, text)
@@ -425,7 +424,7 @@ local function noise(before, after)
       ("an unknown time %s"):format(when)
   end
   return ("other programs had the processor for %s and %s: changes of " ..
-    "less than %d %% may be their doing"):format(told(was, "before"),
+    "less than %d %% may come from that"):format(told(was, "before"),
     told(is, "after"), disturbed)
 end
 
@@ -525,7 +524,7 @@ function diff.call(parsed, fail)
     counted = counted_of(before, after),
   }
   if parsed.sort == "calls" and not view.counted then
-    fail(("--sort calls needs calls of both profiles, or samples: %s has " ..
+    fail(("--sort calls needs calls, or samples, in both profiles: %s has " ..
       "mode %s, %s has mode %s"):format(older, before.meta.mode, newer,
       after.meta.mode))
   end

@@ -34,9 +34,9 @@ local undo = {
 
 function command.define(parser)
   input.profile(parser)
-  parser:option("--format", "One of those above."):argname "FORMAT"
+  parser:option("--format", "A format listed above."):argname "FORMAT"
     :choices(names):count "1"
-  parser:option("-o", "Where to. (default: standard output)")
+  parser:option("-o", "Write to OUT. (default: standard output)")
     :argname "OUT":target "output":hidden_name "--output"
   input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
     'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
@@ -46,12 +46,12 @@ function command.define(parser)
       "below itself has no callees there, its caller has them. (default: " ..
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
-    parser:flag("--no-fold", "Never fold it."))
-  input.option(parser, prune.specs, "measure", "Export CPU time, time " ..
-    "of waiting, bytes allocated, allocations, or bytes in use instead of " ..
-    "wall time; only for the formats folded and speedscope. (default: wall)")
+    parser:flag("--no-fold", "Never fold recursion."))
+  input.option(parser, prune.specs, "measure", "Export CPU time, waiting " ..
+    "time, bytes allocated, allocations, or bytes in use instead of wall " ..
+    "time; only for the formats folded and speedscope. (default: wall)")
   input.option(parser, prune.specs, "root",
-    "Only this function and what it calls.", "FUNCTION")
+    "Export only this function and what it calls.", "FUNCTION")
 end
 
 -- where it is written to, and how far that has come

@@ -20,8 +20,8 @@ local html = {
 
 function html.define(parser)
   input.profile(parser)
-  parser:option("-o", "Where to; -: standard output. (default: the name of " ..
-    "FILE with .html, in this folder)")
+  parser:option("-o", "Write to PAGE; -: standard output. (default: the " ..
+    "name of FILE with .html, in this folder)")
     :argname "PAGE":target "output":hidden_name "--output"
   parser:option("--diff", "Show what changed since this " ..
     "profile. (default: none)"):argname
@@ -70,8 +70,8 @@ local function trace(profile, path, fail)
   if not read then fail(why) end
   profile.trace = read
   if read.shown < read.calls then
-    terminal.say(("cprof html: %s of %s calls of the trace are left out, " ..
-      "which took less than %s each\n"):format(
+    terminal.say(("cprof html: %s of %s calls of the trace are left out; " ..
+      "each took less than %s\n"):format(
       format.count(read.calls - read.shown), format.count(read.calls),
       format.time(read.least)))
   end

@@ -62,8 +62,8 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog("cprof COMMAND --help tells the options, with an example; " ..
-    "cprof help TOPIC is the reference.")
+  root:epilog("cprof COMMAND --help lists options, with an example; " ..
+    "cprof help TOPIC prints the reference.")
   root:flag("--version", "Print the version."):action(function()
     local core = require "cprof.core"
     print("cprof " .. core.version)
@@ -81,7 +81,7 @@ local function make_parser(names)
     parser:epilog("Example:\n   " .. command.example)
     command.define(parser)
     adapt_help(parser)
-    parser:flag("--ascii", "No characters that need UTF-8.")
+    parser:flag("--ascii", "Print ASCII characters only.")
     last = parser
   end
   -- called with the parser of the command

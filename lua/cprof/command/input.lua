@@ -109,8 +109,8 @@ local function recall(which, fail, headed)
     format.program(profile.meta))
   if elsewhere or not headed then
     terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
-      time_of(profile.meta), elsewhere and (" in %s; there is none of this " ..
-      "folder or terminal"):format(format.plain(elsewhere)) or ""))
+      time_of(profile.meta), elsewhere and (" in %s; there is none from " ..
+      "this folder or terminal"):format(format.plain(elsewhere)) or ""))
   end
   return profile, named
 end
@@ -260,7 +260,7 @@ end
 
 ---Declares --filter.
 function input.filter(parser)
-  input.option(parser, report.options, "filter", "Only functions with " ..
+  input.option(parser, report.options, "filter", "Show only functions with " ..
     "PATTERN in their title or path; between slashes, it is a Lua pattern: " ..
     "/^parse/.", "PATTERN")
 end
@@ -268,7 +268,7 @@ end
 ---Declares the profile that is read.
 function input.profile(parser, what)
   parser:argument("FILE", (what or "A profile") .. "; -: standard input. " ..
-    "Without it: what was recorded last."):target "file":args "?"
+    "Without it: the last recording."):target "file":args "?"
 end
 
 ---Is this word, where a FILE may be left out, one?

@@ -61,9 +61,9 @@ function run.define(parser)
   parser:option("--coverage", "Record as --count does, and print at the end " ..
     "which lines, branches and functions ran.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--coverage")
-  parser:option("--sample", "Sample what runs, RATE times a second: true " ..
-    "shares of the time, also of lines, at hardly any cost, but no calls. " ..
-    "(default: off; RATE defaults to 1000)")
+  parser:option("--sample", "Sample what runs, RATE times a second: gives " ..
+    "true shares of the time, also of lines, at hardly any cost, but no " ..
+    "calls. (default: off; RATE defaults to 1000)")
     :argname "[=RATE]":convert(input.rate)
   parser:option("--memory", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
@@ -234,7 +234,7 @@ end
 local function check_output(parsed, fail)
   if parsed.html then
     if parsed.format and parsed.format ~= "html" then
-      fail "one of --html and --format"
+      fail "--html cannot be combined with --format"
     end
     parsed.format, parsed.output = "html", parsed.output or ""
   end

@@ -13,10 +13,10 @@ local serve = {
   usage = "cprof serve [options] [FILE | PID]\n" ..
     "       cprof serve [options] -- [options of cprof run] script.lua " ..
     "[args…]",
-  description = "The page that cprof html writes, for a browser, over a " ..
-    "file that is being recorded, or over a program that is started as " ..
-    "cprof run does. Its figures follow the program. The address is " ..
-    "printed; Ctrl-C ends it.",
+  description = "Serve the page that cprof html writes to a browser, for a " ..
+    "file that is being recorded, or for a program that cprof starts as " ..
+    "cprof run does. Its figures follow the program. The address of the " ..
+    "page is printed; Ctrl-C ends the server.",
   example = "cprof serve -- --lines script.lua input.txt",
   takes_program = true,
 }
@@ -34,13 +34,13 @@ end
 
 function serve.define(parser)
   parser:argument("FILE", "A profile that is being recorded, or the number " ..
-    "of the process. Without it: what was recorded last."):target "file"
+    "of the process. Without it: the last recording."):target "file"
     :args "?"
   parser:option("--listen", "Listen here; port 0: any free port. Whoever " ..
     "can reach the port and knows the token in the address can read the " ..
     "sources.", "127.0.0.1:0"):argname "HOST:PORT":convert(address)
-  parser:option("--interval", "Seconds from one refresh to the next, at " ..
-    "first.", "1"):argname "SECONDS"
+  parser:option("--interval", "Refresh the page at this interval, at first.",
+    "1"):argname "SECONDS"
     :convert(input.positive("--interval", 3600, "number of seconds above 0"))
 end
 

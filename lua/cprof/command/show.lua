@@ -88,7 +88,7 @@ local function head(view)
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
   if (row.total_wait_ns or 0) > 0 then
-    on:line(("waiting: %s of the total, %s of it itself"):format(
+    on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait_ns), on:time(row.self_wait_ns)))
   end
   local allocated = allocations.sentence(view.profile, row.title)
@@ -119,7 +119,7 @@ local function lines(view)
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
   if not recorded.recorded(p) then
-    view.page:line("no lines were recorded; to have them: cprof run " ..
+    view.page:line("no lines were recorded; record them with cprof run " ..
       (p.meta.joined and "--both --lines" or "--lines"))
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"

@@ -103,7 +103,7 @@ function listing.make(p, o)
   on:title("coverage: ", format.program(p.meta))
   header.notes(p, on)
   if #files == 0 then
-    on:note "no Lua file ran whose instructions were to be counted"
+    on:note "no file ran that was chosen to be counted"
     return on:text(), 0
   end
   for i, file in ipairs(files) do

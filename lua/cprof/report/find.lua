@@ -37,7 +37,7 @@ return function(rows, wanted)
   local found = all(rows, function(row) return row.title == wanted end) or
     all(rows, function(row) return row.func.name == wanted end)
   if found and #found > 1 then
-    return nil, ("'%s' is the name of several: %s"):format(wanted,
+    return nil, ("several functions are named '%s': %s"):format(wanted,
       titles(found))
   elseif found then
     return found[1]

@@ -102,7 +102,7 @@ return function(view)
   if not frames or frames.recorded == 0 then
     local mode = view.profile.meta.mode
     page:line("no frames: " .. ((mode == "count" or mode == "sample") and
-      ("they are about times, which mode %s has not"):format(mode) or
+      ("they need times, which mode %s does not have"):format(mode) or
       "the program does not call cprof.frame"))
     return
   end
@@ -132,6 +132,6 @@ return function(view)
   page:table(columns, cells)
   others = others + #list - #cells
   if others > 0 then
-    page:rest(("… %s faster"):format(format.count(others)))
+    page:rest(("… %s"):format(format.plural(others, "faster frame")))
   end
 end

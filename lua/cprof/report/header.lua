@@ -44,15 +44,15 @@ local function certainty(profile, page)
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time, so small times are rough%s",
       format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
-      "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
+      "; mode call, or fewer lines (--lines=PATTERN), is more exact" or "")
   end
   if meta.clamped_ns * 100 > profile.program_ns then
-    page:note("overhead was estimated at %s more than was measured; small " ..
+    page:note("the overhead estimate exceeds the measured time by %s; small " ..
       "times are rough", format.time(meta.clamped_ns))
   end
   if meta.preempted_unknown then
-    page:note("this system does not say when others had the processor; " ..
-      "that time counts as waiting")
+    page:note("this system does not say when other programs had the " ..
+      "processor; that time counts as waiting")
   end
   if meta.clock_backwards_ns > 1000 then
     page:note("the clock ran backwards %s, by %s in all; that time is " ..
@@ -79,18 +79,19 @@ local function gaps(profile, page)
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end
   if meta.allocator_lost then
-    page:note "another allocator replaced cprof's; what it gave is not counted"
+    page:note("another allocator replaced cprof's; what it allocated is not " ..
+      "counted")
   end
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
   if (meta.interrupted or 0) > 0 then
-    page:note('samples ended %s of the program early, with EINTR; hardly ' ..
-      'any do with clock = "cpu"', plural(meta.interrupted, "system call"))
+    page:note('samples ended %s of the program early, with EINTR; ' ..
+      'clock = "cpu" avoids most of that',
+      plural(meta.interrupted, "system call"))
   end
   if meta.unmatched > 0 then
-    page:note("%s matched no frame",
-      plural(meta.unmatched, "event"))
+    page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
   end
 end
 
@@ -114,14 +115,14 @@ local function choice(profile, page)
   if given.include then
     page:note("only functions that match %s; %s", given.include,
       page.counts and "instructions of others are not counted" or
-      "time and overhead of others are their callers'")
+      "time and overhead of others count for their callers")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
       "" or page.counts and "; their instructions are not counted" or
-      "; their time and overhead are their callers'")
+      "; their time and overhead count for their callers")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
@@ -154,8 +155,7 @@ local function collector(profile, page)
     plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
 
--- what self and total are, if not times
----What was not recorded, whatever is shown of the rest.
+---Prints notes on what was not recorded, for any report.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
 function header.notes(profile, page)
