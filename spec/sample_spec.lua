@@ -901,8 +901,8 @@ describe("a profile of samples", function()
         local _, message, code = command.cprof("check", "--budget",
           dir:file "b.json", one, table.unpack(more))
         assert.equal(2, code)
-        assert.truthy(message:find("one.cprof has mode sample, and nothing " ..
-          "that a budget could hold", 1, true), message)
+        assert.truthy(message:find("one.cprof has mode sample, which has " ..
+          "no figures for a budget", 1, true), message)
       end
     end)
 
