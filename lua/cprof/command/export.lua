@@ -26,7 +26,7 @@ end
 local names, description = formats()
 command.description = description
 
--- how an option says that nothing is to be decided
+-- the option that undoes what export decided
 local undo = {
   min_percent = "--min-percent=0 keeps them",
   fold = "--no-fold keeps it",
@@ -54,7 +54,7 @@ function command.define(parser)
     "Export only this function and what it calls.", "FUNCTION")
 end
 
--- where it is written to, and how far that has come
+-- returns the writer for a target, which shows progress
 local function writer(target)
   local progress = terminal.progress "exporting"
   local bytes = 0
@@ -91,13 +91,13 @@ local function say(notes, name)
   end
 end
 
----Writes a profile, and says what is not as it was recorded.
+---Writes a profile, and prints notes on what the export changes.
 ---@param profile cprof.Profile
 ---@param row cprof.Format
 ---@param target cprof.Writer
 ---@param o cprof.ExportOptions
 ---@param fail fun(message: string)
----@param before? cprof.Profile  what it is compared with
+---@param before? cprof.Profile  to compare with
 function command.write(profile, row, target, o, fail, before)
   local produce, notes = export.prepare(profile, row, o, function(message)
     fail(input.worded(message))

@@ -38,8 +38,8 @@ end
 
 local mark <const> = '<meta name="generator" content="cprof"'
 
--- The name of a page that nobody has named. What is there and is none of
--- ours stays.
+-- The default name of a page. Fails if a file with this name exists that is not
+-- a cprof page.
 local function default_name(file, fail)
   local name = file and file ~= "-" and file:match "([^/]+)$" or "cprof"
   name = name:gsub("%.cprof$", "") .. ".html"
@@ -64,7 +64,7 @@ local function size(path)
     ("%d kB"):format((bytes or 0) // 1000)
 end
 
--- reads a trace, and says what of it is left out
+-- reads a trace, and says how many of its calls are left out
 local function trace(profile, path, fail)
   local read, why = traced.read(path, nil, terminal.progress "reading")
   if not read then fail(why) end

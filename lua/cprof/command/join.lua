@@ -29,7 +29,7 @@ function command.define(parser)
   input.page(parser)
 end
 
----Says what does not agree.
+---Prints notes on what differs between the two recordings.
 ---@param counts cprof.Profile
 ---@param times cprof.Profile
 ---@param doubt? string  as of join.profiles

@@ -1,4 +1,4 @@
--- cprof merge: the sum of profiles, as a profile.
+-- cprof merge: adds up profiles into one.
 
 local core = require "cprof.core"
 local input = require "cprof.command.input"
@@ -24,7 +24,7 @@ function command.define(parser)
   range.define(parser)
 end
 
--- the same file may have other names, too
+-- a path without redundant parts, since a file has several names
 local function plain(path)
   return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
 end

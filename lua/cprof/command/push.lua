@@ -1,4 +1,4 @@
--- cprof push: profiles go to a server that keeps those of a fleet.
+-- cprof push: sends profiles to a server that collects those of a fleet.
 
 local input = require "cprof.command.input"
 local post = require "cprof.push.post"

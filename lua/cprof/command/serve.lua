@@ -1,4 +1,4 @@
--- cprof serve: the page of a program that is being recorded.
+-- cprof serve: serves a live page of a program that is being recorded.
 
 local core = require "cprof.core"
 local follow = require "cprof.follow"
@@ -21,7 +21,7 @@ local serve = {
   takes_program = true,
 }
 
--- seconds that a program has to end after it was interrupted
+-- seconds for a program to end after it was interrupted
 local patience <const> = 10
 
 local function address(s)
@@ -48,18 +48,18 @@ local function say(text)
   terminal.say(("cprof serve: %s\n"):format(text))
 end
 
--- Ctrl-C ends it, and is meant for the program, too.
+-- was it Ctrl-C, which ends the server and the program?
 local function interrupted(why)
   return tostring(why):find "interrupted!" ~= nil
 end
 
--- A terminal has sent the signal to the program, too: another one would not
--- let it end in its own way.
+-- Is there a terminal? It sends Ctrl-C to the program, too: a second signal
+-- would not let the program end in its own way.
 local function has_terminal()
   return core.columns(0) or core.columns(1) or core.columns(2)
 end
 
--- the exit status is that of the program
+-- ends the program, and returns its exit status
 local function finish(follower)
   local started = follower.program
   if not started then return 0 end

@@ -1,4 +1,4 @@
--- The commands that print a report: they differ by its mode.
+-- Shared code of commands that print a report, each in another mode.
 
 local input = require "cprof.command.input"
 local patterns = require "cprof.text.patterns"
@@ -7,11 +7,11 @@ local report = require "cprof.report"
 
 local view = {}
 
----Declares what all of them take.
+---Declares the arguments and options that all of them have.
 ---@param parser table
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
----@param several? boolean  it takes several profiles
+---@param several? boolean  does the command take several profiles?
 function view.define(parser, limit, sort, several)
   if several then
     parser:argument("FILE", "Profiles, or folders with profiles, which are " ..
