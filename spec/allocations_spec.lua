@@ -478,7 +478,7 @@ describe("an allocator of someone else", function()
     assert.is_true(p.meta.allocator_lost)
     assert.equal(10, helper.find(p, tables).self_allocs)
     assert.is_truthy(p:report():find("note: another allocator replaced " ..
-      "cprof's; what it gave is not counted", 1, true))
+      "cprof's; what it allocated is not counted", 1, true))
     assert.equal(before, host.allocator())
   end)
 

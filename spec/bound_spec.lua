@@ -162,7 +162,7 @@ describe("a report's head", function()
       assert.equal(("overhead was %s %% of the time, so small times are " ..
         "rough"):format(share), note(p))
       assert.is_truthy(note(recorded(1e6, { mode = "line" })):find(
-        "; mode call, or --lines=PATTERN for fewer lines, knows better", 1,
+        "; mode call, or fewer lines (--lines=PATTERN), is more exact", 1,
         true))
       assert.is_nil(note(recorded(0, nil, function()
         busy(3000000)
@@ -173,13 +173,13 @@ describe("a report's head", function()
   it("says what was left to the callers", function()
     for options, told in pairs {
       [{ c_functions = false }] = "without C functions; their time and " ..
-        "overhead are their callers'",
+        "overhead count for their callers",
       [{ exclude = { "[C]", "idle" } }] =
         'without "[C]", "idle"; their',
       [{ c_functions = false, exclude = { "idle" } }] =
         'without C functions, "idle"; their',
       [{ include = { "busy" } }] = 'only functions that match "busy"; ' ..
-        "time and overhead of others are their callers'",
+        "time and overhead of others count for their callers",
     } do
       local p = helper.record(work, options)
       local path = os.tmpname()

@@ -188,7 +188,7 @@ describe("the cprof command", function()
         sample },
       { "record with cprof run --coverage\n", "export",
         "--format=cobertura", sample },
-      { "--both goes with neither --memory nor --gc", "run", "--both",
+      { "--both cannot be combined with --memory or --gc", "run", "--both",
         "--memory=live", "-e", "" },
       { "module 'no.such' not found", "run", "-m", "no.such" },
       { "'--clock' must be one of", "run", "--clock=sun", "-e", "" },

@@ -352,7 +352,7 @@ describe("mode count", function()
     end, { mode = "count" })
     assert.is_nil(p.frames)
     assert.truthy(p:report { mode = "frames" }:find(
-      "\nno frames: they are about times, which mode count has not\n", 1,
+      "\nno frames: they need times, which mode count does not have\n", 1,
       true))
     for _, o in ipairs { { slow_frames = { budget_ms = 1 } },
                          { history = "full" } } do

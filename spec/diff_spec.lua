@@ -268,7 +268,8 @@ describe("cprof diff", function()
       out, err, status = diff(dir, pair[1], pair[2], "--sort=calls")
       assert.equal("", out)
       assert.equal(2, status)
-      assert.is_truthy(err:find("--sort calls needs calls of both", 1, true))
+      assert.is_truthy(err:find("--sort calls needs calls, or samples, in both",
+        1, true))
     end
   end)
 

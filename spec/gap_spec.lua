@@ -77,7 +77,7 @@ describe("a gap between events", function()
       assert.equal(29 * ms - 3 * noise, p.meta.waiting_ns)
       assert.same({ 10 * ms, 8 * ms - noise }, { under(p, robbed) })
       assert.is_truthy(p:report { width = 1000 }:find("\nnote: this system " ..
-        "does not say when others had the processor", 1, true))
+        "does not say when other programs had the processor", 1, true))
       adds_up(p)
     end)
 

@@ -830,7 +830,7 @@ describe("cprof html", function()
     assert.equal(3, header.functions.calls[row_of(header, "string.rep")])
     _, err, status = within(dir, "run --html --format=csv -o x p.lua")
     assert.equal(2, status)
-    assert.is_truthy(err:find "one of %-%-html and %-%-format", err)
+    assert.is_truthy(err:find "%-%-html cannot be combined with", err)
   end)
 
   it("has instructions where these were counted", function()

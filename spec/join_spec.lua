@@ -394,9 +394,9 @@ describe("cprof run --both", function()
 
   it("says what it cannot do", function()
     for _, words in ipairs {
-      { "goes with neither", "--trace", "-e", "x()" },
-      { "goes with neither", "--coverage", "-e", "x()" },
-      { "goes with neither", "--html", "-e", "x()" },
+      { "cannot be combined", "--trace", "-e", "x()" },
+      { "cannot be combined", "--coverage", "-e", "x()" },
+      { "cannot be combined", "--html", "-e", "x()" },
       { "name a script" },
     } do
       local _, err, status = command.cprof("run", "--both",

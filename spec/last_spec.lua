@@ -166,7 +166,7 @@ describe("commands without a file", function()
       assert.equal("", err)
     end
     local note = "note: this is the last recording, of %S*b%.lua, begun at " ..
-      "%S+ in %S+/b; there is none of this folder or terminal\n"
+      "%S+ in %S+/b; there is none from this folder or terminal\n"
     for _, words in ipairs { { "report" }, { "show", "leaf" },
       { "export", "--format=folded" } } do
       local out, err = c.cprof(table.unpack(words))

@@ -34,7 +34,7 @@ local refused <const> = {
   "^format %l+ needs a profile of mode \"%l+\"",
   "^format %l+ is about times, which mode \"count\" has not; ",
   "^instructions and times cannot be compared: ",
-  "^%-%-sort calls needs calls of both profiles, or samples: ",
+  "^%-%-sort calls needs calls, or samples, in both profiles: ",
   "^mode %l+ and mode %l+ cannot be added up: ",
   "^clock %l+ and clock %l+ cannot be added up: ",
   "^profiles with and without live blocks cannot be added up: ",
@@ -42,7 +42,7 @@ local refused <const> = {
   "^only %d+%.%d %% of the time of .*; %-%-force joins them$",
   "^the second profile has mode count, and no times$",
   "^the first profile has mode sample, and no calls$",
-  "^%g+ has mode sample, and nothing that a budget could hold: ",
+  "^%g+ has mode sample, which has no figures for a budget: ",
   "^the figures of %g+ are not exact: max_nodes was reached$",
 }
 

@@ -417,7 +417,7 @@ half within 1.00ms, 90 % 1.00ms, 99 % 21.0ms, max 21.0ms
 frame      at    time  more than usual, self time
    51  49.0ms  21.0ms  rare +19.8ms
    71  89.0ms  5.00ms  rare +3.75ms
-… 97 faster
+… 97 faster frames
 ]], slow(times))
     end)
 
@@ -432,7 +432,7 @@ of the last 10, half within 1.00ms, 90 % 1.00ms, 99 % 1.00ms, max 1.00ms
 
 frame      at    time  more than usual, self time
     4  2.00ms  31.0ms  rare +29.5ms
-… 10 faster
+… 10 faster frames
 ]], slow(times, "history = 10, slow_frames = { budget_ms = 30 }"))
     end)
 
@@ -471,7 +471,7 @@ frame      at    time  more than usual, self time
     2     0ns  1.00ms
     3  1.00ms  1.00ms
     4  2.00ms  1.00ms
-… 6 faster
+… 6 faster frames
 ]], slow { 1, 1, 1, 1, 1, 1, 1, 1 })
   end)
 

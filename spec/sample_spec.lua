@@ -88,7 +88,7 @@ describe("mode sample", function()
       for _ = 1, 5 do spin(10) profiler.frame() end
     end, { mode = "sample" })
     assert.is_truthy(p:report { mode = "frames" }:find(
-      "\nno frames: they are about times, which mode sample has not\n", 1,
+      "\nno frames: they need times, which mode sample does not have\n", 1,
       true))
   end)
 
@@ -901,8 +901,8 @@ describe("a profile of samples", function()
         local _, message, code = command.cprof("check", "--budget",
           dir:file "b.json", one, table.unpack(more))
         assert.equal(2, code)
-        assert.truthy(message:find("one.cprof has mode sample, and nothing " ..
-          "that a budget could hold", 1, true), message)
+        assert.truthy(message:find("one.cprof has mode sample, which has " ..
+          "no figures for a budget", 1, true), message)
       end
     end)
 

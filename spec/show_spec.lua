@@ -107,7 +107,7 @@ describe("cprof show", function()
   it("lists titles where a name is that of several", function()
     local _, err, status = show(nil, "twin")
     assert.equal(2, status)
-    assert.is_truthy(err:find("'twin' is the name of several: twin (", 1,
+    assert.is_truthy(err:find("several functions are named 'twin': twin (", 1,
       true), err)
     local _, count = err:gsub("twin %(", "")
     assert.equal(2, count)

@@ -568,12 +568,12 @@ describe("the sources", () => {
 describe("samples", () => {
   const file = "/usr/share/lua/5.1/luacheck/parser.lua";
 
-  it("are told with their rate and the least share", async () => {
+  it("are told with their rate and the smallest share", async () => {
     await open("sampled");
     const facts = (await texts(".facts > div")).join("\n");
     assert.match(facts, /^samples[\d,]+$/m);
     assert.match(facts, /^samples a second[\d,]+$/m);
-    assert.match(facts, /^least share[\d.]+ %$/m);
+    assert.match(facts, /^smallest share[\d.]+ %$/m);
     assert.doesNotMatch(facts, /^calls/m);
     assert.match(await text("main > .aside"), /95 % interval/);
   });

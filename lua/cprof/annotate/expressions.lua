@@ -1,16 +1,16 @@
--- Counts of the parts of a line: shades, and marks underneath.
+-- Shows counts of the parts of a line: as shades, and as marks below the line.
 
 local format = require "cprof.text.format"
 local source = require "cprof.annotate.source"
 
 local expressions = {}
 
----@class cprof.Span          columns of a line as it is shown, from 1
+---@class cprof.Span          a range of columns of a shown line, from 1
 ---@field from integer
 ---@field to integer
 ---@field count integer
 
--- the spans of each line; neighbours with one count are one
+-- the spans of each line; neighbours with the same count are merged
 local function spans_of(list, content)
   local out, number, columns = {}, nil, nil
   local function shown_at(byte) return columns and columns[byte] or byte end
@@ -32,7 +32,7 @@ local function spans_of(list, content)
   return out
 end
 
--- puts `text` at a column where nothing else is, with a space around
+-- puts `text` at a column if there is room for it and a space on each side
 local function put(cells, at, text)
   for i = math.max(at - 1, 1), at + #text do
     if cells[i] then return false end
@@ -41,7 +41,7 @@ local function put(cells, at, text)
   return true
 end
 
--- puts `text` behind what ends at a column, after a space
+-- puts `text` behind the mark that ends at a column, after a space
 local function put_behind(cells, at, text)
   local own = cells[at]
   cells[at] = nil
@@ -49,10 +49,9 @@ local function put_behind(cells, at, text)
   cells[at] = own
 end
 
----What stands underneath a line whose parts have different counts; nil:
----nothing needs to.
+---The marks below a line whose parts have different counts; nil: none needed.
 ---@param spans cprof.Span[]
----@param share? fun(count: integer): string?  of samples, what they are in %
+---@param share? fun(count: integer): string?  for samples: the share in %
 ---@return string?
 function expressions.marks(spans, share)
   local alike, last = true, 0
@@ -61,7 +60,7 @@ function expressions.marks(spans, share)
   end
   if alike then return nil end
   local cells = {}
-  -- what never ran is told in any case
+  -- parts that never ran are always marked
   for _, span in ipairs(spans) do
     if span.count == 0 then
       for i = span.from, span.to do cells[i] = "^" end
@@ -81,7 +80,7 @@ function expressions.marks(spans, share)
   return table.concat(cells)
 end
 
----A line whose parts have the shades of their counts.
+---A line whose parts are shaded by their counts.
 ---@param shown string
 ---@param spans cprof.Span[]
 ---@param greatest integer
@@ -104,16 +103,16 @@ function expressions.painted(shown, spans, greatest, paint)
   return table.concat(out)
 end
 
--- the count of what ran most often
+-- the highest count
 local function hottest(list)
   local most = 0
   for _, e in ipairs(list) do most = math.max(most, e.count) end
   return most
 end
 
----Gives lines of a source what is known of their parts: `spans`, and the
----`greatest` count. Does nothing where that was not asked for, or is not
----known.
+---Returns a function that adds to lines of a source the `spans` of their parts
+---and the `greatest` count. It changes nothing if parts were not requested or
+---are not known.
 ---@param view cprof.AnnotateView
 ---@param of string            a source
 ---@param content string[]     its lines

@@ -1,4 +1,4 @@
--- Whole sources: one of them, or the hottest.
+-- Whole sources: one source, or the hottest ones.
 
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
@@ -12,14 +12,14 @@ local files = {}
 
 ---@class cprof.File
 ---@field source string
----@field place string       as people write it
+---@field place string       its path as people write it
 ---@field lines cprof.Line[]
----@field ns integer         of its lines, with the C functions they call
+---@field ns integer         of its lines and the C functions that they call
 ---@field ran integer        lines that ran
----@field active integer     lines that could
----@field hottest integer    of its lines, in the figure that is heat
+---@field active integer     lines that could run
+---@field hottest integer    the heat of its hottest line
 
--- what ran is not a matter of whose lines are shown
+-- counts the lines that ran, whichever functions `focus` and `ignore` select
 local function coverage(file, whole)
   for _, line in ipairs(whole) do
     if line.active then
@@ -29,7 +29,7 @@ local function coverage(file, whole)
   end
 end
 
----All files, those that took longest first.
+---All files, those with the most time first.
 ---@param view cprof.AnnotateView
 ---@return cprof.File[]
 function files.all(view)
@@ -53,7 +53,7 @@ function files.all(view)
   return list
 end
 
--- which lines are shown: the hot ones, and those around them; nil: all
+-- the lines to show: hot lines and those around them; nil: all
 local function shown_lines(view, file, whole)
   local o, marked = view.options, {}
   local least = o.min_percent
@@ -115,8 +115,8 @@ local function hottest(list, limit)
 end
 
 ---@param view cprof.AnnotateView
----@param list cprof.File[]   all there are
----@param one? cprof.File     that is shown alone
+---@param list cprof.File[]   all files
+---@param one? cprof.File     the only file to show
 function files.show(view, list, one)
   local o = view.options
   local selected = one and { one } or hottest(list, o.limit or 20)

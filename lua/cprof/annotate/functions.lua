@@ -13,20 +13,20 @@ local source = require "cprof.annotate.source"
 
 local functions = {}
 
--- share of the time of all functions with lines that is shown
+-- functions are shown until they cover this share of the time
 local covered <const> = 0.9
 
--- where the screen is no limit
+-- the most functions, if the screen is no limit
 local usual_limit <const> = 20
 
--- what the terminal needs below the listing: what is left out, and a prompt
+-- rows below the listing: the notes on what is left out, and the prompt
 local below <const> = 3
 
--- a line is cold when it has less than these shares of its function's own
--- time and of its total
+-- a line is cold if it has less than these shares of its function's self time
+-- and of its total time
 local cold_self <const>, cold_total <const> = 0.01, 0.05
 
----The functions that `wanted` means. Raises an error when there are none.
+---The functions that `wanted` means. Raises an error if there are none.
 ---@param profile cprof.Profile
 ---@param wanted string
 ---@param level integer
@@ -46,7 +46,7 @@ function functions.named(profile, wanted, level)
   return out
 end
 
----Has a function lines that were recorded?
+---Does a function have recorded lines?
 ---@param profile cprof.Profile
 ---@param row cprof.Row
 ---@return boolean
@@ -56,7 +56,7 @@ function functions.has_lines(profile, row)
     profile.lines_by_title()[row.title] ~= nil
 end
 
--- texts are read once
+-- the text and note of a source, read once
 local function text_of(view, of)
   local known = view.texts[of]
   if not known then
@@ -69,7 +69,7 @@ local function text_of(view, of)
   return known
 end
 
--- the lines of a function, and what C functions took that they called
+-- the lines of a function, with the time of C functions that they called
 local function lines_of(view, row)
   local p = view.profile
   view.called_by = view.called_by or in_c.of(p, function(f)
@@ -82,7 +82,7 @@ local function lines_of(view, row)
   return own, sum
 end
 
--- lines of a function that are worth to be read
+-- the lines of a function that are worth reading: those that are not cold
 local function warm(view, row, own, from)
   local o, out, all_ns = view.options, { [from] = true }, 0
   local function ns(line) return line.self_ns + in_c.ns(view, line) end
@@ -99,7 +99,7 @@ local function warm(view, row, own, from)
   return out
 end
 
--- what is said of a function: 520 KB self, 17.1 MB in C, 97.2 %
+-- the figures of a function in words: 520 KB self + 17.1 MB in C, 97.2 %
 local function facts_of(view, row, of_c)
   local page = view.page
   return ("%s self%s, %s %%%s"):format(
@@ -122,7 +122,7 @@ function functions.block(view, row)
     from, to = 1, #known.content
     for number in pairs(own) do to = math.max(to, number) end
   end
-  -- the code of its first line makes the function, in the one around it
+  -- code on its first line makes the function and belongs to the one around it
   local first = from < to and f.kind == "Lua" and from
   local function never_ran(number)
     return known.active[number] and not known.ran[number] and
@@ -160,10 +160,10 @@ end
 
 ---@class cprof.Candidate
 ---@field row cprof.Row
----@field ns integer    of its lines, with the C functions that they call
----@field in_c integer  of it, in these
+---@field ns integer    of its lines and the C functions that they call
+---@field in_c integer  the part of ns in these C functions
 
--- functions with lines, hottest first, and their time in all
+-- functions with lines, hottest first, and the sum of their times
 local function candidates(view)
   local out, whole = {}, 0
   for _, row in ipairs(select.functions(view.profile)) do
@@ -178,7 +178,7 @@ local function candidates(view)
   return out, whole
 end
 
--- what each C function took that no line called, by title
+-- by title: the time of C functions that is not from calls by a known line
 local function of_no_line(view)
   local rows, edges = select.functions(view.profile)
   local left = {}
@@ -192,7 +192,7 @@ local function of_no_line(view)
   return left
 end
 
--- What is left out: functions, and those that have no lines.
+-- Notes on what is left out: more functions, and functions without lines.
 local function rest(view, more, more_ns, more_in_c)
   local o, p = view.options, view.profile
   local function say(count, ns, what, hint)
@@ -232,7 +232,7 @@ local function greatest_of(view, list)
   return most
 end
 
--- lines that a block takes
+-- the number of output lines of a block
 local function height(block)
   return #block.rows + 2 + (block.note and 1 or 0)
 end
@@ -241,7 +241,7 @@ end
 function functions.show(view)
   local o = view.options
   local list, whole = candidates(view)
-  -- who asks for a number, or for a function, gets it
+  -- the screen is no limit if the user gives a number or a function
   local asked = o.all or o.focus or o.limit
   local room = not asked and (o.height or format.rows())
   local limit = o.limit or (room or o.all) and math.huge or usual_limit

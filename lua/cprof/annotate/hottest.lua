@@ -5,14 +5,14 @@ local in_c = require "cprof.annotate.in_c"
 local order = require "cprof.text.order"
 local source = require "cprof.annotate.source"
 
--- what self is, by measure
+-- titles of the column for self, by measure
 local titles = { cpu = "CPU", wait = "waiting", bytes = "alloc",
                  allocs = "allocs", live = "in use" }
 
 -- the message if no line has figures, by measure
 local nothing = { bytes = "no line is known to have allocated anything",
                   live = "no line is known to hold memory in use",
-                  wait = "no line has waited" }
+                  wait = "no line waited" }
 nothing.allocs = nothing.bytes
 
 local function columns(profile)
@@ -29,7 +29,7 @@ local function columns(profile)
   }
 end
 
--- all lines that have any, hottest first
+-- all lines with hits or time, hottest first
 local function sorted(view, files)
   local all = {}
   local by_hits = view.options.sort == "hits"
@@ -37,7 +37,7 @@ local function sorted(view, files)
     for number, line in ipairs(file.lines) do
       local of_c = in_c.ns(view, line)
       local ns = line.self_ns + of_c
-      -- lines of which only a bound is known come last
+      -- lines with only a bound have a small estimate, and come last
       if by_hits and line.hits > 0 or
          not by_hits and line.self_most_ns + of_c > 0 then
         all[#all + 1] = { file = file, number = number, line = line,

@@ -1,5 +1,5 @@
--- What C functions took, by the line that called them: C has no lines of its
--- own.
+-- The time of C functions, by the line that called them: C functions have no
+-- lines of their own.
 
 local select_rows = require "cprof.report.select"
 
@@ -7,14 +7,14 @@ local in_c = {}
 
 ---@class cprof.CalledByLine
 ---@field ns integer       self time of the C functions that the line called
----@field callees integer  functions that it called
+---@field callees integer  how many different functions the line called
 
 local function by_source(f) return f.source end
 
----What lines called, by a key of the calling function and line.
+---The calls made from lines, by a key of the calling function and by line.
 ---@param profile cprof.Profile
----@param key? fun(f: cprof.Function): string?  nil: not this one; without
----    it, the source
+---@param key? fun(f: cprof.Function): string?  the key of a function; nil: skip
+---    it; default: its source
 ---@return table<string, table<integer, cprof.CalledByLine>>
 function in_c.of(profile, key)
   local out = {}
@@ -34,8 +34,8 @@ function in_c.of(profile, key)
   return out
 end
 
----Self time of the C functions that lines called, by a key of the calling
----function and line.
+---The self time of the C functions that lines called, by a key of the calling
+---function and by line.
 ---@param profile cprof.Profile
 ---@param key? fun(f: cprof.Function): string  see in_c.of
 ---@return table<string, table<integer, integer>>
@@ -47,7 +47,7 @@ function in_c.times(profile, key)
   return out
 end
 
----Adds what lines called to what a view knows of them.
+---Adds the calls made from lines to a view.
 ---@param view cprof.AnnotateView
 ---@param lines table<integer, cprof.Line>
 ---@param called table<integer, cprof.CalledByLine>?
@@ -57,7 +57,7 @@ function in_c.note(view, lines, called)
   end
 end
 
----Self time of the C functions that a line called.
+---The self time of the C functions that a line called.
 ---@param view cprof.AnnotateView
 ---@param line cprof.Line
 ---@return integer

@@ -1,5 +1,5 @@
--- The source with figures beside each line: of functions, of files, or the
--- hottest lines.
+-- Annotated sources: functions or files with figures beside each line, or a
+-- list of the hottest lines.
 
 local files = require "cprof.annotate.files"
 local functions = require "cprof.annotate.functions"
@@ -15,20 +15,20 @@ local annotate = {}
 
 ---@class cprof.AnnotateOptions
 ---@field heat? "time"|"hits"|"total"|"cpu"|"wait"|"alloc"|"allocs"|"live"
----    what makes a line hot; alloc: all figures are bytes allocated; allocs:
----    are allocations; live: are bytes in use; cpu, wait: are CPU time, or
----    time of waiting
----@field relative? "file"|"project"   hot in comparison with what
----@field coverage? boolean   mark what never ran
----@field context? integer    lines around those that are shown; others fold
----@field min_percent? number least share of a line that is shown
+---    what makes a line hot; with some, it is also what all figures are: alloc:
+---    bytes allocated; allocs: allocations; live: bytes in use; cpu: CPU time;
+---    wait: waiting time
+---@field relative? "file"|"project"   what the heat is relative to
+---@field coverage? boolean   mark lines that never ran
+---@field context? integer    lines shown around hot lines; others are folded
+---@field min_percent? number smallest share of a line that counts as hot
 ---@field sort? "line"|"self"|"hits"   self, hits: the hottest lines of all
----@field expressions? boolean  mode "count": shade the parts of lines, and
----    tell their counts
+---@field expressions? boolean  shade the parts of lines, and show their counts
+---    (mode "count") or shares (mode "sample")
 ---@field focus? string       only this function, by title or name
----@field ignore? string      not this one
----@field limit? integer      most functions, files, or lines when sorted
----@field all? boolean        also functions beyond the screen
+---@field ignore? string      without this function
+---@field limit? integer      most functions or files, or lines with `sort`
+---@field all? boolean        also functions that do not fit the screen
 ---@field format? "text"|"markdown"
 ---@field width? integer
 ---@field height? integer     rows of the screen
@@ -62,17 +62,18 @@ local heat = {
 ---@field page cprof.Page
 ---@field whole integer       the time that is 100 %, in ns: the program's
 ---@field heat fun(line: cprof.Line): integer
----@field called table<cprof.Line, cprof.CalledByLine>  what lines called
----@field called_by? table<string, table<integer, cprof.CalledByLine>>  by
----    the title of the function, once that is asked for
----@field single boolean      is a source named?
----@field remaining? fun(f: cprof.Function): boolean  whose lines these are
----@field passes fun(row: cprof.Row): boolean  is a row one of these?
----@field texts table<string, table>  that were read
+---@field called table<cprof.Line, cprof.CalledByLine>  calls made from lines
+---@field called_by? table<string, table<integer, cprof.CalledByLine>>  the
+---    same by the title of the calling function, at first use
+---@field single boolean      did the user name a source?
+---@field remaining? fun(f: cprof.Function): boolean  is a function selected by
+---    'focus' and 'ignore'?
+---@field passes fun(row: cprof.Row): boolean  is a row of such a function?
+---@field texts table<string, table>  texts that were read, by source
 ---@field greatest? integer   heat of the hottest line of all
 ---@field unfolded? boolean   are cold lines shown, too?
 
----What it takes to show lines on a page.
+---Makes the view for showing lines on a page.
 ---@param profile cprof.Profile
 ---@param o cprof.AnnotateOptions
 ---@param on cprof.Page
@@ -86,7 +87,7 @@ function annotate.view(profile, o, on)
   return view
 end
 
--- which functions remain when 'focus' and 'ignore' have had their say
+-- restricts the view to the functions that 'focus' and 'ignore' select
 local function restrict(view, level)
   local o, p = view.options, view.profile
   if not o.focus and not o.ignore then return end
@@ -97,13 +98,13 @@ local function restrict(view, level)
   end
 end
 
--- the file that the caller means
+-- the file that the user means
 local function file_of(list, wanted, level)
   local file, why = nearest.file(list, wanted)
   return file or error("annotate: " .. why, level + 1)
 end
 
--- what a function alone is about: it must have lines
+-- raises an error if none of the functions in focus has lines
 local function check_focus(view, level)
   local any
   for _, f in ipairs(view.profile.functions) do

@@ -1,4 +1,4 @@
--- Lines of sources with figures beside each: rows, and how they are shown.
+-- Tables of source lines with figures beside each line.
 
 local expressions = require "cprof.annotate.expressions"
 local format = require "cprof.text.format"
@@ -8,7 +8,7 @@ local listing = {}
 
 local never_ran <const> = "  ← never ran"
 
--- a line whose parts have colours of their own
+-- cuts a line whose parts have colours
 local function cut_painted(s, width)
   local out, left = {}, width - 1
   for part, code in (s .. "\27[0m"):gmatch "([^\27]*)(\27%[[%d;]*m)" do
@@ -22,7 +22,7 @@ local function cut_painted(s, width)
   return table.concat(out) .. "…"
 end
 
--- what a line says of itself stays when its text is cut
+-- cuts the text of a line, but keeps the note that it never ran
 local function cut(s, width)
   if format.width(s) <= width then return s end
   if s:find("\27", 1, true) then return cut_painted(s, width) end
@@ -41,20 +41,20 @@ local columns = {
   { title = "", left = true, least = 10, cut = cut },
 }
 
--- the columns where there are instructions in the place of times
+-- the columns for instructions instead of times
 local counted_columns = {}
 for i, column in ipairs(columns) do
   counted_columns[i] = setmetatable({
     title = column.title:gsub("^self", "instr") }, { __index = column })
 end
 
--- columns that make room for the source, in turn: per call, total, calls,
--- self %, allocs
+-- columns that are left out, in this order, if the source has too little room:
+-- per call, total, calls, self %, allocs
 local dispensable <const> = { 9, 8, 7, 4, 6 }
 
 local IN_C <const>, SHARE <const>, SOURCE <const> = 3, 4, 11
 
--- a row that has nothing but a number and a text
+-- a row with only a line number and a text
 local function bare(number, text)
   local row = { number, text }
   for _ = 1, #columns - 2 do table.insert(row, 1, "") end
@@ -65,14 +65,14 @@ end
 ---@field number integer
 ---@field content string
 ---@field figures cprof.Line?
----@field never boolean      could it have run?
----@field spans? cprof.Span[]  its parts, where these are shown
----@field greatest? integer   count of the part of all lines that ran most
+---@field never boolean      could it have run, but did not?
+---@field spans? cprof.Span[]  its parts, if these are shown
+---@field greatest? integer   the highest count of a part, of all lines
 
 ---The row of a line.
 ---@param view cprof.AnnotateView
 ---@param line cprof.ListedLine
----@param greatest integer  what is heat, of the hottest line
+---@param greatest integer  the heat of the hottest line
 function listing.row(view, line, greatest)
   local figures, page = line.figures, view.page
   local number = { tostring(line.number), "dim" }
@@ -91,7 +91,7 @@ function listing.row(view, line, greatest)
   local own, total = figures.self_ns, figures.total_ns
   local spent, called = figures.self_most_ns > 0, figures.calls > 0
   local of_c, by_line = in_c.ns(view, figures), view.called[figures]
-  -- a mean over different functions is of no use
+  -- a time per call is only useful if all calls are of one function
   local alike = called and not (by_line and by_line.callees > 1)
   local meta = view.profile.meta
   local allocated = meta.memory and figures.allocs and not meta.measure
@@ -117,7 +117,7 @@ local shares_note <const> = "below a line: the share of the time that its " ..
   "parts took, in %"
 local counts_note <const> = "below a line: how often its parts ran"
 
--- what stands underneath a line
+-- appends the marks below a line
 local function marks(view, rows, line)
   local text = line.spans and expressions.marks(line.spans, line.share)
   if text then
@@ -126,7 +126,7 @@ local function marks(view, rows, line)
   end
 end
 
----The row that stands for lines that are not shown.
+---The row that replaces lines that are not shown.
 ---@param view cprof.AnnotateView
 ---@param count integer
 ---@param ns integer
@@ -184,11 +184,11 @@ end
 
 ---@class cprof.ListedBlock
 ---@field title? string   a name, or a place
----@field place? string   of what has a name
+---@field place? string   if the title is a name: where that is
 ---@field facts? string
 ---@field note? string
 ---@field rows table[]
----@field last? string   what follows it
+---@field last? string   a text below the rows
 
 ---@param page cprof.Page
 ---@param blocks cprof.ListedBlock[]
@@ -208,12 +208,12 @@ local function lines_of(page, blocks, paint)
   end
   local all = table.move(page.counts and counted_columns or columns, 1,
     #columns, 1, {})
-  -- of self and in C
+  -- with a column for C, the share is of self and in C together
   if of_c then all[SHARE] = { title = "%", optional = true } end
   return format.table(pick(all, shown), rows, page.width, paint)
 end
 
--- each of them on its own, for Markdown has no columns
+-- shows each block as a table of its own, for Markdown
 local function show_apart(page, blocks)
   for _, block in ipairs(blocks) do
     if block.title then
@@ -227,7 +227,7 @@ local function show_apart(page, blocks)
   end
 end
 
----Shows blocks of lines, all columns below each other.
+---Shows blocks of lines with aligned columns.
 ---@param page cprof.Page
 ---@param blocks cprof.ListedBlock[]
 function listing.show(page, blocks)
@@ -244,8 +244,8 @@ function listing.show(page, blocks)
   end
 end
 
----The rows of a stretch of lines: those that are to be shown, and one for
----each stretch of others.
+---The rows of a range of lines: one for each line to show, and one for each
+---run of other lines.
 ---@param view cprof.AnnotateView
 ---@param from integer
 ---@param to integer
@@ -256,7 +256,7 @@ end
 function listing.rows(view, from, to, line_at, shown, greatest)
   local rows, folded, ns, last = {}, 0, 0, nil
   local function fold()
-    -- a line takes no more room than what would stand for it
+    -- a single line takes no more room than the row that would replace it
     if folded == 1 then
       rows[#rows + 1] = listing.row(view, last, greatest)
       marks(view, rows, last)
@@ -280,7 +280,7 @@ function listing.rows(view, from, to, line_at, shown, greatest)
   return rows
 end
 
----Marks the lines around those that are marked.
+---Also marks the lines around marked lines.
 ---@param marked table<integer, true>
 ---@param context integer
 ---@return table<integer, true>

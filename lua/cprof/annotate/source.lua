@@ -1,4 +1,4 @@
--- The text of a source, as it is shown.
+-- The text of sources, for display.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
@@ -7,11 +7,12 @@ local text = require "cprof.source.text"
 
 local source = {}
 
--- Is each byte of a line shown as it is?
+-- Is each byte of a line one column, shown unchanged?
 local function is_plain(line) return not line:find "[%c\x80-\xFF]" end
 
--- Visits the characters of a line: where each begins, what is shown for it, and
--- in which column, from 0. Returns the column behind the last.
+-- Calls visit(at, shown, column) for each character of a line: its first byte,
+-- the text shown for it, and its column, from 0. Returns the column behind the
+-- last character.
 local function each_shown(line, visit)
   local valid = utf8.len(line) ~= nil
   local column = 0
@@ -27,7 +28,7 @@ local function each_shown(line, visit)
   return column
 end
 
----A line with tabs as spaces, and nothing that spoils the columns.
+---A line with tabs as spaces and without characters that break columns.
 ---@param line string
 ---@return string
 function source.printable(line)
@@ -37,8 +38,8 @@ function source.printable(line)
   return table.concat(out)
 end
 
----In which column, from 1, the character is shown that begins at a byte of a
----line, and where the line ends; nil: in the column of the byte's number.
+---The column, from 1, of the character at each byte of a line, and of the
+---line's end; nil: columns and bytes are the same.
 ---@param line string
 ---@return table<integer, integer>?
 function source.columns(line)
@@ -55,14 +56,14 @@ local function unread(profile, name)
   if name:sub(1, 1) == "@" then
     local _, why = core.readfile(filename.absolute(name:sub(2),
       profile.meta.folder))
-    return "no text: " .. (why or "it could not be read when it was met")
+    return "no text: " .. (why or "the file could not be read when it ran")
   elseif name == "=?" then
     return "no text: the code is stripped"
   end
   return "no text: the chunk has a name, but no file"
 end
 
----The lines of a source, and what is to be said of them.
+---The lines of a source, and a note about them.
 ---@param profile cprof.Profile
 ---@param name string  of the source
 ---@return string[] lines, string? note
@@ -75,7 +76,7 @@ function source.text(profile, name)
       "several chunks have this name; figures are sums over them"
   elseif of.text and of.changed then
     return text.split(of.text),
-      "the text was not what ran when it was first met"
+      "the file was not what ran when it was first read"
   elseif of.text then
     local now = name:sub(1, 1) == "@" and core.readfile(
       filename.absolute(name:sub(2), profile.meta.folder))

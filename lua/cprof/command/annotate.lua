@@ -20,10 +20,10 @@ function annotate.define(parser)
   local function option(name, help, argname)
     input.option(parser, annotated.options, name, help, argname)
   end
-  option("focus", "Only this function.", "FUNCTION")
-  option("ignore", "Without this function.", "FUNCTION")
-  option("all", "All functions, also beyond the screen.")
-  option("sort", "line: functions with their lines; self, hits: " ..
+  option("focus", "Show only this function.", "FUNCTION")
+  option("ignore", "Leave out this function.", "FUNCTION")
+  option("all", "Show all functions, even if the screen has no room.")
+  option("sort", "line: show functions with their lines; self, hits: show " ..
     "the hottest lines of all sources.")
   option("coverage", "Mark what never ran, and count it.")
   option("expressions", "Shade the parts of lines, and show how " ..
@@ -31,12 +31,12 @@ function annotate.define(parser)
     "(with --sample).")
   option("heat", "Shade lines by this measure. With alloc, allocs " ..
     "and live, the figures are bytes allocated, allocations, and bytes in " ..
-    "use, not times; with cpu and wait, only CPU time, or time of waiting.")
+    "use, not times; with cpu and wait, only CPU time or waiting time.")
   option("relative", "Scale shades by the hottest line of the file " ..
     "or of the project. (default: project; file with SOURCE)")
   option("context", "Lines shown around hot ones. (default: 1; " ..
     "with SOURCE, all lines, or 0 with --min-percent)")
-  option("min_percent", "Call a line hot from N % of the time. " ..
+  option("min_percent", "Count a line as hot from N % of the time. " ..
     "(default: 0.1 with SOURCE and --context; else 1 % of the function's " ..
     "own time, or 5 % of its total time for lines with calls)")
   option("limit", "Show at most N functions, or lines of a list. " ..

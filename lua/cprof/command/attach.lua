@@ -1,4 +1,4 @@
--- cprof attach: a program that runs already is recorded for some seconds.
+-- cprof attach: records a running program for some seconds.
 
 local core = require "cprof.core"
 local filename = require "cprof.system.filename"
@@ -12,17 +12,17 @@ local terminal = require "cprof.system.terminal"
 
 local attach = {
   name = "attach",
-  summary = "Record a program that runs already, for some seconds.",
+  summary = "Record a running program for some seconds.",
   usage = "cprof attach [options] [PID]",
-  description = "Record a program that runs already, and print the " ..
-    "report. The program goes on as before. It has to listen: it was " ..
-    "started with lua5.4 -l cprof.auto, or its host calls cprof_listen. " ..
-    "Without PID, list the programs that do.",
+  description = "Record a running program and print the report. The " ..
+    "program keeps running. It has to listen: start it with lua5.4 -l " ..
+    "cprof.auto, or call cprof_listen in its host. Without PID, list the " ..
+    "programs that listen.",
   example = "cprof attach --seconds 5 4711",
   optional = { ["--sample"] = true },
 }
 
--- seconds between two looks, between two signals, and until a message says
+-- seconds between two checks, between two signals, and until a message says
 -- why the program does not answer
 local look <const>, again <const>, patience <const> = 0.05, 0.5, 2
 
@@ -117,8 +117,8 @@ end
 
 local shown_on = terminal.columns(io.stderr)
 
--- one line that is written over, or, where there is no terminal, a line for
--- each thing that happens
+-- returns a function that shows progress: on a terminal, in one line that is
+-- overwritten; elsewhere, in a line for each new message
 local function shower()
   local last
   return function(what, detail)
@@ -140,7 +140,7 @@ local function request(program, id, fields)
   return core.signal(program.pid, math.tointeger(program.signal))
 end
 
--- what the program has said to this request
+-- the program's answer to this request, if any
 local function answer_of(program, id)
   for _, what in ipairs { "answer", "refusal" } do
     local answer = rendezvous.read(program.folder, program.pid, what)
@@ -176,13 +176,13 @@ local function await(program, before, found, silent)
   end
 end
 
--- what to do about a signal that does not reach cprof
+-- advice for a program whose signal does not reach cprof
 local function another(program)
   return ("start it with another signal, for example CPROF_SIGNAL=%s"):format(
     program.name == "WINCH" and "URG" or "WINCH")
 end
 
--- by reason why a program does not answer: the reason in words, when its
+-- for each reason why a program does not answer: the reason in words, when its
 -- recording begins, and when it ends
 local reasons = {
   waits = { "runs no Lua code now, for example because a C function waits",
@@ -230,7 +230,7 @@ local function begin(program, id, fields, show, fail)
   end
 end
 
--- for so many seconds, or until the program has ended
+-- shows progress for so many seconds, or until the program ends
 local function watch(program, id, seconds, show)
   local what = ("recording process %d (%s)"):format(program.pid,
     format.plain(program.script))
@@ -258,8 +258,8 @@ local function lateness(program, before, stopped, seconds)
   end
 end
 
--- Ends the recording. Where the program waits for something, its file is
--- complete but for the names, and it ends when it runs again.
+-- Ends the recording. If the program waits for something, its file is already
+-- complete except for names, and the recording ends when it runs again.
 local function finish(program, id, show)
   local function stopped()
     local answer = answer_of(program, id)
@@ -284,7 +284,8 @@ local function mode_wanted(parsed)
   return mode_of.sample
 end
 
--- By the wall clock, waiting would be the hottest function of a server.
+-- The default clock of samples is cpu: by the wall clock, waiting would be the
+-- hottest function of a server.
 local function clock_wanted(parsed)
   return parsed.clock or mode_wanted(parsed) == "sample" and "cpu" or nil
 end
@@ -297,7 +298,7 @@ local function target(parsed, fail)
     fail "there is no folder for the recording: name a file with -o"
 end
 
--- Ctrl-C ends the wait, not the program
+-- calls f; false: Ctrl-C interrupted it. The recorded program goes on
 local function interruptible(f, ...)
   local ok, why = pcall(f, ...)
   if ok then return true end

@@ -1,5 +1,5 @@
--- cprof run --both: the program runs twice, for its calls and for its
--- times, which are joined.
+-- cprof run --both: runs the program twice, once for its calls and once for its
+-- times, and joins the profiles.
 
 local core = require "cprof.core"
 local command = require "cprof.command.join"
@@ -12,18 +12,19 @@ local terminal = require "cprof.system.terminal"
 
 local both = {}
 
--- options that are for the joined profile, with a value or without
+-- options for the joined profile: 1 if they have a value
 local own = { ["--both"] = 0, ["--quiet"] = 0, ["--ascii"] = 0, ["-o"] = 1,
   ["--output"] = 1 }
 
--- those of the first run only
+-- options for the first run only
 local counting = { ["--lines"] = true, ["--count"] = true,
   ["--callsites"] = true }
 
--- what the second run is recorded with, and the first one is not
+-- options for the second run only
 local sampling = { ["--sample"] = true }
 
--- the words of options that a run is to have
+-- the words of the options of one run: without `own` options, and without those
+-- in `skip`
 local function pick(options, skip)
   local out, i = {}, 1
   while i <= #options do
@@ -40,17 +41,17 @@ local function pick(options, skip)
   return out
 end
 
--- is an exit status that of a signal?
+-- is it the exit status of a process that a signal ended?
 local function killed(status) return status > 128 and status < 160 end
 
--- a name that is nobody's, for one of the runs
+-- a unique file name for one of the runs
 local function temporary(which)
   local folder = core.folder()
   return folder and ("%s/%d.%s"):format(folder, core.process(), which) or
     os.tmpname()
 end
 
--- runs the command itself, up to its end
+-- runs cprof in a new process and waits for its end
 local function record(words, options, more, file, program)
   local first, line = 0, { terminal.quote(core.executable()) }
   while words[first - 1] do first = first - 1 end
@@ -65,7 +66,7 @@ local function record(words, options, more, file, program)
   return how == "signal" and 128 + status or status
 end
 
--- What a run has recorded; one that has not even begun has said why.
+-- The profile of a run. A run that did not even begin has already said why.
 local function load(path, which, status, fail)
   local profile, why = cprof.load(path)
   os.remove(path)
@@ -85,9 +86,10 @@ function both.run(parsed, words, options, at, fail)
     fail "--both takes samples, which need signals: Windows has none"
   elseif not core.executable() then fail "--both is not possible here" end
   if parsed.format or parsed.html or parsed.trace or #parsed.coverage > 0 then
-    fail "--both goes with neither --format, --html, --trace nor --coverage"
+    fail("--both cannot be combined with --format, --html, --trace or " ..
+      "--coverage")
   elseif parsed.memory or parsed.gc then
-    fail "--both goes with neither --memory nor --gc"
+    fail "--both cannot be combined with --memory or --gc"
   end
   if not (parsed.e or parsed.m or words[at]) then
     fail "name a script, -e code or -m module"
@@ -105,7 +107,8 @@ function both.run(parsed, words, options, at, fail)
   local counts = load(first, "first", status, fail)
   local all = counts
   if killed(status) then
-    terminal.say "note: the first run was interrupted: there was no second\n"
+    terminal.say("note: the first run was interrupted, so there was no " ..
+      "second run\n")
   else
     local again = record(words, pick(options, counting), timing, second,
       program)

@@ -1,12 +1,12 @@
 -- Budgets, as files: JSON, version 1.
 --
 --   version    1
---   limits     of all: calls, hits, nodes, allocs
+--   limits     of the whole profile: calls, hits, nodes, allocs
 --   functions  by name, name and file, or title: calls, hits and allocs
---              (allocations, without those of callees); "optional":
---              true where it need not be there; "code" is a hash of its
+--              (allocations, without those of callees); "optional": true
+--              if the function may be missing; "code": a hash of its
 --              code, by which it is found under another name
---   options    that the profile was recorded with, and its mode, as strings
+--   options    options and mode of the recording, as strings
 
 local options = require "cprof.text.options"
 
@@ -107,7 +107,7 @@ local function wrong(b)
   return not some and "it limits nothing" or nil
 end
 
--- the value of a JSON text; or nil and why it is not valid
+-- the value of a JSON text; nil and why: it is not valid
 local function decode(text)
   local json = require "cprof.encoding.json"
   local called, b, _, why = pcall(json.decode, text, 1, nil)

@@ -6,37 +6,35 @@ local calibrate = {
   name = "calibrate",
   summary = "Print what recording costs per event, in ns.",
   description = "Measure and print what recording costs on this machine, " ..
-    "in ns per event: what a report takes out of the times. A figure below " ..
-    "0 belongs to an event that costs less than the calls it is part of.",
+    "in ns per event. Reports subtract these costs from the times. An event " ..
+    "has a cost below 0 if it is cheaper than the call that it is part of.",
   example = "cprof calibrate --lines",
 }
 
 function calibrate.define(parser)
-  parser:flag("--lines", "When lines are recorded, too.")
-  parser:flag("--callsites", "When calls from different lines are told " ..
+  parser:flag("--lines", "Measure with recording of lines.")
+  parser:flag("--callsites", "Measure with calls from different lines kept " ..
     "apart.")
-  parser:option("--clock", "wall, or the processor time: cpu.")
+  parser:option("--clock", "wall: elapsed time; cpu: processor time.")
     :choices { "wall", "cpu" }:default "wall"
 end
 
 local costs = {
-  { "lua_caller", "a call of a Lua function, to its caller" },
-  { "lua_callee", "and to the function itself" },
-  { "c_caller", "a call of a C function, to its caller" },
-  { "c_callee", "and to the function itself" },
-  { "unreturned", "less for the caller, where an error ends the call" },
-  { "tail_callee", "a tail call" },
-  { "node", "a call that makes a call-tree node" },
-  { "resume", "resuming a coroutine, beyond the call" },
-  { "coroutine", "resuming it for the first time, beyond that" },
-  { "resumer", "a yield, to the one who resumed" },
-  { "yielder", "and to the coroutine" },
-  { "line", "coming to a line", lines = true },
-  { "step", "and for each instruction that Lua looks at to find it",
-    lines = true },
-  { "instruction", "an instruction, on a line that is counted",
-    lines = true },
-  { "least", "what is left to each instruction there", lines = true },
+  { "lua_caller", "call of a Lua function, charged to its caller" },
+  { "lua_callee", "call of a Lua function, charged to the function" },
+  { "c_caller", "call of a C function, charged to its caller" },
+  { "c_callee", "call of a C function, charged to the function" },
+  { "unreturned", "call that an error ends, saved for its caller" },
+  { "tail_callee", "tail call, charged to the function" },
+  { "node", "call that makes a call-tree node, extra" },
+  { "resume", "call of a function that resumes a coroutine, extra" },
+  { "coroutine", "first call in a coroutine, extra" },
+  { "resumer", "resume and yield, charged to the resumer" },
+  { "yielder", "resume and yield, charged to the coroutine" },
+  { "line", "arrival at a line", lines = true },
+  { "step", "instruction that Lua checks to find a line", lines = true },
+  { "instruction", "instruction on a recorded line", lines = true },
+  { "least", "instruction, the least time without overhead", lines = true },
 }
 
 function calibrate.call(parsed, fail)

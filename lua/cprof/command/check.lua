@@ -1,5 +1,5 @@
--- cprof check: a gate for CI, on figures that are the same in every run.
--- Times are not: they are told, but decide nothing.
+-- cprof check: a gate for CI, on figures that are the same in every run. Times
+-- are not the same: they are printed but not checked.
 
 local allocations = require "cprof.count.allocations"
 local budget = require "cprof.command.budget"
@@ -16,16 +16,16 @@ local rows = require "cprof.count.rows"
 
 local check = {
   name = "check",
-  summary = "Hold a profile against a budget; status 1: over budget.",
-  description = "Hold a profile against a budget: limits of calls, line " ..
-    "hits, allocations and call-tree nodes, in all and of functions. These " ..
-    "are given by name, by name and file, or by title; a title's line is " ..
-    "only looked at where a file has several functions of that name, so " ..
-    "edits above a function do no harm. The exit status is 1 when a limit " ..
-    "is exceeded, and when a function that has one is not in the profile, " ..
-    'unless the budget says "optional": true for it, or the limit is 0; it ' ..
-    "is 2 when none of the budget's functions is in the profile. --update " ..
-    "brings a budget up to date. Times are printed, but decide nothing.",
+  summary = "Check a profile against a budget; status 1: over budget.",
+  description = "Check a profile against a budget: limits of calls, line " ..
+    "hits, allocations and call-tree nodes, in total and per function. " ..
+    "Functions are given by name, by name and file, or by title; a title's " ..
+    "line matters only if a file has several functions of that name, so " ..
+    "edits above a function do no harm. The exit status is 1 if a limit is " ..
+    "exceeded, or if a function with a limit is not in the profile, unless " ..
+    'the budget says "optional": true for it, or the limit is 0. It is 2 if ' ..
+    "none of the budget's functions is in the profile. --update brings a " ..
+    "budget up to date. Times are printed but not checked.",
   example = "cprof check --budget budget.json run.cprof",
 }
 
@@ -33,8 +33,8 @@ function check.define(parser)
   input.profile(parser)
   parser:option("--budget", "The budget, as --update writes it.")
     :argname "JSON"
-  parser:flag("--update", "Write the figures of the profile to the budget: " ..
-    "those that the budget limits; if there is no budget yet, all.")
+  parser:flag("--update", "Write the profile's figures to the budget: those " ..
+    "that it limits, or all figures if there is no budget yet.")
   parser:option("--coverage", "Fail if less than N percent of the lines " ..
     "ran; for a profile that was recorded with cprof run --coverage.")
     :argname "N":convert(input.percent "--coverage")
@@ -44,7 +44,7 @@ function check.define(parser)
 end
 
 -- {======================================================
--- What a budget can be about
+-- Figures that a budget can limit
 -- =======================================================
 
 ---@class cprof.Figures
@@ -54,7 +54,8 @@ end
 ---@field nodes integer?
 ---@field self_ns integer
 
--- without those of the collector, which depend on more than the program
+-- the number of nodes without those of the collector, which differ from run to
+-- run
 local function nodes_of(profile)
   local n = #profile.nodes
   for i, f in ipairs(profile.functions) do
@@ -63,7 +64,7 @@ local function nodes_of(profile)
   return n
 end
 
--- of all, and of each function
+-- the figures of the whole profile, and a list of each function's
 local function figures(profile)
   local by_line = lines.recorded(profile)
   local memory = profile.meta.memory
@@ -99,7 +100,7 @@ end
 
 
 -- {======================================================
--- How a profile was recorded, as far as figures depend on it
+-- Options of a recording that its figures depend on
 -- =======================================================
 
 local function way_of(profile)
@@ -110,8 +111,8 @@ local function way_of(profile)
   return out
 end
 
--- A line that names options that figures should not depend on, where they
--- differ; nil: they do not, or the budget does not say.
+-- A line that names differences in mode and options that figures should not
+-- depend on; nil: there are none, or the budget does not have them.
 local function other_options(old, new)
   if not old.mode then return nil end
   local from, to = {}, {}
@@ -125,13 +126,13 @@ local function other_options(old, new)
     :format(table.concat(from, ", "), table.concat(to, ", ")) or nil
 end
 
--- does a call from another line make another node?
+-- do calls from different lines have nodes of their own?
 local function by_line(way)
   return way.mode == "line" or way.callsites == "true"
 end
 
--- Why nodes of a budget and of a profile are not the same ones; nil: they
--- are, or the budget does not say how it was recorded.
+-- Why the numbers of nodes of a budget and a profile cannot be compared; nil:
+-- they can, or the budget does not say how it was recorded.
 local function other_nodes(old, new)
   if old.mode and by_line(old) ~= by_line(new) then
     local function name(way)
@@ -150,12 +151,12 @@ end
 -- Which functions an entry is about
 -- =======================================================
 
--- name and file, which edits elsewhere leave as they are
+-- name and file of a function, which edits elsewhere do not change
 local function key_of(f)
   return ("%s (%s)"):format(f.name, match.place(f))
 end
 
--- a title as the function that it was of
+-- the function that a title in a budget described
 local function parse(title, entry)
   local given, place, line = title:match "^(.*) %((.*):(%d+)%)$"
   if not given then given, place = title:match "^(.*) %((.*)%)$" end
@@ -167,7 +168,7 @@ local function parse(title, entry)
     fingerprint = entry.code or "" }
 end
 
--- { functions, by what an entry may say }
+-- the indices of functions, by all keys that an entry may have for them
 local function index(profile)
   local out = {}
   local function add(key, i)
@@ -184,8 +185,8 @@ local function index(profile)
   return out
 end
 
--- The functions of each entry: those that have its name, or name and file;
--- else the one that its title was of.
+-- The functions of each entry: those with its name, or name and file; else the
+-- one that its title described.
 local function find(profile, entries)
   local known, found, taken = index(profile), {}, {}
   for key in pairs(entries) do
@@ -214,7 +215,7 @@ local function find(profile, entries)
   return found
 end
 
--- Is it well when the function is not there?
+-- may the function be missing?
 local function may_lack(entry)
   for _, key in ipairs(budget.limited(entry)) do
     if entry[key] > 0 then return entry.optional or false end
@@ -229,8 +230,8 @@ end
 -- Bringing up to date
 -- =======================================================
 
--- what a function is called in a budget: without a line where that is
--- enough; and the code by which it is found under another name
+-- the key of a function in a budget, without its line if that is enough, and
+-- the hash of its code, by which it is found under another name
 local function entry_key(profile, known, functions)
   local f = profile.functions[functions[1]]
   if f.kind ~= "Lua" then return f.title end
@@ -248,7 +249,7 @@ local function renew(limits, got)
   return out
 end
 
--- those that the budget has; gives also those that are not there any more
+-- the figures that the budget limits, and a list of entries without a function
 local function renewed(known, profile)
   local all, of = figures(profile)
   local out = { options = way_of(profile), functions = {},
@@ -259,7 +260,7 @@ local function renewed(known, profile)
     local entry, functions = known.functions[key], found[key]
     if functions then
       local given, code = entry_key(profile, names, functions)
-      -- a name alone may mean several
+      -- a name alone may mean several functions
       if names[key] then given, code = key, given == key and code or nil end
       local new = renew(entry, sum(of, functions))
       new.optional, new.code = entry.optional, code
@@ -350,7 +351,7 @@ local function hold_missing(report, key, entry)
   end
 end
 
--- the title of the function, or what stands for several
+-- the title of the function, or the entry's key if it means several
 local function shown(profile, key, functions)
   local title = profile.functions[functions[1]].title
   for _, i in ipairs(functions) do
@@ -359,7 +360,7 @@ local function shown(profile, key, functions)
   return title
 end
 
--- says where a function was found under another name, or in another file
+-- adds a note if a function was found under another name or in another file
 local function tell_found(report, profile, key, functions)
   local old, f = parse(key, {}), profile.functions[functions[1]]
   if not old or f.kind ~= "Lua" then return end
@@ -373,7 +374,7 @@ local function tell_found(report, profile, key, functions)
   end
 end
 
--- how times are shown, or what is in their place
+-- the function that formats times or instructions
 local function time_of(profile)
   return profile.meta.mode == "count" and function(n)
     return format.count(n) .. " instructions"
@@ -413,7 +414,7 @@ local function hold(profile, limits)
   return report
 end
 
--- is there a limit of this?
+-- does the budget limit this figure anywhere?
 local function limits_any(limits, what)
   if limits.limits[what] then return true end
   for _, entry in pairs(limits.functions) do
@@ -422,7 +423,7 @@ local function limits_any(limits, what)
   return false
 end
 
--- the least coverage; gives the exit status
+-- checks the coverage against its limits; returns the exit status
 local function check_coverage(parsed, profile, named, fail)
   if profile.meta.mode ~= "count" then
     fail(("%s has no coverage: record it with cprof run --coverage")
@@ -437,7 +438,7 @@ local function check_coverage(parsed, profile, named, fail)
     elseif least then
       local under = total.hit * 100 < least * total.of
       if under then status = 1 end
-      -- what is under the limit must not look as if it were not
+      -- rounded down: a figure under the limit must not look equal to it
       out[#out + 1] = ("%scoverage of %s: %.1f %% (%s of %s), at least %g %%")
         :format(under and "too low: " or "", what[1],
         total.hit * 1000 // total.of / 10, format.count(total.hit),
@@ -451,11 +452,11 @@ end
 function check.call(parsed, fail)
   local covers = parsed.coverage or parsed.branch_coverage
   if not parsed.budget and (parsed.update or not covers) then
-    fail "option '--budget' is needed, or '--coverage'"
+    fail "option '--budget' or '--coverage' is needed"
   end
   local profile, named = input.load(parsed.file, fail)
   if profile.samples then
-    fail(("%s has mode sample, and nothing that a budget could hold: " ..
+    fail(("%s has mode sample, which has no figures for a budget: " ..
       "record it without --sample"):format(named))
   end
   local why = compare.inexact(profile.meta)

@@ -1,4 +1,4 @@
--- cprof completion: what a shell needs to complete commands and options.
+-- cprof completion: scripts for shells, to complete commands and options.
 
 local help = require "cprof.help"
 local input = require "cprof.command.input"
@@ -18,8 +18,8 @@ function completion.define(parser)
     :choices { "bash", "zsh", "fish" }
 end
 
--- The words that a command takes, in a script of argparse's, which knows
--- those of options only.
+-- By shell: adds the words that a command's argument can be to a script of
+-- argparse, which only knows those of options.
 local complete = {}
 
 function complete.bash(script, name, words)
@@ -44,7 +44,7 @@ function completion.call(parsed, fail, parser, commands)
   local script = root["get_" .. shell .. "_complete"](root)
   script = complete[shell](script, "help", table.concat(help.topics(), " ") ..
     " " .. table.concat(commands, " "))
-  -- that of zsh knows them by itself
+  -- argparse's script for zsh already has them
   if shell ~= "zsh" then
     script = complete[shell](script, "completion", "bash zsh fish")
   end

@@ -7,15 +7,15 @@ local coverage = {
   name = "coverage",
   summary = "Print which lines, branches and functions ran.",
   description = "Print how much of each file ran: lines, branches and " ..
-    "functions; of one file, or with --missing, also what did not.",
+    "functions. For one file, or with --missing, also print what did not run.",
   example = "cprof coverage --missing run.cprof",
 }
 
 function coverage.define(parser)
   input.profile(parser, "A profile that was recorded with --coverage")
-  parser:argument("SOURCE", "A file as reports show it, to tell what did " ..
-    "not run."):target "source":args "?"
-  parser:flag("--missing", "Tell what did not run, of all files.")
+  parser:argument("SOURCE", "Only this file, named as in reports; also " ..
+    "print what did not run."):target "source":args "?"
+  parser:flag("--missing", "Print what did not run, for all files.")
   input.page(parser)
 end
 

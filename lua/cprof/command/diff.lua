@@ -1,4 +1,4 @@
--- cprof diff: what became of each function from one profile to another.
+-- cprof diff: how functions changed from one profile to another.
 
 local compare = require "cprof.profile.compare"
 local format = require "cprof.text.format"
@@ -17,12 +17,12 @@ local select = require "cprof.report.select"
 local diff = {
   name = "diff",
   summary = "Print what changed from one profile to another.",
-  description = "Print what changed from one profile to another, also " ..
-    "when the program was edited: functions are the same by name and " ..
-    "file, else by equal code, else by their order. The names and places " ..
-    "are those of AFTER; what had others is said to be so. A folder of " ..
-    "recordings is their sum; with one folder, --since compares what began " ..
-    "before with what began since then.",
+  description = "Print what changed from one profile to another, even if " ..
+    "the program was edited: functions are matched by name and file, else " ..
+    "by equal code, else by their order. Names and places are those of " ..
+    "AFTER; functions that had others in BEFORE are marked. A folder of " ..
+    "recordings stands for their sum. With one folder, --since compares " ..
+    "the recordings from before that time with the later ones.",
   example = "cprof diff before.cprof after.cprof",
 }
 
@@ -31,14 +31,14 @@ local orders = { "self", "total", "calls", "name", "alloc", "allocs", "live" }
 local measure_names = { "wall", "cpu", "wait", "alloc", "allocs", "live" }
 
 function diff.define(parser)
-  parser:argument("BEFORE", "A profile, or a folder with some. Without " ..
+  parser:argument("BEFORE", "A profile, or a folder with profiles. Without " ..
     "it: the recording before the last one."):target "before":args "?"
-  parser:argument("AFTER", "Another one. Without it: the last recording.")
-    :target "after":args "?"
-  parser:option("--measure", "What is compared: wall time; of that, CPU " ..
-    "time or time of waiting; bytes allocated; allocations; or bytes in " ..
-    "use. (default: cpu, which other programs disturb least; wall where " ..
-    "that is not known)"):choices(measure_names)
+  parser:argument("AFTER", "Another profile or folder. Without it: the " ..
+    "last recording."):target "after":args "?"
+  parser:option("--measure", "Compare wall time; the part of it that is CPU " ..
+    "time or waiting time; bytes allocated; allocations; or bytes in use. " ..
+    "(default: cpu, which other programs disturb least; wall if the CPU " ..
+    "time is not known)"):choices(measure_names)
   parser:option("--sort", "Sort by the change of this figure; alloc, " ..
     "allocs, live: by that measure.")
     :choices(orders):default "self"
@@ -58,13 +58,13 @@ local nothing = { calls = 0, self_ns = 0, total_ns = 0, self_most_ns = 0,
                   total_most_ns = 0 }
 
 ---@class cprof.Difference
----@field before cprof.Row   or nothing
----@field after cprof.Row
+---@field before cprof.Row   or `nothing`
+---@field after cprof.Row    or `nothing`
 ---@field func cprof.Function  the newer one
----@field points number      by which its share of the time changed
----@field points_off number  how far that may be off; 0: it is exact
----@field ns_off number       how far the change of its self time may be off
----@field total_off number    and that of its total time
+---@field points number      change of its share of the time
+---@field points_off number  margin of error of points; 0: exact
+---@field ns_off number       margin of error of the change of its self time
+---@field total_off number    margin of error of the change of its total time
 
 local function rows_of(profile)
   local rows, functions = {}, {}
@@ -76,8 +76,7 @@ local function rows_of(profile)
   return rows, functions
 end
 
--- How far a change may be off, where it is known from samples: in points,
--- in ns.
+-- The margins of error of a change, in points and in ns; 0 without samples.
 local function error_of(view, entry, figure)
   local points, ns = 0, 0
   for side, measure in pairs(view.measures) do
@@ -122,7 +121,7 @@ local function change(entry, field)
   return entry.after[field] - entry.before[field]
 end
 
--- may there be no change at all?
+-- is the change within the margins of error?
 local function within(entry)
   return math.abs(entry.points) <= entry.points_off and
     math.abs(change(entry, "self_ns")) <= entry.ns_off and
@@ -153,7 +152,7 @@ local function passes(entry, filter)
   return false
 end
 
--- fails where no function of either profile passes
+-- fails if no function of either profile passes the filter
 local function check_filter(entries, filter, fail)
   local titles = {}
   for i, entry in ipairs(entries) do
@@ -171,10 +170,10 @@ end
 -- The table
 -- =======================================================
 
--- Those with a rank are left out where there is no room: the highest first.
--- What stands after one of them then says of what it is. Names are cut to
--- the `least` for the others, and to `tight` when all of them are out; then
--- no name takes more than `most`, either.
+-- If there is no room, columns with a rank are left out, the highest first. The
+-- column after one of them then has the title `alone`. Names are cut to `least`
+-- to keep columns, and to `tight` when no ranked column is left; then no name
+-- is longer than `most`.
 local columns = {
   { title = "calls", rank = 1 }, { title = "now", alone = "calls now" },
   { title = "total", rank = 3 }, { title = "now", rank = 3 },
@@ -187,9 +186,9 @@ local columns = {
   { title = "status", left = true, least = 12, tight = 8, firm = true },
 }
 
-local COUNTED <const> = 2  -- how many of them are about calls
+local COUNTED <const> = 2  -- the number of columns about calls
 
--- the columns for samples, and for profiles of which one has no calls
+-- the columns for samples, and those for profiles without common counts
 local of_samples = table.move(columns, 1, #columns, 1, {})
 of_samples[1] = { title = "samples", rank = 1 }
 of_samples[2] = { title = "now", alone = "samples now" }
@@ -208,16 +207,15 @@ local function signed(on, ns)
   return ns == 0 and "0" or sign(ns, on:time(math.abs(ns)))
 end
 
--- percents, or percentage points
+-- a change in percent or percentage points, with its sign
 local function points(n)
   local text = ("%.1f"):format(math.abs(n))
   return text == "0.0" and text or sign(n, text)
 end
 
-local unsure_note <const> = "~ within the error of the samples: it may not " ..
-  "have changed"
+local unsure_note <const> = "~ within the margin of error: may not have changed"
 
--- marks a figure that may well be 0
+-- marks a change that is within its margin of error
 local function mark(view, n, off, text)
   if math.abs(n) > off or text:find "^0" then return text end
   view.page:footnote(unsure_note)
@@ -228,7 +226,7 @@ local function uncertain(entry)
   return entry.points_off > 0 and (" ±%.1f"):format(entry.points_off) or ""
 end
 
--- added, removed, or the name and place that it had before
+-- "added", "removed", or the name and place that the function had before
 local function status(entry)
   local perhaps = within(entry) and "?" or ""
   if entry.before == nothing then return "added" .. perhaps end
@@ -305,7 +303,7 @@ local function widest(lines)
   return width
 end
 
--- with as many columns as there is room for
+-- the lines of the table, with as many columns as there is room for
 local function fitting(view, rows)
   local on, all = view.page, columns_of(view)
   local lines = format.table(all, rows, math.huge, on.paint)
@@ -343,10 +341,10 @@ end
 
 
 -- {======================================================
--- What is above it
+-- The lines above the table
 -- =======================================================
 
--- what there is in the place of times
+-- the whole of a profile in words, by measure or mode; default: wall time
 local amounts = {
   count = function(p)
     return format.count(p.meta.instructions) .. " instructions"
@@ -364,7 +362,8 @@ local amounts = {
   live = function(p) return format.bytes(p.program_ns) .. " in use" end,
 }
 
--- the file is not named where it is the last recording or the one before
+-- A line about a profile. It has no path if that is the last recording or the
+-- one before.
 local function head(view, side, path, profile)
   local meta = profile.meta
   local amount = amounts[meta.measure or meta.mode]
@@ -386,7 +385,7 @@ local function counted(entries, side)
   return n
 end
 
--- all of it in a line
+-- a line about the change of the whole
 local function whole(view, before, after, entries)
   local ns, was_ns = after.program_ns - before.program_ns, before.program_ns
   local calls = view.counted == "calls" and
@@ -403,14 +402,14 @@ local function whole(view, before, after, entries)
     "", counts, differ("before", "added"), differ("after", "removed")))
 end
 
--- of the time, in which others had the processor: more disturbs caches
+-- the share of the time in which other programs may have the processor: more
+-- disturbs caches
 local busy <const> = 0.05
 
--- what a busy machine adds to CPU times, or takes away: see the accuracy
--- that spec/accuracy measures
+-- percent by which CPU times change on a busy machine, see spec/accuracy
 local disturbed <const> = 5
 
--- nil: not known
+-- the share of the time when other programs had the processor; nil: not known
 local function preempted(meta)
   return meta.waiting_ns and not meta.preempted_unknown and
     format.share(meta.preempted_ns, meta.wall_ns - meta.paused_ns) or nil
@@ -425,7 +424,7 @@ local function noise(before, after)
       ("an unknown time %s"):format(when)
   end
   return ("other programs had the processor for %s and %s: changes of " ..
-    "less than %d %% may be their doing"):format(told(was, "before"),
+    "less than %d %% may come from that"):format(told(was, "before"),
     told(is, "after"), disturbed)
 end
 
@@ -449,7 +448,7 @@ end
 -- }======================================================
 
 
--- how to record what a profile does not have
+-- what a profile lacks for a measure, and how to record it
 local missing = {
   bytes = "has no allocations: record it with cprof run --memory",
   live = "has no live blocks: record it with cprof run --memory=live",
@@ -467,7 +466,7 @@ local function of_measure(profile, named, option, fail)
   return measured.profile(profile, row.name)
 end
 
--- what is compared, as --measure calls it
+-- the measure to compare, by its name in --measure
 local function measure_of(parsed, before, after)
   if measured.row(parsed.sort) then return parsed.sort end
   if parsed.measure then return parsed.measure end
@@ -475,7 +474,8 @@ local function measure_of(parsed, before, after)
   return known and "cpu" or "wall"
 end
 
--- With one folder, --since divides it: what began before, and since then.
+-- Loads both profiles. With one folder, --since divides it into recordings that
+-- began before that time, and later ones.
 local function load_both(parsed, fail)
   local function load(word, which, span)
     local words = { word }
@@ -497,7 +497,7 @@ local function load_both(parsed, fail)
   return before, older, after, newer
 end
 
--- what both have beside times
+-- the counts that both profiles have: "calls", "samples", or nil
 local function counted_of(before, after)
   if before.samples and after.samples then
     -- samples of allocations are not calls
@@ -525,7 +525,7 @@ function diff.call(parsed, fail)
     counted = counted_of(before, after),
   }
   if parsed.sort == "calls" and not view.counted then
-    fail(("--sort calls needs calls of both profiles, or samples: %s has " ..
+    fail(("--sort calls needs calls, or samples, in both profiles: %s has " ..
       "mode %s, %s has mode %s"):format(older, before.meta.mode, newer,
       after.meta.mode))
   end

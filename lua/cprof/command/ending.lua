@@ -1,5 +1,5 @@
--- What becomes of a program's recording: where it is kept, what is written
--- and said when the program ends, also by a signal.
+-- The end of a program's recording: where the recording is kept, and what is
+-- written and printed when the program ends, also by a signal.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -18,7 +18,7 @@ internal.add()
 
 local ending = {}
 
--- a file's name from the name of the script
+-- a file name made from the script's name
 local function default_name(script, format)
   local name = script:match "([^/]*)$":gsub("%.lua$", "")
   if not name:find "^[%w_.-]+$" then name = "cprof" end
@@ -28,15 +28,15 @@ end
 
 ---@class cprof.Ending
 ---@field record? string      the file to record into; nil: memory
----@field recorded? string    where this process finds that file
----@field unnamed boolean     the user gave no name for it
----@field output? string      what the user gave, or would have given
+---@field recorded? string    the path by which this process finds that file
+---@field unnamed boolean     did the user give no name for it?
+---@field output? string      the name that the user gave, or a default
 ---@field deliver fun(profile: cprof.Profile, note: string?)
 ---@field kept fun(): string?  the file that has the recording
----@field watch fun()         from here on, a signal finds the file
----@field cancel fun()        nothing is recorded there
+---@field watch fun()         from now on, cprof reports the file after a signal
+---@field cancel fun()        nothing is recorded into the file
 
--- a page shows the calls of the trace, too
+-- adds the calls of a trace to the profile, for a page
 local function add_trace(profile, parsed, full)
   local path = parsed.trace or ""
   if parsed.format ~= "html" or not path:find "%.json$" then return end
@@ -46,7 +46,8 @@ local function add_trace(profile, parsed, full)
   if why then terminal.say(("cprof run: %s\n"):format(why)) end
 end
 
--- says how it went; the program may be in another folder by now
+-- Returns the function that reports the profile. `full` makes paths absolute:
+-- the program may have changed its folder.
 local function deliver(parsed, plan, full)
   return function(profile, note)
     terminal.choose(parsed.ascii)
@@ -59,7 +60,7 @@ local function deliver(parsed, plan, full)
     end
     if plan.record then recordings.finish(full(plan.recorded)) end
     if parsed.quiet then
-      -- nothing, or not what was meant, was recorded
+      -- patterns that matched nothing: the user probably meant something else
       for line in (profile.meta.unmatched_patterns or ""):gmatch "[^\n]+" do
         terminal.say(("cprof run: %s\n"):format(line))
       end
@@ -73,7 +74,7 @@ local function deliver(parsed, plan, full)
   end
 end
 
--- the command that reports the recording of this process
+-- the command line that reports the recording after a signal
 local function relay(parsed, words, plan, full)
   local first, out = 0, { core.executable() }
   while words[first - 1] do first = first - 1 end
@@ -101,7 +102,7 @@ local function absolute()
   return function(path) return filename.absolute(path, here) end, here
 end
 
--- what the end needs is there, also where files of cprof's are not any more
+-- keeps the modules that the end needs, since cprof's files may be gone by then
 local function keep_modules(format)
   environment.keep "cprof.command.ending"
   if not format then return end
@@ -147,8 +148,7 @@ end
 
 local by_signal <const> = "a signal ended the program"
 
----Reports the recording of a process that a signal kills. Its file ends
----there, too.
+---Reports the recording of a process that a signal kills, and ends its file.
 function ending.after_signal(parsed, fail)
   local path = parsed.after_signal
   core.until_now(path, by_signal)
@@ -156,7 +156,7 @@ function ending.after_signal(parsed, fail)
   if not profile then fail(why) end
   local plan = { output = parsed.output, record = path, recorded = path,
     unnamed = not parsed.output or parsed.format ~= nil }
-  -- also where that could not be written
+  -- also if the file's end could not be written
   profile.meta.live, profile.meta.since_last_event_ns = false, nil
   profile.meta.ended = profile.meta.ended or by_signal
   deliver(parsed, plan, absolute())(profile)

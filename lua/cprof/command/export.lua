@@ -26,7 +26,7 @@ end
 local names, description = formats()
 command.description = description
 
--- how an option says that nothing is to be decided
+-- the option that undoes what export decided
 local undo = {
   min_percent = "--min-percent=0 keeps them",
   fold = "--no-fold keeps it",
@@ -34,9 +34,9 @@ local undo = {
 
 function command.define(parser)
   input.profile(parser)
-  parser:option("--format", "One of those above."):argname "FORMAT"
+  parser:option("--format", "A format listed above."):argname "FORMAT"
     :choices(names):count "1"
-  parser:option("-o", "Where to. (default: standard output)")
+  parser:option("-o", "Write to OUT. (default: standard output)")
     :argname "OUT":target "output":hidden_name "--output"
   input.option(parser, prune.specs, "min_percent", ("Add up nodes with " ..
     'less of the time, as "(below N %%)". (default: 0, or as little as ' ..
@@ -46,15 +46,15 @@ function command.define(parser)
       "below itself has no callees there, its caller has them. (default: " ..
       "if stacks are deeper than %d frames, or the file would be too large)")
       :format(export.depth)),
-    parser:flag("--no-fold", "Never fold it."))
-  input.option(parser, prune.specs, "measure", "Export CPU time, time " ..
-    "of waiting, bytes allocated, allocations, or bytes in use instead of " ..
-    "wall time; only for the formats folded and speedscope. (default: wall)")
+    parser:flag("--no-fold", "Never fold recursion."))
+  input.option(parser, prune.specs, "measure", "Export CPU time, waiting " ..
+    "time, bytes allocated, allocations, or bytes in use instead of wall " ..
+    "time; only for the formats folded and speedscope. (default: wall)")
   input.option(parser, prune.specs, "root",
-    "Only this function and what it calls.", "FUNCTION")
+    "Export only this function and what it calls.", "FUNCTION")
 end
 
--- where it is written to, and how far that has come
+-- returns the writer for a target, which shows progress
 local function writer(target)
   local progress = terminal.progress "exporting"
   local bytes = 0
@@ -91,13 +91,13 @@ local function say(notes, name)
   end
 end
 
----Writes a profile, and says what is not as it was recorded.
+---Writes a profile, and prints notes on what the export changes.
 ---@param profile cprof.Profile
 ---@param row cprof.Format
 ---@param target cprof.Writer
 ---@param o cprof.ExportOptions
 ---@param fail fun(message: string)
----@param before? cprof.Profile  what it is compared with
+---@param before? cprof.Profile  to compare with
 function command.write(profile, row, target, o, fail, before)
   local produce, notes = export.prepare(profile, row, o, function(message)
     fail(input.worded(message))

@@ -25,7 +25,8 @@ command.description = "Print the reference, by topic, or the help of a " ..
   "command.\n\n" .. topics()
 
 function command.define(parser)
-  parser:argument("TOPIC", "One of those above, or a command."):target "topic"
+  parser:argument("TOPIC", "A topic listed above, or a command.")
+    :target "topic"
     :args "?"
   parser:flag("--man", "Print the help of all commands as a manual page, " ..
     "cprof.1.")

@@ -20,8 +20,8 @@ local html = {
 
 function html.define(parser)
   input.profile(parser)
-  parser:option("-o", "Where to; -: standard output. (default: the name of " ..
-    "FILE with .html, in this folder)")
+  parser:option("-o", "Write to PAGE; -: standard output. (default: the " ..
+    "name of FILE with .html, in this folder)")
     :argname "PAGE":target "output":hidden_name "--output"
   parser:option("--diff", "Show what changed since this " ..
     "profile. (default: none)"):argname
@@ -38,8 +38,8 @@ end
 
 local mark <const> = '<meta name="generator" content="cprof"'
 
--- The name of a page that nobody has named. What is there and is none of
--- ours stays.
+-- The default name of a page. Fails if a file with this name exists that is not
+-- a cprof page.
 local function default_name(file, fail)
   local name = file and file ~= "-" and file:match "([^/]+)$" or "cprof"
   name = name:gsub("%.cprof$", "") .. ".html"
@@ -64,14 +64,14 @@ local function size(path)
     ("%d kB"):format((bytes or 0) // 1000)
 end
 
--- reads a trace, and says what of it is left out
+-- reads a trace, and says how many of its calls are left out
 local function trace(profile, path, fail)
   local read, why = traced.read(path, nil, terminal.progress "reading")
   if not read then fail(why) end
   profile.trace = read
   if read.shown < read.calls then
-    terminal.say(("cprof html: %s of %s calls of the trace are left out, " ..
-      "which took less than %s each\n"):format(
+    terminal.say(("cprof html: %s of %s calls of the trace are left out; " ..
+      "each took less than %s\n"):format(
       format.count(read.calls - read.shown), format.count(read.calls),
       format.time(read.least)))
   end

@@ -1,4 +1,4 @@
--- The command: which one is meant, with which options. A command is a
+-- The command line: finds the command and parses its options. A command is a
 -- file here and a row of the list.
 
 local _ENV = require "cprof.sandbox.environment" () ---@type _G
@@ -11,7 +11,7 @@ local terminal = require "cprof.system.terminal"
 ---@field description? string
 ---@field usage? string
 ---@field example string       a command line, for --help
----@field takes_program? boolean  is what follows "--" one?
+---@field takes_program? boolean  does a program follow "--"?
 ---@field define fun(parser)   declares options and arguments
 ---@field optional? table<string, true>  options that need no value
 ---@field call? fun(parsed: table, fail: fun(message: string),
@@ -26,7 +26,7 @@ local function command_named(name)
   return require("cprof.command." .. name) ---@type cprof.Command
 end
 
--- one line, and nothing is done
+-- returns a function that prints a message in one line and exits
 local function fail_as(who)
   return function(message)
     io.stderr:write(terminal.encode(("%s: %s\n"):format(who, message)))
@@ -44,7 +44,8 @@ local function parser_library()
     "lua-argparse or the rock argparse")
 end
 
--- help as the terminal can show it; what may follow a "=" is not apart
+-- adapts help to the terminal's encoding, and writes --option[=VALUE] without a
+-- space
 local function adapt_help(parser)
   local help = parser.get_help
   function parser:get_help()
@@ -53,7 +54,7 @@ local function adapt_help(parser)
   end
 end
 
----@param names string[]  of the commands that are to be known
+---@param names string[]  of the commands that the parser has
 ---@return table root, table last  the parsers
 local function make_parser(names)
   local root = parser_library()("cprof",
@@ -62,8 +63,8 @@ local function make_parser(names)
   root:help_max_width(79)
   root:usage_max_width(79)
   root:require_command(false)
-  root:epilog("cprof COMMAND --help tells the options, with an example; " ..
-    "cprof help TOPIC is the reference.")
+  root:epilog("cprof COMMAND --help lists options, with an example; " ..
+    "cprof help TOPIC prints the reference.")
   root:flag("--version", "Print the version."):action(function()
     local core = require "cprof.core"
     print("cprof " .. core.version)
@@ -81,7 +82,7 @@ local function make_parser(names)
     parser:epilog("Example:\n   " .. command.example)
     command.define(parser)
     adapt_help(parser)
-    parser:flag("--ascii", "No characters that need UTF-8.")
+    parser:flag("--ascii", "Print ASCII characters only.")
     last = parser
   end
   -- called with the parser of the command
@@ -101,15 +102,15 @@ local function known(wanted)
   return false
 end
 
--- names of modules that are loaded
+-- the set of loaded modules
 local function loaded()
   local names = {}
   for name in pairs(package.loaded) do names[name] = true end
   return names
 end
 
--- a program that is run finds only cprof's own modules loaded, and its
--- own argparse, if it has one
+-- Returns a function that unloads other modules: a program that is run finds
+-- only cprof's own modules loaded, so that it loads its own argparse.
 local function forget(before)
   return function()
     for name in pairs(package.loaded) do
@@ -121,7 +122,7 @@ local function forget(before)
   end
 end
 
--- the parser of a command, or of all; nil when there is none of that name
+-- the parser of a command, or of all; nil: there is no such command
 local function parser_of(name)
   if not name then return (make_parser(list)) end
   return known(name) and select(2, make_parser { name }) or nil
@@ -139,7 +140,7 @@ local function call(command, parsed)
   os.exit(3, true)
 end
 
--- "--limit -5" as "--limit=-5": a negative number is no option
+-- turns "--limit -5" into "--limit=-5": a negative number is not an option
 local function join_negative(words)
   local out = {}
   for _, word in ipairs(words) do
@@ -153,7 +154,7 @@ local function join_negative(words)
   return out
 end
 
--- "--sample" as "--sample=": what follows is not its value
+-- turns "--sample" into "--sample=": the next word is not its value
 local function close_optional(words, optional)
   local out = {}
   for i, word in ipairs(words) do
@@ -162,7 +163,7 @@ local function close_optional(words, optional)
   return out
 end
 
--- what is the command's own of its words, and the program after "--"
+-- splits words into those of the command and the program after "--"
 local function split_program(words)
   local command = known(words[1]) and command_named(words[1])
   if not command or not command.takes_program then return words, nil end
@@ -175,7 +176,7 @@ local function split_program(words)
   return words, nil
 end
 
----@param words string[]  as the interpreter gives them
+---@param words string[]  in the form of the interpreter's `arg`
 return function(words)
   local before = loaded()
   local root, last = make_parser(known(words[1]) and { words[1] } or list)

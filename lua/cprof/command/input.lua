@@ -12,10 +12,10 @@ local terminal = require "cprof.system.terminal"
 
 local input = {}
 
--- bytes that are loaded in no time
+-- bytes that load fast, without a progress display
 local short <const> = 32000000
 
--- bytes of standard input that are read at once
+-- bytes per read of standard input
 local block_size <const> = 65536
 
 local function size(path)
@@ -45,13 +45,13 @@ local function load(path, named, fail)
       fail(named .. ": a folder; name a file in it, or give the folder to " ..
         "report, diff or merge")
     end
-    -- a message begins with the path
+    -- if a message begins with the path, the given name replaces that
     fail(why:sub(1, #path) == path and named .. why:sub(#path + 1) or why)
   end
   return profile
 end
 
--- a file with what standard input has
+-- copies standard input to a temporary file
 local function spool(fail)
   if core.columns(0) then
     fail "standard input is a terminal: name a file, or pipe a profile in"
@@ -72,7 +72,7 @@ local function spool(fail)
   return path
 end
 
--- what was recorded, and what to do where there is none
+-- names of recordings, and advice if there is none
 local recorded = {
   last = { "the last recording", "nothing was recorded yet: record with " ..
     "cprof run, or name a FILE" },
@@ -80,7 +80,7 @@ local recorded = {
     "last one: record again, or name BEFORE and AFTER" },
 }
 
--- fails where the recording was removed or moved since
+-- fails if the recording has been removed or moved
 local function check_there(path, what, fail)
   local file, why = io.open(path, "rb")
   if not file then
@@ -90,15 +90,15 @@ local function check_there(path, what, fail)
   file:close()
 end
 
--- when a recording began; with the date, unless that is today
+-- when a recording began, with the date unless that is today
 local function time_of(meta)
   local day = os.date("%Y-%m-%d", meta.started_at)
   return (day == os.date "%Y-%m-%d" and "" or day .. " ") ..
     os.date("%H:%M:%S", meta.started_at)
 end
 
--- The recording and what to call it. Prints a note if the recording is of
--- another folder, or if the output does not name the program.
+-- The recording and its name for messages. Prints a note if the recording is
+-- from another folder, or if the output does not name the program.
 local function recall(which, fail, headed)
   local path, elsewhere = recordings[which]()
   local what, advice = table.unpack(recorded[which])
@@ -109,16 +109,16 @@ local function recall(which, fail, headed)
     format.program(profile.meta))
   if elsewhere or not headed then
     terminal.say(("note: this is %s, begun at %s%s\n"):format(named,
-      time_of(profile.meta), elsewhere and (" in %s; there is none of this " ..
-      "folder or terminal"):format(format.plain(elsewhere)) or ""))
+      time_of(profile.meta), elsewhere and (" in %s; there is none from " ..
+      "this folder or terminal"):format(format.plain(elsewhere)) or ""))
   end
   return profile, named
 end
 
----The profile in a file, and what to call it.
----@param path string?  "-": on standard input; nil: what was recorded
+---The profile in a file, and its name for messages.
+---@param path string?  "-": standard input; nil: a recording
 ---@param fail fun(message: string)
----@param which? "last"|"previous"  of those; the last one
+---@param which? "last"|"previous"  recording; default: the last one
 ---@param headed? boolean  does the output name the program?
 ---@return cprof.Profile
 ---@return string
@@ -134,13 +134,13 @@ function input.load(path, fail, which, headed)
   return profile, "standard input"
 end
 
--- options of `start`, and those of `cprof run` that mean the same
+-- options of `start` -> the options of `cprof run` that mean the same
 local recorded_by = {
   ['mode = "line"'] = "--lines", ['mode = "count"'] = "--coverage",
   ["memory = true"] = "--memory", ['memory = "live"'] = "--memory=live",
 }
 
----A message of the library as the command says it: with its own options.
+---A message of the library with the command's options in place of its own.
 ---@param message string
 ---@return string
 function input.worded(message)
@@ -153,8 +153,8 @@ function input.worded(message)
   end))
 end
 
----Calls a method of a profile; what is wrong with its options is said as
----it is of those of the command.
+---Calls a method of a profile. Errors in its options become errors in the
+---command's options.
 ---@param fail fun(message: string)
 ---@return any
 function input.ask(fail, profile, method, ...)
@@ -175,7 +175,7 @@ function input.print(text, fail)
   if not ok then fail("cannot write standard output: " .. why) end
 end
 
----What reads the value of an option.
+---Returns a function that reads the value of an option.
 ---@param flag string
 ---@param spec cprof.OptionSpec
 ---@return fun(word: string): any, string?
@@ -187,7 +187,7 @@ function input.value(flag, spec)
   end
 end
 
----An integer from `min`.
+---Returns a function that reads an integer from `min` to `max`.
 ---@param flag string
 ---@param min integer
 ---@param max? integer
@@ -210,7 +210,7 @@ end
 
 local rate = input.value("--sample", starting.options.rate)
 
----Reads the rate of --sample, which may be left out.
+---Reads the optional rate of --sample.
 ---@param word string
 ---@return integer|string?, string?
 function input.rate(word)
@@ -231,8 +231,8 @@ function input.positive(name, most, what)
   end
 end
 
----Declares an option that a function of the library has: with its values, its
----default, and what is valid.
+---Declares an option of a library function with its values, its default and
+---its check.
 ---@param parser table
 ---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param name string
@@ -248,7 +248,7 @@ function input.option(parser, specs, name, help, argname)
   return option:argname(argname or "N"):convert(input.value(flag, spec))
 end
 
----The options of the command for a function of the library.
+---The command's options for a library function.
 ---@param specs table<string, cprof.OptionSpec>  of the function
 ---@param parsed table
 ---@return table
@@ -260,18 +260,18 @@ end
 
 ---Declares --filter.
 function input.filter(parser)
-  input.option(parser, report.options, "filter", "Only functions with " ..
+  input.option(parser, report.options, "filter", "Show only functions with " ..
     "PATTERN in their title or path; between slashes, it is a Lua pattern: " ..
     "/^parse/.", "PATTERN")
 end
 
----Declares the profile that is read.
+---Declares the argument FILE, a profile to read.
 function input.profile(parser, what)
   parser:argument("FILE", (what or "A profile") .. "; -: standard input. " ..
-    "Without it: what was recorded last."):target "file":args "?"
+    "Without it: the last recording."):target "file":args "?"
 end
 
----Is this word, where a FILE may be left out, one?
+---Is this word a FILE, where FILE is optional?
 ---@param word string
 ---@return boolean
 function input.is_profile(word)
@@ -284,7 +284,7 @@ function input.is_profile(word)
   return start == "\x89CPROF"
 end
 
----Fails if FILE was given after the argument that has to follow it.
+---Fails if FILE comes after the argument that must follow it.
 ---@param command string
 ---@param file? string
 ---@param name string    of the other argument

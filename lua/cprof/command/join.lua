@@ -10,10 +10,10 @@ local command = {
   name = "join",
   summary = "Join exact counts with the times of another run.",
   description = "Join the calls of one run with the times of another run " ..
-    "of the same program: of a sampled one, which is not slowed down. " ..
-    "Times go to the same call path, or, where the first run does not " ..
-    "have it, to the function, by its calls. The report says what share " ..
-    "found neither.",
+    "of the same program: a sampled run, which is hardly slowed down. Times " ..
+    "go to the same call path or, if the first run does not have it, to the " ..
+    "function, in proportion to its calls. The report says what share of " ..
+    "the times matched neither.",
   example = "cprof join counts.cprof samples.cprof",
 }
 
@@ -24,12 +24,12 @@ function command.define(parser)
   parser:option("-o", "A file for the joined profile. (default: none; a " ..
     "report is printed)"):argname "OUT":target "output"
     :hidden_name "--output"
-  parser:flag("--force", "Join the profiles even if they hardly seem to be " ..
+  parser:flag("--force", "Join the profiles even if they do not seem to be " ..
     "of one program.")
   input.page(parser)
 end
 
----Says what does not agree.
+---Prints notes on what differs between the two recordings.
 ---@param counts cprof.Profile
 ---@param times cprof.Profile
 ---@param doubt? string  as of join.profiles

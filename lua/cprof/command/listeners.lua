@@ -1,4 +1,4 @@
--- Programs that listen: which these are, and why one does not answer.
+-- Programs that listen for cprof attach, and reasons why one does not answer.
 
 local core = require "cprof.core"
 local rendezvous = require "cprof.system.rendezvous"
@@ -8,24 +8,24 @@ local listeners = {}
 ---@class cprof.Listening
 ---@field pid integer
 ---@field folder string
----@field file integer    the process in whose file it counts signals: its own,
----    or the one that it is a fork of
+---@field file integer    the process whose file counts its signals: itself, or
+---    the process that it was forked from
 ---@field script string
 ---@field signal string   its number
 ---@field name string     of the signal, without "SIG"
 ---@field answer table<string, string>   what it records, or recorded last
 ---@field refusal table<string, string>  why it did not
 
--- by number
+-- names of signals, by number as text
 local names = {}
 local all = { "URG", "USR1", "USR2", "PROF", "WINCH", "IO" }
 for _, name in ipairs(all) do
   names[tostring(core.signalnumber(name))] = name
 end
 
--- The file of a listener in which a process, or the one that it is a fork
--- of, counts signals. It is known where the system shows mappings, also when
--- the process has closed its files.
+-- Finds the listener's file in which a process counts signals: its own, or that
+-- of the process that it was forked from. Reads the process's mappings, which
+-- also works if it has closed its files.
 local function counted(pid)
   local maps = core.readfile(("/proc/%d/maps"):format(pid))
   if not maps then return nil end
@@ -40,7 +40,7 @@ local function counted(pid)
   end
 end
 
--- the masks of a process, or of one of its threads
+-- the status of a process or a thread, with its signal masks
 local function status(path)
   local text = core.readfile(path .. "/status")
   return text and function(name, number)
@@ -69,9 +69,9 @@ local function holds(folder, pid)
   return there == folder and of == pid, false
 end
 
--- What a process has left, or does. Programs that have been replaced by
--- another one do not listen, and must not get the signal. One in another
--- namespace holds its file by another number.
+-- The listener with this process id, or nil; removes files that a process left.
+-- A process that now runs another program does not listen, and must not get
+-- the signal. One in another namespace holds its file by another number.
 local function look(folder, pid)
   local listens, held = holds(folder, pid)
   if not listens and not held then rendezvous.clear(folder, pid) end
@@ -79,8 +79,8 @@ local function look(folder, pid)
   return fields and program(folder, pid, pid, fields) or nil
 end
 
----The programs of this user that listen, by process. What others have left
----is removed.
+---The programs of this user that listen, by process id. Removes files of
+---processes that have ended.
 ---@return cprof.Listening[]
 function listeners.all()
   local out, seen = {}, {}
@@ -102,8 +102,8 @@ function listeners.all()
   return out
 end
 
--- The child of a fork: who began to listen may have ended, but the signal
--- is still caught.
+-- A forked child: the process that began to listen may have ended, but the
+-- child still catches the signal.
 local function child(pid)
   local folder, of = counted(pid)
   if not folder then return nil end
@@ -116,7 +116,7 @@ local function child(pid)
   return fields.signal and program(folder, pid, of, fields) or nil
 end
 
----The program that is this process; nil: it does not listen.
+---The listener with this process id; nil: the process does not listen.
 ---@param pid integer
 ---@return cprof.Listening?
 function listeners.find(pid)
@@ -137,7 +137,7 @@ function listeners.lives(found)
   return folder == found.folder and of == found.file
 end
 
----The signals that it has got, as a digit; nil: they are not counted.
+---The count of its signals, as a digit; nil: they are not counted.
 ---@param found cprof.Listening
 ---@return string?
 function listeners.signals(found)
@@ -158,7 +158,7 @@ end
 
 ---Why a program does not answer a signal.
 ---@param found cprof.Listening
----@param before string?  the signals that it had got before
+---@param before string?  the count of its signals before
 ---@return "stopped"|"blocked"|"waits"|"taken"|"unknown"
 function listeners.silence(found, before)
   local number = math.tointeger(found.signal)

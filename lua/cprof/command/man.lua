@@ -1,15 +1,15 @@
--- The manual page: what --help prints, for man.
+-- The manual page: the output of --help in the format of man.
 
 local core = require "cprof.core"
 local help = require "cprof.help"
 local render = require "cprof.help.render"
 local terminal = require "cprof.system.terminal"
 
--- characters that roff has a meaning for, or shows as others
+-- characters that have a meaning in roff, or that it shows as others
 local escapes = { ["\\"] = "\\e", ["-"] = "\\-", ["'"] = "\\(aq",
   ["`"] = "\\(ga", ["^"] = "\\(ha", ["~"] = "\\(ti", ['"'] = "\\(dq" }
 
--- in ASCII, whatever the locale is that the page is read in
+-- a text for roff in ASCII, for readers in any locale
 local function escape(s)
   s = s:gsub("[\\'`^~\"-]", escapes):gsub("^%.", "\\&.")
   return (s:gsub("[\xc2-\xf4][\x80-\xbf]*", function(c)
@@ -34,7 +34,7 @@ local function add_item(out, label, text)
   if text then add(out, escape(text)) end
 end
 
--- the help of a parser, each text on a line, far from its label
+-- the help of a parser, unwrapped, with wide gaps between labels and texts
 local function help_of(parser)
   parser:help_max_width(1e6):help_description_margin(1000)
   local ascii = terminal.ascii
@@ -44,7 +44,7 @@ local function help_of(parser)
   return text:match "^Usage: (.-)\n\n(.*)$"
 end
 
--- a paragraph, or a heading with options or arguments
+-- adds a paragraph, or a heading with options or arguments
 local function add_block(out, block)
   local example = block:match "^Example:\n(.*)"
   if example then
@@ -61,12 +61,12 @@ local function add_block(out, block)
   end
 end
 
--- what stands below the usage
+-- adds the help below the usage
 local function add_help(out, text)
   for block in (text .. "\n\n"):gmatch "(.-)\n\n" do add_block(out, block) end
 end
 
--- a topic as cprof help shows it
+-- adds a topic, from the text that cprof help shows
 local function add_topic(out, topic)
   local text = render(topic, math.huge, function(_, s) return s end)
   for line in text:gmatch "[^\n]+" do

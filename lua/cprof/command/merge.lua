@@ -1,4 +1,4 @@
--- cprof merge: the sum of profiles, as a profile.
+-- cprof merge: adds up profiles into one.
 
 local core = require "cprof.core"
 local input = require "cprof.command.input"
@@ -8,9 +8,9 @@ local terminal = require "cprof.system.terminal"
 local command = {
   name = "merge",
   summary = "Add up profiles of many runs, or of many machines.",
-  description = "Add up profiles of many runs, or of many machines, also " ..
-    "when the program was edited in between. What an edit has moved is " ..
-    "added up where the newest profile has it; lines of code that was " ..
+  description = "Add up profiles of many runs, or of many machines, even " ..
+    "if the program was edited in between. Code that an edit moved is added " ..
+    "up at its place in the newest profile. Lines of code that an edit " ..
     "changed are kept apart, as an older text of their source.",
   example = "cprof merge -o all.cprof monday.cprof tuesday.cprof",
 }
@@ -24,7 +24,7 @@ function command.define(parser)
   range.define(parser)
 end
 
--- the same file may have other names, too
+-- a path without redundant parts, since a file has several names
 local function plain(path)
   return (path:gsub("/+%.?/+", "/"):gsub("^%./", ""))
 end

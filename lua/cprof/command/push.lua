@@ -1,4 +1,4 @@
--- cprof push: profiles go to a server that keeps those of a fleet.
+-- cprof push: sends profiles to a server that collects those of a fleet.
 
 local input = require "cprof.command.input"
 local post = require "cprof.push.post"
@@ -12,8 +12,8 @@ local push = {
   usage = "cprof push --url URL --name NAME [options] FILE…\n" ..
     "       cprof push --url URL --name NAME [options] --watch DIR",
   description = "Send profiles to Pyroscope or Parca, as gzipped pprof. " ..
-    "With --watch, go on with what a continuous recording leaves in a " ..
-    "folder; the program is not affected.",
+    "With --watch, keep sending the files that a continuous recording " ..
+    "leaves in a folder; the program is not affected.",
   example = "cprof push --url http://localhost:4040 " ..
     "--name 'shop{env=prod}' run.cprof",
 }
@@ -46,19 +46,20 @@ function push.define(parser)
   parser:option("--queue-size", "Keep at most N requests; beyond that, the " ..
     "oldest are dropped.", "100")
     :argname "N":convert(input.integer("--queue-size", 1))
-  parser:option("--retries", "Try N times more after the first try.", "5")
+  parser:option("--retries", "Retry a failed request up to N times.", "5")
     :argname "N":convert(input.integer("--retries", 0))
-  parser:option("--wait", "Seconds before the first retry; each further one " ..
-    "waits twice as long.", "1")
+  parser:option("--wait", "Wait N seconds before the first retry; each " ..
+    "further one waits twice as long.", "1")
     :argname "N":convert(input.positive("--wait", 1e6))
   parser:option("--timeout", "Wait N seconds for an answer.", "10")
     :argname "N":convert(input.positive("--timeout", 1e6))
-  parser:option("--cafile", "Certificates that those of an https server " ..
-    "are checked with.", "/etc/ssl/certs/ca-certificates.crt")
+  parser:option("--cafile", "Certificates to check the certificate of an " ..
+    "https server with.", "/etc/ssl/certs/ca-certificates.crt")
     :argname "FILE"
   parser:flag("--insecure", "Do not check the certificate of the server.")
-  parser:option("--header", "Sent with each request, as an " ..
-    "authorization. (default: none)"):argname "'NAME: VALUE'":count "*"
+  parser:option("--header", "Send this header with each request, for " ..
+    "example an authorization. (default: none)")
+    :argname "'NAME: VALUE'":count "*"
     :convert(header)
 end
 
@@ -66,7 +67,7 @@ function push.call(parsed, fail)
   local why = post.unusable(parsed.url)
   if why then fail(why) end
   if parsed.watch and #parsed.files > 0 then
-    fail "--watch DIR goes with no FILE"
+    fail "--watch DIR cannot be combined with FILE"
   end
   local kept
   if parsed.queue then

@@ -1,5 +1,5 @@
--- Profiles of a span of time: files, folders and patterns of them, as
--- continuous recordings leave them.
+-- Selects profiles by time, from files, folders and patterns, such as those of
+-- continuous recordings.
 
 local core = require "cprof.core"
 local compare = require "cprof.profile.compare"
@@ -12,12 +12,12 @@ local range = {}
 
 
 -- {======================================================
--- When
+-- Times
 -- =======================================================
 
 local units = { s = 1, m = 60, h = 3600, d = 86400 }
 
--- days from 1970 to a date, of the Gregorian calendar
+-- days from 1970 to a date in the Gregorian calendar
 local function days(year, month, day)
   if month <= 2 then year, month = year - 1, month + 12 end
   return 365 * year + year // 4 - year // 100 + year // 400 +
@@ -78,10 +78,10 @@ end
 
 
 -- {======================================================
--- Which files
+-- Files
 -- =======================================================
 
--- a pattern of a shell, for one name
+-- the Lua pattern for a shell's pattern of a file name
 local function pattern_of(glob)
   return "^" .. glob:gsub("[%^%$%(%)%%%.%[%]%+%-]", "%%%0")
     :gsub("%*", ".*"):gsub("%?", ".") .. "$"
@@ -96,7 +96,7 @@ local function matching(folder, pattern, found)
   end
 end
 
--- Is it there, and a folder?
+-- Does it exist, and is it a folder?
 local function is_folder(path)
   return core.special(path) and core.filenames(path) ~= nil
 end
@@ -106,7 +106,7 @@ local function exists(path)
   return file and file:close()
 end
 
--- the files that a word of the command means
+-- the files that a word on the command line means
 local function expand(word, fail)
   local found = {}
   if is_folder(word) then
@@ -123,7 +123,7 @@ local function expand(word, fail)
   return found
 end
 
----The files that words of the command mean.
+---The files that words on the command line mean.
 ---@param words string[]
 ---@param fail fun(message: string)
 ---@return string[]
@@ -136,7 +136,7 @@ function range.files(words, fail)
   return out
 end
 
----Do these words mean one profile, whatever its time?
+---Do these words mean a single profile, without a span of time?
 function range.single(words, parsed)
   return #words <= 1 and not parsed.since and not parsed["until"] and
     not (words[1] and (is_folder(words[1]) or words[1]:find "[%*%?]"))
@@ -146,19 +146,18 @@ local function within(at, since, before)
   return (not since or at >= since) and (not before or at < before)
 end
 
--- a name may tell without the file being read
+-- does the time in a file's name show that it is not within the span?
 local function outside(path, since, before)
   local stamp = path:match "[^/]*$":match "%d%d%d%d%d%d%d%dT%d%d%d%d%d%dZ"
   local at = stamp and range.moment(stamp)
-  -- recording begins a moment after its name
+  -- a recording begins a moment after its file is named
   return at and (before and at >= before or since and at < since - 60)
 end
 
 -- }======================================================
 
 
----The profiles of files that began within a span. Fails where there is
----none.
+---The profiles that began within a span. Fails if there is none.
 ---@param files string[]
 ---@param since number?
 ---@param before number?
@@ -189,7 +188,7 @@ function range.profiles(files, since, before, fail)
   return out, paths
 end
 
----Says what was recorded in another way than the first one.
+---Prints notes on profiles that were recorded in another way than the first.
 ---@param profiles cprof.Profile[]
 function range.say_notes(profiles)
   local told = {}
@@ -204,7 +203,7 @@ end
 
 ---The sum of profiles.
 ---@param profiles cprof.Profile[]
----@param paths string[]   where they are
+---@param paths string[]   of their files
 ---@param fail fun(message: string)
 ---@return cprof.Profile
 function range.sum(profiles, paths, fail)
@@ -215,8 +214,8 @@ function range.sum(profiles, paths, fail)
   return all
 end
 
----The profile that words of the command mean: a file, or the sum of several
----within --since and --until; and what to call it.
+---The profile that words on the command line mean: a file, or the sum of
+---several within --since and --until; and its name for messages.
 ---@param words string[]
 ---@param parsed table
 ---@param fail fun(message: string)

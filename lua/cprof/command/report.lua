@@ -30,10 +30,10 @@ local function mode(value)
 end
 
 function report.define(parser)
-  view.define(parser, "30; of the summary, as many as there are rows for",
+  view.define(parser, "30; for the summary, as many as fit",
     "self; total with --mode=total", true)
-  parser:option("--mode", "The summary on one screen; functions by self or " ..
-    "by total time; or functions by file.")
+  parser:option("--mode", "Print the summary on one screen; functions by " ..
+    "self or by total time; or functions by file.")
     :argname(table.concat(modes, "|")):convert(mode):default "summary"
   input.option(parser, page.options, "height", "Fit the summary to N rows. " ..
     "(default: the rows of the terminal; without a terminal, 40)")

@@ -1,6 +1,6 @@
--- cprof run: a program as under the stand-alone interpreter, and recorded.
--- The interpreter itself runs it: this calls the program's main chunk in
--- its own place, so that errors, Ctrl-C and the end are as they always are.
+-- cprof run: runs a program as the stand-alone interpreter does, and records
+-- it. A tail call replaces this code with the program's main chunk. So it is
+-- the interpreter that handles errors, Ctrl-C and the end, as without cprof.
 
 local core = require "cprof.core"
 local export = require "cprof.export"
@@ -25,7 +25,7 @@ local run = {
   example = "cprof run --lines -o run.cprof script.lua input.txt",
 }
 
--- options with a value; '=' stands before those that may be left out
+-- options with a value in the next word
 local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
@@ -36,7 +36,7 @@ local optional = { ["--lines"] = true, ["--count"] = true,
   ["--memory"] = true }
 local output = { ["-o"] = true, ["--output"] = true }
 
--- what ends the options, and is followed by the program's own arguments
+-- options that name the program; its own arguments follow
 local source = { ["-e"] = true, ["-m"] = true }
 
 local function formats()
@@ -61,9 +61,9 @@ function run.define(parser)
   parser:option("--coverage", "Record as --count does, and print at the end " ..
     "which lines, branches and functions ran.")
     :argname "[=PATTERN]":count "*":convert(input.pattern "--coverage")
-  parser:option("--sample", "Sample what runs, RATE times a second: true " ..
-    "shares of the time, also of lines, at hardly any cost, but no calls. " ..
-    "(default: off; RATE defaults to 1000)")
+  parser:option("--sample", "Sample what runs, RATE times a second: gives " ..
+    "true shares of the time, also of lines, at hardly any cost, but no " ..
+    "calls. (default: off; RATE defaults to 1000)")
     :argname "[=RATE]":convert(input.rate)
   parser:option("--memory", "Count allocations by function and line. live: " ..
     "also estimate the bytes in use, from samples; all: count them exactly. " ..
@@ -109,14 +109,14 @@ function run.define(parser)
     :argname "MODULE"
 end
 
----Declares what nobody types, and no completion knows: how a process that a
----signal kills has its recording reported.
+---Declares an internal option, hidden from help and completion: a process that
+---a signal kills starts cprof with it, to report its recording.
 function run.define_internal(parser)
   parser:option("--after-signal"):hidden(true)
 end
 
--- Is a word after -o its value? What looks like a program never is, so
--- that the script is neither taken for the file nor replaced.
+-- Is the word after -o its value? A word that looks like a Lua program is not,
+-- so that -o never overwrites the script.
 local function names_output(word)
   if not word or word:sub(1, 1) == "-" or word:find "%.lua$" then
     return false
@@ -127,8 +127,8 @@ local function names_output(word)
   return not (start and (start:sub(1, 2) == "#!" or start == "\27Lua"))
 end
 
----Where in the words after 'run' the program's own begin; and the words
----before, as options of it.
+---The index of the program's first word among those after 'run', and the
+---words before it as options.
 ---@param words string[]
 ---@param first integer
 ---@return integer at, string[] options
@@ -154,7 +154,8 @@ function run.split(words, first)
   return i, options
 end
 
--- the chunk, what arg[0] is, and which word of the command that stands for
+-- the chunk; the error, if there is none; the value of arg[0], and the index of
+-- its word
 local function load_program(parsed, words, at, fail)
   if parsed.e then
     local chunk, why = load(parsed.e, "=(command line)")
@@ -173,7 +174,7 @@ local function load_program(parsed, words, at, fail)
       ("; '%s' is the FILE of -o"):format(taken)))
   end
   local file = words[at]
-  -- as the interpreter: "-" is standard input, unless it follows "--"
+  -- as in the interpreter, "-" is standard input unless it follows "--"
   local stdin = file == "-" and words[at - 1] ~= "--"
   local chunk, why = loadfile(not stdin and file or nil)
   if not chunk and optional[words[at - 1]] and not file:find "%.lua$" and
@@ -184,7 +185,7 @@ local function load_program(parsed, words, at, fail)
   return chunk, why, file, at
 end
 
--- the patterns of --count, or --coverage
+-- the patterns of --count and --coverage
 local function counted_of(parsed)
   local out = table.move(parsed.count, 1, #parsed.count, 1, {})
   return table.move(parsed.coverage, 1, #parsed.coverage, #out + 1, out)
@@ -229,12 +230,11 @@ local function start_options(parsed, fail)
   }
 end
 
--- what is wrong with an output that is written at the end is better known
--- at once
+-- checks before the start whether the output can be written at the end
 local function check_output(parsed, fail)
   if parsed.html then
     if parsed.format and parsed.format ~= "html" then
-      fail "one of --html and --format"
+      fail "--html cannot be combined with --format"
     end
     parsed.format, parsed.output = "html", parsed.output or ""
   end
@@ -255,7 +255,7 @@ local function check_output(parsed, fail)
     fail(("--format=%s is about times, which --count does not record"):
       format(row.name))
   end
-  -- whoever reads a pipe must not see it closed before
+  -- opening and closing a pipe here would end it for its reader
   if parsed.output == "" or core.special(parsed.output) then return end
   local there = io.open(parsed.output, "rb")
   if there then there:close() end
@@ -265,7 +265,7 @@ local function check_output(parsed, fail)
   if not there then os.remove(parsed.output) end
 end
 
--- as the interpreter reports what does not even load
+-- reports a program that does not load, as the interpreter does
 local function broken(why)
   local first = 0
   while arg[first - 1] do first = first - 1 end
@@ -273,7 +273,7 @@ local function broken(why)
   os.exit(1, true)
 end
 
--- a crash leaves no report that could say why
+-- warns before the start if this Lua may crash, since a crash leaves no report
 local function warn(options)
   local fault, crashes = release.line_fault(core.release)
   if options.mode == "line" and crashes then
@@ -281,11 +281,11 @@ local function warn(options)
   end
 end
 
--- nothing of ours is called once recording has begun
+-- starts recording; after that, no function of cprof's is called
 local function launch(chunk, options, last, fail, ...)
   last.watch()
   local ok, message = session.begin(options, last.deliver, last.kept)
-  if not ok and last.unnamed then  -- no room there: in memory
+  if not ok and last.unnamed then  -- no room for the file: record in memory
     options.file, last.record = nil, nil
     last.cancel()
     ok, message = session.begin(options, last.deliver, last.kept)
@@ -302,8 +302,8 @@ end
 ---@param words string[]         the words of the command, from 0
 ---@param at integer             the first one that is the program's
 ---@param fail fun(message: string)
----@param forget fun()           what the program is not to find loaded
----@param given string[]         the options, as `split` has them
+---@param forget fun()           unloads modules that the program must not find
+---@param given string[]         the options, from `split`
 function run.run(parsed, words, at, fail, forget, given)
   if parsed.after_signal then return ending.after_signal(parsed, fail) end
   if parsed.both then

@@ -1,4 +1,4 @@
--- cprof serve: the page of a program that is being recorded.
+-- cprof serve: serves a live page of a program that is being recorded.
 
 local core = require "cprof.core"
 local follow = require "cprof.follow"
@@ -13,15 +13,15 @@ local serve = {
   usage = "cprof serve [options] [FILE | PID]\n" ..
     "       cprof serve [options] -- [options of cprof run] script.lua " ..
     "[args…]",
-  description = "The page that cprof html writes, for a browser, over a " ..
-    "file that is being recorded, or over a program that is started as " ..
-    "cprof run does. Its figures follow the program. The address is " ..
-    "printed; Ctrl-C ends it.",
+  description = "Serve the page that cprof html writes to a browser, for a " ..
+    "file that is being recorded, or for a program that cprof starts as " ..
+    "cprof run does. Its figures follow the program. The address of the " ..
+    "page is printed; Ctrl-C ends the server.",
   example = "cprof serve -- --lines script.lua input.txt",
   takes_program = true,
 }
 
--- seconds that a program has to end after it was interrupted
+-- seconds for a program to end after it was interrupted
 local patience <const> = 10
 
 local function address(s)
@@ -34,13 +34,13 @@ end
 
 function serve.define(parser)
   parser:argument("FILE", "A profile that is being recorded, or the number " ..
-    "of the process. Without it: what was recorded last."):target "file"
+    "of the process. Without it: the last recording."):target "file"
     :args "?"
   parser:option("--listen", "Listen here; port 0: any free port. Whoever " ..
     "can reach the port and knows the token in the address can read the " ..
     "sources.", "127.0.0.1:0"):argname "HOST:PORT":convert(address)
-  parser:option("--interval", "Seconds from one refresh to the next, at " ..
-    "first.", "1"):argname "SECONDS"
+  parser:option("--interval", "Refresh the page at this interval, at first.",
+    "1"):argname "SECONDS"
     :convert(input.positive("--interval", 3600, "number of seconds above 0"))
 end
 
@@ -48,18 +48,18 @@ local function say(text)
   terminal.say(("cprof serve: %s\n"):format(text))
 end
 
--- Ctrl-C ends it, and is meant for the program, too.
+-- was it Ctrl-C, which ends the server and the program?
 local function interrupted(why)
   return tostring(why):find "interrupted!" ~= nil
 end
 
--- A terminal has sent the signal to the program, too: another one would not
--- let it end in its own way.
+-- Is there a terminal? It sends Ctrl-C to the program, too: a second signal
+-- would not let the program end in its own way.
 local function has_terminal()
   return core.columns(0) or core.columns(1) or core.columns(2)
 end
 
--- the exit status is that of the program
+-- ends the program, and returns its exit status
 local function finish(follower)
   local started = follower.program
   if not started then return 0 end

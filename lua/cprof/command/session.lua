@@ -1,6 +1,5 @@
--- A recording of a whole program: it ends with the program, however that
--- ends, as long as it is told: at the end of its last chunk, by an error
--- that nobody catches, by os.exit.
+-- A recording of a whole program. It ends with the program if Lua notices that:
+-- at the end of the main chunk, at an uncaught error, in os.exit.
 
 local core = require "cprof.core"
 local cprof = require "cprof"
@@ -16,8 +15,8 @@ local stdout = io.stdout
 local program_os = package.loaded.os
 local begin_recording, snapshot = cprof.start, cprof.snapshot
 
--- The program records itself: its recording comes in the place of ours,
--- which ends there.
+-- If the program starts a recording of its own, that replaces ours, which ends
+-- there.
 local function hand_over(state)
   local start = cprof.start
   function cprof.start(options)
@@ -32,13 +31,13 @@ local function hand_over(state)
   end
 end
 
--- what the program has done to its recording
+-- notes on what the program did to its recording
 local notes = {
   stopped = "the program stopped the recording itself",
   paused = "the program paused the recording, and did not resume it",
 }
 
--- the profile goes to whoever wants it; a child of the program has none
+-- delivers the profile, once; a forked child of the program has none
 local function finish(state, deliver)
   if state.over then return end
   state.over = true
@@ -51,7 +50,7 @@ local function finish(state, deliver)
   end
 end
 
--- what is said when the profile could not be delivered
+-- the message if the profile could not be delivered
 local function failure(what, kept)
   local known, path = pcall(kept)
   if known and path then
@@ -60,8 +59,8 @@ local function failure(what, kept)
   return what
 end
 
----Begins to record the program that runs. Gives nil and a message when
----that cannot be.
+---Begins to record the running program. Returns nil and a message if that is
+---not possible.
 ---@param options cprof.StartOptions
 ---@param deliver fun(profile: cprof.Profile, note: string?)
 ---@param kept fun(): string?  the file that has the recording
@@ -70,26 +69,26 @@ end
 function session.begin(options, deliver, kept)
   local state = { over = true }
   local last = {}
-  -- the collector gives what it collects
+  -- called by os.exit or, with the object, by the collector
   local ending = core.saying(function(collected)
     if not state.over then
-      -- first of all, so that nothing of ours is recorded
+      -- stop recording first, so that no code of cprof's is recorded
       if not state.profile then
         state.found = core.state()
         if collected == last then core.close() else core.stop() end
       end
       local _ <close> = methods.borrow()
-      -- what the program has written comes before what is said of it
+      -- the program's output comes before the report
       pcall(stdout.flush, stdout)
-      core.interruptible(false)  -- their handler is about to be unloaded
+      core.interruptible(false)  -- the signal handler is unloaded soon
       core.onkill(nil)
     end
     local _ <close> = methods.borrow()
     local done, what = pcall(finish, state, deliver)
     if not done then error(failure(tostring(what), kept), 0) end
   end)
-  -- garbage of the state itself: found when that is closed, by which time
-  -- all that the program has made is gone
+  -- The registry holds this object until Lua closes the state. It is among the
+  -- first with a finalizer, so it is finalized after the program's objects.
   setmetatable(last, { __gc = ending })
   debug.getregistry()[last] = last
   environment.keep("cprof", "cprof.command.summary")
@@ -100,31 +99,31 @@ function session.begin(options, deliver, kept)
     rawset(program_os, "exit", exit)
     return nil, (tostring(why):gsub("^start: ", ""))
   end
-  -- from here on, calls of functions that are not ours would be recorded
+  -- from here on, calls of functions other than cprof's would be recorded
   state.over = false
   hand_over(state)
   core.interruptible(true)
   return true
 end
 
--- What the end needs is loaded then: meanwhile, the program's collector does
--- not have to look at it.
+-- Unloads what is only needed at the end, so that the program's collector does
+-- not have to traverse it. The end loads it again.
 local function unload()
   local _ <close> = methods.borrow()
-  require "cprof.source.text".forget()  -- those of our own sources
+  require "cprof.source.text".forget()  -- the texts of cprof's own sources
   environment.unload()
   collectgarbage()
-  collectgarbage()  -- what the first one has only finalized
+  collectgarbage()  -- frees objects that the first call only finalized
 end
 
----Calls the program, once recording has begun, in the place of the function
----that calls this, so that the collector finds nothing of that.
+---Calls the program once recording has begun. The caller makes a tail call of
+---this, so that the collector finds nothing of it on the stack.
 ---@param f function
 ---@param ... any
 ---@return any ...
 function session.enter(f, ...)
   unload()
-  core.reset()  -- of what led here
+  core.reset()  -- drops what was recorded up to here
   return f(...)
 end
 

@@ -1,4 +1,4 @@
--- cprof show: all about one function.
+-- cprof show: everything about one function.
 
 local allocations = require "cprof.count.allocations"
 local annotate = require "cprof.annotate"
@@ -44,7 +44,7 @@ local columns = {
 local function neighbour(view, entry)
   local on, f = view.page, entry.row.func
   local time, share = "-", "-"
-  -- the time of a call from within is that of the outermost one
+  -- the time of a recursive call counts in the outermost call
   if not entry.recursive then
     time = on:time(entry.total_ns, entry.total_most_ns)
     share = on:share(entry.total_ns)
@@ -58,7 +58,7 @@ local function neighbour(view, entry)
   }
 end
 
--- a table of callers or callees
+-- prints a table of callers or callees
 local function neighbours(view, title, list, what)
   if #list == 0 then return end
   local limit, rows, left_ns = view.limit, {}, 0
@@ -88,7 +88,7 @@ local function head(view)
     row.max_depth > 1 and (", %s deep"):format(
       bound.depth(row.max_depth, view.profile.meta)) or ""))
   if (row.total_wait_ns or 0) > 0 then
-    on:line(("waiting: %s of the total, %s of it itself"):format(
+    on:line(("waiting: %s of the total, %s of self"):format(
       on:time(row.total_wait_ns), on:time(row.self_wait_ns)))
   end
   local allocated = allocations.sentence(view.profile, row.title)
@@ -97,7 +97,7 @@ local function head(view)
   if what then on:line(what) end
 end
 
--- callees with the function itself among them, in its place
+-- the callees and the function itself, sorted by time
 local function with_itself(row, callees)
   if #callees == 0 or #callees == 1 and callees[1].row == row then
     return {}
@@ -119,7 +119,7 @@ local function lines(view)
   if f.kind ~= "Lua" and f.kind ~= "main" then return end
   view.page:gap()
   if not recorded.recorded(p) then
-    view.page:line("no lines were recorded; to have them: cprof run " ..
+    view.page:line("no lines were recorded; record them with cprof run " ..
       (p.meta.joined and "--both --lines" or "--lines"))
   elseif f.source == "=?" then
     view.page:line "its code is stripped: it has no lines"

@@ -1,4 +1,4 @@
--- What is said on standard error when a recorded program has ended.
+-- The summary on standard error when a recorded program has ended.
 
 local allocations = require "cprof.count.allocations"
 local flat = require "cprof.report.flat"
@@ -12,21 +12,21 @@ local terminal = require "cprof.system.terminal"
 
 local summary = {}
 
--- rows where standard error is no terminal
+-- rows if standard error is not a terminal
 local rows <const> = 40
 
--- lines of the hottest sources: least and most
+-- the least and most hot lines to list
 local fewest <const>, most <const> = 3, 10
 
--- what may be most
+-- the heats to list lines by
 local function heats(profile)
   if not profile.meta.memory then return { "time" } end
   return allocations.tells_live(profile) and { "live", "alloc" } or
     { "alloc" }
 end
 
--- what to look at first: the function with most time of its own, by its
--- name, unless others have it, too
+-- what to look at first: the function with the most self time, by its name, or
+-- by its title if others have the same name
 local function hottest(profile)
   local first, named = nil, {}
   local list = select_rows.functions(profile)
@@ -43,10 +43,10 @@ local function hottest(profile)
   return named[first.name] == 1 and first.name or first.title
 end
 
----The line that says what to type next: the command that shows the function
----that matters most. nil: nothing was called.
+---The line that suggests the next command, which shows the function that
+---matters most; nil: no function was called.
 ---@param profile cprof.Profile
----@param file? string  that has the profile; nil: it is the last recording
+---@param file? string  the file of the profile; nil: it is the last recording
 ---@return string?
 function summary.next(profile, file)
   local given, meta = hottest(profile), profile.meta
@@ -62,12 +62,12 @@ function summary.next(profile, file)
 end
 
 ---@class cprof.Summary
----@field kept? string     the file that has it
----@field format? string   as what, if not as a profile
+---@field kept? string     the file of the recording
+---@field format? string   its format, if that is not a profile
 ---@field last? boolean    is it kept as the last recording?
 ---@field lost? boolean    is it kept nowhere?
 ---@field note? string
----@field coverage? boolean  tell which lines ran, not which took most
+---@field coverage? boolean  show which lines ran, not which took most time
 ---@field width? integer
 ---@field color? string
 
@@ -75,7 +75,7 @@ local lost <const> = "The recording is not kept: the folder for it " ..
   "(XDG_RUNTIME_DIR, TMPDIR) is missing or full,\nor others can write to " ..
   "it. -o FILE keeps it."
 
--- where the recording is, and what to type next
+-- the last lines: where the recording is, and the next command
 local function ending(profile, facts)
   local out = { facts.lost and lost or nil }
   if facts.kept and facts.format then
@@ -90,8 +90,8 @@ local function ending(profile, facts)
   return #out > 0 and table.concat(out, "\n")
 end
 
--- the lines that took most, or have allocated and kept most, where lines were
--- recorded; and how many rows that takes
+-- lists of the hottest lines by each heat, and the number of rows that they
+-- take; nothing if no lines were recorded
 local function lines(profile, looks, count)
   if not recorded.recorded(profile) or not next(profile.sources) then
     return nil, 0
@@ -100,16 +100,16 @@ local function lines(profile, looks, count)
   for _, heat in ipairs(heats(profile)) do
     local list = profile:annotate(nil, { sort = "self", heat = heat,
       limit = count, width = looks.width, color = looks.color })
-    -- there is nothing to list where a title stands alone
+    -- a list with only a title has no lines
     if list:find "\n." then lists[#lists + 1] = list end
   end
   if #lists == 0 then return nil, 0 end
-  -- each has a title, an end and a gap before it
+  -- each list has a title, a last line, and a gap before it
   return table.concat(lists, "\n"), #lists * (count + 3)
 end
 
--- how many files are the program's own, and how many are libraries', as far
--- as the folder that they are in tells
+-- the number of files in the program's folder, and of files elsewhere, which
+-- probably belong to libraries
 local function whose(profile)
   local own, others = 0, 0
   for source in pairs(profile.sources) do
@@ -122,7 +122,7 @@ local function whose(profile)
   return own, others
 end
 
--- what ran of each file, and where to see what did not
+-- the coverage of each file, and the command that shows what did not run
 local function coverage_of(profile, facts, looks)
   local text, files = listing.make(profile, looks)
   local out = { "\n", text }
@@ -143,7 +143,7 @@ local function coverage_of(profile, facts, looks)
   terminal.say(table.concat(out))
 end
 
--- the functions that took most time
+-- the functions with the most time
 local function by_time(profile, looks, count)
   local on = page.new({ width = looks.width, color = looks.color }, profile)
   flat.show({ profile = profile, options = {}, page = on,
@@ -153,8 +153,9 @@ local function by_time(profile, looks, count)
   return on:text()
 end
 
----The report on one screen, and the lines that took most where lines were
----recorded. Where allocations were, these come first.
+---The report on one screen, and the hottest lines if lines were recorded. If
+---allocations were recorded, both are by allocations, and functions by time
+---come last.
 ---@param profile cprof.Profile
 ---@param looks { width?: integer, color?: string }
 ---@param height? integer  of the screen
@@ -172,7 +173,7 @@ function summary.text(profile, looks, height)
   return table.concat(parts, "\n")
 end
 
----The summary, on one screen, and where the rest is.
+---The summary on one screen, and where the rest is.
 ---@param profile cprof.Profile
 ---@param facts cprof.Summary
 function summary.say(profile, facts)

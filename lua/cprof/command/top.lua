@@ -14,9 +14,9 @@ local top = {
   summary = "Watch a program while it is recorded.",
   usage = "cprof top [options] [FILE | PID]\n" ..
     "       cprof top [options] -- [options of cprof run] script.lua [args…]",
-  description = "A screen that follows a file that is being recorded, or " ..
-    "starts a program, as cprof run does, and follows that. On a terminal, " ..
-    "? lists the keys; elsewhere, the screen is printed once per interval.",
+  description = "Show a screen that follows a file that is being recorded, " ..
+    "or a program that cprof starts as cprof run does. On a terminal, ? " ..
+    "lists the keys; elsewhere, the screen is printed once per interval.",
   example = "cprof top -- script.lua input.txt",
   takes_program = true,
 }
@@ -27,17 +27,18 @@ end
 
 function top.define(parser)
   parser:argument("FILE", "A profile that is being recorded, or the number " ..
-    "of the process. Without it: what was recorded last."):target "file"
+    "of the process. Without it: the last recording."):target "file"
     :args "?"
-  parser:option("--interval", "Seconds from one refresh to the next.", "1")
+  parser:option("--interval", "Refresh the screen at this interval.", "1")
     :argname "SECONDS":convert(seconds "--interval")
   parser:option("--window", "Show the figures of the last SECONDS at first. " ..
     "(default: since the start)"):argname "SECONDS"
     :convert(seconds "--window")
   parser:option("--sort", "Sort functions by this at first.", "self")
     :choices { "self", "total", "calls", "name" }
-  parser:option("--measure", "What times are at first: wall time; of that, " ..
-    "CPU time or waiting."):choices { "wall", "cpu", "wait" }:default "wall"
+  parser:option("--measure", "Show these times at first: wall time, or the " ..
+    "part of it that is CPU time or waiting time.")
+    :choices { "wall", "cpu", "wait" }:default "wall"
   parser:option("--screens", "Exit after N screens; a program that top " ..
     "started is then ended by SIGTERM. (default: an interactive screen on a " ..
     "terminal; elsewhere, a screen per interval until the program ends)")

@@ -1,4 +1,4 @@
--- The commands that print a report: they differ by its mode.
+-- Shared code of commands that print a report, each in another mode.
 
 local input = require "cprof.command.input"
 local patterns = require "cprof.text.patterns"
@@ -7,16 +7,16 @@ local report = require "cprof.report"
 
 local view = {}
 
----Declares what all of them take.
+---Declares the arguments and options that all of them have.
 ---@param parser table
 ---@param limit string  its default, in words
 ---@param sort string   its default, in words
----@param several? boolean  it takes several profiles
+---@param several? boolean  does the command take several profiles?
 function view.define(parser, limit, sort, several)
   if several then
-    parser:argument("FILE", "A profile, several, or a folder with some, " ..
-      "which are added up; -: standard input. Without it: what was " ..
-      "recorded last."):target "files":args "*"
+    parser:argument("FILE", "Profiles, or folders with profiles, which are " ..
+      "added up; -: standard input. Without it: the last recording.")
+      :target "files":args "*"
     range.define(parser)
   else
     input.profile(parser)
@@ -27,11 +27,11 @@ function view.define(parser, limit, sort, several)
   option("limit", ("Show at most N rows. (default: %s)"):format(limit))
   option("min_percent", "Show only rows with N % of the time or more. " ..
     "(default: 1; 0 with --sort or --filter)")
-  option("measure", "What self and total are: wall time; of that, CPU " ..
-    "time or time of waiting; bytes allocated; allocations; bytes in use, " ..
-    "or in use at the peak. (default: wall)")
-  option("sort", ("By what; alloc, allocs, live, peak: by that measure. " ..
-    "(default: %s)"):format(sort))
+  option("measure", "Measure self and total as wall time; as the part of it " ..
+    "that is CPU time or waiting time; as bytes allocated; allocations; " ..
+    "bytes in use, or in use at the peak. (default: wall)")
+  option("sort", ("Sort by this figure; alloc, allocs, live, peak: by that " ..
+    "measure. (default: %s)"):format(sort))
   input.filter(parser)
   input.page(parser)
 end

@@ -1,11 +1,11 @@
--- Allocations: what functions have allocated, and what of it is in use.
+-- Allocations: what functions allocated, and how much of it is in use.
 
 local core = require "cprof.core"
 local format = require "cprof.text.format"
 
 local allocations = {}
 
----The kinds of what is allocated, in the order in which they are shown.
+---The kinds of allocated objects, in the order in which they are shown.
 allocations.kinds = { "table", "string", "closure", "userdata", "thread",
   "other" }
 
@@ -16,7 +16,7 @@ function allocations.label(kind)
   return kind == "other" and "contents (table slots, stacks, code)" or kind
 end
 
--- fields of functions, by what is measured: without and with callees
+-- fields of functions by measure: self, total
 local fields <const> = {
   allocs = { "self_allocs", "total_allocs" },
   bytes = { "self_bytes", "total_bytes" },
@@ -25,7 +25,7 @@ local fields <const> = {
   peak = { "peak_bytes", "total_peak_bytes" },
 }
 
----Adds what was allocated, by kind.
+---Adds up allocations by kind.
 ---@param sum table<string, { allocs: integer, bytes: integer }>?
 ---@param more table<string, { allocs: integer, bytes: integer }>?
 ---@return table<string, { allocs: integer, bytes: integer }>?
@@ -42,10 +42,10 @@ function allocations.add(sum, more)
   return out
 end
 
----Sets what the functions of a profile have allocated.
+---Sets the allocations of a profile's functions.
 ---@param functions cprof.Function[]
 ---@param nodes userdata
----@param live boolean  and what of it is in use
+---@param live boolean  also set what is in use
 function allocations.attach(functions, nodes, live)
   local each = {}
   for i = 1, #functions do each[i] = i end
@@ -60,14 +60,14 @@ function allocations.attach(functions, nodes, live)
   end
 end
 
----The function whose figures, with callees, are those of all.
+---The root function, whose totals are those of the whole profile.
 ---@param profile cprof.Profile
 ---@return cprof.Function
 function allocations.root(profile)
   return profile.functions[profile.nodes[1].func]
 end
 
----What was allocated in all.
+---The sum of all allocations.
 ---@param profile cprof.Profile
 ---@return { allocs: integer, bytes: integer, kinds: table }
 function allocations.sum(profile)
@@ -85,12 +85,12 @@ local function amount(bytes, allocs, sure)
     format.plural(allocs, "allocation"))
 end
 
--- how sure a sum is that `n` samples tell, at 95 %: " ±12 %"
+-- the margin of error of a sum from `n` samples, at 95 %: " ±12 %"
 local function interval(n)
   return (" ±%.0f %%"):format(math.min(2 / math.sqrt(math.max(n, 1)), 1) * 100)
 end
 
--- the kinds, those with most bytes first: ": string 93.1 %, table 6.9 %"
+-- shares of kinds, largest first: ": string 93.1 %, table 6.9 %"
 local function shares(kinds, bytes)
   local list, parts = {}, {}
   for _, kind in ipairs(allocations.kinds) do
@@ -107,7 +107,7 @@ local function shares(kinds, bytes)
   return #parts > 0 and ": " .. table.concat(parts, ", ") or ""
 end
 
----What was allocated in all, in words.
+---The sum of all allocations, in words.
 ---@param profile cprof.Profile
 ---@return string
 function allocations.headline(profile)
@@ -120,7 +120,8 @@ function allocations.headline(profile)
       format.bytes(meta.memory_interval)) or "")
 end
 
--- in use is told from as much allocation as so many samples stand for
+-- with less allocation than this many samples stand for, memory in use is not
+-- known
 local few <const> = 4
 
 ---Are there enough samples to know how much memory is in use?
@@ -132,7 +133,7 @@ function allocations.tells_live(profile)
     allocations.root(profile).total_bytes >= few * each)
 end
 
----How much of what was allocated is in use, in words; nil: not recorded.
+---The memory in use, in words; nil: not recorded.
 ---@param profile cprof.Profile
 ---@return string?
 function allocations.in_use(profile)
@@ -162,8 +163,7 @@ function allocations.in_use(profile)
         format.bytes(meta.live_interval)) or "")
 end
 
----What the functions with this title have allocated, in words; nil: that
----was not counted.
+---The allocations of functions with this title, in words; nil: not counted.
 ---@param profile cprof.Profile
 ---@param title string
 ---@return string?

@@ -1,16 +1,16 @@
--- How sure figures are: overhead is known to within a quarter. Where more
--- than four times of what is left was taken out, the estimate is rough, and
--- only a bound is known. Estimates rank and add up; bounds are printed. The
--- depth of a recursion that folded later has a bound, too.
+-- How certain figures are. Overhead is known to within a quarter. If more than
+-- four times the remaining time was subtracted, the estimate is rough, and
+-- only an upper bound is known. Sorting and sums use estimates; reports print
+-- bounds. The depth of a recursion that was folded later has a lower bound.
 
 local format = require "cprof.text.format"
 
 local bound = {}
 
----What a time is at most; its estimate, where that is known well.
+---The upper bound of a time, or its estimate if that is good enough.
 ---@param ns integer   the estimate
 ---@param raw integer  that time with overhead
----@param most? integer  a time that has this one in it
+---@param most? integer  a time that includes this one
 ---@return integer
 function bound.of(ns, raw, most)
   local cost = raw - ns
@@ -20,8 +20,8 @@ function bound.of(ns, raw, most)
   return at_most
 end
 
----What no time of a profile is above: that of the program. nil: that is not
----known, since overhead was estimated at more than was measured.
+---The upper bound of all times of a profile: that of the program. nil: not
+---known, since the overhead estimate exceeds the measured time.
 ---@param profile cprof.Profile
 ---@return integer?
 function bound.most(profile)
@@ -29,7 +29,7 @@ function bound.most(profile)
   return (profile.meta.clamped_ns or 0) <= all and all or nil
 end
 
----Gives a row what its times are at most.
+---Sets the upper bounds of a row's times.
 ---@generic T: { self_ns: integer, self_raw_ns: integer, total_ns: integer,
 ---  total_raw_ns: integer }
 ---@param row T
@@ -37,13 +37,13 @@ end
 ---@return T
 function bound.set(row, most)
   row.total_most_ns = bound.of(row.total_ns, row.total_raw_ns, most)
-  -- the total of an inner call is that of the outer one
+  -- the total of a recursive call counts in the outer call
   if row.total_raw_ns >= row.self_raw_ns then most = row.total_most_ns end
   row.self_most_ns = bound.of(row.self_ns, row.self_raw_ns, most)
   return row
 end
 
----What is said of the depth of a recursion: 12, ≥52,973.
+---The depth of a recursion as text: 12, ≥52,973.
 ---@param depth integer
 ---@param meta cprof.Meta
 ---@return string

@@ -12,8 +12,7 @@ local frames = {}
 ---@field calls number     a fraction in averages
 ---@field self_ns integer
 ---@field total_ns integer  recursion counted once
----@field allocs? integer  with `memory`: what it has allocated itself; not in
----    averages
+---@field allocs? integer  with `memory`: its own allocations; not in averages
 ---@field bytes? integer
 ---@field heat? number     0..1: how much self time changes, in averages
 ---@field total_heat? number  0..1: how much total time changes
@@ -38,12 +37,12 @@ local frames = {}
 
 ---@class cprof.Frames
 ---@field ended integer     calls of `frame`
----@field recorded integer  those that went to history
----@field counted integer   those that count in averages
----@field kept integer      frames that can be looked at
----@field slow integer      frames that were over budget without overhead
----@field slow_kept integer those of them that can be looked at
----@field budget_ns integer  beyond which a frame is slow; 0: none
+---@field recorded integer  frames that went to history
+---@field counted integer   frames that count in averages
+---@field kept integer      frames in history now
+---@field slow integer      frames over budget, not counting overhead
+---@field slow_kept integer  slow frames that are kept now
+---@field budget_ns integer  a longer frame is slow; 0: no budget
 local Frames = {}
 Frames.__index = Frames
 
@@ -72,7 +71,7 @@ local function rows_of(p, flat)
   return out
 end
 
--- gives a frame what was allocated in it, and what the collector took
+-- sets a frame's allocations and the collector's time in it
 local function add_memory(p, f)
   if p.meta.memory then
     f.allocs, f.bytes = 0, 0
@@ -90,7 +89,7 @@ local function add_memory(p, f)
   end
 end
 
--- a figure of a function, of what the history gives of a frame
+-- a figure of a function in a flat row list of the history
 local function figure_of(flat, id, offset)
   for i = 1, #flat, WIDTH do
     if flat[i] == id then return flat[i + offset] end
@@ -98,10 +97,10 @@ local function figure_of(flat, id, offset)
   return 0
 end
 
--- where a function's figures stand after its number
+-- offsets of a function's figures after its id
 local offsets = { self_ns = 2, total_ns = 3 }
 
--- the profiler's own time, of what the history gives of a frame
+-- the profiler's own time in a frame of the history
 local function overhead_of(self, frame)
   return figure_of(frame.rows, self.profile.overhead, offsets.self_ns)
 end
@@ -114,7 +113,7 @@ local function check_back(who, back)
   end
 end
 
----A frame of the history, or of the slow ones. nil: it is not kept.
+---A frame of the history, or of the slow frames. nil: it is not kept.
 ---@param back integer   0: the last one, 1: the one before it, ...
 ---@param slow? boolean
 ---@return cprof.Frame?
@@ -140,9 +139,9 @@ local function check_average(who, average)
   return figure
 end
 
----Averages per frame of all functions: "all" of all frames, 1 and 2
----moving, with nine tenths of a change in 0.8 and 2.5 seconds. The first
----three frames are in none.
+---Averages per frame, for all functions: "all" is over all frames; 1 and 2 are
+---moving averages, which follow nine tenths of a change in 0.8 and 2.5
+---seconds. The first three frames are in none of them.
 ---@param average "all"|1|2
 ---@return cprof.FrameRow[]
 function Frames:averages(average)
@@ -177,8 +176,8 @@ function Frames:average_nodes(average)
     self.profile.nodes)
 end
 
----The frames that are kept, oldest first: their numbers and times, and what
----functions took of them.
+---The frames that are kept, oldest first: their numbers and times, and the
+---figures of some functions in them.
 ---@param of table<integer, boolean>  ids of functions
 ---@return { numbers: integer[], ns: integer[], self: integer[],
 ---  total: integer[], calls: integer[] }
@@ -210,8 +209,8 @@ local function percentiles(values)
   return { p50 = at(0.5), p90 = at(0.9), p99 = at(0.99), max = at(1) }
 end
 
----Percentiles over the frames that are kept: of their times without
----overhead, or of the time of a function, self time by default.
+---Percentiles over the frames that are kept: of the frames' times without
+---overhead, or of a function's times, by default self time.
 ---@param func? cprof.Function
 ---@param field? "self_ns"|"total_ns"
 ---@return cprof.Percentiles

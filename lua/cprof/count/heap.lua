@@ -8,7 +8,7 @@ local heap = {}
 ---@field ns integer     since recording began
 ---@field bytes integer
 
----What was recorded, as a string for a file; nil: nothing was.
+---The recorded points, as a string for a file; nil: there are none.
 ---@return string?
 function heap.recorded()
   local list = core.heap()
@@ -26,11 +26,11 @@ function heap.text(points)
   return #list > 0 and table.concat(list, " ") or nil
 end
 
--- more of ns or bytes than any program has, so that sums and products of
--- them do not overflow
+-- a limit of ns and bytes that no program reaches; below it, sums and products
+-- do not overflow
 local bound <const> = 1 << 53
 
----The points that such a string holds, as far as they are sound.
+---The valid points in such a string.
 ---@param text string?
 ---@param wall integer?  ns that were recorded, by a clock that may differ a bit
 ---@return cprof.HeapPoint[]?
@@ -50,8 +50,8 @@ end
 
 local bars <const> = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
----The points as a line of bars, each the most of its part of the time; what
----nobody looked at is as it was before.
+---The points as a line of bars. Each bar is the maximum of its part of the
+---time; gaps repeat the last value.
 ---@param points cprof.HeapPoint[]
 ---@param width integer  most bars
 ---@return string bars, integer least, integer most  bytes

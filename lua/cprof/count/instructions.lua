@@ -1,5 +1,5 @@
--- What was counted for each instruction, and where a function went on after
--- it, as the recorder keeps it: see src/identity/instruction.h.
+-- Counters of instructions, in the format of the recorder: how often each ran
+-- and where the function continued. See src/identity/instruction.h.
 
 local byte_form <const> = "=I8I8I8I8I4i4"
 local SIZE <const> = string.packsize(byte_form)
@@ -8,7 +8,7 @@ local pack, unpack = string.pack, string.unpack
 
 local instructions = {}
 
--- those that matter here, by number
+-- the opcodes that matter here
 local op = {
   LFALSESKIP = 6, LOADTRUE = 7, GETTABUP = 11, SETTABUP = 15,
   SETTABLE = 16, SETI = 17, SETFIELD = 18, NEWTABLE = 19, SELF = 20,
@@ -20,7 +20,7 @@ local op = {
   SETLIST = 78, CLOSURE = 79,
 }
 
--- Lua 5.5 has two more before the last two
+-- Lua 5.5 has two more opcodes before the last two
 local ops <const> = {
   ["Lua 5.4"] = setmetatable({ VARARGPREP = 81, EXTRAARG = 82 },
     { __index = op }),
@@ -28,31 +28,31 @@ local ops <const> = {
     { __index = op }),
 }
 
----The instructions of a Lua, by name: of the one that runs, or of the one
----that a profile says.
----@param version? string  as _VERSION is
+---The opcodes of a Lua version by name.
+---@param version? string  in the form of _VERSION; default: the running Lua
 ---@return table<string, integer>?  nil: not known
 function instructions.of(version) return ops[version or _VERSION] end
 
 instructions.op = ops[_VERSION]
 
--- Is it a test? A jump follows it that is taken or not.
+-- Is it a test, which a conditional jump follows?
 local function is_test(code)
   local o = code & 0x7f
   return o >= op.EQ and o <= op.TESTSET
 end
 instructions.is_test = is_test
 
--- jumps to the one behind it by so much
+-- the offset of a jump from the next instruction
 local function jump_of(code) return (code >> 7) - 0xffffff end
 local function bx(code) return code >> 15 end
 
----@class cprof.Counted         of a function's instructions, from 1 on
----@field n integer
----@field count integer[]      events; see `ran` for what is behind them
----@field step integer[]       the next event was that of the next one ...
----@field skip integer[]       ... the one after that ...
----@field jump integer[]       ... or another; at 0: how it was entered
+---@class cprof.Counted        lists by a function's instructions, from 1; at 0:
+---    how the function was entered
+---@field n integer            number of instructions
+---@field count integer[]      events of each; `ran` tells how often it ran
+---@field step integer[]       how often the next event was at the next one
+---@field skip integer[]       how often it was at the one after that
+---@field jump integer[]       how often it was elsewhere
 ---@field code integer[]
 ---@field line integer[]       0: not known
 ---@field op table<string, integer>  of the Lua that ran them
@@ -86,11 +86,12 @@ end
 local allocated_form <const> = "=I8I8I8I8i8i8"
 local ALLOCATED <const> = string.packsize(allocated_form)
 
----@class cprof.AllocatedAt      by a function's instructions, from 1 on
----@field n integer
----@field before_allocs integer[]  mode "sample": noticed before it ran ...
+---@class cprof.AllocatedAt      lists by a function's instructions, from 1
+---@field n integer              number of instructions
+---@field before_allocs integer[]  mode "sample": noticed before it ran
 ---@field before_bytes integer[]
----@field allocs integer[]       ... while it called or returned; else: all
+---@field allocs integer[]       mode "sample": noticed while it called or
+---    returned; other modes: all
 ---@field bytes integer[]
 ---@field before_live integer[]  bytes in use
 ---@field live integer[]
@@ -108,7 +109,7 @@ function instructions.allocated(text)
            bytes = b, before_live = bl, live = l }
 end
 
----The sum of what the same code has allocated.
+---Adds up the allocations of two functions with the same code.
 ---@param a string
 ---@param b string
 ---@return string
@@ -124,8 +125,9 @@ function instructions.add_allocated(a, b)
   return table.concat(out)
 end
 
----Where instruction `i` goes on if neither with the next one nor with the
----one after that. Damaged code may end in the middle of two instructions.
+---The target of instruction `i` if that is neither the next instruction nor
+---the one after it. Damaged code may end between an instruction and its
+---argument.
 ---@param code integer[]
 ---@param i integer
 ---@return integer?
@@ -141,7 +143,7 @@ function instructions.target(code, i)
   end
 end
 
----Where a jump to an instruction leads in the end: Lua leads it past jumps.
+---The final target of a jump to an instruction: Lua shortcuts jumps to jumps.
 ---@param code integer[]
 ---@param i integer
 ---@return integer
@@ -153,7 +155,7 @@ function instructions.destination(code, i)
   return i
 end
 
----Which instructions of a function can run at all.
+---The instructions of a function that can be reached.
 ---@param code integer[]
 ---@return table<integer, boolean>
 function instructions.reachable(code)
@@ -179,8 +181,8 @@ function instructions.reachable(code)
   return seen
 end
 
----How often each instruction ran, with those that cause no event because
----the one before does their work.
+---How often each instruction ran, including those without events because the
+---previous instruction does their work.
 ---@param c cprof.Counted
 ---@return integer[]
 function instructions.ran(c)
@@ -194,7 +196,7 @@ function instructions.ran(c)
       local call = i + 1 + bx(code)
       if call <= c.n then
         out[call] = out[call] + c.count[i]
-        -- an iterator that yields lets the end of the round be seen
+        -- if an iterator yields, the end of the round has events, too
         out[call + 1] = c.skip[call] + c.jump[call] + c.step[call] +
           c.step[i] + c.jump[i]
       end
@@ -205,8 +207,8 @@ function instructions.ran(c)
   return out
 end
 
----How often a test took its jump, and how often it did not; nil: both lead
----to the same place, so nobody knows.
+---How often a test took its jump, and how often it did not; nil: not known,
+---since both ways lead to the same instruction.
 ---@param c cprof.Counted
 ---@param i integer
 ---@return integer? jumped, integer stayed
@@ -218,7 +220,7 @@ end
 -- calls visit(from, to, times) for each step that a hook can see
 local function each_step(c, visit)
   for i = 1, c.n do
-    -- the first call of an iterator is behind the loop
+    -- TFORPREP jumps to the iterator's call at the end of the loop
     local from = c.code[i] & 0x7f == op.TFORPREP and i + 1 + bx(c.code[i]) or i
     if c.step[i] > 0 and i < c.n then visit(from, i + 1, c.step[i]) end
     if c.skip[i] > 0 and i + 1 < c.n then visit(from, i + 2, c.skip[i]) end
@@ -227,8 +229,8 @@ local function each_step(c, visit)
   end
 end
 
----How often the machine came to each line, as Lua's line hook tells it: from
----another line, or backwards.
+---How often each line was reached, in the sense of Lua's line hook: from
+---another line, or by a backward jump.
 ---@param c cprof.Counted
 ---@return table<integer, integer>
 function instructions.hits(c)
@@ -246,13 +248,13 @@ function instructions.hits(c)
   return out
 end
 
----Adds what the lines of a function have, as `lines.each` gives it.
+---Appends the lines of a function, in the form of `lines.each`.
 ---@param out integer[]
 ---@param func integer
 ---@param line integer[]       of each instruction
 ---@param hits table<integer, integer>  of lines
----@param figures integer[][]  of each instruction: ns, or what is in their
----    place, allocations, bytes, bytes in use; nil: none
+---@param figures integer[][]  of each instruction: ns or instructions,
+---    allocations, bytes, bytes in use; nil: none
 function instructions.add_lines(out, func, line, hits, figures)
   local sums, order = {}, {}
   for i = 1, #line do
@@ -278,8 +280,8 @@ function instructions.add_lines(out, func, line, hits, figures)
   end
 end
 
----What the lines of functions have, as `lines.each` gives it, with
----instructions in the place of times.
+---The lines of functions, in the form of `lines.each`, with instructions
+---instead of times.
 ---@param raw { counters?: string, allocated_at?: string }[]
 ---@return integer[]
 function instructions.lines(raw)
@@ -299,8 +301,8 @@ local function is_plain_jump(c, i)
   return c.code[i] & 0x7f == op.JMP and not (i > 1 and is_test(c.code[i - 1]))
 end
 
--- The jumps of each line that has nothing else and where none ran. What
--- cannot be reached does not count: Lua 5.5 leaves room behind a jump.
+-- The jumps of each line that consists of jumps of which none ran. Unreachable
+-- instructions are ignored: Lua 5.5 leaves one behind a jump.
 local function only_jumps(c, ran)
   local out, other = {}, {}
   local live
@@ -319,7 +321,7 @@ local function only_jumps(c, ran)
   return out
 end
 
--- where jumps went, and the first instruction from which they did
+-- the targets of jumps that ran: target -> first jump to it
 local function reached(c, ran)
   local from = {}
   for i = c.n, 1, -1 do
@@ -330,8 +332,8 @@ local function reached(c, ran)
   return from
 end
 
----Lines that may have run though no instruction of theirs did: a `break` or
----`goto` is one jump, and Lua leads jumps to it straight to where it goes.
+---Lines that may have run although none of their instructions did: `break` and
+---`goto` are single jumps, and Lua redirects jumps to them to their target.
 ---@param c cprof.Counted
 ---@return table<integer, true>
 function instructions.bypassed(c)
@@ -346,11 +348,12 @@ function instructions.bypassed(c)
   return out
 end
 
----The sum of the counters of the same code; the lines are those of `a`.
+---Adds up the counters of two functions with the same code; the lines are
+---those of `a`.
 ---@param a string
 ---@param b string
 ---@return string
----@return boolean added  is it the same code? else, the sum is `a`
+---@return boolean added  false: the code differs, and the result is `a`
 function instructions.add(a, b)
   if #a ~= #b then return a, false end
   local x, y = instructions.read(a), instructions.read(b)

@@ -1,4 +1,4 @@
--- The lines of a profile: what was counted for each line of each source.
+-- The lines of a profile: the figures of each line of each source.
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
@@ -12,7 +12,7 @@ local lines = {}
 -- use, ns of waiting
 local WIDTH <const> = 9
 
----What was counted, in turn: function, line, hits, ns, ns with overhead,
+---Iterates over the counted lines: function, line, hits, ns, ns with overhead,
 ---allocations, bytes, bytes in use, ns of waiting.
 ---@param counted integer[]
 ---@return fun(): integer?, integer, integer, integer, integer, integer,
@@ -27,7 +27,7 @@ function lines.each(counted)
   end
 end
 
----Adds a line to those that were counted.
+---Appends a line to the counted lines.
 ---@param counted integer[]
 function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live,
                    wait)
@@ -38,12 +38,13 @@ function lines.add(counted, func, line, hits, ns, raw, allocs, bytes, live,
   end
 end
 
----Sums of the lines of several profiles whose functions are joined: one
----function to add a line of profile i, another for the list of all, in order.
----@param maps integer[][]    of each profile: function -> joined function
----@param shifts table<integer, integer>[]  lines that a function has moved
----@return function add   of i and a line's figures, as lines.each gives them
----@return fun(): integer[] list  see lines.each
+---Adds up the lines of several profiles whose functions are joined.
+---@param maps integer[][]    for each profile: function -> joined function
+---@param shifts table<integer, integer>[]  for each profile: how many lines a
+---    function has moved
+---@return function add   add(i, ...): adds a line of profile i, as lines.each
+---    gives it
+---@return fun(): integer[] list  the sorted sums, for lines.each
 function lines.sums(maps, shifts)
   local sums, keys = {}, {}
   local function add(i, func, line, ...)
@@ -67,32 +68,34 @@ function lines.sums(maps, shifts)
 end
 
 ---@class cprof.Line
----@field instructions? integer  mode "count": that ran on it; no times then
----@field hits integer      times that the machine came to this line
+---@field instructions? integer  mode "count": how many ran on the line; there
+---    are no times then
+---@field hits integer      how often the program reached the line
 ---@field self_ns integer   time on the line, without what it calls
 ---@field self_raw_ns integer  self_ns with overhead
----@field calls integer     calls that were made from it
+---@field calls integer     calls made from the line
 ---@field total_ns integer  time in these calls; recursion counted once
 ---@field total_raw_ns integer  total_ns with overhead
----@field self_wait_ns integer   how much of self_ns the program waited
----@field total_wait_ns integer  and how much of total_ns
----@field self_most_ns integer   what these are at most, see cprof.Function
----@field total_most_ns integer
----@field allocs integer    allocations on the line, without what it calls ...
----@field bytes integer     ... and their bytes; 0 unless they were counted
----@field live_bytes integer  of these, those that are in use
+---@field self_wait_ns integer   the part of self_ns that is waiting
+---@field total_wait_ns integer  the part of total_ns that is waiting
+---@field self_most_ns integer   upper bound of self_ns, see cprof.Function
+---@field total_most_ns integer  upper bound of total_ns
+---@field allocs integer    allocations on the line, without callees; 0 if not
+---    counted
+---@field bytes integer     bytes of these allocations
+---@field live_bytes integer  the part of these bytes that is in use
 ---@field active boolean    is there code on the line that can run?
 
 ---@class cprof.Source
 ---@field source string
 ---@field active string     a byte per line: 1 where there is code
----@field text? string      as it was when it was first met
----@field changed boolean   the text is not what ran
----@field mixed boolean     several chunks have this name
+---@field text? string      as it was when cprof first read it
+---@field changed boolean   is the text not the code that ran?
+---@field mixed boolean     do several chunks have this name?
 
--- A line that only ends a block, or has a label, is none that could run,
--- though Lua gives it the instruction that makes a local function, or the
--- jump that ends a round of a loop.
+-- Is it a line that only ends a block or has a label? Such a line does not
+-- count as one that can run, although Lua puts an instruction there: the one
+-- that makes a local function, or the jump at the end of a loop.
 local function bare(line)
   line = line:gsub("%-%-.*", "")
   return line:find "^%s*end[%s%)%]},;]*$" or
@@ -106,7 +109,7 @@ local function new(active)
            bytes = 0, live_bytes = 0, active = active }
 end
 
--- says what the times of a line are at most
+-- sets the upper bounds of a line's times
 local function limit(line, most)
   line.self_most_ns = bound.of(line.self_ns, line.self_raw_ns, most)
   line.total_most_ns = bound.of(line.total_ns, line.total_raw_ns, most)
@@ -119,8 +122,9 @@ local function limit_all(lists, most)
   return lists
 end
 
--- adds up what was counted: `get` gives the line to add to, by the key
--- that a function has; 0: it has none. Calls may be from no line.
+-- Adds up counted lines and calls. keys: for each function, a key, or 0 to
+-- skip it. get(key, number, calls) returns the line to add to; for calls, it
+-- may return nil.
 local function sum(p, counted, keys, get)
   local zones = {}
   for i, f in ipairs(p.functions) do zones[i] = f.kind == "zone" end
@@ -146,11 +150,12 @@ local function sum(p, counted, keys, get)
   end
 end
 
--- So far behind the end of a source, a call in a sum of several profiles
--- was from another text, or from none: lines up to there take memory.
+-- In a sum of several profiles, a call may come from a line of another text.
+-- Calls from lines this far behind the end of a source are dropped, since the
+-- lines up to there would take memory.
 local far <const> = 100000
 
--- Nobody knows whether lines that are bypassed ran.
+-- Marks bypassed lines as not active: it is unknown whether they ran.
 local function leave_out(p, lists)
   for _, f in ipairs(p.functions) do
     local list = f.counters and lists[f.source] or {}
@@ -166,7 +171,7 @@ end
 ---@param p cprof.Profile
 ---@param counted integer[]  see lines.each
 ---@param sources cprof.Source[]
----@param passes? fun(f: cprof.Function): boolean  only those of these
+---@param passes? fun(f: cprof.Function): boolean  only functions that pass
 ---@return table<string, cprof.Line[]>
 local function collect(p, counted, sources, passes)
   local out, keys, number = {}, {}, {}
@@ -183,7 +188,8 @@ local function collect(p, counted, sources, passes)
     keys[i] = (not passes or passes(f)) and number[f.source] or 0
   end
   if passes then
-    -- code on other lines is not theirs, nor is what defines them
+    -- only lines within the functions can run; a function's first line belongs
+    -- to the code around it
     local theirs = {}
     for i, f in ipairs(p.functions) do
       local list = keys[i] ~= 0 and out[f.source] or {}
@@ -241,7 +247,7 @@ local function ran(p, counted)
   return out
 end
 
--- what is made at the first call, and kept
+-- a function that calls `make` at its first call and keeps the result
 local function once(make)
   local made
   return function()
@@ -253,7 +259,7 @@ local function once(make)
   end
 end
 
--- lines without times, which hold instructions instead
+-- the lines with instructions instead of times
 local function counted_only(all)
   local out = {}
   for source, list in pairs(all) do
@@ -268,12 +274,12 @@ local function counted_only(all)
   return out
 end
 
----What tells the rows of reports apart that have lines in one source.
+---A key for the rows of reports that keeps sources apart.
 ---@param f cprof.Function
 ---@return string
 function lines.row(f) return f.source .. "\0" .. f.title end
 
----What a profile knows of lines. It is put together when it is asked for.
+---Gives a profile its lines, which are collected at first use.
 ---@param p cprof.Profile
 ---@param counted integer[]  see lines.each
 ---@param sources cprof.Source[]
@@ -322,7 +328,7 @@ end
 local grow = { "hits", "self_ns", "self_raw_ns", "calls", "total_ns",
   "total_raw_ns", "self_wait_ns", "total_wait_ns" }
 
----What came to a line since an older profile of the same recording.
+---The growth of a line's figures since an older profile of the recording.
 ---@param now cprof.Line
 ---@param before cprof.Line?
 ---@param most? integer  see bound.of

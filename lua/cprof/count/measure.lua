@@ -1,6 +1,6 @@
--- What the figures of a profile measure, and how they and their shares are
--- written. Times that are only known to be less than a bound are written as
--- that, `<12ms`; their shares are those of the estimates, which add up.
+-- What the figures of a profile measure, and how figures and shares are
+-- written. A time of which only an upper bound is known is written as that:
+-- `<12ms`. Its share is that of the estimate, so that shares add up.
 
 local format = require "cprof.text.format"
 local measured = require "cprof.count.measured"
@@ -10,7 +10,7 @@ local measure = {}
 
 ---@class cprof.Measure
 ---@field unit "ns"|"instructions"|"count"|"bytes"
----@field samples? integer  that shares are estimated from; nil: from none
+---@field samples? integer  from which shares are estimated; nil: exact shares
 ---@field whole integer     100 %
 local Measure = {}
 Measure.__index = Measure
@@ -37,15 +37,15 @@ function measure.new(unit, whole, samples)
     Measure)
 end
 
----The time that was recorded, with overhead: all but pauses, and what others
----had the processor for.
+---The recorded time with overhead, but without pauses and without the time
+---when other programs had the processor.
 ---@param meta cprof.Meta
 ---@return integer ns
 function measure.recorded(meta)
   return meta.wall_ns - meta.paused_ns - meta.preempted_ns
 end
 
----What is measured in a profile.
+---The measure of a profile.
 ---@param p cprof.Profile
 ---@return cprof.Measure
 function measure.of(p)
@@ -56,9 +56,9 @@ end
 
 local writers = { ns = format.time, bytes = format.bytes }
 
----A figure as it is written, and is it a bound?
+---A figure as text, and whether that is a bound.
 ---@param n integer     the estimate
----@param most? integer what it is at most; nil: it is known
+---@param most? integer its upper bound; nil: the estimate is good
 ---@return string text, boolean bounded
 function Measure:amount(n, most)
   local write = writers[self.unit] or format.count
@@ -66,7 +66,7 @@ function Measure:amount(n, most)
   return "<" .. write(most), true
 end
 
----How far a share may be off at 95 %; nil: it is known.
+---The margin of error of a share, at 95 %; nil: the share is exact.
 ---@param n integer
 ---@param whole? integer  100 %
 ---@return number?  0 to 1
@@ -75,8 +75,8 @@ function Measure:off(n, whole)
     sampled.interval(n / math.max(whole or self.whole, 1), self.samples)
 end
 
----A share in percent, with its interval where samples tell it; "-" where
----they are too few to tell any.
+---A share in percent, with its margin of error if it comes from samples; "-"
+---if there are too few of them.
 ---@param n integer  the estimate
 ---@return string
 function Measure:share(n)

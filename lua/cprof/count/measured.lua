@@ -1,5 +1,5 @@
--- Profiles that have another measure in the place of their times. One row
--- here makes a measure.
+-- Profiles that have another measure instead of their times. Each measure is
+-- a row here.
 
 local core = require "cprof.core"
 local lines = require "cprof.count.lines"
@@ -27,18 +27,18 @@ local function no_waiting(meta)
     meta.mode, meta.clock) or nil
 end
 
--- the figures of a function from its fields, without and with callees
+-- a row's `of` that reads self and total from these fields
 local function fields(own, all)
   return function(f) return f[own], f[own], f[all] end
 end
 
 ---@class cprof.Measured
----@field option string  what options call it
+---@field option string  its name in options
 ---@field name string    its name in core.measured, and in `meta.measure`
 ---@field unit "ns"|"bytes"|"count"
 ---@field is string      what self and total are, in words
----@field unknown fun(meta: cprof.Meta): string?  why a profile has it not, as
----    the end of a message
+---@field unknown fun(meta: cprof.Meta): string?  why a profile does not have
+---    it, as the end of a message
 ---@field of fun(f: cprof.Function): integer, integer, integer  self, self
 ---    with overhead, total
 ---@field line fun(ns: integer, raw: integer, allocs: integer, bytes: integer,
@@ -51,7 +51,7 @@ measured.rows = {
     unknown = no_waiting,
     of = function(f)
       local own = f.self_ns - f.self_wait_ns
-      -- samples are taken of what is without overhead
+      -- samples have no overhead in their times
       return own, f.self_raw_ns and f.self_raw_ns - f.self_wait_ns or own,
         f.total_ns - f.total_wait_ns
     end,
@@ -78,7 +78,7 @@ measured.rows = {
     unknown = no_live_blocks,
     of = fields("live_blocks", "total_live_blocks"),
     line = function() return 0, 0 end },
-  -- lines do not know what they had at the peak
+  -- lines have no figures for the peak
   { option = "peak", name = "peak", unit = "bytes",
     is = "bytes in use at the peak",
     unknown = no_live_blocks, of = fields("peak_bytes", "total_peak_bytes"),
@@ -91,7 +91,7 @@ for _, row in ipairs(measured.rows) do
   if row.option then by_option[row.option] = row end
 end
 
----What options may call measures.
+---The names of measures in options.
 ---@return string[]
 function measured.options()
   local out = { "wall" }
@@ -99,12 +99,12 @@ function measured.options()
   return out
 end
 
----A measure, by what options call it; nil: wall time, or none.
+---A measure by its name in options; nil: wall time, or no such measure.
 ---@param option string?
 ---@return cprof.Measured?
 function measured.row(option) return by_option[option] end
 
----A measure, by its name.
+---A measure by its name.
 ---@param name string
 ---@return cprof.Measured
 function measured.name(name) return by_name[name] end
@@ -122,7 +122,7 @@ function measured.times(meta)
   return not row and meta.mode ~= "count" or row ~= nil and row.unit == "ns"
 end
 
----Why a profile cannot be measured so, as the end of a message; nil: it can.
+---Why a profile lacks a measure, as the end of a message; nil: it has it.
 ---@param profile cprof.Profile
 ---@param option string?
 ---@return string?
@@ -149,12 +149,12 @@ local function function_of(f, row)
   return out
 end
 
--- By profile, its other measures while they are in use: each holds a copy of
+-- The measured copies of each profile. They are weak, since each has a copy of
 -- the call tree, which may be large.
 local known = setmetatable({}, { __mode = "k" })
 local in_use <const> = { __mode = "v" }
 
--- how many of the samples were taken of what is measured
+-- how many of the samples are about the measure
 local function samples_of(profile, what, program_ns)
   local n, waits = profile.time_samples, profile.wait_samples
   if not n then return nil end
@@ -164,8 +164,8 @@ local function samples_of(profile, what, program_ns)
   return math.floor(n * (program_ns / math.max(profile.program_ns, 1)))
 end
 
----The profile with another measure in the place of times; `meta.measure` says
----which.
+---A copy of the profile with another measure instead of times; `meta.measure`
+---names it.
 ---@param profile cprof.Profile
 ---@param what string  a row's name
 ---@return cprof.Profile

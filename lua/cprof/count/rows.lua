@@ -1,17 +1,17 @@
--- What names mean that are in no source: rows that are no function, and
--- functions that nobody has named.
+-- The meaning of names that are in no source: rows that are not functions, and
+-- functions without names.
 
 local rows = {}
 
----In the order in which they are to be read.
+---In the order of the reference.
 ---@type { name: string, text: string }[]
 rows.list = {
   { name = "(root)", text = "The time in which no function ran: before the " ..
-    "first call, and between the calls of a host. What the program leaves " ..
-    "to be collected at its end is not counted." },
+    "first call, and between the calls of a host. The collection of what " ..
+    "is left at the program's end is not counted." },
   { name = "(host)", text = "The C code that ran when recording began: the " ..
-    "interpreter, or the program that has Lua inside. Its total is all " ..
-    "that it called." },
+    "interpreter, or the program that embeds Lua. Its total has all that it " ..
+    "called." },
   { name = "(host, or its coroutines)", text = "In mode \"sample\": the " ..
     "time of the host between its calls of Lua, and of coroutines that the " ..
     "host resumes itself." },
@@ -31,20 +31,21 @@ rows.list = {
   { name = "(cprof)", text = "Profiler overhead. It is excluded from all " ..
     "other times, and from the 100 %." },
   { name = "<fn:12>", text = "The function that is defined on line 12 " ..
-    "without a name. What holds it stands before it: parse.<fn:12>. Where " ..
-    "several begin on that line, the column follows: <fn:12:40>." },
+    "without a name. The name of what contains it comes first: " ..
+    "parse.<fn:12>. If several begin on that line, the column follows: " ..
+    "<fn:12:40>." },
   { name = "message handler", text = "The function that is called with the " ..
     "message of an error, such as xpcall's second argument." },
-  { name = "lfs.so+0x1a30", text = "A C function without a name: its place " ..
-    "in the library, as of nm or addr2line." },
-  { name = "(C function 7)", text = "A C function of which nothing is " ..
-    "known. The number tells it from others in this profile." },
+  { name = "lfs.so+0x1a30", text = "A C function without a name: its " ..
+    "address in the library, as nm and addr2line have it." },
+  { name = "(C function 7)", text = "A C function about which nothing is " ..
+    "known. The number distinguishes it from others in the profile." },
 }
 
 local by_name = {}
 for _, row in ipairs(rows.list) do by_name[row.name] = row.text end
 
----What a row of this name is; nil for a name of the program's.
+---The meaning of a row's name; nil: it is a name of the program's.
 ---@param name string
 ---@return string?
 function rows.explain(name) return by_name[name] end

@@ -1,4 +1,5 @@
--- Samples: how sure a share is, and which instructions a sample is about.
+-- Samples: the margin of error of shares, and the instructions that a sample
+-- counts for.
 
 local instructions = require "cprof.count.instructions"
 
@@ -12,8 +13,8 @@ local sampled = {}
 
 local z <const> = 1.96 -- 95 %
 
----How far the share that `n` samples show may be from the true one, at 95 %:
----the farther end of Wilson's interval.
+---How far a share estimated from `n` samples may be from the true one, with
+---95 % confidence: the farther end of Wilson's interval.
 ---@param share number  0 to 1
 ---@param n integer
 ---@return number
@@ -26,7 +27,7 @@ function sampled.interval(share, n)
     math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
 end
 
----How many samples found the program waiting.
+---The number of samples that found the program waiting.
 ---@param functions cprof.Function[]
 ---@return number
 function sampled.waits(functions)
@@ -39,12 +40,12 @@ function sampled.waits(functions)
   return n
 end
 
----How many samples tell shares of all time, when `waits` of `n` tell those of
----the time that the program waited and the rest those of its CPU time: as
----many as if the one that has fewer for its time were sampled so throughout.
+---The number of samples to assume for shares of wall time, if `waits` of `n`
+---samples are about waiting and the others about CPU time. The two may be
+---sampled at different rates: this assumes the lower rate for both.
 ---@param n integer
 ---@param waits number
----@param share number  of waiting in the time, 0 to 1
+---@param share number  the share of waiting in the time, 0 to 1
 ---@return integer
 function sampled.both(n, waits, share)
   local least = n
@@ -53,11 +54,11 @@ function sampled.both(n, waits, share)
   return math.floor(least)
 end
 
----Fewer samples tell no shares.
+---With fewer samples, no shares are shown.
 sampled.few = 4
 
----The share below which a function may well have no sample at all: of 20
----such functions, one has none.
+---The share below which a function may well have no sample: one in 20
+---functions with this share has none.
 ---@param n integer
 ---@return number
 function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
@@ -69,8 +70,8 @@ function sampled.least(n) return math.min(3 / math.max(n, 1), 1) end
 -- Sums
 -- =======================================================
 
----Tells the samples in sums over nodes, which have them in the place of
----times with overhead, and no calls.
+---Renames fields of sums over nodes: in sampled profiles, samples are where
+---times with overhead are in others, and there are no calls.
 ---@param rows table[]
 ---@param edges table[]
 function sampled.sums(rows, edges)
@@ -95,13 +96,13 @@ end
 -- {======================================================
 -- Instructions
 --
--- Lua looks for a hook only where an instruction may have set one: after
--- calls, taken jumps, and what may run a metamethod in any case. So a sample
--- is seen after the end of a stretch of instructions, and what it is about
--- may be any of them. They share it, each as much as it usually takes.
+-- Lua checks for a hook only after instructions that may have set one: calls,
+-- taken jumps, and those that may always run a metamethod. So a sample is
+-- seen after a stretch of instructions and may be about any of them. They
+-- share it, weighted by the time that each usually takes.
 -- =======================================================
 
--- after these, and after VARARGPREP, Lua looks
+-- Lua checks for a hook after these, and after VARARGPREP
 local looks = {
   [op.JMP] = true, [op.CALL] = true, [op.FORLOOP] = true,
   [op.TFORCALL] = true, [op.TFORLOOP] = true,
@@ -109,13 +110,14 @@ local looks = {
   [op.TBC] = true, [op.VARARG] = true,
 }
 
--- the next instruction is not behind these
+-- these never continue at the next instruction
 local leaves = {
   [op.TAILCALL] = true, [op.RETURN] = true, [op.RETURN0] = true,
   [op.RETURN1] = true, [op.LFALSESKIP] = true,
 }
 
--- how long instructions take, against a move; EXTRAARG is part of another
+-- how long instructions take relative to a move; EXTRAARG, which is part of
+-- another instruction, takes nothing
 local weights = {
   [op.MMBIN] = 0, [op.MMBINI] = 0, [op.MMBINK] = 0,
   [op.NEWTABLE] = 12, [op.CONCAT] = 16, [op.CLOSURE] = 12, [op.CALL] = 6,
@@ -123,7 +125,7 @@ local weights = {
   [op.MOD] = 3, [op.MODK] = 3, [op.IDIV] = 3, [op.IDIVK] = 3, [op.DIV] = 2,
   [op.DIVK] = 2,
 }
--- tables
+-- instructions that access tables
 for o = op.GETTABUP, op.SELF do weights[o] = weights[o] or 2 end
 
 local function weight(c, i)
@@ -141,7 +143,8 @@ local function is_metamethod(code)
   return o >= op.MMBIN and o <= op.MMBINK
 end
 
--- what a function's code says: where jumps come from, and backward ones go
+-- the jumps in a function's code: target -> sources, and the set of targets of
+-- backward jumps
 local function flow(c)
   local from, back = {}, {}
   for i = 1, c.n do
@@ -149,7 +152,7 @@ local function flow(c)
     local o = code & 0x7f
     local to = instructions.target(c.code, i)
     if o == op.JMP and i > 1 and instructions.is_test(c.code[i - 1]) then
-      to = nil  -- the test's
+      to = nil  -- the jump counts as the test's
     end
     if o == op.FORPREP or o == op.TFORPREP then to = nil end
     if to and to >= 1 and to <= c.n then
@@ -161,20 +164,20 @@ local function flow(c)
   return from, back
 end
 
--- the instruction that ran before `i` where that was not jumped to
+-- the instruction that runs before `i` if `i` is not reached by a jump
 local function before(c, i)
   i = i - 1
   while i >= 1 and is_metamethod(c.code[i]) do i = i - 1 end
   if i < 1 then return nil end
   local o = c.code[i] & 0x7f
   if o == op.JMP then
-    -- not taken, behind a test
+    -- a jump behind a test is not taken here
     return i > 1 and instructions.is_test(c.code[i - 1]) and i - 1 or nil
   end
   return not leaves[o] and i or nil
 end
 
--- the stretch that ends with `i`
+-- appends the stretch that ends with `i` to `out`
 local function stretch(c, i, back, out)
   while i do
     out[#out + 1] = i
@@ -184,14 +187,14 @@ local function stretch(c, i, back, out)
   end
 end
 
--- the stretches after which a sample was seen at `i`
+-- the instructions of all stretches that end before a sample seen at `i`
 local function seen_at(c, i, from, back)
   local out = {}
   for _, jump in ipairs(from[i] or {}) do stretch(c, jump, back, out) end
   local last = before(c, i)
   local o = last and c.code[last] & 0x7f
   if last and (#out == 0 or looks_after(c, last)) then
-    -- it looks before a call, too
+    -- Lua checks before a call, too
     if o == op.CALL or o == op.TFORCALL then out[#out + 1] = last
     else stretch(c, last, back, out)
     end
@@ -200,7 +203,7 @@ local function seen_at(c, i, from, back)
   return out
 end
 
--- adds `ns` to those of `list`, by their weights
+-- divides `ns` among the instructions in `list`, by weight
 local function share(to, c, list, ns, weigh)
   local all, left, rest = 0, ns, nil
   for _, i in ipairs(list) do all = all + weigh(c, i) end
@@ -214,9 +217,9 @@ local function share(to, c, list, ns, weigh)
   to[rest or list[1]] = to[rest or list[1]] + left
 end
 
--- What each instruction has of what was noticed before instructions, and
--- while they called or returned. `direct`: was each instruction known? else,
--- its line was.
+-- Divides figures noticed before instructions (`before_it`) and while they
+-- called or returned (`within`) among instructions. `direct`: were the
+-- instructions of samples known? Otherwise, only their lines were.
 local function spread(c, direct, before_it, within, weigh)
   local out = {}
   for i = 1, c.n do out[i] = 0 end
@@ -241,13 +244,13 @@ end
 
 ---The time of each instruction, in ns.
 ---@param c cprof.Counted
----@param direct boolean  was each instruction known? else, its line was
+---@param direct boolean  were instructions known, or only lines?
 ---@return integer[]
 function sampled.times(c, direct)
   return spread(c, direct, c.step, c.jump, weight)
 end
 
--- what instructions allocate, against a function that is called
+-- how likely instructions allocate, relative to a call
 local allocates = {
   [op.NEWTABLE] = 16, [op.CONCAT] = 16, [op.CLOSURE] = 16, [op.SETLIST] = 8,
   [op.SETTABUP] = 2, [op.SETTABLE] = 2, [op.SETI] = 2, [op.SETFIELD] = 2,
@@ -258,7 +261,7 @@ local function weight_allocated(c, i)
   return allocates[c.code[i] & 0x7f] or 0
 end
 
--- what each instruction has allocated: allocations, bytes, bytes in use
+-- the figures of each instruction: allocations, bytes, bytes in use
 local function allocated(c, text, direct)
   if not text then return nil end
   local a = instructions.allocated(text)
@@ -269,7 +272,7 @@ local function allocated(c, text, direct)
     of(a.before_live, a.live)
 end
 
----What the lines of functions have, as `lines.each` gives it, without hits.
+---The lines of functions, in the form of `lines.each`, without hits.
 ---@param raw { counters?: string, allocated_at?: string }[]
 ---@param direct boolean
 ---@param version? string  see instructions.read

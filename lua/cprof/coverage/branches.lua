@@ -1,4 +1,4 @@
--- The tests of a source, and how often each was decided either way.
+-- The branches of a source: how often each test went either way.
 
 local instructions = require "cprof.count.instructions"
 local tests = require "cprof.coverage.tests"
@@ -8,19 +8,19 @@ local branches = {}
 ---@class cprof.Branch
 ---@field kind string           "if", "elseif", "while", "until", "and", "or",
 ---    "comparison"
----@field line integer          where it is
+---@field line integer          position of its token
 ---@field column integer
 ---@field ways { name: string, count: integer, never: string }[]  two of them
----@field reached boolean       was it decided at all?
+---@field reached boolean       was it evaluated at all?
 
--- the tests of a prototype that can be reached and told
+-- the tests of a prototype that can be reached and whose kind is known
 local function tests_of(p, tell)
   local out, live = {}, instructions.reachable(p.code)
   for i = 1, #p.code do
     local to = live[i] and instructions.is_test(p.code[i]) and
       instructions.target(p.code, i)
     if to and to ~= i + 2 then
-      -- behind a test, there is its jump
+      -- i + 1 is the test's jump
       local kind, token, reversed = tell(p.code, i, p.token[i],
         p.token[i + 2])
       out[#out + 1] = { at = i, to = to, kind = kind, token = token,
@@ -30,7 +30,7 @@ local function tests_of(p, tell)
   return out
 end
 
--- is the test `other`, which comes before, a part of what `test` decides?
+-- is the earlier test `other` a part of the condition of `test`?
 local function is_part(map, other, test)
   if test.kind == "comparison" then return false
   elseif test.kind == "and" or test.kind == "or" then
@@ -40,8 +40,8 @@ local function is_part(map, other, test)
   return other.place > test.token
 end
 
--- How often it went each way. A part of a condition that decides it jumps to
--- where the whole would have gone.
+-- How often a test went each way. An earlier part of the condition that
+-- decides it jumps to the target of the whole, and counts as well.
 local function decided(map, p, own, list, n)
   local test = list[n]
   local next_one = instructions.destination(p.code, test.at + 2)

@@ -1,5 +1,5 @@
--- The functions of a source: those that ran and, by compiling the text that
--- was kept, those that did not.
+-- The functions of a source: those that ran, and those that did not, which are
+-- found by compiling the recorded text.
 
 local core = require "cprof.core"
 local escape = require "cprof.encoding.escape"
@@ -24,8 +24,8 @@ end
 
 local function split(s) return s:match "^(.*[.:])([^.:]+)$" end
 
--- Functions that ran have names of the modules that they are in. What is
--- defined beside them is named alike: "m." may stand for "app.module.".
+-- Names of functions that ran have their module: "m.f" in the text may be
+-- "app.module.f". This gives functions that did not run the same module.
 local function qualifiers(p, source)
   local out = {}
   for _, f in ipairs(p.functions) do
@@ -41,7 +41,7 @@ local function qualifiers(p, source)
   end
 end
 
--- those that ran and those that did not, by label: line and calls
+-- all functions by label, with line and calls
 local function functions_of(p, source, count)
   local found, met = {}, {}
   local function add(f, given, calls)
@@ -54,7 +54,7 @@ local function functions_of(p, source, count)
   end
   for _, f in ipairs(p.functions) do
     if f.source == source.source then
-      -- what ran when recording began was called, if not counted
+      -- a function that already ran at the start has no counted call
       add(f, f.kind == "main" and "main chunk" or f.name,
         math.max(f.calls or 1, 1))
       met[f.line << 32 | f.last_line] = true

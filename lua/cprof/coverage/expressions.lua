@@ -1,5 +1,5 @@
--- The parts of a source that have counts: each token that instructions stand
--- for, with how often they ran.
+-- The parts of a source that have counts: tokens with instructions, and how
+-- often these ran.
 
 local instructions = require "cprof.count.instructions"
 local lexer = require "cprof.source.lexer"
@@ -13,9 +13,9 @@ local op = instructions.op
 ---@field column integer        in bytes, from 1
 ---@field last_line integer
 ---@field last_column integer
----@field count integer         times that its instructions ran
+---@field count integer         how often its instructions ran; of samples: ns
 
--- tokens whose instructions only lead on to others
+-- tokens whose instructions only jump to others
 local structure = { ["end"] = true, ["else"] = true, ["elseif"] = true }
 
 local follows_operand = {}
@@ -23,10 +23,10 @@ for kind in ("and or then do ) ] } , ;"):gmatch "%S+" do
   follows_operand[kind] = true
 end
 
--- Does an instruction stand for what is written at its token?
+-- Does an instruction do what is written at its token?
 local function counts_for_token(code, i)
   local o = code[i] & 0x7f
-  -- every function ends with a return that nobody wrote
+  -- every function ends with an implicit return
   if i == #code or i > 1 and instructions.is_test(code[i - 1]) then
     return false
   end
@@ -42,8 +42,8 @@ for kind in ("function if do repeat ( [ {"):gmatch "%S+" do
 end
 for kind in ("end until ) ] }"):gmatch "%S+" do closes[kind] = true end
 
--- where functions, and what is in brackets, begin, by the token that ends
--- it; and the other way round
+-- The extents of functions and brackets: last token -> first token, and first
+-- token -> last token.
 local function extents(tokens)
   local begins, ends, open = {}, {}, {}
   for i = 1, tokens.n do
@@ -61,7 +61,7 @@ local function extents(tokens)
   return begins, ends
 end
 
--- Does nothing from one token to another have another count than `n`?
+-- Do all tokens in a range that have counts have the count `n`?
 local function alike(count, n, from, to)
   for i = from, to do
     if count[i] and count[i] ~= n then return false end
@@ -69,9 +69,9 @@ local function alike(count, n, from, to)
   return true
 end
 
--- The last token of what begins with one that has a count. Brackets belong
--- to it, where it begins with one or these close behind it, if all that is
--- in them has the same.
+-- The last token of the part that begins with `token`. Brackets that begin at
+-- the token or just behind it belong to the part if all within them has the
+-- same count.
 local function last_of(token, count, begins, ends)
   local n, last = count[token], ends[token]
   if not last or not alike(count, n, token, last) then last = token end
@@ -84,9 +84,9 @@ end
 
 local arguments = { ["("] = true, ["{"] = true, string = true }
 
--- The token that an instruction is shown at: functions are made where they
--- end, and tables before they begin. A call is where its arguments begin, in
--- later releases of Lua.
+-- The token that shows an instruction. Lua's line table puts the making of a
+-- function at its end, and that of a table before its beginning; later
+-- releases put a call at the beginning of its arguments.
 local function stands_at(tokens, begins, p, i)
   local o, token = p.code[i] & 0x7f, p.token[i]
   if o == op.CLOSURE then return begins[token] or token
@@ -99,10 +99,10 @@ local function stands_at(tokens, begins, p, i)
   return token
 end
 
--- the parts of a source, by what its tokens have
+-- the parts of a source, from the counts of its tokens
 local function parts(map, count, begins, ends)
   for token = 2, map.tokens.n do
-    -- it tests, or puts into place, the operand before it
+    -- this token's instruction tests or stores the operand before it
     if follows_operand[map.tokens.kind[token]] then
       local operand = begins[token - 1] or token - 1
       count[operand] = count[operand] or count[token]
@@ -159,7 +159,7 @@ function expressions.of(map, counted)
       if (live[i] or ran > 0) and token and
          not structure[map.tokens.kind[token]] and
          counts_for_token(p.code, i) then
-        -- what comes behind it there uses its value
+        -- the code behind the test there uses its value
         count[token] = count[token] or ran
       end
     end

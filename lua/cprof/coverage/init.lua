@@ -1,5 +1,5 @@
--- What ran and what did not, of each source that a profile of mode count
--- has: expressions, branches, functions.
+-- What ran and what did not in each source of a profile of mode "count":
+-- expressions, branches, functions.
 
 local branches = require "cprof.coverage.branches"
 local defined = require "cprof.coverage.defined"
@@ -11,17 +11,18 @@ local tokenmap = require "cprof.coverage.tokenmap"
 
 local coverage = {}
 
----@class cprof.Covered         what is known of a source
+---@class cprof.Covered         the coverage of a source
 ---@field source string
----@field expressions? cprof.Expression[]  nil: only lines are known ...
----@field branches? cprof.Branch[]
----@field note? string          ... and why
+---@field expressions? cprof.Expression[]  nil: only lines are known, see note
+---@field branches? cprof.Branch[]  nil: only lines are known, or a sampled
+---    profile
+---@field note? string          why only lines are known
 ---@field functions { line: integer, label: string, calls: integer }[]
 
----@class cprof.Sums            of a prototype's instructions
+---@class cprof.Sums            counts by instruction of a prototype
 ---@field ran integer[]
----@field jumped integer[]       of tests: that took their jump ...
----@field stayed integer[]       ... and that did not
+---@field jumped integer[]       how often a test took its jump
+---@field stayed integer[]       how often a test did not take its jump
 
 local function zeros(p)
   local out = {}
@@ -29,7 +30,7 @@ local function zeros(p)
   return out
 end
 
--- counters to be added to
+-- counters that start at 0
 local function blank(p)
   return { ran = zeros(p), jumped = zeros(p), stayed = zeros(p) }
 end
@@ -50,8 +51,9 @@ local function add_times(to, c)
   for i, ns in ipairs(sampled.times(c, true)) do to[i] = to[i] + ns end
 end
 
--- Adds up the functions of a source by prototype: counts, or of samples the
--- time of each instruction. nil: the text is not that of all of them.
+-- Adds up the functions of a source by prototype: counts or, in sampled
+-- profiles, the time of each instruction. nil: the text does not belong to all
+-- of these functions.
 local function sums(p, source, map)
   local new, add_to = blank, add
   if p.samples then new, add_to = zeros, add_times end
@@ -68,7 +70,7 @@ local function sums(p, source, map)
   return out
 end
 
--- why the tokens of a source cannot be told
+-- why the tokens of a source are not known; nil: they are
 local function unmapped(source)
   if source.mixed then
     return "several chunks have this name: only lines are known"
@@ -79,7 +81,8 @@ local function unmapped(source)
   end
 end
 
--- why the code of another Lua cannot be told; this one would compile it
+-- why code that another Lua version ran is not known; nil: it was this version.
+-- This Lua would compile the text to other code.
 local function elsewhere(version)
   if version and version ~= _VERSION then
     return ("it ran in %s, and this is %s: only lines are known"):format(
@@ -113,7 +116,7 @@ end
 
 local known = setmetatable({}, { __mode = "k" })
 
----What is known of a source; nil: its instructions were not counted.
+---The coverage of a source; nil: its instructions were not counted.
 ---@param p cprof.Profile
 ---@param source string
 ---@return cprof.Covered?
@@ -128,7 +131,7 @@ function coverage.of(p, source)
   return all[source]
 end
 
--- by source, where there is any
+-- the expressions or branches of all sources that have some
 local function all_of(p, what)
   local _ <close> = methods.borrow()
   local out = {}

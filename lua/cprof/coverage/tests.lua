@@ -1,5 +1,5 @@
--- Tests in the text: what an instruction that is one decides there, and what
--- its two ways mean.
+-- Tests in the text: what a test instruction decides there, and what its two
+-- ways mean.
 
 local instructions = require "cprof.count.instructions"
 
@@ -8,9 +8,9 @@ local tests = {}
 local op = instructions.op
 
 ---@class cprof.TestKind
----@field jumped string   what happens when the jump is taken
----@field stayed string   and when it is not
----@field never table<string, string>  what is said when one never happens
+---@field jumped string   the way if the jump is taken
+---@field stayed string   the way if it is not taken
+---@field never table<string, string>  for each way: text if it never happens
 
 local function kind(name, jumped, stayed, never_jumped, never_stayed)
   return { name = name, jumped = jumped, stayed = stayed,
@@ -37,8 +37,8 @@ tests.kinds = {
 local owned_by = { ["if"] = "then", ["elseif"] = "then", ["while"] = "do",
                    ["for"] = "do" }
 
--- the `if` or `elseif` that each `then` belongs to, the `while` or `for` of
--- each `do`, and, by its negative number, the `until` before each token
+-- Maps each `then` to its `if` or `elseif`, each `do` to its `while` or `for`,
+-- and the negative number of each token to the `until` before it.
 local function owners(tokens)
   local of, open, last_until = {}, { ["then"] = {}, ["do"] = {} }, nil
   for i = 1, tokens.n do
@@ -52,7 +52,7 @@ local function owners(tokens)
   return of
 end
 
--- the token behind an expression that ends at `at`
+-- the token behind an expression that ends at `at`, skipping closing brackets
 local function behind(tokens, at)
   repeat at = at + 1 until tokens.kind[at] ~= ")"
   return at
@@ -61,9 +61,9 @@ end
 local opening = { ["("] = true, ["["] = true, ["{"] = true }
 local closing = { [")"] = true, ["]"] = true, ["}"] = true }
 
--- Goes back from the token before `at` to `first`, over what is on the level
--- of brackets that `at` is on: visit(token) may end that with a value. False:
--- that level begins in between.
+-- Visits the tokens from `at` - 1 back to `first` that are in the same brackets
+-- as `at`, not those in inner brackets. Returns the first value that
+-- visit(token, kind) returns; false: these brackets begin in between.
 local function back(tokens, at, first, visit)
   local depth = 0
   for i = at - 1, first, -1 do
@@ -104,9 +104,10 @@ local function comparison(tokens, at)
   return math.type(found) and found or at
 end
 
--- Does the test whose `then` is token `at` jump where the condition is true?
--- Lua 5.4 compiles `if … then break` so, 5.4.0 and 5.4.1 `goto`, too: the
--- instruction behind the test, of token `after`, is not that jump then.
+-- Does the test whose `then` is token `at` jump if the condition is true?
+-- Lua 5.4 compiles `if … then break` that way, 5.4.0 and 5.4.1 `goto`, too.
+-- Then the instruction behind the test's jump, of token `after`, is not the
+-- `break` or `goto` itself.
 local function is_reversed(tokens, at, after)
   local k = tokens.kind[at + 1]
   local last = at + (k == "goto" and 2 or 1)
@@ -114,8 +115,8 @@ local function is_reversed(tokens, at, after)
     not (after and at < after and after <= last)
 end
 
--- In Lua 5.4.0 and 5.4.1, a test before `break` or `goto` may have the last
--- token of that: the `then` before it.
+-- In Lua 5.4.0 and 5.4.1, the token of a test may be the last token of the
+-- `break` or `goto` behind it: this is the `then` before that.
 local function then_before(kinds, at)
   if kinds[at] == "break" and kinds[at - 1] == "then" then return at - 1
   elseif kinds[at - 1] == "goto" and kinds[at - 2] == "then" then
@@ -124,8 +125,8 @@ local function then_before(kinds, at)
   return at
 end
 
----Tells what each test of a text decides, and whether it jumps where the
----condition is true.
+---Returns a function that tells what a test of a text decides, and whether it
+---jumps if the condition is true.
 ---@param tokens cprof.Tokens
 ---@return fun(code: integer[], i: integer, token: integer, after: integer?):
 ---  string kind, integer token, boolean? reversed
@@ -133,7 +134,7 @@ function tests.teller(tokens)
   local of = owners(tokens)
   return function(code, i, at, after)
     local kinds = tokens.kind
-    -- a comparison that gives a value loads false or true behind it
+    -- a comparison used as a value: false or true is loaded behind it
     if (code[i + 2] or 0) & 0x7f == op.LFALSESKIP and
        instructions.target(code, i) == i + 3 then
       return "comparison", comparison(tokens, at)

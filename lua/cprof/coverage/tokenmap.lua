@@ -1,6 +1,6 @@
--- From instructions to tokens: the text is compiled once more with every
--- token on a line of its own. The code is the same, and its line table now
--- tells the token of each instruction.
+-- Maps instructions to tokens: the text is compiled again with every token on
+-- a line of its own. The code is the same, and its line table now has the
+-- token of each instruction.
 
 local lexer = require "cprof.source.lexer"
 local undump = require "cprof.coverage.undump"
@@ -12,16 +12,16 @@ local tokenmap = {}
 ---@field prototypes cprof.MappedPrototype[]  in the order of the text
 
 ---@class cprof.MappedPrototype: cprof.Prototype
----@field token integer[]   of each instruction
----@field nth integer       among those on the same lines, from 1 ...
----@field alike integer     ... and how many these are
+---@field token integer[]   the token of each instruction
+---@field nth integer       its number among prototypes on the same lines
+---@field alike integer     how many prototypes are on the same lines
 
--- what `loadfile` skips
+-- the text without what `loadfile` skips
 local function code_of(text)
   return (text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\r\n]*", ""))
 end
 
--- the token of each line of what has every token on lines of its own
+-- the token of each line, if every token has lines of its own
 local function rows_of(tokens)
   local out = {}
   for i = 1, tokens.n do
@@ -69,7 +69,7 @@ function tokenmap.new(text)
   return { tokens = tokens, prototypes = ours }
 end
 
----The prototype that a function of a profile is; nil: the text does not tell.
+---The prototype of a function of a profile; nil: the text does not tell.
 ---@param map cprof.TokenMap
 ---@param f cprof.Function
 ---@param code integer[]  of the function
@@ -81,7 +81,7 @@ function tokenmap.find(map, f, code)
       p.line == f.line and p.last_line == f.last_line
     if here and same(p.code, code) then
       if f.nth == p.nth or p.alike == 1 then return p end
-      if found then return nil end  -- it may be either
+      if found then return nil end  -- ambiguous
       found = p
     end
   end

@@ -13,14 +13,14 @@ local totals = {}
 ---@field source string
 ---@field place string
 ---@field lines cprof.Total
----@field branches? cprof.Total      nil: not known, see `note` ...
+---@field branches? cprof.Total      nil: not known, see `note`
 ---@field functions cprof.Total
 ---@field missing_lines integer[][]  { first, last } of each range
 ---@field missing_branches { line: integer, kind: string, never: string }[]
 ---@field missing_functions { line: integer, label: string }[]
----@field note? string               ... why
+---@field note? string               why branches are not known
 
--- ranges: lines without code in between do not end one
+-- ranges of missing lines; lines without code do not end a range
 local function lines_of(list)
   local total, missing, last = { hit = 0, of = 0 }, {}, nil
   for n, line in ipairs(list) do
@@ -45,7 +45,7 @@ local function branches_of(list)
     for _, way in ipairs(branch.ways) do
       total.of = total.of + 1
       if way.count > 0 then total.hit = total.hit + 1
-      elseif branch.reached then  -- else the line says it
+      elseif branch.reached then  -- otherwise, the line is missing already
         missing[#missing + 1] = { line = branch.line, kind = branch.kind,
                                   never = way.never }
       end
@@ -70,7 +70,7 @@ function totals.files(p)
   local out, has = {}, {}
   for _, f in ipairs(p.functions) do has[f.source] = true end
   for source in pairs(p.sources) do
-    -- where all functions were left out, nothing was counted
+    -- a source whose functions were all excluded has no counts
     if has[source] and source:sub(1, 1) == "@" then
       local of = coverage.of(p, source)
       local file = { source = source,

@@ -1,4 +1,5 @@
--- The prototypes of a chunk, as `string.dump` of Lua 5.4 and 5.5 writes them.
+-- Reads the prototypes of a chunk from what `string.dump` writes in Lua 5.4 and
+-- 5.5.
 
 local byte, unpack = string.byte, string.unpack
 
@@ -17,7 +18,7 @@ local absolute <const> = -0x80
 ---@field s string
 ---@field at integer
 ---@field out cprof.Prototype[]
----@field later boolean      the form of Lua 5.5
+---@field later boolean      is it the format of Lua 5.5?
 local Dump = {}
 Dump.__index = Dump
 
@@ -27,7 +28,7 @@ function Dump:byte()
   return byte(self.s, self.at - 1)
 end
 
--- The eighth bit marks the last group, or, in 5.5, all others.
+-- The eighth bit marks the last group in 5.4, and all other groups in 5.5.
 function Dump:varint()
   local n, last = 0, self.later and 0 or 0x80
   repeat
@@ -37,8 +38,8 @@ function Dump:varint()
   return n
 end
 
--- In 5.5, 0 stands for a string that was there before, and the zero at the
--- end is there, too.
+-- In 5.5, the size 0 stands for a string that came before, and strings include
+-- their final zero.
 function Dump:text()
   local size = self:varint()
   if self.later then
@@ -60,7 +61,7 @@ function Dump:constants()
   end
 end
 
--- lines that are absolute, by instruction from 0 on
+-- absolute lines, by instruction from 0
 function Dump:known()
   local known, n = {}, self:varint()
   if n > 0 then self:align() end
@@ -118,8 +119,8 @@ end
 
 local data <const> = "\x19\x93\r\n\x1a\n"
 
--- What a dump begins with, and how much comes before the main function: a
--- header, and the number of upvalues.
+-- The first bytes of dumps, and the number of bytes before the main function:
+-- the header and the number of upvalues.
 local forms <const> = {
   { start = "\27Lua\x54\0" .. data .. "\4\8\8", size = 15 + 8 + 8 + 1,
     later = false },
@@ -127,7 +128,7 @@ local forms <const> = {
     size = 12 + 1 + 4 + 1 + 4 + 1 + 8 + 1 + 8 + 1 },
 }
 
----The prototypes in the order of the text; nil where the form is another.
+---The prototypes in the order of the text; nil: the format is not known.
 ---@param chunk function
 ---@return cprof.Prototype[]?
 function undump.prototypes(chunk)

@@ -1,6 +1,6 @@
-// Axes of charts: where their marks stand.
+// Chart axes: the positions of their marks.
 
-// About `n` round figures from 0 to `most`; of sizes, round in their unit.
+// About `n` round figures from 0 to `most`. Sizes are round in their unit.
 export function ticks(most, n, sizes) {
   if (!(most > 0)) return [0];
   const rough = most / n;
@@ -13,7 +13,7 @@ export function ticks(most, n, sizes) {
   return out;
 }
 
-// About `n` round figures between two, and how far apart they are.
+// About `n` round figures between `from` and `to`, and their distance.
 export function between(from, to, n) {
   if (!(to > from)) return { marks: [], step: 1 };
   const [, step = to - from] = ticks(to - from, n);
@@ -24,7 +24,7 @@ export function between(from, to, n) {
   return { marks, step };
 }
 
-// The place in a list, in order, of what is nearest to a figure.
+// The index in a sorted list of the value nearest to `wanted`.
 export function nearest(list, wanted) {
   let low = 0;
   let high = list.length - 1;
@@ -37,8 +37,8 @@ export function nearest(list, wanted) {
   return before ? low - 1 : low;
 }
 
-// The places where a list falls by at least `least`, each with how far, all
-// falls in a row being one.
+// The indices where a list falls by at least `least`, and by how much.
+// Consecutive falls count as one.
 export function falls(list, least) {
   const out = [];
   let from = 0;
@@ -51,7 +51,8 @@ export function falls(list, least) {
   return out;
 }
 
-// At most `n` places of a list: the largest of each part of it.
+// At most `n` indices of a list: the list is divided into parts, and each
+// part gives its largest value.
 export function peaks(list, n) {
   const parts = Math.min(n, list.length);
   const out = [];

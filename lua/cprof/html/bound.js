@@ -1,9 +1,10 @@
-// How sure times are: overhead is known to within a quarter. Where more than
-// four times of what is left was taken out, the estimate is rough, and only a
-// bound is known. Estimates rank and add up; bounds are shown.
+// How certain times are. Overhead is known to within a quarter. If more than
+// four times the remaining time was subtracted, the estimate is rough, and
+// only an upper bound is known. Sorting and sums use estimates; figures show
+// bounds.
 
-// What a time is at most; its estimate, where that is known well. raw: the
-// same with overhead; most: a time that has this one in it.
+// The upper bound of a time, or its estimate if that is good enough. raw: the
+// time with overhead; most: a time that includes this one.
 export function bound(ns, raw, most) {
   const cost = raw - ns;
   if (ns * 4 >= cost) return ns;
@@ -11,9 +12,9 @@ export function bound(ns, raw, most) {
   return most !== undefined && at > most ? Math.max(most, ns) : at;
 }
 
-// What a self time and a total time are at most: [self, total].
+// The upper bounds of a self time and a total time: [self, total].
 export function bounds(self, selfRaw, total, totalRaw, most) {
   const all = bound(total, totalRaw, most);
-  // the total of an inner call is that of the outer one
+  // the total of a recursive call counts in the outer call
   return [bound(self, selfRaw, totalRaw >= selfRaw ? all : most), all];
 }

@@ -41,14 +41,15 @@ function columns(app, what, of, samples) {
   return out;
 }
 
-// Something else of the callers or callees of a function, by function.
+// Another figure of a function's callers or callees, by function.
 function beside(tree, f, figures) {
   const near = figures && neighbours(tree, f.id, figures);
   return (which) =>
     new Map((near?.[which] || []).map((row) => [row.func, row.total]));
 }
 
-// The hottest functions, to begin with one. Gives what draws them again.
+// The hottest functions, to choose one from. Returns the function that redraws
+// them.
 function start(app, root) {
   const box = h("div", { class: "list" });
   let text;
@@ -104,7 +105,7 @@ export function callgraph(app, root) {
   let begun;
   const made = new Map();
 
-  // a section that stays, with its table
+  // a section and its table, which are reused by later draws
   function section(title) {
     if (!made.has(title)) {
       const of = new Table([], { caption: title, limit: 50 });
@@ -147,8 +148,8 @@ export function callgraph(app, root) {
         h(
           "p",
           { class: "lead" },
-          "The nodes of this frame were not kept: " +
-            'record with history = "full".',
+          "The call tree of this frame was not kept. " +
+            'To keep it, record with history = "full".',
         ),
       );
       return;

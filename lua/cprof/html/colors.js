@@ -1,8 +1,8 @@
-// Colours of a flame graph: functions of one file have one hue, C functions
-// none. Where two profiles are compared, what takes longer is red, what takes
-// less is blue; the label says so, too.
+// Colours of a flame graph. Functions of one file share a hue; C functions are
+// grey. In a comparison of two profiles, nodes that take longer are red, nodes
+// that take less are blue; labels say so, too.
 
-// hues that lie apart, none of which cries
+// hues that are easy to tell apart
 const hues = [28, 200, 95, 265, 50, 165, 330, 225, 130, 10, 295, 75];
 
 const themes = {
@@ -40,8 +40,8 @@ export function palette(dark) {
   return dark ? themes.dark : themes.light;
 }
 
-// A colour for each function, by file; the hottest files have the first hues.
-// known: the ranks of files that have one, and keep it.
+// A colour for each function, by file; the hottest files get the first hues.
+// known: files that already have a hue, which they keep.
 export function byFile(functions, theme, known = new Map()) {
   const self = new Map();
   for (const f of functions) {
@@ -58,7 +58,7 @@ export function byFile(functions, theme, known = new Map()) {
   });
 }
 
-// The colour of a change, by its share of the whole.
+// The colour of a change. share: the change as a part of the whole.
 export function change(theme, share) {
   if (Math.abs(share) < 0.0005) return theme.same;
   const strength = Math.min(1, Math.sqrt(Math.abs(share)) * 1.2);

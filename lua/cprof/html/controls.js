@@ -1,4 +1,4 @@
-// What guides a live page: how the program fares, and buttons.
+// The bar of a live page: the state of the program, and buttons.
 
 import { h, refill } from "./dom.js";
 
@@ -24,7 +24,7 @@ export class Controls {
     this.rate = h(
       "select",
       {
-        "aria-label": "Seconds from one refresh to the next",
+        "aria-label": "Time between refreshes",
         onchange: () => does.rate(Number(this.rate.value)),
       },
       [...new Set([...rates, interval])]
@@ -47,7 +47,7 @@ export class Controls {
     );
   }
 
-  // What is so now; what is not given stays.
+  // Updates the state with `change` and draws it.
   show(change) {
     Object.assign(this.state, change);
     const { recording, lost, paused, marked } = this.state;
@@ -83,7 +83,7 @@ export class Controls {
       button(
         "pause",
         paused ? "Resume" : "Pause",
-        "The figures of this page stay as they are; the program goes on",
+        "Freeze the figures of this page; the program keeps running",
         () => does.pause(!paused),
         { "aria-pressed": String(paused) },
       ),
@@ -91,15 +91,15 @@ export class Controls {
         "mark",
         marked ? "Since the start" : "From here",
         marked
-          ? "Figures since the start again"
-          : "Figures since now, on this page",
+          ? "Show figures since the start again"
+          : "Count from 0 from now on, on this page only",
         () => does.mark(!marked),
         { disabled: !has, "aria-pressed": String(marked) },
       ),
       button(
         "reset",
         "Reset",
-        "Figures begin at 0, on all pages",
+        "Count from 0 from now on, on all pages",
         () => does.reset(),
         { disabled: !has },
       ),
@@ -108,7 +108,7 @@ export class Controls {
           "run",
           status.state === "running" ? "Restart" : "Run again",
           status.state === "running"
-            ? "End the program, and start it again"
+            ? "End the program and start it again"
             : "Start the program again",
           () => does.run(),
           { class: "run" },

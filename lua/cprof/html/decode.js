@@ -1,5 +1,5 @@
-// The data of the page: Base64, perhaps compressed; then the length of the
-// header, the header as JSON, and the columns of trees.
+// The data of the page is Base64 and may be compressed. It has the length of
+// the header, the header as JSON, and the columns of trees.
 
 async function inflate(bytes, encoding) {
   if (encoding === "none") return bytes;
@@ -9,7 +9,7 @@ async function inflate(bytes, encoding) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The bytes of Base64.
+// Decodes Base64.
 export function bytesOf(text) {
   /** @type {any} */
   const bytes = Uint8Array;
@@ -20,7 +20,8 @@ export function bytesOf(text) {
   return out;
 }
 
-// A column of n figures: seven bits of each byte, the lowest first.
+// A column of n figures, in groups of seven bits, the lowest first; the top
+// bit of a byte says that more follow.
 export function figures(bytes, n, out) {
   let at = 0;
   for (let i = 0; i < n; i++) {
@@ -37,7 +38,7 @@ export function figures(bytes, n, out) {
   return out;
 }
 
-// the columns of any tree; those of other measures follow
+// the columns that every tree has; columns of other measures follow
 const usual = ["levels", "func", "calls", "self", "cost", "line"];
 const whole = new Set(["levels", "func", "line"]);
 

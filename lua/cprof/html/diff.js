@@ -1,5 +1,5 @@
 // What changed from one profile to another: a table, and a flame graph whose
-// colours say what takes more and what less.
+// colours show what takes more or less.
 
 import { bounds } from "./bound.js";
 import { change, palette } from "./colors.js";
@@ -66,7 +66,7 @@ export function diff(app, root) {
   const { model } = app;
   const { before } = model;
   const text = app.figure;
-  // a time of a row, or what it is at most
+  // a time of a row, or its upper bound
   const amount = ({ self, total, cost, totalCost }, key, limit) => {
     const raw = [self + cost, total + totalCost];
     const most = bounds(self, raw[0], total, raw[1], limit);
@@ -89,7 +89,7 @@ export function diff(app, root) {
   let table;
   let drawn;
 
-  // how far a change may be off, where samples tell it
+  // the margin of error of a change; 0 if neither profile has samples
   const far = (was, now) =>
     uncertain(
       [was, before.whole, before.samples],
@@ -101,7 +101,7 @@ export function diff(app, root) {
     return n > 0 ? ` ±${text(n)}` : "";
   }
 
-  // what samples cannot tell from no change has no colour
+  // the colour of a change; none if it is within the margin of error
   function judged(was, now, counts) {
     if (was === now || (!counts && Math.abs(now - was) <= far(was, now)))
       return "";
@@ -156,7 +156,7 @@ export function diff(app, root) {
     const delta = (node) => tree.total[node] - was.total[node];
     const whole = Math.max(model.whole, before.whole);
     graph = new Icicle(app, {
-      label: "Differential flame graph; the table below has the same functions",
+      label: "Differential flame graph. The table below has the same functions",
       most: 380,
       color: (theme) => (node) => change(theme, delta(node) / whole),
       name: (node) => {

@@ -1,4 +1,4 @@
-// Elements. Text is always text: nothing here reads markup.
+// Elements. Strings become text nodes; nothing here parses markup.
 
 const special = {
   class: (e, v) => (e.className = v),
@@ -7,11 +7,11 @@ const special = {
     for (const key of Object.keys(v)) e.style.setProperty(key, v[key]);
   },
   data: (e, v) => Object.assign(e.dataset, v),
-  // what it is about, among those beside it
+  // identifies the element among its siblings, for refill
   key: (e, v) => (e.key = v),
 };
 
-// The one listener of an element for a type of events.
+// Sets the only listener of an element for an event type.
 function on(e, type, listener) {
   e.listeners ??= {};
   if (!(type in e.listeners)) {
@@ -41,7 +41,7 @@ export function h(tag, properties, ...children) {
   return e;
 }
 
-// Puts children in the place of those that are there.
+// Replaces the children of an element.
 export function fill(e, ...children) {
   e.replaceChildren(...children.flat().filter((c) => c || c === ""));
   return e;
@@ -56,13 +56,13 @@ function attributes(old, now) {
       old.setAttribute(name, value);
     }
   }
-  // the page's policy lets no script write this attribute
+  // the page's Content-Security-Policy forbids setting the style attribute
   if (old.style.cssText !== now.style.cssText) {
     old.style.cssText = now.style.cssText;
   }
 }
 
-// Makes an element, or a text, like another one of its kind.
+// Changes an element or a text node to equal another one of its kind.
 function adapt(old, now) {
   if (old.nodeType === Node.TEXT_NODE) {
     if (old.data !== now.data) old.data = now.data;
@@ -103,9 +103,8 @@ function replace(e, list) {
   }
 }
 
-// Does what fill does, but keeps elements that are like the new ones, so that
-// nothing loses its focus or what is selected in it. Those with a key are
-// found again wherever they are.
+// Like fill, but keeps old elements that match new ones, so that focus and
+// selections survive. An element with a key is matched by it, wherever it is.
 export function refill(e, ...children) {
   const focus = document.activeElement;
   const list = children.flat().filter((c) => c || c === "");
@@ -125,7 +124,7 @@ export function refill(e, ...children) {
   return e;
 }
 
-// A button that stays pressed, or not.
+// A button that switches something on and off.
 export function toggle(label, pressed, change, title) {
   return h(
     "button",
@@ -140,7 +139,7 @@ export function toggle(label, pressed, change, title) {
   );
 }
 
-// One of several choices.
+// A group of buttons, of which one is pressed.
 export function choice(label, options, value, change) {
   const buttons = options.map(([key, text, title]) =>
     h(
@@ -161,7 +160,7 @@ export function choice(label, options, value, change) {
   );
 }
 
-// A bar whose length is a share, beside the figure that it shows.
+// A bar beside a figure; its length is the figure's share.
 export function bar(share, kind) {
   const width = Math.max(0, Math.min(1, share || 0)) * 100;
   return h(

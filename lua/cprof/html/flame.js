@@ -1,4 +1,4 @@
-// The flame graph, with what shapes it; and its nodes as a table.
+// The flame graph with its controls, and its nodes as a table.
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
 import { count } from "./format.js";
@@ -8,8 +8,8 @@ import { named, Table } from "./table.js";
 import * as trees from "./tree.js";
 
 const shapes = [
-  [undefined, "Icicle", "The root above"],
-  ["flame", "Flame", "The root below"],
+  [undefined, "Icicle", "Root at the top"],
+  ["flame", "Flame", "Root at the bottom"],
   [
     "sandwich",
     "Sandwich",
@@ -64,7 +64,7 @@ export function flame(app, root) {
     },
   };
 
-  // make(): the tree that it shows, now and when there are new figures
+  // make(): the tree to show; called again when there are new figures
   function graph(make, options) {
     const layout = () => {
       const tree = make();
@@ -88,7 +88,7 @@ export function flame(app, root) {
     return made;
   }
 
-  // how high a graph may be, in the window that there is
+  // the height available for a graph in the window
   const room = (share) => () =>
     Math.max(
       160,
@@ -116,13 +116,14 @@ export function flame(app, root) {
     const tree = treeOf(app);
     if (!tree) {
       const what =
-        'The nodes of this frame were not kept: record with history = "full".';
+        "The call tree of this frame was not kept. " +
+        'To keep it, record with history = "full".';
       fill(box, h("p", { class: "lead" }, what));
     } else if (state.shape === "sandwich") sandwich();
     else {
       const up = state.shape === "flame";
       const label =
-        "Flame graph. Arrow keys go from node to node, Enter zooms; a table follows.";
+        "Flame graph. Arrow keys go from node to node, Enter zooms in. A table follows.";
       graph(() => treeOf(app), { up, label, height: room(1) });
     }
   }
@@ -178,7 +179,7 @@ export function flame(app, root) {
           "Merge recursion",
           state.fold === "1",
           (on) => app.set({ fold: on ? "1" : undefined }),
-          "A function stands once on a path",
+          "Show each function only once per path",
         ),
       zones &&
         toggle("Zones only", state.zones === "1", (on) =>
@@ -189,7 +190,7 @@ export function flame(app, root) {
         {
           type: "button",
           onclick: () => graphs.forEach((g) => g.zoom(0)),
-          title: "All of it (Esc goes a level up)",
+          title: "Show all of the graph (Esc zooms out one level)",
         },
         "Zoom out",
       ),
@@ -292,9 +293,9 @@ export function flame(app, root) {
     if (focused >= 0) graphs[focused]?.canvas.focus();
   }
 
-  // the graph with new figures
+  // redraws the graphs with new figures
   function refresh() {
-    // what had no tree, or no function chosen, may have it now
+    // there may be a tree or a chosen function now, or no longer
     if (graphs.length === 0) drawn = undefined;
     else if (graphs.length > 1 && !app.chosen) drawn = undefined;
     else for (const g of graphs) g.refigure();

@@ -1,4 +1,4 @@
-// Figures as text, as the reports in text have them.
+// Figures as text, in the style of text reports.
 
 /** @type {[number, string][]} */
 const units = [
@@ -19,7 +19,7 @@ export function time(ns) {
   return Math.round(ns) + " ns";
 }
 
-// A time that can be told from others that are `step` away.
+// A time with enough digits to differ from one that is `step` away.
 export function instant(ns, step) {
   if (ns === 0) return "0";
   const [size, unit] = units.find(([n]) => Math.abs(ns) >= n) || [1, "ns"];
@@ -48,7 +48,7 @@ export function bytes(n) {
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-// A count with its thousands apart.
+// A count with separators between thousands.
 export function count(n) {
   return whole.format(n);
 }
@@ -66,7 +66,7 @@ export function percent(part, of) {
   return of === 0 ? "0.0" : ((part / of) * 100).toFixed(1);
 }
 
-// The figures of a profile are times, sizes, or counts of something.
+// The function that writes figures of a unit: times, sizes, or else counts.
 export function figure(unit) {
   return { ns: time, bytes }[unit] || count;
 }
@@ -77,12 +77,12 @@ export function signed(n, text) {
   return (n < 0 ? "−" : "+") + text(Math.abs(n));
 }
 
-// One of several, in words.
+// A count and what it counts: "1 call", "2 calls".
 export function plural(n, one, many) {
   return `${count(n)} ${n === 1 ? one : many || one + "s"}`;
 }
 
-// The end of a path matters most.
+// Cuts a path to a length. Its end matters most and stays.
 export function tail(path, length) {
   if (path.length <= length) return path;
   const cut = path.slice(path.length - length + 1);

@@ -9,16 +9,17 @@ import { amount, named, Table } from "./table.js";
 const height = 190;
 const margin = 62;
 
-// of the strip below, which shows what was allocated
+// height of the strip below, which shows allocated bytes
 const strip = 46;
 const gap = 10;
 
-// What was allocated in a frame; undefined: that was not counted.
+// Bytes allocated in a frame; undefined: not counted.
 export function allocatedIn(frame) {
   return frame.bytes?.reduce((sum, n) => sum + n, 0);
 }
 
-// What is a figure of a function in a frame; 0: it did not run there.
+// A figure of a function in a frame; 0: it did not run there. offset: 1 for
+// calls, 2 for self, 3 for total.
 export function inFrame(frame, id, offset) {
   const { rows } = frame;
   for (let i = 0; i < rows.length; i += 4) {
@@ -27,8 +28,9 @@ export function inFrame(frame, id, offset) {
   return 0;
 }
 
-// What functions took of some frames, beside an average frame of all: rows of
-// { id, self, usual, more }, those that took most more first.
+// The mean self time of functions in `frames` and in `all`: rows of
+// { id, self, calls, usual, more }, sorted by the difference `more`, largest
+// first.
 export function compared(frames, all) {
   const add = (list) => {
     const sums = new Map();
@@ -67,7 +69,7 @@ class Chart {
       tabindex: "0",
       role: "img",
       "aria-label":
-        "The time of each frame. Arrow keys choose one, with Shift several; a table follows.",
+        "The time of each frame. Arrow keys choose a frame, with Shift several. A table follows.",
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
@@ -80,7 +82,7 @@ class Chart {
     return this.app.model.frames.list;
   }
 
-  // the frame under a place
+  // the frame at a horizontal position
   at(x) {
     const i = Math.floor((x / (this.width - margin)) * this.list.length);
     return this.list[Math.max(0, Math.min(this.list.length - 1, i))];
@@ -144,7 +146,7 @@ class Chart {
     if (this.sized) this.sizes(c, each, theme, style);
   }
 
-  // the bytes that each frame has allocated, below its time
+  // draws the bytes allocated in each frame, below its time
   sizes(c, each, theme, style) {
     const most = Math.max(1, ...this.allocated.map((n) => n || 0));
     c.fillStyle = style.getPropertyValue("--soft");
@@ -298,12 +300,12 @@ export function frames(app, root) {
         },
         data.list.some((f) => f.bytes) && {
           title: "alloc",
-          hint: "Bytes allocated in it",
+          hint: "Bytes allocated in the frame",
           cell: (f) => (f.bytes ? bytes(allocatedIn(f)) : ""),
         },
         data.list.some((f) => f.steps !== undefined) && {
           title: "collector",
-          hint: "Time of the garbage collector, and how many steps",
+          hint: "Time in the garbage collector, and the number of its steps",
           cell: (f) =>
             f.steps > 0 ? `${time(f.collected)} ×${count(f.steps)}` : "",
         },
@@ -343,11 +345,11 @@ export function frames(app, root) {
       chosen || data.list.filter((f) => data.budget > 0 && f.ns > data.budget);
     const title = chosen
       ? list.length === 1
-        ? `Frame ${count(list[0].n)}, beside the average`
-        : `${plural(list.length, "frame")}, beside the average`
+        ? `Frame ${count(list[0].n)} and the average frame`
+        : `${plural(list.length, "frame")} and the average frame`
       : list.length > 0
-        ? "Frames over budget, beside the average"
-        : "An average frame";
+        ? "Frames over budget and the average frame"
+        : "The average frame";
     const some = list.length > 0 ? list : data.list;
     const table = new Table(
       [
@@ -389,10 +391,10 @@ export function frames(app, root) {
     fill(
       hint,
       app.scope.frames
-        ? "The other views show what is chosen here only. "
-        : "Click a frame, or drag over several: the other views show just these. ",
+        ? "The other views show only the chosen frames. "
+        : "Click a frame, or drag over several, to limit the other views to them. ",
       share &&
-        `Dark: ${app.chosen.name}, ` +
+        `The dark part of each bar is ${app.chosen.name}, ` +
           `${app.share(app.scope.total[app.chosen.id])} % of the time.`,
     );
     fill(below, draw_slow(), draw_compared());

@@ -38,8 +38,9 @@ export function rowsOf(app, state) {
   return state.group === "file" ? files(rows, app, own) : rows;
 }
 
-// What functions have besides what is shown, where that is known: a list of
-// [measure, figures by function]. CPU time is what waiting leaves.
+// Known figures of functions in other measures than the one shown: a list of
+// [measure, figures by function]. CPU time is left out: it is the time minus
+// waiting.
 function allocated({ model, scope }, state) {
   return model.measures
     .filter((key) => key !== scope.measure && !["cpu", "peak"].includes(key))
@@ -63,7 +64,7 @@ function spread(rows, { scope, model }) {
   return out;
 }
 
-// what the times of a row are at most, where their overhead is known
+// the upper bounds of a row's times, if their overhead is known
 function limits({ self, total, cost, totalCost }, model) {
   if (cost === undefined) return {};
   const raw = total + totalCost;
@@ -71,7 +72,7 @@ function limits({ self, total, cost, totalCost }, model) {
   return { selfMost: at[0], totalMost: at[1] };
 }
 
-// a row for each file; what is in none has one by its kind
+// a row for each file; functions without a file have a row for their kind
 function files(rows, { scope, model }, own) {
   const out = new Map();
   for (const row of rows) {
@@ -125,9 +126,9 @@ function columnsOf(app, state) {
       hint,
       get: (row) => [row[key], row[key + "Most"]],
     });
-  const out = figures("self", "In the function itself, without what it calls");
+  const out = figures("self", "In the function itself, without its callees");
   if (!grouped) {
-    out.push(...figures("total", "With what it calls; recursion counted once"));
+    out.push(...figures("total", "With its callees; recursion counted once"));
   }
   const { sampled, counted } = app.model;
   const single = !grouped && state.recursion !== "spread";
@@ -141,7 +142,7 @@ function columnsOf(app, state) {
     out.push({
       key: "samples",
       title: "with callees",
-      hint: "Samples of it and of what it calls",
+      hint: "Samples of the function and of its callees",
       value: value("samples"),
       cell: (row) => count(row.samples),
     });
@@ -169,7 +170,7 @@ function columnsOf(app, state) {
         key,
         title: column,
         class: key === "bytes" ? undefined : "spare",
-        hint: `${hint}, by the function itself`,
+        hint: `${hint}; in the function itself, without its callees`,
         value: value(key),
         cell: (row) => (row[key] > 0 ? text(row[key]) : ""),
       });
@@ -251,7 +252,7 @@ export function functions(app, root) {
           state.recursion === "spread",
           (on) =>
             app.set({ recursion: on ? "spread" : undefined, group: undefined }),
-          "A row for each level of a recursion",
+          "One row for each level of recursion",
         ),
       said,
     );
@@ -259,7 +260,7 @@ export function functions(app, root) {
     const options = {
       caption: "Functions and their figures",
       sort: { key: by, up },
-      none: "No function has this in its name.",
+      none: "No function matches.",
       order: (column) =>
         app.set({
           sort: column.key,

@@ -1,4 +1,4 @@
-// A flame graph on a canvas. Only what is seen is drawn, however many nodes
+// A flame graph on a canvas. It draws only visible nodes, however many nodes
 // there are.
 
 import { byFile, palette } from "./colors.js";
@@ -14,15 +14,15 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const narrow = 0.8;
 
 export class Icicle {
-  /** @type {any} what is drawn, see tree.js */
+  /** @type {any} what is drawn, see layout() in tree.js */
   layout;
-  /** @type {any} colours; undefined: to be asked for */
+  /** @type {any} colours; undefined: paint() looks them up */
   theme;
-  /** @type {any} a frame of the browser that is waited for */
+  /** @type {any} the pending requestAnimationFrame of draw() */
   waiting;
   /** @type {any} an animation */
   moving;
-  /** The node that fills the width, what is seen of it, and how large that is. */
+  /** The node that fills the width. */
   base = 0;
   x0 = 0;
   x1 = 1;
@@ -31,13 +31,14 @@ export class Icicle {
   height = 0;
   ratio = 1;
   letter = 1;
-  /** @type {any} draws it again with new figures, where its owner set that */
+  /** @type {any} draws it again with new figures, if its owner sets it */
   refigure;
 
-  // options: label; up: the root is at the bottom; height: fixed, else what
-  // the tree needs; most: of that; color(theme): function -> colour of a
-  // node; detail(node): more lines for the tip; name(node): its label;
-  // choose(node); zoomed(node); painted(): of what is seen from x0 to x1
+  // options: label; up: the root is at the bottom; height(): the height at
+  // most, without it what the tree needs; most: the limit of that;
+  // color(theme): a function from node to colour; detail(node): more lines
+  // for the tip; name(node): its label; still: no zooming; choose(node),
+  // zoomed(node), painted(icicle): called after these events
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -73,7 +74,7 @@ export class Icicle {
     this.take(layout);
   }
 
-  // New figures of what is shown: what is looked at stays.
+  // Shows new figures; keeps zoom, cursor and scroll position.
   refresh(layout) {
     if (!this.layout) return this.show(layout);
     const { layout: old, x0, x1 } = this;
@@ -96,7 +97,7 @@ export class Icicle {
     if (hover >= 0 && !this.tip.hidden) this.tell(hover);
   }
 
-  // A node of the old layout in a new one, by its path; -1: it is not there.
+  // Finds a node of the old layout in a new one by its path; -1: not there.
   again(node, layout) {
     const { tree } = this.layout;
     const path = [];
@@ -130,7 +131,7 @@ export class Icicle {
     this.resize();
   }
 
-  // Nodes of these functions stand out; undefined: all.
+  // Makes nodes of these functions stand out; undefined: all.
   highlight(wanted) {
     this.wanted = wanted;
     this.draw();
@@ -159,7 +160,7 @@ export class Icicle {
 
   draw() {
     if (this.waiting || !this.layout) return;
-    // what is printed does not wait
+    // printing does not wait for animation frames
     if (this.app.printing) return this.paint();
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
@@ -181,7 +182,7 @@ export class Icicle {
     this.letter = this.context.measureText("m").width;
   }
 
-  // where a row begins, from above
+  // the top of a row in pixels
   top(depth) {
     const y = depth * rowHeight - this.scroll;
     return this.options.up ? this.height - y - rowHeight : y;
@@ -261,7 +262,7 @@ export class Icicle {
     c.strokeRect(left + 1, y + 1, Math.max(1, span - 3), rowHeight - 3);
   }
 
-  // The node at a place of the canvas, or -1.
+  // The node at a position in the canvas, or -1.
   at(px, py) {
     const { layout } = this;
     const y = this.options.up ? this.height - py : py;
@@ -275,7 +276,7 @@ export class Icicle {
     return node;
   }
 
-  // Moves what is seen; shows the way there.
+  // Shows the range from x0 to x1, animated unless at_once.
   move(x0, x1, at_once) {
     const whole = this.layout.weight[0] || 1;
     const least = whole * 1e-9;
@@ -302,7 +303,8 @@ export class Icicle {
     this.moving = requestAnimationFrame(step);
   }
 
-  // A node as wide as the canvas; or as its root, at once.
+  // Makes a node as wide as the canvas. as_root: also scrolls it to the
+  // first row, without animation.
   zoom(node, as_root) {
     const { layout } = this;
     const x = layout.start[node];
@@ -352,7 +354,7 @@ export class Icicle {
     this.draw();
   }
 
-  // What is said of a node.
+  // The lines that describe a node.
   lines(node) {
     const { app, layout } = this;
     const { tree, weight } = layout;
@@ -363,7 +365,7 @@ export class Icicle {
     const total = app.amount(tree.total[node], totalMost);
     if (tree.inverted) {
       out.push(
-        `${total} of the chosen function by this way, ` +
+        `${total} of the chosen function on this path, ` +
           `${app.drawnShare(weight[node], weight[0], app.scope.samples?.[tree.func[0]])} %`,
       );
       return out;
@@ -385,7 +387,7 @@ export class Icicle {
     return out;
   }
 
-  // what the tip has of a node
+  // fills the tip with the lines of a node
   tell(node) {
     this.tip.replaceChildren(
       ...(node >= 0 ? this.lines(node) : []).map((line, i) =>
@@ -447,7 +449,7 @@ export class Icicle {
     canvas.addEventListener(
       "wheel",
       (event) => {
-        // a page that is scrolled past it goes on
+        // scrolling the page does not stop at this graph
         if (this.options.still) return;
         const { deltaX: dx, deltaY: dy } = event;
         if (event.shiftKey) this.slide(0, dy || dx);
@@ -466,7 +468,7 @@ export class Icicle {
     this.options.choose?.(node);
   }
 
-  // Moves the cursor among nodes; true: the key was for it.
+  // Handles a key; true: the key was for the graph.
   key(event) {
     if (document.activeElement !== this.canvas) return false;
     const { layout } = this;

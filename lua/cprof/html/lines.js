@@ -1,7 +1,7 @@
-// The lines of sources.
+// Lines of sources.
 
-// The hottest lines of sources: by self and what C functions called there took,
-// or by what they have allocated.
+// The hottest lines of sources, by a measure. "spent" is self time and the
+// time of C functions that the line calls.
 export function hottest(sources, limit, measure = "spent") {
   const out = [];
   for (const source of sources) {
@@ -13,22 +13,22 @@ export function hottest(sources, limit, measure = "spent") {
   return out.slice(0, limit);
 }
 
-// The lines of a source that have at least this share of its time, or of what
-// it has allocated, in order.
+// The numbers of the lines that have at least the share `least` of a source's
+// figure `key`, in order.
 export function hot(source, least, key = "spent") {
   return source.lines
     .filter((line) => line[key] > 0 && line[key] >= source[key] * least)
     .map((line) => line.n);
 }
 
-// The next of some lines, or the one before; round about.
+// The next or the previous of some lines; wraps around.
 export function beside(list, at, forward) {
   if (list.length === 0) return undefined;
   if (forward) return list.find((n) => n > at) ?? list[0];
   return list.findLast((n) => n < at) ?? list[list.length - 1];
 }
 
-// Which of the lines that could run did: [ran, could].
+// How many lines ran and how many could run: [ran, could].
 export function coverage(source) {
   let ran = 0;
   let could = 0;

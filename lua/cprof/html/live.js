@@ -1,4 +1,4 @@
-// The page over a recording that goes on: its server tells what changes.
+// The page of a recording that still grows. A server sends its changes.
 
 import { Controls } from "./controls.js";
 import { fill, h } from "./dom.js";
@@ -39,7 +39,7 @@ function show() {
 }
 
 function waiting() {
-  const what = h("p", { class: "loading" }, "Nothing was recorded yet.");
+  const what = h("p", { class: "loading" }, "Nothing has been recorded yet.");
   fill(app, h("header", { class: "head" }, controls.element), what);
 }
 
@@ -47,17 +47,17 @@ function receive(event) {
   if (paused) return;
   const message = JSON.parse(event.data);
   if (message.from === 0) marked = false;
-  // what does not fit here begins anew
+  // a message that does not follow the last one: ask for everything again
   if (!recording.apply(message)) return connect(true);
   controls.show({ lost: false });
   show();
 }
 
-// Asks for what is new from now on, or for all.
+// Asks the server for changes from now on; all: for everything first.
 function connect(all) {
   events?.close();
-  // Browsers have few connections to a server for all of their pages: those
-  // that nobody sees have none.
+  // Browsers allow few connections to a server for all of their pages, so
+  // hidden pages have none.
   if (paused || document.hidden) return;
   const since =
     !all && recording.epoch
@@ -69,7 +69,7 @@ function connect(all) {
   source.onmessage = receive;
   source.onerror = () => {
     controls.show({ lost: true });
-    // refused for good: a server that is new may be there later
+    // the browser gives up, but a new server may start later
     if (source.readyState === EventSource.CLOSED) {
       setTimeout(() => events === source && connect(false), 2000);
     }

@@ -1,4 +1,4 @@
-// Lua as pieces of text with a class each, by line.
+// Splits Lua source into pieces of text, each with a class, line by line.
 
 const pieces = new RegExp(
   [
@@ -39,7 +39,8 @@ export function highlight(lines) {
   return out;
 }
 
-// Cuts a line's pieces at columns, from 0, so that none crosses one.
+// Cuts a line's pieces at these columns, counted from 0: lists of [class, text,
+// column].
 export function cut(list, columns) {
   const out = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// Reads the data, and shows the view that the address names.
+// Reads the data and shows the view that the address names.
 
 import { decode } from "./decode.js";
 import { fill, h } from "./dom.js";
@@ -7,7 +7,7 @@ import { Shell } from "./shell.js";
 
 const app = document.getElementById("app");
 
-// what is drawn is seen before what takes long is done
+// resolves when the browser has drawn the page
 function painted() {
   return new Promise((done) =>
     requestAnimationFrame(() => setTimeout(done, 0)),

@@ -1,9 +1,9 @@
-// What is looked at in the place of wall time.
+// Measures that a page can show instead of wall time.
 
 export const measures = {
   cpu: {
     title: "CPU",
-    hint: "Time in which the program computed, without waiting",
+    hint: "Time that the program spent computing, without waiting",
     unit: "ns",
     column: "CPU",
     heading: "Where the program computes",
@@ -11,7 +11,7 @@ export const measures = {
   },
   wait: {
     title: "Waiting",
-    hint: "Time in which the program slept, read or polled",
+    hint: "Time that the program spent sleeping, reading or polling",
     unit: "ns",
     column: "waiting",
     heading: "Where the program waits",
@@ -27,7 +27,7 @@ export const measures = {
   },
   allocs: {
     title: "Allocations",
-    hint: "How many blocks were allocated, or grew",
+    hint: "Number of blocks that were allocated or grew",
     unit: "allocations",
     column: "allocs",
     heading: "Where allocations are made",
@@ -35,24 +35,24 @@ export const measures = {
   },
   live: {
     title: "In use",
-    hint: "Bytes allocated that were in use when recording ended",
+    hint: "Allocated bytes that were in use when recording ended",
     unit: "bytes",
     column: "in use",
-    heading: "Where what is in use was allocated",
-    of: "of what is in use",
+    heading: "Where memory in use was allocated",
+    of: "of the memory in use",
   },
   peak: {
     title: "At peak",
-    hint: "Bytes that were in use when most were",
+    hint: "Bytes in use when memory use was at its peak",
     unit: "bytes",
     column: "at peak",
-    heading: "Where what was in use at the peak was allocated",
-    of: "of the peak",
+    heading: "Where memory in use at the peak was allocated",
+    of: "of the memory in use at the peak",
   },
 };
 
-// What lines are shaded by, where trees are measured so: they do not know what
-// they had at the peak.
+// The measure of lines that goes with a measure of trees. Lines have no
+// figures for the peak.
 export function ofLines(measure) {
   return measure === "peak" ? "live" : measure;
 }

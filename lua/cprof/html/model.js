@@ -1,4 +1,5 @@
-// A profile as the views read it, and the part of it that is looked at.
+// A profile in the form that the views read, and its scopes. A scope is the
+// part of the profile that a state selects, with all figures of that part.
 
 import { bound, bounds } from "./bound.js";
 import {
@@ -34,7 +35,7 @@ function rows(header) {
 
 const sum = (list) => list.reduce((all, n) => all + n, 0);
 
-// What the times of each function are at most: adds selfMost and totalMost.
+// Adds the upper bounds of functions' times to a scope: selfMost, totalMost.
 function limited(scope, limit) {
   const { self, total, cost, totalCost } = scope;
   if (!cost) return scope;
@@ -48,12 +49,12 @@ function limited(scope, limit) {
   return scope;
 }
 
-// figures of lines: times, and the overhead that was taken out; those of other
-// measures, with what C functions have that the line calls
+// figures of lines: times, and the overhead that was subtracted from them
 const figures = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
+// figures in other measures, including those of C functions that the line calls
 const others = ["cpu", "wait", "bytes", "allocs", "live"];
 
-// what the lines of a source have of each function
+// the figures of a source, a row for each line and function
 function linesOf({ lines }) {
   const keys = [...figures, ...others.filter((key) => lines[key])];
   return lines.n.map((n, i) => {
@@ -63,7 +64,7 @@ function linesOf({ lines }) {
   });
 }
 
-// A source with the sums of such rows by line.
+// A source with these rows added up by line.
 function summed(source, rows, limit) {
   const byLine = new Map();
   for (const row of rows) {
@@ -89,11 +90,11 @@ function summed(source, rows, limit) {
 }
 
 export class Model {
-  /** @type {Map<string, any>} by what a state looks at */
+  /** @type {Map<string, any>} by the parts of a state that select one */
   scopes = new Map();
   /** @type {any} the header of the page */
   header;
-  /** @type {string[]} what may be measured besides time */
+  /** @type {string[]} measures that the profile has besides time */
   measures = [];
   /** @type {any[]} */
   functions = [];
@@ -108,12 +109,12 @@ export class Model {
 
   constructor(header, trees) {
     this.trees = trees;
-    // of files, in the order in which they got them
+    // the hue of each file, as a rank; see byFile() in colors.js
     this.hues = new Map();
     this.load(header, trees[0].levels ? fromColumns(trees[0]) : trees[0]);
   }
 
-  // Another header and tree take the place of those that are there.
+  // Replaces the header and the tree.
   load(header, tree) {
     this.header = header;
     this.unit = header.unit;
@@ -121,7 +122,7 @@ export class Model {
     this.meta = header.meta;
     this.whole = header.whole;
     this.functions = rows(header);
-    // above this is no time; undefined: that is not known
+    // the upper bound of all times; undefined: not known
     this.most = header.most;
     this.sources = header.sources.map((source, id) => {
       const all = { ...source, id, rows: linesOf(source) };
@@ -130,10 +131,10 @@ export class Model {
     this.frames = header.frames;
     this.before = header.before;
     this.tree = tree;
-    // that times are from
+    // the samples that times come from; undefined: times were measured
     this.samples = header.samples;
     this.sampled = this.samples !== undefined && !this.samples.joined;
-    // what is counted of functions and nodes
+    // what functions and nodes count
     this.counted = this.sampled ? "samples" : "calls";
     this.byTitle = new Map(this.functions.map((f) => [f.title, f]));
     this.scopes = new Map();
@@ -143,13 +144,14 @@ export class Model {
     this.taken = header.taken || {};
   }
 
-  // What a state measures in the place of time. Frames know less of memory.
+  // The measure that a state shows instead of time; undefined: time. Frames
+  // always show time.
   measure(state) {
     const known = this.measures.includes(state.measure);
     return known && !(state.frames && this.frames) ? state.measure : undefined;
   }
 
-  // What is 100 % of what a state looks at.
+  // The figure that is 100 % for a state.
   wholeOf(state, measure) {
     const { frames, whole } = this.scope({ ...state, measure });
     return frames && measure
@@ -157,7 +159,8 @@ export class Model {
       : whole;
   }
 
-  // By function, its own figure of a measure within a state.
+  // The self figures of functions in a measure, within the scope of a state;
+  // undefined: not known.
   allocated(state, measure) {
     const { frames, focus, hide } = this.scope(state);
     if (!frames) return this.scope({ ...state, measure }).self;
@@ -170,7 +173,7 @@ export class Model {
     return out;
   }
 
-  // A tree of those that were recorded beside the profile's.
+  // The tree with this number in the page's data, made once.
   recorded(i) {
     if (!this.made.has(i)) this.made.set(i, fromColumns(this.trees[i]));
     return this.made.get(i);
@@ -181,12 +184,12 @@ export class Model {
     return state.function ? this.byTitle.get(state.function) : undefined;
   }
 
-  // What a state looks at: all, some frames, without or only a function.
+  // The scope of a state: all, some frames, only a function, or without one.
   scope(state) {
     const measure = this.measure(state);
     const key = [state.frames, state.hide, state.focus, measure].join("\n");
     if (!this.scopes.has(key)) {
-      // each has a tree of its own
+      // each scope may hold a large tree: keep only a few
       if (this.scopes.size > 12) this.scopes.clear();
       this.scopes.set(key, this.make(state));
     }
@@ -245,8 +248,8 @@ export class Model {
     return limited(out, this.most);
   }
 
-  // The sources with the figures of what a state looks at. A line has the
-  // part of its own that its function has there.
+  // The sources with the figures of a state's scope. The figures of a line are
+  // scaled by the share of its function's figures that is in the scope.
   sourcesOf(state) {
     const scope = this.scope({ ...state, measure: undefined });
     if (scope.all) return this.sources;
@@ -287,12 +290,12 @@ export class Model {
         (line) => line.hits || line.self || line.calls || line.total,
       );
       out.byLine = new Map(out.lines.map((line) => [line.n, line]));
-      // parts of lines are not told apart by who called
+      // counts of expressions are not broken down by caller
       return { ...out, expressions: undefined, part: true };
     });
   }
 
-  // what lines have called, in a scope of the tree
+  // the calls made from lines, within a scope
   called({ focus, hide: hidden }) {
     const { tree } = this;
     if (!tree.line) return [];
@@ -331,8 +334,7 @@ export class Model {
   }
 }
 
-// The part of a figure of each function that is looked at; where there is
-// none of it, that of another figure.
+// part / whole for each function; `otherwise` where whole is 0.
 function parts(part, whole, otherwise) {
   return Float64Array.from(whole, (n, i) =>
     n > 0 ? Math.max(0, part[i]) / n : otherwise ? otherwise[i] : 0,

@@ -1,4 +1,5 @@
-// What ran, what matters most, and the shape of it.
+// The overview: what ran, the hottest functions and lines, and a small flame
+// graph.
 
 import { h, refill } from "./dom.js";
 import { bytes, count, percent, plural } from "./format.js";
@@ -17,12 +18,12 @@ function sampling(model, scope, put) {
   put(
     "samples a second",
     count(rate),
-    asked && `${count(asked)} a second were asked for`,
+    asked && `${count(asked)} a second were requested`,
   );
   put(
-    "least share",
+    "smallest share",
     `${Number((100 * least).toPrecision(2))} %`,
-    "Functions with less of the time may be missing",
+    "Functions with a smaller share of the time may be missing",
   );
 }
 
@@ -30,18 +31,18 @@ function memory({ model }, put) {
   const { memory: m } = model;
   const kinds = m.kinds.map(([kind, n]) => `${kind} ${bytes(n)}`).join(", ");
   const told = m.samples
-    ? `estimated from ${plural(m.samples, "sample")}, one each ${bytes(m.interval)}`
+    ? `estimated from ${plural(m.samples, "sample")}, one per ${bytes(m.interval)}`
     : "";
   put("allocated", bytes(m.bytes), [kinds, told].filter(Boolean).join("; "));
   put("allocations", count(m.allocs), told || undefined);
   if (m.live === undefined) return;
   const each =
     m.live_interval > 1
-      ? `, estimated from a sample each ${bytes(m.live_interval)}`
+      ? `, estimated from one sample per ${bytes(m.live_interval)}`
       : "";
   const sized = (n) => bytes(n) + sure(n, m.live_interval);
   put("in use", sized(m.live), `${plural(m.blocks, "block")}${each}`);
-  put("at the peak", sized(m.peak), `Memory in use at its maximum${each}`);
+  put("at the peak", sized(m.peak), `Most memory in use at one time${each}`);
 }
 
 function collector({ time, model }, put) {
@@ -49,7 +50,7 @@ function collector({ time, model }, put) {
   const share = percent(ns, model.whole);
   put("collector", `${share} %`, `${time(ns)} in the garbage collector`);
   put("collections", count(cycles), plural(steps, "step"));
-  put("longest step", time(longest), "Of the garbage collector");
+  put("longest step", time(longest), "Longest garbage collector step");
 }
 
 function facts(app) {
@@ -66,23 +67,27 @@ function facts(app) {
     );
     if (meta.paused_ns > 0) put("paused", app.time(meta.paused_ns));
     put(
-      "of it overhead",
+      "overhead",
       app.time(meta.overhead_ns),
-      "Profiler overhead, excluded from all that follows",
+      "Profiler overhead, excluded from all other figures",
     );
     if (meta.preempted_ns > 0) {
       put(
         "preempted",
         app.time(meta.preempted_ns),
-        "Other programs had the processor; excluded from all that follows",
+        "Time when other programs had the processor, excluded from all other figures",
       );
     }
-    put("program", app.time(whole), "100 %: the time without overhead");
+    put(
+      "program",
+      app.time(whole),
+      "The time without overhead, which counts as 100 %",
+    );
     if (meta.waiting_ns > 0) {
       put(
         "waiting",
         app.time(meta.waiting_ns),
-        "How much of the program's time it slept, read or polled",
+        "The part of its time that the program slept, read or polled",
       );
     }
   } else put(model.unit, count(whole));
@@ -114,7 +119,8 @@ function facts(app) {
   return h("dl", { class: "facts" }, out);
 }
 
-// What can be drawn again with other figures: { element, table, draw() }.
+// The hottest functions: { element, table, draw() }. draw() also shows new
+// figures.
 function functions(app) {
   const table = new Table([], { caption: "" });
   const element = h("section", {});
@@ -133,7 +139,7 @@ function functions(app) {
         { title: "defined", left: true, cell: (f) => placed(f, true) },
       ],
       {
-        caption: "The functions with most of their own",
+        caption: "Functions with the highest self figures",
         key: (f) => f.title,
         row: (f) => ({ "aria-selected": f === app.chosen ? "true" : null }),
         choose: (f) =>
@@ -170,8 +176,9 @@ function lines(app) {
         : h(
             "p",
             { class: "aside" },
-            "No lines were recorded; to have them: ",
+            "No lines were recorded. To record them, use ",
             h("code", {}, "cprof run --lines"),
+            ".",
           );
     refill(element, h("h2", {}, "Hottest lines"), content);
   };
@@ -180,7 +187,7 @@ function lines(app) {
 
 const inC = (app) => ({
   title: "in C",
-  hint: "Time of C functions called from it",
+  hint: "Time in C functions called from the line",
   cell: ({ line }) => (line.inC > 0 ? app.figure(line.inC) : ""),
 });
 
@@ -228,7 +235,7 @@ function show_lines(app, table, list) {
     },
   ].filter(Boolean);
   table.change(columns, {
-    caption: "The lines with most time, with that of C functions they call",
+    caption: "Lines with the most time, C functions that they call included",
     key: ({ source, line }) => `${source.place}:${line.n}`,
     choose: ({ source, line }) =>
       app.set({
@@ -242,13 +249,12 @@ function show_lines(app, table, list) {
   return table.element;
 }
 
-// The flame graph from where it divides.
+// A small flame graph, zoomed in to where it divides.
 function shape(app) {
   const said = h("p", { class: "aside" });
   const title = h("h2", {});
   const graph = new Icicle(app, {
-    label:
-      "The shape of it, as a flame graph; the view Flame graph has it, too.",
+    label: "A small flame graph. The view Flame graph shows all of it.",
     most: 228,
     still: true,
     choose: (node) => {
@@ -266,7 +272,7 @@ function shape(app) {
     const l = layout(scope.tree, scope.tree.self);
     const from = forked(l);
     const f = model.functions[scope.tree.func[from]];
-    // figures of what is shown, or something else
+    // the same graph with new figures, or another graph
     const key = [scope.measure, f.title].join();
     if (drawn === key) graph.refresh(l);
     else {
@@ -277,7 +283,7 @@ function shape(app) {
     said.textContent =
       from > 0
         ? `Below ${f.name}, which has ` +
-          `${app.share(l.weight[from], l.weight[0])} % of it.`
+          `${app.share(l.weight[from], l.weight[0])} % of the total.`
         : "";
   }
   return { element, graph, draw };

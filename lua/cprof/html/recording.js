@@ -1,10 +1,11 @@
-// A recording as its server tells it, piece by piece, and the figures of all
-// of it or since a mark.
+// A recording that a server sends piece by piece, with its figures since the
+// start or since a mark.
 
 import { bytesOf, figures } from "./decode.js";
 import { Tree } from "./tree.js";
 
-// of a function: its place in what the server tells, after its number
+// fields of a function in the order in which the server sends them, after its
+// number
 const fields = [
   "title",
   "name",
@@ -22,9 +23,9 @@ const fields = [
   "totalCost",
 ];
 const grows = ["calls", "self", "total", "samples", "cost", "totalCost"];
-// of a line, after its source, itself and its function
+// figures of a line, sent after its source, its number and its function
 const counts = ["hits", "self", "calls", "total", "inC", "cost", "totalCost"];
-// what of the meta data grows
+// the metadata that grows
 const times = [
   "wall_ns",
   "paused_ns",
@@ -36,7 +37,7 @@ const times = [
 
 const less = (now, old) => Math.max(0, now - (old ?? 0));
 
-// Nodes in columns that grow.
+// Call-tree nodes, in columns that grow.
 class Nodes {
   constructor() {
     this.n = 0;
@@ -57,8 +58,8 @@ class Nodes {
     this.line = grown(Int32Array, this.line);
   }
 
-  // Ids by their distance from the one before, callers by how far they are
-  // before them.
+  // Adds new nodes and new figures. An id is sent as its distance from the
+  // previous one, a caller as its distance from the node.
   apply({ sizes: [n, ...sizes], bytes }) {
     const all = bytesOf(bytes);
     let at = 0;
@@ -99,7 +100,8 @@ class Nodes {
 }
 
 export class Recording {
-  /** @type {any} what the server has told, without nodes, lines and functions */
+  /** @type {any} the server's last content; of nodes, lines and functions, only
+   *   those that changed */
   content;
   /** @type {any} */
   nodes;
@@ -107,7 +109,7 @@ export class Recording {
   functions = [];
   /** @type {any[]} */
   sources = [];
-  /** @type {any} figures at the mark; undefined: there is none */
+  /** @type {any} figures at the mark; undefined: no mark is set */
   marked;
 
   constructor() {
@@ -122,8 +124,8 @@ export class Recording {
     this.marked = undefined;
   }
 
-  // Adds what the server tells; false: that is about something else than what
-  // is here.
+  // Adds a message of the server; false: it belongs to another recording, or
+  // one before it is missing.
   apply(message) {
     if (message.from === 0) this.begin();
     else if (message.epoch !== this.epoch || message.from > this.version) {
@@ -160,7 +162,7 @@ export class Recording {
     }
   }
 
-  // From here on, figures are since now.
+  // Sets the mark: figures count from now on.
   mark() {
     const { nodes, content } = this;
     this.marked = {
@@ -179,7 +181,7 @@ export class Recording {
     this.marked = undefined;
   }
 
-  // Functions as the header of a page has them.
+  // The functions, in the columns of a page's header.
   functionColumns() {
     const out = {};
     const { marked } = this;
@@ -193,7 +195,7 @@ export class Recording {
     return out;
   }
 
-  // The lines of a source that have figures.
+  // The lines of a source that have figures since the mark.
   lineColumns(source, old) {
     const out = { n: [], f: [] };
     for (const key of counts) out[key] = [];
@@ -211,7 +213,7 @@ export class Recording {
     return less(this.content.whole, this.marked?.whole);
   }
 
-  // Above this is no time; undefined: that is not known.
+  // The upper bound of all times; undefined: not known.
   most() {
     return this.content.most ? this.whole() : undefined;
   }
@@ -233,7 +235,7 @@ export class Recording {
     return { ...samples, n, least: Math.min(3 / Math.max(n, 1), 1), told: "" };
   }
 
-  // The header of a page with these figures, and the tree.
+  // The header and the tree of a page with these figures.
   page() {
     const { content, marked } = this;
     const header = {

@@ -1,12 +1,12 @@
-// How sure a share is that is known from samples.
+// The margin of error of figures that are estimated from samples.
 
 const z = 1.96; // 95 %
 
-// Fewer samples tell no shares.
+// With fewer samples, no shares are shown.
 export const few = 4;
 
-// How far the share that n samples show may be from the true one, at 95 %:
-// the farther end of Wilson's interval.
+// How far a share estimated from n samples may be from the true one, with
+// 95 % confidence: the farther end of Wilson's interval.
 export function interval(share, n) {
   if (n < 1) return 1;
   const p = Math.max(0, Math.min(share, 1));
@@ -16,15 +16,15 @@ export function interval(share, n) {
   return Math.abs(middle - p) + (z / whole) * wide;
 }
 
-// Bytes in use, of which one sample stands for so many: " ±12 %" where they
-// are estimated. A sample may also stand for one larger block.
+// The margin of error of n bytes in use as text, such as " ±12 %"; "" if they
+// are exact. One sample stands for `each` bytes, or for one larger block.
 export function sure(n, each) {
   if (!(each > 1) || n <= 0) return "";
   return ` ±${Math.min(200 / Math.sqrt(Math.max(n / each, 1)), 100).toFixed(0)} %`;
 }
 
-// How far the difference of two figures may be off; each is [figure, whole,
-// samples], where no samples means that it is known.
+// The margin of error of the difference of two figures. Each is [figure,
+// whole, samples]; undefined samples: the figure is exact.
 export function uncertain(...sides) {
   let square = 0;
   for (const [n, whole, samples] of sides) {

@@ -1,10 +1,10 @@
-// Names that are looked for: a part of them, or /a pattern/, as by
-// cprof/text/patterns.lua, but for capitals and with patterns of JavaScript.
+// Search for names by a part of the name or a /pattern/. Unlike in
+// cprof/text/patterns.lua, patterns are JavaScript's, and case is ignored.
 
 import { h } from "./dom.js";
 
-// A test of names; null: the pattern is not valid. Without anything to look
-// for, undefined.
+// The function that tests whether a function matches; null: the pattern is not
+// valid; undefined: there is nothing to search for.
 export function matcher(text) {
   if (!text) return undefined;
   const pattern = text.match(/^\/(.+)\/$/)?.[1];
@@ -19,7 +19,7 @@ export function matcher(text) {
   }
 }
 
-// The field to type it into; change(text) is called as it is typed.
+// A search field; change(text) is called at each change of the text.
 export function field(value, change) {
   const input = h("input", {
     type: "search",
@@ -37,7 +37,8 @@ export function field(value, change) {
   return input;
 }
 
-// A row of controls: the field, which keeps the focus, and a place for others.
+// A row of controls: a search field, which keeps its focus when others are
+// redrawn, and a place for others.
 export function searched(value, change) {
   const rest = h("span", { class: "rest" });
   const input = field(value, change);

@@ -1,5 +1,5 @@
-// What stands around the views: the head, the tabs, the function that is
-// chosen, and keys.
+// What surrounds the views: the head, the tabs, the strip with the chosen
+// function, and the keys.
 
 import { callgraph } from "./callgraph.js";
 import { diff } from "./diff.js";
@@ -20,12 +20,12 @@ import { trace } from "./trace.js";
 
 /**
  * @typedef {object} ViewRow
- * @property {string} key  what the address calls it
+ * @property {string} key  its name in the address
  * @property {string} title
  * @property {(app: any, root: any) => View} make
  * @property {(model: any) => any} [has]  does this profile have it?
- * @property {boolean} [timed]  has it times, whatever others show in their
- *   place?
+ * @property {boolean} [timed]  does it show times, whatever measure is chosen
+ *   for other views?
  */
 
 /**
@@ -69,16 +69,16 @@ const views = [
 ];
 
 const keys = [
-  ["1 … 9", "the views"],
+  ["1 … 9", "show a view"],
   ["/", "search"],
-  ["↑ ↓", "the next row, node or line"],
-  ["Enter", "choose it; in the flame graph: zoom in"],
-  ["← →", "in the flame graph: siblings; in the call graph: back and forth"],
+  ["↑ ↓", "go to the previous or next row, node or line"],
+  ["Enter", "choose a row; zoom in on a flame graph node"],
+  ["← →", "flame graph: go to a sibling; call graph: go back or forward"],
   ["+ −", "zoom the flame graph"],
-  ["n p", "the next and the previous hot line"],
-  ["Esc", "zoom out, or choose nothing"],
-  ["t", "light or dark"],
-  ["?", "this list"],
+  ["n p", "go to the next or previous hot line"],
+  ["Esc", "zoom out, or clear the choice"],
+  ["t", "switch between light and dark"],
+  ["?", "list these keys"],
 ];
 
 const theme = {
@@ -100,33 +100,33 @@ const theme = {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-// What views are made for: others need other views.
+// The kind of a profile. Views are made for one kind.
 function kindOf(model) {
   return [model.unit, model.sampled, model.sources.length > 0].join();
 }
 
-// In the colours that were chosen, else those of the system.
+// Applies the chosen theme, or else the system's.
 function dress() {
   document.documentElement.dataset.theme =
     theme.get() || (dark.matches ? "dark" : "light");
 }
 
-// before the profile is read
+// at once, before the profile is read
 dress();
 
 /**
  * A view of the page, as its `make(app, root)` gives it.
  * @typedef {object} View
- * @property {() => void} update  The state is another one: what is looked at,
- *   chosen or measured.
- * @property {() => void} [refresh]  The model has new figures, and what is
- *   looked at stays. Without it, `update` is called.
- * @property {() => void} [resize]  The window, its colours or their contrast
- *   have changed.
+ * @property {() => void} update  The state has changed: scope, choice or
+ *   measure.
+ * @property {() => void} [refresh]  The model has new figures; the state is the
+ *   same. Without it, `update` is called.
+ * @property {() => void} [resize]  The size of the window or the theme has
+ *   changed.
  * @property {(event: KeyboardEvent) => boolean | void} [key]  A key was
  *   pressed; true: it was for the view.
- * @property {() => void} [print]  It will be printed: all of it is drawn.
- * @property {() => void} [close]  Another view takes its place.
+ * @property {() => void} [print]  Printing begins: draws all of the view.
+ * @property {() => void} [close]  Another view replaces this one.
  */
 
 export class Shell {
@@ -134,12 +134,12 @@ export class Shell {
   view;
   /** @type {any} the row of `views` that is shown */
   shown;
-  /** Those that this profile has. */
+  /** The views that this profile has. */
   views = views;
-  /** @type {any} writes times */
+  /** @type {any} the function that formats times, or instructions */
   time;
 
-  // bar: an element that stays in the head, if any
+  // bar: an optional element of the head, kept when the head is redrawn
   constructor(root, model, bar) {
     this.root = root;
     this.model = model;
@@ -153,7 +153,7 @@ export class Shell {
     this.views = views.filter((v) => !v.has || v.has(this.model));
   }
 
-  // The model has new figures: what is looked at stays.
+  // Draws the model's new figures. The state is the same.
   refresh() {
     const { scrollX, scrollY } = window;
     if (this.kind !== kindOf(this.model)) {
@@ -179,22 +179,22 @@ export class Shell {
     return this.model.scope(current);
   }
 
-  // The view that is shown, as it stands among all.
+  // The row of `views` that the state selects.
   get row() {
     return this.views.find((v) => v.key === this.state.view) || this.views[0];
   }
 
-  // What is measured in the place of time, if anything.
+  // The measure that replaces time, if any.
   get measure() {
     return measures[this.scope.measure];
   }
 
-  // Writes figures, as they are measured.
+  // The function that formats figures of the measure.
   get figure() {
     return this.measure ? figure(this.measure.unit) : this.time;
   }
 
-  // Sources with the figures of what is looked at.
+  // The sources with the figures of the scope.
   get sources() {
     return this.model.sourcesOf(this.state);
   }
@@ -211,7 +211,7 @@ export class Shell {
     return state.link(change);
   }
 
-  // Chooses a function; all views follow.
+  // Chooses a function, for all views.
   choose(f, more) {
     this.set({ function: f && f.title, line: undefined, ...more });
   }
@@ -238,7 +238,7 @@ export class Shell {
     this.update();
   }
 
-  // Says something to those who do not see it.
+  // Has a screen reader say something.
   say(text) {
     this.status.textContent = text;
   }
@@ -254,7 +254,7 @@ export class Shell {
     this.redraw();
   }
 
-  // Paper is light.
+  // Prints in the light theme.
   print(begins) {
     const { dataset } = document.documentElement;
     this.printing = begins;
@@ -313,7 +313,7 @@ export class Shell {
           {
             class: "quiet",
             type: "button",
-            title: "Light or dark (t)",
+            title: "Switch between light and dark (t)",
             onclick: () => this.switchTheme(),
           },
           "Theme",
@@ -345,7 +345,7 @@ export class Shell {
     if (model.measures.length === 0 || row.timed || this.scope.frames)
       return [];
     const options = [
-      [undefined, model.title, "Self and total are of this"],
+      [undefined, model.title, "What self and total measure"],
       ...model.measures.map((key) => [
         key,
         measures[key].title,
@@ -357,7 +357,7 @@ export class Shell {
     );
   }
 
-  // what is looked at is part of the recording only
+  // labels for the limits of the scope, each with a link that removes it
   limits() {
     const { scope } = this;
     const out = [];
@@ -377,18 +377,19 @@ export class Shell {
         "span",
         { class: "limit" },
         text,
-        h("a", { href: this.link(change), "aria-label": `Undo: ${text}` }, "×"),
+        h("a", { href: this.link(change), "aria-label": `Undo ${text}` }, "×"),
       ),
     );
   }
 
-  // Writes a figure, or what it is at most where that is all that is known.
+  // Formats a figure, or "<" and its upper bound if only that is known.
   amount(n, most = n) {
     return (most > n ? "<" : "") + this.figure(Math.max(n, most));
   }
 
-  // A share in percent; of samples, with how far it may be off. It is that of
-  // the estimate, also where only a bound is known: so shares add up.
+  // A share in percent, with its margin of error if it comes from samples. It
+  // is always the share of the estimate, even if a figure shows a bound, so
+  // that shares add up.
   share(
     n,
     whole = this.scope.whole,
@@ -399,7 +400,8 @@ export class Shell {
     const text = percent(n, whole);
     const taken = measure ? model.taken[measure] : model.samples?.sure;
     if (!taken) return text;
-    // but for those of times, samples are only known by what they stand for
+    // the number of samples is only known for times; for other measures, it
+    // follows from the part of all that `whole` is
     const all = measure ? model.wholeOf({}, measure) : model.whole;
     const known =
       model.sampled && !measure
@@ -410,13 +412,13 @@ export class Shell {
     return `${text} ±${(100 * off).toFixed(1)}`;
   }
 
-  // A share in percent of what graphs are drawn by; exact where that is calls.
+  // A share of a graph's width in percent; exact if calls are the width.
   drawnShare(n, whole, samples) {
     const exact = this.state.by === "calls" && !this.model.sampled;
     return exact ? percent(n, whole) : this.share(n, whole, samples);
   }
 
-  // Its calls, or its samples and those of its callees, in words.
+  // A number of calls, or of samples without and with callees, in words.
   toldCounts(own, all) {
     if (!this.model.sampled) return plural(own, "call");
     return `${plural(own, "sample")}, ${count(all)} with callees`;
@@ -432,7 +434,7 @@ export class Shell {
     out.push(this.toldCounts(scope.calls[f.id], scope.samples?.[f.id]));
     if (!scope.measure && this.model.memory) {
       const own = this.model.allocated(this.state, "bytes");
-      if (own?.[f.id] > 0) out.push(`${bytes(own[f.id])} allocated by itself`);
+      if (own?.[f.id] > 0) out.push(`self allocated ${bytes(own[f.id])}`);
     }
     return out;
   }
@@ -476,7 +478,7 @@ export class Shell {
             "a",
             {
               href: this.link({ focus: f.title, hide: undefined }),
-              title: "Look at this function and what it calls only",
+              title: "Show only this function and what it calls",
             },
             "Only this",
           ),
@@ -486,7 +488,7 @@ export class Shell {
             "a",
             {
               href: this.link({ hide: f.title, focus: undefined }),
-              title: "Leave it out, with what it calls",
+              title: "Leave out this function and what it calls",
             },
             "Without this",
           ),
@@ -494,8 +496,8 @@ export class Shell {
           "a",
           {
             href: this.link({ function: undefined }),
-            "aria-label": "Choose nothing",
-            title: "Choose nothing (Esc)",
+            "aria-label": "Clear the choice",
+            title: "Clear the choice (Esc)",
           },
           "×",
         ),
@@ -518,8 +520,8 @@ export class Shell {
       h(
         "p",
         { class: "aside" },
-        "In the flame graph, the wheel zooms, and with Shift goes down; " +
-          "dragging moves it.",
+        "In the flame graph, the wheel zooms, the wheel with Shift scrolls, " +
+          "and dragging moves the graph.",
       ),
       close,
     );

@@ -6,7 +6,7 @@ import { beside, coverage, hot, hottest } from "./lines.js";
 import { cut, highlight } from "./lua.js";
 import { measures, ofLines } from "./measures.js";
 
-// lines that are made at once; others when they are scrolled to
+// lines per block; a block is made when it is about to be scrolled to
 const block = 200;
 const rowHeight = 20;
 
@@ -21,27 +21,27 @@ const heats = {
   live: (l) => l.live,
 };
 
-// What a heat is a share of: self time with that in C functions, or another
-// measure.
+// The field of lines that a heat's shares are about: "spent" is self time
+// with that of C functions; else another measure.
 const kindOf = (heat) => (measures[heat] ? heat : "spent");
 
-// times of lines are times, whatever is measured elsewhere
+// lines show times, whatever measure is chosen for other views
 const amountOf = (app, n, most = n) =>
   (most > n ? "<" : "") + app.time(Math.max(n, most));
 
-// A share of what is looked at.
+// The share of n in the scope, in percent.
 function shareOf(app, kind, n) {
   const measure = kind === "spent" ? null : kind;
   const { counted } = app.model.scope({ ...app.state, measure: null });
   return app.share(n, app.model.wholeOf(app.state, measure), counted, measure);
 }
 
-// The columns beside a source: title, hint, width, cell(line, listing): its
-// text. Those that are `spare` are shown where there is room.
+// The columns beside a source: title, hint, width, cell(line, listing) for
+// their text. `spare` columns are shown only if there is room.
 const number = { title: "line", hint: "", width: 46 };
 const hits = {
   title: "hits",
-  hint: "Times that the line was reached",
+  hint: "How often the line was reached",
   width: 58,
   cell: (line) => short(line.hits),
 };
@@ -73,13 +73,13 @@ const self = {
 };
 const inC = {
   title: "in C",
-  hint: "Time of C functions called from it",
+  hint: "Time in C functions called from the line",
   width: 62,
   cell: (line, { app }) => (line.inC > 0 ? amountOf(app, line.inC) : ""),
 };
 const called = {
   title: "total",
-  hint: "Time of the calls made from it",
+  hint: "Time of the calls made from the line",
   width: 68,
   spare: true,
   cell: (line, { app }) =>
@@ -102,7 +102,7 @@ const timed = [
   },
   {
     title: "calls",
-    hint: "Calls made from it",
+    hint: "Calls made from the line",
     width: 56,
     spare: true,
     cell: (line) => (line.calls > 0 ? short(line.calls) : ""),
@@ -115,7 +115,7 @@ const counted = [
   {
     ...self,
     title: "instructions",
-    hint: "Instructions that ran on it",
+    hint: "Instructions that ran on the line",
     width: 88,
   },
   share,
@@ -125,7 +125,7 @@ const uncertain = { ...share, width: 84 };
 const sampled = [number, self, inC, uncertain, heat, called];
 const joined = timed.map((column) => (column === share ? uncertain : column));
 
-// of other measures than wall time
+// columns for other measures than wall time
 const others = {
   cpu: {
     title: "CPU",
@@ -141,20 +141,20 @@ const others = {
   },
   bytes: {
     title: "alloc",
-    hint: "Bytes allocated on the line, and in C functions where it is known to call them",
+    hint: "Bytes allocated on the line, and in C functions that it is known to call",
     width: 66,
     cell: (line) => (line.bytes > 0 ? bytes(line.bytes) : ""),
   },
   allocs: {
     title: "allocs",
-    hint: "Allocations on the line, and in C functions where it is known to call them",
+    hint: "Allocations on the line, and in C functions that it is known to call",
     width: 56,
     spare: true,
     cell: (line) => (line.allocs > 0 ? short(line.allocs) : ""),
   },
   live: {
     title: "in use",
-    hint: "Of the bytes allocated, those that were in use at the end",
+    hint: "Allocated bytes that were still in use at the end",
     width: 66,
     cell: (line) => (line.live > 0 ? bytes(line.live) : ""),
   },
@@ -166,10 +166,10 @@ function timesOf(model) {
   return model.unit === "ns" ? timed : counted;
 }
 
-// The columns for a kind of heat, whose share and bar stand beside it.
+// The columns for a kind of heat; its share and bar follow its figure.
 function columnsOf(model, kind) {
   const own = timesOf(model);
-  // CPU time is what waiting leaves
+  // CPU time has no column of its own: it is the time minus waiting
   const more = model.measures
     .filter((key) => others[key] && key !== "cpu")
     .map((key) => others[key]);
@@ -184,7 +184,7 @@ function columnsOf(model, kind) {
 const widths = (list) => list.map((column) => column.width + "px").join(" ");
 
 /**
- * What is said of a part of a line, and how hot it is.
+ * The hint of a part of a line, and the part's heat.
  * @returns {[string, number]}
  */
 function toldPart(app, part, most) {
@@ -228,13 +228,13 @@ function expressionsOf(source) {
   return { of: out, most };
 }
 
-// by line: what of its branches never happened
+// by line: the ways of its branches that never happened
 function branchesOf(source) {
   const out = new Map();
   for (const [line, , kind, x, xs, y, ys] of source.branches || []) {
     if (xs > 0 && ys > 0) continue;
     const never =
-      xs === 0 && ys === 0 ? "never decided" : `never ${xs === 0 ? x : y}`;
+      xs === 0 && ys === 0 ? "never evaluated" : `never ${xs === 0 ? x : y}`;
     const own = out.get(line) || [];
     own.push(`${kind}: ${never}`);
     out.set(line, own);
@@ -243,13 +243,13 @@ function branchesOf(source) {
 }
 
 class Listing {
-  /** @type {any} what is known of parts of lines */
+  /** @type {any} figures of parts of lines; undefined: none are shown */
   expressions;
-  /** @type {any[]} runs of lines that are made at once */
+  /** @type {any[]} stretches of lines that are made at once */
   blocks = [];
-  /** @type {any} by line */
+  /** @type {any} by line: texts about its branches */
   branches = new Map();
-  /** @type {any} tells which blocks are near what is seen */
+  /** @type {any} the observer that makes blocks near the visible part */
   observer;
   /** @type {any} */
   element;
@@ -265,7 +265,7 @@ class Listing {
     this.build();
   }
 
-  // what is known of lines and their parts
+  // reads the source's figures of lines, their parts and branches
   figure() {
     const { source, options } = this;
     this.expressions =
@@ -274,7 +274,7 @@ class Listing {
     this.measure();
   }
 
-  // New figures for the text that is shown.
+  // Shows new figures for the same text.
   refresh(source) {
     this.source = source;
     this.figure();
@@ -285,7 +285,7 @@ class Listing {
     }
   }
 
-  // all that is shown of a line, to tell whether it is as it was
+  // everything that is shown of a line, to see whether it has changed
   shown(n) {
     const { app, source } = this;
     const line = source.byLine.get(n);
@@ -343,7 +343,7 @@ class Listing {
         title,
       );
     this.element = h("div", {
-      // parts of lines are shaded, where they are known
+      // with parts, these are shaded instead of lines
       class: "listing" + (this.expressions ? " parts" : ""),
       role: "table",
       "aria-label": source.place,
@@ -361,8 +361,8 @@ class Listing {
         h("span", { class: "code", role: "columnheader" }, "source"),
       ),
     );
-    // columns stay named while lines go by; figures stay where they are while
-    // long lines are scrolled, those of a block as one
+    // the heading stays in place when lines scroll up, and the figures of a
+    // block when long lines scroll sideways
     this.sheet = h("div", { class: "wide", role: "presentation" });
     this.scroller = h(
       "div",
@@ -422,7 +422,7 @@ class Listing {
     b.element.style.setProperty("height", "auto");
   }
 
-  // The elements of a line, which are made if they are not there.
+  // The elements of a line; makes its block if necessary.
   find(n) {
     const index = Math.floor((n - 1) / block);
     const b = this.blocks[index];
@@ -445,7 +445,7 @@ class Listing {
     const { app, source } = this;
     const line = source.byLine.get(n);
     const active = source.active[n - 1] === "1";
-    // a line without samples may have run
+    // a line may have run although it has no samples
     const ran = app.model.sources[source.id].byLine.has(n);
     const never = active && !ran && !app.model.sampled;
     const cells = this.columns.map((column) => {
@@ -487,7 +487,7 @@ class Listing {
   }
 }
 
-// The whole file, a row of pixels for some lines; a frame for what is seen.
+// A small picture of the whole file, with a frame around the visible part.
 function minimap(listing, go) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const seen = h("div", { class: "seen" });
@@ -554,9 +554,9 @@ function nothing(app, root) {
     h(
       "p",
       { class: "lead" },
-      "No lines were recorded. To have them: ",
+      "No lines were recorded. To record them, use ",
       h("code", {}, counted ? "cprof run --count" : "cprof run --lines"),
-      ", or ",
+      " or ",
       h("code", {}, 'start { mode = "line" }'),
       ".",
     ),
@@ -598,7 +598,7 @@ export function source(app, root) {
   let map;
   let key;
 
-  // the source of a state: that of the file, the function, or the hottest
+  // the source to show: the state's file or function, or the hottest source
   function wanted() {
     const { state } = app;
     const f = app.chosen;
@@ -624,7 +624,7 @@ export function source(app, root) {
     };
   }
 
-  // a share in percent, without its interval: there is little room
+  // a share in percent without its margin of error, where room is scarce
   function briefly(kind, n) {
     return shareOf(app, kind, n).replace(/ ±.*/, "");
   }
@@ -683,7 +683,7 @@ export function source(app, root) {
     const kind = kindOf(set.heat);
     const [ran, could] = coverage(model.sources[current.id]);
     const counts = model.unit !== "ns";
-    // frames know less than all of the recording
+    // frames do not have all measures
     const known = (key) =>
       !app.state.frames || !model.frames || model.allocated(app.state, key);
     const covered = model.sampled
@@ -705,9 +705,11 @@ export function source(app, root) {
       choice(
         "Heat",
         [
-          ["self", counts ? "Instructions" : "Self", "What shades a line"],
-          !model.sampled && ["hits", "Hits", "What shades a line"],
-          !counts && ["total", "Calls", "Time of the calls made from it"],
+          counts
+            ? ["self", "Instructions", "Instructions that ran on the line"]
+            : ["self", "Self", "Time on the line and in C functions it calls"],
+          !model.sampled && ["hits", "Hits", hits.hint],
+          !counts && ["total", "Calls", called.hint],
           ...model.measures
             .filter((key) => heats[key] && known(key))
             .map((key) => [key, measures[key].title, others[key].hint]),
@@ -719,7 +721,7 @@ export function source(app, root) {
         "Relative to",
         [
           [undefined, "File", "Relative to the hottest line of the file"],
-          ["project", "Project", "Relative to the hottest line of all"],
+          ["project", "Project", "Relative to the hottest line of all files"],
         ],
         set.relative,
         (relative) => app.set({ relative }),
@@ -803,7 +805,7 @@ export function source(app, root) {
     map.follow();
   }
 
-  // New figures of the file that is shown, which may have been edited.
+  // Shows new figures. The shown file may have been edited.
   function refresh() {
     order = sorted();
     const { source: old, scroller } = listing;

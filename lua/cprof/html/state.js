@@ -1,11 +1,12 @@
-// What is looked at. It is all in the address, so that a link opens it again.
+// What the page shows: the view, the chosen function, the scope and more. All
+// of it is in the address, so that a link shows the same.
 
 const listeners = [];
 
 /** @type {Record<string, any>} */
 const defaults = { view: "overview" };
 
-// What stands in an address.
+// The state in an address.
 export function parse(hash) {
   const out = { ...defaults };
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {
@@ -14,7 +15,7 @@ export function parse(hash) {
   return out;
 }
 
-// An address for a state; what is as usual is left out.
+// The address of a state, without fields that are not set.
 export function address(state) {
   const out = new URLSearchParams();
   for (const key of Object.keys(state)) {
@@ -41,7 +42,7 @@ function tell() {
   for (const listener of listeners) listener(current);
 }
 
-// Changes the state; what is chosen while searching leaves no history.
+// Changes the state; replace: without a new entry in the browser's history.
 export function set(change, replace) {
   const to = address({ ...current, ...change });
   if (to === address(current)) return;

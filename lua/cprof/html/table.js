@@ -1,5 +1,5 @@
-// Tables of figures that are sorted, walked by key, and cut where they are
-// long.
+// Tables of figures, which can be sorted and walked by keys. Of long tables,
+// only the first rows are shown.
 
 import { bar, h, refill } from "./dom.js";
 import { tail } from "./format.js";
@@ -8,17 +8,19 @@ const step = 200;
 
 /**
  * @typedef {object} Column
- * @property {string} [key]  what it is sorted by; none: it is not
+ * @property {string} [key]  its name when the table is sorted by it
  * @property {string} title
  * @property {string} [hint]
  * @property {string} [class]
- * @property {boolean} [left]  is it aligned so?
- * @property {(row: any) => any} [value]  a number or a string to sort by
- * @property {(row: any) => any} cell  what is shown
+ * @property {boolean} [left]  is it aligned to the left?
+ * @property {(row: any) => any} [value]  a number or a string to sort by;
+ *   without it, the column does not sort
+ * @property {(row: any) => any} cell  its content
  */
 
-// options: caption, sort, order(key), row(row): properties
-// of its element, choose(row), key(row): what it is about.
+// options: caption; limit: rows at first; none: text of an empty table; sort:
+// { key, up }; order(column): sorts by it; row(row): properties of the row's
+// element; choose(row); key(row): identifies the row when it is redrawn
 export class Table {
   constructor(columns, options) {
     this.columns = columns;
@@ -46,7 +48,7 @@ export class Table {
     );
   }
 
-  // Other columns and options, for the next rows.
+  // Changes columns and options, for the next show().
   change(columns, options) {
     this.columns = columns;
     this.options = options;
@@ -125,7 +127,7 @@ export class Table {
     this.more.textContent = `${left.toLocaleString("en-US")} more rows`;
   }
 
-  // Goes by keys; true: the key was for the table.
+  // Handles a key; true: the key was for the table.
   key(event) {
     const active = document.activeElement;
     /** @type {any} */
@@ -150,9 +152,9 @@ export class Table {
   }
 }
 
-// The columns of a figure: itself, its share, and a bar. `get` gives a row's
-// [figure, what it is at most]; nothing where there is none. `samples`: of
-// what it is a share of.
+// The columns of a figure: the figure, its share, and a bar. `get` returns a
+// row's [figure, upper bound], or undefined. `of`: the figure that is 100 %;
+// `samples`: the number of samples behind that.
 /** @returns {Column[]} */
 export function amount(app, options) {
   const { key, title, hint, of, samples, get, bar: kind } = options;
@@ -188,13 +190,13 @@ export function amount(app, options) {
   ];
 }
 
-// A figure of a function within what is looked at, and what it is at most.
+// A figure of a function in the scope, and its upper bound.
 export function figureOf(app, f, key) {
   const { scope } = app;
   return [scope[key][f.id], scope[key + "Most"]?.[f.id]];
 }
 
-// The name of a function, and where it is, as they stand in tables.
+// A function's name in a table: a link that chooses it.
 export function named(app, f, view) {
   const change = { function: f.title, line: undefined };
   if (view) change.view = view;
@@ -213,7 +215,7 @@ export function named(app, f, view) {
   ];
 }
 
-// Where a function is defined; in brief: without the folder.
+// Where a function is defined; brief: without the folder.
 export function placed(f, brief) {
   if (f.place) {
     const place = brief ? f.place.slice(f.place.lastIndexOf("/") + 1) : f.place;

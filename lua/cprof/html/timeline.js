@@ -14,7 +14,7 @@ const left = 70;
 const bottom = 24;
 const top = 18;
 
-// falls of the heap that are marked, as a share of the peak
+// the smallest fall of the heap that is marked, as a share of the peak
 const least = 0.05;
 
 class Chart {
@@ -35,7 +35,8 @@ class Chart {
         `${bytes(sizes[0])} at first, ` +
         `${bytes(sizes[sizes.length - 1])} at the end, at most ` +
         `${bytes(sizes[this.peak])} after ${time(ns[this.peak])}. ` +
-        "Arrow keys read it, Home and End go to its ends; a table follows.",
+        "Arrow keys go from point to point, Home and End to the first and " +
+        "the last. A table follows.",
     });
     this.tip = h("div", { class: "tip", hidden: true });
     this.element = h("div", { class: "iciclebox" }, this.canvas, this.tip);
@@ -145,7 +146,7 @@ class Chart {
     c.fill();
   }
 
-  // What is said of a point.
+  // A point in words.
   said(i) {
     const fall = this.falls.find(({ at }) => at === i);
     const fell = fall ? `, ${bytes(fall.by)} less than before` : "";
@@ -208,9 +209,9 @@ function facts(app) {
       [
         "in use",
         told(memory.live),
-        "Allocated while recording, and not freed yet",
+        "Allocated while recording and not freed yet",
       ],
-      ["at the peak", told(memory.peak), "Memory in use at its maximum"],
+      ["at the peak", told(memory.peak), "Most memory in use at one time"],
     );
   }
   if (collector) {
@@ -249,13 +250,14 @@ function kinds({ model }) {
       { title: "allocs", cell: ([, , n]) => count(n) },
       { title: "kind", left: true, cell: ([kind]) => kind },
     ],
-    { caption: "What was allocated, by kind" },
+    { caption: "Bytes and allocations by kind" },
   );
   table.show(memory.kinds);
   return h("section", {}, h("h2", {}, "Kinds"), table.element);
 }
 
-// the functions with most of a measure; a click looks at it in a flame graph
+// the functions with the most of a measure; a click on one shows it in the
+// call graph
 function most(app, measure) {
   const { model } = app;
   const { self } = model.scope({ measure });
@@ -304,7 +306,7 @@ function most(app, measure) {
   return { table, element };
 }
 
-// the points as a table, for those who do not see the chart
+// the points as a table, for people who cannot see the chart
 function listed(chart) {
   const box = h("div", {});
   const draw = () => {
@@ -345,8 +347,8 @@ export function timeline(app, root) {
         "p",
         { class: "aside" },
         shrank > 0
-          ? `It shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more, see the marks below it.`
-          : "It never shrank by much.",
+          ? `The heap shrank ${plural(shrank, "time")} by ${100 * least} % of the peak or more; the marks below the line show when.`
+          : `The heap never shrank by ${100 * least} % of the peak or more.`,
       ),
       listed(chart),
       h(

@@ -1,4 +1,4 @@
-// Trace: calls where they stand in time, of one coroutine at a time.
+// Trace: calls on a time axis, one coroutine at a time.
 
 import { between } from "./axis.js";
 import { fill, h } from "./dom.js";
@@ -9,7 +9,7 @@ import { fromColumns, timed } from "./tree.js";
 
 const axisHeight = 20;
 
-// the times of what is seen, above it
+// the time axis above the graph
 class Axis {
   constructor(app) {
     this.app = app;
@@ -71,8 +71,8 @@ export function trace(app, root) {
   );
   const graph = new Icicle(app, {
     label:
-      "Calls in the order of time. Arrow keys go to what is called, and to " +
-      "the call before and after; Enter zooms.",
+      "Calls in the order of time. Arrow keys go to the caller, to the first " +
+      "call inside, and to the call before or after; Enter zooms in.",
     height: () =>
       Math.max(160, innerHeight - graph.element.offsetTop - scrollY - 60),
     detail,
@@ -90,7 +90,7 @@ export function trace(app, root) {
     },
   });
 
-  // what a call took, and how much of it in calls that are shown
+  // the time of a call, and how much of it was in calls that are shown
   function detail(node) {
     const { layout } = graph;
     const { start, weight, first, child } = layout;
@@ -103,7 +103,8 @@ export function trace(app, root) {
     return [
       `after ${instant(start[node], Math.max(1, weight[node] / 10))}: ` +
         `took ${time(weight[node])}`,
-      calls > 0 && `${time(inside)} of it in ${plural(calls, "call")} shown`,
+      calls > 0 &&
+        `${time(inside)} of it in the ${plural(calls, "call")} shown inside`,
     ].filter(Boolean);
   }
 

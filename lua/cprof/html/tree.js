@@ -1,27 +1,28 @@
-// Call trees as columns. A node's caller always stands before it.
+// Call trees as columns. A caller always comes before its callees.
 
 import { bounds } from "./bound.js";
 
 export class Tree {
-  /** @type {any} overhead of nodes with all below them */
+  /** @type {any} overhead of each node and all nodes below it */
   costs;
   /** @type {any} the depth of each node */
   depth;
-  /** @type {any} trees of other measures */
+  /** @type {any} by measure, this tree in another measure */
   others;
-  /** @type {any} by measure, the figure of each node */
+  /** @type {any} by measure, the self figures of nodes */
   memory;
-  /** @type {any} lines that the nodes were called from */
+  /** @type {any} the line that each node was called from */
   line;
-  /** @type {any} calls of nodes with all below them */
+  /** @type {any} calls of each node and all nodes below it */
   callsBelow;
-  /** @type {Tree | undefined} of a difference: figures of the other profile */
+  /** @type {Tree | undefined} in a comparison: the same nodes with the figures
+   *   of the earlier profile */
   before;
-  /** Do callers stand below callees? */
+  /** Are callers below their callees? */
   inverted = false;
 
-  // columns of one length; `total` is added up from `self`; `cost`, where it
-  // is known, is the overhead that was taken out of `self`
+  // All columns have length n. `total` is summed up from `self`; `cost` is the
+  // overhead that was subtracted from `self`, if known.
   constructor(n, parent, func, calls, self, cost) {
     this.n = n;
     this.parent = parent;
@@ -32,13 +33,13 @@ export class Tree {
     if (cost?.some((ns) => ns > 0)) this.cost = cost;
   }
 
-  // The overhead that was taken out of `total`.
+  // The overhead that was subtracted from `total`.
   get totalCost() {
     if (this.cost) this.costs ??= sums(this.parent, this.cost);
     return this.costs;
   }
 
-  // What the times of a node are at most, [self, total], as bounds() has it.
+  // The upper bounds of a node's times: [self, total]; see bounds().
   most(i, limit) {
     const { self, total, cost, totalCost } = this;
     if (!cost) return [self[i], total[i]];
@@ -57,7 +58,7 @@ export class Tree {
     return this.depth;
   }
 
-  // The tree with another measure in the place of time.
+  // The tree with another measure instead of time.
   measured(key) {
     this.others ??= {};
     this.others[key] ??= new Tree(
@@ -70,21 +71,22 @@ export class Tree {
     return this.others[key];
   }
 
-  // Calls of each node and of all below it, which says something of samples.
+  // Calls of each node and all nodes below it. Useful if calls are samples.
   below() {
     this.callsBelow ??= sums(this.parent, this.calls);
     return this.callsBelow;
   }
 }
 
-// What nodes have with all below them.
+// The sum of each node and all nodes below it.
 export function sums(parent, own) {
   const out = Float64Array.from(own);
   for (let i = out.length - 1; i > 0; i--) out[parent[i]] += out[i];
   return out;
 }
 
-// A tree of what was decoded.
+// The tree of decoded columns. Node i is levels[i] levels above a callee of
+// node i - 1.
 export function fromColumns({
   n,
   levels,
@@ -109,7 +111,7 @@ export function fromColumns({
   return out;
 }
 
-// Trees that are made node by node; a function has one node below another.
+// Builds a tree node by node; a node has at most one child per function.
 export class Builder {
   constructor(functions) {
     this.width = functions + 1;
@@ -142,7 +144,7 @@ export class Builder {
     this.cost[node] += cost;
   }
 
-  // the figures of another tree's node
+  // adds the figures of another tree's node
   take(node, tree, i, calls = tree.calls[i]) {
     this.add(node, calls, tree.self[i], tree.cost?.[i]);
   }
@@ -159,7 +161,7 @@ export class Builder {
   }
 }
 
-// Is there a node of the function above each node?
+// For each node: is the function above it?
 function below(tree, func) {
   const inside = new Uint8Array(tree.n);
   for (let i = 1; i < tree.n; i++) {
@@ -169,7 +171,7 @@ function below(tree, func) {
   return inside;
 }
 
-// What a function calls, wherever it was called, as one tree.
+// The tree of what a function calls, merged over all its callers.
 export function callees(tree, func, functions) {
   const to = new Int32Array(tree.n).fill(-1);
   const out = new Builder(functions);
@@ -185,8 +187,8 @@ export function callees(tree, func, functions) {
 
 const deepest = 250;
 
-// Who calls a function: its callers below it, and theirs below them. What
-// ends somewhere is counted there.
+// The inverted tree of a function: callers are below their callees. Figures
+// are at the end of each path.
 export function callers(tree, func, functions, counts = tree.calls) {
   const inside = below(tree, func);
   const out = new Builder(functions);
@@ -205,7 +207,7 @@ export function callers(tree, func, functions, counts = tree.calls) {
   return made;
 }
 
-// The tree without a function and what that calls.
+// The tree without a function and all nodes below it.
 export function hide(tree, func, functions) {
   const to = new Int32Array(tree.n).fill(-1);
   const out = new Builder(functions);
@@ -218,8 +220,8 @@ export function hide(tree, func, functions) {
   return out.tree();
 }
 
-// The tree in which each function stands once on a path: what it calls when
-// it is called again below itself, its first node calls.
+// The tree with recursion merged: each function appears once per path, and
+// calls of its recursive nodes move to its first node.
 export function merged(tree, functions) {
   const to = new Int32Array(tree.n);
   const out = new Builder(functions);
@@ -234,7 +236,7 @@ export function merged(tree, functions) {
   return out.tree();
 }
 
-// The tree of some functions only; others are a part of what called them.
+// The tree of some functions; figures of others go to their callers.
 export function only(tree, keep, functions) {
   const to = new Int32Array(tree.n);
   const out = new Builder(functions);
@@ -247,7 +249,7 @@ export function only(tree, keep, functions) {
   return out.tree();
 }
 
-// What the outermost nodes of some functions weigh, together.
+// The sum of the weights of the wanted functions' outermost nodes.
 export function weightOf(l, wanted) {
   const { n, parent, func } = l.tree;
   const inside = new Uint8Array(n);
@@ -260,7 +262,7 @@ export function weightOf(l, wanted) {
   return sum;
 }
 
-// Several trees as one.
+// Merges several trees.
 export function union(trees, functions) {
   const out = new Builder(functions);
   for (const tree of trees) {
@@ -274,8 +276,8 @@ export function union(trees, functions) {
   return out.tree();
 }
 
-// Two trees as one: the second one's figures, and in `before` a tree of the
-// same nodes with the first one's.
+// Merges two trees: the result has the figures of `after`; its field `before`
+// is a tree of the same nodes with the figures of `before`.
 export function both(before, after, functions) {
   const out = new Builder(functions);
   const was = { calls: [], self: [], cost: [] };
@@ -301,8 +303,8 @@ export function both(before, after, functions) {
   return made;
 }
 
-// Calls enter(node) and leave(node) for all nodes, callees within their
-// callers: nodes need not stand in the order of a walk.
+// Calls enter(node) and leave(node) for all nodes, depth first. The order of
+// columns need not be depth first.
 function walk(tree, enter, leave) {
   const order = layout(tree, tree.self);
   /** @type {any[]} */
@@ -321,8 +323,8 @@ function walk(tree, enter, leave) {
   }
 }
 
-// Calls, self and total of each function, and samples with those of callees;
-// recursion counts once. Where it is known, overhead that was taken out.
+// Calls, self, total, and samples with callees of each function, and the
+// subtracted overhead if known. Recursion counts once.
 export function perFunction(tree, functions) {
   const { cost, totalCost } = tree;
   const keys = ["calls", "self", "total", "samples"];
@@ -349,9 +351,9 @@ export function perFunction(tree, functions) {
   return out;
 }
 
-// What lines have called, of the nodes that are `inside`: rows of { f, n,
-// calls, total, totalCost, inC }, by the calling function and its line.
-// Recursion counts once. What a zone calls, its function does.
+// The calls made from each line, of nodes that are `inside`: rows of { f, n,
+// calls, total, totalCost, inC }; f is the calling function, n its line.
+// Recursion counts once. Calls from a zone count for the zone's function.
 export function calledFrom(tree, inside, functions) {
   const rows = new Map();
   const open = new Map();
@@ -395,14 +397,14 @@ export function calledFrom(tree, inside, functions) {
   return [...rows.values()];
 }
 
-// Which nodes are a function, or called below it.
+// For each node: is it of the function, or below it?
 export function under(tree, func) {
   const inside = below(tree, func);
   for (let i = 0; i < tree.n; i++) if (tree.func[i] === func) inside[i] = 1;
   return inside;
 }
 
-// Calls, self and total of each level of a function's recursion.
+// Calls, self and total for each level of a function's recursion.
 export function levels(tree, func) {
   const out = [];
   const level = new Int32Array(tree.n);
@@ -424,9 +426,9 @@ export function levels(tree, func) {
 }
 
 // The callers and callees of a function. The times of callers add up to its
-// total, those of callees to its total without its self time: what a callee
-// spends in the function itself, called again, is not the callee's. `total` may
-// be another figure of nodes with their callees, such as tree.below().
+// total, those of callees to its total minus its self time: if a callee calls
+// the function again, that time is not the callee's. `total` may be another
+// figure that includes callees, such as tree.below().
 export function neighbours(tree, func, total = tree.total) {
   const inside = below(tree, func);
   const again = new Float64Array(tree.n);
@@ -469,8 +471,8 @@ function insertion(list, from, to, weight) {
   }
 }
 
-// Where each node stands in a flame graph, in units of what it weighs: the
-// heaviest child first. The children of i are child[first[i]] up to
+// The positions of nodes in a flame graph, in units of weight; the heaviest
+// child comes first. The children of i are child[first[i]] to
 // child[first[i + 1] - 1].
 export function layout(tree, own) {
   const { n, parent } = tree;
@@ -499,7 +501,8 @@ export function layout(tree, own) {
   return { tree, weight, first, child, start };
 }
 
-// The node down to which there is only one way to speak of.
+// The last node before the first real fork; 0 if it has less than 70 % of the
+// weight. Up to there, one child has at least 90 % of its caller's weight.
 export function forked(l) {
   let node = 0;
   let last = 0;
@@ -513,7 +516,7 @@ export function forked(l) {
   return l.weight[last] < l.weight[0] * 0.7 ? 0 : last;
 }
 
-// The child of a node that lies at x, or -1.
+// The child of a node at the position x, or -1.
 export function childAt(l, node, x) {
   let low = l.first[node];
   let high = l.first[node + 1] - 1;
@@ -527,8 +530,8 @@ export function childAt(l, node, x) {
   return -1;
 }
 
-// The layout of calls that stand in the order of time. `calls` has when each
-// began, counted from the node before it, and `self` how long it took.
+// The layout of calls in the order of time. `calls` has the begin of each call
+// relative to the previous node's, `self` its duration.
 export function timed(tree) {
   const { n, parent, calls, self } = tree;
   const start = new Float64Array(n);
@@ -544,9 +547,9 @@ export function timed(tree) {
   return { tree, weight: self, first, child, start, timed: true };
 }
 
-// Calls visit(node, depth, x, width) for all nodes that are seen between x0
-// and x1 and are at least `least` wide, and rest(depth, x, width) for the
-// narrower ones that follow each other. Depths are below `until`.
+// Calls visit(node, depth, x, width) for all nodes between x0 and x1 that are
+// at least `least` wide, and rest(depth, x, width) for runs of narrower ones.
+// Only visits depths below `until`.
 export function visible(l, x0, x1, least, until, visit, rest) {
   /** @type {any[]} */
   const stack = [0, 0];
@@ -570,7 +573,7 @@ export function visible(l, x0, x1, least, until, visit, rest) {
       const x = l.start[next];
       if (x >= x1) break;
       if (l.weight[next] < least && l.timed) {
-        // those that are close together are drawn as one
+        // narrow calls close to each other are drawn as one
         if (x >= drawn) {
           rest(depth + 1, x, Math.max(l.weight[next], least));
           drawn = x + least;
@@ -578,7 +581,7 @@ export function visible(l, x0, x1, least, until, visit, rest) {
         continue;
       }
       if (l.weight[next] < least) {
-        // all that follow are no wider
+        // children are sorted: all that follow are as narrow
         const last = l.child[end - 1];
         const to = Math.min(x1, l.start[last] + l.weight[last]);
         if (to > x) rest(depth + 1, x, to - x);

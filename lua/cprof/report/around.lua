@@ -8,14 +8,14 @@ local around = {}
 
 ---@class cprof.Neighbour   a caller or callee
 ---@field row cprof.Row
----@field line integer      of the calls; 0: not recorded
----@field metamethod? string  of a callee: what it was called as (name.called)
+---@field line integer      that the calls are from; 0: not recorded
+---@field metamethod? string  of a callee: the metamethod that it was called as
 ---@field calls integer
 ---@field self_ns integer
 ---@field self_raw_ns integer
----@field total_ns integer  on the caller's behalf
+---@field total_ns integer  the callee's total for calls by this caller
 ---@field total_raw_ns integer
----@field recursive boolean is the time that of an outer call?
+---@field recursive boolean is its time counted in an outer call?
 
 local before = order("-total_ns", "-calls", "row.title", "line")
 
@@ -30,7 +30,7 @@ local function add(to, of, edge, row, way, most)
   table.insert(to[of], entry)
 end
 
----Gives the callers and the callees of each row, by time.
+---Returns two functions: the callers and the callees of a row, by time.
 ---@param profile cprof.Profile
 ---@return fun(row: cprof.Row): cprof.Neighbour[]
 ---@return fun(row: cprof.Row): cprof.Neighbour[]

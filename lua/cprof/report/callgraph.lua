@@ -1,6 +1,6 @@
--- Mode "callgraph": for each function its callers above, with the time
--- spent in it on their behalf, and its callees below, with their time on
--- its behalf. Both add up to its own line.
+-- Mode "callgraph": each function between its callers and its callees. A
+-- caller has the function's time for that caller's calls, a callee its time
+-- for the function's calls. Both add up to the function's own line.
 
 local around = require "cprof.report.around"
 local format = require "cprof.text.format"
@@ -16,7 +16,7 @@ local columns = {
     rank = 1 },
 }
 
--- callers, or callees, that are shown of each function
+-- the most callers, and the most callees, shown for each function
 local most <const> = 8
 
 local indent <const> = "    "

@@ -18,7 +18,7 @@ local columns = {
     yields = true },
 }
 
--- "3-5, 9" of the ranges of missing lines
+-- the ranges of missing lines as text: "3-5, 9"
 local function ranges(list)
   local out = {}
   for i, range in ipairs(list) do
@@ -28,7 +28,7 @@ local function ranges(list)
   return table.concat(out, ", ")
 end
 
--- rounded down: 100 means all
+-- the percentage is rounded down: 100 means all
 local function percent(total)
   if total.of == 0 then return "-" end
   return ("%.1f"):format(total.hit * 1000 // total.of / 10)
@@ -80,14 +80,14 @@ local function details(on, file)
 end
 
 ---@class cprof.CoverageOptions
----@field missing? boolean     tell what did not run of each file
+---@field missing? boolean     list what did not run, for each file
 ---@field source? string       only this file
 ---@field format? "text"|"markdown"
 ---@field width? integer
 ---@field color? "auto"|"always"|"never"
 
----The coverage of a profile of mode "count", as text, and of how many files;
----nil and why not.
+---The coverage of a profile of mode "count", as text, and the number of files;
+---nil and why: there is none.
 ---@param p cprof.Profile
 ---@param o cprof.CoverageOptions
 ---@return string?, integer|string
@@ -103,7 +103,7 @@ function listing.make(p, o)
   on:title("coverage: ", format.program(p.meta))
   header.notes(p, on)
   if #files == 0 then
-    on:note "no Lua file ran whose instructions were to be counted"
+    on:note "no file ran that was chosen to be counted"
     return on:text(), 0
   end
   for i, file in ipairs(files) do

@@ -32,7 +32,7 @@ local function cell(view, row, label, line, style)
   }
 end
 
--- the rows of each file, and the hottest of all
+-- the rows of each file, and the hottest row of all
 local function members_of(view, rows)
   local members = {}
   view.hottest = 0

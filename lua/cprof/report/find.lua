@@ -1,4 +1,4 @@
--- The function that a name means.
+-- Finds the function that a name means.
 
 local format = require "cprof.text.format"
 local nearest = require "cprof.text.nearest"
@@ -6,7 +6,7 @@ local order = require "cprof.text.order"
 
 local most_titles <const> = 8
 
--- those that pass; nil where none does
+-- the rows that pass; nil if none does
 local function all(rows, passes)
   local out = {}
   for _, row in ipairs(rows) do
@@ -27,8 +27,8 @@ local function titles(rows)
   return table.concat(out, ", ")
 end
 
----The row whose title or name it is, or else the only one that has it in
----its title. nil and a message where there is none, or more than one.
+---The row with this title or name, or else the only row with this text in its
+---title; nil and a message: there is none, or more than one.
 ---@param rows cprof.Row[]
 ---@param wanted string
 ---@return cprof.Row?
@@ -37,7 +37,7 @@ return function(rows, wanted)
   local found = all(rows, function(row) return row.title == wanted end) or
     all(rows, function(row) return row.func.name == wanted end)
   if found and #found > 1 then
-    return nil, ("'%s' is the name of several: %s"):format(wanted,
+    return nil, ("several functions are named '%s': %s"):format(wanted,
       titles(found))
   elseif found then
     return found[1]

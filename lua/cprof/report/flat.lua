@@ -6,7 +6,7 @@ local select = require "cprof.report.select"
 
 local flat = {}
 
--- by what rows are sorted comes first
+-- the figure that rows are sorted by comes first, then the other
 local others = { self = "total", total = "self" }
 
 local function columns(by, view)
@@ -25,8 +25,8 @@ local function columns(by, view)
   }
 end
 
--- Gives what a row has allocated itself, beside times, or beside what of it
--- is in use.
+-- Returns a function for the allocations of a row itself, which are shown
+-- unless they are the measure.
 local function allocations_of(view)
   local meta, sums = view.profile.meta, {}
   if not meta.memory then return function() return "" end end
@@ -44,8 +44,7 @@ local function allocations_of(view)
   end
 end
 
--- Of the time in the first column, what the row waited; nothing where that
--- is little.
+-- the waiting part of the time in the first column; "" if that is little
 local function waiting(view, row, by)
   local ns = row[by .. "_wait_ns"] or 0
   return ns * 100 > view.profile.program_ns and format.time(ns) or ""
@@ -81,7 +80,7 @@ local function cells_of(view, by, rows)
 end
 
 ---@param view cprof.View
----@param by "self"|"total"  what min_percent is about, and the usual order
+---@param by "self"|"total"  the figure for min_percent, and the default order
 ---@param limit? integer
 function flat.show(view, by, limit)
   local rows = select.functions(view.profile)

@@ -1,6 +1,6 @@
--- The call tree as reports show it: functions with the same title are one,
--- and recursion is one node with its depth. Nodes are looked at one by one,
--- since there may be a million.
+-- The call tree in reports: functions with the same title are merged, and
+-- recursion is one node with its depth. There may be a million nodes, so they
+-- are made one by one when they are asked for.
 
 local bound = require "cprof.count.bound"
 local core = require "cprof.core"
@@ -14,16 +14,16 @@ local folded = {}
 ---@field id integer
 ---@field func cprof.Function
 ---@field call_line integer  0: not recorded
----@field calls integer?        not of samples, which have instead:
----@field self_samples integer?
+---@field calls integer?        nil in sampled profiles
+---@field self_samples integer?  only in sampled profiles
 ---@field self_ns integer
 ---@field total_ns integer
 ---@field self_raw_ns integer
 ---@field total_raw_ns integer
 ---@field self_most_ns integer  see bound
 ---@field total_most_ns integer
----@field depth integer      most frames at once
----@field label string       its name, metamethod and depth
+---@field depth integer      the deepest recursion
+---@field label string       name, metamethod and depth
 
 ---@class cprof.Folded
 ---@field count integer      nodes that were called or took time
@@ -36,7 +36,7 @@ local Folded = {}
 Folded.__index = Folded
 
 ---@param profile cprof.Profile
----@param base? string  title: only what this function has called
+---@param base? string  a title: only what this function calls
 ---@return cprof.Folded
 function folded.new(profile, base)
   local ids, groups, funcs = {}, {}, {}
@@ -56,7 +56,7 @@ function folded.new(profile, base)
     most = bound.most(profile) }, Folded)
 end
 
--- fact ×150, plus (__add)
+-- such as "fact ×150" and "plus (__add)"
 local function label(func, metamethod, depth, meta)
   local shown = name.called(format.plain(func.name), metamethod)
   if depth < 2 then return shown end
@@ -77,8 +77,7 @@ function Folded:node(id)
       self.meta) }, self.most)
 end
 
----Those that a node has called and that may have taken so much, by total
----time.
+---The callees of a node that may have taken `least` or more, by total time.
 ---@param id integer
 ---@param least number  ns
 ---@return cprof.FoldedNode[]
@@ -95,9 +94,9 @@ function Folded:children(id, least)
   return out
 end
 
----Where the tree begins to be one: what ran before the start and only led
----there is of no interest.
----@return integer id, integer above  nodes that are passed by
+---The node where the tree begins to be of interest: nodes that ran before the
+---start and only lead there are skipped.
+---@return integer id, integer above  the number of skipped nodes
 function Folded:trunk()
   local id, above = 1, 0
   while true do
@@ -105,7 +104,7 @@ function Folded:trunk()
     if #list ~= 4 then return id, above end
     local _, func, _, calls, self_ns = core.node(self.nodes, list[1])
     local ran = calls
-    -- there are no calls to tell
+    -- samples have no calls that could tell
     if self.sampled then
       ran = self.funcs[func].name == name.host and self_ns or 1
     end
@@ -114,7 +113,8 @@ function Folded:trunk()
   end
 end
 
----Sets of which nodes a filter lets pass, and of those that lead there.
+---Two sets: the nodes that pass a filter, and these with the nodes that lead
+---to them.
 ---@param passes fun(f: cprof.Function): boolean
 ---@return table<integer, true> matched, table<integer, true> kept
 function Folded:filtered(passes)

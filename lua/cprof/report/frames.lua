@@ -1,5 +1,5 @@
--- Mode "frames": how long frames took, and what the slowest ones did more
--- of than others.
+-- Mode "frames": the time of frames, and what the slowest frames spent more
+-- time on than others.
 
 local format = require "cprof.text.format"
 local order = require "cprof.text.order"
@@ -13,10 +13,10 @@ local columns = {
   { title = "more than usual, self time", left = true, least = 30 },
 }
 
--- functions of a frame that are told
+-- the most functions shown for a frame
 local told = 3
 
--- reports leave overhead out
+-- the time of a frame without overhead
 local function time(frame) return frame.ns - frame.overhead_ns end
 
 ---@param average table<cprof.Function, integer>
@@ -34,7 +34,7 @@ local function unusual(average, frame, filter)
   table.sort(more, order("-extra", "func.title"))
   local out = {}
   for i = 1, math.min(#more, told) do
-    -- what is lost in the frame's own noise is no news
+    -- differences that are small within the frame are left out
     if more[i].extra * 20 >= time(frame) then
       out[#out + 1] = ("%s +%s"):format(format.plain(more[i].func.name),
         format.time(more[i].extra))
@@ -43,7 +43,7 @@ local function unusual(average, frame, filter)
   return table.concat(out, ", ")
 end
 
----How many there are, and the distribution of their times.
+---Lines about the number of frames and the distribution of their times.
 ---@param frames cprof.Frames
 ---@return string[]
 local function summary(frames)
@@ -68,11 +68,11 @@ local function slower(a, b)
   return a.number < b.number
 end
 
--- frames that are shown where none is slower than the others
+-- how many frames are shown if none is slower than the others
 local some <const> = 3
 
--- frames that took longer than nine of ten, and those over budget; where
--- there are none, the slowest; and how many others are kept
+-- the frames that took longer than nine of ten, and those over budget; without
+-- such frames, the slowest ones; also the number of other kept frames
 local function slowest(frames)
   local list, others, seen = {}, {}, {}
   local usual = frames:percentiles().p90
@@ -102,7 +102,7 @@ return function(view)
   if not frames or frames.recorded == 0 then
     local mode = view.profile.meta.mode
     page:line("no frames: " .. ((mode == "count" or mode == "sample") and
-      ("they are about times, which mode %s has not"):format(mode) or
+      ("they need times, which mode %s does not have"):format(mode) or
       "the program does not call cprof.frame"))
     return
   end
@@ -132,6 +132,6 @@ return function(view)
   page:table(columns, cells)
   others = others + #list - #cells
   if others > 0 then
-    page:rest(("… %s faster"):format(format.count(others)))
+    page:rest(("… %s"):format(format.plural(others, "faster frame")))
   end
 end

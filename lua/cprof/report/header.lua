@@ -17,7 +17,7 @@ local header = {}
 
 local plural = format.plural
 
--- functions that have no lines, though lines were asked for
+-- the number of functions without lines, because their code is stripped
 local function stripped(profile)
   local n = 0
   for _, f in ipairs(profile.functions) do
@@ -26,10 +26,10 @@ local function stripped(profile)
   return n
 end
 
--- ns of overhead below which nobody expects to be told
+-- ns of overhead that are too few for a note
 local too_short <const> = 100000
 
--- how well the times can be known
+-- notes on how certain the times are
 local function certainty(profile, page)
   local meta = profile.meta
   if meta.mode == "count" then return end
@@ -44,15 +44,15 @@ local function certainty(profile, page)
      meta.overhead_ns > too_short then
     page:note("overhead was %s %% of the time, so small times are rough%s",
       format.percent(meta.overhead_ns, recorded), meta.mode == "line" and
-      "; mode call, or --lines=PATTERN for fewer lines, knows better" or "")
+      "; mode call, or fewer lines (--lines=PATTERN), is more exact" or "")
   end
   if meta.clamped_ns * 100 > profile.program_ns then
-    page:note("overhead was estimated at %s more than was measured; small " ..
+    page:note("the overhead estimate exceeds the measured time by %s; small " ..
       "times are rough", format.time(meta.clamped_ns))
   end
   if meta.preempted_unknown then
-    page:note("this system does not say when others had the processor; " ..
-      "that time counts as waiting")
+    page:note("this system does not say when other programs had the " ..
+      "processor; that time counts as waiting")
   end
   if meta.clock_backwards_ns > 1000 then
     page:note("the clock ran backwards %s, by %s in all; that time is " ..
@@ -67,7 +67,7 @@ local function certainty(profile, page)
   end
 end
 
--- what was not recorded
+-- notes on what was not recorded
 local function gaps(profile, page)
   local meta = profile.meta
   if meta.live and meta.mode == "count" then
@@ -79,22 +79,23 @@ local function gaps(profile, page)
   end
   if meta.ended then page:note("recording ended early: %s", meta.ended) end
   if meta.allocator_lost then
-    page:note "another allocator replaced cprof's; what it gave is not counted"
+    page:note("another allocator replaced cprof's; what it allocated is not " ..
+      "counted")
   end
   if meta.hook_lost then
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
   if (meta.interrupted or 0) > 0 then
-    page:note('samples ended %s of the program early, with EINTR; hardly ' ..
-      'any do with clock = "cpu"', plural(meta.interrupted, "system call"))
+    page:note('samples ended %s of the program early, with EINTR; ' ..
+      'clock = "cpu" avoids most of that',
+      plural(meta.interrupted, "system call"))
   end
   if meta.unmatched > 0 then
-    page:note("%s matched no frame",
-      plural(meta.unmatched, "event"))
+    page:note("%s matched no stack frame", plural(meta.unmatched, "event"))
   end
 end
 
--- what the call tree lacks
+-- notes on what the call tree lacks
 local function tree_gaps(profile, page)
   local meta = profile.meta
   if meta.truncated > 0 then
@@ -107,21 +108,21 @@ local function tree_gaps(profile, page)
   end
 end
 
--- what the options kept out
+-- notes on what options excluded
 local function choice(profile, page)
   local meta = profile.meta
   local given, without = meta.options or {}, {}
   if given.include then
     page:note("only functions that match %s; %s", given.include,
       page.counts and "instructions of others are not counted" or
-      "time and overhead of others are their callers'")
+      "time and overhead of others count for their callers")
   end
   if given.c_functions == "false" then without[1] = "C functions" end
   without[#without + 1] = given.exclude
   if #without > 0 then
     page:note("without %s%s", table.concat(without, ", "), given.include and
       "" or page.counts and "; their instructions are not counted" or
-      "; their time and overhead are their callers'")
+      "; their time and overhead count for their callers")
   end
   for line in (meta.unmatched_patterns or ""):gmatch "[^\n]+" do
     page:note(line)
@@ -133,7 +134,7 @@ local function choice(profile, page)
   end
 end
 
----What the garbage collector took.
+---The time of the garbage collector, in ns.
 ---@param profile cprof.Profile
 ---@return integer
 function header.collector_ns(profile)
@@ -144,7 +145,7 @@ function header.collector_ns(profile)
   return ns
 end
 
--- what the collector took, in words
+-- prints the time of the garbage collector
 local function collector(profile, page)
   local meta, ns = profile.meta, header.collector_ns(profile)
   page:line(("garbage collector: %s, %s %% of the time, in %s and %s; " ..
@@ -154,8 +155,7 @@ local function collector(profile, page)
     plural(meta.gc_steps, "step"), format.time(meta.gc_longest_ns)))
 end
 
--- what self and total are, if not times
----What was not recorded, whatever is shown of the rest.
+---Prints notes on what was not recorded, for any report.
 ---@param profile cprof.Profile
 ---@param page cprof.Page
 function header.notes(profile, page)
@@ -163,7 +163,7 @@ function header.notes(profile, page)
   choice(profile, page)
 end
 
----How many samples there were a second, until the last one.
+---The average number of samples a second, up to the last one.
 ---@param profile cprof.Profile  with times from samples
 ---@return number
 function header.rate(profile)
@@ -186,8 +186,9 @@ end
 
 local deep <const> = 100
 
--- Why there may be far fewer samples than asked for: the rate falls so that
--- samples take only a part of the time. A few samples do not tell.
+-- Why there are far fewer samples than requested: if samples are slow, cprof
+-- lowers the rate to limit the overhead. "" if that is not so, or if there
+-- are too few samples to tell.
 local function slowed(profile, rate)
   local meta, n = profile.meta, profile.time_samples
   local dear = meta.rate and rate * 2 < meta.rate and n > 20 and
@@ -199,11 +200,11 @@ local function slowed(profile, rate)
       format.count(level)) or "")
 end
 
--- what too few samples cannot tell, by measure
+-- by measure: what too few samples cannot tell
 local told_of = { bytes = "what allocated", allocs = "what allocated",
                   live = "what is in use", peak = "what was in use" }
 
----What samples can tell.
+---A sentence on the rate and the margin of error of samples.
 ---@param profile cprof.Profile  with figures from samples
 ---@return string
 function header.certainty(profile)
@@ -227,7 +228,7 @@ function header.certainty(profile)
     tonumber(("%.2g"):format(100 * sampled.least(n))))
 end
 
--- Where the time went. It all adds up.
+-- The wall or CPU time and its parts, which add up to it.
 local function times(profile)
   local meta = profile.meta
   local parts = {}

@@ -1,18 +1,18 @@
--- The hottest path: the nodes of the call tree that took the most, as few
--- lines. Callers that do little but call one other are joined with it.
+-- The hottest path: the nodes of the call tree that took the most time, in a
+-- few lines. A caller that does little but call one callee shares its line.
 
 local bound = require "cprof.count.bound"
 
 local hotpath = {}
 
--- shares of the program's time: nodes below are cut, nodes with so much of
--- their own are on a line of their own
+-- shares of the program's time: nodes with a total below `small` are cut;
+-- nodes with a self time from `own` do not share a line with their callee
 local small <const>, own <const> = 0.02, 0.05
 
--- share of a caller's time that a callee has which is joined with it
+-- share of its caller's time that a callee needs to share the line
 local nearly_all <const> = 0.8
 
--- takes the node with the most time from those that could be next
+-- removes and returns the candidate with the most time
 local function take(frontier)
   local at = 1
   for i, node in ipairs(frontier) do
@@ -21,14 +21,14 @@ local function take(frontier)
   return table.remove(frontier, at)
 end
 
--- is the first callee of a node on its line, as long as there is no other?
+-- does the first callee share the node's line, if it is the only one?
 local function joins(node)
   local first = node.callees[1]
   return first and not node.apart and
     first.total_ns >= node.total_ns * nearly_all
 end
 
--- adds a callee; returns how many lines there are more
+-- adds a callee; returns the number of lines that this adds
 local function add(node, callee)
   local joined = #node.callees == 1 and joins(node)
   table.insert(node.callees, callee)
@@ -36,7 +36,7 @@ local function add(node, callee)
   return joined and 2 or 1
 end
 
--- the nodes that fit, as callees of each other
+-- the tree of the nodes that fit into `most` lines
 local function grow(tree, id, whole, most)
   local start = { callees = {}, apart = true }
   local frontier, lines = {}, 0
@@ -60,7 +60,8 @@ local function grow(tree, id, whole, most)
   return start.callees
 end
 
--- a line for a node, and those that it is joined with
+-- appends the line of a node and of the callees that share it, then the lines
+-- below
 local function join(node, level, out, most)
   local line = { level = level, names = {}, nodes = 0, self_ns = 0,
     self_raw_ns = 0, total_ns = node.total_ns,
@@ -81,10 +82,10 @@ end
 
 ---@class cprof.HotLine
 ---@field level integer
----@field names string[]  of the functions that are joined
----@field nodes integer   how many these are
----@field self_ns integer
----@field total_ns integer  of the first
+---@field names string[]  labels of the nodes that share the line
+---@field nodes integer   their number
+---@field self_ns integer   their sum
+---@field total_ns integer  of the first one
 
 ---@param tree cprof.Folded
 ---@param id integer     where it begins

@@ -1,5 +1,5 @@
--- Reports: a header, then what the mode shows. One file and one row here
--- make a mode.
+-- Reports: a header, then the content of the mode. A mode is a file and a row
+-- here.
 
 local find = require "cprof.report.find"
 local flat = require "cprof.report.flat"
@@ -26,10 +26,10 @@ local modes = {
 ---@field mode? "summary"|"self"|"total"|"callgraph"|"tree"|"file"|"frames"
 ---@field limit? integer        most functions (tree: lines)
 ---@field min_percent? number   of the time, in the mode's own figure
----@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"|"peak"  what
----    self and total are: wall time without overhead and preemption, or of
----    that, what the program computed, or waited; bytes that were allocated,
----    allocations, bytes in use, or bytes in use when most were
+---@field measure? "wall"|"cpu"|"wait"|"alloc"|"allocs"|"live"|"peak"  of self
+---    and total: wall time without overhead and preemption; its part that is
+---    CPU time, or waiting time; bytes allocated, allocations, bytes in use, or
+---    bytes in use at the peak
 ---@field sort? "self"|"total"|"calls"|"name"|"alloc"|"allocs"|"live"|"peak"
 ---    alloc, allocs, live and peak: by that measure
 ---@field filter? string        part of a title or path, or a Lua pattern
@@ -37,7 +37,7 @@ local modes = {
 ---@field root? string          mode "tree": only what this function calls
 ---@field depth? integer        mode "tree": most levels
 ---@field format? "text"|"markdown"
----@field width? integer        columns; math.huge: as many as it takes
+---@field width? integer        columns; math.huge: no limit
 ---@field height? integer       mode "summary": rows of the screen
 ---@field color? "auto"|"always"|"never"
 report.options = options.together(page.options, {
@@ -54,14 +54,14 @@ report.options = options.together(page.options, {
   depth = { type = "integer", min = 1 },
 })
 
----@class cprof.View            what a mode gets to work with
----@field profile cprof.Profile  what is shown
----@field timed? cprof.Profile   that profile, with times
+---@class cprof.View            the input of a mode
+---@field profile cprof.Profile  with the measure that is shown
+---@field timed? cprof.Profile   the same profile with times
 ---@field options cprof.ReportOptions
 ---@field page cprof.Page
 ---@field whole integer         the time that is 100 %, in ns: the program's
 
--- the title of the function that `root` means; nil: all of the tree
+-- the title of the function that `root` means; nil: the whole tree
 local function base_of(profile, wanted, level)
   local row, why = find(select.functions(profile), wanted)
   if not row then error("report: " .. why, level + 1) end
@@ -94,7 +94,7 @@ local function check(profile, given, level)
   return o
 end
 
----Why a report with this filter has nothing to show; nil: it has.
+---Why a report with this filter has nothing to show; nil: there is something.
 ---@param profile cprof.Profile
 ---@param filter cprof.Pattern?
 ---@return string?
@@ -123,7 +123,7 @@ function report.make(profile, given, level)
       profile),
   }
   header.show(view)
-  -- the header has said it
+  -- the header has already said so
   if view.page.measure.samples == 0 and o.mode ~= "frames" then
     return view.page:text()
   end

@@ -1,4 +1,4 @@
--- A page: what a report or a listing says, for a terminal or as Markdown.
+-- A page: the text of a report or a listing, for a terminal or as Markdown.
 
 local format = require "cprof.text.format"
 local markdown = require "cprof.text.markdown"
@@ -16,14 +16,14 @@ local usual <const> = 100
 ---@field width integer    math.huge: nothing is cut
 ---@field paint cprof.Paint
 ---@field markdown boolean  is it Markdown?
----@field measure cprof.Measure  what its figures are
----@field counts boolean   are there instructions in the place of times?
+---@field measure cprof.Measure  of its figures
+---@field counts boolean   are there instructions instead of times?
 ---@field private out string[]
----@field private notes string[]  what is to be explained of what was shown
+---@field private notes string[]  explanations of what was shown
 local Page = {}
 Page.__index = Page
 
----The options that all have who make pages.
+---The options of all functions that make pages.
 ---@type table<string, cprof.OptionSpec>
 page.options = {
   format = { type = "string", values = { "text", "markdown" },
@@ -36,7 +36,7 @@ page.options = {
 
 ---@param o { format?: "text"|"markdown", width?: integer,
 ---  color?: "auto"|"always"|"never" }
----@param profile? cprof.Profile  that its figures are of
+---@param profile? cprof.Profile  that the figures come from
 ---@return cprof.Page
 function page.new(o, profile)
   local md = o.format == "markdown"
@@ -51,16 +51,16 @@ end
 
 local function add(self, line) self.out[#self.out + 1] = line end
 
----How many lines there are.
+---The number of lines so far.
 ---@return integer
 function Page:height() return #self.out end
 
----An empty line, except at the beginning and after another.
+---Adds an empty line, except at the beginning and after another one.
 function Page:gap()
   if #self.out > 0 and self.out[#self.out] ~= "" then add(self, "") end
 end
 
----What follows is about this.
+---Adds a title.
 ---@param what string  in words
 ---@param of? string   a name or a place
 function Page:title(what, of)
@@ -73,7 +73,7 @@ function Page:title(what, of)
   end
 end
 
----What a part of that is about.
+---Adds a subtitle.
 ---@param what string
 function Page:subtitle(what)
   if self.markdown then
@@ -99,7 +99,7 @@ function Page:note(text, ...)
   self:line("note: " .. text)
 end
 
----What does not matter as much as the rest.
+---Adds a line that matters less than the rest.
 ---@param text string?
 function Page:rest(text)
   if not text then return end
@@ -120,7 +120,7 @@ function Page:table(columns, rows)
   table.move(lines, 1, #lines, #self.out + 1, self.out)
 end
 
----Lines as they are: a tree, a source.
+---Adds preformatted lines, such as a tree or a source.
 ---@param lines string[]
 function Page:verbatim(lines)
   if self.markdown then self:gap() end
@@ -129,16 +129,16 @@ function Page:verbatim(lines)
   if self.markdown then add(self, "```") end
 end
 
----A table whose columns are to stay below each other.
+---Adds a table that stays preformatted in Markdown, so that columns align.
 ---@param columns cprof.Column[]
 ---@param rows table[]
 function Page:listing(columns, rows)
   self:verbatim(format.table(columns, rows, self.width, self.paint))
 end
 
----A time, or what is in its place, as it is printed.
+---A time, or a figure in another measure, as text.
 ---@param n integer
----@param most? integer  what it is at most, see bound
+---@param most? integer  its upper bound, see bound
 ---@return string
 function Page:time(n, most)
   local text, bounded = self.measure:amount(n, most)
@@ -146,7 +146,7 @@ function Page:time(n, most)
   return text
 end
 
----A figure in a sentence, with its unit.
+---A figure with its unit, for a sentence.
 ---@param n integer
 ---@param most? integer
 ---@return string
@@ -154,12 +154,12 @@ function Page:told(n, most)
   return self:time(n, most) .. (self.counts and " instructions" or "")
 end
 
----A share in percent as it is printed.
+---A share in percent, as text.
 ---@param n integer
 ---@return string
 function Page:share(n) return self.measure:share(n) end
 
----What `explain` is to say, once.
+---Adds an explanation for `explain`, once.
 ---@param note string
 function Page:footnote(note)
   for _, known in ipairs(self.notes) do
@@ -168,7 +168,7 @@ function Page:footnote(note)
   table.insert(self.notes, note)
 end
 
----Explains what was shown, as far as that is needed.
+---Adds the explanations that the figures shown need.
 function Page:explain()
   local notes = self.notes
   self.notes = {}

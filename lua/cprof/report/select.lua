@@ -1,4 +1,4 @@
--- Which rows a report shows, in which order, and what it leaves out.
+-- Selects and sorts the rows of a report, and counts what it leaves out.
 
 local explained = require "cprof.count.rows"
 local format = require "cprof.text.format"
@@ -6,12 +6,12 @@ local order = require "cprof.text.order"
 
 local select = {}
 
----How often a row or a node was met: called, or sampled.
+---How often a row or a node was called or, in sampled profiles, sampled.
 ---@param row { calls: integer?, self_samples: integer? }
 ---@return integer
 function select.often(row) return row.calls or row.self_samples or 0 end
 
--- estimates decide; of two that are as large, what may be more
+-- by estimates; if these are equal, by upper bounds
 local orders = {
   self = order("-self_ns", "-self_most_ns", "title"),
   total = order("-total_ns", "-total_most_ns", "title"),
@@ -19,7 +19,7 @@ local orders = {
   name = order("func.name", "title"),
 }
 
----How many calls there were in all.
+---The number of all calls.
 ---@param profile cprof.Profile
 ---@return integer
 function select.calls(profile)
@@ -28,9 +28,8 @@ function select.calls(profile)
   return n
 end
 
----How many functions reports tell apart: one that was merged from two that
----differ is one of them. A function that joining two profiles has left
----without calls and without time is not counted.
+---The number of functions with different titles. Functions without calls and
+---time, which joining two profiles may leave, are not counted.
 ---@param profile cprof.Profile
 ---@return integer
 function select.distinct(profile)
@@ -44,12 +43,12 @@ function select.distinct(profile)
   return n
 end
 
----Sorts rows; those that are equal, by title.
+---Sorts rows; equal rows by title.
 ---@param rows cprof.Row[]
 ---@param by string
 function select.sort(rows, by) table.sort(rows, orders[by]) end
 
----Does the filter let this row pass?
+---Does this row pass the filter?
 ---@param row cprof.Row
 ---@param filter cprof.Pattern?
 ---@return boolean
@@ -58,8 +57,8 @@ function select.passes(row, filter)
     row.func.place or "", row.title)
 end
 
----The least share of the time of what is shown, in percent. Who asks for an
----order or for certain functions wants to see the small ones, too.
+---The smallest share of the time that is shown, in percent. With an order or a
+---filter, the default is 0: the user wants to see small functions, too.
 ---@param view cprof.View
 ---@return number
 function select.least(view)
@@ -67,16 +66,16 @@ function select.least(view)
   return o.min_percent or (o.sort or o.filter) and 0 or 1
 end
 
----The rows to be shown, and how many are left out with what self time.
----The root is what no function did: it counts, but is no function.
+---The rows to show, the number of rows that are left out, and their self time.
+---The root is time outside all functions: it is never counted as left out.
 ---@param view cprof.View
 ---@param rows cprof.Row[]
----@param measure string   "self" or "total": `min_percent` is about that
+---@param measure string   "self" or "total": the figure for `min_percent`
 ---@param limit? integer
 ---@return cprof.Row[] shown, integer hidden, integer hidden_ns
 function select.rows(view, rows, measure, limit)
   limit = limit or view.options.limit or 30
-  -- what is not known to be less is shown
+  -- rows whose upper bound is large enough are shown, too
   local field, least = measure .. "_most_ns", select.least(view)
   local shown, hidden, hidden_ns = {}, 0, 0
   for _, row in ipairs(rows) do
@@ -95,7 +94,7 @@ function select.rows(view, rows, measure, limit)
   return shown, hidden, hidden_ns
 end
 
----The line that says what is left out; nil when nothing is.
+---The line about rows that are left out; nil: there are none.
 ---@param view cprof.View
 ---@param hidden integer
 ---@param hidden_ns integer
@@ -107,20 +106,20 @@ function select.rest(view, hidden, hidden_ns, what)
     format.percent(hidden_ns, view.whole))
 end
 
--- the sums of each profile that is looked at, which take a while
+-- the sums of each profile, cached because they take a while
 local known = setmetatable({}, { __mode = "k" })
 
--- the row of the time since the last sample, where there is none
+-- is it an empty row for the time since the last sample?
 local function vacant(row)
   return row.func.kind == "internal" and row.total_ns == 0 and
     row.total_samples == 0
 end
 
----The rows of a report, where functions with the same title are one, and
----the calls between them, those from each line on their own. The list of
----rows is the caller's.
+---The rows of a report, which merge functions with the same title, and the
+---calls between them, separate for each line. The caller may change the list
+---of rows.
 ---@param profile cprof.Profile
----@param all? boolean  also rows that are empty now, but may not stay so
+---@param all? boolean  also rows that are empty now but may get figures later
 ---@return cprof.Row[]
 ---@return cprof.Edge[]
 function select.functions(profile, all)

@@ -13,10 +13,10 @@ local columns = {
   { title = "hottest path", left = true, least = 30, cut = format.cutchain },
 }
 
--- rows where there is no terminal, and the fewest that are of use
+-- the rows without a terminal, and the fewest useful rows
 local usual <const>, fewest <const> = 40, 3
 
--- what stands around the rows of both tables, and what the terminal needs
+-- the lines around the rows of both tables, and the terminal's prompt
 local around <const> = 9
 
 local function path(view, tree, above, lines)
@@ -40,7 +40,7 @@ local function path(view, tree, above, lines)
   page:rest(select.rest(view, tree.count - nodes, left_ns, "node"))
 end
 
--- rows that functions would take
+-- the number of rows that functions need
 local function wanted(view)
   local rows, n = select.functions(view.profile), 0
   local least = select.least(view) * view.whole / 100

@@ -1,4 +1,4 @@
--- Mode "tree": who called what, callees indented under their caller.
+-- Mode "tree": the call tree, with callees indented under their caller.
 
 local format = require "cprof.text.format"
 local folded = require "cprof.report.folded"
@@ -24,13 +24,12 @@ local orders = {
   name = order("func.title", "id"),
 }
 
--- by total time, they come that way
+-- nodes are already sorted by total time
 local function sort(nodes, by)
   if orders[by] then table.sort(nodes, orders[by]) end
 end
 
--- The lines of the tree, as { node, level, matched }, and how many nodes
--- are below.
+-- The lines of the tree, as { node, level, matched }.
 local function collect(view, tree, root)
   local o = view.options
   local limit, depth = o.limit or 30, o.depth or math.huge
@@ -41,7 +40,7 @@ local function collect(view, tree, root)
       return select.passes({ title = f.title, func = f }, o.filter)
     end)
   end
-  -- a stack of its own: a tree can be deeper than Lua's
+  -- not a recursion: a tree can be deeper than Lua's stack
   local todo, out = {}, {}
   local function push(id, level)
     local list = level < depth and tree:children(id, least) or {}

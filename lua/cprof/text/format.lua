@@ -1,4 +1,4 @@
--- Figures for people: units, columns, colours.
+-- Formats figures for people: units, columns, colours.
 
 local core = require "cprof.core"
 
@@ -14,7 +14,7 @@ local units = {
 function format.time(ns)
   for _, unit in ipairs(units) do
     local value = ns / unit[1]
-    -- what would round up to 1000 of a unit is 1 of the next
+    -- a value that would round up to 1000 is 1 of the next unit
     if value >= 0.9995 or unit[2] == "µs" and ns >= 1000 then
       local digits = value < 9.995 and 2 or value < 99.95 and 1 or 0
       return ("%." .. digits .. "f%s"):format(value, unit[2])
@@ -25,8 +25,8 @@ end
 
 local sizes = { { 1 << 30, "GB" }, { 1 << 20, "MB" }, { 1 << 10, "KB" } }
 
----Bytes with three digits and their unit, of which each is 1024 of the one
----before: 0 B, 876 B, 1.23 KB, 45.0 MB.
+---Bytes with three digits and their unit, a power of 1024: 0 B, 876 B,
+---1.23 KB, 45.0 MB.
 ---@param bytes integer
 ---@return string
 function format.bytes(bytes)
@@ -40,7 +40,7 @@ function format.bytes(bytes)
   return ("%d B"):format(bytes)
 end
 
----A count with its thousands apart: 1,234,567.
+---A count with separators between thousands: 1,234,567.
 ---@param n integer
 ---@return string
 function format.count(n)
@@ -50,14 +50,14 @@ end
 
 ---A count of things: "1 call", "1,234 calls".
 ---@param n integer
----@param one string    what one is called
----@param many? string  and several, if not with an "s"
+---@param one string    the singular
+---@param many? string  the plural, if that is not `one` with an "s"
 ---@return string
 function format.plural(n, one, many)
   return format.count(n) .. " " .. (n == 1 and one or many or one .. "s")
 end
 
----A number of calls, where they were counted.
+---A number of calls; "" if calls were not counted.
 ---@param n integer?
 ---@return string
 function format.calls(n) return n and format.count(n) or "" end
@@ -106,7 +106,7 @@ local function columns_of(code)
   return 1
 end
 
----The columns that a string takes on a terminal.
+---The width of a string on a terminal, in columns.
 ---@param s string
 ---@return integer
 function format.width(s)
@@ -133,7 +133,7 @@ function format.right(s, width)
   return (" "):rep(width - format.width(s)) .. s
 end
 
--- marks stay with what they are on
+-- combining marks stay with their character
 local function characters(s)
   local out = {}
   if utf8.len(s) then
@@ -147,7 +147,7 @@ local function characters(s)
   return out
 end
 
--- what fits of the beginning
+-- the part at the beginning of a string that fits
 local function head_of(all, width)
   local n = 0
   while all[n + 1] and format.width(all[n + 1]) <= width do
@@ -157,7 +157,7 @@ local function head_of(all, width)
   return table.concat(all, "", 1, n)
 end
 
--- what fits of the end
+-- the part at the end of a string that fits
 local function tail_of(all, width)
   local first = #all + 1
   while all[first - 1] and format.width(all[first - 1]) <= width do
@@ -167,7 +167,7 @@ local function tail_of(all, width)
   return table.concat(all, "", first)
 end
 
----Cuts what is too long in the middle, for both ends of a path matter.
+---Cuts a string in the middle if it is too long: both ends of a path matter.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -179,7 +179,7 @@ function format.cut(s, width)
   return head .. "…" .. tail_of(all, width - 1 - format.width(head))
 end
 
----Cuts what is too long at the end.
+---Cuts a string at the end if it is too long.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -189,7 +189,7 @@ function format.cutend(s, width)
   return head_of(characters(s), width - 1) .. "…"
 end
 
----Cuts what is too long at the beginning.
+---Cuts a string at the beginning if it is too long.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -199,8 +199,8 @@ function format.cutstart(s, width)
   return "…" .. tail_of(characters(s), width - 1)
 end
 
----Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. Of a
----file's own name, the end matters.
+---Cuts a path in the middle, between folders: /usr/…/ai/path.lua:12. If even
+---the file's name is too long, its end stays.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -221,8 +221,8 @@ function format.cutpath(s, width)
   return format.cutstart(s, width)
 end
 
----Cuts the name of a function: of a path as such, of a module's name at
----the beginning, of a text at the end, of others in the middle.
+---Cuts the name of a function: a path as a path, a module's name at the
+---beginning, a text at the end, other names in the middle.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -243,8 +243,8 @@ end
 
 format.arrow = " → "
 
----Cuts a chain of calls between them: main → … → parser.parse. The last
----ones matter most.
+---Cuts a chain of calls between two calls: main → … → parser.parse. The last
+---calls matter most.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -266,7 +266,7 @@ function format.cutchain(s, width)
   return format.cutindent(indent .. names[#names], width)
 end
 
----Cuts the indentation rather than what it indents.
+---Cuts the indentation first, then the text.
 ---@param s string
 ---@param width integer
 ---@return string
@@ -278,8 +278,7 @@ function format.cutindent(s, width)
   return format.cutstart(rest, width)
 end
 
----The lines of a text that is too long for one; all but the first are
----indented.
+---Wraps a text into lines; all but the first are indented.
 ---@param s string
 ---@param width integer
 ---@return string[]
@@ -299,7 +298,7 @@ function format.wrap(s, width)
   return out
 end
 
----Control characters would spoil the lines of a report.
+---Escapes control characters, which would break the lines of a report.
 ---@param s string
 ---@return string
 function format.plain(s)
@@ -315,8 +314,7 @@ end
 
 local codes = { bold = "1", dim = "2", never = "4;31" }
 
--- shades of heat, from cold to hot, where there are 256 colours and where
--- there are 16
+-- shades of heat from cold to hot, for terminals with 256 colours and with 16
 local ramps = {
   many = { "38;5;102", "38;5;137", "38;5;136", "38;5;172", "38;5;208",
     "38;5;202", "38;5;196", "1;38;5;196" },
@@ -346,7 +344,7 @@ function format.paint(on)
   end
 end
 
----Are colours wanted? `auto`: on a terminal, unless NO_COLOR says no.
+---Are colours wanted? `auto`: on a terminal, unless NO_COLOR is set.
 ---@param choice "auto"|"always"|"never"
 ---@return boolean
 function format.wants_color(choice)
@@ -355,11 +353,11 @@ function format.wants_color(choice)
   return core.columns() ~= nil and (no == nil or no == "")
 end
 
--- the fewest that a table can do with
+-- the minimum width of tables
 local narrowest <const> = 40
 
----The columns that there are: as the environment's COLUMNS says, or of the
----terminal. Elsewhere, as many as it takes: math.huge.
+---The width of the output: COLUMNS from the environment, or the terminal's.
+---Without either, there is no limit: math.huge.
 ---@param file? integer  an open file; default: standard output
 ---@return integer
 function format.columns(file)
@@ -368,14 +366,14 @@ function format.columns(file)
   return columns and math.max(columns, narrowest) or math.huge
 end
 
----The rows of the terminal; nil: it is none.
+---The rows of the terminal; nil: there is no terminal.
 ---@return integer?
 function format.rows()
   return core.rows()
 end
 
----The style of a figure beside the greatest one. Each shade begins at half
----of where the next one does; what is colder has none.
+---The style of a figure, relative to the greatest one. Each shade begins at
+---half of the next hotter one; figures below all shades have no style.
 ---@param part number
 ---@param greatest number
 ---@return string?
@@ -390,20 +388,21 @@ end
 ---@field title string
 ---@field left? boolean   aligned to the left
 ---@field least? integer  may be cut to this when lines get too long
----@field firm? boolean   is it never cut to less?
----@field cut? fun(s: string, width: integer): string  how; in the middle
+---@field firm? boolean   is it never cut to less than that?
+---@field cut? fun(s: string, width: integer): string  how to cut; default: in
+---    the middle
 ---@field optional? boolean  left out where all of its cells are empty
 ---@field yields? boolean    left out rather than to cut others
 ---@field rank? integer      left out rather than to cut others to less than
 ---    their `least`, the highest first
----@field code? boolean   a name or a place, as Markdown has to know
+---@field code? boolean   is it a name or a place? Markdown shows these as code
 
 local function text_of(cell)
   if type(cell) == "table" then return cell[1], cell[2] end
   return cell, nil
 end
 
----The numbers of the columns that are to be shown.
+---The indices of the columns to show: optional columns need a filled cell.
 ---@param columns cprof.Column[]
 ---@param rows table[]
 ---@return integer[]
@@ -421,10 +420,10 @@ function format.used(columns, rows)
   return out
 end
 
--- what is left of a column where there is hardly any room
+-- the minimum width of a column when there is hardly any room
 local stub <const> = 8
 
--- how wide these columns would be, and by how much that is too wide
+-- the uncut widths of these columns, and by how much their sum is too wide
 local function natural(columns, rows, used, width)
   local widths, over = {}, -2 - width
   for _, i in ipairs(used) do
@@ -438,7 +437,7 @@ local function natural(columns, rows, used, width)
   return widths, over
 end
 
--- Leaves out the columns of the highest rank. Are there any?
+-- Removes the columns of the highest rank; false: no column has a rank.
 local function leave_out(columns, used)
   local highest = 0
   for _, i in ipairs(used) do
@@ -452,9 +451,9 @@ local function leave_out(columns, used)
   return highest > 0
 end
 
--- Takes what is too wide from the columns that allow it, last first. Those
--- that yield are narrowed before others, and then left out; so are those
--- with a rank before others are cut to less than their least.
+-- Makes columns fit the width, last column first: columns that yield are
+-- narrowed, then removed; others are narrowed to their `least`; columns with a
+-- rank are removed, highest first; at last, others are narrowed to a stub.
 local function fit(columns, rows, used, width)
   local widths, over = natural(columns, rows, used, width)
   local function narrow(least_of)

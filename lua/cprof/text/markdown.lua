@@ -1,17 +1,17 @@
--- Tables and words as Markdown has them, for an issue or a pull request.
+-- Tables and words in Markdown, for an issue or a pull request.
 
 local format = require "cprof.text.format"
 
 local markdown = {}
 
----Words that are not to be taken for markup.
+---Escapes words so that they are not taken for markup.
 ---@param s string
 ---@return string
 function markdown.escape(s)
   return (s:gsub("[\\`*_<>|%[%]#]", "\\%0"))
 end
 
----A name or a place.
+---A name or a place, as inline code.
 ---@param s string
 ---@return string
 function markdown.code(s)
@@ -26,7 +26,7 @@ local function cell(column, value)
   local style
   if type(value) == "table" then value, style = value[1], value[2] end
   if column.code then
-    -- the bar ends a cell there, too
+    -- a bar would end the cell even within code
     value = markdown.code((value:gsub("^ +", ""))):gsub("|", "\\|")
   else
     value = markdown.escape(value)

@@ -1,12 +1,12 @@
--- What could have been meant: names that are near to one that is unknown.
+-- Suggestions for an unknown name: the nearest known names.
 
 local format = require "cprof.text.format"
 
 local nearest = {}
 
-local longest <const> = 100 -- of what is compared letter by letter
+local longest <const> = 100 -- of names that are compared letter by letter
 
--- how many letters must change to make one word of the other
+-- the edit distance between two words
 local function distance(a, b)
   local above = {}
   for j = 0, #b do above[j] = j end
@@ -21,7 +21,7 @@ local function distance(a, b)
   return above[#b]
 end
 
--- names without their places are compared: a title is longer than a name
+-- how far a name is from `wanted`; the place in a title is not compared
 local function far(wanted, name)
   local first = name:match "^(.-) %(" or name
   if first:find(wanted, 1, true) then return #first - #wanted end
@@ -29,7 +29,7 @@ local function far(wanted, name)
   return 1000 + distance(wanted, first)
 end
 
----The names, nearest first.
+---Sorts names, nearest first.
 ---@param wanted string
 ---@param names string[]
 ---@return string[]
@@ -48,7 +48,7 @@ function nearest.sort(wanted, names)
   return out
 end
 
--- the first names, and how many more there are
+-- the first names as text, and how many more there are
 local function shown(names, most)
   local out = {}
   for i, name in ipairs(names) do
@@ -61,7 +61,7 @@ local function shown(names, most)
   return table.concat(out, ", ")
 end
 
----Is any of the names near to what is wanted?
+---Is any of the names near to the wanted one?
 ---@param wanted string
 ---@param names string[]
 ---@return boolean
@@ -84,11 +84,11 @@ function nearest.list(wanted, names, most)
   return "; there are: " .. shown(nearest.sort(wanted, names), most)
 end
 
----The nearest names, where the first ones are the most important: these, if
----none is near.
+---The end of a message: the nearest names or, if none is near, the first
+---ones. `names` has the most important ones first.
 ---@param wanted string
 ---@param names string[]
----@param what string    that they are: "the hottest"
+---@param what string    what the first names are: "the hottest"
 ---@return string
 function nearest.list_or_first(wanted, names, what)
   if #names == 0 or nearest.any(wanted, names) then
@@ -97,8 +97,8 @@ function nearest.list_or_first(wanted, names, what)
   return ("; %s are: %s"):format(what, shown(names, 5))
 end
 
----The file that is meant: by its name, or the end of its path. nil and why
----there is none.
+---Finds a file by its name or the end of its path; nil and why: there is none,
+---or more than one.
 ---@generic T: { source: string, place: string }
 ---@param list T[]
 ---@param wanted string

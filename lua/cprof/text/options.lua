@@ -1,16 +1,16 @@
--- Options: what there is, what is given, and what to say about it.
+-- Options of functions: their specifications, checks and error messages.
 
 local patterns = require "cprof.text.patterns"
 
 local options = {}
 
 ---@class cprof.OptionSpec
----@field type string          one that `checks` below knows
----@field values? string[]     the only ones, for a string
+---@field type string          the name of one of the `checks` below
+---@field values? string[]     the valid values of a string
 ---@field min? number
 ---@field max? number
 ---@field default? any
----@field shapes? boolean      profiles tell it: figures depend on it
+---@field shapes? boolean      do figures depend on it? Profiles record it then
 
 local function quoted(list)
   local out = {}
@@ -30,7 +30,7 @@ local function shown_list(list)
   return n > 0 and "{ " .. table.concat(out, ", ") .. " }" or nil
 end
 
----A value as an error message names it, without addresses.
+---A value as text for an error message, without addresses.
 ---@param value any
 ---@return string
 function options.shown(value)
@@ -53,7 +53,7 @@ function options.keys(set)
   return out
 end
 
----The names of options, as an error message lists them.
+---The names of options as a list for an error message.
 ---@param set table<string, any>
 ---@return string
 function options.names(set)
@@ -69,8 +69,8 @@ end
 
 local integer <const> = options.integer
 
--- Each returns what a value must be, or nil and, if it differs, the value to
--- use.
+-- Each check returns what the value must be, or nil if it is valid, and the
+-- value to use if that differs.
 local checks = {}
 
 function checks.boolean(value)
@@ -140,7 +140,7 @@ function options.shape(specs, given)
   return next(out) and out or nil
 end
 
--- "full", or how many
+-- "full", or a number of frames
 function checks.history(value)
   if value == "full" then return end
   local n = integer(value)
@@ -185,7 +185,7 @@ function checks.path(value)
   if type(value) ~= "string" or value == "" then return "a path" end
 end
 
--- a file, or what is to be called
+-- a path of a file to write, or a function to call
 function checks.trace(value)
   if type(value) ~= "function" and checks.path(value) then
     return "a path or a function"
@@ -201,8 +201,8 @@ end
 
 local numbers = { integer = true, number = true }
 
----The value that a word of a command line stands for; nil and what it must
----be, where it is not valid.
+---The value of a word on a command line; nil and what it must be: it is not
+---valid.
 ---@param spec cprof.OptionSpec
 ---@param word string
 ---@return any
@@ -214,7 +214,7 @@ function options.read(spec, word)
   return numbers[spec.type] and meant or value
 end
 
----Options of several tables in one.
+---Merges several tables of options.
 ---@param ... table<string, cprof.OptionSpec>
 ---@return table<string, cprof.OptionSpec>
 function options.together(...)
@@ -225,9 +225,9 @@ function options.together(...)
   return out
 end
 
----The values of all options, given or default. Raises an error that names
----the option and says what is valid.
----@param who string                    the function that was called
+---The values of all options, given or default. For an option that is not
+---valid, raises an error with its name and what is valid.
+---@param who string                    the name of the called function
 ---@param specs table<string, cprof.OptionSpec>
 ---@param given table?
 ---@param level integer                 of the error, as of error()

@@ -1,5 +1,5 @@
--- Orders of lists, for table.sort: `order("-ns", "func.title")` has the largest
--- `ns` first; what has the same `ns` is in the order of titles.
+-- Comparison functions for table.sort: `order("-ns", "func.title")` sorts by
+-- `ns`, largest first; items with the same `ns` are sorted by title.
 
 local function reader(key)
   if type(key) == "function" then return key, false end
@@ -10,8 +10,8 @@ local function reader(key)
   return function(item) return item[first][second] end, down == "-"
 end
 
----@param ... string|fun(item: any): any  fields, "-" before those with the
----    largest first; or functions that give what decides
+---@param ... string|fun(item: any): any  fields, with "-" for largest first; or
+---    functions that return the value to compare
 ---@return fun(a: any, b: any): boolean
 return function(...)
   local get, down = {}, {}

@@ -1,20 +1,20 @@
--- The texts by which users choose functions and sources: a part of a name or
--- of a path, or, between slashes, a Lua pattern.
+-- The texts with which users select functions and sources: a part of a name or
+-- of a path, or a Lua pattern between slashes.
 
--- no methods: strings of the program may have none
+-- functions instead of methods: the program may have removed string methods
 local find, match, sub = string.find, string.match, string.sub
 local format = string.format
 
 local patterns = {}
 
 -- {======================================================
--- What Lua would refuse, but only when it comes to it
+-- Faults of patterns, which Lua itself only finds while matching
 -- =======================================================
 
--- captures that Lua allows; and items that it may have to come back to
+-- limits for captures, as in Lua, and for items that may make Lua backtrack
 local most_captures <const>, most_choices <const> = 32, 150
 
--- behind a set, of which '[' was read
+-- the index behind a set that begins before i with '['
 local function set_end(p, i)
   if sub(p, i, i) == "^" then i = i + 1 end
   repeat
@@ -24,8 +24,8 @@ local function set_end(p, i)
   return i + 1
 end
 
--- Each reads what follows a '%': it gives where the rest begins, or what is
--- wrong.
+-- Readers of what follows a '%': they return the index behind it, or nil and
+-- the fault.
 local escaped = {}
 
 function escaped.b(p, i)
@@ -80,7 +80,7 @@ reads["%"] = function(p, i, captures)
   return i + 2
 end
 
--- why Lua would refuse a pattern; nil: it would not
+-- why a pattern is not valid; nil: it is valid
 local function fault(p)
   local i, captures, choices = 1, {}, 0
   while i <= #p do
@@ -100,12 +100,12 @@ end
 
 ---@class cprof.Pattern
 ---@field text string      as the user gave it
----@field private plain string      a part of what matches
----@field private pattern? string   a Lua pattern
+---@field private plain string      matches as a part of a text
+---@field private pattern? string   matches as a Lua pattern, too
 local Pattern = {}
 Pattern.__index = Pattern
 
----What a text means. nil and why, where it is not valid.
+---The pattern that a text means; nil and why: it is not valid.
 ---@param text string
 ---@return cprof.Pattern?
 ---@return string?
@@ -117,8 +117,8 @@ function patterns.new(text)
     pattern = pattern }, Pattern)
 end
 
----Does it match? Between slashes there may be a path, too, so what stands
----there may also be meant as it is.
+---Does it match? A text between slashes may also be meant as a path, so it
+---matches literally, too.
 ---@param s string
 ---@return boolean
 function Pattern:matches(s)
@@ -126,8 +126,8 @@ function Pattern:matches(s)
     self.pattern ~= nil and find(s, self.pattern) ~= nil
 end
 
----Does it match a source, or the title of a function? A source is known by
----its path as people write it, and as it was loaded.
+---Does it match a function's title, or the path of a source, either as people
+---write it (place) or as it was loaded (source)?
 ---@param source string
 ---@param place string
 ---@param title? string
@@ -138,7 +138,7 @@ function Pattern:passes(source, place, title)
     path ~= nil and self:matches(path)
 end
 
----The words that an unknown name could have been meant by.
+---The text without pattern items, to suggest names for it.
 ---@return string
 function Pattern:word()
   if not self.pattern then return self.plain end
