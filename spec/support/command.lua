@@ -65,8 +65,8 @@ function command.shell(line)
   return out, err, how == "signal" and 128 + status or status
 end
 
----Runs a shell's command line. What still runs after two minutes is ended, so that a spec
----fails where it would wait for ever.
+---Runs a shell's command line. What still runs after two minutes is ended,
+---so that a spec fails where it would wait for ever.
 function command.bounded(lines)
   return command.shell("timeout -k 5 120 sh -c " .. command.quote(lines))
 end
