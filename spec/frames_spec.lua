@@ -252,6 +252,23 @@ describe("frame(false)", function()
     end
   end)
 
+  it("keeps its allocations out of the next frame", function()
+    local function tables(n) for _ = 1, n do local _ = {} end end
+    local p = helper.record(function()
+      profiler.frame()
+      tables(10)
+      profiler.frame()
+      tables(1000)
+      profiler.frame(false)
+      tables(10)
+      profiler.frame()
+    end, { memory = true })
+    local f = helper.find(p, tables)
+    assert.equal(10, row_of(p.frames:at(1), f).allocs)
+    assert.equal(10, row_of(p.frames:at(0), f).allocs)
+    assert.equal(1020, f.self_allocs)
+  end)
+
   it("is another thing than frame(nil), which is frame()", function()
     local p = helper.record(function()
       for _ = 1, 5 do profiler.frame(nil) end

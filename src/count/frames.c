@@ -402,6 +402,8 @@ static void frames_skip (Frames *f) {
     NodeHistory *x = frames_node(f, f->touched[i]);
     x->calls = n->calls;
     x->self = n->self;
+    if (f->tree->memory)
+      x->own = tree_allocated(f->tree, f->touched[i])->all;
   }
 }
 

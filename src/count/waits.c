@@ -55,9 +55,12 @@ static uint32_t waits_find (const Waits *w, const Wait *x) {
 
 /* Adds an item to the list, and to the copy if there is one. */
 static int waits_additem (Waits *w) {
-  return chunks_add(&w->list) != NULL &&
-         (w->copy.pages == NULL || w->copy.count >= w->list.count ||
-          chunks_add(&w->copy) != NULL);
+  if (chunks_add(&w->list) == NULL) return 0;
+  if (w->copy.pages == NULL || w->copy.count >= w->list.count ||
+      chunks_add(&w->copy) != NULL)
+    return 1;
+  w->list.count--;
+  return 0;
 }
 
 
@@ -65,10 +68,7 @@ static int waits_additem (Waits *w) {
 static uint32_t waits_new (Waits *w, const Wait *x) {
   WaitItem *item;
   if (w->list.count == 0 && !waits_additem(w)) return 0;
-  if (!waits_additem(w)) {
-    w->list.count--;
-    return 0;
-  }
+  if (!waits_additem(w)) return 0;
   item = waits_item(w, w->list.count - 1);
   item->is = *x;
   item->is.ticks = 0;

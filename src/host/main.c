@@ -296,7 +296,7 @@ static int run_frames (lua_State *L, long frames) {
 
 
 static int run (lua_State *L, const Arguments *a) {
-  int profile = a->report || a->file != NULL, ok;
+  int profile = a->report || a->file != NULL, loaded, ok;
   luaL_openlibs(L);
   run_arguments(L, a);
   if (cprof_open(L) != LUA_OK ||
@@ -309,10 +309,11 @@ static int run (lua_State *L, const Arguments *a) {
   profile_check(L, cprof_interruptible(L));
   main_state = L;
   signal(SIGINT, on_signal);
-  if (!run_load(L, a)) return 0;
-  ok = run_script(L, a) && (a->frames < 0 || run_frames(L, a->frames));
+  loaded = run_load(L, a);
+  ok = loaded && run_script(L, a) &&
+       (a->frames < 0 || run_frames(L, a->frames));
   signal(SIGINT, SIG_DFL);
-  profile_end(L, a);
+  if (loaded) profile_end(L, a);
   return ok;
 }
 
