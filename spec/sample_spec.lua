@@ -13,6 +13,7 @@ local releases = require "releases"
 local sampled = require "cprof.count.sampled"
 
 local direct = core.internals() == "direct"
+local machine <const> = command.shell "uname -m"
 local slow = helper.slow or os.getenv "CPROF_SANITIZE"
 
 -- seconds of processor time that programs run which a timer interrupts
@@ -589,6 +590,38 @@ describe("a program that is sampled", function()
       print((text:match "recording ended early[^\n]*"))]]
     assert.matches("took the signal", out)
   end)
+
+  it("waits without being interrupted where its stack has waited before",
+    function()
+      if not direct or not machine:find "^x86_64" then return end
+      local function wait(n)
+        local ended = 0
+        for _ = 1, n do
+          if host.poll(3) then ended = ended + 1 end
+          spin(1000)
+        end
+        return ended
+      end
+      local function twice()
+        return wait(150) + coroutine.wrap(wait)(150)
+      end
+      local ended
+      local function waits() ended = twice() end
+      local p = helper.record(waits, { mode = "sample", timer = "thread" })
+      helper.check(p)
+      -- a busy machine may hold up the thread that looks, or a handler
+      assert.is_true(ended < 60, ended)
+      assert.equal(ended, p.meta.interrupted)
+      local poll = record(p, "spec_host.poll")
+      assert.is_true(poll.self_wait_ns > p.meta.waiting_ns * 0.9)
+      assert.is_true(poll.self_wait_ns > 300 * 3e6 * 0.9)
+      -- known by its two call paths
+      local paths = 0
+      for _, node in ipairs(p.nodes) do
+        if node.func == poll.id then paths = paths + 1 end
+      end
+      assert.equal(2, paths)
+    end)
 
   it("is told how many of its system calls have ended early", function()
     local ended = 0

@@ -133,6 +133,8 @@ typedef struct cprof_Options {
   cprof_List include, exclude;	/* parts of paths or functions, or Lua
 				   patterns between slashes */
   const char *clock;		/* "wall" (default) or "cpu" */
+  const char *timer;		/* mode "sample": "wall" (default), or "thread",
+				   which lets system calls go on */
   const char *recursion;	/* "full", "fold" */
   const char *trace;		/* mode "trace": path of the file to write */
   const char *file;		/* path of a profile to record into; "%p" in

@@ -159,6 +159,7 @@ static void start (lua_State *L, const char *path) {
   o.include = list;
   o.exclude = none;
   o.clock = "wall";
+  o.timer = "thread";
   o.recursion = "fold";
   o.file = path;
   o.c_functions = CPROF_OFF;

@@ -12,6 +12,7 @@
 #include "cprof.h"
 #include "base/clock.h"
 #include "base/timer.h"
+#include "sample/watcher.h"
 
 
 #define TICKS_TIMER	1000	/* no number of a timer */
@@ -69,6 +70,16 @@ void __wrap_timer_next (int timer, uint64_t ns) {
   if (timer != TICKS_TIMER) __real_timer_next(timer, ns);
   else ticks.due = ns > 0 ? ticks.since + ns : UINT64_MAX;
 }
+
+
+#if PLATFORM_WATCH
+void __real_watcher_begin (Watcher **to, Pace *p, const Running *running);
+void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running);
+void __wrap_watcher_begin (Watcher **to, Pace *p, const Running *running) {
+  if (p->timer == TICKS_TIMER) *to = NULL;
+  else __real_watcher_begin(to, p, running);
+}
+#endif
 
 
 void __real_timer_end (int timer);

@@ -48,6 +48,14 @@ CPROF_I int timer_follow (int timer, const char **why);
 CPROF_I void timer_next (int timer, uint64_t ns);
 
 /*
+** A tick comes now. May be called in another thread, while the timer does
+** not end or move. 'running': when the timer's thread was seen to run, just
+** before, in ns of the monotonic clock; 0: it was not. A system call that has
+** begun since then begins again, rather than fail, where that is possible.
+*/
+CPROF_I void timer_now (int timer, uint64_t running);
+
+/*
 ** Ends the timer: no more ticks come, not even pending ones, and none runs
 ** in another thread. With the last timer, the program gets its signal back.
 */

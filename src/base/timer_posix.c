@@ -52,6 +52,8 @@ typedef struct Timer {
   int signal;
 #if PLATFORM_TIMERS
   timer_t id;
+  pid_t to;		/* the thread, as the system numbers it */
+  volatile uint64_t running;	/* see 'timer_now' */
 #else
   pthread_t to;
 #endif
@@ -171,15 +173,73 @@ static TimerWithin timer_within (const void *context) {
 #endif
 
 
+/*
+** A system call that has just begun to wait, and has ended with EINTR, may
+** begin again: nothing has happened in it. Its number is in the instruction
+** before the one that calls the system, where the C library has it so. Only
+** calls that wait are known here: others may have done something.
+*/
+#if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
+
+#define TIMER_JUSTNOW	200000u	/* ns */
+#define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
+
+static int timer_waits (long number) {
+  switch (number) {
+    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6:
+    case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_nanosleep:
+    case SYS_clock_nanosleep: case SYS_recvfrom: case SYS_recvmsg:
+    case SYS_futex: case SYS_semtimedop: case SYS_rt_sigtimedwait:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+
+static TimerWithin timer_again (const Timer *t, TimerWithin within,
+                                void *context) {
+  ucontext_t *at = cast(ucontext_t *, context);
+  greg_t *pc = &at->uc_mcontext.gregs[REG_RIP];
+  const unsigned char *code = (const unsigned char *)(uintptr_t)*pc;
+  uint64_t running = t->running;
+  int32_t number;
+  if (within != TIMER_ENDS || running == 0 ||
+      platform_monotonic() - running > TIMER_JUSTNOW ||
+      !timer_samepage(code, TIMER_CALL) || code[-TIMER_CALL] != 0xB8)
+    return within;
+  memcpy(&number, code - TIMER_CALL + 1, sizeof number);
+  if (!timer_waits(number)) return within;
+  *pc -= TIMER_CALL;
+  return TIMER_WAITS;
+}
+
+#else
+
+static TimerWithin timer_again (const Timer *t, TimerWithin within,
+                                void *context) {
+  (void)t; (void)context;
+  return within;
+}
+
+#endif
+
+
+/* 'context' is what was interrupted; NULL: nothing was. */
+static TimerWithin timer_interrupted (const Timer *t, void *context) {
+  if (context == NULL) return TIMER_RUNS;
+  return timer_again(t, timer_within(context), context);
+}
+
+
 #if !PLATFORM_TIMERS
 
 /* A process has one such timer: the first entry. */
-static void timer_signal (int sig, const siginfo_t *info,
-                          TimerWithin within) {
+static void timer_signal (int sig, const siginfo_t *info, void *context) {
   Timer *t = timers;
   (void)info;
   if (timer_enter(t) != 0 && t->thread == timer_thread)
-    t->tick(t->ud, within);
+    t->tick(t->ud, timer_interrupted(t, context));
   else {
     timer_signals[sig].astray = 1;
     if (t->carries != 0 && timer_isours(t)) pthread_kill(t->to, sig);
@@ -189,14 +249,13 @@ static void timer_signal (int sig, const siginfo_t *info,
 
 #else
 
-static void timer_signal (int sig, const siginfo_t *info,
-                          TimerWithin within) {
+static void timer_signal (int sig, const siginfo_t *info, void *context) {
   uintptr_t carried = (uintptr_t)info->si_value.sival_ptr;
   Timer *t = &timers[carried % TIMER_MOST];
   (void)sig;
   if (info->si_code != SI_TIMER || carried == 0) return;
   if (timer_enter(t) == carried && t->thread == timer_thread)
-    t->tick(t->ud, within);
+    t->tick(t->ud, timer_interrupted(t, context));
   timer_leave(t);
 }
 
@@ -205,7 +264,7 @@ static void timer_signal (int sig, const siginfo_t *info,
 
 static void timer_handler (int sig, siginfo_t *info, void *context) {
   int error = errno;
-  timer_signal(sig, info, timer_within(context));
+  timer_signal(sig, info, context);
   errno = error;
 }
 
@@ -295,7 +354,7 @@ static void timer_drain (int sig) {
   sigfillset(&all);
   if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) return;
   while (sigtimedwait(&set, &info, &none) == sig)
-    timer_signal(sig, &info, TIMER_RUNS);
+    timer_signal(sig, &info, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 #endif
 }
@@ -346,6 +405,11 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return setitimer(ITIMER_REAL, &v, NULL) == 0;
 }
 
+static void timer_send (Timer *t, uint64_t running) {
+  (void)running;
+  pthread_kill(t->to, t->signal);
+}
+
 static void timer_destroy (const Timer *t) {
   (void)timer_set(t, 0);
 }
@@ -356,11 +420,13 @@ static void timer_destroy (const Timer *t) {
 
 static int timer_make (Timer *t, int cpu) {
   struct sigevent e;
+  t->to = (pid_t)syscall(SYS_gettid);
+  t->running = 0;
   memset(&e, 0, sizeof e);
   e.sigev_notify = SIGEV_THREAD_ID;
   e.sigev_signo = t->signal;
   e.sigev_value.sival_ptr = (void *)t->carries;
-  e.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+  e.sigev_notify_thread_id = t->to;
   return timer_create(cpu ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &e,
                       &t->id) == 0;
 }
@@ -371,6 +437,16 @@ static int timer_set (const Timer *t, uint64_t ns) {
   v.it_value.tv_sec = (time_t)(ns / 1000000000u);
   v.it_value.tv_nsec = (long)(ns % 1000000000u);
   return timer_settime(t->id, 0, &v, NULL) == 0;
+}
+
+static void timer_send (Timer *t, uint64_t running) {
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_signo = t->signal;
+  info.si_code = SI_TIMER;
+  info.si_value.sival_ptr = (void *)t->carries;
+  t->running = running;
+  syscall(SYS_rt_tgsigqueueinfo, platform_process(), t->to, t->signal, &info);
 }
 
 static void timer_destroy (const Timer *t) {
@@ -458,6 +534,11 @@ int timer_follow (int timer, const char **why) {
 void timer_next (int timer, uint64_t ns) {
   const Timer *t = &timers[timer];
   if (timer_isours(t)) (void)timer_set(t, ns);
+}
+
+
+void timer_now (int timer, uint64_t running) {
+  if (timer_isours(&timers[timer])) timer_send(&timers[timer], running);
 }
 
 

@@ -25,6 +25,7 @@ typedef struct Options {
   Mode mode;
   uint32_t rate;	/* mode sample: samples a second */
   int cpu;		/* processor time instead of wall time */
+  int watched;		/* mode sample: another thread asks for each tick */
   int callsites;	/* calls from different lines are different nodes */
   uint32_t foldat;	/* nodes from which on recursion folds; 0: always */
   int exclude_c;	/* C functions are charged to their callers */

@@ -8,7 +8,6 @@
 #define RUNNING_CHAIN	224	/* no more coroutines can wait for each other */
 
 /* Bytes that are copied. */
-#define RUNNING_VALUE	16	/* a stack slot */
 #define RUNNING_SLOTS	(2 * RUNNING_VALUE)  /* function and first argument */
 #define RUNNING_CLOSURE	(INTERNALS_CLOSURE_UPVALUE + RUNNING_VALUE)
 
@@ -69,8 +68,7 @@ static int running_copy (const Running *r, const void *from, void *to,
 }
 
 
-/* Is 'co' a coroutine of this state in which a function runs? */
-static int running_runs (const Running *r, const lua_State *co) {
+int running_runs (const Running *r, const void *co) {
   unsigned char bytes[INTERNALS_STATE];
   return probe_copy(&r->probe, co, bytes, sizeof bytes) &&
          bytes[INTERNALS_STATE_TAG] == INTERNALS_OBJECT(INTERNALS_THREAD) &&
@@ -85,21 +83,26 @@ static int running_runs (const Running *r, const lua_State *co) {
 ** The coroutine that a call resumes, whose function and first argument are in
 ** 'slots'; NULL: none.
 */
-static lua_State *running_argument (const Running *r, const void *slots,
-                                    int trusted) {
+static const void *running_thread (const Running *r, const void *slots,
+                                   int trusted) {
   unsigned char closure[RUNNING_CLOSURE];
   const void *value = internals_load(slots, 0);
   if (internals_tag(slots, 0) == INTERNALS_C &&
       running_calls(value, r->library.resume))
     return internals_tag(slots, RUNNING_VALUE) == INTERNALS_THREAD
-         ? running_state(internals_load(slots, RUNNING_VALUE)) : NULL;
+         ? internals_load(slots, RUNNING_VALUE) : NULL;
   if (internals_tag(slots, 0) != INTERNALS_CLOSURE ||
       !running_copy(r, value, closure, sizeof closure, trusted) ||
       !running_calls(internals_load(closure, INTERNALS_CLOSURE_BODY),
                      r->library.wrap) ||
       internals_tag(closure, INTERNALS_CLOSURE_UPVALUE) != INTERNALS_THREAD)
     return NULL;
-  return running_state(internals_load(closure, INTERNALS_CLOSURE_UPVALUE));
+  return internals_load(closure, INTERNALS_CLOSURE_UPVALUE);
+}
+
+
+const void *running_argument (const Running *r, const void *slots) {
+  return running_thread(r, slots, 0);
 }
 
 
@@ -126,7 +129,7 @@ static lua_State *running_first (const Running *r, const lua_State *L,
   if (!internals_maybec(ci, r->at) ||
       !running_slots(r, L, ci, slots, sizeof slots, trusted))
     return NULL;
-  return running_argument(r, slots, trusted);
+  return running_state(running_thread(r, slots, trusted));
 }
 
 

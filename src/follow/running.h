@@ -61,6 +61,17 @@ CPROF_I lua_State *running_find (const Running *r);
 */
 CPROF_I int running_is (const Running *r, const lua_State *L);
 
+#define RUNNING_VALUE	16	/* bytes of a slot */
+
+/*
+** The coroutine that is resumed by what a copy of two slots has: a function
+** and its first argument. NULL: none is. May be called in any thread.
+*/
+CPROF_I const void *running_argument (const Running *r, const void *slots);
+
+/* Does a function run in 'co', if that is a coroutine? In any thread. */
+CPROF_I int running_runs (const Running *r, const void *co);
+
 /*
 ** In a hook: the coroutine that L, which waits, has resumed; NULL: a host
 ** resumed it, so L does not tell.

@@ -132,6 +132,7 @@ static void api_options (lua_State *L, const cprof_Options *o) {
   api_list(L, "include", o->include);
   api_list(L, "exclude", o->exclude);
   api_string(L, "clock", o->clock);
+  api_string(L, "timer", o->timer);
   api_string(L, "recursion", o->recursion);
   api_string(L, "trace", o->trace);
   api_string(L, "file", o->file);

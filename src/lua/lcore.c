@@ -228,6 +228,7 @@ static void core_modeoptions (lua_State *L, Options *o) {
           : core_flag(L, "sample") ? MODE_SAMPLE
           : core_flag(L, "trace") ? MODE_TRACE : MODE_CALL;
   o->cpu = core_flag(L, "cpu");
+  o->watched = core_flag(L, "watched");
   o->callsites = core_flag(L, "callsites");
   o->foldat = (uint32_t)core_integer(L, "fold_at");
   if (core_flag(L, "lines_of")) o->include_lines = core_includelines;

@@ -122,9 +122,9 @@ static int control_record (Recorder *r, lua_State *L) {
 }
 
 
-/* Ends what 'control_record' has begun. */
+/* Until then. Recording may go on soon. */
 static void control_unrecord (Recorder *r, lua_State *L) {
-  if (recorder_samples(r)) sample_stop(r, L);
+  if (recorder_samples(r)) sample_pause(r, L);
   else control_detach(r, L);
 }
 
@@ -318,6 +318,7 @@ int control_stop (Recorder *r, lua_State *L) {
   allocations_end(r, L);
   if (r->state == STATE_STOPPED) return 0;
   if (r->state == STATE_RUNNING) control_unrecord(r, L);
+  if (recorder_samples(r)) sample_stop(r, L);
   gap_end(&r->gap);
   recorder_setstate(r, STATE_STOPPED);
   r->recording.stopped = 1;

@@ -10,6 +10,8 @@
 #define PACE_PATIENCE	4	/* ticks within one C function; more of them
 				   come less and less often */
 #define PACE_SELDOM	50000000u	/* ns, on average, at most */
+#define PACE_RESTS	8u	/* looks at what waits are one part of so many of the
+				   wait apart, at least */
 #define PACE_STUCK	8	/* ticks, and each twice as many */
 #define PACE_SLOWEST	1000000000u	/* ns between samples, at most */
 #if !defined(PACE_SHARE)
@@ -53,17 +55,51 @@ uint64_t pace_take (Pace *p) {
 }
 
 
+static uint64_t pace_least (uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+
+/* Ticks come less often while one C function goes on and on. */
+static uint64_t pace_patient (const Pace *p) {
+  uint64_t mean = p->interval;
+  uint32_t i;
+  for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
+    mean *= 2;
+  return mean;
+}
+
+
+/* {======================================================
+** In the thread that looks
+** ======================================================= */
+
+uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean) {
+  uint64_t most = pace_least(waited / PACE_RESTS, PACE_SELDOM);
+  *mean = pace_patient(p);
+  if (*mean < most) *mean = most;
+  return 1 + (uint64_t)(random_exponential(&p->seed) * (double)*mean);
+}
+
+
+void pace_ask (Pace *p, uint64_t now, uint64_t mean, uint64_t running) {
+  p->mean = mean;
+  p->due = now;
+  timer_now(p->timer, running);
+}
+
+/* }====================================================== */
+
+
 /* {======================================================
 ** In the handler
 ** ======================================================= */
 
 void pace_next (Pace *p, int waits) {
   uint64_t mean = p->interval, ns;
-  uint32_t i;
+  if (p->watched) return;
   if (!p->cpu && waits && p->weight > 0) mean = PACE_SELDOM;
-  else if (!p->cpu)
-    for (i = PACE_PATIENCE; i < p->waited && mean < PACE_SELDOM; i++)
-      mean *= 2;
+  else if (!p->cpu) mean = pace_patient(p);
   ns = 1 + (uint64_t)(random_exponential(&p->seed) * (double)mean);
   p->mean = mean;
   p->due = platform_monotonic() + ns;
@@ -92,11 +128,6 @@ int pace_stuck (const Pace *p) {
 }
 
 /* }====================================================== */
-
-
-static uint64_t pace_least (uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
 
 
 /*

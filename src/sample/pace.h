@@ -20,6 +20,7 @@
 typedef struct Pace {
   int timer;		/* below 0: none */
   int cpu;		/* does it count processor time? */
+  int watched;		/* do ticks come by looks from another thread? */
   volatile uint64_t mean;	/* ns until the next tick, on average ... */
   volatile uint64_t due;	/* ... and when it comes */
   volatile uint64_t weight;	/* ns that the ticks since the last sample stand
@@ -65,6 +66,20 @@ CPROF_I void pace_forget (Pace *p);
 ** handler, as may 'pace_tick' and 'pace_stuck'.
 */
 CPROF_I void pace_next (Pace *p, int waits);
+
+/*
+** Where another thread looks, the timer does not tick by itself: ns until the
+** next look, '*mean' on average; less often while one C function goes on and
+** on, or has been waiting for 'waited' ns.
+*/
+CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
+
+/*
+** In that thread: a look at 'now', 'mean' ns after the one before it on
+** average, asks for a tick. 'running': see 'timer_now'.
+*/
+CPROF_I void pace_ask (Pace *p, uint64_t now, uint64_t mean,
+                       uint64_t running);
 
 /*
 ** A tick came at 'now'. 'armed': it has set the hook, else that was set.

@@ -19,14 +19,21 @@
 #include "heap/nogc.h"
 #include "sample/pace.h"
 #include "sample/unwind.h"
+#include "sample/watcher.h"
 
 
 typedef struct Sampler {
   Recorder *recorder;
   Running running;
   Pace pace;
+#if PLATFORM_WATCH
+  Watcher *watcher;	/* NULL: the timer's ticks come by themselves */
+#endif
+  volatile uint64_t asked;	/* the stack, see blocked.h, that the sample is to
+				   tell the node of; 0: none */
   HookSwap hookswap;
   Unwinder unwinder;
+  volatile sig_atomic_t paused;	/* does a tick mean nothing? */
   volatile sig_atomic_t held;	/* no hook is set until 'sample_unblock' */
   volatile sig_atomic_t elsewhere;	/* did a tick find that another thread runs
 					   the state? */
@@ -55,9 +62,9 @@ static Sampler *sample_of (const Recorder *r) {
 **   - lua_sethook, lua_gethook and its like, which Lua allows there;
 **   - what running.h says;
 **   - clock_gettime and timer_settime, which are system calls;
-** and allocates and locks nothing. It reads the Sampler, which is freed
-** when its timer is gone for good, and coroutines that run, which are not
-** collected.
+** and allocates and locks nothing. It reads the Sampler and its Watcher,
+** which are freed when the timer is gone for good, and coroutines that run,
+** which are not collected.
 ** ======================================================= */
 
 static uint64_t sample_clock (const Sampler *s) {
@@ -80,14 +87,28 @@ static int sample_take (Sampler *s, int again) {
 }
 
 
+/* Is it a tick that was asked for, or one of a timer that ticks by itself? */
+static int sample_asked (Sampler *s, uint64_t *stack) {
+  *stack = 0;
+#if PLATFORM_WATCH
+  if (s->watcher != NULL) return watcher_tick(s->watcher, stack);
+#else
+  (void)s;
+#endif
+  return 1;
+}
+
+
 /*
 ** A tick while a sample is made is dropped: that time is overhead. The first
 ** tick counts also where an allocation has set the hook before it.
 */
 static void sample_arm (Sampler *s, uint64_t ns, int waits) {
   int armed;
-  if (s->hookswap.busy || s->held) return;
+  uint64_t stack;
+  if (!sample_asked(s, &stack) || s->hookswap.busy || s->held) return;
   armed = sample_take(s, pace_stuck(&s->pace));
+  if (armed) s->asked = waits ? stack : 0;
   pace_tick(&s->pace, ns, armed || s->pace.weight == 0, waits);
 }
 
@@ -95,6 +116,7 @@ static void sample_arm (Sampler *s, uint64_t ns, int waits) {
 static void sample_tick (void *ud, TimerWithin within) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
+  if (s->paused) return;
   s->elsewhere = running_elsewhere(&s->running);
   if (within == TIMER_ENDS) s->ended++;
   if (s->elsewhere) return;  /* and none comes any more */
@@ -129,8 +151,128 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 
 
 /* {======================================================
+** Waits that another thread has seen
+** ======================================================= */
+
+#if PLATFORM_WATCH
+
+/* This thread is watched from now on, or its timer ticks by itself. */
+static void sample_watch (Sampler *s) {
+  const Options *o = &s->recorder->options;
+  s->pace.watched = 0;
+  if (!o->cpu && o->watched && s->unwinder.at != NULL)
+    watcher_begin(&s->watcher, &s->pace, &s->running);
+  pace_next(&s->pace, 0);
+}
+
+
+static void sample_rest (Sampler *s) {
+  if (s->watcher != NULL) watcher_rest(s->watcher);
+}
+
+
+/* Does the watcher of this thread rest, rather than look? Then it looks. */
+static int sample_watchagain (Sampler *s) {
+  if (s->watcher == NULL || !s->paused || !timer_ishere(s->pace.timer) ||
+      s->watcher->stacks.generation != platform_generation() ||
+      timer_lost(s->pace.timer))
+    return 0;
+  watcher_resume(s->watcher);
+  return 1;
+}
+
+
+static void sample_unwatch (Sampler *s) {
+  if (s->watcher != NULL) watcher_end(s->watcher);
+}
+
+
+static void sample_nowatcher (Sampler *s) {
+  if (s->watcher != NULL) watcher_free(s->watcher);
+  s->watcher = NULL;
+}
+
+
+/* 0: out of memory */
+static int sample_waited (Sampler *s) {
+  Wait w = ZEROS;
+  BlockedWait seen;
+  while (s->watcher != NULL && blocked_take(&s->watcher->stacks, &seen)) {
+    w.ticks = seen.ns;
+    w.node = seen.node->id;
+    seen.node->self += seen.ns;
+    seen.node->calls += seen.samples;
+    s->any = 1;
+    if (s->recorder->gap.on &&
+        !waits_add(&s->recorder->recording.waits, &w))
+      return 0;
+  }
+  return 1;
+}
+
+
+/* A tick that was asked for comes now, before what is recorded pauses. */
+static void sample_early (Sampler *s) {
+  uint64_t stack;
+  if (s->watcher != NULL && !s->held && watcher_tick(s->watcher, &stack))
+    pace_tick(&s->pace, platform_monotonic(), s->pace.weight == 0, 0);
+}
+
+
+static void sample_learn (Sampler *s, const Unwound *x) {
+  uint64_t stack = s->asked;
+  s->asked = 0;
+  if (stack != 0 && s->watcher != NULL && x->instructions == NULL)
+    watcher_learn(s->watcher, stack, x->node);
+}
+
+
+static void sample_unlearn (Sampler *s) {
+  if (s->watcher != NULL) blocked_forget(&s->watcher->stacks);
+}
+
+#else
+
+static void sample_watch (Sampler *s) {
+  pace_next(&s->pace, 0);
+}
+
+#define sample_rest(s)	((void)(s))
+#define sample_watchagain(s)	((void)(s), 0)
+#define sample_unwatch(s)	((void)(s))
+#define sample_nowatcher(s)	((void)(s))
+#define sample_waited(s)	((void)(s), 1)
+#define sample_early(s)	((void)(s))
+#define sample_learn(s,x)	((void)(s), (void)(x))
+#define sample_unlearn(s)	((void)(s))
+
+#endif
+
+/* }====================================================== */
+
+
+/* {======================================================
 ** Threads
 ** ======================================================= */
+
+/* This thread has the timer, and its ticks, from now on. */
+static int sample_move (Sampler *s, const char **why) {
+  Recorder *r = s->recorder;
+  int ok;
+  sample_unwatch(s);
+  ok = timer_follow(s->pace.timer, why);
+  sample_nowatcher(s);
+  if (!ok) {
+    s->pace.timer = -1;
+    return 0;
+  }
+  hot_enter(r->hot);
+  running_enter(&s->running);
+  gap_skip(&r->gap);
+  sample_watch(s);
+  return !s->elsewhere;
+}
+
 
 int sample_follow (Recorder *r) {
   Sampler *s = sample_of(r);
@@ -138,17 +280,7 @@ int sample_follow (Recorder *r) {
   int ok;
   if (s == NULL || s->pace.timer < 0) return 1;
   if (timer_ishere(s->pace.timer)) ok = !s->elsewhere;
-  else if (timer_follow(s->pace.timer, &why)) {
-    ok = !s->elsewhere;
-    hot_enter(r->hot);
-    running_enter(&s->running);
-    gap_skip(&r->gap);
-    pace_next(&s->pace, 0);
-  }
-  else {
-    s->pace.timer = -1;
-    ok = 0;
-  }
+  else ok = sample_move(s, &why);
   if (!ok) recorder_end(r, why);
   return ok;
 }
@@ -277,7 +409,8 @@ static int sample_record (Sampler *s, lua_State *L, lua_Debug *ar) {
   Unwound x;
   int ok = unwind_look(&s->unwinder, L, ar, &x);
   if (ok) sample_charge(s, &x, ar ? ar->event : UNWIND_NOEVENT, w);
-  ok = ok && sample_wait(s, &x, w.wait);
+  ok = ok && sample_wait(s, &x, w.wait) && sample_waited(s);
+  if (ok) sample_learn(s, &x);
   spent = r->gap.on ? platform_cpu() - r->gap.last.cpu
                     : platform_monotonic() - ns;
   if (functions->count == met)
@@ -361,7 +494,11 @@ int sample_settle (Recorder *r, lua_State *L) {
   if (!sample_follow(r)) return 0;
   s->hookswap.busy++;
   here = s->unwinder.at != NULL || L == r->main;
-  if (here && (s->pace.weight > 0 || !s->any)) ok = sample_record(s, L, NULL);
+  sample_early(s);
+  ok = sample_waited(s);
+  if (!ok) recorder_nomemory(r);
+  else if (here && (s->pace.weight > 0 || !s->any))
+    ok = sample_record(s, L, NULL);
   else sample_pass(r);
   if (ok && here && allocations_wait(r)) sample_allocated(s, L, NULL);
   lua_settop(L, top);
@@ -384,8 +521,10 @@ int sample_settle (Recorder *r, lua_State *L) {
 static void sample_disarm (void *ud) {
   Sampler *s = cast(Sampler *, ud);
   if (s->pace.timer < 0) return;
+  sample_unwatch(s);
   timer_end(s->pace.timer);
   s->pace.timer = -1;
+  sample_nowatcher(s);
 }
 
 
@@ -407,9 +546,9 @@ static Sampler *sample_new (Recorder *r) {
 }
 
 
-void sample_forget (Recorder *r) {
-  Sampler *s = sample_of(r);
-  if (s == NULL) return;
+/* Samples begin, or begin again. */
+static void sample_anew (Sampler *s) {
+  Recorder *r = s->recorder;
   unwind_forget(&s->unwinder);
   memset(&s->frame, 0, sizeof s->frame);
   s->frame.node = r->recording.tree.root;
@@ -417,6 +556,15 @@ void sample_forget (Recorder *r) {
   pace_forget(&s->pace);
   s->counted = s->ended;
   s->any = 0;
+  s->asked = 0;
+}
+
+
+void sample_forget (Recorder *r) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  sample_anew(s);
+  sample_unlearn(s);
 }
 
 
@@ -439,39 +587,59 @@ static int sample_makewaiting (Recorder *r) {
 }
 
 
+/* Ticks come from now on, in this thread. 0: they cannot. */
+static int sample_begin (Sampler *s, const char **why) {
+  const Options *o = &s->recorder->options;
+  sample_disarm(s);
+  pace_begin(&s->pace, o->rate, o->cpu);
+  s->pace.timer = timer_begin(sample_tick, s, o->cpu, why);
+  return s->pace.timer >= 0;
+}
+
+
 int sample_start (Recorder *r, const char **why) {
   Sampler *s = sample_of(r);
+  int again;
   *why = "out of memory";
   if (s == NULL) s = sample_new(r);
   if (s == NULL || !sample_makewaiting(r)) return 0;
-  sample_disarm(s);
-  sample_forget(r);
+  sample_anew(s);
   running_enter(&s->running);
   s->elsewhere = 0;
   s->hookswap.at = r->hot->direct ? s->running.at : NULL;
   unwind_begin(&s->unwinder, s->hookswap.at);
-  pace_begin(&s->pace, r->options.rate, r->options.cpu);
-  s->pace.timer = timer_begin(sample_tick, s, r->options.cpu, why);
-  if (s->pace.timer < 0) return 0;
+  again = sample_watchagain(s);
+  if (!again && !sample_begin(s, why)) return 0;
   hot_enter(r->hot);
   sample_look(r);
   hot_settime(r->hot, hot_now(r->hot));
   *r->hot->running = s->frame.node;
   recorder_setstate(r, STATE_RUNNING);
-  pace_next(&s->pace, 0);
+  s->paused = 0;
+  if (!again) sample_watch(s);
   return 1;
+}
+
+
+void sample_pause (Recorder *r, lua_State *L) {
+  Sampler *s = sample_of(r);
+  if (s == NULL) return;
+  s->paused = 1;
+  sample_rest(s);
+  if (!s->pace.watched) sample_disarm(s);
+  *r->hot->running = NULL;
+  hookswap_block(&s->hookswap, L);
+  hookswap_unblock(&s->hookswap);
+  hookswap_block(&s->hookswap, r->main);
+  hookswap_unblock(&s->hookswap);
 }
 
 
 void sample_stop (Recorder *r, lua_State *L) {
   Sampler *s = sample_of(r);
   if (s == NULL) return;
+  sample_pause(r, L);
   sample_disarm(s);
-  *r->hot->running = NULL;
-  hookswap_block(&s->hookswap, L);
-  hookswap_unblock(&s->hookswap);
-  hookswap_block(&s->hookswap, r->main);
-  hookswap_unblock(&s->hookswap);
 }
 
 

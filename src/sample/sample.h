@@ -17,7 +17,13 @@
 */
 CPROF_I int sample_start (Recorder *r, const char **why);
 
-/* No more samples. Hooks that are still set take themselves away. */
+/*
+** No samples until 'sample_start', which soon comes. Hooks that are still set
+** take themselves away.
+*/
+CPROF_I void sample_pause (Recorder *r, lua_State *L);
+
+/* No more samples: as sample_pause, and nothing is kept for later. */
 CPROF_I void sample_stop (Recorder *r, lua_State *L);
 
 /*

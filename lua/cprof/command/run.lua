@@ -28,6 +28,7 @@ local run = {
 -- options with a value in the next word
 local valued = {
   ["--include"] = true, ["--exclude"] = true, ["--clock"] = true,
+  ["--timer"] = true,
   ["--format"] = true, ["--recursion"] = true, ["--max-nodes"] = true,
   ["--width"] = true, ["--color"] = true,
 }
@@ -83,6 +84,9 @@ function run.define(parser)
     :convert(input.pattern "--exclude")
   input.option(parser, starting.options, "clock",
     "wall: elapsed time; cpu: processor time.")
+  input.option(parser, starting.options, "timer", "With --sample, who " ..
+    "interrupts the program. wall: a timer; thread: a thread of cprof, " ..
+    "which lets its system calls go on.")
   input.option(parser, starting.options, "recursion", "full: each level is " ..
     "a call-tree node; fold: all levels are one node; auto: fold beyond " ..
     "100,000 nodes.")
@@ -225,6 +229,7 @@ local function start_options(parsed, fail)
     gc = parsed.gc or parsed.memory and timed and core.drives() or nil,
     callsites = parsed.callsites or nil,
     clock = parsed.clock,
+    timer = parsed.timer,
     recursion = parsed.recursion,
     max_nodes = parsed.max_nodes,
   }

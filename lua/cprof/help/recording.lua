@@ -12,6 +12,7 @@ return {
 | `c_functions` | `true` | `false`: the time of C functions is charged to their callers |
 | `callsites` | `false` | `true`: calls from different lines are different call-tree nodes |
 | `clock` | `"wall"` | `"cpu"`: the processor time of the thread |
+| `timer` | `"wall"` | mode `"sample"`, by the wall clock: a timer interrupts the program; `"thread"`: a thread of cprof's own looks at the program, and lets its system calls go on ([Sampling](#sampling)) |
 | `recursion` | `"auto"` | `"full"`: each level of a recursion is a node of its own; `"fold"`: a function that is on the path already has no second node there; `"auto"`: full up to 100,000 nodes, from there on folded |
 | `max_nodes` | `1000000` | most call-tree nodes; beyond them, functions keep their exact calls and self times, but not their callers, and the report says so; it limits the number of functions, too |
 | `memory` | `false` | `true`: what is allocated is counted, by node, function and kind, and in modes `"line"` and `"count"` by line; in mode `"sample"`, it is estimated, by line, too; `"live"`: also what of it is in use, now and at the peak |

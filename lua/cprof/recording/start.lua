@@ -39,6 +39,9 @@ local start = {}
 ---@field c_functions? boolean  false: C functions are their callers'
 ---@field callsites? boolean    true: calls are told apart by their lines
 ---@field clock? "wall"|"cpu"
+---@field timer? "wall"|"thread"  mode "sample": who interrupts the program: a
+---    timer of the wall clock; or a thread of cprof's own, which lets the
+---    program's system calls go on
 ---@field recursion? "auto"|"full"|"fold"  fold: a function on the path
 ---    re-enters its node; auto: from 100,000 nodes on
 ---@field max_nodes? integer    most stack states
@@ -65,6 +68,7 @@ start.options = {
   c_functions = { type = "boolean", default = true, shapes = true },
   callsites = { type = "boolean", default = false, shapes = true },
   clock = { type = "string", values = { "wall", "cpu" }, default = "wall" },
+  timer = { type = "string", values = { "wall", "thread" }, default = "wall" },
   recursion = { type = "string", values = { "auto", "full", "fold" },
                 default = "auto", shapes = true },
   max_nodes = { type = "integer", min = 16, max = 0x7fffffff,
@@ -136,6 +140,7 @@ function start.way(o, filter)
     sample = o.mode == "sample",
     lines_of = with_methods(filter:line_filter()),
     cpu = o.clock == "cpu",
+    watched = o.timer == "thread",
     callsites = o.callsites,
     fold_at = fold_at[o.recursion],
     compensate = o.compensate,

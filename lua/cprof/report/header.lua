@@ -86,8 +86,8 @@ local function gaps(profile, page)
     page:note "another debug hook replaced cprof's; see (not recorded)"
   end
   if (meta.interrupted or 0) > 0 then
-    page:note('samples ended %s of the program early, with EINTR; ' ..
-      'clock = "cpu" avoids most of that',
+    page:note("samples ended %s of the program early, with EINTR; " ..
+      'with timer = "thread", hardly any do',
       plural(meta.interrupted, "system call"))
   end
   if meta.unmatched > 0 then

@@ -1,0 +1,42 @@
+/*
+** Watches: a thread of cprof's own looks at another thread from time to
+** time, and does not interrupt it.
+*/
+
+#ifndef watch_h
+#define watch_h
+
+#include "base/platform.h"
+
+
+/* Can a thread be watched? */
+#define PLATFORM_WATCH	(PLATFORM_TIMERS && PLATFORM_INTERRUPTED)
+
+#if PLATFORM_WATCH
+
+typedef struct Watch Watch;
+
+/*
+** Called in the watching thread. Returns the nanoseconds until it is called
+** again; 0: it is not called again.
+*/
+typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
+
+/* Watches this thread; the first look comes in 'ns'. NULL: it cannot. */
+CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
+
+/*
+** Ends and frees it. When this returns, no look goes on. In the child of a
+** fork, which has no such thread, it only frees.
+*/
+CPROF_I void watch_end (Watch *w);
+
+/* For looks: the processor time of the thread, in ns. 0: there is none. */
+CPROF_I uint64_t watch_cpu (const Watch *w);
+
+/* For looks: does the thread wait in the system, not for a processor? */
+CPROF_I int watch_waits (const Watch *w);
+
+#endif
+
+#endif

@@ -1,0 +1,161 @@
+/*
+** See watch.h
+*/
+
+#define _GNU_SOURCE		/* pthread_getcpuclockid, pthread_setname_np */
+
+#include "base/watch.h"
+
+#if PLATFORM_WATCH
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+
+#define WATCH_STACK	(64u * 1024)	/* bytes of the thread's own C stack */
+
+struct Watch {
+  WatchLook look;
+  void *ud;
+  uint64_t first;	/* ns until the first look */
+  clockid_t clock;	/* processor time of the thread that is watched */
+  char begins[32];	/* how the file of its state begins: its number */
+  int file;
+  pthread_t thread;	/* the one that watches */
+  unsigned generation;	/* of the process */
+  int ends;		/* is it asked to end? */
+};
+
+
+uint64_t watch_cpu (const Watch *w) {
+  struct timespec t;
+  if (clock_gettime(w->clock, &t) != 0) return 0;
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+
+/*
+** The letter for the thread's state. The file has it behind the number of the
+** thread and its name in parentheses. 0: it is not that file, since the
+** program may have closed the descriptor, and opened another one with its
+** number.
+*/
+static char watch_state (const Watch *w) {
+  char text[128];
+  const char *at;
+  ssize_t size = pread(w->file, text, sizeof text - 1, 0);
+  if (size <= 0) return 0;
+  text[size] = '\0';
+  if (strncmp(text, w->begins, strlen(w->begins)) != 0) return 0;
+  at = strrchr(text, ')');
+  return at != NULL && at[1] == ' ' ? at[2] : (char)0;
+}
+
+
+int watch_waits (const Watch *w) {
+  char state = watch_state(w);
+  return state == 'S' || state == 'D';
+}
+
+
+static int watch_isending (const Watch *w) {
+  return __atomic_load_n(&w->ends, __ATOMIC_SEQ_CST);
+}
+
+
+/* Sleeps for so long, or until it is asked to end. */
+static void watch_sleep (Watch *w, uint64_t ns) {
+  struct timespec t;
+  t.tv_sec = (time_t)(ns / 1000000000u);
+  t.tv_nsec = (long)(ns % 1000000000u);
+  syscall(SYS_futex, &w->ends, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+
+static void *watch_run (void *ud) {
+  Watch *w = cast(Watch *, ud);
+  uint64_t ns = w->first;
+  pthread_setname_np(pthread_self(), "cprof");
+  prctl(PR_SET_TIMERSLACK, 1L);
+  while (ns > 0) {
+    watch_sleep(w, ns);
+    if (watch_isending(w)) break;
+    ns = w->look(w->ud, w);
+  }
+  return NULL;
+}
+
+
+/* Begins the thread, which gets none of the program's signals. */
+static int watch_thread (Watch *w) {
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  int ok;
+  if (pthread_attr_init(&attributes) != 0) return 0;
+  pthread_attr_setstacksize(&attributes, WATCH_STACK);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  ok = pthread_create(&w->thread, &attributes, watch_run, w) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return ok;
+}
+
+
+static int watch_open (Watch *w) {
+  ssize_t size;
+  char *space;
+  w->file = open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC);
+  if (w->file < 0) return 0;
+  size = pread(w->file, w->begins, sizeof w->begins - 1, 0);
+  space = size > 0 ? strchr(w->begins, ' ') : NULL;
+  if (space == NULL) {
+    close(w->file);
+    return 0;
+  }
+  space[1] = '\0';
+  return 1;
+}
+
+
+static void watch_close (const Watch *w) {
+  if (watch_state(w) != 0) close(w->file);
+}
+
+
+Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
+  Watch *w = cast(Watch *, calloc(1, sizeof *w));
+  if (w == NULL) return NULL;
+  w->look = look;
+  w->ud = ud;
+  w->first = ns;
+  w->generation = platform_generation();
+  if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
+      watch_open(w)) {
+    if (watch_thread(w)) return w;
+    watch_close(w);
+  }
+  free(w);
+  return NULL;
+}
+
+
+void watch_end (Watch *w) {
+  if (w->generation == platform_generation()) {
+    __atomic_store_n(&w->ends, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &w->ends, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(w->thread, NULL);
+  }
+  watch_close(w);
+  free(w);
+}
+
+#endif

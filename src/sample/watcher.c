@@ -1,0 +1,128 @@
+/*
+** See watcher.h
+*/
+
+#include "sample/watcher.h"
+
+#if PLATFORM_WATCH
+
+#include <stdlib.h>
+
+
+#define WATCHER_LOST	1000000000u	/* ns after which a tick may not come any
+					   more, and another one is asked for */
+
+
+static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
+                         uint64_t running) {
+  w->unknown = stack;
+  w->asked = 1;
+  pace_ask(w->pace, now, w->mean, running);
+}
+
+
+/*
+** It waits. While it does, its processor time stays as it is, so that what
+** was read is known to be of one moment. A tick that has come already counts
+** all of the wait.
+*/
+static void watcher_wait (Watcher *w, const Watch *watch, uint64_t now,
+                          uint64_t cpu) {
+  const Pace *p = w->pace;
+  if (cpu != w->cpu) {
+    w->stack = blocked_stack(w->running);
+    if (watch_cpu(watch) != cpu) return;
+    w->cpu = cpu;
+    w->since = now;
+  }
+  if (p->weight == 0 &&
+      (w->stack == 0 || !blocked_wait(&w->stacks, w->stack, now, w->mean,
+                                      w->mean / p->interval)))
+    watcher_ask(w, now, w->stack, 0);
+}
+
+
+/* Does the thread run, or is it ready to, rather than wait? */
+static int watcher_runs (const Watcher *w, const Watch *watch,
+                         uint64_t cpu) {
+  return watch_cpu(watch) != cpu || (cpu != w->cpu && !watch_waits(watch));
+}
+
+
+static uint64_t watcher_look (void *ud, const Watch *watch) {
+  Watcher *w = cast(Watcher *, ud);
+  uint64_t now = platform_monotonic(), cpu, waited = 0, rests = w->rests;
+  if (rests != 0) return pace_rest(w->pace, now - rests, &w->mean);
+  cpu = watch_cpu(watch);
+  if (cpu == 0) return 0;
+  if (w->asked && now - w->pace->due < WATCHER_LOST) waited = 0;
+  else if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
+  else {
+    watcher_wait(w, watch, now, cpu);
+    if (w->cpu == cpu) waited = now - w->since;
+  }
+  return pace_rest(w->pace, waited, &w->mean);
+}
+
+
+/* Can another thread read what may not be there? */
+static int watcher_reads (const Running *running) {
+  char from = 0, to;
+  return running->at != NULL &&
+         platform_copy(platform_process(), &from, &to, sizeof to) == 1;
+}
+
+
+void watcher_begin (Watcher **to, Pace *p, const Running *running) {
+  Watcher *w = NULL;
+  if (watcher_reads(running)) w = cast(Watcher *, calloc(1, sizeof *w));
+  *to = w;
+  if (w == NULL) return;
+  w->pace = p;
+  w->running = running;
+  blocked_init(&w->stacks);
+  p->watched = 1;
+  w->watch = watch_begin(watcher_look, w, pace_rest(p, 0, &w->mean));
+  if (w->watch != NULL) return;
+  p->watched = 0;
+  *to = NULL;
+  watcher_free(w);
+}
+
+
+void watcher_rest (Watcher *w) {
+  w->rests = platform_monotonic();
+}
+
+
+void watcher_resume (Watcher *w) {
+  w->asked = 0;
+  w->rests = 0;
+}
+
+
+void watcher_end (Watcher *w) {
+  watch_end(w->watch);
+}
+
+
+void watcher_free (Watcher *w) {
+  blocked_free(&w->stacks);
+  free(w);
+}
+
+
+int watcher_tick (Watcher *w, uint64_t *stack) {
+  *stack = w->unknown;
+  if (!w->asked) return 0;
+  w->asked = 0;
+  return 1;
+}
+
+
+void watcher_learn (Watcher *w, uint64_t stack, Node *node) {
+  if (blocked_stack(w->running) == stack)
+    blocked_learn(&w->stacks, stack, node, platform_monotonic());
+}
+
+#endif
