@@ -177,20 +177,26 @@ static TimerWithin timer_within (const void *context) {
 ** A system call that has just begun to wait, and has ended with EINTR, may
 ** begin again: nothing has happened in it. Its number is in the instruction
 ** before the one that calls the system, where the C library has it so. Only
-** calls that wait are known here: others may have done something.
+** calls that wait are known here: others may have done something. One that
+** lets signals in while it waits may have ended for the program's own.
 */
 #if PLATFORM_TIMERS && defined(__x86_64__) && defined(__LP64__)
 
 #define TIMER_JUSTNOW	200000u	/* ns */
 #define TIMER_CALL	7	/* bytes: 'mov $number, %eax' and 'syscall' */
 
-static int timer_waits (long number) {
+static int timer_waits (long number, const greg_t *registers) {
+  const uintptr_t *mask;
   switch (number) {
-    case SYS_poll: case SYS_ppoll: case SYS_select: case SYS_pselect6:
-    case SYS_epoll_wait: case SYS_epoll_pwait: case SYS_nanosleep:
+    case SYS_poll: case SYS_select: case SYS_epoll_wait: case SYS_nanosleep:
     case SYS_clock_nanosleep: case SYS_recvfrom: case SYS_recvmsg:
-    case SYS_futex: case SYS_semtimedop: case SYS_rt_sigtimedwait:
+    case SYS_futex: case SYS_semtimedop:
       return 1;
+    case SYS_ppoll: return registers[REG_R10] == 0;
+    case SYS_epoll_pwait: return registers[REG_R8] == 0;
+    case SYS_pselect6:  /* its mask is behind a pointer */
+      mask = (const uintptr_t *)(uintptr_t)registers[REG_R9];
+      return mask == NULL || mask[0] == 0;
     default:
       return 0;
   }
@@ -199,17 +205,18 @@ static int timer_waits (long number) {
 
 static TimerWithin timer_again (const Timer *t, TimerWithin within,
                                 void *context) {
-  ucontext_t *at = cast(ucontext_t *, context);
-  greg_t *pc = &at->uc_mcontext.gregs[REG_RIP];
+  greg_t *registers = cast(ucontext_t *, context)->uc_mcontext.gregs;
+  greg_t *pc = &registers[REG_RIP];
   const unsigned char *code = (const unsigned char *)(uintptr_t)*pc;
   uint64_t running = t->running;
   int32_t number;
   if (within != TIMER_ENDS || running == 0 ||
       platform_monotonic() - running > TIMER_JUSTNOW ||
-      !timer_samepage(code, TIMER_CALL) || code[-TIMER_CALL] != 0xB8)
+      !timer_samepage(code, TIMER_CALL + 1) || code[-TIMER_CALL] != 0xB8 ||
+      code[-TIMER_CALL - 1] == 0x41)  /* that is another register */
     return within;
   memcpy(&number, code - TIMER_CALL + 1, sizeof number);
-  if (!timer_waits(number)) return within;
+  if (!timer_waits(number, registers)) return within;
   *pc -= TIMER_CALL;
   return TIMER_WAITS;
 }
@@ -446,7 +453,9 @@ static void timer_send (Timer *t, uint64_t running) {
   info.si_code = SI_TIMER;
   info.si_value.sival_ptr = (void *)t->carries;
   t->running = running;
-  syscall(SYS_rt_tgsigqueueinfo, platform_process(), t->to, t->signal, &info);
+  if (syscall(SYS_rt_tgsigqueueinfo, platform_process(), t->to, t->signal,
+              &info) != 0)
+    (void)timer_set(t, 1);  /* what a sandbox allows */
 }
 
 static void timer_destroy (const Timer *t) {

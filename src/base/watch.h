@@ -25,6 +25,9 @@ typedef uint64_t (*WatchLook) (void *ud, const Watch *w);
 /* Watches this thread; the first look comes in 'ns'. NULL: it cannot. */
 CPROF_I Watch *watch_begin (WatchLook look, void *ud, uint64_t ns);
 
+/* The next look comes at once. */
+CPROF_I void watch_wake (Watch *w);
+
 /*
 ** Ends and frees it. When this returns, no look goes on. In the child of a
 ** fork, which has no such thread, it only frees.

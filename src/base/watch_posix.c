@@ -9,7 +9,6 @@
 #if PLATFORM_WATCH
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +21,15 @@
 
 #define WATCH_STACK	(64u * 1024)	/* bytes of the thread's own C stack */
 
+/* not all C libraries have the system's headers */
+#if !defined(FUTEX_WAIT_PRIVATE)
+#define FUTEX_WAIT_PRIVATE	128
+#define FUTEX_WAKE_PRIVATE	129
+#endif
+
+#define WATCH_WOKEN	1
+#define WATCH_ENDS	2
+
 struct Watch {
   WatchLook look;
   void *ud;
@@ -30,8 +38,9 @@ struct Watch {
   char begins[32];	/* how the file of its state begins: its number */
   int file;
   pthread_t thread;	/* the one that watches */
-  unsigned generation;	/* of the process */
-  int ends;		/* is it asked to end? */
+  unsigned generation;	/* of the process, and ... */
+  long process;		/* ... its number */
+  int woken;		/* WATCH_WOKEN or WATCH_ENDS, where that is asked for */
 };
 
 
@@ -66,17 +75,25 @@ int watch_waits (const Watch *w) {
 }
 
 
-static int watch_isending (const Watch *w) {
-  return __atomic_load_n(&w->ends, __ATOMIC_SEQ_CST);
-}
-
-
-/* Sleeps for so long, or until it is asked to end. */
-static void watch_sleep (Watch *w, uint64_t ns) {
+/* Sleeps for so long, or until it is woken. Returns 0 if it is to end. */
+static int watch_sleep (Watch *w, uint64_t ns) {
   struct timespec t;
   t.tv_sec = (time_t)(ns / 1000000000u);
   t.tv_nsec = (long)(ns % 1000000000u);
-  syscall(SYS_futex, &w->ends, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+  syscall(SYS_futex, &w->woken, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+  return (__atomic_fetch_and(&w->woken, ~WATCH_WOKEN, __ATOMIC_SEQ_CST) &
+          WATCH_ENDS) == 0;
+}
+
+
+static void watch_tell (Watch *w, int what) {
+  __atomic_fetch_or(&w->woken, what, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &w->woken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+
+void watch_wake (Watch *w) {
+  watch_tell(w, WATCH_WOKEN);
 }
 
 
@@ -85,11 +102,7 @@ static void *watch_run (void *ud) {
   uint64_t ns = w->first;
   pthread_setname_np(pthread_self(), "cprof");
   prctl(PR_SET_TIMERSLACK, 1L);
-  while (ns > 0) {
-    watch_sleep(w, ns);
-    if (watch_isending(w)) break;
-    ns = w->look(w->ud, w);
-  }
+  while (ns > 0 && watch_sleep(w, ns)) ns = w->look(w->ud, w);
   return NULL;
 }
 
@@ -138,6 +151,7 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
   w->ud = ud;
   w->first = ns;
   w->generation = platform_generation();
+  w->process = platform_process();
   if (pthread_getcpuclockid(pthread_self(), &w->clock) == 0 &&
       watch_open(w)) {
     if (watch_thread(w)) return w;
@@ -149,9 +163,9 @@ Watch *watch_begin (WatchLook look, void *ud, uint64_t ns) {
 
 
 void watch_end (Watch *w) {
-  if (w->generation == platform_generation()) {
-    __atomic_store_n(&w->ends, 1, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &w->ends, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (w->generation == platform_generation() &&
+      w->process == platform_process()) {
+    watch_tell(w, WATCH_ENDS);
     pthread_join(w->thread, NULL);
   }
   watch_close(w);

@@ -115,19 +115,25 @@ uint64_t blocked_stack (const Running *r) {
 void blocked_init (BlockedStacks *b) {
   memset(b, 0, sizeof *b);
   b->generation = platform_generation();
+  b->process = platform_process();
   pthread_mutex_init(&b->lock, NULL);
+}
+
+
+int blocked_isours (const BlockedStacks *b) {
+  return b->generation == platform_generation() &&
+         b->process == platform_process();
 }
 
 
 /* Another thread may have had the lock when the process forked. */
 static int blocked_lock (BlockedStacks *b) {
-  return b->generation == platform_generation() &&
-         pthread_mutex_lock(&b->lock) == 0;
+  return blocked_isours(b) && pthread_mutex_lock(&b->lock) == 0;
 }
 
 
 void blocked_free (BlockedStacks *b) {
-  if (b->generation == platform_generation()) pthread_mutex_destroy(&b->lock);
+  if (blocked_isours(b)) pthread_mutex_destroy(&b->lock);
 }
 
 

@@ -42,12 +42,17 @@ typedef struct BlockedStack {
 /* Two threads use it at a time. The child of a fork has only one of them. */
 typedef struct BlockedStacks {
   pthread_mutex_t lock;
-  unsigned generation;	/* of the process; in others, there is nothing */
+  unsigned generation;	/* of the process, and ... */
+  long process;		/* ... its number: in others, there is nothing */
   volatile int waits;	/* are there any to take? */
   BlockedStack list[BLOCKED_MOST];
 } BlockedStacks;
 
 CPROF_I void blocked_init (BlockedStacks *b);
+
+/* Is this the process in which it was made, and not the child of a fork? */
+CPROF_I int blocked_isours (const BlockedStacks *b);
+
 CPROF_I void blocked_free (BlockedStacks *b);
 
 /* A sample in 'node' was of a thread that had waited with this stack. */

@@ -82,10 +82,9 @@ uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean) {
 }
 
 
-void pace_ask (Pace *p, uint64_t now, uint64_t mean, uint64_t running) {
+void pace_due (Pace *p, uint64_t now, uint64_t mean) {
   p->mean = mean;
   p->due = now;
-  timer_now(p->timer, running);
 }
 
 /* }====================================================== */

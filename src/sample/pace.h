@@ -75,11 +75,10 @@ CPROF_I void pace_next (Pace *p, int waits);
 CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
 
 /*
-** In that thread: a look at 'now', 'mean' ns after the one before it on
-** average, asks for a tick. 'running': see 'timer_now'.
+** In that thread: the look at 'now', 'mean' ns after the one before it on
+** average, is to be the next tick.
 */
-CPROF_I void pace_ask (Pace *p, uint64_t now, uint64_t mean,
-                       uint64_t running);
+CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
 
 /*
 ** A tick came at 'now'. 'armed': it has set the hook, else that was set.

@@ -91,7 +91,8 @@ static int sample_take (Sampler *s, int again) {
 static int sample_asked (Sampler *s, uint64_t *stack) {
   *stack = 0;
 #if PLATFORM_WATCH
-  if (s->watcher != NULL) return watcher_tick(s->watcher, stack);
+  if (s->watcher != NULL && blocked_isours(&s->watcher->stacks))
+    return watcher_tick(s->watcher, stack);
 #else
   (void)s;
 #endif
@@ -117,7 +118,7 @@ static void sample_tick (void *ud, TimerWithin within) {
   Sampler *s = cast(Sampler *, ud);
   uint64_t ns = platform_monotonic(), from = sample_clock(s);
   if (s->paused) return;
-  s->elsewhere = running_elsewhere(&s->running);
+  if (running_elsewhere(&s->running)) s->elsewhere = 1;
   if (within == TIMER_ENDS) s->ended++;
   if (s->elsewhere) return;  /* and none comes any more */
   sample_arm(s, ns, within != TIMER_RUNS);
@@ -156,25 +157,26 @@ lua_State *sample_interrupt (Recorder *r, int number) {
 
 #if PLATFORM_WATCH
 
+static void sample_rest (Sampler *s) {
+  if (s->watcher != NULL) watcher_rest(s->watcher);
+}
+
+
 /* This thread is watched from now on, or its timer ticks by itself. */
 static void sample_watch (Sampler *s) {
   const Options *o = &s->recorder->options;
   s->pace.watched = 0;
   if (!o->cpu && o->watched && s->unwinder.at != NULL)
     watcher_begin(&s->watcher, &s->pace, &s->running);
+  if (s->paused) sample_rest(s);
   pace_next(&s->pace, 0);
-}
-
-
-static void sample_rest (Sampler *s) {
-  if (s->watcher != NULL) watcher_rest(s->watcher);
 }
 
 
 /* Does the watcher of this thread rest, rather than look? Then it looks. */
 static int sample_watchagain (Sampler *s) {
   if (s->watcher == NULL || !s->paused || !timer_ishere(s->pace.timer) ||
-      s->watcher->stacks.generation != platform_generation() ||
+      !blocked_isours(&s->watcher->stacks) ||
       timer_lost(s->pace.timer))
     return 0;
   watcher_resume(s->watcher);
@@ -222,7 +224,7 @@ static void sample_early (Sampler *s) {
 static void sample_learn (Sampler *s, const Unwound *x) {
   uint64_t stack = s->asked;
   s->asked = 0;
-  if (stack != 0 && s->watcher != NULL && x->instructions == NULL)
+  if (stack != 0 && s->watcher != NULL)
     watcher_learn(s->watcher, stack, x->node);
 }
 
@@ -365,6 +367,7 @@ static uint64_t sample_divide (Recorder *r, Away *away) {
 
 uint64_t sample_pass (Recorder *r) {
   Away away;
+  if (!sample_waited(sample_of(r))) recorder_nomemory(r);
   return sample_divide(r, &away);
 }
 
@@ -439,7 +442,9 @@ static void sample_allocated (Sampler *s, lua_State *L, lua_Debug *ar) {
 void sample_ask (Recorder *r) {
   Sampler *s = sample_of(r);
   uint64_t from;
-  if (s == NULL || s->hookswap.busy || s->held || s->pace.timer < 0) return;
+  if (s == NULL || s->hookswap.busy || s->held || s->paused ||
+      s->pace.timer < 0)
+    return;
   s->hookswap.busy++;
   from = sample_clock(s);
   sample_take(s, 0);

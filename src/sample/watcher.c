@@ -13,11 +13,14 @@
 					   more, and another one is asked for */
 
 
+#define WATCHER_LONG	5000000u	/* ns of a rest after which looks are rare */
+
 static void watcher_ask (Watcher *w, uint64_t now, uint64_t stack,
                          uint64_t running) {
   w->unknown = stack;
-  w->asked = 1;
-  pace_ask(w->pace, now, w->mean, running);
+  pace_due(w->pace, now, w->mean);
+  __atomic_store_n(&w->asked, 1, __ATOMIC_SEQ_CST);
+  timer_now(w->pace->timer, running);
 }
 
 
@@ -51,11 +54,14 @@ static int watcher_runs (const Watcher *w, const Watch *watch,
 
 static uint64_t watcher_look (void *ud, const Watch *watch) {
   Watcher *w = cast(Watcher *, ud);
-  uint64_t now = platform_monotonic(), cpu, waited = 0, rests = w->rests;
+  uint64_t rests = w->rests, now = platform_monotonic(), cpu, waited = 0;
+  if (__atomic_exchange_n(&w->anew, 0, __ATOMIC_SEQ_CST))
+    return pace_rest(w->pace, 0, &w->mean);
   if (rests != 0) return pace_rest(w->pace, now - rests, &w->mean);
   cpu = watch_cpu(watch);
   if (cpu == 0) return 0;
-  if (w->asked && now - w->pace->due < WATCHER_LOST) waited = 0;
+  if (__atomic_load_n(&w->asked, __ATOMIC_SEQ_CST) &&
+      now - w->pace->due < WATCHER_LOST) waited = 0;
   else if (watcher_runs(w, watch, cpu)) watcher_ask(w, now, 0, now);
   else {
     watcher_wait(w, watch, now, cpu);
@@ -95,9 +101,14 @@ void watcher_rest (Watcher *w) {
 }
 
 
+/* After a long rest, the next look may be far away. */
 void watcher_resume (Watcher *w) {
-  w->asked = 0;
+  uint64_t rested = platform_monotonic() - w->rests;
+  __atomic_store_n(&w->asked, 0, __ATOMIC_SEQ_CST);
   w->rests = 0;
+  if (rested < WATCHER_LONG) return;
+  __atomic_store_n(&w->anew, 1, __ATOMIC_SEQ_CST);
+  watch_wake(w->watch);
 }
 
 
@@ -113,10 +124,9 @@ void watcher_free (Watcher *w) {
 
 
 int watcher_tick (Watcher *w, uint64_t *stack) {
+  int asked = __atomic_exchange_n(&w->asked, 0, __ATOMIC_SEQ_CST);
   *stack = w->unknown;
-  if (!w->asked) return 0;
-  w->asked = 0;
-  return 1;
+  return asked;
 }
 
 

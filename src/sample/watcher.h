@@ -18,7 +18,8 @@ typedef struct Watcher {
   Pace *pace;
   const Running *running;
   BlockedStacks stacks;
-  volatile int asked;	/* has a tick been asked for that did not come? */
+  int asked;		/* has a tick been asked for that did not come? */
+  int anew;		/* is the next look none, but draws when the next is? */
   volatile uint64_t rests;	/* since when it looks at nothing; 0: it looks */
   volatile uint64_t unknown;	/* the stack whose node that tick is to tell */
   /* of the watching thread */
