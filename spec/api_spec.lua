@@ -219,7 +219,7 @@ describe("the C API", function()
       for _, case in ipairs {
         { "/nowhere/file", nil, "/nowhere/file" },
         { "/nowhere/file", "folded", "/nowhere/file" },
-        { path .. ".folded", nil, "is no profile" },
+        { path .. ".folded", nil, "is not a profile" },
         { path, "sideways", 'unknown format "sideways"; valid formats: ' },
         { path, "lcov", 'needs a profile of mode "line"' },
       } do

@@ -611,10 +611,10 @@ describe("a program lives when its file", function()
   it("may not become so large", function()
     local output = shell("ulimit -f 1200;", "local function harm() end " ..
       harmed, path)
-    assert.equal("alive\nfalse\nthe file has reached the size that it may " ..
-      "have\ttrue\nnil\n", output)
+    assert.equal("alive\nfalse\nthe file has reached the process's size " ..
+      "limit\ttrue\nnil\n", output)
     local p = assert(profiler.load(path))
-    assert.equal("the file has reached the size that it may have",
+    assert.equal("the file has reached the process's size limit",
       p.meta.ended)
     assert.is_true(helper.check(p))
   end)
@@ -635,7 +635,7 @@ describe("a program lives when its file", function()
         profiler.stop()
         print(lost, profiler.snapshot().meta.ended)]], path)
       assert.equal(limit == "" and "0\tnil\n" or
-        "0\tthe file has reached the size that it may have\n", output)
+        "0\tthe file has reached the process's size limit\n", output)
     end
   end)
 
@@ -681,7 +681,7 @@ describe("a program lives when its file", function()
   end)
 end)
 
-describe("what is no profile", function()
+describe("what is not a profile", function()
   local function refused(s, why)
     write(path, s)
     local p, message = profiler.load(path)
@@ -830,11 +830,11 @@ describe("what is no profile", function()
     write(path, "precious")
     local ok, why = pcall(profiler.start, { file = path })
     assert.is_false(ok)
-    assert.is_truthy(why:find(path .. ": exists, and is no profile", 1, true))
+    assert.is_truthy(why:find(path .. ": exists and is not a profile", 1, true))
     assert.equal("precious", read(path))
     ok, why = helper.record(leaf):save(path)
     assert.is_nil(ok)
-    assert.equal(path .. ": exists, and is no profile", why)
+    assert.equal(path .. ": exists and is not a profile", why)
     assert.equal("precious", read(path))
   end)
 

@@ -43,8 +43,8 @@ describe("a host that forbids signals", function()
       run(blocking:format "$s->addset(SIGPROF)"))
   end)
 
-  it("is told so where the system gives no timer", function()
-    assert.equal("start: the system gives no timer\nthe others work\n",
+  it("is told so where the system provides no timer", function()
+    assert.equal("start: the system provides no timer\nthe others work\n",
       run "prlimit --sigpending=0")
   end)
 end)
@@ -123,7 +123,7 @@ describe("a host that forbids calls of the system", function()
 
   it("says that there is no timer", function()
     for _, call in ipairs { "timer_create", "timer_settime", "gettid" } do
-      says(call, sampled, "start: the system gives no timer")
+      says(call, sampled, "start: the system provides no timer")
     end
   end)
 

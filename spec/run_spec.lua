@@ -132,8 +132,8 @@ describe("cprof run", function()
       local _, err = command.cprof("run", "--quiet", option, "-e", "x = 1")
       if mode == "line" and releases.crashes_finalizers() then
         assert.equal("cprof run: warning: line hooks of Lua " ..
-          interpreter.release .. " have faults that Lua 5.4.4 has not: a " ..
-          "program may fail that does not otherwise; finalizers without " ..
+          interpreter.release .. " have faults that Lua 5.4.4 does not " ..
+          "have: a program may fail that does not otherwise; finalizers without " ..
           "debug information crash it\n", err)
       else
         assert.equal("", err)
@@ -378,7 +378,7 @@ describe("cprof run", function()
       local file = dir:file("precious", text)
       local out, err, status = command.cprof("run", "-o", file, script)
       assert.equal("", out)
-      assert.equal("cprof run: " .. file .. ": exists, and is no profile\n",
+      assert.equal("cprof run: " .. file .. ": exists and is not a profile\n",
         err)
       assert.equal(2, status)
       assert.equal(text, command.read(file))

@@ -658,12 +658,17 @@ describe("a program that is sampled", function()
     assert.equal(bare, text)
   end)
 
+  -- who asks for samples
+  local timers <const> = { "wall", "thread" }
+
   it("can end in any way", function()
-    for _, code in ipairs {
+    for i, code in ipairs {
       "os.exit(0, true)", "os.exit(0)", "error 'x'",
       "coroutine.wrap(function() os.exit(0, true) end)()",
       "profiler.stop() os.exit(0, true)",
       "setmetatable({}, { __gc = function() work(0.05) end })",
+      "", "profiler.pause()", "os.exit(0, true)", "os.exit(0)",
+      "coroutine.wrap(function() os.exit(0, true) end)()",
     } do
       local _, ok, how = helper.run([[
         local profiler = require "cprof"
@@ -671,17 +676,18 @@ describe("a program that is sampled", function()
           local t = os.clock()
           while os.clock() - t < s do coroutine.wrap(function() end)() end
         end
-        profiler.start { mode = "sample", rate = 10000 }
+        profiler.start { mode = "sample", rate = 10000, timer = arg[1] }
         work(0.05)
-      ]] .. code)
+      ]] .. code, timers[i % 2 + 1])
       assert.is_true(ok or code:find "error" ~= nil, code)
       assert.equal("exit", how)
     end
   end)
 
   it("forks: a child has no timer, and its own recording if asked", function()
-    local dir <close> = command.folder()
-    local out = helper.run([[
+    for _, how in ipairs { 'clock = "cpu"', 'timer = "thread"' } do
+      local dir <close> = command.folder()
+      local out = helper.run(([[
       local profiler = require "cprof"
       local helper = require "helper"
       local host = require "spec_host"
@@ -698,7 +704,7 @@ describe("a program that is sampled", function()
           for i = 1, 1e6 do end
         until helper.find(profiler.snapshot(), theirs)
       end
-      profiler.start { mode = "sample", file = path, clock = "cpu" }
+      profiler.start { mode = "sample", file = path, HOW }
       ours()
       if host.fork() then
         theirs()
@@ -720,23 +726,25 @@ describe("a program that is sampled", function()
         assert((helper.find(q, theirs) ~= nil) ~= (helper.find(q, ours) ~= nil))
       end
       assert(n == 2, n)
-      print "good"]], dir:file "run.%p")
-    assert.equal("good\n", out)
+      print "good"]]):gsub("HOW", how), dir:file "run.%p")
+      assert.equal("good\n", out)
+    end
   end)
 
   it("forks: without a file of its own, a child is not recorded", function()
-    local out = helper.run [[
+    for _, timer in ipairs(timers) do
+      local out = helper.run([[
       local profiler = require "cprof"
       local host = require "spec_host"
       local function work()
         repeat until profiler.snapshot().samples > 5
       end
-      profiler.start { mode = "sample" }
+      profiler.start { mode = "sample", timer = arg[1] }
       work()
       if host.fork() then
         for i = 1, 1e6 do end
         assert(not profiler.running())
-        profiler.start { mode = "sample" }
+        profiler.start { mode = "sample", timer = arg[1] }
         work()
         profiler.stop()
         os.exit(7)
@@ -745,8 +753,9 @@ describe("a program that is sampled", function()
       profiler.reset()
       work()
       profiler.stop()
-      print "good"]]
-    assert.equal("good\n", out)
+      print "good"]], timer)
+      assert.equal("good\n", out)
+    end
   end)
 
   it("has all of its time, also after the last sample", function()

@@ -489,7 +489,7 @@ describe("cprof top's source", function()
       to(m, "(host)")
       press(m, "o")
       assert.is_truthy(draw(m).lines[23]:text():find(
-        "(host) is no Lua function", 1, true))
+        "(host) is not a Lua function", 1, true))
     end)
   end)
 end)

@@ -100,7 +100,7 @@ local function limited(way)
   write_script(way)
   os.remove(file)
   try("sizes", way, ("ulimit -f 1000; %s %s"):format(run, file),
-    "the file has reached the size that it may have", file)
+    "the file has reached the process's size limit", file)
 end
 
 local function read_only(way)
@@ -160,7 +160,7 @@ local function commanded()
   local cases = {
     { "no folder", "run -o " .. mount .. "/none/x.cprof", "No such file" },
     { "a folder", "run -o " .. mount, "" },
-    { "text", "run -o " .. other, "exists, and is no profile" },
+    { "text", "run -o " .. other, "exists and is not a profile" },
   }
   for _, case in ipairs(cases) do
     torture.tried "commands"

@@ -498,7 +498,7 @@ static int timer_fill (Timer *t, const char **why) {
   }
   timer_close(t);
   timer_uninstall(t->signal, 1);
-  *why = "the system gives no timer";
+  *why = "the system provides no timer";
   return 0;
 }
 

@@ -214,7 +214,7 @@ const char *mapped_failure (const MappedFile *f) {
 #if defined(EDQUOT)
     case EDQUOT: return "no space left for the file: quota exceeded";
 #endif
-    case EFBIG: return "the file has reached the size that it may have";
+    case EFBIG: return "the file has reached the process's size limit";
     case ENOMEM: return "out of memory";
     case EIO: return "the file cannot grow: input/output error";
     default: return "the file cannot grow";
@@ -256,7 +256,7 @@ static int mapped_accept (int fd, int locked, const char *path, char *why) {
   if (platform_size(fd) > 0 &&
       (platform_read(fd, magic, sizeof magic) != sizeof magic ||
        memcmp(magic, FORMAT_MAGIC, sizeof magic) != 0))
-    return mapped_refuse(why, path, "exists, and is no profile");
+    return mapped_refuse(why, path, "exists and is not a profile");
   return 1;
 }
 

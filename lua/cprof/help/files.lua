@@ -14,7 +14,7 @@ assert(profile:save "copy.cprof")
 - Names are found when recording is stopped, or the Lua state is closed. Of a program that was killed, functions that were in tables when recording started have the same names; others are named by their definitions, as far as sources can be read, or by their first calls.
 - The report of a file that is still being recorded includes the time since its last event.
 - The child of a fork does not write to the file of its parent. With `%p` in the name, it has a file of its own.
-- A file that exists and is no profile is not overwritten.
+- A file that exists and is not a profile is not overwritten.
 - When the disk is full, or someone cuts the file short, recording ends, the report says why, and the program goes on. For the latter, cprof handles `SIGBUS` while it records into a file, and passes on what is not its own. A program that sets a handler of its own later should do the same.
 - Files are read on machines with the same byte order, and by versions of cprof with the same format. Others are refused. A complete file has a checksum, so a damaged one is refused. A live file, or the file of a program that was killed, has no checksum: impossible contents are refused, but other changes are not detected. If another program overwrites a live file, recording ends, and the profile says why; the recorded program goes on.
 

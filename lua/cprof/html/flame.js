@@ -1,7 +1,7 @@
 // The flame graph with its controls, and its nodes as a table.
 
 import { choice, fill, h, refill, toggle } from "./dom.js";
-import { count } from "./format.js";
+import { count, plural } from "./format.js";
 import { Icicle } from "./icicle.js";
 import { matcher, searched } from "./search.js";
 import { named, Table } from "./table.js";
@@ -206,7 +206,7 @@ export function flame(app, root) {
       const l = graphs[0].layout;
       const n = wanted.reduce((sum, w) => sum + w, 0);
       const share = app.share(trees.weightOf(l, wanted), l.weight[0]);
-      said.textContent = `${count(n)} functions match, ${share} % of the width`;
+      said.textContent = `${plural(n, "function matches", "functions match")}, ${share} % of the width`;
     }
   }
 

@@ -3,7 +3,7 @@
 
 import { byFile, palette } from "./colors.js";
 import { h } from "./dom.js";
-import { count } from "./format.js";
+import { plural } from "./format.js";
 import { childAt, visible } from "./tree.js";
 
 const rowHeight = 19;
@@ -381,7 +381,7 @@ export class Icicle {
     } else if (tree.calls[node] > 0) {
       const n = tree.calls[node];
       const per = app.amount(tree.total[node] / n, totalMost / n);
-      out.push(`${count(n)} calls here, ${per} each`);
+      out.push(`${plural(n, "call")} here, ${per} each`);
     }
     out.push("everywhere: " + app.told(f).join(", "));
     return out;

@@ -194,7 +194,7 @@ function toldPart(app, part, most) {
     return [text, Math.sqrt(part.count / most)];
   }
   return [
-    part.count === 0 ? "never ran" : `ran ${count(part.count)} times`,
+    part.count === 0 ? "never ran" : `ran ${plural(part.count, "time")}`,
     Math.log1p(part.count) / Math.log1p(most),
   ];
 }

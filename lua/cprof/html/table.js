@@ -2,7 +2,7 @@
 // only the first rows are shown.
 
 import { bar, h, refill } from "./dom.js";
-import { tail } from "./format.js";
+import { plural, tail } from "./format.js";
 
 const step = 200;
 
@@ -124,7 +124,7 @@ export class Table {
     refill(this.body, lines);
     const left = rows.length - limit;
     this.more.hidden = left <= 0;
-    this.more.textContent = `${left.toLocaleString("en-US")} more rows`;
+    this.more.textContent = plural(left, "more row");
   }
 
   // Handles a key; true: the key was for the table.

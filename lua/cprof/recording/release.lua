@@ -16,7 +16,7 @@ local line_hooks <const> = {
 function release.line_fault(number)
   local crashes = line_hooks[number]
   if crashes == nil then return nil end
-  return ("line hooks of Lua %s have faults that Lua 5.4.4 has not: a " ..
+  return ("line hooks of Lua %s have faults that Lua 5.4.4 does not have: a " ..
     "program may fail that does not otherwise%s"):format(number, crashes and
     "; finalizers without debug information crash it" or ""), crashes
 end

@@ -161,7 +161,7 @@ local function no_source(self, zone)
   local row = zone and self.now and self.now.figures:find(zone)
   local kind = row and row.func.kind
   if not row or kind == "Lua" or kind == "main" then return false end
-  self.message = ("%s is no Lua function: it has no source"):format(
+  self.message = ("%s is not a Lua function, so it has no source"):format(
     row.func.name)
   return true
 end

@@ -46,7 +46,7 @@ end
 
 local function note_of(m, f)
   if f.kind ~= "Lua" and f.kind ~= "main" then
-    return ("%s is no Lua function: it has no source"):format(f.name)
+    return ("%s is not a Lua function, so it has no source"):format(f.name)
   elseif not lines.recorded(m.now.now.profile) then
     return "no lines were recorded: record with --lines to have figures here"
   end
