@@ -133,8 +133,8 @@ describe("cprof run", function()
       if mode == "line" and releases.crashes_finalizers() then
         assert.equal("cprof run: warning: line hooks of Lua " ..
           interpreter.release .. " have faults that Lua 5.4.4 does not " ..
-          "have: a program may fail that does not otherwise; finalizers without " ..
-          "debug information crash it\n", err)
+          "have: a program may fail that does not otherwise; finalizers " ..
+          "without debug information crash it\n", err)
       else
         assert.equal("", err)
       end
