@@ -148,7 +148,8 @@ describe("a report", function()
 
   it("says when line hooks of the release have faults", function()
     local q = helper.record(function() end, { mode = "line" })
-    local note = "line hooks of Lua 5.4.%d have faults that Lua 5.4.4 has not"
+    local note = "line hooks of Lua 5.4.%d have faults that Lua 5.4.4 does " ..
+      "not have"
     for patch = 0, 8 do
       q.meta.lua_release = "5.4." .. patch
       local s = q:report { width = 200 }
