@@ -51,6 +51,10 @@ typedef int PlatformOnce;
 
 
 /* Linkage of functions that only cprof calls. */
+/* Can a thread be watched by another one? */
+#define PLATFORM_WATCH	(PLATFORM_TIMERS && PLATFORM_INTERRUPTED)
+
+
 #if defined(CPROF_AMALGAMATION)
 #define CPROF_I	static
 #elif defined(__GNUC__) && !defined(_WIN32)

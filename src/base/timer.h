@@ -47,6 +47,7 @@ CPROF_I int timer_follow (int timer, const char **why);
 */
 CPROF_I void timer_next (int timer, uint64_t ns);
 
+#if PLATFORM_WATCH
 /*
 ** A tick comes now. May be called in another thread, while the timer does
 ** not end or move. 'running': when the timer's thread was seen to run, just
@@ -54,6 +55,7 @@ CPROF_I void timer_next (int timer, uint64_t ns);
 ** begun since then begins again, rather than fail, where that is possible.
 */
 CPROF_I void timer_now (int timer, uint64_t running);
+#endif
 
 /*
 ** Ends the timer: no more ticks come, not even pending ones, and none runs

@@ -412,11 +412,6 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return setitimer(ITIMER_REAL, &v, NULL) == 0;
 }
 
-static void timer_send (Timer *t, uint64_t running) {
-  (void)running;
-  pthread_kill(t->to, t->signal);
-}
-
 static void timer_destroy (const Timer *t) {
   (void)timer_set(t, 0);
 }
@@ -446,6 +441,7 @@ static int timer_set (const Timer *t, uint64_t ns) {
   return timer_settime(t->id, 0, &v, NULL) == 0;
 }
 
+#if PLATFORM_WATCH
 static void timer_send (Timer *t, uint64_t running) {
   siginfo_t info;
   memset(&info, 0, sizeof info);
@@ -457,6 +453,7 @@ static void timer_send (Timer *t, uint64_t running) {
               &info) != 0)
     (void)timer_set(t, 1);  /* what a sandbox allows */
 }
+#endif
 
 static void timer_destroy (const Timer *t) {
   timer_delete(t->id);
@@ -546,9 +543,11 @@ void timer_next (int timer, uint64_t ns) {
 }
 
 
+#if PLATFORM_WATCH
 void timer_now (int timer, uint64_t running) {
   if (timer_isours(&timers[timer])) timer_send(&timers[timer], running);
 }
+#endif
 
 
 void timer_end (int timer) {

@@ -30,11 +30,6 @@ void timer_next (int timer, uint64_t ns) {
 }
 
 
-void timer_now (int timer, uint64_t running) {
-  (void)timer; (void)running;
-}
-
-
 void timer_end (int timer) {
   (void)timer;
 }

@@ -9,9 +9,6 @@
 #include "base/platform.h"
 
 
-/* Can a thread be watched? */
-#define PLATFORM_WATCH	(PLATFORM_TIMERS && PLATFORM_INTERRUPTED)
-
 #if PLATFORM_WATCH
 
 typedef struct Watch Watch;

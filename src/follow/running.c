@@ -101,9 +101,11 @@ static const void *running_thread (const Running *r, const void *slots,
 }
 
 
+#if PLATFORM_WATCH
 const void *running_argument (const Running *r, const void *slots) {
   return running_thread(r, slots, 0);
 }
+#endif
 
 
 /*

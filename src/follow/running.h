@@ -63,11 +63,13 @@ CPROF_I int running_is (const Running *r, const lua_State *L);
 
 #define RUNNING_VALUE	16	/* bytes of a slot */
 
+#if PLATFORM_WATCH
 /*
 ** The coroutine that is resumed by what a copy of two slots has: a function
 ** and its first argument. NULL: none is. May be called in any thread.
 */
 CPROF_I const void *running_argument (const Running *r, const void *slots);
+#endif
 
 /* Does a function run in 'co', if that is a coroutine? In any thread. */
 CPROF_I int running_runs (const Running *r, const void *co);

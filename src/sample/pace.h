@@ -67,6 +67,7 @@ CPROF_I void pace_forget (Pace *p);
 */
 CPROF_I void pace_next (Pace *p, int waits);
 
+#if PLATFORM_WATCH
 /*
 ** Where another thread looks, the timer does not tick by itself: ns until the
 ** next look, '*mean' on average; less often while one C function goes on and
@@ -79,6 +80,7 @@ CPROF_I uint64_t pace_rest (Pace *p, uint64_t waited, uint64_t *mean);
 ** average, is to be the next tick.
 */
 CPROF_I void pace_due (Pace *p, uint64_t now, uint64_t mean);
+#endif
 
 /*
 ** A tick came at 'now'. 'armed': it has set the hook, else that was set.
