@@ -150,7 +150,9 @@ describe("the time of the garbage collector", function()
   end)
 
   with("leaves the heap as large as it is without", function()
-    for _, kind in ipairs { "incremental", "generational" } do
+    -- a minor collection comes whenever the heap has grown by a fifth: one
+    -- that comes later for a few bytes moves the peak by as much
+    for kind, off in pairs { incremental = 0.05, generational = 0.2 } do
       local gc, bare = both(([[
         collectgarbage(%q)
         local live = {}
@@ -164,7 +166,7 @@ describe("the time of the garbage collector", function()
         end
         print(most)]]):format(kind))
       gc, bare = assert(tonumber(gc), gc), assert(tonumber(bare), bare)
-      assert.is_true(math.abs(gc - bare) < bare * 0.05,
+      assert.is_true(math.abs(gc - bare) < bare * off,
         ("%s: %.1f KB, %.1f KB without"):format(kind, gc, bare))
     end
   end)
